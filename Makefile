@@ -1,0 +1,244 @@
+# s3load and s3analyze.
+#
+#   make                       both programs into build/
+#   make check                 all tests ("N passed, N failed"); CHECK_FLAGS=--skip-is-failure in CI
+#   make demo                  what s3analyze says of a capture in testdata/
+#   make bench                 speed and memory (tests/bench)
+#   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
+#   make uninstall clean dist distcheck format format-check layering
+#
+# SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/; CC=clang and CFLAGS=...
+# rebuild what they change; WERROR= lets warnings pass; V=1 shows commands.
+
+RELEASE = 0.1.0
+PREFIX ?= /usr/local
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+WERROR ?= -Werror
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+
+comma := ,
+B := build$(if $(SAN),-$(patsubst address%,asan,$(patsubst thread,tsan,$(subst $(comma),-,$(SAN)))))
+Q := $(if $(V),,@)
+
+# A checkout tells its commit, a tarball of `make dist` carries .version.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || cat .version 2>/dev/null)
+VERSION := $(RELEASE)$(if $(VERSION),$(if $(filter $(RELEASE),$(VERSION:v%=%)),,+$(VERSION)))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# --- Sources: every *.c of a folder; main.c is the program, the rest its library -------------------
+
+COMMON_SRC := $(wildcard libcommon/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c)
+LOADGEN_SRC := $(wildcard loadgen/*.c)
+TARGET_SRC := $(wildcard tests/target/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+BENCH_SRC := $(wildcard tests/bench/*.c)
+ALL_SRC := $(COMMON_SRC) $(ANALYZE_SRC) $(LOADGEN_SRC) $(TARGET_SRC) $(UNIT_SRC) $(UNIT_HELP_SRC) \
+	$(BENCH_SRC)
+C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] loadgen/*.[ch] tests/*/*.[ch])
+
+objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(1)))
+
+COMMON_LIB := $(B)/libcommon.a
+ANALYZE_LIB := $(B)/libanalyze.a
+LOADGEN_LIB := $(if $(LOADGEN_SRC),$(B)/libloadgen.a)
+UNIT_HELP_LIB := $(if $(UNIT_HELP_SRC),$(B)/libunit.a)
+PROGRAMS := $(if $(wildcard analyze/main.c),$(B)/s3analyze) $(if $(wildcard loadgen/main.c),$(B)/s3load)
+TARGET := $(if $(wildcard tests/target/main.c),$(B)/s3target)
+UNIT_TESTS := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
+BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+
+# --- Libraries: pkg-config module and the Debian package that has it --------------------------------
+
+COMMON_PKGS := libzstd=libzstd-dev
+ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev
+LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev
+TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
+UNIT_PKGS := cmocka=libcmocka-dev
+
+modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
+pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
+pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
+
+NO_BUILD_GOALS := clean uninstall dist format format-check layering
+NEEDED_PKGS :=
+ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
+NEEDED_PKGS := $(COMMON_PKGS) $(ANALYZE_PKGS) $(if $(LOADGEN_SRC),$(LOADGEN_PKGS))
+ifneq ($(filter check tests distcheck,$(MAKECMDGOALS)),)
+NEEDED_PKGS += $(UNIT_PKGS) $(if $(TARGET),$(TARGET_PKGS))
+endif
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(error $(firstword $(CC)) is missing: apt-get install gcc)
+endif
+ifeq ($(shell command -v $(PKG_CONFIG)),)
+$(error $(PKG_CONFIG) is missing: apt-get install pkg-config)
+endif
+missing := $(foreach p,$(NEEDED_PKGS),$(if $(shell \
+	$(PKG_CONFIG) --exists $(call modules,$(p)) || echo no),$(lastword $(subst =, ,$(p)))))
+# libcsv comes without a pkg-config file.
+missing += $(shell echo '#include <csv.h>' | $(CC) -E -o /dev/null - 2>/dev/null || echo libcsv-dev)
+ifneq ($(strip $(missing)),)
+$(error libraries are missing: apt-get install $(sort $(missing)))
+endif
+endif
+
+COMMON_LIBS = $(call pkg_libs,$(COMMON_PKGS)) -lpthread
+ANALYZE_LIBS = $(call pkg_libs,$(ANALYZE_PKGS)) -lcsv
+LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
+
+# --- Compiling --------------------------------------------------------------------------------------
+
+# No contraction to fused multiply-add: the same digits on every machine.
+FIXED_CFLAGS := -std=c17 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -ffp-contract=off -pthread -MMD -MP \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+FIXED_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
+
+$(B)/libcommon/%.o: INCLUDES = -Ilibcommon $(call pkg_cflags,$(COMMON_PKGS))
+$(B)/analyze/%.o: INCLUDES = -Ianalyze -Ilibcommon $(call pkg_cflags,$(ANALYZE_PKGS))
+$(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_PKGS))
+$(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
+$(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
+
+# Files that change only when what they hold does: compiler and flags, version, lists of sources.
+write_if_changed = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
+$(B)/flags: FORCE
+	$(call write_if_changed,$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS))
+$(B)/version: FORCE
+	$(call write_if_changed,$(VERSION))
+$(B)/sources: FORCE
+	$(call write_if_changed,$(ALL_SRC))
+$(B)/libcommon/version.o: $(B)/version
+
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC   $@")
+	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
+
+$(COMMON_LIB): $(call objects,$(COMMON_SRC))
+$(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC))
+$(B)/libloadgen.a: $(call objects,$(LOADGEN_SRC))
+$(B)/libunit.a: $(call objects,$(UNIT_HELP_SRC))
+%.a: $(B)/sources
+	$(if $(V),,@echo "  AR   $@")
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+
+define link
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK $@")
+	$(Q)$(CC) $(FIXED_LDFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+endef
+
+$(B)/s3analyze: LIBS = $(ANALYZE_LIBS) $(COMMON_LIBS)
+$(B)/s3analyze: $(B)/analyze/main.o $(ANALYZE_LIB) $(COMMON_LIB)
+	$(link)
+$(B)/s3load: LIBS = $(LOADGEN_LIBS) $(COMMON_LIBS)
+$(B)/s3load: $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
+	$(link)
+$(B)/s3target: LIBS = $(call pkg_libs,$(TARGET_PKGS)) $(COMMON_LIBS)
+$(B)/s3target: $(TARGET_SRC:%.c=$(B)/%.o) $(COMMON_LIB)
+	$(link)
+
+TEST_LIBS = $(if $(LOADGEN_LIB),$(LOADGEN_LIBS)) $(ANALYZE_LIBS) $(COMMON_LIBS)
+$(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
+$(UNIT_TESTS): $(B)/unit/%: $(B)/tests/unit/%.o $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
+	$(link)
+$(BENCHES): LIBS = $(TEST_LIBS)
+$(BENCHES): $(B)/bench/%: $(B)/tests/bench/%.o $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
+	$(link)
+
+# --- Goals ------------------------------------------------------------------------------------------
+
+all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS)
+
+tests: all $(UNIT_TESTS) $(TARGET)
+
+check: tests layering
+	@BUILD=$(B) tests/run $(CHECK_FLAGS)
+
+demo: all
+	$(B)/s3analyze analyze testdata/mixed-3hosts.csv.zst
+
+bench: all $(BENCHES)
+	@BUILD=$(B) tests/bench/run $(BENCH_FLAGS)
+
+layering:
+	@tests/layering
+
+CLANG_FORMAT ?= clang-format-14
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+format-check:
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+# Man pages and completion come from the programs' own option tables.
+docs: all
+	$(Q)mkdir -p $(B)/man $(B)/completion
+	$(Q)set -e; for program in $(PROGRAMS); do name=$${program##*/}; \
+		for page in $$($$program --dump-pages); do $$program --dump-man $$page >$(B)/man/$$page.1; done; \
+		for shell in bash zsh fish; do \
+			$$program --dump-completion $$shell >$(B)/completion/$$name.$$shell; done; done
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+DATADIR = $(DESTDIR)$(PREFIX)/share
+BASH_DIR = $(DATADIR)/bash-completion/completions
+ZSH_DIR = $(DATADIR)/zsh/site-functions
+FISH_DIR = $(DATADIR)/fish/vendor_completions.d
+PLOTS_DIR = $(DATADIR)/s3analyze/plots
+PLOTS := $(wildcard plots/*)
+
+install: docs
+	install -d $(BINDIR) $(MANDIR) $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
+	install $(PROGRAMS) $(BINDIR)
+	install -m 644 $(B)/man/*.1 $(MANDIR)
+	set -e; for name in $(notdir $(PROGRAMS)); do \
+		install -m 644 $(B)/completion/$$name.bash $(BASH_DIR)/$$name; \
+		install -m 644 $(B)/completion/$$name.zsh $(ZSH_DIR)/_$$name; \
+		install -m 644 $(B)/completion/$$name.fish $(FISH_DIR)/$$name.fish; done
+	$(if $(PLOTS),install -d $(PLOTS_DIR) && install -m 644 $(PLOTS) $(PLOTS_DIR))
+
+uninstall:
+	for name in s3analyze s3load; do rm -f $(BINDIR)/$$name $(MANDIR)/$$name.1 $(MANDIR)/$$name-*.1 \
+		$(BASH_DIR)/$$name $(ZSH_DIR)/_$$name $(FISH_DIR)/$$name.fish; done
+	rm -rf $(DATADIR)/s3analyze
+
+clean:
+	rm -rf build build-*
+
+# The committed tree, the same bytes every time.
+DIST := s3load-$(RELEASE)
+dist:
+	rm -rf build/dist && mkdir -p build/dist/$(DIST)
+	git archive HEAD | tar -xf - -C build/dist/$(DIST)
+	git describe --tags --always >build/dist/$(DIST)/.version
+	tar -C build/dist --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw,a-s \
+		--mtime=@$$(git log -1 --format=%ct) -cf build/$(DIST).tar $(DIST)
+	gzip -9nf build/$(DIST).tar
+	rm -rf build/dist
+	@echo build/$(DIST).tar.gz
+
+# The tarball builds, passes its tests, and uninstalls what it installed.
+distcheck: dist
+	rm -rf build/distcheck && mkdir -p build/distcheck
+	tar -xzf build/$(DIST).tar.gz -C build/distcheck
+	$(MAKE) -C build/distcheck/$(DIST) all
+	$(MAKE) -C build/distcheck/$(DIST) check
+	$(MAKE) -C build/distcheck/$(DIST) install DESTDIR=$(CURDIR)/build/distcheck/root
+	$(MAKE) -C build/distcheck/$(DIST) uninstall DESTDIR=$(CURDIR)/build/distcheck/root
+	@left=$$(find build/distcheck/root -type f); \
+		if [ -n "$$left" ]; then echo "left behind: $$left"; exit 1; fi
+	rm -rf build/distcheck
+
+FORCE:
+.PHONY: all tests check demo bench layering format format-check docs install uninstall clean dist \
+	distcheck FORCE
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

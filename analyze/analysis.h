@@ -1,0 +1,256 @@
+/* The result model of `s3analyze analyze`: everything a report can say, nothing about how it looks.
+ * Section numbers are those of analysis-semantics.md. Times are ns since the Unix epoch, durations
+ * ns, rates per second, sizes bytes. A struct with a `present` flag that is false means null. */
+#ifndef S3_ANALYSIS_H
+#define S3_ANALYSIS_H
+
+#include "dataset.h"
+#include "err.h"
+#include "segment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ANALYSIS_MAX_SEGMENTS 1000000
+#define ANALYSIS_MAX_ERROR_GROUPS 1000
+#define ANALYSIS_MIN_RANGE_NS 1 /* an active range of at most this length is none */
+
+enum range_kind {
+    RANGE_AUTO,   /* all threads, or single where section 7 says so */
+    RANGE_ALL,    /* from the last thread's first end to the first thread's last start */
+    RANGE_SINGLE, /* second start to last but one end */
+    RANGE_FULL,   /* first start to last end */
+};
+
+struct analysis_options {
+    int64_t segment_ns;     /* 0: chosen (section 3) */
+    int64_t skip_ns;        /* section 7 */
+    bool has_from, has_to;  /* keep requests that start at or after from and before to */
+    bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
+    int64_t from_ns, to_ns;
+    enum range_kind range;
+    bool full_series;       /* series from first start to last end (--analyze.all) */
+    unsigned threads;       /* 0: one per core */
+};
+
+struct span {
+    bool present;
+    int64_t start_ns, end_ns; /* half-open */
+};
+
+/* Section 5: the total of a set. */
+struct throughput {
+    bool present;
+    int64_t start_ns, duration_ns;
+    int64_t n_bytes;
+    double n_objects;
+    int64_t full_ops, partial_ops, ops_ended, errors;
+    double bytes_per_s, objects_per_s, ops_ended_per_s;
+};
+
+struct segment_pick {
+    int64_t start_ns;
+    double bytes_per_s, objects_per_s;
+};
+
+/* Section 6. */
+struct segments {
+    bool present;
+    int64_t duration_ns;
+    int64_t n;
+    bool by_objects; /* sorted by objects_per_s, else by bytes_per_s */
+    struct segment_pick fastest, median, slowest;
+};
+
+struct ttfb {
+    bool present;
+    int64_t n;
+    double mean_ns, stddev_ns; /* stddev NaN: null (one request) */
+    int64_t best_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, worst_ns;
+};
+
+/* Durations of a set of requests (section 8, "single size"). */
+struct durations {
+    bool present;
+    int64_t n;
+    double mean_ns, stddev_ns; /* stddev NaN: null */
+    int64_t p50_ns, p90_ns, p99_ns, fastest_ns, slowest_ns;
+    struct ttfb ttfb;
+};
+
+/* Throughput of single requests (section 8, "several sizes"). */
+struct sized {
+    bool present;
+    int64_t n, n_unrated;
+    double mean_bytes, mean_ns;
+    bool rated; /* some request has bytes and a duration: the rates below are numbers */
+    double mean_bytes_per_s, p50_bytes_per_s, p90_bytes_per_s, p99_bytes_per_s;
+    double fastest_bytes_per_s, slowest_bytes_per_s;
+    struct ttfb ttfb;
+};
+
+struct size_bucket {
+    int64_t min_bytes, max_bytes; /* max -1: null (no upper edge) */
+    struct sized all, first_access;
+};
+
+struct host_requests {
+    const char *host;
+    struct durations single; /* present iff single_size */
+    struct sized sized;      /* present otherwise */
+};
+
+struct requests {
+    bool present;
+    bool single_size;
+    int64_t n;
+    struct durations all; /* single size */
+    int64_t object_size_bytes;
+    struct durations first_access, last_access;
+    double mean_bytes; /* several sizes */
+    struct size_bucket *sizes;
+    size_t n_sizes;
+    struct host_requests *hosts; /* empty for one host */
+    size_t n_hosts;
+    struct durations response_time; /* end - intended; present with that column */
+};
+
+struct host_result {
+    const char *host;
+    int64_t n_requests, n_errors;
+    struct throughput throughput;
+    struct segments segments;
+};
+
+struct client_result {
+    const char *client;
+    int64_t n_requests, n_errors, n_bytes; /* n_bytes: of the successful */
+    int64_t first_start_ns, last_end_ns;
+    struct throughput throughput; /* as a host's */
+    struct segments segments;
+    struct durations requests;
+};
+
+/* One group of failed requests with the same normalised message. */
+struct error_host {
+    const char *host;
+    int64_t count;
+    int64_t first_ns, last_ns;
+};
+struct error_group {
+    const char *message;
+    int64_t count;
+    int64_t first_ns, last_ns; /* ends of the first and the last of them */
+    struct error_host *hosts;
+    size_t n_hosts;
+};
+
+/* What the segments leave out. */
+struct outside {
+    int64_t n;        /* requests that end in no segment */
+    int64_t n_bytes;  /* before + after: with the segments' bytes exactly those of all requests */
+    int64_t before_bytes, after_bytes;
+    int64_t n_before, n_after;
+};
+
+/* A thread that cuts the all-threads range short. */
+struct slow_thread {
+    uint32_t thread;
+    int64_t first_end_ns, last_start_ns;
+};
+
+/* One row of the time series (section 4). */
+struct series_row {
+    int64_t start_ns, duration_ns;
+    int64_t bytes;
+    double objects;
+    int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
+    double ops_avg_ms;                    /* NaN: no request ended */
+    double p50_ms, p90_ms, p99_ms, max_ms; /* of successful requests ending here; NaN: none */
+    double ttfb_p50_ms;                   /* NaN: none */
+    double in_flight;                     /* mean number of requests running */
+    bool in_range;                        /* the segment lies in the active range */
+};
+
+struct operation {
+    const char *op;
+    int64_t n_requests, n_errors, n_objects, n_bytes;
+    int64_t objects_per_op;
+    int64_t concurrency, n_hosts, n_clients;
+    int64_t start_ns, end_ns;
+    const char *skipped; /* NULL, "too few samples", "no requests left" */
+    struct span range;   /* that of the segments: over all requests */
+    struct throughput throughput;
+    struct segments segments;
+    struct outside outside;
+    struct host_result *hosts; /* empty for one host */
+    size_t n_host_results;
+    struct client_result *clients;
+    size_t n_client_results;
+    struct requests requests;
+    struct error_group *errors; /* by count, then message */
+    size_t n_error_groups;
+    /* Where the all-threads range keeps under half of the run: the single range's figures beside. */
+    bool range_is_short;
+    struct throughput single_throughput;
+    struct segments single_segments;
+    struct slow_thread *slow_threads;
+    size_t n_slow_threads;
+};
+
+/* Cluster total of a mixed capture. */
+struct cluster_total {
+    bool present;
+    struct span range;
+    struct throughput throughput;
+    struct segments segments;
+    struct host_result *hosts;
+    size_t n_hosts;
+};
+
+/* A warning is data: a stable code, a sentence for people, and the figures behind it. */
+struct warning {
+    const char *code; /* e.g. "few-samples", "errors", "short-range", "uneven-hosts" */
+    char *message;
+    const char *op; /* or NULL */
+    struct {
+        const char *name;
+        double value;
+    } figures[4];
+    size_t n_figures;
+};
+
+struct analysis {
+    const struct dataset *dataset; /* borrowed: must outlive the analysis */
+    struct analysis_options options;
+    int64_t n_rows;
+    bool mixed;
+    enum range_kind range; /* the one that was used */
+    struct operation *operations;
+    size_t n_operations;
+    struct cluster_total total;
+    struct warning *warnings;
+    size_t n_warnings;
+    struct analysis_private *internal;
+};
+
+/* Analyses `d`, dropping rows from its tables as section 7 says (skip, from/to, the mixed drop): the
+ * dataset serves one analysis. False: *e says why (too many segments, a sum past 63 bits). The
+ * caller calls analysis_free in any case. */
+bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,
+                  struct err *e);
+void analysis_free(struct analysis *a);
+
+/* Computes the series of operation `op` (index into operations, or -1: the cluster total) for
+ * one host (index into its sorted hosts) or all together (-1), on the operation's grid. *rows is owned by
+ * the caller (free). *n is 0 where there is no series. Cost: the rows concerned. The first call for a host
+ * groups the rows of the operation by host and keeps that, 4 bytes a row: one thread at a time. */
+bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
+                     size_t *n, struct err *e);
+
+/* The same on a grid of the caller's. */
+bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+                        struct series_row **rows, size_t *n, struct err *e);
+
+#endif

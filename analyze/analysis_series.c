@@ -1,0 +1,252 @@
+/* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
+#include "analysis_internal.h"
+
+#include "hist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void analysis_source_fini(struct analysis_source *s)
+{
+    for (size_t i = 0; s->rows != NULL && i < s->n_tables; i++)
+        group_rows_fini(&s->rows[i]);
+    free(s->rows);
+    free(s->tables);
+    group_keys_fini(&s->hosts);
+}
+
+/* Rows of one table: all of them, or those of one host. */
+struct selection {
+    const struct table *t;
+    const uint32_t *row; /* NULL: all */
+    size_t n;
+};
+
+static inline size_t selection_row(const struct selection *s, size_t j)
+{
+    return s->row != NULL ? s->row[j] : j;
+}
+
+static bool group_source(struct analysis_source *s, struct err *e)
+{
+    if (s->rows != NULL)
+        return true;
+    struct group_rows *rows = calloc(s->n_tables + 1, sizeof *rows);
+    bool ok = rows != NULL || err_set(e, "out of memory");
+    for (size_t i = 0; ok && i < s->n_tables; i++)
+        ok = group_rows_init(&rows[i], s->tables[i], &s->hosts, e);
+    for (size_t i = 0; !ok && rows != NULL && i < s->n_tables; i++)
+        group_rows_fini(&rows[i]);
+    if (!ok)
+        free(rows);
+    else
+        s->rows = rows;
+    return ok;
+}
+
+static struct selection *select_rows(struct analysis_source *s, int host, struct err *e)
+{
+    struct selection *sel = malloc((s->n_tables + 1) * sizeof *sel);
+    bool by_host = host >= 0 && s->hosts.n > 1;
+    if (sel == NULL)
+        err_set(e, "out of memory");
+    if (sel == NULL || (by_host && !group_source(s, e))) {
+        free(sel);
+        return NULL;
+    }
+    for (size_t i = 0; i < s->n_tables; i++) {
+        sel[i] = (struct selection){.t = s->tables[i], .n = s->tables[i]->n};
+        if (by_host) {
+            const struct group_rows *g = &s->rows[i];
+            sel[i].row = g->row + g->first[host];
+            sel[i].n = g->first[host + 1] - g->first[host];
+        }
+    }
+    return sel;
+}
+
+/* Values of the successful requests that end in segment k: v[first[k]] .. v[first[k + 1] - 1]. */
+struct ended {
+    int64_t *v;
+    size_t *first;
+};
+
+static bool ended_init(struct ended *x, const struct selection *sel, size_t n_sel,
+                       const struct segment_grid *g, bool ttfb)
+{
+    *x = (struct ended){.first = calloc(g->n + 2, sizeof *x->first)};
+    if (x->first == NULL)
+        return false;
+    size_t *next = x->first + 1; /* as in group_rows_init */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n_sel; i++) {
+            const struct table *t = sel[i].t;
+            for (size_t j = 0; j < sel[i].n; j++) {
+                size_t row = selection_row(&sel[i], j);
+                int64_t end_ns = table_end(t, row);
+                if (t->error[row] != 0 || end_ns < g->start_ns || end_ns >= g->end_ns ||
+                    (ttfb && !packed_has(&t->ttfb, row)))
+                    continue;
+                size_t k = segment_grid_index(g, end_ns);
+                if (pass == 0)
+                    next[k + 1]++;
+                else
+                    x->v[next[k]++] = packed_get(ttfb ? &t->ttfb : &t->dur, row);
+            }
+        }
+        if (pass == 0) {
+            for (size_t k = 1; k <= g->n; k++)
+                next[k] += next[k - 1];
+            x->v = malloc((next[g->n] + 1) * sizeof *x->v);
+            if (x->v == NULL)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void ended_fini(struct ended *x)
+{
+    free(x->v);
+    free(x->first);
+}
+
+static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
+                           const struct segment_grid *g)
+{
+    struct ended x;
+    bool ok = ended_init(&x, sel, n_sel, g, false);
+    for (size_t k = 0; ok && k < g->n; k++) {
+        size_t n = x.first[k + 1] - x.first[k];
+        if (n == 0)
+            continue;
+        size_t ranks[] = {analysis_quantile_index(n, 50), analysis_quantile_index(n, 90),
+                          analysis_quantile_index(n, 99), n - 1};
+        int64_t q[4];
+        ok = hist_select(x.v + x.first[k], n, ranks, 4, q);
+        if (ok) {
+            rows[k].p50_ms = (double)q[0] / 1e6;
+            rows[k].p90_ms = (double)q[1] / 1e6;
+            rows[k].p99_ms = (double)q[2] / 1e6;
+            rows[k].max_ms = (double)q[3] / 1e6;
+        }
+    }
+    ended_fini(&x);
+    if (!ok)
+        return false;
+
+    ok = ended_init(&x, sel, n_sel, g, true);
+    for (size_t k = 0; ok && k < g->n; k++) {
+        size_t n = x.first[k + 1] - x.first[k];
+        if (n == 0)
+            continue;
+        size_t rank = analysis_quantile_index(n, 50);
+        int64_t q;
+        ok = hist_select(x.v + x.first[k], n, &rank, 1, &q);
+        if (ok)
+            rows[k].ttfb_p50_ms = (double)q / 1e6;
+    }
+    ended_fini(&x);
+    return ok;
+}
+
+static bool fill_rows(struct series_row *rows, const struct selection *sel, size_t n_sel,
+                      const struct segment_grid *g, const struct segment_grid *active)
+{
+    struct slice_totals *slices = calloc(g->n, sizeof *slices);
+    if (slices == NULL)
+        return false;
+    for (size_t i = 0; i < n_sel; i++) {
+        for (size_t j = 0; j < sel[i].n; j++) {
+            struct attribution_request r = analysis_request(sel[i].t, selection_row(&sel[i], j));
+            attribution_add(g, slices, &r);
+        }
+    }
+    for (size_t k = 0; k < g->n; k++) {
+        const struct slice_totals *s = &slices[k];
+        int64_t start_ns = g->start_ns + (int64_t)k * g->length_ns;
+        rows[k] = (struct series_row){
+            .start_ns = start_ns,
+            .duration_ns = g->length_ns,
+            .bytes = s->bytes,
+            .objects = slice_n_objects(s),
+            .full_ops = s->full_ops,
+            .partial_ops = s->partial_ops,
+            .ops_started = slice_ops_started(s),
+            .ops_ended = slice_ops_ended(s),
+            .errors = s->errors,
+            .ops_avg_ms = slice_ended_mean_ms(s),
+            .p50_ms = NAN,
+            .p90_ms = NAN,
+            .p99_ms = NAN,
+            .max_ms = NAN,
+            .ttfb_p50_ms = NAN,
+            .in_flight = slice_in_flight(s, g->length_ns),
+            .in_range = start_ns >= active->start_ns && start_ns < active->end_ns,
+        };
+    }
+    free(slices);
+    return fill_quantiles(rows, sel, n_sel, g);
+}
+
+/* The grid continued on both sides until it holds every request; without an active range it starts with
+ * the first request. */
+static bool full_grid(struct segment_grid *g, const struct analysis_source *s, struct err *e)
+{
+    int64_t length_ns = s->segment_ns;
+    int64_t anchor_ns = s->has_range ? s->grid.start_ns : s->first_start_ns;
+    int64_t n_before = 0;
+    if (s->first_start_ns < anchor_ns)
+        n_before = (anchor_ns - s->first_start_ns - 1) / length_ns + 1;
+    int64_t n_after = (s->last_end_ns - anchor_ns) / length_ns + 1;
+    __int128 start_ns = anchor_ns - (__int128)n_before * length_ns;
+    if (n_before > ANALYSIS_MAX_SEGMENTS || n_after > ANALYSIS_MAX_SEGMENTS - n_before)
+        return err_set(e, "more than %d segments of %lld ns: choose longer ones",
+                       ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
+    if (start_ns < INT64_MIN || anchor_ns + (__int128)n_after * length_ns > INT64_MAX)
+        return err_set(e, "segments of %lld ns are too long", (long long)length_ns);
+    segment_grid_init(g, (int64_t)start_ns, length_ns, (size_t)(n_before + n_after));
+    return true;
+}
+
+static struct analysis_source *source_of(const struct analysis *a, int op)
+{
+    return &a->internal->sources[op < 0 ? a->n_operations : (size_t)op];
+}
+
+bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+                        struct series_row **rows, size_t *n, struct err *e)
+{
+    struct analysis_source *s = source_of(a, op);
+    *rows = NULL;
+    *n = 0;
+    if (grid->n == 0 || s->n_tables == 0)
+        return true;
+    struct selection *sel = select_rows(s, host, e);
+    if (sel == NULL)
+        return false;
+    *rows = malloc(grid->n * sizeof **rows);
+    bool ok = *rows != NULL && fill_rows(*rows, sel, s->n_tables, grid, &s->grid);
+    free(sel);
+    if (!ok) {
+        free(*rows);
+        *rows = NULL;
+        return err_set(e, "out of memory");
+    }
+    *n = grid->n;
+    return true;
+}
+
+bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
+                     size_t *n, struct err *e)
+{
+    const struct analysis_source *s = source_of(a, op);
+    struct segment_grid grid = s->grid;
+    *rows = NULL;
+    *n = 0;
+    if (s->n_tables == 0)
+        return true;
+    if (a->options.full_series && !full_grid(&grid, s, e))
+        return false;
+    return analysis_series_on(a, op, host, &grid, rows, n, e);
+}

@@ -1,0 +1,164 @@
+#include "analysis.h"
+#include "commands.h"
+#include "load.h"
+#include "outfile.h"
+#include "report_csv.h"
+#include "report_json.h"
+#include "report_text.h"
+#include "text.h"
+
+struct options {
+    struct load_filter filter;
+    struct load_analysis analysis;
+    struct load_input input;
+    const char *output; /* of the report */
+    const char *series; /* of the time series; NULL: none */
+    bool json, verbose, no_color;
+    bool series_total, series_all;
+};
+
+static const struct cli_option output_table[] = {
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, json),
+     .help = "print JSON"},
+    {.name = "analyze.v",
+     .alias = "v",
+     .letter = 'v',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, verbose),
+     .help = "more: each host, client, size and error"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, output),
+     .arg = "FILE",
+     .help = "write the report there"},
+    {.name = "no-color",
+     .alias = "no-colour",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, no_color),
+     .help = "no colours"},
+    {.name = "analyze.out",
+     .alias = "out",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, series),
+     .arg = "FILE",
+     .help = "write the time series: tabs, or .csv, .json"},
+    {.name = "analyze.out.total",
+     .alias = "out.total",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, series_total),
+     .help = "with the cluster total of a mixed run"},
+    {.name = "analyze.all",
+     .alias = "all",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, series_all),
+     .help = "the series from first start to last end"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, output_table, 0},
+    {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
+    {"Analysis", NULL, load_analysis_table, offsetof(struct options, analysis)},
+    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze analyze run.csv.zst", "what the run reached"},
+    {"s3analyze analyze --json run.csv.zst", "the same for programs"},
+    {"s3analyze analyze --out series.csv --dur 500ms run.csv.zst", "throughput over time"},
+    {0},
+};
+
+static const struct options defaults = {.output = "-"};
+
+/* Outputs must not meet on standard output, nor in a file, nor overwrite a capture. */
+static bool check_outputs(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    if (o->series && outfile_is_stdout(o->series) && outfile_is_stdout(o->output))
+        return err_set(e, "the report and the time series both want standard output: give one of "
+                          "them a file");
+    if (o->series && outfile_is_same(o->series, o->output))
+        return err_set(e, "the report and the time series both want %s", o->series);
+    for (size_t i = 0; i < args->n_operands; i++) {
+        const char *capture = args->operands[i];
+        if (outfile_is_stdout(capture))
+            continue;
+        if (outfile_is_same(o->output, capture) ||
+            (o->series && outfile_is_same(o->series, capture)))
+            return err_set(e, "%s is a capture to read: it would be overwritten", capture);
+    }
+    return true;
+}
+
+static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
+{
+    struct outfile out;
+    if (!outfile_open(&out, o->output, e))
+        return false;
+    const struct report_text_options how = {.verbose = o->verbose,
+                                            .colour = !o->no_color && text_wants_colour(out.f)};
+    bool ok = o->json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
+    if (!ok) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
+static bool write_series(const struct analysis *a, const struct options *o, struct err *e)
+{
+    struct outfile out;
+    if (!o->series)
+        return true;
+    if (!outfile_open(&out, o->series, e))
+        return false;
+    if (!report_csv(a, report_csv_format(o->series), o->series_total, out.f, e)) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
+static bool analyze(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    struct dataset d = {0};
+    struct analysis a = {0};
+    struct analysis_options how = load_analysis_options(&o->filter, &o->analysis, &o->input);
+    how.full_series = o->series_all;
+    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
+              analysis_run(&a, &d, &how, e) && write_report(&a, o, e) && write_series(&a, o, e);
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+    if (!check_outputs(o, args, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    if (!analyze(o, args, &e))
+        return cli_failed(args, &e);
+    return EXIT_DONE;
+}
+
+const struct cli_command cmd_analyze = {
+    .name = "analyze",
+    .summary = "say how fast a recorded run was",
+    .text = "Reads captures of any generation (plain or zstd, - is standard input) and reports "
+            "throughput, latency and errors by operation, host, client and size. Several captures "
+            "are analysed as if merged.",
+    .operands = "CAPTURE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,128 @@
+/* All requests of one or more captures as columns of numbers: about 42 bytes a request.
+ *
+ * One table per operation type. Durations, sizes, TTFBs and object counts are packed: 32 bits where
+ * the value fits, else an index into a list of wide values. Strings are interned (operations,
+ * hosts, clients, error messages) or hashed (object keys). */
+#ifndef S3_DATASET_H
+#define S3_DATASET_H
+
+#include "err.h"
+#include "recfile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Packed column of int64 values. */
+struct packed {
+    uint32_t *v;
+    int64_t *wide; /* values that do not fit */
+    size_t n_wide, cap_wide;
+};
+
+#define PACKED_NONE      UINT32_MAX  /* no value (TTFB) */
+#define PACKED_WIDE_BASE 0xF0000000u /* v >= this: wide[v - PACKED_WIDE_BASE] */
+
+static inline bool packed_has(const struct packed *c, size_t i) { return c->v[i] != PACKED_NONE; }
+
+/* Value i; call only if packed_has. */
+static inline int64_t packed_get(const struct packed *c, size_t i)
+{
+    uint32_t v = c->v[i];
+    return __builtin_expect(v < PACKED_WIDE_BASE, 1) ? (int64_t)v : c->wide[v - PACKED_WIDE_BASE];
+}
+
+/* Where a request went and who sent it: a pair of host and client. */
+struct place {
+    uint32_t host;   /* index into dataset.hosts */
+    uint32_t client; /* index into dataset.clients */
+};
+
+/* The requests of one operation type, in no order. */
+struct table {
+    uint32_t op; /* index into dataset.ops */
+    size_t n, cap;
+    int64_t *start;        /* ns since the epoch */
+    struct packed dur;     /* end - start, ns, >= 0 */
+    struct packed bytes;   /* payload */
+    struct packed ttfb;    /* ns, or PACKED_NONE */
+    struct packed objects; /* n_objects */
+    struct packed late;    /* start - intended, ns, or PACKED_NONE; v == NULL without that column */
+    uint64_t *object;      /* hash of `file`; 0: no key */
+    uint32_t *thread;      /* index into dataset.threads */
+    uint32_t *place;       /* index into dataset.places */
+    uint16_t *error;       /* 0: success, else index into dataset.errors */
+};
+
+static inline int64_t table_end(const struct table *t, size_t i)
+{
+    return t->start[i] + packed_get(&t->dur, i);
+}
+
+/* Interned strings, NUL-terminated; ids in order of first appearance. */
+struct names {
+    char **v;
+    size_t n;
+};
+
+/* Time range of an operation type before the op and client filters (for "mixed or not"). */
+struct op_span {
+    int64_t start_ns, end_ns; /* earliest start, latest end */
+    uint64_t n;
+};
+
+/* One capture that went in (a file with several header lines is several inputs in `n_headers`). */
+struct dataset_input {
+    char *path;
+    struct recfile_info info;
+    uint64_t n_rows;                    /* after filters */
+    int64_t first_start_ns, last_end_ns; /* over all its rows; first > last: no row */
+    uint32_t thread_base;
+    char **comments; /* the first and last few comment lines, for `info` */
+    size_t n_comments;
+};
+
+/* What to keep. Filters name things as a user does; NULL or 0: all. */
+struct dataset_filter {
+    const char *const *ops; /* exact names */
+    size_t n_ops;
+    const char *host;   /* exact name, else glob */
+    const char *client; /* exact name, else glob */
+};
+
+#define DATASET_MAX_ERRORS 65535 /* distinct normalised messages; further ones are "other" */
+
+struct dataset {
+    struct table *tables; /* one per operation type with rows */
+    size_t n_tables;
+    struct names ops, hosts, clients, errors; /* errors.v[0] is "" (success) */
+    struct op_span *op_spans;                 /* by op id; after the host and client filters only */
+    struct place *places;
+    size_t n_places;
+    uint32_t *threads; /* thread number (with the input's offset) of each thread index */
+    size_t n_threads;
+    struct dataset_input *inputs;
+    size_t n_inputs;
+    uint64_t n_rows; /* kept */
+    bool has_intended;
+    bool host_filtered, client_filtered, op_filtered;
+};
+
+/* Reads `n_paths` captures as if merged: thread numbers of each further input (and of each further header
+ * line within a file) are offset by 1 + the highest thread before. Unknown host, client or op: false,
+ * with the known ones listed. The caller owns *d and calls dataset_free, on failure too. */
+bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
+                  const struct dataset_filter *filter, const struct recfile_options *options,
+                  struct err *e);
+void dataset_free(struct dataset *d);
+
+/* Keeps only rows of `t` for which keep(ctx, t, i) is true; order stays. */
+void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
+                  void *ctx);
+
+/* Compares two requests by start, thread number, end, op name, host name, object, bytes
+ * (analysis-semantics.md, top): <0, 0, >0. Equal object hashes stand for equal keys. */
+int dataset_compare(const struct dataset *d, const struct table *a, size_t i,
+                    const struct table *b, size_t j);
+
+#endif

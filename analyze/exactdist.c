@@ -1,0 +1,104 @@
+#include "exactdist.h"
+
+#include <stdlib.h>
+
+struct placed {
+    double v;
+    size_t place;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    double x = ((const struct placed *)a)->v, y = ((const struct placed *)b)->v;
+    return (x > y) - (x < y);
+}
+
+bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties)
+{
+    struct placed *s = malloc((n > 0 ? n : 1) * sizeof *s);
+    if (s == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        s[i] = (struct placed){v[i], i};
+    qsort(s, n, sizeof *s, compare_placed);
+    *ties = 0;
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && s[next].v == s[i].v; next++)
+            ;
+        for (size_t j = i; j < next; j++)
+            ranks2[s[j].place] = i + 1 + next; /* twice the mean of ranks i+1 .. next */
+        double t = (double)(next - i);
+        *ties += t * t * t - t;
+    }
+    free(s);
+    return true;
+}
+
+/* Returns f[0..max_sum], f[s] = the number of subsets of k of the n values that sum to s; NULL: out
+ * of memory. Doubles: all terms are positive, so the relative error stays near 1e-14. */
+static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t max_sum)
+{
+    size_t width = max_sum + 1;
+    double *f = calloc((k + 1) * width, sizeof *f);
+    if (f == NULL)
+        return NULL;
+    f[0] = 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t value = (size_t)values[i];
+        for (size_t size = i + 1 < k ? i + 1 : k; size > 0; size--) {
+            const double *from = f + (size - 1) * width;
+            double *to = f + size * width;
+            for (size_t s = value; s <= max_sum; s++)
+                to[s] += from[s - value];
+        }
+    }
+    for (size_t s = 0; s <= max_sum; s++)
+        f[s] = f[k * width + s];
+    return f;
+}
+
+bool exactdist_mann_whitney(const uint64_t *ranks2, size_t n_a, size_t n_b, double *p_le,
+                            double *p_ge)
+{
+    size_t n = n_a + n_b, sum = 0, max_sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        max_sum += (size_t)ranks2[i];
+        if (i < n_a)
+            sum += (size_t)ranks2[i];
+    }
+    double *f = count_subsets(ranks2, n, n_a, max_sum);
+    if (f == NULL)
+        return false;
+    double le = 0, ge = 0, all = 0;
+    for (size_t s = 0; s <= max_sum; s++) {
+        all += f[s];
+        if (s <= sum)
+            le += f[s];
+        if (s >= sum)
+            ge += f[s];
+    }
+    *p_le = le / all;
+    *p_ge = ge / all;
+    free(f);
+    return true;
+}
+
+bool exactdist_wilcoxon_cdf(size_t n_a, size_t n_b, double *cdf)
+{
+    uint64_t ranks[2 * EXACTDIST_MAX];
+    size_t n = n_a + n_b, least = n_a * (n_a + 1) / 2, most = least + n_a * n_b;
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = i + 1;
+    double *f = count_subsets(ranks, n, n_a, most);
+    if (f == NULL)
+        return false;
+    double all = 0;
+    for (size_t s = least; s <= most; s++) {
+        all += f[s];
+        cdf[s - least] = all;
+    }
+    for (size_t k = 0; k <= n_a * n_b; k++)
+        cdf[k] /= all;
+    free(f);
+    return true;
+}

@@ -1,0 +1,158 @@
+#include "json_out.h"
+
+#include "rfc3339.h"
+#include "utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_out_init(struct json_out *w, FILE *f)
+{
+    *w = (struct json_out){.f = f, .is_empty = true};
+}
+
+static void new_line(struct json_out *w)
+{
+    fprintf(w->f, "\n%*s", (int)w->depth, "");
+}
+
+/* Comma, line break and key before an item. */
+static void begin_item(struct json_out *w, const char *key)
+{
+    if (!w->is_empty) {
+        fputc(',', w->f);
+    }
+    if (w->depth > 0) {
+        new_line(w);
+    }
+    if (key != NULL) {
+        fprintf(w->f, "\"%s\": ", key);
+    }
+    w->is_empty = false;
+}
+
+static void open_container(struct json_out *w, const char *key, const char *brackets)
+{
+    begin_item(w, key);
+    fputc(brackets[0], w->f);
+    w->close[w->depth++] = brackets[1];
+    w->is_empty = true;
+}
+
+void json_out_object(struct json_out *w, const char *key)
+{
+    open_container(w, key, "{}");
+}
+
+void json_out_array(struct json_out *w, const char *key)
+{
+    open_container(w, key, "[]");
+}
+
+void json_out_end(struct json_out *w)
+{
+    w->depth--;
+    if (!w->is_empty) {
+        new_line(w);
+    }
+    fputc(w->close[w->depth], w->f);
+    w->is_empty = false;
+}
+
+/* Takes jansson's text and indents it to where the value stands: a newline byte is always
+ * structure, as those in strings are escaped. */
+static int write_indented(const char *text, size_t n, void *ctx)
+{
+    struct json_out *w = ctx;
+    const char *end = text + n;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline != NULL ? newline : end;
+        fwrite(text, 1, (size_t)(stop - text), w->f);
+        if (newline != NULL) {
+            new_line(w);
+            stop++;
+        }
+        text = stop;
+    }
+    return 0;
+}
+
+void json_out_value(struct json_out *w, const char *key, json_t *value)
+{
+    const size_t flags = JSON_INDENT(1) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
+    begin_item(w, key);
+    if (value == NULL || json_dump_callback(value, write_indented, w, flags) != 0) {
+        w->failed = true;
+    }
+    json_decref(value);
+}
+
+void json_out_members(struct json_out *w, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    if (object == NULL) {
+        w->failed = true;
+    }
+    json_object_foreach(object, key, value)
+    {
+        json_out_value(w, key, json_incref(value));
+    }
+    json_decref(object);
+}
+
+void json_out_set(struct json_out *w, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0) {
+        w->failed = true;
+    }
+}
+
+void json_out_set_int(struct json_out *w, json_t *object, const char *key, int64_t value)
+{
+    json_out_set(w, object, key, json_integer(value));
+}
+
+void json_out_set_real(struct json_out *w, json_t *object, const char *key, double value)
+{
+    json_out_set(w, object, key, json_out_real(value));
+}
+
+json_t *json_out_text(const char *s)
+{
+    if (s == NULL) {
+        return json_null();
+    }
+    /* Each bad byte grows to the three of U+FFFD. */
+    char *clean = malloc(3 * strlen(s) + 1);
+    if (clean == NULL) {
+        return NULL;
+    }
+    char *to = clean;
+    while (*s != '\0') {
+        size_t n = utf8_length(s);
+        to = mempcpy(to, n > 0 ? s : "\xEF\xBF\xBD", n > 0 ? n : 3);
+        s += n > 0 ? n : 1;
+    }
+    json_t *text = json_stringn(clean, (size_t)(to - clean));
+    free(clean);
+    return text;
+}
+
+json_t *json_out_time(int64_t ns)
+{
+    return json_string(rfc3339_format(ns).s);
+}
+
+json_t *json_out_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+bool json_out_finish(struct json_out *w, struct err *e)
+{
+    fputc('\n', w->f);
+    return w->failed ? err_set(e, "out of memory") : true;
+}

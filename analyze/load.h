@@ -1,0 +1,55 @@
+/* What every command that reads captures shares: the options that choose and cut, and reading with
+ * a progress bar. */
+#ifndef S3_LOAD_H
+#define S3_LOAD_H
+
+#include "analysis.h"
+#include "cli.h"
+#include "dataset.h"
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How to read. */
+struct load_input {
+    bool salvage, quiet;
+    int64_t threads; /* 0: one per core */
+};
+
+/* A point in time: absolute, or ns since the run's first start. */
+struct load_time {
+    bool given, is_relative;
+    int64_t ns;
+};
+
+/* Which requests to take. */
+struct load_filter {
+    struct cli_list ops;
+    const char *host, *client; /* exact name, else glob; NULL: all */
+    struct load_time from, to;
+};
+
+/* How to analyse them. */
+struct load_analysis {
+    int64_t segment_ns; /* 0: chosen */
+    int64_t skip_ns;
+    int range; /* enum range_kind */
+};
+
+/* Option tables of the structs above, for a command's groups. */
+extern const struct cli_option load_input_table[];
+extern const struct cli_option load_filter_table[];
+extern const struct cli_option load_analysis_table[];
+
+/* Reads the captures as one dataset, with a progress bar. The caller calls dataset_free, on failure
+ * too. */
+bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
+                  const struct load_filter *filter, const struct load_input *input, struct err *e);
+
+/* The options of analysis_run that the structs above stand for. */
+struct analysis_options load_analysis_options(const struct load_filter *filter,
+                                              const struct load_analysis *analysis,
+                                              const struct load_input *input);
+
+#endif

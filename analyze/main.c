@@ -1,0 +1,32 @@
+/* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is in
+ * README.md; each command is in its cmd_NAME.c. */
+#include "commands.h"
+#include "stats_version.h"
+#include "version.h"
+
+#include <csv.h>
+#include <jansson.h>
+#include <openssl/crypto.h>
+#include <zstd.h>
+
+static void write_libraries(FILE *out)
+{
+    fprintf(out, "libzstd %s, libcsv %d.%d.%d, jansson %s, GSL %s, %s\n", ZSTD_versionString(),
+            CSV_MAJOR, CSV_MINOR, CSV_RELEASE, jansson_version_str(), stats_version_gsl(),
+            OpenSSL_version(OPENSSL_VERSION));
+}
+
+static const struct cli_command *const commands[] = {&cmd_analyze, NULL};
+
+static const struct cli_program program = {
+    .name = "s3analyze",
+    .summary = "say how fast an S3 store was, from the requests that a run recorded",
+    .version = version_string,
+    .commands = commands,
+    .write_libraries = write_libraries,
+};
+
+int main(int argc, char **argv)
+{
+    return cli_main(&program, argc, argv);
+}

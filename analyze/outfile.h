@@ -1,0 +1,36 @@
+/* An output that appears whole or not at all: written aside, then renamed over its target. */
+#ifndef S3_OUTFILE_H
+#define S3_OUTFILE_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct outfile {
+    FILE *f;      /* write here; errors may be left for outfile_close to find */
+    char *path;   /* the name for messages */
+    char *target; /* where the file goes in the end; NULL: written straight */
+    char *aside;  /* the file it is written to meanwhile */
+};
+
+/* True if `path` names standard output: "-", /dev/stdout and its like. */
+bool outfile_is_stdout(const char *path);
+
+/* True if both name the same existing file, or are the same name. */
+bool outfile_is_same(const char *path, const char *other);
+
+/* Opens `path` for writing. Standard output, pipes and devices are written straight; a regular or
+ * new file is written beside its place, through symbolic links. False: *e says why, nothing is
+ * open. */
+bool outfile_open(struct outfile *o, const char *path, struct err *e);
+
+/* Flushes, checks for any write error since outfile_open, and puts the file in its place. False: *e
+ * says why, and an earlier file of that name is as it was. In either case *o is closed. Standard
+ * output stays open: cli_main checks it at the end. */
+bool outfile_close(struct outfile *o, struct err *e);
+
+/* Drops what was written. */
+void outfile_discard(struct outfile *o);
+
+#endif

@@ -1,0 +1,300 @@
+#include "report_csv.h"
+
+#include "json_out.h"
+#include "rfc3339.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_CELLS 32
+
+enum cell_kind { CELL_INT, CELL_REAL, CELL_TEXT, CELL_TIME, CELL_BOOL };
+
+/* One named value of a row. */
+struct cell {
+    const char *name;
+    enum cell_kind kind;
+    int64_t i;        /* CELL_INT, CELL_TIME, CELL_BOOL */
+    double real;      /* CELL_REAL; NaN: none */
+    const char *text; /* CELL_TEXT */
+};
+
+struct row {
+    struct cell cell[MAX_CELLS];
+    size_t n;
+};
+
+/* What all rows of one series share. */
+struct series {
+    const char *op, *host;
+    int64_t objects_per_op;
+};
+
+struct table_out {
+    FILE *f;
+    enum report_csv_format format;
+    bool full_series;
+    int64_t run_start_ns;
+};
+
+static void add(struct row *row, struct cell cell)
+{
+    row->cell[row->n++] = cell;
+}
+
+static void add_int(struct row *row, const char *name, int64_t value)
+{
+    add(row, (struct cell){.name = name, .kind = CELL_INT, .i = value});
+}
+
+static void add_real(struct row *row, const char *name, double value)
+{
+    add(row, (struct cell){.name = name, .kind = CELL_REAL, .real = value});
+}
+
+static void add_text(struct row *row, const char *name, const char *value)
+{
+    add(row, (struct cell){.name = name, .kind = CELL_TEXT, .text = value});
+}
+
+static void add_time(struct row *row, const char *name, int64_t ns)
+{
+    add(row, (struct cell){.name = name, .kind = CELL_TIME, .i = ns});
+}
+
+static void fill_row(struct row *row, const struct table_out *t, const struct series *s,
+                     int64_t index, const struct series_row *r)
+{
+    double seconds = (double)r->duration_ns / 1e9;
+    row->n = 0;
+    add_int(row, "index", index);
+    add_text(row, "op", s->op);
+    add_text(row, "host", s->host);
+    add_real(row, "duration_s", seconds);
+    add_int(row, "objects_per_op", s->objects_per_op);
+    add_int(row, "bytes", r->bytes);
+    add_int(row, "full_ops", r->full_ops);
+    add_int(row, "partial_ops", r->partial_ops);
+    add_int(row, "ops_started", r->ops_started);
+    add_int(row, "ops_ended", r->ops_ended);
+    add_int(row, "errors", r->errors);
+    add_real(row, "mb_per_sec", (double)r->bytes / (1 << 20) / seconds);
+    add_real(row, "ops_ended_per_sec", (double)r->ops_ended / seconds);
+    add_real(row, "objs_per_sec", r->objects / seconds);
+    add_time(row, "start_time", r->start_ns);
+    add_time(row, "end_time", r->start_ns + r->duration_ns);
+    add_real(row, "reqs_ended_avg_ms", r->ops_avg_ms);
+    add_real(row, "p50_ms", r->p50_ms);
+    add_real(row, "p90_ms", r->p90_ms);
+    add_real(row, "p99_ms", r->p99_ms);
+    add_real(row, "max_ms", r->max_ms);
+    add_real(row, "ttfb_p50_ms", r->ttfb_p50_ms);
+    add_real(row, "in_flight", r->in_flight);
+    if (t->full_series) {
+        add(row, (struct cell){.name = "in_range", .kind = CELL_BOOL, .i = r->in_range});
+        add_real(row, "t_s", (double)(r->start_ns - t->run_start_ns) / 1e9);
+    }
+}
+
+/* As few digits as read back to the same double. */
+static void put_real(FILE *f, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    fputs(text, f);
+}
+
+/* Quoted as in RFC 4180 where the field could be misread otherwise. */
+static void put_text(FILE *f, const char *s, char delimiter)
+{
+    const char special[] = {delimiter, '"', '\r', '\n', '\0'};
+    if (strpbrk(s, special) == NULL && *s != ' ') {
+        fputs(s, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *s != '\0'; s++) {
+        if (*s == '"') {
+            fputc('"', f);
+        }
+        fputc(*s, f);
+    }
+    fputc('"', f);
+}
+
+static void put_cell(FILE *f, const struct cell *c, char delimiter)
+{
+    switch (c->kind) {
+    case CELL_INT:
+    case CELL_BOOL:
+        fprintf(f, "%" PRId64, c->i);
+        break;
+    case CELL_REAL:
+        if (isfinite(c->real)) {
+            put_real(f, c->real);
+        }
+        break;
+    case CELL_TEXT:
+        put_text(f, c->text, delimiter);
+        break;
+    case CELL_TIME:
+        fputs(rfc3339_format(c->i).s, f);
+        break;
+    }
+}
+
+static json_t *cell_json(const struct cell *c)
+{
+    switch (c->kind) {
+    case CELL_INT:
+        return json_integer(c->i);
+    case CELL_BOOL:
+        return json_boolean(c->i);
+    case CELL_REAL:
+        return json_out_real(c->real);
+    case CELL_TEXT:
+        return json_out_text(c->text);
+    case CELL_TIME:
+        break;
+    }
+    return json_out_time(c->i);
+}
+
+static bool put_json_line(FILE *f, const struct row *row, struct err *e)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+    for (size_t i = 0; i < row->n; i++) {
+        ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
+    }
+    if (ok) {
+        /* A failed write is left to whoever closes the file. */
+        json_dumpf(o, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        fputc('\n', f);
+    }
+    json_decref(o);
+    return ok ? true : err_set(e, "out of memory");
+}
+
+static void put_line(struct table_out *t, const struct row *row, bool names)
+{
+    char delimiter = t->format == REPORT_CSV_COMMAS ? ',' : '\t';
+    for (size_t i = 0; i < row->n; i++) {
+        if (i > 0) {
+            fputc(delimiter, t->f);
+        }
+        if (names) {
+            fputs(row->cell[i].name, t->f);
+        } else {
+            put_cell(t->f, &row->cell[i], delimiter);
+        }
+    }
+    fputc('\n', t->f);
+}
+
+/* The series of operation `op` and host `host`, both as analysis_series counts them. */
+static bool put_series(struct table_out *t, const struct analysis *a, int op, int host,
+                       const struct series *s, struct err *e)
+{
+    struct series_row *rows = NULL;
+    size_t n = 0;
+    struct row row;
+    bool ok = analysis_series(a, op, host, &rows, &n, e);
+    for (size_t i = 0; ok && i < n; i++) {
+        fill_row(&row, t, s, (int64_t)i, &rows[i]);
+        if (t->format == REPORT_CSV_JSON_LINES) {
+            ok = put_json_line(t->f, &row, e);
+        } else {
+            put_line(t, &row, false);
+        }
+    }
+    free(rows);
+    return ok;
+}
+
+/* Name of the one host that all requests of operation `op` went to (NULL: of any operation). */
+static const char *only_host(const struct dataset *d, const char *op)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table *t = &d->tables[i];
+        if (t->n > 0 && (op == NULL || strcmp(d->ops.v[t->op], op) == 0)) {
+            return d->hosts.v[d->places[t->place[0]].host];
+        }
+    }
+    return "";
+}
+
+static bool put_hosts(struct table_out *t, const struct analysis *a, int op, struct series *s,
+                      const struct host_result *hosts, size_t n_hosts, struct err *e)
+{
+    s->host = n_hosts > 0 ? "" : only_host(a->dataset, op < 0 ? NULL : s->op);
+    if (!put_series(t, a, op, -1, s, e)) {
+        return false;
+    }
+    for (size_t i = 0; i < n_hosts; i++) {
+        s->host = hosts[i].host;
+        if (!put_series(t, a, op, (int)i, s, e)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t run_start_ns(const struct dataset *d)
+{
+    int64_t start = INT64_MAX;
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        if (d->inputs[i].first_start_ns < start) {
+            start = d->inputs[i].first_start_ns;
+        }
+    }
+    return start;
+}
+
+enum report_csv_format report_csv_format(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot != NULL && strcasecmp(dot, ".csv") == 0) {
+        return REPORT_CSV_COMMAS;
+    }
+    if (dot != NULL && (strcasecmp(dot, ".json") == 0 || strcasecmp(dot, ".jsonl") == 0)) {
+        return REPORT_CSV_JSON_LINES;
+    }
+    return REPORT_CSV_TABS;
+}
+
+bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, FILE *f,
+                struct err *e)
+{
+    struct table_out t = {.f = f,
+                          .format = format,
+                          .full_series = a->options.full_series,
+                          .run_start_ns = run_start_ns(a->dataset)};
+    if (format != REPORT_CSV_JSON_LINES) {
+        const struct series_row none = {.duration_ns = 1};
+        const struct series nothing = {.op = "", .host = ""};
+        struct row header;
+        fill_row(&header, &t, &nothing, 0, &none);
+        put_line(&t, &header, true);
+    }
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+        struct series s = {.op = op->op, .objects_per_op = op->objects_per_op};
+        if (!put_hosts(&t, a, (int)i, &s, op->hosts, op->n_host_results, e)) {
+            return false;
+        }
+    }
+    if (with_total && a->total.present) {
+        struct series s = {.op = "", .objects_per_op = 0};
+        return put_hosts(&t, a, -1, &s, a->total.hosts, a->total.n_hosts, e);
+    }
+    return true;
+}

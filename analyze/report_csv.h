@@ -1,0 +1,24 @@
+/* The time series of an analysis as a table, one row a segment (output-formats.md, "Time series").
+ */
+#ifndef S3_REPORT_CSV_H
+#define S3_REPORT_CSV_H
+
+#include "analysis.h"
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum report_csv_format { REPORT_CSV_TABS, REPORT_CSV_COMMAS, REPORT_CSV_JSON_LINES };
+
+/* By the name's end: .csv has commas, .json and .jsonl JSON lines, all else tabs. */
+enum report_csv_format report_csv_format(const char *path);
+
+/* Writes the series of every operation: all hosts together, then, if there are several, host by
+ * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
+ * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. False:
+ * *e says why; write errors stay in `f` for whoever closes it. */
+bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, FILE *f,
+                struct err *e);
+
+#endif

@@ -1,0 +1,300 @@
+#include "report_text.h"
+
+#include "rfc3339.h"
+#include "text.h"
+#include "text_cells.h"
+#include "text_parties.h"
+#include "text_requests.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ERRORS      10 /* groups without --analyze.v */
+#define MAX_ERROR_HOSTS 5  /* of a group, likewise */
+#define NS_PER_DAY      INT64_C(86400000000000)
+
+static void blank_line(const struct text_view *v)
+{
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+}
+
+static void put_rule(const struct text_view *v)
+{
+    blank_line(v);
+    text_line(v->out, TEXT_FAINT, "----------------------------------------");
+}
+
+/* --- The run ---------------------------------------------------------------------------------- */
+
+static void put_input(const struct text_view *v, const struct dataset_input *in)
+{
+    if (in->first_start_ns > in->last_end_ns) {
+        text_line(v->out, TEXT_PLAIN, "%s: no requests", in->path);
+    } else {
+        struct rfc3339_text start = rfc3339_format(in->first_start_ns);
+        text_line(v->out, TEXT_PLAIN, "%s: %" PRIu64 " requests in %s from %.10s %.8s UTC",
+                  in->path, in->n_rows, units_duration(in->last_end_ns - in->first_start_ns).s,
+                  start.s, start.s + 11);
+    }
+    for (int i = 0; i < N_DROPS; i++) {
+        if (in->info.n_dropped[i] > 0)
+            text_line(v->out, TEXT_WARNING, "Warning: dropped: %" PRIu64 " x %s; the first: %s",
+                      in->info.n_dropped[i], recfile_drop_names[i], in->info.first_drop[i]);
+    }
+    if (in->info.n_unverified > 0)
+        text_line(v->out, TEXT_WARNING,
+                  "Warning: %" PRIu64 " requests are from frames whose checksum is wrong",
+                  in->info.n_unverified);
+}
+
+/* Warnings of operation `op` (NULL: those of none). */
+static void put_warnings(const struct text_view *v, const char *op)
+{
+    for (size_t i = 0; i < v->a->n_warnings; i++) {
+        const struct warning *w = &v->a->warnings[i];
+        if (op ? w->op && strcmp(w->op, op) == 0 : !w->op)
+            text_line(v->out, TEXT_WARNING, "Warning: %s", w->message);
+    }
+}
+
+/* One line for each operation, and one for the cluster. */
+static void put_summary(const struct text_view *v)
+{
+    static const char *const names[] = {"", "Requests", "Errors", "Average", "obj/s", "50%", "99%"};
+    const struct analysis *a = v->a;
+    struct text_table t;
+    blank_line(v);
+    text_table_init(&t, v->out, "lrrrrrr");
+    text_cells_heading(&t, names, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+        const struct throughput *x = &op->throughput;
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * %s", op->op);
+        text_cells_count(&t, op->n_requests);
+        text_cells_count(&t, op->n_errors);
+        text_table_cell(&t, "%s",
+                        x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-");
+        text_table_cell(&t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+        if (op->requests.present && op->requests.single_size) {
+            text_cells_duration(&t, op->requests.all.p50_ns);
+            text_cells_duration(&t, op->requests.all.p99_ns);
+        }
+    }
+    text_table_put(&t);
+}
+
+/* --- Throughput ------------------------------------------------------------------------------- */
+
+static void segment_row(const struct text_view *v, struct text_table *t, const char *name,
+                        bool has_bytes, const struct segment_pick *p)
+{
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, " * %s:", name);
+    text_cells_rates(t, has_bytes, p->bytes_per_s, p->objects_per_s);
+    text_table_cell(t, "starting %s UTC", text_cells_time(v, p->start_ns).s);
+}
+
+static void put_throughput(const struct text_view *v, const char *name, const struct throughput *x,
+                           const struct segments *s)
+{
+    bool has_bytes = x->n_bytes > 0;
+    struct text_table t;
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_table_init(&t, v->out, "lrrl");
+    text_table_span(&t, TEXT_HEADING, "%s:", name);
+    if (x->present) {
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * Average:");
+        text_cells_rates(&t, has_bytes, x->bytes_per_s, x->objects_per_s);
+        text_table_cell(&t, "over %s from %s UTC", units_duration(x->duration_ns).s,
+                        text_cells_time(v, x->start_ns).s);
+    } else {
+        text_table_span(&t, TEXT_PLAIN, " * none: the active range is empty");
+    }
+    if (s->present) {
+        text_table_span(&t, TEXT_PLAIN, "%s", "");
+        text_table_span(&t, TEXT_HEADING, "%s, split into %" PRId64 " x %s:", name, s->n,
+                        units_duration(s->duration_ns).s);
+        segment_row(v, &t, "Fastest", has_bytes, &s->fastest);
+        segment_row(v, &t, "50% Median", has_bytes, &s->median);
+        segment_row(v, &t, "Slowest", has_bytes, &s->slowest);
+    }
+    text_table_put(&t);
+}
+
+/* What the single range would give, where the all-threads range keeps little, and who shortens it.
+ */
+static void put_single_range(const struct text_view *v, const struct operation *op)
+{
+    if (!op->range_is_short)
+        return;
+    put_throughput(v, "Throughput over the single range", &op->single_throughput,
+                   &op->single_segments);
+    struct text_table t;
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_table_init(&t, v->out, "lll");
+    text_table_span(&t, TEXT_HEADING, "Threads that shorten the range:");
+    for (size_t i = 0; i < op->n_slow_threads; i++) {
+        const struct slow_thread *x = &op->slow_threads[i];
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * Thread %" PRIu32 ":", x->thread);
+        text_table_cell(&t, "first request ended %s,", text_cells_time(v, x->first_end_ns).s);
+        text_table_cell(&t, "last began %s UTC", text_cells_time(v, x->last_start_ns).s);
+    }
+    text_table_put(&t);
+}
+
+/* --- Errors ----------------------------------------------------------------------------------- */
+
+/* "at http://h1:9000: 201, http://h0:9000: 3": the hosts of a group, as a row below it. */
+static void error_hosts_row(const struct text_view *v, struct text_table *t,
+                            const struct error_group *g)
+{
+    size_t n = v->verbose || g->n_hosts < MAX_ERROR_HOSTS ? g->n_hosts : MAX_ERROR_HOSTS;
+    for (size_t i = 0; i < n; i++) {
+        const struct error_host *h = &g->hosts[i];
+        text_table_row(t, TEXT_FAINT);
+        text_cells_count(t, h->count);
+        text_table_cell(t, "%s", text_cells_time(v, h->first_ns).s);
+        text_table_cell(t, "%s", text_cells_time(v, h->last_ns).s);
+        text_table_cell(t, "  at %s", *h->host ? h->host : "(unnamed)");
+    }
+    if (n < g->n_hosts)
+        text_table_span(t, TEXT_FAINT, "      and at %zu more hosts (all with --analyze.v)",
+                        g->n_hosts - n);
+}
+
+static void put_errors(const struct text_view *v, const struct operation *op)
+{
+    static const char *const names[] = {"Count", "First UTC", "Last UTC", "Message"};
+    if (op->n_errors == 0)
+        return;
+    size_t n = v->verbose || op->n_error_groups < MAX_ERRORS ? op->n_error_groups : MAX_ERRORS;
+    struct text_table t;
+    blank_line(v);
+    text_line(v->out, TEXT_ERROR, "Errors: %" PRId64 " (%s of the requests)", op->n_errors,
+              units_pct(100.0 * (double)op->n_errors / (double)op->n_requests).s);
+    text_table_init(&t, v->out, "rlll");
+    text_cells_heading(&t, names, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < n; i++) {
+        const struct error_group *g = &op->errors[i];
+        text_table_row(&t, TEXT_PLAIN);
+        text_cells_count(&t, g->count);
+        text_table_cell(&t, "%s", text_cells_time(v, g->first_ns).s);
+        text_table_cell(&t, "%s", text_cells_time(v, g->last_ns).s);
+        text_table_cell(&t, "%s", g->message);
+        if (op->n_hosts > 1)
+            error_hosts_row(v, &t, g);
+    }
+    if (n < op->n_error_groups)
+        text_table_span(&t, TEXT_FAINT, "and %zu more kinds (all with --analyze.v)",
+                        op->n_error_groups - n);
+    text_table_put(&t);
+}
+
+/* --- Operations ------------------------------------------------------------------------------- */
+
+/* "Operation: GET (29595). Concurrency: 9. Hosts: 3." and what else is not as one would expect. */
+static void put_title(const struct text_view *v, const struct operation *op, int64_t n_all)
+{
+    char share[64] = "", objects[64] = "", size[80] = "", hosts[64] = "", clients[64] = "";
+    if (v->a->mixed && n_all > 0)
+        snprintf(share, sizeof(share), ", %s",
+                 units_pct(100.0 * (double)op->n_requests / (double)n_all).s);
+    if (op->objects_per_op != 1)
+        snprintf(objects, sizeof(objects), " Objects per operation: %" PRId64 ".",
+                 op->objects_per_op);
+    if (op->requests.present && op->requests.single_size && op->requests.object_size_bytes > 0)
+        snprintf(size, sizeof(size), " Size: %s.",
+                 units_size((double)op->requests.object_size_bytes).s);
+    if (op->n_hosts > 1)
+        snprintf(hosts, sizeof(hosts), " Hosts: %" PRId64 ".", op->n_hosts);
+    if (op->n_clients > 1)
+        snprintf(clients, sizeof(clients), " Clients: %" PRId64 ".", op->n_clients);
+    text_line(v->out, TEXT_HEADING,
+              "Operation: %s (%" PRId64 "%s).%s%s Concurrency: %" PRId64 ".%s%s", op->op,
+              op->n_requests, share, objects, size, op->concurrency, hosts, clients);
+}
+
+static void put_outside(const struct text_view *v, const struct operation *op)
+{
+    const struct outside *x = &op->outside;
+    if (!v->verbose || !op->segments.present)
+        return;
+    blank_line(v);
+    text_line(v->out, TEXT_PLAIN,
+              "Outside the segments: %" PRId64 " requests end before, %" PRId64
+              " after them; %s and %s.",
+              x->n_before, x->n_after, units_size((double)x->before_bytes).s,
+              units_size((double)x->after_bytes).s);
+}
+
+static void put_operation(const struct text_view *v, const struct operation *op, int64_t n_all)
+{
+    put_rule(v);
+    put_title(v, op, n_all);
+    if (op->n_requests == 0) {
+        text_line(v->out, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
+        put_warnings(v, op->op);
+        return;
+    }
+    text_line(v->out, TEXT_PLAIN, "Ran %s, from %s to %s UTC.",
+              units_duration(op->end_ns - op->start_ns).s, text_cells_time(v, op->start_ns).s,
+              text_cells_time(v, op->end_ns).s);
+    put_warnings(v, op->op);
+    put_errors(v, op);
+    text_requests_put(v, &op->requests);
+    put_throughput(v, "Throughput", &op->throughput, &op->segments);
+    put_single_range(v, op);
+    text_parties_hosts(v, op->hosts, op->n_host_results, &op->requests);
+    text_parties_clients(v, op);
+    put_outside(v, op);
+}
+
+static void put_total(const struct text_view *v)
+{
+    const struct cluster_total *t = &v->a->total;
+    put_rule(v);
+    text_line(v->out, TEXT_HEADING, "Cluster total, all operations together.");
+    put_throughput(v, "Throughput", &t->throughput, &t->segments);
+    text_parties_hosts(v, t->hosts, t->n_hosts, NULL);
+}
+
+/* True if not all of it lies on one day. */
+static bool spans_days(const struct analysis *a)
+{
+    int64_t first_day = INT64_MAX, last_day = INT64_MIN;
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+        if (op->n_requests == 0)
+            continue;
+        int64_t start = op->start_ns / NS_PER_DAY, end = op->end_ns / NS_PER_DAY;
+        first_day = start < first_day ? start : first_day;
+        last_day = end > last_day ? end : last_day;
+    }
+    return first_day < last_day;
+}
+
+bool report_text(const struct analysis *a, const struct report_text_options *options, FILE *f,
+                 struct err *e)
+{
+    struct text out = {.f = f, .colour = options->colour};
+    const struct text_view v = {
+        .a = a, .verbose = options->verbose, .has_dates = spans_days(a), .out = &out};
+    int64_t n_all = 0;
+    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+        put_input(&v, &a->dataset->inputs[i]);
+    put_warnings(&v, NULL);
+    if (a->n_operations > 1)
+        put_summary(&v);
+    for (size_t i = 0; i < a->n_operations; i++)
+        n_all += a->operations[i].n_requests;
+    for (size_t i = 0; i < a->n_operations; i++)
+        put_operation(&v, &a->operations[i], n_all);
+    if (a->total.present)
+        put_total(&v);
+    return out.failed ? err_set(e, "out of memory") : true;
+}

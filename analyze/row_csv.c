@@ -1,0 +1,203 @@
+#include "row_csv.h"
+
+#include "rowparse.h"
+
+#include <csv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row_csv {
+    struct csv_parser parser;
+    char *bytes; /* of all fields of the row */
+    size_t n_bytes, cap;
+    size_t begin[RECFILE_MAX_FIELDS + 1]; /* of each field in `bytes` */
+    int n_fields;                         /* may be more than fit: then the row is bad */
+    bool ended, no_memory;
+};
+
+static int is_newline(unsigned char c) { return c == '\n'; }
+static int is_nothing(unsigned char c)
+{
+    (void)c;
+    return 0;
+}
+
+void *row_csv_new(void)
+{
+    struct row_csv *s = calloc(1, sizeof *s);
+
+    if (s && csv_init(&s->parser, 0) != 0) {
+        free(s);
+        return NULL;
+    }
+    if (s) {
+        csv_set_space_func(&s->parser, is_nothing);
+        csv_set_term_func(&s->parser, is_newline);
+    }
+    return s;
+}
+
+void row_csv_free(void *state)
+{
+    struct row_csv *s = state;
+
+    if (!s)
+        return;
+    csv_free(&s->parser);
+    free(s->bytes);
+    free(s);
+}
+
+static void add_field(struct row_csv *s, const char *p, size_t n)
+{
+    if (s->n_fields >= RECFILE_MAX_FIELDS) {
+        s->n_fields++;
+        return;
+    }
+    if (s->n_bytes + n > s->cap) {
+        size_t cap = (s->n_bytes + n) * 2 + 512;
+        char *grown = realloc(s->bytes, cap);
+        if (!grown) {
+            s->no_memory = true;
+            return;
+        }
+        s->bytes = grown;
+        s->cap = cap;
+    }
+    if (n)
+        memcpy(s->bytes + s->n_bytes, p, n);
+    s->n_bytes += n;
+    s->begin[++s->n_fields] = s->n_bytes;
+}
+
+static void on_field(void *p, size_t n, void *state) { add_field(state, p, n); }
+
+static void on_row(int c, void *state)
+{
+    (void)c;
+    ((struct row_csv *)state)->ended = true;
+}
+
+static void feed(struct row_csv *s, const char *p, size_t n)
+{
+    if (n && csv_parse(&s->parser, p, n, on_field, on_row, s) != n)
+        s->no_memory = true; /* without CSV_STRICT nothing else stops it */
+}
+
+static void reset(struct row_csv *s, char delimiter)
+{
+    /* Ends whatever row was open; it is not looked at. */
+    csv_fini(&s->parser, NULL, NULL, NULL);
+    csv_set_delim(&s->parser, (unsigned char)delimiter);
+    s->n_bytes = 0;
+    s->n_fields = 0;
+    s->begin[0] = 0;
+    s->ended = s->no_memory = false;
+}
+
+/* Whether the CR before a newline belongs to the line end rather than to an open quoted field: only
+ * matters behind quotes, elsewhere a CR at the end of the last field is taken off later. */
+static bool quote_closes(const char *line, size_t n, char delimiter)
+{
+    size_t run = 0;
+
+    while (run < n && line[n - 1 - run] == '"')
+        run++;
+    bool opens = run == n || line[n - 1 - run] == delimiter;
+    return run && (opens ? run % 2 == 0 : run % 2 == 1);
+}
+
+/* Feeds one line of n bytes, and its newline. */
+static void feed_line(struct row_csv *s, const char *line, size_t n, char delimiter)
+{
+    if (n && line[n - 1] == '\r' && quote_closes(line, n - 1, delimiter))
+        n--;
+    feed(s, line, n);
+    feed(s, "\n", 1);
+}
+
+/* Feeds lines until the row ends. Only an open `error` goes on in the next line. *used: what was
+ * fed. */
+static enum recfile_row feed_row(struct row_csv *s, const struct recfile_layout *l,
+                                 const char *text, size_t n, size_t *used)
+{
+    size_t at = 0;
+
+    while (!s->ended) {
+        const char *newline = at < n ? memchr(text + at, '\n', n - at) : NULL;
+        if (at == n || (at > 0 && !memchr(text + at, '"', n - at)))
+            return RECFILE_ROW_MORE; /* nothing closes it here */
+        size_t len = newline ? (size_t)(newline - text) - at : n - at;
+        feed_line(s, text + at, len, l->delimiter);
+        at += newline ? len + 1 : len;
+        if (!s->ended && s->n_fields != l->field[COL_ERROR])
+            return RECFILE_ROW_BAD;
+    }
+    *used = at;
+    return RECFILE_ROW_OK;
+}
+
+/* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field. */
+static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l, const char *text,
+                              size_t n, size_t *used)
+{
+    const char *newline = memchr(text, '\n', n);
+    size_t len = newline ? (size_t)(newline - text) : n, at = 0;
+    int column = l->field[COL_FILE];
+
+    if (column < 0)
+        return false;
+    while (s->n_fields < column && at < len)
+        feed(s, text + at++, 1);
+    if (s->n_fields != column || at >= len || text[at] != '"')
+        return false;
+    const char *end = memchr(text + at, l->delimiter, len - at);
+    *used = newline ? len + 1 : len;
+    if (end) {
+        add_field(s, text + at, (size_t)(end - text) - at);
+        size_t rest = (size_t)(end - text) + 1, row;
+        if (feed_row(s, l, text + rest, n - rest, &row) != RECFILE_ROW_OK)
+            return false;
+        *used = rest + row;
+    } else {
+        add_field(s, text + at, len - at);
+    }
+    return true;
+}
+
+enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, const char *text,
+                               size_t n, struct record *out, size_t *used, char *why,
+                               size_t why_size)
+{
+    struct row_csv *s = state;
+    struct slice fields[RECFILE_MAX_FIELDS];
+
+    reset(s, l->delimiter);
+    enum recfile_row what = feed_row(s, l, text, n, used);
+    if (what != RECFILE_ROW_OK || s->n_fields != l->n_fields) {
+        int found = s->n_fields;
+        reset(s, l->delimiter);
+        if (feed_literal_file(s, l, text, n, used) && s->n_fields == l->n_fields) {
+            what = RECFILE_ROW_OK;
+        } else if (what == RECFILE_ROW_MORE) {
+            return RECFILE_ROW_MORE;
+        } else {
+            snprintf(why, why_size,
+                     what == RECFILE_ROW_BAD ? "a quoted field is not closed on its line"
+                                             : "%d fields where the header has %d",
+                     found, l->n_fields);
+            return RECFILE_ROW_BAD;
+        }
+    }
+    if (s->no_memory) {
+        snprintf(why, why_size, "out of memory");
+        return RECFILE_ROW_BAD;
+    }
+    for (int i = 0; i < l->n_fields; i++)
+        fields[i] = (struct slice){s->bytes + s->begin[i], s->begin[i + 1] - s->begin[i]};
+    struct slice *last = &fields[l->n_fields - 1];
+    if (last->n && last->p[last->n - 1] == '\r')
+        last->n--;
+    return rowparse_fields(l, fields, out, why, why_size) ? RECFILE_ROW_OK : RECFILE_ROW_BAD;
+}

@@ -1,0 +1,187 @@
+#include "stats.h"
+
+#include "stats_dist.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void stats_init(void)
+{
+    gsl_set_error_handler_off();
+}
+
+int64_t stats_segment_width_ns(int64_t window_ns)
+{
+    static const int64_t widths_ms[] = {10000, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10};
+    const size_t n = sizeof widths_ms / sizeof *widths_ms;
+    for (size_t i = 0; i < n; i++) {
+        int64_t width = widths_ms[i] * 1000000;
+        if (window_ns / width >= 120)
+            return width;
+    }
+    return widths_ms[n - 1] * 1000000;
+}
+
+/* Cuts the last b*m points of x into b batches of m; y gets their means. */
+static void batch_means(const double *x, size_t n, size_t m, size_t b, double *y)
+{
+    const double *first = x + (n - b * m);
+    for (size_t j = 0; j < b; j++)
+        y[j] = gsl_stats_mean(first + j * m, 1, m);
+}
+
+bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
+{
+    *out = (struct stats_bse){.m = 1, .b = n};
+    if (n < 2)
+        return true;
+    double *y = malloc(n * sizeof *y);
+    if (y == NULL)
+        return err_set(e, "out of memory");
+    double v;
+    for (size_t m = 1;;) {
+        size_t b = n / m;
+        batch_means(x, n, m, b, y);
+        v = gsl_stats_tss_m(y, 1, b, gsl_stats_mean(y, 1, b));
+        out->m = m;
+        out->b = b;
+        out->c = 0;
+        if (v == 0)
+            break;
+        double jumps = 0;
+        for (size_t j = 0; j + 1 < b; j++)
+            jumps += (y[j + 1] - y[j]) * (y[j + 1] - y[j]);
+        out->c = 1 - jumps / (2 * v);
+        double z = out->c / sqrt(((double)b - 2) / ((double)b * (double)b - 1));
+        if (z < 1.2815515655) /* one-sided 10 %: no correlation left between batches */
+            break;
+        size_t longer = (size_t)ceil((double)m * sqrt(2));
+        if (longer < m + 1)
+            longer = m + 1;
+        if (n / longer < 10)
+            longer = n / 10;
+        if (longer <= m)
+            break;
+        m = longer;
+    }
+    free(y);
+    double b = (double)out->b, r = fmin(fmax(out->c, 0), .9);
+    out->df = b - 1;
+    out->se = sqrt(v / (b * (b - 1)) * (1 + r) / (1 - r));
+    out->lrv = (double)n * out->se * out->se;
+    return true;
+}
+
+static struct stats_ci no_ci(double value, const char *why)
+{
+    return (struct stats_ci){.why = why,
+                             .value = value,
+                             .lo = -INFINITY,
+                             .hi = INFINITY,
+                             .lo90 = -INFINITY,
+                             .hi90 = INFINITY,
+                             .se = NAN,
+                             .df = NAN};
+}
+
+/* value +- t * se at both levels. */
+static bool t_limits(double value, double se, double df, size_t m, struct stats_ci *out,
+                     struct err *e)
+{
+    double half = stats_dist_t_inv(.975, df) * se, half90 = stats_dist_t_inv(.95, df) * se;
+    if (!isfinite(half) || !isfinite(half90))
+        return err_set(e, "no quantile of the t distribution with %g degrees of freedom", df);
+    *out = (struct stats_ci){.ok = true,
+                             .why = "",
+                             .value = value,
+                             .lo = value - half,
+                             .hi = value + half,
+                             .lo90 = value - half90,
+                             .hi90 = value + half90,
+                             .se = se,
+                             .df = df,
+                             .m = m};
+    return true;
+}
+
+bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
+                struct err *e)
+{
+    *out = no_ci(mean, "");
+    if (n < STATS_MIN_SEGMENTS)
+        out->why = "fewer than 20 segments";
+    else if (n_requests < STATS_MIN_REQUESTS)
+        out->why = "fewer than 30 requests";
+    if (*out->why != '\0')
+        return true;
+    struct stats_bse bse;
+    return stats_bse(rate, n, &bse, e) && t_limits(mean, bse.se, bse.df, bse.m, out, e);
+}
+
+bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
+                      struct stats_ci *out, struct err *e)
+{
+    int64_t n = 0, failed = 0;
+    for (size_t j = 0; j < n_segments; j++) {
+        n += n_requests[j];
+        failed += errors[j];
+    }
+    *out = no_ci(n > 0 ? (double)failed / (double)n : NAN, "");
+    if (n_segments < STATS_MIN_SEGMENTS)
+        out->why = "fewer than 20 segments";
+    else if (n < STATS_MIN_REQUESTS)
+        out->why = "fewer than 30 requests";
+    if (*out->why != '\0')
+        return true;
+    struct stats_bse bse;
+    if (!stats_bse_counts(errors, n_requests, n_segments, &bse, e))
+        return false;
+    double se = bse.se / ((double)n / (double)n_segments);
+    if (!t_limits(out->value, se, bse.df, bse.m, out, e))
+        return false;
+    out->lo = fmax(out->lo, 0);
+    out->lo90 = fmax(out->lo90, 0);
+    out->hi = fmin(out->hi, 1);
+    out->hi90 = fmin(out->hi90, 1);
+    return true;
+}
+
+bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
+                      struct stats_bse *out, struct err *e)
+{
+    double *residual = malloc((n_segments > 0 ? n_segments : 1) * sizeof *residual);
+    if (residual == NULL)
+        return err_set(e, "out of memory");
+    __int128 n = 0, n_y = 0;
+    for (size_t j = 0; j < n_segments; j++) {
+        n += n_j[j];
+        n_y += y[j];
+    }
+    /* y_j - (sum y / N) n_j over the common denominator: exactly 0 where it should be. */
+    for (size_t j = 0; j < n_segments; j++)
+        residual[j] = n > 0 ? (double)(y[j] * n - n_y * n_j[j]) / (double)n : 0;
+    bool ok = stats_bse(residual, n_segments, out, e);
+    free(residual);
+    return ok;
+}
+
+bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
+{
+    *n_stalls = 0;
+    if (n == 0)
+        return true;
+    double *sorted = malloc(n * sizeof *sorted);
+    if (sorted == NULL)
+        return err_set(e, "out of memory");
+    memcpy(sorted, x, n * sizeof *sorted);
+    gsl_sort(sorted, 1, n);
+    double median = gsl_stats_median_from_sorted_data(sorted, 1, n);
+    while (*n_stalls < n && sorted[*n_stalls] < median / 2)
+        ++*n_stalls;
+    free(sorted);
+    return true;
+}

@@ -1,0 +1,396 @@
+/* The statistics of s3analyze: pure functions over plain arrays, after statistics.md, whose
+ * sections are named below. They know nothing of captures.
+ *
+ * A function that returns bool returns false only if it could not compute (out of memory, a failure
+ * inside GSL) and then fills *e. Data that cannot carry an answer is no failure: the result
+ * then has ok == false and `why` says what is missing (a constant string, never NULL).
+ *
+ * "Segments" are the statistical segments of section 1, in order of time. p-values and
+ * probabilities are fractions; theta and its limits are natural logs of after/before, unless
+ * is_difference. */
+#ifndef S3_STATS_H
+#define S3_STATS_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Switches GSL's aborting error handler off. Call once, before any thread starts. */
+void stats_init(void);
+
+/* ---- Section 1: one run ---- */
+
+#define STATS_MIN_SEGMENTS 20
+#define STATS_MIN_REQUESTS 30
+
+/* Width of the statistical segments of a window of window_ns: the largest of 10 ms .. 10 s that
+ * gives at least 120, else 10 ms. Their number is window_ns / width. */
+int64_t stats_segment_width_ns(int64_t window_ns);
+
+/* Section 1a, adaptive batch means. */
+struct stats_bse {
+    size_t m, b; /* length and number of the batches of the last step */
+    double c;    /* lag-1 correlation of the batch means, estimated */
+    double se;   /* standard error of the mean of x */
+    double df;   /* b - 1 */
+    double lrv;  /* long-run variance, n * se^2 */
+};
+
+/* n >= 2; with fewer se, df and lrv are 0. O(n log n). */
+bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e);
+
+/* The same of the residuals e_j = y_j - q n_j of section 2, q = sum y / sum n: y[j] of the n[j]
+ * requests of segment j are counted. The standard error of q is se / (mean of n). */
+bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, struct stats_bse *out,
+                      struct err *e);
+
+/* An estimate with its confidence intervals: 95 % and, for tests of equivalence, 90 %. */
+struct stats_ci {
+    bool ok;
+    const char *why; /* if not ok; value may hold all the same */
+    double value;
+    double lo, hi;     /* 95 %; -inf, +inf: the data has no limit on that side */
+    double lo90, hi90; /* 90 % */
+    double se, df;     /* of a mean or rate; NaN for quantiles */
+    size_t m;          /* batch length, in segments */
+};
+
+/* Section 1a: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
+ * amounts per second (same unit), n_requests = completed requests in the window. */
+bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
+                struct err *e);
+
+/* Section 2, last but one paragraph: rate of failed requests, as a fraction, with the e_j
+ * estimator: errors[j] of n_requests[j] requests that end in segment j failed. Limits are clipped
+ * to [0, 1]. */
+bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
+                      struct stats_ci *out, struct err *e);
+
+/* Segments below half of the median segment. 1 to 9 of them make the CI of the mean unreliable
+ * (section 1a, "fewer than 10 stalls"). */
+bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
+
+#define STATS_FEW_STALLS 10
+
+/* Section 1c: drift. */
+struct stats_drift {
+    bool ok; /* enough segments, and not all batches alike */
+    size_t m, b;
+    int64_t s;          /* Mann-Kendall */
+    double v, p;        /* its variance under ties; two-sided p */
+    double slope;       /* Theil-Sen, per batch */
+    double change_frac; /* slope * b / median of the batch means: over the whole window */
+    bool reported;      /* p < .01 and |change_frac| >= 5 % */
+};
+bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err *e);
+
+/* Mann-Kendall S with its variance and two-sided p, and the Theil-Sen slope, of x[0..n-1]. p is 1
+ * where all values are equal. O(n^2). */
+struct stats_trend {
+    int64_t s;
+    double v, p, slope;
+};
+bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err *e);
+
+/* Section 1d: warm-up, MSER-5 with a guard. */
+struct stats_warmup {
+    size_t n_candidate; /* 5d, before the guard */
+    double t, df;       /* of the guard; 0 without a candidate */
+    size_t n_cut;       /* accepted: leading segments that are warm-up; 0: none */
+    double mean_rest;   /* of the segments from n_cut on */
+    bool steady;        /* false: more than half would be cut, "no steady state" */
+};
+bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct err *e);
+
+/* MSER-5's g(d) for a truncation of d fives (section 1d); 0 <= d, 5(d+5) <= n. */
+double stats_mser5(const double *x, size_t n, size_t d);
+
+/* Section 1e: change points. */
+#define STATS_MAX_SHIFTS 24
+
+struct stats_shift {
+    size_t at;            /* first segment of the new level */
+    double before, after; /* the levels: means between change points */
+};
+struct stats_shifts {
+    size_t n;
+    struct stats_shift v[STATS_MAX_SHIFTS];
+    double rho, lrv, beta;
+};
+/* Series of more than 2,000 segments are cut into blocks first. Shifts under 5 % of the level
+ * before are dropped. */
+bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e);
+
+/* The cut of x into parts of at least `least` points that minimises the sum of (x - mean of its
+ * part)^2 plus beta per cut: exact, O(n^2). cuts: room for n/least + 1 indexes, ascending. *cost is
+ * that minimum. least >= 1, n >= 1. */
+bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
+                     size_t *n_cuts, double *cost, struct err *e);
+
+/* ---- Section 2: latency ---- */
+
+/* A probability as an exact ratio, 0 < num < den. */
+struct stats_ratio {
+    uint64_t num, den;
+};
+
+/* "99.9" -> 999/1000. False: not a decimal number in (0, 100), or more than 15 digits. */
+bool stats_ratio_percent(const char *percent, struct stats_ratio *out);
+
+/* 1-based rank of the type-1 quantile of n >= 1 values: max(1, ceil(n p)), in 128-bit integers. */
+uint64_t stats_rank(uint64_t n, struct stats_ratio p);
+
+/* Smallest k with P(X <= k) >= prob for X ~ Bin(n, p). */
+uint64_t stats_binomial_quantile(double prob, uint64_t n, double p);
+
+/* Order statistics (l, u), 1-based, of n independent values whose p-quantile lies in [x_l, x_u)
+ * with `level` confidence; l = 0: -inf, u = n + 1: +inf. */
+void stats_binomial_ranks(uint64_t n, double p, double level, uint64_t *l, uint64_t *u);
+
+/* Smallest n_e for which both limits of the 95 % CI are finite (6 for p50 .. 36887 for p99.99). */
+uint64_t stats_quantile_min_n(struct stats_ratio p);
+
+/* 1-based ranks of a CI's limits; 0: no limit on that side. */
+struct stats_ranks {
+    uint64_t lo, hi;
+};
+
+/* What the CI of a quantile is made of. */
+struct stats_quantile {
+    bool ok;
+    const char *why;
+    uint64_t n;    /* requests */
+    uint64_t rank; /* of the quantile itself */
+    size_t m;
+    double df, deff;
+    uint64_t n_e; /* effective number of requests, at 95 % */
+    struct stats_ranks r95, r90;
+    bool can_gate; /* n_e(1-p) >= 30 */
+};
+
+/* Section 2: CI by effective-n order statistics. n_exceed[j] = requests that end in segment j with
+ * a latency above the quantile (the value of rank stats_rank(sum n_requests, p)), n_requests[j] =
+ * all requests (of those that have this latency) that end there. n_segments >= 1. */
+bool stats_quantile(struct stats_ratio p, const int64_t *n_exceed, const int64_t *n_requests,
+                    size_t n_segments, struct stats_quantile *out, struct err *e);
+
+/* The five 0-based ranks to look up for q: value, 95 % limits, 90 % limits. Where there is no
+ * limit, or q is not ok, it is the rank of the value. */
+void stats_quantile_ranks(const struct stats_quantile *q, size_t ranks[5]);
+
+/* The CI from the values found at those ranks. */
+void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
+                       struct stats_ci *out);
+
+/* Section 1b: the median segment, by the same method; *q may be NULL. */
+bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct stats_quantile *q,
+                          struct err *e);
+
+/* Residual life: the x that solves sum min(d,x) / sum d = p, the p-quantile of the remaining time
+ * of a request seen at a random instant. Durations are >= 0; NaN if their sum is 0. Linear in n.
+ * False: out of memory. */
+bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, double *out,
+                         struct err *e);
+
+/* sum min(d,x) / sum d, for x >= 0; NaN if the sum is 0. */
+double stats_residual_frac(const int64_t *d, size_t n, int64_t x);
+
+/* Correction for coordinated omission (--co-interval T): each latency v counts as v, v-T, v-2T ...
+ * while >= T. Number of values after it (UINT64_MAX if more), and their type-1 quantile, exact
+ * without making the list. interval >= 1, latencies >= 0, n >= 1. */
+uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
+int64_t stats_co_quantile(const int64_t *v, size_t n, int64_t interval, struct stats_ratio p);
+
+/* ---- Section 3: comparisons; a = before, b = after ---- */
+
+/* What is known of how much whole runs differ from each other. */
+enum stats_noise_kind { STATS_NOISE_UNKNOWN, STATS_NOISE_CV, STATS_NOISE_HISTORY };
+
+struct stats_noise {
+    enum stats_noise_kind kind;
+    double sigma;     /* standard deviation of the log of the metric; 0 if unknown */
+    size_t n_history; /* runs behind it (STATS_NOISE_HISTORY) */
+};
+
+/* Standard deviation (n-1) of the logs of n >= 3 positive values; false: fewer, or not positive. */
+bool stats_history_sigma(const double *values, size_t n, double *sigma);
+
+enum stats_method {
+    STATS_MEANS,        /* single runs: t on the logs, by within-run errors */
+    STATS_QUANTILES,    /* single runs: MOVER */
+    STATS_DIFFERENCE,   /* single runs: difference of two fractions */
+    STATS_ONE_MANY,     /* one run against n >= 3 */
+    STATS_WELCH,        /* smaller side 2 or 3 runs */
+    STATS_MANN_WHITNEY, /* 4 and more a side */
+};
+
+struct stats_cmp {
+    bool ok;
+    const char *why;
+    enum stats_method method;
+    bool is_difference;        /* theta = after - before instead of ln(after/before) */
+    size_t n_a, n_b;           /* runs */
+    double theta;              /* the effect; Hodges-Lehmann for STATS_MANN_WHITNEY */
+    double lo, hi, lo90, hi90; /* of theta */
+    double p;                  /* two-sided */
+    double t;                  /* test statistic: t, z (STATS_QUANTILES) or U of `before` */
+    double se, df;             /* of theta; df inf: normal; both NaN for STATS_MANN_WHITNEY */
+    double sd;                /* pooled standard deviation of the runs' logs; NaN for single runs */
+    struct stats_noise noise; /* single runs */
+    double break_even;        /* largest sigma_run with p < .05; NaN where sigma_run is known */
+};
+
+/* Section 3, single run a side: throughput and other means (a and b from stats_mean). */
+void stats_cmp_means(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
+                     struct stats_cmp *out);
+
+/* Single run a side: quantiles (a and b from stats_quantile_ci), MOVER. */
+void stats_cmp_quantiles(const struct stats_ci *a, const struct stats_ci *b,
+                         struct stats_noise noise, struct stats_cmp *out);
+
+/* Single run a side: error rates (a and b from stats_error_rate), as a difference of fractions. Run
+ * noise enters as sigma * rate on either side. */
+void stats_cmp_rates(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
+                     struct stats_cmp *out);
+
+/* Several runs on at least one side, one value a run: one against n >= 3, Welch (smaller side 2-3),
+ * or Mann-Whitney with Hodges-Lehmann, on the logs; on the values themselves if is_difference. */
+bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
+                      struct stats_cmp *out, struct err *e);
+
+/* Two-sided Mann-Whitney test, *u = number of pairs with a > b, ties half: exact given the ties up
+ * to 50 a side, else normal with correction for ties and continuity. p_le = P(U <= u), p_ge = P(U
+ * >= u). n_a, n_b >= 1. */
+struct stats_mann_whitney {
+    double u, p, p_le, p_ge;
+    bool exact;
+};
+bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
+                        struct stats_mann_whitney *out, struct err *e);
+
+/* Hodges-Lehmann shift of b against a: the median of all b - a, and diffs[k], diffs[nm+1-k] for the
+ * levels 95 % and 90 %. */
+struct stats_hodges_lehmann {
+    double shift, lo, hi, lo90, hi90;
+};
+bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b,
+                          struct stats_hodges_lehmann *out, struct err *e);
+
+/* Replaces the p-values by Holm's adjusted ones. NaN stays NaN and is no member of the family. */
+bool stats_holm(double *p, size_t n, struct err *e);
+
+enum stats_verdict {
+    STATS_NOT_ENOUGH_DATA,
+    STATS_SAME,            /* within delta */
+    STATS_SAME_WITHIN_RUN, /* within delta, by within-run noise alone */
+    STATS_BETTER,          /* "faster" */
+    STATS_WORSE,           /* "slower" */
+    STATS_DIFFERS,         /* a change only if runs repeat within the break-even CV */
+    STATS_INCONCLUSIVE,
+};
+
+struct stats_question {
+    bool up_is_better;
+    double delta; /* region of equivalence (ln(1-delta), ln(1+delta)); of a difference, +-delta; 0:
+                     none */
+};
+
+/* Section 3, "Verdicts, in order". p_holm: the adjusted p (exploratory metrics: c->p). *beyond (may
+ * be NULL): the whole 95 % CI lies beyond the region, ">= delta". */
+enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
+                                 bool *beyond);
+
+/* Smallest detectable effect of a comparison of single runs, as a fraction: exp(2.8 SE) - 1 (of a
+ * difference, 2.8 SE). */
+double stats_mde_single(const struct stats_cmp *c);
+
+/* The same for groups: the effect, in pooled standard deviations (of the logs), that the test of
+ * stats_cmp_groups finds in 80 % of cases at p < .05 in a Holm family of n_family; infinite where
+ * that cannot be. A deterministic simulation with normal values. The MDE is exp(factor * sd) - 1.
+ * It depends on its arguments only: keep it for further metrics. */
+bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e);
+
+/* Gate: p of "not worse than the limit" (one-sided; small: worse). limit is one on theta. */
+double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better);
+
+/* The same for groups, where Mann-Whitney needs the values: c from stats_cmp_groups(a, b). */
+bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const double *b, double limit,
+                          bool up_is_better, double *p, struct err *e);
+
+/* One gated metric. */
+struct stats_gate {
+    const struct stats_cmp *cmp;
+    bool up_is_better;
+    double limit;   /* stats_gate_limit */
+    double p_worse; /* stats_p_worse, stats_p_worse_groups */
+};
+
+/* Limit on theta for an allowed worsening (fraction): ln(1-g) where up is better, else ln(1+g). */
+double stats_gate_limit(double worsening, bool up_is_better);
+
+/* The 90 % CI lies on the good side of the limit. */
+bool stats_gate_passes(const struct stats_gate *g);
+
+/* Exit code of the gate: EXIT_DONE if every metric passes, EXIT_FAILED if any Holm-adjusted p_worse
+ * is < .025, else EXIT_UNDECIDED; EXIT_UNDECIDED in any case where run noise is unknown. *code is
+ * set if true is returned. */
+bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *code, struct err *e);
+
+/* Effect sizes of two samples, without p: Kolmogorov-Smirnov D = max |F_a - F_b| and
+ * P(b < a) + P(b = a)/2. Both samples sorted ascending, not empty. */
+struct stats_effect {
+    double ks_d, p_b_less;
+};
+void stats_effect(const double *a, size_t n_a, const double *b, size_t n_b,
+                  struct stats_effect *out);
+
+/* The same from counts per bucket of two histograms with the same buckets. */
+void stats_effect_counts(const uint64_t *a, const uint64_t *b, size_t n_buckets,
+                         struct stats_effect *out);
+
+/* A side of the table for several runs: median and "+-" = max(hi/c-1, 1-lo/c) of its
+ * order-statistic CI; spread inf for n < 6. n >= 1. */
+struct stats_center {
+    double median, spread_frac;
+};
+bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e);
+
+/* Geometric mean; NaN unless all values are positive and n >= 1. */
+double stats_geomean(const double *values, size_t n);
+
+/* ---- Section 4: hosts ---- */
+
+struct stats_hosts {
+    bool ok;         /* at least 2 hosts and 2 batches */
+    size_t m, b;     /* length and number of batches */
+    double q, df, p; /* Friedman */
+    double jain, cv_frac;
+    double max_deviation_frac; /* largest |host mean / mean of the hosts - 1| */
+    bool reported;             /* p < .01 and max_deviation_frac >= 5 % */
+};
+
+/* x[h * n_segments + j] = rate of host h in segment j. */
+bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stats_hosts *out,
+                 struct err *e);
+
+/* Friedman's test of n_blocks rows of k values each: Q and p. p is 1 where every row is tied. */
+bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, double *p,
+                    struct err *e);
+
+/* Jain's index of fairness, (sum x)^2 / (n sum x^2); NaN if all are 0. */
+double stats_jain(const double *x, size_t n);
+
+/* Coefficient of variation: standard deviation (n-1) over mean. NaN for n < 2. */
+double stats_cv(const double *x, size_t n);
+
+/* Robust z of each host's log rate, and whether it is an outlier (n >= 5, |z| > 3.5 and at least 10
+ * % off the median). A rate that is not positive is one, with z = -inf, unless all are so. */
+struct stats_outlier {
+    double z;
+    bool outlier;
+};
+bool stats_outliers(const double *rates, size_t n, struct stats_outlier *out, struct err *e);
+
+#endif

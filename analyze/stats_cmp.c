@@ -1,0 +1,314 @@
+#include "stats.h"
+
+#include "stats_dist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool stats_history_sigma(const double *values, size_t n, double *sigma)
+{
+    if (n < 3)
+        return false;
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(values[i] > 0))
+            return false;
+        mean += log(values[i]) / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        sum += (log(values[i]) - mean) * (log(values[i]) - mean);
+    *sigma = sqrt(sum / (double)(n - 1));
+    return true;
+}
+
+/* Variance and degrees of freedom of the sum of two estimates, Welch-Satterthwaite, plus an extra
+ * variance that is known. */
+static void welch(double v_a, double df_a, double v_b, double df_b, double extra, double *v,
+                  double *df)
+{
+    *v = v_a + v_b + extra;
+    double spread = v_a * v_a / df_a + v_b * v_b / df_b;
+    *df = spread > 0 ? *v * *v / spread : INFINITY;
+}
+
+/* Fills p and the limits of theta from theta, se and df. */
+static void t_test(struct stats_cmp *c)
+{
+    c->t = c->theta / c->se;
+    c->p = stats_dist_t_two_sided(c->t, c->df);
+    double half = stats_dist_t_inv(.975, c->df) * c->se;
+    double half90 = stats_dist_t_inv(.95, c->df) * c->se;
+    c->lo = c->theta - half;
+    c->hi = c->theta + half;
+    c->lo90 = c->theta - half90;
+    c->hi90 = c->theta + half90;
+}
+
+/* MOVER (statistics.md, section 3) on the logs: distances from theta to its limits, from those of
+ * the two quantiles, widened by run noise; z is 1.96 or 1.645. */
+struct reach {
+    double down, up;
+};
+
+static double log_ratio(double larger, double smaller)
+{
+    return smaller > 0 ? log(larger / smaller) : INFINITY;
+}
+
+static struct reach mover(double a, double a_lo, double a_hi, double b, double b_lo, double b_hi,
+                          double z, double sigma)
+{
+    double run = sqrt(2) * z * sigma;
+    return (struct reach){
+        hypot(hypot(log_ratio(b, b_lo), log_ratio(a_hi, a)), run),
+        hypot(hypot(log_ratio(b_hi, b), log_ratio(a, a_lo)), run),
+    };
+}
+
+/* Half of the 95 % CI on the log scale, as a variance. */
+static double quantile_variance(const struct stats_ci *q)
+{
+    double se = log_ratio(q->hi, q->lo) / 2 / 1.96;
+    return se * se;
+}
+
+/* Variance of an estimate: of its log, or of a fraction itself. */
+static double run_variance(enum stats_method method, const struct stats_ci *r)
+{
+    if (method == STATS_QUANTILES)
+        return quantile_variance(r);
+    double se = method == STATS_MEANS ? r->se / r->value : r->se;
+    return se * se;
+}
+
+/* Variance that run noise adds on both sides together. */
+static double noise_variance(enum stats_method method, const struct stats_ci *a,
+                             const struct stats_ci *b, double sigma)
+{
+    double scale = method == STATS_DIFFERENCE ? a->value * a->value + b->value * b->value : 2;
+    return sigma * sigma * scale;
+}
+
+/* The test itself, for c->method, c->theta and the given noise. */
+static void test_single(struct stats_cmp *c, const struct stats_ci *a, const struct stats_ci *b,
+                        struct stats_noise noise)
+{
+    double noise_v = noise_variance(c->method, a, b, noise.sigma);
+    bool by_history = noise.kind == STATS_NOISE_HISTORY;
+    if (c->method == STATS_QUANTILES && !by_history) {
+        struct reach r = mover(a->value, a->lo, a->hi, b->value, b->lo, b->hi, 1.96, noise.sigma);
+        struct reach r90 =
+            mover(a->value, a->lo90, a->hi90, b->value, b->lo90, b->hi90, 1.645, noise.sigma);
+        c->lo = c->theta - r.down;
+        c->hi = c->theta + r.up;
+        c->lo90 = c->theta - r90.down;
+        c->hi90 = c->theta + r90.up;
+        c->se = (r.down + r.up) / 3.92;
+        c->df = INFINITY;
+        c->t = c->theta / c->se;
+        c->p = stats_dist_t_two_sided(c->t, c->df);
+        return;
+    }
+    double v_a = run_variance(c->method, a), v_b = run_variance(c->method, b), v;
+    if (by_history) {
+        v = fmax(noise_v, v_a + v_b);
+        c->df = (double)noise.n_history - 1;
+    } else {
+        welch(v_a, a->df, v_b, b->df, noise_v, &v, &c->df);
+    }
+    c->se = sqrt(v);
+    t_test(c);
+}
+
+/* The largest sigma_run in [0, 1] at which p stays below .05. */
+static double break_even(const struct stats_cmp *c, const struct stats_ci *a,
+                         const struct stats_ci *b)
+{
+    struct stats_cmp trial = *c;
+    if (!(c->p < .05))
+        return 0;
+    double lo = 0, hi = 1;
+    test_single(&trial, a, b, (struct stats_noise){STATS_NOISE_CV, hi, 0});
+    if (trial.p < .05)
+        return hi;
+    for (int i = 0; i < 60; i++) {
+        double middle = (lo + hi) / 2;
+        test_single(&trial, a, b, (struct stats_noise){STATS_NOISE_CV, middle, 0});
+        if (trial.p < .05)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static void cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
+                       struct stats_noise noise, struct stats_cmp *out)
+{
+    *out = (struct stats_cmp){.why = "",
+                              .method = method,
+                              .n_a = 1,
+                              .n_b = 1,
+                              .noise = noise,
+                              .is_difference = method == STATS_DIFFERENCE,
+                              .theta = NAN,
+                              .lo = -INFINITY,
+                              .hi = INFINITY,
+                              .lo90 = -INFINITY,
+                              .hi90 = INFINITY,
+                              .p = NAN,
+                              .t = NAN,
+                              .se = NAN,
+                              .df = NAN,
+                              .sd = NAN,
+                              .break_even = NAN};
+    if (noise.kind == STATS_NOISE_UNKNOWN)
+        noise.sigma = 0;
+    out->noise = noise;
+    if (out->is_difference)
+        out->theta = b->value - a->value;
+    else if (a->value > 0 && b->value > 0)
+        out->theta = log(b->value / a->value);
+    if (!a->ok || !b->ok)
+        out->why = !a->ok ? a->why : b->why;
+    else if (isnan(out->theta))
+        out->why = "a value is not positive";
+    else if (run_variance(method, a) + run_variance(method, b) == 0)
+        out->why = "no variation within either run";
+    if (*out->why != '\0')
+        return;
+    test_single(out, a, b, noise);
+    if (isnan(out->p) || isnan(out->lo) || isnan(out->hi)) {
+        out->why = "the test could not be computed";
+        return;
+    }
+    out->ok = true;
+    if (noise.kind == STATS_NOISE_UNKNOWN)
+        out->break_even = break_even(out, a, b);
+}
+
+void stats_cmp_means(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
+                     struct stats_cmp *out)
+{
+    cmp_single(STATS_MEANS, a, b, noise, out);
+}
+
+void stats_cmp_quantiles(const struct stats_ci *a, const struct stats_ci *b,
+                         struct stats_noise noise, struct stats_cmp *out)
+{
+    cmp_single(STATS_QUANTILES, a, b, noise, out);
+}
+
+void stats_cmp_rates(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
+                     struct stats_cmp *out)
+{
+    cmp_single(STATS_DIFFERENCE, a, b, noise, out);
+}
+
+struct placed_p {
+    double p;
+    size_t place;
+};
+
+static int compare_placed_p(const void *a, const void *b)
+{
+    double x = ((const struct placed_p *)a)->p, y = ((const struct placed_p *)b)->p;
+    return (x > y) - (x < y);
+}
+
+bool stats_holm(double *p, size_t n, struct err *e)
+{
+    struct placed_p *s = malloc((n > 0 ? n : 1) * sizeof *s);
+    if (s == NULL)
+        return err_set(e, "out of memory");
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(p[i]))
+            s[m++] = (struct placed_p){p[i], i};
+    qsort(s, m, sizeof *s, compare_placed_p);
+    double adjusted = 0;
+    for (size_t i = 0; i < m; i++) {
+        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].p));
+        p[s[i].place] = adjusted;
+    }
+    free(s);
+    return true;
+}
+
+static bool is_single(const struct stats_cmp *c)
+{
+    return c->n_a == 1 && c->n_b == 1;
+}
+
+enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
+                                 bool *beyond)
+{
+    if (beyond != NULL)
+        *beyond = false;
+    if (!c->ok)
+        return STATS_NOT_ENOUGH_DATA;
+    bool same = false;
+    if (q.delta > 0) {
+        double lo = c->is_difference ? -q.delta : log(1 - q.delta);
+        double hi = c->is_difference ? q.delta : log(1 + q.delta);
+        same = c->lo90 > lo && c->hi90 < hi;
+        if (beyond != NULL)
+            *beyond = c->lo > hi || c->hi < lo;
+    }
+    if (is_single(c) && c->noise.kind == STATS_NOISE_UNKNOWN) {
+        if (c->break_even > 0)
+            return STATS_DIFFERS;
+        return same ? STATS_SAME_WITHIN_RUN : STATS_INCONCLUSIVE;
+    }
+    if (same)
+        return STATS_SAME;
+    if (p_holm < .05)
+        return (c->theta > 0) == q.up_is_better ? STATS_BETTER : STATS_WORSE;
+    return STATS_INCONCLUSIVE;
+}
+
+double stats_mde_single(const struct stats_cmp *c)
+{
+    return c->is_difference ? 2.8 * c->se : expm1(2.8 * c->se);
+}
+
+double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better)
+{
+    if (!c->ok)
+        return NAN;
+    double t = (c->theta - limit) / c->se;
+    return stats_dist_t_upper(up_is_better ? -t : t, c->df);
+}
+
+double stats_gate_limit(double worsening, bool up_is_better)
+{
+    return up_is_better ? log1p(-worsening) : log1p(worsening);
+}
+
+bool stats_gate_passes(const struct stats_gate *g)
+{
+    return g->cmp->ok && (g->up_is_better ? g->cmp->lo90 > g->limit : g->cmp->hi90 < g->limit);
+}
+
+bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *code, struct err *e)
+{
+    double *p = malloc((n > 0 ? n : 1) * sizeof *p);
+    if (p == NULL)
+        return err_set(e, "out of memory");
+    bool all_pass = true, unknown = false, worse = false;
+    for (size_t i = 0; i < n; i++) {
+        p[i] = g[i].cmp->ok ? g[i].p_worse : NAN;
+        all_pass = all_pass && stats_gate_passes(&g[i]);
+        unknown = unknown || (is_single(g[i].cmp) && g[i].cmp->noise.kind == STATS_NOISE_UNKNOWN);
+    }
+    bool ok = stats_holm(p, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        worse = worse || p[i] < .025;
+    if (ok)
+        *code = unknown    ? EXIT_UNDECIDED
+                : worse    ? EXIT_FAILED
+                : all_pass ? EXIT_DONE
+                           : EXIT_UNDECIDED;
+    free(p);
+    return ok;
+}

@@ -1,0 +1,360 @@
+#include "stats.h"
+
+#include "exactdist.h"
+#include "stats_dist.h"
+
+#include <float.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_exact(size_t n_a, size_t n_b)
+{
+    return n_a <= EXACTDIST_MAX && n_b <= EXACTDIST_MAX;
+}
+
+/* Standard deviation of U without ties. */
+static double u_sd(size_t n_a, size_t n_b)
+{
+    return sqrt((double)n_a * (double)n_b / 12 * (double)(n_a + n_b + 1));
+}
+
+bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
+                        struct stats_mann_whitney *out, struct err *e)
+{
+    size_t n = n_a + n_b;
+    double *both = malloc(n * sizeof *both);
+    uint64_t *ranks2 = malloc(n * sizeof *ranks2);
+    double ties;
+    bool ok = both != NULL && ranks2 != NULL;
+    if (ok) {
+        memcpy(both, a, n_a * sizeof *a);
+        memcpy(both + n_a, b, n_b * sizeof *b);
+        ok = exactdist_ranks(both, n, ranks2, &ties);
+    }
+    if (!ok) {
+        err_set(e, "out of memory");
+        goto done;
+    }
+    uint64_t sum2 = 0;
+    for (size_t i = 0; i < n_a; i++)
+        sum2 += ranks2[i];
+    out->u = (double)(sum2 - (uint64_t)n_a * (n_a + 1)) / 2;
+    out->exact = is_exact(n_a, n_b);
+    if (out->exact) {
+        ok = exactdist_mann_whitney(ranks2, n_a, n_b, &out->p_le, &out->p_ge) ||
+             err_set(e, "out of memory");
+    } else {
+        double nm = (double)n_a * (double)n_b, all = (double)n;
+        double sd = sqrt(nm / 12 * (all + 1 - ties / (all * (all - 1))));
+        double off = out->u - nm / 2;
+        out->p_le = sd > 0 ? gsl_cdf_ugaussian_P((off + .5) / sd) : 1;
+        out->p_ge = sd > 0 ? gsl_cdf_ugaussian_Q((off - .5) / sd) : 1;
+    }
+    out->p = fmin(1, 2 * fmin(out->p_le, out->p_ge));
+done:
+    free(both);
+    free(ranks2);
+    return ok;
+}
+
+/* Smallest k with P(U <= k) >= prob, without ties. cdf: of U for both sides up to EXACTDIST_MAX,
+ * else NULL. */
+static size_t u_quantile(double prob, size_t n_a, size_t n_b, const double *cdf)
+{
+    if (cdf == NULL) {
+        double k = (double)n_a * (double)n_b / 2 + gsl_cdf_ugaussian_Pinv(prob) * u_sd(n_a, n_b);
+        return (size_t)fmax(0, ceil(k - .5));
+    }
+    size_t k = 0;
+    while (cdf[k] < prob - 10 * DBL_EPSILON) /* a probability equal to prob counts */
+        k++;
+    return k;
+}
+
+/* Sets *cdf to the distribution of U, owned by the caller, or to NULL where it is normal. */
+static bool u_cdf(size_t n_a, size_t n_b, double **cdf, struct err *e)
+{
+    *cdf = NULL;
+    if (!is_exact(n_a, n_b))
+        return true;
+    *cdf = malloc((n_a * n_b + 1) * sizeof **cdf);
+    if (*cdf != NULL && exactdist_wilcoxon_cdf(n_a, n_b, *cdf))
+        return true;
+    free(*cdf);
+    *cdf = NULL;
+    return err_set(e, "out of memory");
+}
+
+bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b,
+                          struct stats_hodges_lehmann *out, struct err *e)
+{
+    double *cdf;
+    if (!u_cdf(n_a, n_b, &cdf, e))
+        return false;
+    size_t n = n_a * n_b;
+    double *diff = malloc(n * sizeof *diff);
+    if (diff == NULL) {
+        free(cdf);
+        return err_set(e, "out of memory");
+    }
+    for (size_t i = 0; i < n_a; i++)
+        for (size_t j = 0; j < n_b; j++)
+            diff[i * n_b + j] = b[j] - a[i];
+    gsl_sort(diff, 1, n);
+    out->shift = gsl_stats_median_from_sorted_data(diff, 1, n);
+    size_t k = u_quantile(.025, n_a, n_b, cdf), k90 = u_quantile(.05, n_a, n_b, cdf);
+    k = k < 1 ? 1 : k;
+    k90 = k90 < 1 ? 1 : k90;
+    out->lo = diff[k - 1];
+    out->hi = diff[n - k];
+    out->lo90 = diff[k90 - 1];
+    out->hi90 = diff[n - k90];
+    free(diff);
+    free(cdf);
+    return true;
+}
+
+/* Copies of the values, as logs unless is_difference. NULL: out of memory. *ok: all could be taken.
+ */
+static double *transformed(const double *v, size_t n, bool is_difference, bool *ok)
+{
+    double *out = malloc(n * sizeof *out);
+    for (size_t i = 0; out != NULL && i < n; i++) {
+        *ok = *ok && (is_difference ? isfinite(v[i]) : v[i] > 0 && isfinite(v[i]));
+        out[i] = is_difference ? v[i] : log(v[i]);
+    }
+    return out;
+}
+
+static double sd_of(const double *v, size_t n)
+{
+    return n > 1 ? gsl_stats_sd(v, 1, n) : 0;
+}
+
+static double pooled_sd(double sd_a, size_t n_a, double sd_b, size_t n_b)
+{
+    double sum = (double)(n_a - 1) * sd_a * sd_a + (double)(n_b - 1) * sd_b * sd_b;
+    return sqrt(sum / (double)(n_a + n_b - 2));
+}
+
+/* Standard error and degrees of freedom of the difference of two groups' means: Welch, or where one
+ * is a single run, the error of predicting one more run of the other group. */
+static void difference_error(double sd_a, size_t n_a, double sd_b, size_t n_b, double *se,
+                             double *df)
+{
+    if (n_a == 1 || n_b == 1) {
+        size_t n = n_a > n_b ? n_a : n_b;
+        *se = fmax(sd_a, sd_b) * sqrt(1 + 1 / (double)n);
+        *df = (double)n - 1;
+        return;
+    }
+    double v_a = sd_a * sd_a / (double)n_a, v_b = sd_b * sd_b / (double)n_b;
+    double spread = v_a * v_a / (double)(n_a - 1) + v_b * v_b / (double)(n_b - 1);
+    *se = sqrt(v_a + v_b);
+    *df = (v_a + v_b) * (v_a + v_b) / spread;
+}
+
+static bool cmp_by_t(const double *a, size_t n_a, const double *b, size_t n_b,
+                     struct stats_cmp *out, struct err *e)
+{
+    double sd_a = sd_of(a, n_a), sd_b = sd_of(b, n_b);
+    out->theta = gsl_stats_mean(b, 1, n_b) - gsl_stats_mean(a, 1, n_a);
+    if (sd_a == 0 && sd_b == 0) {
+        out->why = "no variation between runs";
+        return true;
+    }
+    difference_error(sd_a, n_a, sd_b, n_b, &out->se, &out->df);
+    out->t = out->theta / out->se;
+    out->p = stats_dist_t_two_sided(out->t, out->df);
+    double half = stats_dist_t_inv(.975, out->df) * out->se;
+    double half90 = stats_dist_t_inv(.95, out->df) * out->se;
+    if (isnan(out->p) || isnan(half) || isnan(half90))
+        return err_set(e, "no t distribution with %g degrees of freedom", out->df);
+    out->lo = out->theta - half;
+    out->hi = out->theta + half;
+    out->lo90 = out->theta - half90;
+    out->hi90 = out->theta + half90;
+    out->ok = true;
+    return true;
+}
+
+static bool cmp_by_ranks(const double *a, size_t n_a, const double *b, size_t n_b,
+                         struct stats_cmp *out, struct err *e)
+{
+    struct stats_mann_whitney test;
+    struct stats_hodges_lehmann hl;
+    if (!stats_mann_whitney(a, n_a, b, n_b, &test, e) ||
+        !stats_hodges_lehmann(a, n_a, b, n_b, &hl, e))
+        return false;
+    out->p = test.p;
+    out->t = test.u;
+    out->theta = hl.shift;
+    out->lo = hl.lo;
+    out->hi = hl.hi;
+    out->lo90 = hl.lo90;
+    out->hi90 = hl.hi90;
+    out->ok = true;
+    return true;
+}
+
+static enum stats_method group_method(size_t n_a, size_t n_b)
+{
+    size_t n = n_a < n_b ? n_a : n_b;
+    return n == 1 ? STATS_ONE_MANY : n <= 3 ? STATS_WELCH : STATS_MANN_WHITNEY;
+}
+
+bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
+                      struct stats_cmp *out, struct err *e)
+{
+    *out = (struct stats_cmp){.why = "",
+                              .method = group_method(n_a, n_b),
+                              .n_a = n_a,
+                              .n_b = n_b,
+                              .is_difference = is_difference,
+                              .theta = NAN,
+                              .lo = -INFINITY,
+                              .hi = INFINITY,
+                              .lo90 = -INFINITY,
+                              .hi90 = INFINITY,
+                              .p = NAN,
+                              .t = NAN,
+                              .se = NAN,
+                              .df = NAN,
+                              .sd = NAN,
+                              .break_even = NAN};
+    if (n_a == 0 || n_b == 0)
+        out->why = "no runs on one side";
+    else if (out->method == STATS_ONE_MANY && n_a < 3 && n_b < 3)
+        out->why = "one run needs at least 3 on the other side";
+    if (*out->why != '\0')
+        return true;
+    bool usable = true;
+    double *x = transformed(a, n_a, is_difference, &usable);
+    double *y = transformed(b, n_b, is_difference, &usable);
+    bool ok = x != NULL && y != NULL;
+    if (!ok) {
+        err_set(e, "out of memory");
+    } else if (!usable) {
+        out->why = is_difference ? "a run has no value" : "a value is not positive";
+    } else {
+        out->sd = pooled_sd(sd_of(x, n_a), n_a, sd_of(y, n_b), n_b);
+        ok = out->method == STATS_MANN_WHITNEY ? cmp_by_ranks(x, n_a, y, n_b, out, e)
+                                               : cmp_by_t(x, n_a, y, n_b, out, e);
+    }
+    free(x);
+    free(y);
+    return ok;
+}
+
+bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const double *b, double limit,
+                          bool up_is_better, double *p, struct err *e)
+{
+    *p = stats_p_worse(c, limit, up_is_better);
+    if (!c->ok || c->method != STATS_MANN_WHITNEY)
+        return true;
+    bool usable = true;
+    double *x = transformed(a, c->n_a, c->is_difference, &usable);
+    double *y = transformed(b, c->n_b, c->is_difference, &usable);
+    bool ok = x != NULL && y != NULL;
+    if (!ok) {
+        err_set(e, "out of memory");
+    } else {
+        for (size_t i = 0; i < c->n_b; i++)
+            y[i] -= limit;
+        struct stats_mann_whitney test;
+        ok = stats_mann_whitney(x, c->n_a, y, c->n_b, &test, e);
+        if (ok)
+            *p = up_is_better ? test.p_ge : test.p_le; /* U is large where `before` is larger */
+    }
+    free(x);
+    free(y);
+    return ok;
+}
+
+/* splitmix64: the next of a fixed sequence of standard normal values. */
+static double next_normal(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return gsl_cdf_ugaussian_Pinv(((double)(z >> 11) + .5) * 0x1p-53);
+}
+
+/* Smallest U with a two-sided p below alpha from above; n_a * n_b + 1: none. */
+static size_t u_critical(size_t n_a, size_t n_b, const double *cdf, double alpha)
+{
+    size_t nm = n_a * n_b;
+    if (cdf == NULL) {
+        double z = gsl_cdf_ugaussian_Qinv(alpha / 2);
+        return (size_t)fmin((double)nm + 1, floor((double)nm / 2 + .5 + z * u_sd(n_a, n_b)) + 1);
+    }
+    size_t tail = 0; /* P(U >= nm - k) = cdf[k] */
+    while (tail <= nm && 2 * cdf[tail] < alpha)
+        tail++;
+    return nm + 1 - tail;
+}
+
+/* The shift of y from which on the test of x against y finds it: the test statistic grows with the
+ * shift, so one number says at which effects this draw is found. u_critical is for Mann-Whitney,
+ * `diff` is room for n_x * n_y values. */
+static double found_from(const double *x, size_t n_x, const double *y, size_t n_y,
+                         enum stats_method method, size_t critical, double alpha, double *diff)
+{
+    if (method == STATS_MANN_WHITNEY) {
+        for (size_t i = 0; i < n_x; i++)
+            for (size_t j = 0; j < n_y; j++)
+                diff[i * n_y + j] = x[i] - y[j];
+        return gsl_stats_select(diff, 1, n_x * n_y, critical - 1);
+    }
+    double se, df;
+    difference_error(sd_of(x, n_x), n_x, sd_of(y, n_y), n_y, &se, &df);
+    double needed = stats_dist_t_inv(1 - alpha / 2, df) * se;
+    return needed - (gsl_stats_mean(y, 1, n_y) - gsl_stats_mean(x, 1, n_x));
+}
+
+bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e)
+{
+    *factor = INFINITY;
+    if (n_a == 0 || n_b == 0 || (n_a < 3 && n_b < 3 && (n_a == 1 || n_b == 1)))
+        return true;
+    /* Holm's first step: what a metric must reach that changes alone. */
+    double alpha = .05 / (double)(n_family > 0 ? n_family : 1);
+    enum stats_method method = group_method(n_a, n_b);
+    size_t n_pairs = n_a * n_b, critical = 0;
+    if (method == STATS_MANN_WHITNEY) {
+        double *cdf;
+        if (!u_cdf(n_a, n_b, &cdf, e))
+            return false;
+        critical = u_critical(n_a, n_b, cdf, alpha);
+        free(cdf);
+        if (critical > n_pairs)
+            return true;
+    }
+    size_t n_draws = 10000000 / n_pairs;
+    n_draws = n_draws > 10000 ? 10000 : n_draws < 400 ? 400 : n_draws;
+    double *values = malloc((n_a + n_b) * sizeof *values);
+    double *diff = malloc(n_pairs * sizeof *diff), *found = malloc(n_draws * sizeof *found);
+    bool ok = values != NULL && diff != NULL && found != NULL;
+    if (!ok) {
+        err_set(e, "out of memory");
+        goto done;
+    }
+    uint64_t state = 1;
+    for (size_t r = 0; r < n_draws; r++) {
+        for (size_t i = 0; i < n_a + n_b; i++)
+            values[i] = next_normal(&state);
+        found[r] = found_from(values, n_a, values + n_a, n_b, method, critical, alpha, diff);
+    }
+    gsl_sort(found, 1, n_draws);
+    *factor = found[n_draws * 4 / 5];
+done:
+    free(values);
+    free(diff);
+    free(found);
+    return ok;
+}

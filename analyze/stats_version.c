@@ -1,0 +1,8 @@
+#include "stats_version.h"
+
+#include <gsl/gsl_version.h>
+
+const char *stats_version_gsl(void)
+{
+    return gsl_version;
+}

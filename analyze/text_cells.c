@@ -1,0 +1,57 @@
+#include "text_cells.h"
+
+#include "rfc3339.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char NONE[] = "-";
+
+struct units_text text_cells_time(const struct text_view *v, int64_t ns)
+{
+    struct rfc3339_text full = rfc3339_format(ns);
+    struct units_text t;
+    if (v->has_dates)
+        snprintf(t.s, sizeof(t.s), "%.10s %.12s", full.s, full.s + 11);
+    else
+        snprintf(t.s, sizeof(t.s), "%.12s", full.s + 11);
+    return t;
+}
+
+void text_cells_heading(struct text_table *t, const char *const *names, size_t n)
+{
+    text_table_row(t, TEXT_FAINT);
+    for (size_t i = 0; i < n; i++)
+        text_table_cell(t, "%s", names[i]);
+}
+
+void text_cells_count(struct text_table *t, int64_t n)
+{
+    text_table_cell(t, "%" PRId64, n);
+}
+
+void text_cells_duration(struct text_table *t, int64_t ns)
+{
+    text_table_cell(t, "%s", units_duration(ns).s);
+}
+
+void text_cells_mean(struct text_table *t, double ns)
+{
+    if (isnan(ns))
+        text_table_cell(t, "%s", NONE);
+    else
+        text_cells_duration(t, (int64_t)round(ns));
+}
+
+void text_cells_byte_rate(struct text_table *t, const struct sized *s, double bytes_per_s)
+{
+    text_table_cell(t, "%s", s->rated ? units_byte_rate(bytes_per_s).s : NONE);
+}
+
+void text_cells_rates(struct text_table *t, bool has_bytes, double bytes_per_s,
+                      double objects_per_s)
+{
+    text_table_cell(t, "%s%s", has_bytes ? units_byte_rate(bytes_per_s).s : "",
+                    has_bytes ? "," : "");
+    text_table_cell(t, "%s obj/s", units_rate(objects_per_s).s);
+}

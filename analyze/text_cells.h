@@ -1,0 +1,41 @@
+/* What the parts of the text report share: what to show, and cells for figures of the model. */
+#ifndef S3_TEXT_CELLS_H
+#define S3_TEXT_CELLS_H
+
+#include "analysis.h"
+#include "text.h"
+#include "units.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a report is to be shown. */
+struct text_view {
+    const struct analysis *a;
+    bool verbose;
+    bool has_dates; /* the run goes over midnight: a time of day says too little */
+    struct text *out;
+};
+
+/* "05:41:42.505", with the date where the run needs it; UTC. Cut, not rounded, as every clock does.
+ */
+struct units_text text_cells_time(const struct text_view *v, int64_t ns);
+
+/* A row of column names. */
+void text_cells_heading(struct text_table *t, const char *const *names, size_t n);
+
+void text_cells_count(struct text_table *t, int64_t n);
+void text_cells_duration(struct text_table *t, int64_t ns);
+
+/* A mean or a standard deviation of durations; NaN: "-". */
+void text_cells_mean(struct text_table *t, double ns);
+
+/* A throughput of single requests; "-" where no request of `s` has one. */
+void text_cells_byte_rate(struct text_table *t, const struct sized *s, double bytes_per_s);
+
+/* Two cells: bytes a second (empty without bytes) and objects a second. */
+void text_cells_rates(struct text_table *t, bool has_bytes, double bytes_per_s,
+                      double objects_per_s);
+
+#endif

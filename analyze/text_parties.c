@@ -1,0 +1,320 @@
+#include "text_parties.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LISTED   20 /* without --analyze.v; longer lists are cut to the notable ones */
+#define MAX_EXTREMES 4  /* of each kind among the notable ones */
+
+/* A host or a client, as far as both have the same figures. */
+struct party {
+    const char *name;
+    int64_t n_requests, n_errors;
+    const struct throughput *throughput;
+    const struct segments *segments;
+    const struct durations *durations; /* NULL: not known */
+    const struct sized *sized;         /* NULL: not known */
+};
+
+/* A figure by which a party may stand out; the notable ones are those with the most of it. */
+static double slowness(const struct party *p)
+{
+    const struct throughput *x = p->throughput;
+    if (!x->present)
+        return INFINITY;
+    return -(x->n_bytes > 0 ? x->bytes_per_s : x->objects_per_s);
+}
+
+static double speed(const struct party *p)
+{
+    return -slowness(p);
+}
+
+static double error_share(const struct party *p)
+{
+    return p->n_requests > 0 ? (double)p->n_errors / (double)p->n_requests : 0;
+}
+
+static double latency(const struct party *p)
+{
+    if (p->durations && p->durations->present)
+        return (double)p->durations->p99_ns;
+    return p->sized && p->sized->present ? p->sized->mean_ns : 0;
+}
+
+static void mark_extremes(const struct party *p, size_t n, bool *marks,
+                          double (*figure)(const struct party *))
+{
+    for (int k = 0; k < MAX_EXTREMES; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++) {
+            if (!marks[i] && (best == n || figure(&p[i]) > figure(&p[best])))
+                best = i;
+        }
+        if (best < n)
+            marks[best] = true;
+    }
+}
+
+/* Drops the unremarkable ones of a long list and returns how many are left. */
+static size_t keep_notable(const struct text_view *v, struct party *p, size_t n)
+{
+    if (v->verbose || n <= MAX_LISTED)
+        return n;
+    bool *marks = calloc(n, sizeof(*marks));
+    if (!marks) {
+        v->out->failed = true;
+        return 0;
+    }
+    mark_extremes(p, n, marks, slowness);
+    mark_extremes(p, n, marks, error_share);
+    mark_extremes(p, n, marks, latency);
+    mark_extremes(p, n, marks, speed);
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (marks[i])
+            p[n_kept++] = p[i];
+    }
+    free(marks);
+    return n_kept;
+}
+
+/* Which columns a table of parties needs. */
+struct columns {
+    bool bytes, errors, segments, durations, sized, ttfb;
+};
+
+static bool has_durations(const struct party *p)
+{
+    return p->durations && p->durations->present;
+}
+
+static bool has_sized(const struct party *p)
+{
+    return p->sized && p->sized->present;
+}
+
+static struct columns columns_of(const struct party *p, size_t n)
+{
+    struct columns c = {0};
+    for (size_t i = 0; i < n; i++) {
+        c.bytes |= p[i].throughput->present && p[i].throughput->n_bytes > 0;
+        c.errors |= p[i].n_errors > 0;
+        c.segments |= p[i].segments->present;
+        c.durations |= has_durations(&p[i]);
+        c.sized |= has_sized(&p[i]);
+        c.ttfb |= has_durations(&p[i]) && p[i].durations->ttfb.present;
+        c.ttfb |= has_sized(&p[i]) && p[i].sized->ttfb.present;
+    }
+    return c;
+}
+
+static void name_cell(struct text_table *t, const struct party *p)
+{
+    text_table_cell(t, " * %s", *p->name ? p->name : "(unnamed)");
+}
+
+/* The figure by which the party's segments are sorted. */
+static void pick_cell(struct text_table *t, const struct segments *s, const struct segment_pick *p)
+{
+    if (!s->present)
+        text_table_cell(t, "-");
+    else if (s->by_objects)
+        text_table_cell(t, "%s", units_rate(p->objects_per_s).s);
+    else
+        text_table_cell(t, "%s", units_byte_rate(p->bytes_per_s).s);
+}
+
+/* 50 % and 99 % of durations, or of throughput where sizes differ. */
+static void quantile_cells(struct text_table *t, const struct party *p)
+{
+    if (has_durations(p)) {
+        text_cells_duration(t, p->durations->p50_ns);
+        text_cells_duration(t, p->durations->p99_ns);
+    } else if (has_sized(p)) {
+        text_cells_byte_rate(t, p->sized, p->sized->p50_bytes_per_s);
+        text_cells_byte_rate(t, p->sized, p->sized->p99_bytes_per_s);
+    }
+}
+
+static void throughput_row(struct text_table *t, const struct party *p, const struct columns *c,
+                           bool verbose)
+{
+    const struct throughput *x = p->throughput;
+    text_table_row(t, TEXT_PLAIN);
+    name_cell(t, p);
+    text_cells_count(t, p->n_requests);
+    if (c->errors)
+        text_cells_count(t, p->n_errors);
+    if (c->bytes)
+        text_table_cell(t, "%s", x->present ? units_byte_rate(x->bytes_per_s).s : "-");
+    text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+    if (!verbose) {
+        quantile_cells(t, p);
+    } else if (c->segments) {
+        pick_cell(t, p->segments, &p->segments->fastest);
+        pick_cell(t, p->segments, &p->segments->median);
+        pick_cell(t, p->segments, &p->segments->slowest);
+    }
+}
+
+static void put_throughput(const struct text_view *v, const struct party *p, size_t n)
+{
+    struct columns c = columns_of(p, n);
+    struct text_table t;
+    text_table_init(&t, v->out, "lrrrrrrrrr");
+    text_table_row(&t, TEXT_FAINT);
+    text_table_cell(&t, "%s", "");
+    text_table_cell(&t, "Requests");
+    if (c.errors)
+        text_table_cell(&t, "Errors");
+    if (c.bytes)
+        text_table_cell(&t, "Average");
+    text_table_cell(&t, "obj/s");
+    if (v->verbose && c.segments) {
+        text_table_cell(&t, "Fastest");
+        text_table_cell(&t, "Median");
+        text_table_cell(&t, "Slowest");
+    }
+    if (!v->verbose && (c.durations || c.sized)) {
+        text_table_cell(&t, "50%%");
+        text_table_cell(&t, "99%%");
+    }
+    for (size_t i = 0; i < n; i++)
+        throughput_row(&t, &p[i], &c, v->verbose);
+    text_table_put(&t);
+}
+
+static void duration_cells(struct text_table *t, const struct durations *d)
+{
+    text_cells_count(t, d->n);
+    text_cells_mean(t, d->mean_ns);
+    text_cells_duration(t, d->fastest_ns);
+    text_cells_duration(t, d->p50_ns);
+    text_cells_duration(t, d->p90_ns);
+    text_cells_duration(t, d->p99_ns);
+    text_cells_duration(t, d->slowest_ns);
+}
+
+static void sized_cells(struct text_table *t, const struct sized *s)
+{
+    text_cells_count(t, s->n);
+    text_cells_byte_rate(t, s, s->mean_bytes_per_s);
+    text_cells_byte_rate(t, s, s->fastest_bytes_per_s);
+    text_cells_byte_rate(t, s, s->p50_bytes_per_s);
+    text_cells_byte_rate(t, s, s->p90_bytes_per_s);
+    text_cells_byte_rate(t, s, s->p99_bytes_per_s);
+    text_cells_byte_rate(t, s, s->slowest_bytes_per_s);
+}
+
+static void ttfb_cells(struct text_table *t, const struct ttfb *x)
+{
+    if (!x->present)
+        return;
+    text_cells_mean(t, x->mean_ns);
+    text_cells_duration(t, x->p50_ns);
+    text_cells_duration(t, x->p99_ns);
+    text_cells_duration(t, x->worst_ns);
+}
+
+static void put_requests(const struct text_view *v, const char *kind, const struct party *p,
+                         size_t n)
+{
+    static const char *const names[] = {"",    "Considered", "Avg",      "Fastest", "50%", "90%",
+                                        "99%", "Slowest",    "TTFB avg", "50%",     "99%", "Worst"};
+    struct columns c = columns_of(p, n);
+    if (!c.durations && !c.sized)
+        return;
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_line(v->out, TEXT_HEADING, "Requests by %s:", kind);
+    struct text_table t;
+    text_table_init(&t, v->out, "lrrrrrrrrrrr");
+    text_cells_heading(&t, names, c.ttfb ? 12 : 8);
+    for (size_t i = 0; i < n; i++) {
+        text_table_row(&t, TEXT_PLAIN);
+        name_cell(&t, &p[i]);
+        if (has_durations(&p[i])) {
+            duration_cells(&t, p[i].durations);
+            ttfb_cells(&t, &p[i].durations->ttfb);
+        } else if (has_sized(&p[i])) {
+            sized_cells(&t, p[i].sized);
+            ttfb_cells(&t, &p[i].sized->ttfb);
+        }
+    }
+    text_table_put(&t);
+}
+
+/* `kind` is "host" or "client". */
+static void put_parties(const struct text_view *v, const char *kind, struct party *p, size_t n)
+{
+    size_t n_kept = keep_notable(v, p, n);
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+    if (n_kept < n)
+        text_line(v->out, TEXT_HEADING,
+                  "Throughput by %s (the slowest, fastest and faultiest %zu of %zu; all with "
+                  "--analyze.v):",
+                  kind, n_kept, n);
+    else
+        text_line(v->out, TEXT_HEADING, "Throughput by %s:", kind);
+    put_throughput(v, p, n_kept);
+    if (v->verbose)
+        put_requests(v, kind, p, n_kept);
+}
+
+static int compare_host(const void *key, const void *element)
+{
+    return strcmp(key, ((const struct host_requests *)element)->host);
+}
+
+void text_parties_hosts(const struct text_view *v, const struct host_result *hosts, size_t n,
+                        const struct requests *q)
+{
+    if (n < 2)
+        return;
+    struct party *p = calloc(n, sizeof(*p));
+    if (!p) {
+        v->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct host_result *h = &hosts[i];
+        p[i] = (struct party){.name = h->host,
+                              .n_requests = h->n_requests,
+                              .n_errors = h->n_errors,
+                              .throughput = &h->throughput,
+                              .segments = &h->segments};
+        /* Both lists are sorted by name. */
+        const struct host_requests *r =
+            q && q->n_hosts > 0
+                ? bsearch(h->host, q->hosts, q->n_hosts, sizeof(*q->hosts), compare_host)
+                : NULL;
+        p[i].durations = r ? &r->single : NULL;
+        p[i].sized = r ? &r->sized : NULL;
+    }
+    put_parties(v, "host", p, n);
+    free(p);
+}
+
+void text_parties_clients(const struct text_view *v, const struct operation *op)
+{
+    size_t n = op->n_client_results;
+    if (n < 2)
+        return;
+    struct party *p = calloc(n, sizeof(*p));
+    if (!p) {
+        v->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct client_result *c = &op->clients[i];
+        p[i] = (struct party){.name = c->client,
+                              .n_requests = c->n_requests,
+                              .n_errors = c->n_errors,
+                              .throughput = &c->throughput,
+                              .segments = &c->segments,
+                              .durations = &c->requests};
+    }
+    put_parties(v, "client", p, n);
+    free(p);
+}

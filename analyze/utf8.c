@@ -1,0 +1,37 @@
+#include "utf8.h"
+
+size_t utf8_length(const char *s)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    /* The second byte's range depends on the first (RFC 3629, section 4). */
+    unsigned lo = 0x80, hi = 0xBF;
+    size_t n;
+    if (u[0] == 0) {
+        return 0;
+    }
+    if (u[0] < 0x80) {
+        return 1;
+    }
+    if (u[0] >= 0xC2 && u[0] <= 0xDF) {
+        n = 2;
+    } else if (u[0] >= 0xE0 && u[0] <= 0xEF) {
+        n = 3;
+        lo = u[0] == 0xE0 ? 0xA0 : lo;
+        hi = u[0] == 0xED ? 0x9F : hi;
+    } else if (u[0] >= 0xF0 && u[0] <= 0xF4) {
+        n = 4;
+        lo = u[0] == 0xF0 ? 0x90 : lo;
+        hi = u[0] == 0xF4 ? 0x8F : hi;
+    } else {
+        return 0;
+    }
+    if (u[1] < lo || u[1] > hi) {
+        return 0;
+    }
+    for (size_t i = 2; i < n; i++) {
+        if (u[i] < 0x80 || u[i] > 0xBF) {
+            return 0;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,11 @@
+/* Text from captures may hold any bytes: what of it is valid UTF-8. */
+#ifndef S3_UTF8_H
+#define S3_UTF8_H
+
+#include <stddef.h>
+
+/* Length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0: it is none,
+ * or s is empty. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
+size_t utf8_length(const char *s);
+
+#endif

@@ -1,0 +1,166 @@
+#include "attribution.h"
+
+#include <math.h>
+
+/* A number of objects: whole + frac / 2^96. */
+struct fixed {
+    int64_t whole;
+    unsigned __int128 frac;
+};
+
+#define FRAC_ONE ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS)
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct fixed slice_fixed(const struct slice_totals *s)
+{
+    return (struct fixed){
+        .whole = s->n_objects + (int64_t)(s->object_frac >> ATTRIBUTION_FRAC_BITS),
+        .frac = s->object_frac & (FRAC_ONE - 1),
+    };
+}
+
+double slice_n_objects(const struct slice_totals *s)
+{
+    struct fixed f = slice_fixed(s);
+    return (double)f.whole + ldexp((double)f.frac, -ATTRIBUTION_FRAC_BITS);
+}
+
+double slice_ended_mean_ms(const struct slice_totals *s)
+{
+    int64_t n = s->full_ops + s->ok_partial_ended;
+    return n > 0 ? (double)(s->full_ns + s->partial_ended_ns) / (double)n / 1e6 : NAN;
+}
+
+double slice_in_flight(const struct slice_totals *s, int64_t length_ns)
+{
+    return (double)(s->full_ns + s->other_ns) / (double)length_ns;
+}
+
+int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b)
+{
+    struct fixed x = slice_fixed(a), y = slice_fixed(b);
+    if (x.whole != y.whole)
+        return x.whole < y.whole ? -1 : 1;
+    return (x.frac > y.frac) - (x.frac < y.frac);
+}
+
+void slice_merge(struct slice_totals *to, const struct slice_totals *from)
+{
+    to->bytes += from->bytes;
+    to->n_objects += from->n_objects;
+    to->object_frac += from->object_frac;
+    to->full_ops += from->full_ops;
+    to->errors += from->errors;
+    to->full_ns += from->full_ns;
+    to->partial_ops += from->partial_ops;
+    to->partial_started += from->partial_started;
+    to->partial_ended += from->partial_ended;
+    to->ok_partial_ended += from->ok_partial_ended;
+    to->partial_ended_ns += from->partial_ended_ns;
+    to->other_ns += from->other_ns;
+}
+
+int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns)
+{
+    if (t_ns >= r->end_ns)
+        return r->bytes;
+    if (t_ns <= r->start_ns)
+        return 0;
+    return (int64_t)((unsigned __int128)r->bytes * (uint64_t)(t_ns - r->start_ns) /
+                     (uint64_t)(r->end_ns - r->start_ns));
+}
+
+/* The same for objects, to 96 binary places. */
+static struct fixed objects_before(const struct attribution_request *r, int64_t t_ns)
+{
+    if (t_ns >= r->end_ns)
+        return (struct fixed){r->n_objects, 0};
+    if (t_ns <= r->start_ns || r->n_objects == 0)
+        return (struct fixed){0, 0};
+    uint64_t duration_ns = (uint64_t)(r->end_ns - r->start_ns);
+    unsigned __int128 x =
+        (unsigned __int128)(uint64_t)r->n_objects * (uint64_t)(t_ns - r->start_ns);
+    struct fixed f = {.whole = (int64_t)(x / duration_ns)};
+    x = x % duration_ns << 64; /* the remainder is below 2^63 */
+    f.frac = x / duration_ns << 32;
+    x = x % duration_ns << 32;
+    f.frac |= x / duration_ns;
+    return f;
+}
+
+static void add_objects(struct slice_totals *s, struct fixed from, struct fixed to)
+{
+    s->n_objects += to.whole - from.whole;
+    if (to.frac < from.frac) {
+        s->n_objects--;
+        to.frac += FRAC_ONE;
+    }
+    s->object_frac += to.frac - from.frac;
+}
+
+void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
+                             const struct attribution_request *r)
+{
+    if (g->n == 0 || r->start_ns >= g->end_ns || r->end_ns < g->start_ns)
+        return;
+    size_t first = r->start_ns < g->start_ns ? 0 : segment_grid_index(g, r->start_ns);
+    size_t last = r->end_ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, r->end_ns);
+    int64_t a_ns = g->start_ns + (int64_t)first * g->length_ns;
+    int64_t bytes_from = attribution_bytes_before(r, a_ns);
+    struct fixed objects_from = objects_before(r, a_ns);
+
+    for (size_t k = first; k <= last; k++) {
+        struct slice_totals *s = &slices[k];
+        int64_t b_ns = a_ns + g->length_ns;
+        bool started = r->start_ns >= a_ns;
+        bool ended = r->end_ns < b_ns;
+        s->partial_ops++;
+        s->partial_started += started;
+        s->partial_ended += ended;
+        s->other_ns += min64(r->end_ns, b_ns) - max64(r->start_ns, a_ns);
+        if (r->ok) {
+            int64_t bytes_to = attribution_bytes_before(r, b_ns);
+            struct fixed objects_to = objects_before(r, b_ns);
+            s->bytes += bytes_to - bytes_from;
+            add_objects(s, objects_from, objects_to);
+            bytes_from = bytes_to;
+            objects_from = objects_to;
+            if (ended) {
+                s->ok_partial_ended++;
+                s->partial_ended_ns += r->end_ns - r->start_ns;
+            }
+        } else {
+            s->errors += ended;
+        }
+        a_ns = b_ns;
+    }
+}
+
+void attribution_add_outside(const struct segment_grid *g, struct attribution_outside *o,
+                             const struct attribution_request *r)
+{
+    if (r->end_ns < g->start_ns)
+        o->n_before++;
+    else if (r->end_ns >= g->end_ns)
+        o->n_after++;
+    if (!r->ok)
+        return;
+    if (r->start_ns == r->end_ns) { /* a point, all its bytes in one place */
+        if (r->end_ns < g->start_ns)
+            o->before_bytes += r->bytes;
+        else if (r->end_ns >= g->end_ns)
+            o->after_bytes += r->bytes;
+        return;
+    }
+    o->before_bytes += attribution_bytes_before(r, g->start_ns);
+    o->after_bytes += r->bytes - attribution_bytes_before(r, g->end_ns);
+}

@@ -1,0 +1,103 @@
+/* Adds requests to time slices (analysis-semantics.md 4 and 5): counts, and bytes and objects in
+ * proportion to the time that a request spends in a slice. All sums are exact integers, so neither the order
+ * of requests nor the number of threads changes anything. */
+#ifndef S3_ATTRIBUTION_H
+#define S3_ATTRIBUTION_H
+
+#include "segment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ATTRIBUTION_FRAC_BITS 96
+
+struct attribution_request {
+    int64_t start_ns, end_ns; /* 0 <= start <= end */
+    int64_t bytes, n_objects; /* >= 0 */
+    bool ok;
+};
+
+/* What a slice got. The first 64 bytes are all that a request within one slice touches. */
+struct slice_totals {
+    int64_t bytes;
+    int64_t n_objects;             /* whole objects; see object_frac */
+    unsigned __int128 object_frac; /* and parts of objects, in 2^-96 */
+    int64_t full_ops;              /* successful, started and ended here */
+    int64_t errors;                /* failed, ended here */
+    __int128 full_ns;              /* durations of the full_ops */
+
+    int64_t partial_ops, partial_started, partial_ended;
+    int64_t ok_partial_ended;  /* the successful ones of partial_ended */
+    __int128 partial_ended_ns; /* whole durations of those */
+    __int128 other_ns;         /* time spent here by all requests but the full_ops */
+};
+
+static inline int64_t slice_ops_started(const struct slice_totals *s)
+{
+    return s->full_ops + s->partial_started;
+}
+
+static inline int64_t slice_ops_ended(const struct slice_totals *s)
+{
+    return s->full_ops + s->partial_ended;
+}
+
+/* Number of objects, parts included. */
+double slice_n_objects(const struct slice_totals *s);
+
+/* Mean duration in ms of the successful requests that ended here; NaN if there is none. */
+double slice_ended_mean_ms(const struct slice_totals *s);
+
+/* Mean number of requests running during a slice of this length. */
+double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
+
+/* Compares by number of objects, exactly: <0, 0, >0. */
+int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b);
+
+/* Adds `from` to `to`. */
+void slice_merge(struct slice_totals *to, const struct slice_totals *from);
+
+/* Bytes of a request before time t: floor(bytes * (t - start) / (end - start)); 0 up to the start, all
+ * from the end on. Differences of it are the parts of a request, and they add up to its size. */
+int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns);
+
+/* As attribution_add, for a request that does not lie within one slice. */
+void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
+                             const struct attribution_request *r);
+
+/* Adds a request to the slices it touches: slices[0..g->n-1] are those of the grid. The sums of bytes and of
+ * n_objects of all requests added must stay below 2^63 (the caller checks that once). */
+static inline void attribution_add(const struct segment_grid *g, struct slice_totals *slices,
+                                   const struct attribution_request *r)
+{
+    if (r->start_ns >= g->start_ns && r->end_ns < g->end_ns) {
+        size_t k = segment_grid_index(g, r->end_ns);
+        if (r->start_ns >= g->start_ns + (int64_t)k * g->length_ns) {
+            struct slice_totals *s = &slices[k];
+            if (r->ok) {
+                s->bytes += r->bytes;
+                s->n_objects += r->n_objects;
+                s->full_ops++;
+                s->full_ns += r->end_ns - r->start_ns;
+            } else {
+                s->errors++;
+                s->other_ns += r->end_ns - r->start_ns;
+            }
+            return;
+        }
+    }
+    attribution_add_partial(g, slices, r);
+}
+
+/* What a grid leaves out. */
+struct attribution_outside {
+    int64_t n_before, n_after;         /* requests that end before its start; at or after its end */
+    int64_t before_bytes, after_bytes; /* bytes of the successful that fall there */
+};
+
+/* Adds what the grid leaves out of a request. */
+void attribution_add_outside(const struct segment_grid *g, struct attribution_outside *o,
+                             const struct attribution_request *r);
+
+#endif

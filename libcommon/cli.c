@@ -1,0 +1,160 @@
+#include "cli.h"
+
+#include "cli_completion.h"
+#include "cli_help.h"
+#include "cli_man.h"
+#include "suggest.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void hint(const char *program, const struct cli_command *command)
+{
+    fprintf(stderr, "Try '%s%s%s --help'.\n", program, command ? " " : "",
+            command ? command->name : "");
+}
+
+int cli_failed(const struct cli_args *args, const struct err *e)
+{
+    fprintf(stderr, "%s: %s\n", args->program, e->msg);
+    return EXIT_FAILED;
+}
+
+int cli_wrong_usage(const struct cli_args *args, const char *fmt, ...)
+{
+    va_list va;
+    va_start(va, fmt);
+    fprintf(stderr, "%s: ", args->program);
+    vfprintf(stderr, fmt, va);
+    fputc('\n', stderr);
+    va_end(va);
+    hint(args->program, args->command);
+    return EXIT_USAGE;
+}
+
+static const struct cli_command *find_command(const struct cli_program *program, const char *name)
+{
+    for (const struct cli_command *const *c = program->commands; *c; c++) {
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    }
+    return NULL;
+}
+
+static int unknown_command(const struct cli_program *program, const char *name)
+{
+    struct suggest s;
+    suggest_init(&s, name, strlen(name));
+    for (const struct cli_command *const *c = program->commands; *c; c++)
+        suggest_offer(&s, (*c)->name);
+    const char *what = name[0] == '-' && name[1] ? "option" : "command";
+    fprintf(stderr, "%s: unknown %s '%s'", program->name, what, name);
+    if (s.best)
+        fprintf(stderr, ": did you mean '%s'?", s.best);
+    fputc('\n', stderr);
+    hint(program->name, NULL);
+    return EXIT_USAGE;
+}
+
+static int run_command(const struct cli_program *program, const struct cli_command *command,
+                       int argc, char **argv)
+{
+    struct err e = {""};
+    struct cli_args args = {0};
+    int status = EXIT_FAILED;
+    void *options = calloc(1, command->options_size + 1);
+    if (!options) {
+        fprintf(stderr, "%s: out of memory\n", program->name);
+        return EXIT_FAILED;
+    }
+    if (command->defaults)
+        memcpy(options, command->defaults, command->options_size);
+    bool ok = cli_parse(command, argc, argv, &args, options, &e);
+    args.program = program->name;
+    if (!ok) {
+        status = cli_wrong_usage(&args, "%s", e.msg);
+    } else if (args.help_topic) {
+        cli_help_command(stdout, program->name, command, args.help_topic);
+        status = EXIT_DONE;
+    } else {
+        status = command->run(&args, options);
+    }
+    cli_args_free(&args);
+    free(options);
+    return status;
+}
+
+/* For the Makefile: names of man pages, one page, one completion script. Not in --help. */
+static int dump(const struct cli_program *program, const char *what, const char *name)
+{
+    if (strcmp(what, "--dump-pages") == 0 && !name) {
+        puts(program->name);
+        for (const struct cli_command *const *c = program->commands; *c; c++)
+            printf("%s-%s\n", program->name, (*c)->name);
+        return EXIT_DONE;
+    }
+    if (strcmp(what, "--dump-man") == 0 && name) {
+        size_t n = strlen(program->name);
+        bool is_command = strncmp(name, program->name, n) == 0 && name[n] == '-';
+        const struct cli_command *command = is_command ? find_command(program, name + n + 1) : NULL;
+        if (command || strcmp(name, program->name) == 0) {
+            cli_man_write(stdout, program, command);
+            return EXIT_DONE;
+        }
+    }
+    if (strcmp(what, "--dump-completion") == 0 && name &&
+        cli_completion_write(stdout, name, program))
+        return EXIT_DONE;
+    return unknown_command(program, what);
+}
+
+static int dispatch(const struct cli_program *program, int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_help_program(stderr, program);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    const char *second = argc > 2 ? argv[2] : NULL;
+    const struct cli_command *command = find_command(program, name);
+    if (command)
+        return run_command(program, command, argc - 1, argv + 1);
+    bool is_help =
+        strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0;
+    if (is_help && second) {
+        command = find_command(program, second);
+        if (!command)
+            return unknown_command(program, second);
+        cli_help_command(stdout, program->name, command, "");
+        return EXIT_DONE;
+    }
+    if (is_help) {
+        cli_help_program(stdout, program);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+        printf("%s %s\n", program->name, program->version);
+        program->write_libraries(stdout);
+        return EXIT_DONE;
+    }
+    if (strncmp(name, "--dump-", 7) == 0)
+        return dump(program, name, second);
+    return unknown_command(program, name);
+}
+
+int cli_main(const struct cli_program *program, int argc, char **argv)
+{
+    int status = dispatch(program, argc, argv);
+    /* A full disk or a closed pipe must not pass for success. */
+    errno = 0;
+    bool had_error = ferror(stdout) != 0;
+    if (fclose(stdout) != 0 || had_error) {
+        fprintf(stderr, "%s: cannot write standard output%s%s\n", program->name, errno ? ": " : "",
+                errno ? strerrordesc_np(errno) : "");
+        if (status == EXIT_DONE)
+            status = EXIT_FAILED;
+    }
+    return status;
+}

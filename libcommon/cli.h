@@ -1,0 +1,125 @@
+/* Command lines from tables: one table per command gives parsing, --help, man page and completion.
+ *
+ * A program is a list of commands; a command has groups of options and a function to run. cli_main
+ * parses the command line into the command's own options struct and runs it. */
+#ifndef S3_CLI_H
+#define S3_CLI_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What an option takes, and the type of the field at its offset. */
+enum cli_type {
+    CLI_NONE,            /* ends a table */
+    CLI_FLAG,            /* bool: --flag, --flag=false */
+    CLI_STRING,          /* const char * */
+    CLI_STRINGS,         /* struct cli_list: one value each time, may be repeated */
+    CLI_LIST,            /* struct cli_list: values with commas between, may be repeated */
+    CLI_OPERANDS,        /* struct cli_list: the arguments up to the next option; may be repeated */
+    CLI_DURATION,        /* int64_t, ns */
+    CLI_SIGNED_DURATION, /* int64_t, ns */
+    CLI_SIZE,            /* int64_t, bytes */
+    CLI_INT,             /* int64_t */
+    CLI_DOUBLE,          /* double */
+    CLI_PCT,             /* double: "7.5" or "7.5%" is 7.5 */
+    CLI_RATE,            /* double, per second */
+    CLI_CHOICE,          /* int: index into `choices` */
+    CLI_CUSTOM,          /* whatever `parse` writes */
+};
+
+/* Starts empty; owned by the parsed arguments. */
+struct cli_list {
+    const char **v;
+    size_t n;
+};
+
+/* Written as {"name", TYPE, offsetof(...), "ARG", .help = "...", .alias = ...}: with .help named
+ * the compilers do not ask for the fields that an option does not need. */
+struct cli_option {
+    const char *name; /* without dashes: "analyze.dur" */
+    enum cli_type type;
+    size_t offset;     /* of the field, in the struct of the group */
+    const char *arg;   /* name of the value in help: "DUR"; NULL for flags */
+    const char *help;  /* one short phrase, lower case, no full stop; the default is added */
+    const char *alias; /* another long name: "dur" */
+    char letter;       /* 'o': -o */
+    double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
+    const char *const *choices; /* CLI_CHOICE: names, NULL at the end */
+    /* CLI_CUSTOM: parses `text` into the field; or fills *e with what was expected. */
+    bool (*parse)(const char *text, void *field, struct err *e);
+};
+
+/* Options under one heading. A group can be shared: `base` is the offset of the group's struct in
+ * the options struct of the command. */
+struct cli_group {
+    const char *title;                /* heading: "Filters" */
+    const char *topic;                /* NULL: shown by --help, else by --help TOPIC */
+    const struct cli_option *options; /* ends with an empty entry */
+    size_t base;
+};
+
+struct cli_example {
+    const char *command; /* "s3analyze analyze run.csv.zst" */
+    const char *what;    /* what it does, one phrase */
+};
+
+/* A parsed command line. */
+struct cli_args {
+    const char *program;
+    const struct cli_command *command;
+    const char **operands;
+    size_t n_operands;
+    const char *help_topic; /* not NULL: help was asked for ("": the first page) */
+    struct cli_memory *memory;
+};
+
+#define CLI_ANY_NUMBER SIZE_MAX
+
+struct cli_command {
+    const char *name;
+    const char *summary;  /* one phrase, lower case, no full stop */
+    const char *text;     /* paragraphs for the man page, an empty line between; may be NULL */
+    const char *operands; /* as in the usage line: "CAPTURE..."; NULL: none */
+    size_t min_operands, max_operands;
+    const struct cli_group *groups;     /* ends with an empty entry; may be NULL */
+    const struct cli_example *examples; /* ends with an empty entry; may be NULL */
+    size_t options_size;
+    const void *defaults; /* initial options struct; NULL: zeros */
+    /* Does the work: gets its options struct, returns an exit code. */
+    int (*run)(const struct cli_args *args, void *options);
+};
+
+struct cli_program {
+    const char *name;
+    const char *summary;
+    const char *version;
+    const char *text;                          /* paragraphs for the man page; may be NULL */
+    const struct cli_command *const *commands; /* NULL at the end */
+    void (*write_libraries)(FILE *out);        /* names and versions, for --version */
+};
+
+/* The whole of main: finds the command, parses its options, runs it, and checks that standard
+ * output could be written. Returns the exit code. */
+int cli_main(const struct cli_program *program, int argc, char **argv);
+
+/* Parses argv[1..argc-1] (argv[0] is not looked at) into *args and *options, which holds the
+ * defaults. Strings point into argv or are owned by *args: cli_args_free, in any case. Stops at
+ * --help without further checks. False: wrong usage, said in *e. */
+bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args,
+               void *options, struct err *e);
+void cli_args_free(struct cli_args *args);
+
+/* Whether the command line has the option with this full name. */
+bool cli_given(const struct cli_args *args, const char *name);
+
+/* For run functions: print "PROGRAM: message" to standard error and return the exit code. The
+ * second points to --help. */
+int cli_failed(const struct cli_args *args, const struct err *e);
+int cli_wrong_usage(const struct cli_args *args, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

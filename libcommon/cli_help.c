@@ -1,0 +1,181 @@
+#include "cli_help.h"
+
+#include "units.h"
+
+#include <string.h>
+
+#define WIDTH       80
+#define HELP_COLUMN 30
+
+struct cli_option_text cli_help_default(const struct cli_command *command,
+                                        const struct cli_group *group,
+                                        const struct cli_option *option)
+{
+    struct cli_option_text t = {""};
+    if (!command->defaults)
+        return t;
+    const void *field = (const char *)command->defaults + group->base + option->offset;
+    const int64_t *i64 = field;
+    const double *real = field;
+    const char *text = NULL;
+    struct units_text number = {""};
+    switch (option->type) {
+    case CLI_STRING:
+        text = *(const char *const *)field;
+        break;
+    case CLI_DURATION:
+    case CLI_SIGNED_DURATION:
+        if (*i64 != 0)
+            number = units_duration(*i64);
+        break;
+    case CLI_SIZE:
+        if (*i64 != 0)
+            number = units_size((double)*i64);
+        break;
+    case CLI_INT:
+        if (*i64 != 0)
+            snprintf(number.s, sizeof(number.s), "%lld", (long long)*i64);
+        break;
+    case CLI_DOUBLE:
+    case CLI_PCT:
+    case CLI_RATE:
+        if (*real != 0)
+            snprintf(number.s, sizeof(number.s), "%.10g", *real);
+        break;
+    case CLI_CHOICE:
+        text = option->choices[*(const int *)field];
+        break;
+    default:
+        break;
+    }
+    snprintf(t.s, sizeof(t.s), "%s", text ? text : number.s);
+    return t;
+}
+
+/* "  -o, --[analyze.]out FILE": where the alias is the name without its prefix, both in one. */
+static int put_names(FILE *out, const struct cli_option *o)
+{
+    int n = o->letter ? fprintf(out, "  -%c, ", o->letter) : fprintf(out, "  ");
+    size_t n_name = strlen(o->name);
+    size_t n_alias = o->alias ? strlen(o->alias) : 0;
+    bool is_suffix =
+        n_alias > 0 && n_alias < n_name && strcmp(o->name + n_name - n_alias, o->alias) == 0;
+    if (is_suffix)
+        n += fprintf(out, "--[%.*s]%s", (int)(n_name - n_alias), o->name, o->alias);
+    else if (o->alias)
+        n += fprintf(out, "--%s, --%s", o->name, o->alias);
+    else
+        n += fprintf(out, "--%s", o->name);
+    if (o->arg)
+        n += fprintf(out, " %s", o->arg);
+    return n;
+}
+
+/* Prints text from `column` on, broken at spaces so that lines end before WIDTH. `at` is where the
+ * cursor stands. */
+static void put_wrapped(FILE *out, const char *text, int at, int column)
+{
+    bool first = true;
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (!first && at + 1 + n > WIDTH) {
+            fputc('\n', out);
+            at = 0;
+            first = true;
+        }
+        if (at < column)
+            at += fprintf(out, "%*s", column - at, "");
+        at += fprintf(out, "%s%.*s", first ? "" : " ", n, text);
+        first = false;
+        text += n;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void put_option(FILE *out, const struct cli_command *command, const struct cli_group *group,
+                       const struct cli_option *o)
+{
+    char text[1024];
+    struct cli_option_text value = cli_help_default(command, group, o);
+    int n = snprintf(text, sizeof(text), "%s", o->help);
+    if (o->type == CLI_CHOICE) {
+        for (int i = 0; o->choices[i]; i++)
+            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", i > 0 ? ", " : ": ",
+                          o->choices[i]);
+    }
+    if (value.s[0])
+        snprintf(text + n, sizeof(text) - (size_t)n, " [%s]", value.s);
+    int at = put_names(out, o);
+    if (at >= HELP_COLUMN) {
+        fputc('\n', out);
+        at = 0;
+    }
+    put_wrapped(out, text, at, HELP_COLUMN);
+}
+
+static bool is_shown(const struct cli_group *g, const char *topic)
+{
+    if (strcmp(topic, CLI_HELP_ALL) == 0)
+        return true;
+    return g->topic ? strcmp(g->topic, topic) == 0 : !topic[0];
+}
+
+bool cli_help_has_topic(const struct cli_command *command, const char *topic)
+{
+    if (strcmp(topic, CLI_HELP_ALL) == 0)
+        return true;
+    for (const struct cli_group *g = command->groups; g && g->options; g++) {
+        if (g->topic && strcmp(g->topic, topic) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_topics(FILE *out, const struct cli_command *command)
+{
+    const char *last = NULL;
+    for (const struct cli_group *g = command->groups; g && g->options; g++) {
+        if (!g->topic || (last && strcmp(last, g->topic) == 0))
+            continue;
+        fprintf(out, last ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
+        last = g->topic;
+    }
+    if (last)
+        fprintf(out, ", %s)\n", CLI_HELP_ALL);
+}
+
+void cli_help_command(FILE *out, const char *program, const struct cli_command *command,
+                      const char *topic)
+{
+    bool is_first_page = !topic[0];
+    fprintf(out, "%s %s: %s\n", program, command->name, command->summary);
+    fprintf(out, "\nUsage: %s %s%s%s%s\n", program, command->name,
+            command->groups ? " [OPTION...]" : "", command->operands ? " " : "",
+            command->operands ? command->operands : "");
+    for (const struct cli_group *g = command->groups; g && g->options; g++) {
+        if (!is_shown(g, topic))
+            continue;
+        fprintf(out, "\n%s:\n", g->title);
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
+            put_option(out, command, g, o);
+    }
+    if (!is_first_page)
+        return;
+    for (const struct cli_example *x = command->examples; x && x->command; x++) {
+        fprintf(out, "%s  %s\n", x == command->examples ? "\nExamples:\n" : "", x->command);
+        put_wrapped(out, x->what, 0, 6);
+    }
+    put_topics(out, command);
+}
+
+void cli_help_program(FILE *out, const struct cli_program *program)
+{
+    fprintf(out, "%s: %s\n\nUsage: %s COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n",
+            program->name, program->summary, program->name);
+    for (const struct cli_command *const *c = program->commands; *c; c++)
+        put_wrapped(out, (*c)->summary, fprintf(out, "  %s", (*c)->name), 14);
+    fprintf(out,
+            "\n%s COMMAND --help explains a command, --version tells the version and libraries.\n",
+            program->name);
+}

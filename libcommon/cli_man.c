@@ -1,0 +1,186 @@
+#include "cli_man.h"
+
+#include "cli_help.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text with what groff would interpret escaped: backslashes and hyphens everywhere, a dot or an
+ * apostrophe at the start of a line. */
+static void put_text(FILE *out, const char *text)
+{
+    bool at_start = true;
+    for (const char *p = text; *p; p++) {
+        if (at_start && (*p == '.' || *p == '\''))
+            fputs("\\&", out);
+        if (*p == '\\')
+            fputs("\\e", out);
+        else if (*p == '-')
+            fputs("\\-", out);
+        else
+            fputc(*p, out);
+        at_start = *p == '\n';
+    }
+}
+
+/* Paragraphs with an empty line between; ends the line. */
+static void put_paragraphs(FILE *out, const char *text)
+{
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        size_t n = end ? (size_t)(end - text) : strlen(text);
+        fputs(".PP\n", out);
+        char line[1024];
+        for (size_t i = 0; i < n;) {
+            size_t part = n - i < sizeof(line) - 1 ? n - i : sizeof(line) - 1;
+            memcpy(line, text + i, part);
+            line[part] = '\0';
+            put_text(out, line);
+            i += part;
+        }
+        fputc('\n', out);
+        text += n + (end ? 2 : 0);
+    }
+}
+
+static void put_upper(FILE *out, const char *s)
+{
+    for (; *s; s++)
+        fputc(toupper((unsigned char)*s), out);
+}
+
+/* .TH with the name in capitals; no date, so that the page is the same every time. */
+static void put_title(FILE *out, const struct cli_program *program,
+                      const struct cli_command *command)
+{
+    fputs(".TH \"", out);
+    put_upper(out, program->name);
+    if (command) {
+        fputs("\\-", out);
+        put_upper(out, command->name);
+    }
+    fprintf(out, "\" 1 \"\" \"%s ", program->name);
+    put_text(out, program->version);
+    fputs("\" \"User Commands\"\n.SH NAME\n", out);
+    put_text(out, program->name);
+    if (command) {
+        fputs("\\-", out);
+        put_text(out, command->name);
+    }
+    fputs(" \\- ", out);
+    put_text(out, command ? command->summary : program->summary);
+    fputc('\n', out);
+}
+
+static void put_long_name(FILE *out, const char *name, const char *arg)
+{
+    fputs("\\fB\\-\\-", out);
+    put_text(out, name);
+    fputs("\\fR", out);
+    if (arg) {
+        fputs(" \\fI", out);
+        put_text(out, arg);
+        fputs("\\fR", out);
+    }
+}
+
+static void put_option(FILE *out, const struct cli_command *command, const struct cli_group *g,
+                       const struct cli_option *o)
+{
+    fputs(".TP\n", out);
+    if (o->letter)
+        fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+    put_long_name(out, o->name, o->alias ? NULL : o->arg);
+    if (o->alias) {
+        fputs(", ", out);
+        put_long_name(out, o->alias, o->arg);
+    }
+    fputc('\n', out);
+    put_text(out, o->help);
+    for (int i = 0; o->type == CLI_CHOICE && o->choices[i]; i++) {
+        fputs(i > 0 ? ", " : ": ", out);
+        put_text(out, o->choices[i]);
+    }
+    struct cli_option_text value = cli_help_default(command, g, o);
+    if (value.s[0]) {
+        fputs(" [", out);
+        put_text(out, value.s);
+        fputc(']', out);
+    }
+    fputc('\n', out);
+}
+
+static void put_command(FILE *out, const struct cli_program *program, const struct cli_command *c)
+{
+    fprintf(out, ".SH SYNOPSIS\n\\fB%s %s\\fR", program->name, c->name);
+    if (c->groups)
+        fputs(" [\\fIOPTION\\fR...]", out);
+    if (c->operands) {
+        fputc(' ', out);
+        put_text(out, c->operands);
+    }
+    fputc('\n', out);
+    if (c->text) {
+        fputs(".SH DESCRIPTION\n", out);
+        put_paragraphs(out, c->text);
+    }
+    if (c->groups)
+        fputs(".SH OPTIONS\n", out);
+    for (const struct cli_group *g = c->groups; g && g->options; g++) {
+        fputs(".SS ", out);
+        put_text(out, g->title);
+        fputc('\n', out);
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
+            put_option(out, c, g, o);
+    }
+    if (c->examples)
+        fputs(".SH EXAMPLES\n", out);
+    for (const struct cli_example *x = c->examples; x && x->command; x++) {
+        fputs(".TP\n\\fB", out);
+        put_text(out, x->command);
+        fputs("\\fR\n", out);
+        put_text(out, x->what);
+        fputc('\n', out);
+    }
+}
+
+static void put_commands(FILE *out, const struct cli_program *program)
+{
+    fprintf(out,
+            ".SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIOPERAND\\fR...]\n",
+            program->name);
+    if (program->text) {
+        fputs(".SH DESCRIPTION\n", out);
+        put_paragraphs(out, program->text);
+    }
+    fputs(".SH COMMANDS\n", out);
+    for (const struct cli_command *const *c = program->commands; *c; c++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", (*c)->name);
+        put_text(out, (*c)->summary);
+        fputc('\n', out);
+    }
+}
+
+static void put_see_also(FILE *out, const struct cli_program *program,
+                         const struct cli_command *command)
+{
+    fputs(".SH SEE ALSO\n", out);
+    if (command)
+        fprintf(out, "\\fB%s\\fR(1)\n", program->name);
+    for (const struct cli_command *const *c = program->commands; !command && *c; c++)
+        fprintf(out, "\\fB%s\\-%s\\fR(1)%s\n", program->name, (*c)->name, c[1] ? "," : "");
+}
+
+void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command)
+{
+    put_title(out, program, command);
+    if (command)
+        put_command(out, program, command);
+    else
+        put_commands(out, program);
+    fputs(".SH EXIT STATUS\n"
+          ".TP\n0\ndone\n.TP\n1\nfailed, or a gate was not passed\n.TP\n2\nwrong usage\n"
+          ".TP\n3\nundecided\n",
+          out);
+    put_see_also(out, program, command);
+}

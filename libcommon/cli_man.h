@@ -1,0 +1,10 @@
+/* Man pages in groff's man format, from the option tables. */
+#ifndef S3_CLI_MAN_H
+#define S3_CLI_MAN_H
+
+#include "cli.h"
+
+/* Page of the program, or of one command (not NULL). */
+void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command);
+
+#endif

@@ -1,0 +1,381 @@
+#include "cli.h"
+
+#include "cli_help.h"
+#include "suggest.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What lives as long as a parsed command line: copies of list items, arrays of lists, and which
+ * options were given. */
+struct cli_memory {
+    void **blocks;
+    size_t n_blocks;
+    const struct cli_option **given;
+    size_t n_given;
+};
+
+struct parser {
+    const struct cli_command *command;
+    int argc;
+    char **argv;
+    int next; /* argument to look at next */
+    struct cli_args *args;
+    char *options;
+    struct cli_list *open; /* of the last option, if CLI_OPERANDS: operands go there */
+    struct err *e;
+};
+
+struct found {
+    const struct cli_option *option;
+    void *field;
+};
+
+static bool out_of_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+static bool append_string(struct cli_list *list, const char *s, struct err *e)
+{
+    const char **v = realloc(list->v, (list->n + 1) * sizeof(*v));
+    if (!v)
+        return out_of_memory(e);
+    list->v = v;
+    v[list->n++] = s;
+    return true;
+}
+
+/* Takes over a block from malloc, freed with the arguments. */
+static bool keep(struct cli_memory *m, void *block, struct err *e)
+{
+    void **blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof(*blocks));
+    if (!blocks) {
+        free(block);
+        return out_of_memory(e);
+    }
+    m->blocks = blocks;
+    blocks[m->n_blocks++] = block;
+    return true;
+}
+
+static bool note_given(struct cli_memory *m, const struct cli_option *option, struct err *e)
+{
+    const struct cli_option **given = realloc(m->given, (m->n_given + 1) * sizeof(*given));
+    if (!given)
+        return out_of_memory(e);
+    m->given = given;
+    given[m->n_given++] = option;
+    return true;
+}
+
+/* Finds an option by its long name (n bytes), or by its letter where name is NULL. */
+static struct found find(const struct parser *p, const char *name, size_t n, char letter)
+{
+    for (const struct cli_group *g = p->command->groups; g && g->options; g++) {
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
+            bool match =
+                name ? (strlen(o->name) == n && memcmp(o->name, name, n) == 0) ||
+                           (o->alias && strlen(o->alias) == n && memcmp(o->alias, name, n) == 0)
+                     : o->letter == letter;
+            if (match)
+                return (struct found){o, p->options + g->base + o->offset};
+        }
+    }
+    return (struct found){NULL, NULL};
+}
+
+static bool unknown_option(const struct parser *p, const char *name, size_t n, const char *shown)
+{
+    struct suggest s;
+    suggest_init(&s, name, n);
+    for (const struct cli_group *g = p->command->groups; g && g->options; g++) {
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
+            suggest_offer(&s, o->name);
+            if (o->alias)
+                suggest_offer(&s, o->alias);
+        }
+    }
+    suggest_offer(&s, "help");
+    if (s.best)
+        return err_set(p->e, "unknown option %s: did you mean --%s?", shown, s.best);
+    return err_set(p->e, "unknown option %s", shown);
+}
+
+static bool in_range(const struct cli_option *o, double v, struct err *e)
+{
+    if (!(o->max > o->min) || (v >= o->min && v <= o->max))
+        return true;
+    bool is_duration = o->type == CLI_DURATION || o->type == CLI_SIGNED_DURATION;
+    struct units_text min, max;
+    if (is_duration) {
+        min = units_duration((int64_t)o->min);
+        max = units_duration(isinf(o->max) ? 0 : (int64_t)o->max);
+    } else if (o->type == CLI_SIZE) {
+        min = units_size(o->min);
+        max = units_size(o->max);
+    } else {
+        snprintf(min.s, sizeof(min.s), "%.15g", o->min);
+        snprintf(max.s, sizeof(max.s), "%.15g", o->max);
+    }
+    if (isinf(o->max))
+        return err_set(e, "expected at least %s", min.s);
+    return err_set(e, "expected %s to %s", min.s, max.s);
+}
+
+static bool parse_flag(const char *text, bool *value, struct err *e)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i % 2 == 1;
+            return true;
+        }
+    }
+    return err_set(e, "expected true or false");
+}
+
+static bool parse_choice(const struct cli_option *o, const char *text, int *value, struct err *e)
+{
+    char names[256] = "";
+    for (int i = 0; o->choices[i]; i++) {
+        if (strcmp(text, o->choices[i]) == 0) {
+            *value = i;
+            return true;
+        }
+        size_t n = strlen(names);
+        snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? ", " : "", o->choices[i]);
+    }
+    return err_set(e, "expected one of %s", names);
+}
+
+/* Splits at commas. */
+static bool parse_list(struct cli_memory *m, const char *text, struct cli_list *list, struct err *e)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return out_of_memory(e);
+    if (!keep(m, copy, e))
+        return false;
+    char *item;
+    while ((item = strsep(&copy, ","))) {
+        if (!*item)
+            return err_set(e, "expected names with a comma between");
+        if (!append_string(list, item, e))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_value(struct parser *p, struct found f, const char *text, struct err *e)
+{
+    const struct cli_option *o = f.option;
+    int64_t *i64 = f.field;
+    double *real = f.field;
+    switch (o->type) {
+    case CLI_NONE:
+        break;
+    case CLI_FLAG:
+        return parse_flag(text, f.field, e);
+    case CLI_STRING:
+        *(const char **)f.field = text;
+        return true;
+    case CLI_STRINGS:
+    case CLI_OPERANDS:
+        return append_string(f.field, text, e);
+    case CLI_LIST:
+        return parse_list(p->args->memory, text, f.field, e);
+    case CLI_DURATION:
+    case CLI_SIGNED_DURATION:
+        return units_parse_duration(text, o->type == CLI_SIGNED_DURATION, i64, e) &&
+               in_range(o, (double)*i64, e);
+    case CLI_SIZE:
+        return units_parse_size(text, i64, e) && in_range(o, (double)*i64, e);
+    case CLI_INT:
+        return units_parse_int(text, i64, e) && in_range(o, (double)*i64, e);
+    case CLI_DOUBLE:
+        return units_parse_double(text, real, e) && in_range(o, *real, e);
+    case CLI_PCT:
+        return units_parse_pct(text, real, e) && in_range(o, *real, e);
+    case CLI_RATE:
+        return units_parse_rate(text, real, e) && in_range(o, *real, e);
+    case CLI_CHOICE:
+        return parse_choice(o, text, f.field, e);
+    case CLI_CUSTOM:
+        return o->parse(text, f.field, e);
+    }
+    return true;
+}
+
+/* Takes the value of an option: `inlined` (after =, or after its letter) or the next argument.
+ * `shown` is the option as it was written, of n bytes. */
+static bool take_option(struct parser *p, struct found f, const char *inlined, const char *shown,
+                        size_t n)
+{
+    if (!note_given(p->args->memory, f.option, p->e))
+        return false;
+    const char *text = inlined;
+    if (!text && f.option->type == CLI_FLAG) {
+        text = "true";
+    } else if (!text) {
+        if (p->next >= p->argc)
+            return err_set(p->e, "option %.*s needs a value: %s", (int)n, shown, f.option->arg);
+        text = p->argv[p->next++];
+    }
+    struct err why = {""};
+    if (!parse_value(p, f, text, &why))
+        return err_set(p->e, "option %.*s: '%s': %s", (int)n, shown, text, why.msg);
+    p->open = f.option->type == CLI_OPERANDS ? f.field : NULL;
+    return true;
+}
+
+/* --help, --help TOPIC, --help=TOPIC. */
+static bool take_help(struct parser *p, const char *topic)
+{
+    if (!topic) {
+        bool has = p->next < p->argc && cli_help_has_topic(p->command, p->argv[p->next]);
+        topic = has ? p->argv[p->next] : "";
+    } else if (!cli_help_has_topic(p->command, topic)) {
+        return err_set(p->e, "no help on '%s'", topic);
+    }
+    p->args->help_topic = topic;
+    return true;
+}
+
+static bool take_long(struct parser *p, const char *arg)
+{
+    const char *name = arg + 2;
+    const char *equals = strchr(name, '=');
+    size_t n = equals ? (size_t)(equals - name) : strlen(name);
+    const char *value = equals ? equals + 1 : NULL;
+    if (n == 4 && memcmp(name, "help", 4) == 0)
+        return take_help(p, value);
+    struct found f = find(p, name, n, 0);
+    if (!f.option) {
+        char shown[128];
+        snprintf(shown, sizeof(shown), "--%.*s", (int)n, name);
+        return unknown_option(p, name, n, shown);
+    }
+    return take_option(p, f, value, arg, n + 2);
+}
+
+/* -o VALUE, -oVALUE, -qv */
+static bool take_letters(struct parser *p, const char *arg)
+{
+    for (const char *c = arg + 1; *c; c++) {
+        if (*c == 'h')
+            return take_help(p, NULL);
+        struct found f = find(p, NULL, 0, *c);
+        if (!f.option)
+            return c == arg + 1 ? unknown_option(p, arg + 1, strcspn(arg + 1, "="), arg)
+                                : err_set(p->e, "unknown option -%c in %s", *c, arg);
+        char shown[3] = {'-', *c, '\0'};
+        bool is_flag = f.option->type == CLI_FLAG;
+        if (!take_option(p, f, !is_flag && c[1] ? c + 1 : NULL, shown, 2))
+            return false;
+        if (!is_flag)
+            break;
+    }
+    return true;
+}
+
+static bool take_operand(struct parser *p, const char *arg)
+{
+    struct cli_list operands = {p->args->operands, p->args->n_operands};
+    struct cli_list *to = p->open ? p->open : &operands;
+    if (!append_string(to, arg, p->e))
+        return false;
+    p->args->operands = operands.v;
+    p->args->n_operands = operands.n;
+    return true;
+}
+
+static bool check_operands(const struct parser *p)
+{
+    const struct cli_command *c = p->command;
+    if (p->args->n_operands < c->min_operands)
+        return err_set(p->e, "missing operand: %s", c->operands);
+    if (p->args->n_operands <= c->max_operands)
+        return true;
+    if (!c->operands)
+        return err_set(p->e, "unexpected operand '%s'", p->args->operands[0]);
+    return err_set(p->e, "unexpected operand '%s': %s takes %s", p->args->operands[c->max_operands],
+                   c->name, c->operands);
+}
+
+static bool parse_all(struct parser *p)
+{
+    bool options_ended = false;
+    while (p->next < p->argc && !p->args->help_topic) {
+        const char *arg = p->argv[p->next++];
+        bool ok = true;
+        if (options_ended || arg[0] != '-' || !arg[1]) {
+            ok = take_operand(p, arg);
+        } else if (strcmp(arg, "--") == 0) {
+            options_ended = true;
+            p->open = NULL;
+        } else {
+            ok = arg[1] == '-' ? take_long(p, arg) : take_letters(p, arg);
+        }
+        if (!ok)
+            return false;
+    }
+    return p->args->help_topic || check_operands(p);
+}
+
+/* Lists grow by realloc in the options struct; from here on *args owns them. */
+static bool adopt_lists(struct parser *p)
+{
+    bool ok = true;
+    for (const struct cli_group *g = p->command->groups; g && g->options; g++) {
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
+            if (o->type != CLI_LIST && o->type != CLI_STRINGS && o->type != CLI_OPERANDS)
+                continue;
+            struct cli_list *list = (void *)(p->options + g->base + o->offset);
+            if (list->v && !keep(p->args->memory, list->v, p->e)) {
+                *list = (struct cli_list){NULL, 0};
+                ok = false;
+            }
+        }
+    }
+    return ok;
+}
+
+bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args,
+               void *options, struct err *e)
+{
+    *args = (struct cli_args){.command = command};
+    args->memory = calloc(1, sizeof(*args->memory));
+    if (!args->memory)
+        return out_of_memory(e);
+    struct parser p = {command, argc, argv, 1, args, options, NULL, e};
+    bool ok = parse_all(&p);
+    return adopt_lists(&p) && ok;
+}
+
+void cli_args_free(struct cli_args *args)
+{
+    free(args->operands);
+    args->operands = NULL;
+    args->n_operands = 0;
+    struct cli_memory *m = args->memory;
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_blocks; i++)
+        free(m->blocks[i]);
+    free(m->blocks);
+    free(m->given);
+    free(m);
+    args->memory = NULL;
+}
+
+bool cli_given(const struct cli_args *args, const char *name)
+{
+    for (size_t i = 0; i < args->memory->n_given; i++) {
+        if (strcmp(args->memory->given[i]->name, name) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,45 @@
+#include "err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct err *e, const char *fmt, va_list args)
+{
+    vsnprintf(e->msg, sizeof(e->msg), fmt, args);
+    /* One line, whatever a file name or a quoted field holds. */
+    for (char *p = e->msg; *p; p++) {
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
+    }
+}
+
+bool err_set(struct err *e, const char *fmt, ...)
+{
+    if (e && !e->msg[0]) {
+        va_list args;
+        va_start(args, fmt);
+        put(e, fmt, args);
+        va_end(args);
+    }
+    return false;
+}
+
+bool err_errno(struct err *e, int errnum, const char *fmt, ...)
+{
+    if (e && !e->msg[0]) {
+        va_list args;
+        va_start(args, fmt);
+        put(e, fmt, args);
+        va_end(args);
+        const char *what = strerrordesc_np(errnum);
+        size_t n = strlen(e->msg);
+        snprintf(e->msg + n, sizeof(e->msg) - n, ": %s", what ? what : "unknown error");
+    }
+    return false;
+}
+
+void err_clear(struct err *e)
+{
+    e->msg[0] = '\0';
+}

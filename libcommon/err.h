@@ -1,0 +1,26 @@
+/* Errors as values: a function that can fail fills a struct err and returns false or NULL. */
+#ifndef S3_ERR_H
+#define S3_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit codes of both programs. */
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNDECIDED = 3 };
+
+struct err {
+    char msg[1024]; /* one line without a newline; empty: no error */
+};
+
+/* Puts a formatted message into e (which may be NULL), unless e already holds one: the first error
+ * is the cause. Always returns false, so that a caller can write `return err_set(...)`. */
+bool err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* As err_set, with ": " and the text of errno value `errnum` at the end. */
+bool err_errno(struct err *e, int errnum, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Forgets the message. */
+void err_clear(struct err *e);
+
+#endif

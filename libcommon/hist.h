@@ -1,0 +1,67 @@
+/* Log-linear histogram of durations and exact selection by rank (statistics.md, section 2).
+ *
+ * A value below 2048 has a bucket of its own; above, each power of two is cut into 1024 buckets, so
+ * a bucket is at most 1/1024 of its values wide (0.0977 %). Histograms merge by addition. */
+#ifndef S3_HIST_H
+#define S3_HIST_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIST_N_COUNTERS 31744                    /* for values below 2^40 (18 minutes in ns) */
+#define HIST_MAX_VALUE  ((INT64_C(1) << 40) - 1) /* the largest value with a bucket */
+#define HIST_N_INDEXES  (52 * 1024 + 2048)       /* of all non-negative int64 */
+
+/* Bucket of a non-negative value; below HIST_N_INDEXES. */
+static inline size_t hist_index(int64_t v)
+{
+    if (v < 2048)
+        return (size_t)v;
+    unsigned e = 63u - (unsigned)__builtin_clzll((unsigned long long)v) - 10u;
+    return e * 1024u + (size_t)(v >> e);
+}
+
+/* Smallest and largest value of bucket `index` (below HIST_N_INDEXES). */
+static inline int64_t hist_lower(size_t index)
+{
+    if (index < 2048)
+        return (int64_t)index;
+    size_t e = index / 1024 - 1;
+    return (int64_t)(index - e * 1024) << e;
+}
+
+static inline int64_t hist_upper(size_t index)
+{
+    return index < 2048 ? (int64_t)index
+                        : hist_lower(index) + ((INT64_C(1) << (index / 1024 - 1)) - 1);
+}
+
+struct hist {
+    uint64_t *count;  /* HIST_N_COUNTERS of them, owned */
+    uint64_t n;       /* values counted, those above HIST_MAX_VALUE included */
+    uint64_t n_over;  /* values above HIST_MAX_VALUE */
+    int64_t min, max; /* exact; meaningless while n is 0 */
+};
+
+/* False: out of memory. hist_fini may be called in any case. */
+bool hist_init(struct hist *h, struct err *e);
+void hist_fini(struct hist *h);
+
+/* Counts a value; a negative one goes to the bucket of 0. */
+void hist_add(struct hist *h, int64_t v);
+
+/* Adds the counts of `from` to `to`. */
+void hist_merge(struct hist *to, const struct hist *from);
+
+/* The value of 1-based rank k (1 <= k <= h->n): the upper end of its bucket, at most h->max. */
+int64_t hist_value_at(const struct hist *h, uint64_t k);
+
+/* out[i] = the value of 0-based rank ranks[i] in ascending order of v[0..n-1], which stays as it
+ * is; ranks in any order, repeats allowed. Linear in n: counts the values per bucket, then collects
+ * and searches only the buckets that hold a wanted rank. False: out of memory, or a rank >= n. */
+bool hist_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
+
+#endif

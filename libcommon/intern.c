@@ -1,0 +1,129 @@
+#include "intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Odd numbers with evenly spread bits (fractional parts of square roots of primes). */
+static const uint64_t K0 = UINT64_C(0x6a09e667f3bcc909), K1 = UINT64_C(0xbb67ae8584caa73b),
+                      K2 = UINT64_C(0x3c6ef372fe94f82b), K3 = UINT64_C(0xa54ff53a5f1d36f1);
+
+static inline uint64_t load(const unsigned char *p, size_t n)
+{
+    uint64_t x = 0;
+
+    memcpy(&x, p, n);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+/* Both halves of the 128-bit product: every input bit reaches every output bit. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t intern_hash(const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = K0 ^ n;
+
+    for (size_t left = n; left; ) {
+        uint64_t a, b = 0;
+        if (left >= 16) {
+            a = load(p, 8);
+            b = load(p + 8, 8);
+            p += 16;
+            left -= 16;
+        } else if (left >= 8) {
+            a = load(p, 8);
+            b = load(p + left - 8, 8);
+            left = 0;
+        } else {
+            a = load(p, left);
+            left = 0;
+        }
+        h = fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
+    }
+    return fold(h ^ K3, h ^ K1);
+}
+
+void intern_init(struct intern *t) { memset(t, 0, sizeof *t); }
+
+void intern_fini(struct intern *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free((char *)t->strings[i].p);
+    free(t->strings);
+    free(t->slots);
+    intern_init(t);
+}
+
+/* The slot of s, or the free one where it belongs. */
+static struct intern_slot *slot_of(const struct intern *t, struct slice s, uint64_t hash)
+{
+    for (size_t i = hash;; i++) {
+        struct intern_slot *slot = &t->slots[i & (t->n_slots - 1)];
+        if (slot->id == INTERN_NONE)
+            return slot;
+        if (slot->hash == hash && t->strings[slot->id].n == s.n &&
+            memcmp(t->strings[slot->id].p, s.p, s.n) == 0)
+            return slot;
+    }
+}
+
+static bool grow(struct intern *t)
+{
+    size_t n_slots = t->n_slots ? t->n_slots * 2 : 64, cap = n_slots / 2;
+    struct intern_slot *old = t->slots, *slots = malloc(n_slots * sizeof *slots);
+    struct slice *strings = realloc(t->strings, cap * sizeof *strings);
+
+    if (strings) {
+        t->strings = strings;
+        t->cap = cap;
+    }
+    if (!slots || !strings) {
+        free(slots);
+        return false;
+    }
+    for (size_t i = 0; i < n_slots; i++)
+        slots[i].id = INTERN_NONE;
+    t->slots = slots;
+    size_t n_old = t->n_slots;
+    t->n_slots = n_slots;
+    for (size_t i = 0; i < n_old; i++)
+        if (old[i].id != INTERN_NONE)
+            *slot_of(t, t->strings[old[i].id], old[i].hash) = old[i];
+    free(old);
+    return true;
+}
+
+uint32_t intern_find(const struct intern *t, struct slice s)
+{
+    return t->n ? slot_of(t, s, intern_hash(s.p, s.n))->id : INTERN_NONE;
+}
+
+uint32_t intern_add(struct intern *t, struct slice s)
+{
+    uint64_t hash = intern_hash(s.p, s.n);
+    struct intern_slot *slot = t->n_slots ? slot_of(t, s, hash) : NULL;
+
+    if (slot && slot->id != INTERN_NONE)
+        return slot->id;
+    if (t->n == t->cap) {
+        if (t->n >= INTERN_NONE - 1 || !grow(t))
+            return INTERN_NONE;
+        slot = slot_of(t, s, hash);
+    }
+    char *copy = malloc(s.n + 1);
+    if (!copy)
+        return INTERN_NONE;
+    memcpy(copy, s.p, s.n);
+    copy[s.n] = '\0';
+    t->strings[t->n] = (struct slice){copy, s.n};
+    *slot = (struct intern_slot){hash, (uint32_t)t->n};
+    return (uint32_t)t->n++;
+}

@@ -1,0 +1,39 @@
+/* Strings to small integers, and strings to 64-bit hashes. */
+#ifndef S3_INTERN_H
+#define S3_INTERN_H
+
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INTERN_NONE UINT32_MAX
+
+/* A 64-bit hash of n bytes, the same on every machine. Two of k different strings share a hash with
+ * a probability of about k^2 / 2^65: 7e-5 for 50,000,000. */
+uint64_t intern_hash(const void *bytes, size_t n);
+
+struct intern_slot {
+    uint64_t hash;
+    uint32_t id; /* INTERN_NONE: free */
+};
+
+/* Ids are 0, 1, 2... in order of first appearance. */
+struct intern {
+    struct intern_slot *slots;
+    size_t n_slots; /* a power of two, or 0 */
+    struct slice *strings; /* by id; NUL-terminated, owned */
+    size_t n, cap;
+};
+
+void intern_init(struct intern *t);
+void intern_fini(struct intern *t);
+
+/* The id of s, which is added if it is new. INTERN_NONE: out of memory. */
+uint32_t intern_add(struct intern *t, struct slice s);
+
+/* The id of s, or INTERN_NONE. */
+uint32_t intern_find(const struct intern *t, struct slice s);
+
+#endif

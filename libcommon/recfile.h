@@ -1,0 +1,107 @@
+/* Reads captures of any generation (capture-format.md): plain or zstd, one or many frames.
+ *
+ * A capture is cut into units (usually one zstd frame each) that are decompressed and parsed in
+ * parallel. A sink gets the rows of a unit in order, on whatever thread parses that unit; units are
+ * committed in file order, one at a time. A unit may be thrown away before its commit and read
+ * again, when it turns out that it began inside a quoted field or under another header. */
+#ifndef S3_RECFILE_H
+#define S3_RECFILE_H
+
+#include "err.h"
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits (capture-format.md, "Bad input"). */
+#define RECFILE_MAX_ROW_BYTES  (1u << 20)
+#define RECFILE_MAX_WINDOW_LOG 27
+#define RECFILE_MAX_FIELDS     256
+
+/* Which column stands where in the rows that follow a header line. */
+struct recfile_layout {
+    char delimiter;
+    int n_fields;
+    int generation;          /* 0..4, by the columns that are there */
+    int16_t field[N_COLUMNS]; /* field index of each column, -1: absent */
+};
+
+/* What a slow-row parser may say of a row. */
+enum recfile_row {
+    RECFILE_ROW_OK,   /* *out is filled */
+    RECFILE_ROW_MORE, /* a quoted `error` is still open at the end of the text: call again with more */
+    RECFILE_ROW_BAD,  /* why[] says what is wrong */
+};
+
+/* Parses one row that the fast path could not (quoted, foreign or bad). `text` starts at the row
+ * and holds n bytes, ending after a newline or at the end of the input. On RECFILE_ROW_OK *used is the
+ * length of the row with its newline; slices of *out point into `text` or into memory of `state`,
+ * valid until the next call with that state. */
+typedef enum recfile_row recfile_slow_row(void *state, const struct recfile_layout *layout,
+                                          const char *text, size_t n, struct record *out,
+                                          size_t *used, char *why, size_t why_size);
+
+/* Where rows go. All functions get the sink's ctx. */
+struct recfile_sink {
+    void *ctx;
+    /* A new unit, on any thread. NULL: failed, *e filled. */
+    void *(*unit_new)(void *ctx, struct err *e);
+    /* Rows of a unit, in order; one thread at a time per unit. Slices are valid during the call. */
+    bool (*unit_rows)(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e);
+    /* All rows given so far in this unit are final: take them. Called in file order, never at the
+     * same time for two units. `input` counts header lines seen before these rows, from 0. May come
+     * several times for one unit. */
+    bool (*unit_commit)(void *ctx, void *unit, uint32_t input, struct err *e);
+    /* Frees a unit; rows that were not committed are forgotten. */
+    void (*unit_free)(void *ctx, void *unit);
+    /* A comment line (without newline), in file order. May be NULL. */
+    bool (*comment)(void *ctx, struct slice line, struct err *e);
+};
+
+struct recfile_options {
+    bool salvage;     /* count and skip damage instead of stopping at it */
+    unsigned threads; /* units read at the same time; 0: one per core */
+    bool portable;    /* no SIMD (tests) */
+    bool all_slow;    /* every row through the slow path (tests) */
+    recfile_slow_row *slow_row;
+    void *(*slow_new)(void); /* state of one slow-row parser (one per thread) */
+    void (*slow_free)(void *state);
+    /* Called now and then with the compressed bytes read and the file's size (0: not known). */
+    void (*progress)(void *ctx, uint64_t n_read, uint64_t n_total);
+    void *progress_ctx;
+};
+
+enum recfile_drop { /* why something was dropped (salvage) */
+    DROP_BAD_ROW,
+    DROP_DAMAGED_FRAME, /* the partial line at a damaged place */
+    DROP_CUT_FRAME,     /* the file ends inside a frame */
+    DROP_GARBAGE,       /* bytes between frames that are none */
+    N_DROPS
+};
+extern const char *const recfile_drop_names[N_DROPS];
+
+/* What one file turned out to hold. */
+struct recfile_info {
+    int generation;
+    bool compressed;
+    uint64_t n_file_bytes; /* as stored */
+    uint64_t n_text_bytes;
+    uint64_t n_frames, n_skippable_frames;
+    uint64_t n_rows; /* handed out */
+    uint64_t n_lines;
+    uint32_t n_headers;
+    bool has_intended;
+    uint64_t n_dropped[N_DROPS];
+    uint64_t n_unverified;       /* rows of frames whose checksum failed */
+    char first_drop[N_DROPS][256]; /* "FILE:LINE: why" of the first of each kind */
+};
+
+/* Reads the capture at `path` ("-": standard input) into the sink; returns when all units are
+ * committed. False with a message "FILE:LINE: what is wrong" at the first damage (without salvage) or
+ * when the file cannot be read; *info is filled as far as it got. Rows before the damage have been
+ * committed then. */
+bool recfile_read(const char *path, const struct recfile_options *options,
+                  const struct recfile_sink *sink, struct recfile_info *info, struct err *e);
+
+#endif

@@ -1,0 +1,60 @@
+/* One request as a capture records it (capture-format.md, "Columns"). */
+#ifndef S3_RECORD_H
+#define S3_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A time that the row does not give. No valid time has this value: times are years 1970 to 2262. */
+#define RECORD_NO_TIME INT64_MIN
+
+/* Bytes that somebody else owns; not NUL-terminated. */
+struct slice {
+    const char *p;
+    size_t n;
+};
+
+/* Times are ns since the Unix epoch. The slices live as long as the function that hands the record
+ * out says. */
+struct record {
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t first_byte_ns; /* or RECORD_NO_TIME */
+    int64_t last_byte_ns;  /* or RECORD_NO_TIME */
+    int64_t intended_ns;   /* or RECORD_NO_TIME */
+    int64_t bytes;
+    int64_t n_objects;
+    uint64_t cat;
+    uint32_t thread;
+    struct slice op, client, endpoint, file, error;
+};
+
+/* Columns in the order in which we write them. */
+enum record_column {
+    COL_IDX,
+    COL_THREAD,
+    COL_OP,
+    COL_CLIENT_ID,
+    COL_N_OBJECTS,
+    COL_BYTES,
+    COL_ENDPOINT,
+    COL_FILE,
+    COL_ERROR,
+    COL_START,
+    COL_FIRST_BYTE,
+    COL_LAST_BYTE,
+    COL_END,
+    COL_DURATION_NS,
+    COL_CAT,
+    COL_INTENDED,
+    N_COLUMNS
+};
+
+/* Header names by enum record_column. */
+extern const char *const record_column_names[N_COLUMNS];
+
+/* Time to first byte in ns: end - last_byte, else first_byte - start, else RECORD_NO_TIME
+ * (capture-format.md, below "Columns"). */
+int64_t record_ttfb_ns(const struct record *r);
+
+#endif

@@ -1,0 +1,207 @@
+#include "rowindex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#endif
+
+/* Bit i of each mask: byte i of a 64-byte block is such a character. */
+struct masks {
+    uint64_t seps, lines, quotes;
+};
+
+enum rowindex_kind rowindex_best_kind(void)
+{
+#ifdef HAVE_X86
+    return __builtin_cpu_supports("avx2") ? ROWINDEX_AVX2 : ROWINDEX_SSE2;
+#else
+    return ROWINDEX_PORTABLE;
+#endif
+}
+
+bool rowindex_init(struct rowindex *ix, enum rowindex_kind kind, size_t cap)
+{
+    /* Appending writes up to 8 entries beyond the ones that count. */
+    size_t n = cap + ROWINDEX_MAX_GUARD + 16;
+
+    memset(ix, 0, sizeof *ix);
+    ix->kind = kind;
+    ix->cap = cap;
+    uint32_t *seps = malloc((n + 1) * sizeof *seps);
+    ix->lines = malloc(n * sizeof *ix->lines);
+    ix->quotes = malloc(n * sizeof *ix->quotes);
+    if (!seps || !ix->lines || !ix->quotes) {
+        free(seps);
+        free(ix->lines);
+        free(ix->quotes);
+        memset(ix, 0, sizeof *ix);
+        return false;
+    }
+    seps[0] = UINT32_MAX;
+    ix->seps = seps + 1;
+    return true;
+}
+
+void rowindex_fini(struct rowindex *ix)
+{
+    if (ix->seps)
+        free(ix->seps - 1);
+    free(ix->lines);
+    free(ix->quotes);
+    memset(ix, 0, sizeof *ix);
+}
+
+/* Appends base + the position of each set bit. */
+static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uint64_t mask,
+                                                              uint32_t base)
+{
+    unsigned n = (unsigned)__builtin_popcountll(mask);
+
+    /* A block of 64 bytes rarely has more than 8: writing 8 without looking beats counting. */
+    for (int i = 0; i < 8; i++) {
+        out[i] = base + (uint32_t)__builtin_ctzll(mask | (UINT64_C(1) << 63));
+        mask &= mask - 1;
+    }
+    for (unsigned i = 8; i < n; i++) {
+        out[i] = base + (uint32_t)__builtin_ctzll(mask);
+        mask &= mask - 1;
+    }
+    return out + n;
+}
+
+static inline __attribute__((always_inline)) void
+build(struct rowindex *ix, const char *text, size_t n, char delimiter,
+      void (*find)(const char *block, char delimiter, struct masks *m))
+{
+    uint32_t *seps = ix->seps, *lines = ix->lines, *quotes = ix->quotes;
+
+    for (size_t at = 0; at < n; at += 64) {
+        struct masks m;
+        find(text + at, delimiter, &m);
+        if (n - at < 64) {
+            uint64_t valid = (UINT64_C(1) << (n - at)) - 1;
+            m.seps &= valid;
+            m.lines &= valid;
+            m.quotes &= valid;
+        }
+        seps = append(seps, m.seps, (uint32_t)at);
+        if (m.lines)
+            lines = append(lines, m.lines, (uint32_t)at);
+        if (__builtin_expect(m.quotes != 0, 0))
+            quotes = append(quotes, m.quotes, (uint32_t)at);
+    }
+    ix->n_seps = (size_t)(seps - ix->seps);
+    ix->n_lines = (size_t)(lines - ix->lines);
+    ix->n_quotes = (size_t)(quotes - ix->quotes);
+    memset(seps, 0xff, ROWINDEX_MAX_GUARD * sizeof *seps);
+    *lines = UINT32_MAX;
+    *quotes = UINT32_MAX;
+}
+
+/* 0x80 in each byte of the result where the byte of x equals that of `pattern`. Exact: no carry
+ * runs from one byte into the next. */
+static inline uint64_t equal_bytes(uint64_t x, uint64_t pattern)
+{
+    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t y = x ^ pattern;
+
+    return ~(((y & low7) + low7) | y | low7);
+}
+
+/* Gathers the top bits of 8 bytes, first byte lowest. */
+static inline uint64_t gather_bits(uint64_t top_bits)
+{
+    return ((top_bits >> 7) * UINT64_C(0x0102040810204080)) >> 56;
+}
+
+static inline void find_portable(const char *block, char delimiter, struct masks *m)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t tab = ones * (unsigned char)delimiter, nl = ones * '\n', quote = ones * '"';
+
+    memset(m, 0, sizeof *m);
+    for (int i = 0; i < 8; i++) {
+        uint64_t x;
+        memcpy(&x, block + 8 * i, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        x = __builtin_bswap64(x);
+#endif
+        uint64_t lines = equal_bytes(x, nl);
+        m->seps |= gather_bits(equal_bytes(x, tab) | lines) << (8 * i);
+        m->lines |= gather_bits(lines) << (8 * i);
+        m->quotes |= gather_bits(equal_bytes(x, quote)) << (8 * i);
+    }
+}
+
+static void build_portable(struct rowindex *ix, const char *text, size_t n, char delimiter)
+{
+    build(ix, text, n, delimiter, find_portable);
+}
+
+#ifdef HAVE_X86
+static inline void find_sse2(const char *block, char delimiter, struct masks *m)
+{
+    const __m128i tab = _mm_set1_epi8(delimiter), nl = _mm_set1_epi8('\n'),
+                  quote = _mm_set1_epi8('"');
+
+    memset(m, 0, sizeof *m);
+    for (int i = 0; i < 4; i++) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i));
+        __m128i lines = _mm_cmpeq_epi8(x, nl);
+        __m128i seps = _mm_or_si128(_mm_cmpeq_epi8(x, tab), lines);
+        m->seps |= (uint64_t)(uint32_t)_mm_movemask_epi8(seps) << (16 * i);
+        m->lines |= (uint64_t)(uint32_t)_mm_movemask_epi8(lines) << (16 * i);
+        m->quotes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, quote)) << (16 * i);
+    }
+}
+
+static void build_sse2(struct rowindex *ix, const char *text, size_t n, char delimiter)
+{
+    build(ix, text, n, delimiter, find_sse2);
+}
+
+__attribute__((target("avx2"))) static inline void find_avx2(const char *block, char delimiter,
+                                                             struct masks *m)
+{
+    const __m256i tab = _mm256_set1_epi8(delimiter), nl = _mm256_set1_epi8('\n'),
+                  quote = _mm256_set1_epi8('"');
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)block);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(block + 32));
+    __m256i nl_a = _mm256_cmpeq_epi8(a, nl), nl_b = _mm256_cmpeq_epi8(b, nl);
+    __m256i sep_a = _mm256_or_si256(_mm256_cmpeq_epi8(a, tab), nl_a);
+    __m256i sep_b = _mm256_or_si256(_mm256_cmpeq_epi8(b, tab), nl_b);
+    __m256i quote_a = _mm256_cmpeq_epi8(a, quote), quote_b = _mm256_cmpeq_epi8(b, quote);
+
+    m->seps = (uint32_t)_mm256_movemask_epi8(sep_a) |
+              (uint64_t)(uint32_t)_mm256_movemask_epi8(sep_b) << 32;
+    m->lines = (uint32_t)_mm256_movemask_epi8(nl_a) |
+               (uint64_t)(uint32_t)_mm256_movemask_epi8(nl_b) << 32;
+    m->quotes = (uint32_t)_mm256_movemask_epi8(quote_a) |
+                (uint64_t)(uint32_t)_mm256_movemask_epi8(quote_b) << 32;
+}
+
+__attribute__((target("avx2,bmi,popcnt"))) static void
+build_avx2(struct rowindex *ix, const char *text, size_t n, char delimiter)
+{
+    build(ix, text, n, delimiter, find_avx2);
+}
+#endif
+
+void rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimiter)
+{
+    switch (ix->kind) {
+#ifdef HAVE_X86
+    case ROWINDEX_AVX2:
+        build_avx2(ix, text, n, delimiter);
+        return;
+    case ROWINDEX_SSE2:
+        build_sse2(ix, text, n, delimiter);
+        return;
+#endif
+    default:
+        build_portable(ix, text, n, delimiter);
+    }
+}

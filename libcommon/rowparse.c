@@ -1,0 +1,472 @@
+#include "rowparse.h"
+
+#include "rfc3339.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* "yyyy-mm-ddThh:mm:" */
+#define PREFIX_LEN 17
+
+bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
+                   const struct rowparse_events *events, size_t max_text, struct err *e)
+{
+    memset(p, 0, sizeof *p);
+    p->options = options;
+    p->events = events;
+    enum rowindex_kind kind = options->portable ? ROWINDEX_PORTABLE : rowindex_best_kind();
+    if (!rowindex_init(&p->index, kind, max_text))
+        return err_set(e, "out of memory");
+    if (options->slow_new) {
+        p->slow = options->slow_new();
+        if (!p->slow) {
+            rowparse_fini(p);
+            return err_set(e, "out of memory");
+        }
+    }
+    return true;
+}
+
+void rowparse_fini(struct rowparse *p)
+{
+    rowindex_fini(&p->index);
+    if (p->slow)
+        p->options->slow_free(p->slow);
+    p->slow = NULL;
+}
+
+/* -- header ------------------------------------------------------------------------------------ */
+
+static int column_of(const char *s, size_t n)
+{
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (strlen(record_column_names[c]) == n && memcmp(record_column_names[c], s, n) == 0)
+            return c;
+    return -1;
+}
+
+static int generation_of(const struct recfile_layout *l)
+{
+    if (l->field[COL_LAST_BYTE] >= 0 || l->field[COL_CAT] >= 0)
+        return 4;
+    if (l->field[COL_CLIENT_ID] >= 0 || l->field[COL_ENDPOINT] >= 0)
+        return 3;
+    if (l->field[COL_FIRST_BYTE] >= 0)
+        return 2;
+    return l->field[COL_N_OBJECTS] >= 0 ? 1 : 0;
+}
+
+bool rowparse_header(const char *line, size_t n, struct recfile_layout *layout, struct err *e)
+{
+    static const int required[] = {COL_THREAD, COL_OP, COL_BYTES, COL_START, COL_END};
+
+    memset(layout, 0, sizeof *layout);
+    memset(layout->field, 0xff, sizeof layout->field);
+    if (n && line[n - 1] == '\r')
+        n--;
+    layout->delimiter = memchr(line, '\t', n) ? '\t' : ',';
+    for (size_t at = 0;;) {
+        const char *end = memchr(line + at, layout->delimiter, n - at);
+        size_t len = end ? (size_t)(end - line) - at : n - at;
+        int c = column_of(line + at, len);
+        if (layout->n_fields == RECFILE_MAX_FIELDS)
+            return err_set(e, "more than %d columns", RECFILE_MAX_FIELDS);
+        if (c >= 0) {
+            if (layout->field[c] >= 0)
+                return err_set(e, "column \"%s\" stands twice in the header line",
+                               record_column_names[c]);
+            layout->field[c] = (int16_t)layout->n_fields;
+        }
+        layout->n_fields++;
+        if (!end)
+            break;
+        at = (size_t)(end - line) + 1;
+    }
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (layout->field[required[i]] < 0)
+            return err_set(e, "not a capture: no column \"%s\" in the header line",
+                           record_column_names[required[i]]);
+    layout->generation = generation_of(layout);
+    return true;
+}
+
+bool rowparse_is_header(const char *line, size_t n)
+{
+    struct recfile_layout layout;
+
+    return rowparse_header(line, n, &layout, NULL);
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+bool rowparse_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if (n == 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned digit = (unsigned char)s[i] - '0';
+        if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *out = v;
+    return v <= max;
+}
+
+static bool bad_field(char *why, size_t size, int column, struct slice f, const char *what)
+{
+    int shown = f.n > 60 ? 60 : (int)f.n;
+
+    snprintf(why, size, "%s \"%.*s%s\" is not %s", record_column_names[column], shown, f.p,
+             f.n > 60 ? "..." : "", what);
+    return false;
+}
+
+static struct slice field_of(const struct recfile_layout *l, const struct slice *fields, int column)
+{
+    return l->field[column] >= 0 ? fields[l->field[column]] : (struct slice){"", 0};
+}
+
+static bool get_time(const struct recfile_layout *l, const struct slice *fields, int column,
+                     bool optional, int64_t *out, char *why, size_t size)
+{
+    struct slice f = field_of(l, fields, column);
+
+    if (optional && f.n == 0) {
+        *out = RECORD_NO_TIME;
+        return true;
+    }
+    if (!rfc3339_parse(f.p, f.n, out))
+        return bad_field(why, size, column, f, "an RFC 3339 time of the years 1970 to 2262");
+    return true;
+}
+
+static bool get_uint(const struct recfile_layout *l, const struct slice *fields, int column,
+                     uint64_t max, uint64_t if_empty, bool optional, uint64_t *out, char *why,
+                     size_t size)
+{
+    struct slice f = field_of(l, fields, column);
+    char what[64];
+
+    if (optional && f.n == 0) {
+        *out = if_empty;
+        return true;
+    }
+    if (rowparse_uint(f.p, f.n, max, out))
+        return true;
+    snprintf(what, sizeof what, "an integer of 0 to %llu", (unsigned long long)max);
+    return bad_field(why, size, column, f, what);
+}
+
+bool rowparse_fields(const struct recfile_layout *l, const struct slice *fields, struct record *r,
+                     char *why, size_t size)
+{
+    uint64_t thread, bytes, n_objects;
+
+    if (!get_uint(l, fields, COL_THREAD, UINT32_MAX, 0, false, &thread, why, size) ||
+        !get_uint(l, fields, COL_N_OBJECTS, INT64_MAX, 1, true, &n_objects, why, size) ||
+        !get_uint(l, fields, COL_BYTES, INT64_MAX, 0, false, &bytes, why, size) ||
+        !get_uint(l, fields, COL_CAT, UINT64_MAX, 0, true, &r->cat, why, size) ||
+        !get_time(l, fields, COL_START, false, &r->start_ns, why, size) ||
+        !get_time(l, fields, COL_FIRST_BYTE, true, &r->first_byte_ns, why, size) ||
+        !get_time(l, fields, COL_LAST_BYTE, true, &r->last_byte_ns, why, size) ||
+        !get_time(l, fields, COL_END, false, &r->end_ns, why, size) ||
+        !get_time(l, fields, COL_INTENDED, true, &r->intended_ns, why, size))
+        return false;
+    r->thread = (uint32_t)thread;
+    r->bytes = (int64_t)bytes;
+    r->n_objects = (int64_t)n_objects;
+    r->op = field_of(l, fields, COL_OP);
+    r->client = field_of(l, fields, COL_CLIENT_ID);
+    r->endpoint = field_of(l, fields, COL_ENDPOINT);
+    r->file = field_of(l, fields, COL_FILE);
+    r->error = field_of(l, fields, COL_ERROR);
+    if (r->op.n == 0) {
+        snprintf(why, size, "op is empty");
+        return false;
+    }
+    if (r->end_ns < r->start_ns) {
+        snprintf(why, size, "end is before start");
+        return false;
+    }
+    return true;
+}
+
+/* -- fast path --------------------------------------------------------------------------------- */
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t x;
+
+    memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+/* The number that 8 ASCII digits give (first digit in the lowest byte); *bad |= nonzero unless all
+ * are digits. Pairs, then fours, then eights are joined by multiplication. */
+static inline uint32_t eight_digits(uint64_t x, uint64_t *bad)
+{
+    const uint64_t zeros = UINT64_C(0x3030303030303030);
+
+    x ^= zeros;
+    *bad |= (x | (x + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+    x = (x * 10) + (x >> 8);
+    return (uint32_t)(((x & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
+                       ((x >> 16) & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
+                      32);
+}
+
+/* A whole time that is not "same minute as the last one, in UTC, with a fraction". */
+static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, const char *s,
+                                                   size_t n, int64_t *out)
+{
+    if (!rfc3339_parse(s, n, out))
+        return false;
+    if (n > PREFIX_LEN + 2 && s[n - 1] == 'Z') {
+        char minute[PREFIX_LEN + 4];
+        int64_t base;
+        memcpy(minute, s, PREFIX_LEN);
+        memcpy(minute + PREFIX_LEN, "00Z", 3);
+        if (rfc3339_parse(minute, PREFIX_LEN + 3, &base)) {
+            memcpy(m->prefix, s, PREFIX_LEN);
+            m->base_ns = base;
+        }
+    }
+    return true;
+}
+
+/* Reads up to 30 bytes from s whatever n is: the text's padding allows it. */
+static inline __attribute__((always_inline)) bool
+parse_time(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
+{
+    uint64_t differs = (load8(s) ^ load8(m->prefix)) |
+                       (load8(s + 8) ^ load8(m->prefix + 8)) |
+                       (uint64_t)(unsigned char)(s[16] ^ m->prefix[16]);
+    size_t n_digits = n - (PREFIX_LEN + 4); /* of the fraction */
+    if (unlikely(differs || n_digits - 1 > 8 || s[19] != '.' || s[n - 1] != 'Z'))
+        return time_general(m, s, n, out);
+
+    /* Digits that are not there count as '0'. */
+    uint64_t bad = 0, x = load8(s + 20);
+    unsigned tens = (unsigned char)s[17] - '0', ones = (unsigned char)s[18] - '0', ninth = 0;
+    if (likely(n_digits == 9))
+        ninth = (unsigned char)s[28] - '0';
+    else if (n_digits < 8) {
+        uint64_t keep = (UINT64_C(1) << (8 * n_digits)) - 1;
+        x = (x & keep) | (UINT64_C(0x3030303030303030) & ~keep);
+    }
+    uint32_t ns = eight_digits(x, &bad) * 10 + ninth;
+    if (unlikely(bad || tens > 5 || ones > 9 || ninth > 9))
+        return false;
+    /* base is a whole minute that rfc3339_parse accepted; only the last minute of the range can
+     * overflow. */
+    return !__builtin_add_overflow(m->base_ns,
+                                   (int64_t)(tens * 10 + ones) * 1000000000 + (int64_t)ns, out);
+}
+
+/* At most 18 digits; longer numbers take the slow path. */
+static inline __attribute__((always_inline)) bool parse_uint(const char *s, size_t n, uint64_t *out)
+{
+    uint64_t v = (unsigned char)s[0] - (unsigned)'0', bad = v > 9;
+
+    if (unlikely(n - 1 > 17))
+        return false;
+    for (size_t i = 1; i < n; i++) {
+        unsigned digit = (unsigned char)s[i] - (unsigned)'0';
+        bad |= digit > 9;
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return !bad;
+}
+
+/* Parses the row whose field i lies between a[i - 1] + 1 and a[i]. */
+static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p, const char *text,
+                                                            const uint32_t *a, struct record *r)
+{
+    const struct recfile_layout *l = &p->layout;
+    const int16_t *field = l->field;
+    uint64_t thread = 0, n_objects = 1, bytes = 0, cat = 0;
+    uint32_t row_end = a[l->n_fields - 1];
+    int last = l->n_fields - 1;
+    bool ok = true;
+
+    if (text[row_end - 1] == '\r')
+        row_end--;
+#define FIELD_START(f) (text + (uint32_t)(a[(f)-1] + 1))
+#define FIELD_LEN(f)   ((size_t)((f) == last ? row_end : a[f]) - (uint32_t)(a[(f)-1] + 1))
+#define TEXT_FIELD(c)                                                                              \
+    (field[c] < 0 ? (struct slice){"", 0}                                                          \
+                  : (struct slice){FIELD_START(field[c]), FIELD_LEN(field[c])})
+    ok &= parse_uint(FIELD_START(field[COL_THREAD]), FIELD_LEN(field[COL_THREAD]), &thread);
+    ok &= thread <= UINT32_MAX;
+    ok &= parse_uint(FIELD_START(field[COL_BYTES]), FIELD_LEN(field[COL_BYTES]), &bytes);
+    if (field[COL_N_OBJECTS] >= 0 && FIELD_LEN(field[COL_N_OBJECTS]))
+        ok &= parse_uint(FIELD_START(field[COL_N_OBJECTS]), FIELD_LEN(field[COL_N_OBJECTS]),
+                         &n_objects);
+    if (field[COL_CAT] >= 0 && FIELD_LEN(field[COL_CAT]))
+        ok &= parse_uint(FIELD_START(field[COL_CAT]), FIELD_LEN(field[COL_CAT]), &cat);
+    ok &= parse_time(&p->minute[0], FIELD_START(field[COL_START]), FIELD_LEN(field[COL_START]), &r->start_ns);
+    ok &= parse_time(&p->minute[1], FIELD_START(field[COL_END]), FIELD_LEN(field[COL_END]), &r->end_ns);
+#define OPTIONAL_TIME(c, out)                                                                      \
+    do {                                                                                           \
+        *(out) = RECORD_NO_TIME;                                                                   \
+        if (field[c] >= 0 && FIELD_LEN(field[c]))                                                  \
+            ok &= parse_time(&p->minute[0], FIELD_START(field[c]), FIELD_LEN(field[c]), out);                  \
+    } while (0)
+    OPTIONAL_TIME(COL_FIRST_BYTE, &r->first_byte_ns);
+    OPTIONAL_TIME(COL_LAST_BYTE, &r->last_byte_ns);
+    OPTIONAL_TIME(COL_INTENDED, &r->intended_ns);
+    r->op = TEXT_FIELD(COL_OP);
+    r->client = TEXT_FIELD(COL_CLIENT_ID);
+    r->endpoint = TEXT_FIELD(COL_ENDPOINT);
+    r->file = TEXT_FIELD(COL_FILE);
+    r->error = TEXT_FIELD(COL_ERROR);
+#undef FIELD_START
+#undef FIELD_LEN
+#undef TEXT_FIELD
+#undef OPTIONAL_TIME
+    r->thread = (uint32_t)thread;
+    r->bytes = (int64_t)bytes;
+    r->n_objects = (int64_t)n_objects;
+    r->cat = cat;
+    return ok && r->op.n && r->end_ns >= r->start_ns;
+}
+
+static bool flush(struct rowparse *p)
+{
+    size_t n = p->n_batch;
+
+    p->n_batch = 0;
+    return n == 0 || p->events->rows(p->events->ctx, p->batch, n);
+}
+
+/* -- lines that the fast path does not take ----------------------------------------------------- */
+
+enum odd { ODD_DONE, ODD_MORE, ODD_STOPPED };
+
+static uint64_t count_lines(const char *s, size_t n)
+{
+    uint64_t lines = 0;
+
+    for (const char *end = s + n; (s = memchr(s, '\n', (size_t)(end - s))) != NULL; s++)
+        lines++;
+    return lines;
+}
+
+/* Handles the line at text[at..]: comment, blank, header, or a row for the slow path. *used is its
+ * length with the newline. */
+static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t n, bool last,
+                         size_t *used)
+{
+    const char *line = text + at;
+    const char *newline = memchr(line, '\n', n - at);
+    size_t whole = newline ? (size_t)(newline - line) + 1 : n - at;
+    size_t len = newline ? whole - 1 : whole;
+    char why[256];
+    bool go_on;
+
+    if (len && line[len - 1] == '\r')
+        len--;
+    *used = whole;
+    if (!newline && !last)
+        return ODD_MORE;
+    if (whole > RECFILE_MAX_ROW_BYTES) {
+        go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, ROWPARSE_TOO_LONG);
+    } else if (len == 0 || line[0] == '#') {
+        go_on = len == 0 || p->events->comment(p->events->ctx, line, len);
+    } else if (!p->has_layout || rowparse_is_header(line, len)) {
+        if (!flush(p))
+            return ODD_STOPPED;
+        go_on = p->events->header(p->events->ctx, line, len, p->n_lines + 1);
+    } else {
+        struct record *r = &p->batch[p->n_batch];
+        enum recfile_row what = RECFILE_ROW_BAD;
+        size_t row = whole;
+        snprintf(why, sizeof why, "not a row");
+        if (p->options->slow_row)
+            what = p->options->slow_row(p->slow, &p->layout, line, n - at, r, &row, why,
+                                        sizeof why);
+        if (what == RECFILE_ROW_MORE && !last && n - at <= RECFILE_MAX_ROW_BYTES)
+            return ODD_MORE;
+        if (what == RECFILE_ROW_OK) {
+            *used = row;
+            p->n_batch++;
+            go_on = flush(p); /* its slices live only until the next slow row */
+        } else {
+            if (what == RECFILE_ROW_MORE)
+                snprintf(why, sizeof why, "a quoted field is never closed");
+            /* Only the first line of a bad row is lost: the next one may be good. */
+            go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, why);
+        }
+    }
+    p->n_lines += count_lines(line, *used);
+    return go_on ? ODD_DONE : ODD_STOPPED;
+}
+
+/* Parses text[*used..n) while the delimiter stays the same. */
+static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, size_t n, bool last,
+                                       size_t *used, bool *again)
+{
+    const char delimiter = p->has_layout ? p->layout.delimiter : '\t';
+
+    rowindex_build(&p->index, text, n, delimiter);
+    const uint32_t *a = p->index.seps;      /* the first separator of the current line */
+    const uint32_t *nl = p->index.lines;    /* its newline */
+    const uint32_t *quote = p->index.quotes; /* the next quote */
+    size_t at = 0;                          /* where the current line begins */
+    *again = false;
+    while (at < n) {
+        int nf = p->layout.n_fields;
+        if (likely(p->has_layout && *nl != UINT32_MAX && a[nf - 1] == *nl && *quote > *nl &&
+                   text[at] != '#' && *nl - at <= RECFILE_MAX_ROW_BYTES && !p->options->all_slow) &&
+            likely(parse_row(p, text, a, &p->batch[p->n_batch]))) {
+            at = (size_t)*nl + 1;
+            a += nf;
+            nl++;
+            p->n_lines++;
+            if (++p->n_batch == ROWPARSE_BATCH && !flush(p))
+                return ROWPARSE_STOPPED;
+            continue;
+        }
+        size_t len;
+        enum odd odd = odd_line(p, text, at, n, last, &len);
+        if (odd == ODD_STOPPED)
+            return ROWPARSE_STOPPED;
+        if (odd == ODD_MORE)
+            break;
+        at += len;
+        if (p->has_layout && p->layout.delimiter != delimiter) {
+            *again = true;
+            break;
+        }
+        while (*a < at)
+            a++;
+        while (*nl < at)
+            nl++;
+        while (*quote < at)
+            quote++;
+    }
+    *used = at;
+    return flush(p) ? ROWPARSE_ALL : ROWPARSE_STOPPED;
+}
+
+enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, bool last,
+                                size_t *used)
+{
+    enum rowparse_end end;
+    bool again = true;
+    size_t step = 0;
+
+    for (*used = 0, end = ROWPARSE_ALL; again && end == ROWPARSE_ALL; *used += step)
+        end = one_delimiter(p, text + *used, n - *used, last, &step, &again);
+    return end;
+}

@@ -1,0 +1,73 @@
+/* Rows of text to records: the fast path. Rows that it does not understand (quoted, foreign or bad
+ * ones) go to a slow-row parser (recfile.h). */
+#ifndef S3_ROWPARSE_H
+#define S3_ROWPARSE_H
+
+#include "err.h"
+#include "recfile.h"
+#include "record.h"
+#include "rowindex.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROWPARSE_BATCH    128
+#define ROWPARSE_TOO_LONG "a row of more than 1 MiB"
+
+/* Reads a header line (without its newline). False: *e says which column is missing or wrong. */
+bool rowparse_header(const char *line, size_t n, struct recfile_layout *layout, struct err *e);
+
+/* True if the line's fields are column names rather than values. */
+bool rowparse_is_header(const char *line, size_t n);
+
+/* Parses the field at s[0..n) as a column of this kind; used by slow-row parsers too. */
+bool rowparse_uint(const char *s, size_t n, uint64_t max, uint64_t *out);
+
+/* Fills *out from the fields of one row (n_fields as the layout says). False: why[] says which
+ * field is wrong. The slices of *out are those of `fields`. */
+bool rowparse_fields(const struct recfile_layout *layout, const struct slice *fields,
+                     struct record *out, char *why, size_t why_size);
+
+/* What parsing a piece of text gives, in the order of the text. Each returns false to stop. */
+struct rowparse_events {
+    void *ctx;
+    bool (*rows)(void *ctx, const struct record *rows, size_t n);
+    bool (*header)(void *ctx, const char *line, size_t n, uint64_t line_no);
+    bool (*comment)(void *ctx, const char *line, size_t n);
+    bool (*bad)(void *ctx, uint64_t line_no, const char *why);
+};
+
+/* The last "yyyy-mm-ddThh:mm:" and the ns it stands for: most times share it with the one before. */
+struct rowparse_minute {
+    char prefix[24];
+    int64_t base_ns;
+};
+
+struct rowparse {
+    const struct recfile_options *options;
+    const struct rowparse_events *events;
+    struct recfile_layout layout;
+    bool has_layout;
+    uint64_t n_lines; /* newlines passed */
+    struct rowindex index;
+    void *slow;         /* state of the slow-row parser */
+    struct rowparse_minute minute[2]; /* of starts, of ends */
+    struct record batch[ROWPARSE_BATCH];
+    size_t n_batch;
+};
+
+/* For texts of up to max_text bytes. options and events must outlive the parser. */
+bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
+                   const struct rowparse_events *events, size_t max_text, struct err *e);
+void rowparse_fini(struct rowparse *p);
+
+enum rowparse_end { ROWPARSE_ALL, ROWPARSE_STOPPED };
+
+/* Parses the whole rows of text[0..n); ROWINDEX_PADDING bytes behind it must be readable. *used is
+ * where the first row begins that is not whole (n if none). With `last` there is no more text: what
+ * remains is a row. Rows have been handed out when this returns. */
+enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, bool last,
+                                size_t *used);
+
+#endif

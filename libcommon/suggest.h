@@ -1,0 +1,17 @@
+/* "Did you mean ...?": the nearest of several names to one that was not found. */
+#ifndef S3_SUGGEST_H
+#define S3_SUGGEST_H
+
+#include <stddef.h>
+
+struct suggest {
+    const char *name; /* what was typed, n bytes */
+    size_t n;
+    size_t distance;  /* of best */
+    const char *best; /* the nearest name offered so far; NULL: none is near */
+};
+
+void suggest_init(struct suggest *s, const char *name, size_t n);
+void suggest_offer(struct suggest *s, const char *candidate);
+
+#endif

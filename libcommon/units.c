@@ -1,0 +1,375 @@
+#include "units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_M  (60 * NS_PER_S)
+#define NS_PER_H  (60 * NS_PER_M)
+
+/* --- Parsing -------------------------------------------------------------------------------------
+ */
+
+/* An unsigned decimal number, exact to 18 digits after the point. */
+struct decimal {
+    uint64_t whole;
+    uint64_t fraction; /* numerator over 10^18 */
+};
+
+#define FRACTION_DIGITS 18
+#define FRACTION_SCALE  UINT64_C(1000000000000000000)
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Reads digits[.digits] at *p and moves *p behind them. */
+static bool parse_decimal(const char **p, struct decimal *d)
+{
+    const char *s = *p;
+    bool any = false;
+    d->whole = d->fraction = 0;
+    for (; is_digit(*s); s++, any = true) {
+        if (__builtin_mul_overflow(d->whole, 10u, &d->whole) ||
+            __builtin_add_overflow(d->whole, (uint64_t)(*s - '0'), &d->whole))
+            return false;
+    }
+    if (*s == '.') {
+        uint64_t weight = FRACTION_SCALE;
+        for (s++; is_digit(*s); s++, any = true) {
+            weight /= 10;
+            d->fraction += weight * (uint64_t)(*s - '0');
+        }
+    }
+    *p = s;
+    return any;
+}
+
+/* d * unit, rounded down; false: past int64. */
+static bool decimal_times(struct decimal d, int64_t unit, int64_t *result)
+{
+    unsigned __int128 part = (unsigned __int128)d.fraction * (uint64_t)unit / FRACTION_SCALE;
+    unsigned __int128 all = (unsigned __int128)d.whole * (uint64_t)unit + part;
+    if (all > INT64_MAX)
+        return false;
+    *result = (int64_t)all;
+    return true;
+}
+
+bool units_parse_size(const char *text, int64_t *bytes, struct err *e)
+{
+    static const char prefixes[] = "kmgtpe";
+    const char *p = text;
+    struct decimal d;
+    if (!parse_decimal(&p, &d))
+        return err_set(e, "expected a size such as 64KiB or 10MiB");
+    bool is_whole = d.fraction == 0;
+    if (p[0] == ' ' && p[1])
+        p++;
+    int64_t unit = 1;
+    const char *prefix = *p ? strchr(prefixes, *p | 0x20) : NULL;
+    if (prefix) {
+        unit = INT64_C(1) << (10 * (prefix - prefixes + 1));
+        p++;
+        if (strcasecmp(p, "ib") == 0 || strcasecmp(p, "b") == 0)
+            p = "";
+    } else if (strcasecmp(p, "b") == 0) {
+        p = "";
+    }
+    if (*p || (unit == 1 && !is_whole))
+        return err_set(e, "expected a size such as 64KiB or 10MiB");
+    if (!decimal_times(d, unit, bytes))
+        return err_set(e, "expected a size below 8EiB");
+    return true;
+}
+
+static bool parse_duration_unit(const char **p, int64_t *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {
+        {"ns", 1},         {"us", NS_PER_US}, {"\u00b5s", NS_PER_US}, {"\u03bcs", NS_PER_US},
+        {"ms", NS_PER_MS}, {"s", NS_PER_S},   {"m", NS_PER_M},        {"h", NS_PER_H},
+    };
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t n = strlen(units[i].name);
+        if (strncmp(*p, units[i].name, n) == 0) {
+            *p += n;
+            *unit = units[i].ns;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struct err *e)
+{
+    static const char expected[] = "expected a duration such as 500ms, 10s or 1m30s";
+    const char *p = text;
+    bool negative = *p == '-';
+    if (negative && !negative_ok)
+        return err_set(e, "expected a duration that is not negative");
+    if (negative || (*p == '+' && negative_ok))
+        p++;
+    int64_t sum = 0;
+    bool first = true;
+    do {
+        struct decimal d;
+        if (!parse_decimal(&p, &d))
+            return err_set(e, "%s", expected);
+        int64_t unit = NS_PER_S;
+        bool is_bare = first && !*p;
+        if (!is_bare && !parse_duration_unit(&p, &unit))
+            return err_set(e, "%s", expected);
+        int64_t part;
+        if (!decimal_times(d, unit, &part) || __builtin_add_overflow(sum, part, &sum))
+            return err_set(e, "expected a duration below 292 years");
+        first = false;
+    } while (*p);
+    *ns = negative ? -sum : sum;
+    return true;
+}
+
+/* A number at the start of `text`; *end is what follows. strtod alone would take "inf", hex and
+ * leading blanks. */
+static bool parse_number(const char *text, double *value, char **end)
+{
+    const char *p = text + (*text == '-' || *text == '+');
+    if (!is_digit(*p) && !(*p == '.' && is_digit(p[1])))
+        return false;
+    if (p[0] == '0' && (p[1] | 0x20) == 'x')
+        return false;
+    double v = strtod(text, end);
+    if (!isfinite(v))
+        return false;
+    *value = v;
+    return true;
+}
+
+bool units_parse_double(const char *text, double *value, struct err *e)
+{
+    char *end;
+    double v;
+    if (!parse_number(text, &v, &end) || *end)
+        return err_set(e, "expected a number");
+    *value = v;
+    return true;
+}
+
+bool units_parse_pct(const char *text, double *pct, struct err *e)
+{
+    char *end;
+    double v;
+    if (!parse_number(text, &v, &end) || (*end && strcmp(end, "%") != 0))
+        return err_set(e, "expected a percentage such as 7.5");
+    *pct = v;
+    return true;
+}
+
+bool units_parse_rate(const char *text, double *per_s, struct err *e)
+{
+    char *end;
+    double v;
+    if (!parse_number(text, &v, &end) || v < 0)
+        return err_set(e, "expected a rate such as 250 or 1.5k");
+    if ((*end | 0x20) == 'k' || (*end | 0x20) == 'm') {
+        v *= (*end | 0x20) == 'k' ? 1e3 : 1e6;
+        end++;
+    }
+    if (strcmp(end, "/m") == 0)
+        v /= 60;
+    else if (strcmp(end, "/h") == 0)
+        v /= 3600;
+    else if (*end && strcmp(end, "/s") != 0)
+        return err_set(e, "expected a rate such as 250 or 1.5k");
+    if (!isfinite(v))
+        return err_set(e, "expected a rate that is finite");
+    *per_s = v;
+    return true;
+}
+
+bool units_parse_int(const char *text, int64_t *value, struct err *e)
+{
+    const char *p = text + (*text == '-' || *text == '+');
+    char *end;
+    if (!is_digit(*p))
+        return err_set(e, "expected an integer");
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (*end)
+        return err_set(e, "expected an integer");
+    if (errno == ERANGE)
+        return err_set(e, "expected an integer of at most 63 bits");
+    *value = v;
+    return true;
+}
+
+/* --- Formatting ----------------------------------------------------------------------------------
+ */
+
+static uint64_t round_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b >= b - b / 2);
+}
+
+/* "-" or nothing, then whole[.fraction]unit with n_decimals decimals of value/unit_size; trailing
+ * zeros go where the shorter text is exact. False: rounds up to `limit` or more, where the next
+ * unit starts. */
+static bool put_scaled(struct units_text *t, const char *sign, uint64_t value, uint64_t unit_size,
+                       int n_decimals, uint64_t limit, const char *unit)
+{
+    uint64_t scale = 1;
+    for (int i = 0; i < n_decimals; i++)
+        scale *= 10;
+    if (n_decimals > 0 && value % unit_size % (unit_size / scale) == 0) {
+        while (n_decimals > 0 && value % unit_size % (unit_size / (scale / 10)) == 0) {
+            n_decimals--;
+            scale /= 10;
+        }
+    }
+    uint64_t scaled = round_div(value, unit_size / scale);
+    if (scaled >= limit * scale)
+        return false;
+    int n = snprintf(t->s, sizeof(t->s), "%s%" PRIu64, sign, scaled / scale);
+    if (n_decimals > 0)
+        n +=
+            snprintf(t->s + n, sizeof(t->s) - (size_t)n, ".%0*" PRIu64, n_decimals, scaled % scale);
+    snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%s", unit);
+    return true;
+}
+
+/* "4m59.9s" under an hour, "1h2m3s" from there; parts that are zero at the end go where that is
+ * exact. */
+static void put_long_duration(struct units_text *t, const char *sign, uint64_t ns)
+{
+    uint64_t tenths = round_div(ns, NS_PER_S / 10);
+    if (tenths >= 36000)
+        tenths = round_div(ns, NS_PER_S) * 10;
+    uint64_t h = tenths / 36000;
+    uint64_t m = tenths / 600 % 60;
+    uint64_t s = tenths / 10 % 60;
+    bool is_exact = ns % (uint64_t)(NS_PER_S / 10) == 0;
+    int n = snprintf(t->s, sizeof(t->s), "%s", sign);
+    if (h > 0)
+        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64 "h", h);
+    bool is_whole_minute = ns % (uint64_t)NS_PER_M == 0;
+    if (h == 0 || m > 0 || !is_whole_minute)
+        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64 "m", m);
+    if (is_whole_minute)
+        return;
+    n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64, s);
+    if (h == 0 && (tenths % 10 > 0 || !is_exact))
+        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, ".%" PRIu64, tenths % 10);
+    snprintf(t->s + n, sizeof(t->s) - (size_t)n, "s");
+}
+
+struct units_text units_duration(int64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{1, "ns"}, {NS_PER_US, "us"}, {NS_PER_MS, "ms"}, {NS_PER_S, "s"}};
+    struct units_text t;
+    uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    const char *sign = ns < 0 ? "-" : "";
+    if (v == 0) {
+        snprintf(t.s, sizeof(t.s), "0s");
+        return t;
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        uint64_t unit = units[i].ns;
+        uint64_t limit = unit == NS_PER_S ? 60 : 1000;
+        int n_decimals = unit == 1 || v >= 100 * unit ? 0 : v >= 10 * unit ? 1 : 2;
+        /* 9.996 has as many digits with one decimal less: 10.0. */
+        if (n_decimals == 2 && round_div(v, unit / 100) >= 1000)
+            n_decimals = 1;
+        else if (n_decimals == 1 && round_div(v, unit / 10) >= 1000)
+            n_decimals = 0;
+        if (v < limit * unit && put_scaled(&t, sign, v, unit, n_decimals, limit, units[i].name))
+            return t;
+    }
+    put_long_duration(&t, sign, v);
+    return t;
+}
+
+/* Decimals so that three significant digits stand there, at least one. */
+static int decimals_for(double v)
+{
+    return fabs(v) < 9.995 ? 2 : 1;
+}
+
+static struct units_text binary(double bytes, const char *suffix)
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct units_text t;
+    double v = fabs(bytes);
+    size_t i = 0;
+    /* 1023.95 would be printed as 1024.0. */
+    for (; i + 1 < sizeof(names) / sizeof(names[0]) && v >= 1023.95; i++)
+        v /= 1024;
+    const char *sign = bytes < 0 ? "-" : "";
+    if (v == floor(v) && v < 1e9)
+        snprintf(t.s, sizeof(t.s), "%s%.0f%s%s", sign, v, names[i], suffix);
+    else if (v < 0.995)
+        snprintf(t.s, sizeof(t.s), "%s%.3g%s%s", sign, v, names[i], suffix);
+    else
+        snprintf(t.s, sizeof(t.s), "%s%.*f%s%s", sign, decimals_for(v), v, names[i], suffix);
+    return t;
+}
+
+struct units_text units_size(double bytes)
+{
+    return binary(bytes, "");
+}
+
+struct units_text units_byte_rate(double bytes_per_s)
+{
+    return binary(bytes_per_s, "/s");
+}
+
+struct units_text units_rate(double per_s)
+{
+    struct units_text t;
+    double v = fabs(per_s);
+    if (v == 0)
+        snprintf(t.s, sizeof(t.s), "0");
+    else if (v < 0.995)
+        snprintf(t.s, sizeof(t.s), "%.3g", per_s);
+    else
+        snprintf(t.s, sizeof(t.s), v < 1e15 ? "%.*f" : "%.*e", v < 99.95 ? 2 : 1, per_s);
+    return t;
+}
+
+struct units_text units_pct(double pct)
+{
+    struct units_text t = units_rate(pct);
+    size_t n = strlen(t.s);
+    snprintf(t.s + n, sizeof(t.s) - n, "%%");
+    return t;
+}
+
+struct units_text units_count(int64_t n)
+{
+    struct units_text t;
+    char digits[24];
+    int n_digits = snprintf(digits, sizeof(digits), "%" PRIu64, n < 0 ? -(uint64_t)n : (uint64_t)n);
+    char *out = t.s;
+    if (n < 0)
+        *out++ = '-';
+    for (int i = 0; i < n_digits; i++) {
+        if (i > 0 && (n_digits - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return t;
+}

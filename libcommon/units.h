@@ -1,0 +1,57 @@
+/* Sizes, durations, rates and shares as people write and read them.
+ *
+ * The parsers take the whole string, or fail with a message that says what was expected, without
+ * the option's name. The formatters print at least three significant digits (fewer only where they
+ * are exact) and return their text by value: printf("%s", units_duration(ns).s). */
+#ifndef S3_UNITS_H
+#define S3_UNITS_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "65536", "64K", "10MiB", "10MB", "1.5 GiB": bytes. Every prefix is binary (10MB = 10MiB), case
+ * does not matter, fractions of a byte are cut off. */
+bool units_parse_size(const char *text, int64_t *bytes, struct err *e);
+
+/* "1m30s", "500ms", "1.5h", "10" (seconds), units ns us ms s m h: ns. A sign only where
+ * `negative_ok`.
+ */
+bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struct err *e);
+
+/* "250", "1.5k", "90/m": per second (also /s, /h). */
+bool units_parse_rate(const char *text, double *per_s, struct err *e);
+
+/* "7.5" or "7.5%": 7.5. */
+bool units_parse_pct(const char *text, double *pct, struct err *e);
+
+/* A decimal integer, with an optional sign. */
+bool units_parse_int(const char *text, int64_t *value, struct err *e);
+
+/* A finite decimal number ("2", "-0.5", "1e6"). */
+bool units_parse_double(const char *text, double *value, struct err *e);
+
+struct units_text {
+    char s[48];
+};
+
+/* "254ns", "1.87ms", "2.52s", "1s", "4m59.9s", "1h30m", "0s". */
+struct units_text units_duration(int64_t ns);
+
+/* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
+struct units_text units_size(double bytes);
+
+/* As units_size with "/s": "98.0MiB/s". */
+struct units_text units_byte_rate(double bytes_per_s);
+
+/* A rate of anything, without a unit: "9652.0", "73.09", "0.0123". */
+struct units_text units_rate(double per_s);
+
+/* "12.5%", "-3.21%". */
+struct units_text units_pct(double pct);
+
+/* "84,886". */
+struct units_text units_count(int64_t n);
+
+#endif

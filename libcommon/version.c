@@ -1,0 +1,3 @@
+#include "version.h"
+
+const char version_string[] = S3_VERSION;

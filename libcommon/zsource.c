@@ -1,0 +1,493 @@
+#include "zsource.h"
+
+#include "recfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define FRAME_MAGIC          0xFD2FB528u
+#define SKIPPABLE_MAGIC      0x184D2A50u
+#define SKIPPABLE_MAGIC_MASK 0xFFFFFFF0u
+#define CHECKSUM_FLAG        0x04
+/* Holds the largest compressed block with its header, and the next one's. */
+#define INPUT_BYTES (256u << 10)
+
+static uint32_t le32(const unsigned char *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static bool is_frame_magic(uint32_t magic)
+{
+    return magic == FRAME_MAGIC || (magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC;
+}
+
+/* -- opening ------------------------------------------------------------------------------------ */
+
+struct foreign {
+    const char *magic;
+    size_t n;
+    const char *what;
+};
+
+static const struct foreign foreign_formats[] = {
+    {"\x1f\x8b", 2, "a gzip file: decompress it first (gzip -dc FILE | s3analyze ... -)"},
+    {"\xfd" "7zXZ", 5, "an xz file: decompress it first (xz -dc FILE | s3analyze ... -)"},
+    {"BZh", 3, "a bzip2 file: decompress it first (bzip2 -dc FILE | s3analyze ... -)"},
+    {"\x04\x22\x4d\x18", 4, "an lz4 file: decompress it first (lz4 -dc FILE | s3analyze ... -)"},
+    {"PK\x03\x04", 4, "a zip archive: unpack it first"},
+};
+
+static ssize_t read_some(int fd, void *buf, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, buf, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool read_first(struct zsource *s, struct err *e)
+{
+    while (s->n_first < sizeof s->first) {
+        ssize_t got = read_some(s->fd, s->first + s->n_first, sizeof s->first - s->n_first);
+        if (got < 0)
+            return err_errno(e, errno, "%s: cannot read", s->path);
+        if (got == 0)
+            break;
+        s->n_first += (size_t)got;
+    }
+    return true;
+}
+
+bool zsource_open(struct zsource *s, const char *path, struct err *e)
+{
+    struct stat st;
+
+    memset(s, 0, sizeof *s);
+    s->path = path;
+    if (strcmp(path, "-") == 0) {
+        s->path = "<stdin>";
+        s->fd = STDIN_FILENO;
+    } else {
+        s->fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (s->fd < 0)
+            return err_errno(e, errno, "%s: cannot open", path);
+        s->close_fd = true;
+    }
+    if (fstat(s->fd, &st) != 0)
+        return err_errno(e, errno, "%s: cannot read", s->path);
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, "%s: is a directory, not a capture", s->path);
+    if (S_ISREG(st.st_mode) && lseek(s->fd, 0, SEEK_CUR) == 0) {
+        s->seekable = true;
+        s->size = (uint64_t)st.st_size;
+    }
+    if (!read_first(s, e))
+        return false;
+    if (s->n_first == 0)
+        return err_set(e, "%s: is empty", s->path);
+    if (s->n_first >= 4 && is_frame_magic(le32(s->first)))
+        s->compressed = true;
+    for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++)
+        if (s->n_first >= foreign_formats[i].n &&
+            memcmp(s->first, foreign_formats[i].magic, foreign_formats[i].n) == 0)
+            return err_set(e, "%s: this is %s", s->path, foreign_formats[i].what);
+    return true;
+}
+
+void zsource_close(struct zsource *s)
+{
+    if (s->close_fd)
+        close(s->fd);
+    s->close_fd = false;
+}
+
+/* -- finding frames ----------------------------------------------------------------------------- */
+
+static size_t pread_some(int fd, void *buf, size_t n, uint64_t at)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)buf + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+/* Bytes of a frame header behind the magic (RFC 8878, 3.1.1.1). */
+static size_t header_size(unsigned char descriptor)
+{
+    static const unsigned char dictionary_bytes[4] = {0, 1, 2, 4}, content_bytes[4] = {0, 2, 4, 8};
+    bool single_segment = descriptor & 0x20;
+    size_t n = 1 + dictionary_bytes[descriptor & 3] + content_bytes[descriptor >> 6];
+
+    if (!single_segment)
+        n++; /* window descriptor */
+    else if (descriptor >> 6 == 0)
+        n++; /* one byte of content size */
+    return n;
+}
+
+/* The end of the frame at `at`, by its block headers alone; 0 where they make no sense. */
+static uint64_t frame_end(const struct zsource *s, uint64_t at)
+{
+    unsigned char b[8];
+
+    if (pread_some(s->fd, b, 8, at) < 5)
+        return 0;
+    uint32_t magic = le32(b);
+    if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC)
+        return at + 8 + le32(b + 4);
+    if (magic != FRAME_MAGIC)
+        return 0;
+    unsigned char descriptor = b[4];
+    uint64_t p = at + 4 + header_size(descriptor);
+    for (bool last = false; !last;) {
+        if (pread_some(s->fd, b, 3, p) < 3)
+            return 0;
+        uint32_t block = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16;
+        unsigned type = block >> 1 & 3;
+        last = block & 1;
+        if (type == 3)
+            return 0;
+        p += 3 + (type == 1 ? 1 : block >> 3);
+    }
+    return p + (descriptor & CHECKSUM_FLAG ? 4 : 0);
+}
+
+static bool frame_at(const struct zsource *s, uint64_t at)
+{
+    unsigned char b[4];
+
+    return pread_some(s->fd, b, 4, at) == 4 && is_frame_magic(le32(b));
+}
+
+/* The next place at or after `at` that has a frame's magic number; s->size if none. */
+static uint64_t find_frame(const struct zsource *s, uint64_t at)
+{
+    unsigned char buf[64 << 10];
+
+    while (at < s->size) {
+        size_t n = pread_some(s->fd, buf, sizeof buf, at);
+        if (n < 4)
+            break;
+        for (size_t i = 0; i + 4 <= n; i++)
+            if (is_frame_magic(le32(buf + i)))
+                return at + i;
+        at += n - 3;
+    }
+    return s->size;
+}
+
+uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes)
+{
+    uint64_t at = start;
+
+    while (at < s->size && at - start < min_bytes) {
+        uint64_t end = frame_end(s, at);
+        if (end == 0 || end > s->size || (end < s->size && !frame_at(s, end)))
+            end = find_frame(s, at + 4);
+        at = end;
+    }
+    return at < s->size ? at : s->size;
+}
+
+/* -- decompressing ------------------------------------------------------------------------------ */
+
+struct zreader {
+    const struct zsource *source;
+    ZSTD_DCtx *zstd;
+    unsigned char *input;
+    size_t in_pos, in_size; /* input[in_pos..in_size) is not used yet */
+    uint64_t next;          /* file offset of the byte that follows input */
+    uint64_t end;
+    uint64_t frame_start;
+    size_t want; /* bytes of input that zstd asks for */
+    uint64_t to_skip; /* of a skippable frame */
+    bool in_frame, has_checksum, at_eof, resync;
+    int read_errno;
+    uint64_t n_frames, n_skippable;
+};
+
+struct zreader *zreader_new(struct err *e)
+{
+    struct zreader *r = calloc(1, sizeof *r);
+
+    if (r) {
+        r->zstd = ZSTD_createDCtx();
+        r->input = malloc(INPUT_BYTES);
+    }
+    if (!r || !r->zstd || !r->input ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, RECFILE_MAX_WINDOW_LOG))) {
+        zreader_free(r);
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    return r;
+}
+
+void zreader_free(struct zreader *r)
+{
+    if (!r)
+        return;
+    ZSTD_freeDCtx(r->zstd);
+    free(r->input);
+    free(r);
+}
+
+void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end)
+{
+    r->source = s;
+    r->next = start;
+    r->end = end;
+    r->in_pos = r->in_size = 0;
+    r->in_frame = r->at_eof = r->resync = false;
+    r->to_skip = 0;
+    r->read_errno = 0;
+    r->n_frames = r->n_skippable = 0;
+    if (!s->seekable) {
+        memcpy(r->input, s->first, s->n_first);
+        r->in_size = s->n_first;
+        r->next = s->n_first;
+    }
+}
+
+uint64_t zreader_n_frames(const struct zreader *r) { return r->n_frames; }
+uint64_t zreader_n_skippable(const struct zreader *r) { return r->n_skippable; }
+
+static size_t available(const struct zreader *r) { return r->in_size - r->in_pos; }
+static uint64_t position(const struct zreader *r) { return r->next - available(r); }
+
+/* Makes at least n bytes available, or all there are. */
+static void need(struct zreader *r, size_t n)
+{
+    if (available(r) >= n || r->at_eof)
+        return;
+    memmove(r->input, r->input + r->in_pos, available(r));
+    r->in_size -= r->in_pos;
+    r->in_pos = 0;
+    while (r->in_size < n && !r->at_eof) {
+        size_t room = INPUT_BYTES - r->in_size;
+        ssize_t got;
+        if (room > r->end - r->next)
+            room = (size_t)(r->end - r->next);
+        if (r->source->seekable)
+            do
+                got = pread(r->source->fd, r->input + r->in_size, room, (off_t)r->next);
+            while (got < 0 && errno == EINTR);
+        else
+            got = read_some(r->source->fd, r->input + r->in_size, room);
+        if (got < 0)
+            r->read_errno = errno;
+        if (got <= 0) {
+            r->at_eof = true;
+            break;
+        }
+        r->in_size += (size_t)got;
+        r->next += (uint64_t)got;
+    }
+}
+
+/* Goes to the next frame after damage. A damaged length may have led past the next frame: where the
+ * source can seek, the search begins inside the damaged frame. */
+static void to_next_frame(struct zreader *r)
+{
+    r->resync = false;
+    if (r->source->seekable) {
+        r->next = r->frame_start + 1;
+        r->in_pos = r->in_size = 0;
+        r->at_eof = false;
+    } else if (position(r) == r->frame_start && available(r)) {
+        r->in_pos++;
+    }
+    for (;;) {
+        need(r, 4);
+        if (available(r) < 4) {
+            r->in_pos = r->in_size;
+            return;
+        }
+        for (; available(r) >= 4; r->in_pos++)
+            if (is_frame_magic(le32(r->input + r->in_pos)))
+                return;
+    }
+}
+
+static void fail(struct zresult *result, struct zreader *r)
+{
+    result->event = ZEVENT_FAILED;
+    snprintf(result->why, sizeof result->why, "cannot read: %s", strerror(r->read_errno));
+}
+
+static void cut(struct zreader *r, struct zresult *result)
+{
+    if (r->read_errno) {
+        fail(result, r);
+        return;
+    }
+    result->event = ZEVENT_CUT;
+    snprintf(result->why, sizeof result->why,
+             "the file ends inside the zstd frame that begins at byte %llu: it was cut off",
+             (unsigned long long)r->frame_start);
+    r->in_pos = r->in_size;
+    r->in_frame = false;
+}
+
+/* Looks at what begins at the current position. True: go on reading; false: *result is an event. */
+static bool next_frame(struct zreader *r, struct zresult *result)
+{
+    if (r->resync)
+        to_next_frame(r);
+    need(r, 5);
+    if (r->read_errno) {
+        fail(result, r);
+        return false;
+    }
+    r->frame_start = position(r);
+    if (available(r) == 0) {
+        result->event = ZEVENT_END;
+        return false;
+    }
+    uint32_t magic = available(r) >= 4 ? le32(r->input + r->in_pos) : 0;
+    if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC) {
+        need(r, 8);
+        if (available(r) < 8) {
+            cut(r, result);
+            return false;
+        }
+        r->to_skip = 8 + (uint64_t)le32(r->input + r->in_pos + 4);
+        r->n_skippable++;
+        return true;
+    }
+    if (magic != FRAME_MAGIC) {
+        result->event = ZEVENT_GARBAGE;
+        snprintf(result->why, sizeof result->why, "no zstd frame at byte %llu",
+                 (unsigned long long)r->frame_start);
+        r->resync = true;
+        return false;
+    }
+    if (available(r) < 5) {
+        cut(r, result);
+        return false;
+    }
+    /* zstd would throw away the last block when the checksum fails: it must not look for one. */
+    unsigned char *descriptor = r->input + r->in_pos + 4;
+    r->has_checksum = *descriptor & CHECKSUM_FLAG;
+    *descriptor &= (unsigned char)~CHECKSUM_FLAG;
+    ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
+    r->want = 5;
+    r->in_frame = true;
+    return true;
+}
+
+static void damage(struct zreader *r, struct zresult *result, const char *what)
+{
+    result->event = ZEVENT_DAMAGE;
+    snprintf(result->why, sizeof result->why, "damaged zstd frame (at byte %llu): %s",
+             (unsigned long long)r->frame_start, what);
+    r->in_frame = false;
+    r->resync = true;
+}
+
+/* One step inside a frame. True: go on; false: *result is an event. */
+static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *result)
+{
+    need(r, r->want);
+    size_t n = available(r) < r->want ? available(r) : r->want;
+    ZSTD_inBuffer in = {r->input + r->in_pos, n, 0};
+    size_t before = out->pos;
+    size_t want = ZSTD_decompressStream(r->zstd, out, &in);
+    if (ZSTD_isError(want)) {
+        damage(r, result, ZSTD_getErrorName(want));
+        return false;
+    }
+    r->in_pos += in.pos;
+    if (want == 0) {
+        if (r->has_checksum) {
+            need(r, 4);
+            if (available(r) < 4) {
+                cut(r, result);
+                return false;
+            }
+            result->checksum = le32(r->input + r->in_pos);
+            r->in_pos += 4;
+        }
+        result->has_checksum = r->has_checksum;
+        result->event = ZEVENT_FRAME_END;
+        r->in_frame = false;
+        r->n_frames++;
+        return false;
+    }
+    if (in.pos == 0 && out->pos == before && out->pos < out->size && available(r) < r->want) {
+        cut(r, result);
+        return false;
+    }
+    /* Bytes that zstd did not take yet are still wanted. */
+    r->want = in.pos < n ? n - in.pos : want;
+    if (r->want > INPUT_BYTES)
+        r->want = INPUT_BYTES;
+    return true;
+}
+
+static void read_plain(struct zreader *r, char *buf, size_t cap, struct zresult *result)
+{
+    while (result->n < cap) {
+        need(r, 1);
+        size_t n = available(r);
+        if (n == 0) {
+            if (r->read_errno)
+                fail(result, r);
+            else
+                result->event = ZEVENT_END;
+            return;
+        }
+        if (n > cap - result->n)
+            n = cap - result->n;
+        memcpy(buf + result->n, r->input + r->in_pos, n);
+        r->in_pos += n;
+        result->n += n;
+    }
+}
+
+void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *result)
+{
+    ZSTD_outBuffer out = {buf, cap, 0};
+
+    memset(result, 0, offsetof(struct zresult, why));
+    result->event = ZEVENT_MORE;
+    result->why[0] = '\0';
+    if (!r->source->compressed)
+        read_plain(r, buf, cap, result);
+    while (r->source->compressed && out.pos < out.size) {
+        if (r->to_skip) {
+            need(r, 1);
+            size_t n = available(r);
+            if (n == 0) {
+                r->to_skip = 0;
+                cut(r, result);
+                break;
+            }
+            if (n > r->to_skip)
+                n = (size_t)r->to_skip;
+            r->in_pos += n;
+            r->to_skip -= n;
+        } else if (!(r->in_frame ? step_frame(r, &out, result) : next_frame(r, result))) {
+            break;
+        }
+    }
+    if (r->source->compressed)
+        result->n = out.pos;
+    result->position = r->next;
+}

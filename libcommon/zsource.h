@@ -1,0 +1,65 @@
+/* The bytes of a capture: a file or a pipe, plain or zstd, decompressed piece by piece. Frames are
+ * fed to zstd block by block, so that all that stands before a damaged block comes out. */
+#ifndef S3_ZSOURCE_H
+#define S3_ZSOURCE_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An open capture. */
+struct zsource {
+    const char *path; /* for messages; borrowed */
+    int fd;
+    bool close_fd;
+    bool seekable;
+    bool compressed;
+    uint64_t size; /* 0: not seekable */
+    unsigned char first[16]; /* a pipe's first bytes, already read */
+    size_t n_first;
+};
+
+/* Opens `path` ("-": standard input) and looks at its first bytes. False: cannot be read, or is a
+ * format that is not ours (gzip, xz, ...: the message says what to do). */
+bool zsource_open(struct zsource *s, const char *path, struct err *e);
+void zsource_close(struct zsource *s);
+
+/* The end of the run of frames that begins at `start`, of at least min_bytes where the file has
+ * them; s->size where the rest is damaged beyond finding a frame. Seekable sources only. */
+uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes);
+
+enum zevent {
+    ZEVENT_MORE,      /* the buffer is full */
+    ZEVENT_FRAME_END, /* a frame ended; check its checksum */
+    ZEVENT_DAMAGE,    /* a damaged frame; what follows is from the next one */
+    ZEVENT_CUT,       /* the file ends inside a frame */
+    ZEVENT_GARBAGE,   /* bytes that are no frame; what follows is from the next one */
+    ZEVENT_END,       /* all read */
+    ZEVENT_FAILED,    /* cannot be read */
+};
+
+struct zresult {
+    size_t n; /* bytes put into the buffer; they stand before the event */
+    enum zevent event;
+    bool has_checksum; /* ZEVENT_FRAME_END */
+    uint32_t checksum;
+    uint64_t position; /* bytes of the file read so far */
+    char why[200]; /* damage, cut, garbage, failed */
+};
+
+/* Decompresses one range of a source; ranges of a seekable source can be read in parallel. */
+struct zreader;
+struct zreader *zreader_new(struct err *e);
+void zreader_free(struct zreader *r);
+/* [start, end); end UINT64_MAX: to the end of the input (must be so for a pipe). */
+void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end);
+/* Fills buf with up to cap bytes. */
+void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *result);
+
+/* Of the current range, so far. */
+uint64_t zreader_n_frames(const struct zreader *r);
+uint64_t zreader_n_skippable(const struct zreader *r);
+
+#endif

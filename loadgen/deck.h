@@ -1,0 +1,32 @@
+/* The order of operations in a mix: a shuffled deck of 1000 cards, shuffled anew when it is dealt
+ * out. After every deck the dealt numbers are as near to the shares as whole numbers can be. */
+#ifndef S3_DECK_H
+#define S3_DECK_H
+
+#include "../libcommon/err.h"
+#include "rng.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DECK_CARDS 1000
+#define DECK_KINDS 16
+
+struct deck {
+    struct rng *rng;
+    size_t n_kinds;
+    double frac[DECK_KINDS];  /* shares, sum 1 */
+    double carry[DECK_KINDS]; /* cards owed by earlier decks, in (-1, 1) */
+    size_t n_left;
+    uint8_t cards[DECK_CARDS];
+};
+
+/* n_kinds (1..DECK_KINDS) kinds with the given shares, which are normalised; `rng` is borrowed.
+ * An error if a share is negative or not finite, or if all are zero. Not for several threads. */
+bool deck_init(struct deck *d, const double *shares, size_t n_kinds, struct rng *rng,
+               struct err *e);
+
+/* The kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
+size_t deck_deal(struct deck *d);
+
+#endif

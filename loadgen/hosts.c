@@ -1,0 +1,222 @@
+#include "hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A host name is at most 253 characters (RFC 1035), a port adds six. */
+#define NAME_MAX_LEN 260
+
+/* Digits of a bound: ports and parts of addresses need five. */
+#define BOUND_DIGITS 9
+
+bool hosts_select_parse(const char *s, enum hosts_select *select, struct err *e)
+{
+    if (strcmp(s, "weighed") == 0)
+        *select = HOSTS_WEIGHED;
+    else if (strcmp(s, "roundrobin") == 0)
+        *select = HOSTS_ROUNDROBIN;
+    else
+        return err_set(e, "host selection '%s' is neither weighed nor roundrobin", s);
+    return true;
+}
+
+/* The characters of registered names, of addresses, and of IPv6 addresses with a zone. */
+static bool name_char(char c, bool in_brackets)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || (in_brackets && (c == ':' || c == '%'));
+}
+
+static bool check_port(const char *entry, const char *port, struct err *e)
+{
+    unsigned long value = 0;
+    size_t n = strlen(port);
+
+    if (n == 0 || n > 5 || strspn(port, "0123456789") != n)
+        return err_set(e, "host '%s': the port is not a number", entry);
+    for (size_t i = 0; i < n; i++)
+        value = value * 10 + (unsigned long)(port[i] - '0');
+    if (value == 0 || value > 65535)
+        return err_set(e, "host '%s': the port is not in 1..65535", entry);
+    return true;
+}
+
+/* Checks one host[:port] without ranges. */
+static bool check_name(const char *name, struct err *e)
+{
+    bool brackets = name[0] == '[';
+    const char *p = name + brackets;
+    const char *start = p;
+
+    if (strstr(name, "://") != NULL)
+        return err_set(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
+    while (name_char(*p, brackets))
+        p++;
+    if (p == start)
+        return err_set(e, "host '%s': no host name", name);
+    if (brackets && *p++ != ']')
+        return err_set(e, "host '%s': no ']' after the address", name);
+    if (*p == ':')
+        return check_port(name, p + 1, e);
+    if (*p != '\0')
+        return err_set(e, "host '%s': unexpected '%c'", name, *p);
+    return true;
+}
+
+static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
+{
+    if (h->n == HOSTS_MAX)
+        return err_set(e, "more than %d hosts", HOSTS_MAX);
+    if (h->n % 64 == 0) {
+        struct host *bigger = realloc(h->host, (h->n + 64) * sizeof *bigger);
+        if (bigger == NULL)
+            return err_set(e, "out of memory");
+        h->host = bigger;
+    }
+
+    char *copy = strndup(name, n);
+    if (copy == NULL)
+        return err_set(e, "out of memory");
+    h->host[h->n++] = (struct host){.name = copy};
+    return check_name(copy, e);
+}
+
+/* Reads a decimal number of at most BOUND_DIGITS digits at *p and steps over it. */
+static bool bound(const char **p, unsigned long *value, size_t *width)
+{
+    *value = 0;
+    for (*width = 0; **p >= '0' && **p <= '9' && *width <= BOUND_DIGITS; (*width)++)
+        *value = *value * 10 + (unsigned long)(*(*p)++ - '0');
+    return *width > 0 && *width <= BOUND_DIGITS;
+}
+
+/* Adds all hosts that `prefix` (n_prefix characters, free of ranges, in a buffer of NAME_MAX_LEN)
+ * followed by `rest` stands for. */
+static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *rest, size_t n_rest,
+                   struct err *e)
+{
+    const char *open = memchr(rest, '{', n_rest);
+    size_t n_plain = open == NULL ? n_rest : (size_t)(open - rest);
+
+    if (n_prefix + n_plain > NAME_MAX_LEN)
+        return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
+    memcpy(prefix + n_prefix, rest, n_plain);
+    n_prefix += n_plain;
+    if (open == NULL)
+        return add(h, prefix, n_prefix, e);
+
+    const char *p = open + 1;
+    unsigned long from = 0;
+    unsigned long to = 0;
+    size_t width = 0;
+    size_t to_width = 0;
+    bool ok = bound(&p, &from, &width) && strncmp(p, "...", 3) == 0;
+    if (ok) {
+        p += 3;
+        ok = bound(&p, &to, &to_width) && *p++ == '}';
+    }
+    if (!ok)
+        return err_set(e, "host '%.*s': a range is written {1...10}", (int)n_rest, rest);
+    if (from > to)
+        return err_set(e, "host '%.*s': the range goes down", (int)n_rest, rest);
+    if (*(open + 1) != '0')
+        width = 1;
+
+    for (unsigned long value = from; value <= to; value++) {
+        char digits[BOUND_DIGITS];
+        size_t n = 0;
+        for (unsigned long v = value; v > 0 || n < width; v /= 10)
+            digits[n++] = (char)('0' + v % 10);
+        if (n_prefix + n > NAME_MAX_LEN)
+            return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
+        for (size_t i = 0; i < n; i++)
+            prefix[n_prefix + i] = digits[n - 1 - i];
+        if (!expand(h, prefix, n_prefix + n, p, n_rest - (size_t)(p - rest), e))
+            return false;
+    }
+    return true;
+}
+
+/* No host has been idle yet: earlier than any time, in random order. */
+static void shuffle_idle(struct hosts *h, struct rng *rng)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        size_t j = (size_t)rng_below(rng, i + 1);
+        h->host[i].idle_since_ns = h->host[j].idle_since_ns;
+        h->host[j].idle_since_ns = INT64_MIN + (int64_t)i;
+    }
+}
+
+bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
+                struct err *e)
+{
+    char prefix[NAME_MAX_LEN];
+
+    *h = (struct hosts){.select = select};
+    pthread_mutex_init(&h->lock, NULL);
+    for (const char *p = list;; p++) {
+        size_t n = strcspn(p, ",");
+        const char *first = p + strspn(p, " ");
+
+        p += n;
+        const char *last = p;
+        while (last > first && last[-1] == ' ')
+            last--;
+        if (first >= last) {
+            err_set(e, "an empty entry in the list of hosts");
+            goto fail;
+        }
+        if (!expand(h, prefix, 0, first, (size_t)(last - first), e))
+            goto fail;
+        if (*p == '\0')
+            break;
+    }
+    shuffle_idle(h, rng);
+    return true;
+
+fail:
+    hosts_fini(h);
+    return false;
+}
+
+void hosts_fini(struct hosts *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        free(h->host[i].name);
+    free(h->host);
+    pthread_mutex_destroy(&h->lock);
+    *h = (struct hosts){0};
+}
+
+static bool better(const struct host *a, const struct host *b)
+{
+    if (a->n_running != b->n_running)
+        return a->n_running < b->n_running;
+    return a->idle_since_ns < b->idle_since_ns;
+}
+
+size_t hosts_pick(struct hosts *h)
+{
+    size_t best = 0;
+
+    pthread_mutex_lock(&h->lock);
+    if (h->select == HOSTS_ROUNDROBIN) {
+        best = h->next;
+        h->next = best + 1 < h->n ? best + 1 : 0;
+    } else {
+        for (size_t i = 1; i < h->n; i++)
+            if (better(&h->host[i], &h->host[best]))
+                best = i;
+    }
+    h->host[best].n_running++;
+    pthread_mutex_unlock(&h->lock);
+    return best;
+}
+
+void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
+{
+    pthread_mutex_lock(&h->lock);
+    h->host[i].n_running--;
+    h->host[i].idle_since_ns = now_ns;
+    pthread_mutex_unlock(&h->lock);
+}

@@ -1,0 +1,51 @@
+/* The hosts of --host and the choice of one for each request. */
+#ifndef S3_HOSTS_H
+#define S3_HOSTS_H
+
+#include "../libcommon/err.h"
+#include "rng.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOSTS_MAX 65536
+
+struct host {
+    char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
+    uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
+    int64_t idle_since_ns;
+};
+
+enum hosts_select {
+    HOSTS_WEIGHED,   /* fewest requests running, then the longest idle */
+    HOSTS_ROUNDROBIN /* in turn */
+};
+
+struct hosts {
+    struct host *host; /* n of them, in the order of the list, the last range fastest */
+    size_t n;
+    enum hosts_select select;
+    size_t next; /* guarded by lock */
+    pthread_mutex_t lock;
+};
+
+/* "weighed" or "roundrobin". */
+bool hosts_select_parse(const char *s, enum hosts_select *select, struct err *e);
+
+/* Parses a comma-separated list in which {A...B} anywhere in host or port stands for the numbers A
+ * to B (several ranges multiply; with leading zeros in A all have its width). Refuses URLs, empty
+ * entries, bad ports and more than HOSTS_MAX hosts. The order in which unused hosts are first
+ * chosen when weighed comes from `rng`. */
+bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
+                struct err *e);
+void hosts_fini(struct hosts *h);
+
+/* The host of the next request, as an index into h->host, and counts it as running there.
+ * For any number of threads, as is hosts_release. */
+size_t hosts_pick(struct hosts *h);
+
+/* A request to host i ended at now_ns (any clock that does not go back). */
+void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
+
+#endif

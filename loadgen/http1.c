@@ -1,0 +1,391 @@
+#include "http1.h"
+
+#include <string.h>
+
+enum state {
+    STATUS_LINE,
+    HEADER_LINE,
+    HEAD_END, /* the headers were reported; decides on the body */
+    BODY_LENGTH,
+    BODY_CLOSE,
+    CHUNK_SIZE,
+    CHUNK_DATA,
+    CHUNK_END,
+    TRAILER_LINE,
+    DONE,
+    FAILED
+};
+
+void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header, void *user)
+{
+    h->status = 0;
+    h->content_length = HTTP1_UNKNOWN;
+    h->keep_alive = false;
+    err_clear(&h->err);
+    h->on_header = on_header;
+    h->user = user;
+    h->rest = 0;
+    h->n_body = 0;
+    h->n_head = 0;
+    h->n_line = 0;
+    h->n_interim = 0;
+    h->state = STATUS_LINE;
+    h->head_only = head_only;
+    h->chunked = false;
+}
+
+/* The characters of a token (RFC 9110, 5.6.2), with letters in lower case; 0 for all others. */
+static const char TOKEN[256] = {
+    ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*',
+    ['+'] = '+', ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`',   ['|'] = '|',
+    ['~'] = '~', ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',   ['5'] = '5',
+    ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9', ['A'] = 'a', ['B'] = 'b',   ['C'] = 'c',
+    ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',   ['J'] = 'j',
+    ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p',   ['Q'] = 'q',
+    ['R'] = 'r', ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w',   ['X'] = 'x',
+    ['Y'] = 'y', ['Z'] = 'z', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',   ['e'] = 'e',
+    ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k',   ['l'] = 'l',
+    ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',   ['s'] = 's',
+    ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',   ['z'] = 'z',
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool has_control(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (((unsigned char)s[i] < ' ' && s[i] != '\t') || s[i] == 0x7f)
+            return true;
+    return false;
+}
+
+/* Whether the n bytes at s are `lower` but for the case of letters. */
+static bool same_token(const char *s, size_t n, const char *lower)
+{
+    size_t i = 0;
+
+    while (i < n && lower[i] != '\0' && TOKEN[(unsigned char)s[i]] == lower[i])
+        i++;
+    return i == n && lower[i] == '\0';
+}
+
+static bool status_line(struct http1 *h, const char *s, size_t n)
+{
+    bool ok = n >= 12 && memcmp(s, "HTTP/1.", 7) == 0 && (s[7] == '0' || s[7] == '1') &&
+              s[8] == ' ' && is_digit(s[9]) && is_digit(s[10]) && is_digit(s[11]) &&
+              (n == 12 || s[12] == ' ');
+
+    if (!ok)
+        return err_set(&h->err, "the response does not begin with an HTTP/1.1 status line");
+    h->status = (s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
+    if (h->status < 100)
+        return err_set(&h->err, "HTTP status %03d", h->status);
+    h->http_1_0 = s[7] == '0';
+    h->keep_alive = !h->http_1_0;
+    h->content_length = HTTP1_UNKNOWN;
+    h->chunked = false;
+    return true;
+}
+
+static bool content_length(struct http1 *h, const char *s, size_t n)
+{
+    uint64_t value = 0;
+
+    if (h->content_length != HTTP1_UNKNOWN)
+        return err_set(&h->err, "two Content-Length headers");
+    /* 18 digits fit in 64 bits. */
+    if (n == 0 || n > 18)
+        return err_set(&h->err, "bad Content-Length");
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(s[i]))
+            return err_set(&h->err, "bad Content-Length");
+        value = value * 10 + (uint64_t)(s[i] - '0');
+    }
+    h->content_length = value;
+    return true;
+}
+
+/* Connection: a comma-separated list of tokens. */
+static void connection(struct http1 *h, const char *s, size_t n)
+{
+    const char *end = s + n;
+
+    while (s < end) {
+        while (s < end && (is_space(*s) || *s == ','))
+            s++;
+        const char *token = s;
+        while (s < end && TOKEN[(unsigned char)*s] != 0)
+            s++;
+        size_t len = (size_t)(s - token);
+        if (same_token(token, len, "close"))
+            h->keep_alive = false;
+        else if (len == 0)
+            s = end;
+    }
+}
+
+static bool header(struct http1 *h, const char *name, size_t n_name, const char *value,
+                   size_t n_value)
+{
+    switch (n_name) {
+    case 10:
+        if (memcmp(name, "connection", 10) == 0)
+            connection(h, value, n_value);
+        break;
+    case 14:
+        if (memcmp(name, "content-length", 14) == 0 && !content_length(h, value, n_value))
+            return false;
+        break;
+    case 17:
+        if (memcmp(name, "transfer-encoding", 17) == 0) {
+            if (h->chunked || !same_token(value, n_value, "chunked"))
+                return err_set(&h->err, "a Transfer-Encoding other than chunked");
+            h->chunked = true;
+        }
+        break;
+    }
+    if (h->on_header != NULL && h->status >= 200)
+        h->on_header(h->user, name, n_name, value, n_value);
+    return true;
+}
+
+/* Splits a header or trailer line and checks its characters. A name longer than any we know is
+ * reported by its beginning. */
+static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
+{
+    char name[64];
+    size_t n_name = 0;
+
+    if (is_space(s[0]))
+        return err_set(&h->err, "a folded header line");
+    while (n_name < n && TOKEN[(unsigned char)s[n_name]] != 0) {
+        if (n_name < sizeof name)
+            name[n_name] = TOKEN[(unsigned char)s[n_name]];
+        n_name++;
+    }
+    if (n_name == 0 || n_name == n || s[n_name] != ':')
+        return err_set(&h->err, "a header line without a name and a colon");
+
+    const char *value = s + n_name + 1;
+    const char *end = s + n;
+    while (value < end && is_space(*value))
+        value++;
+    while (end > value && is_space(end[-1]))
+        end--;
+    if (trailer || n_name > sizeof name)
+        return true;
+    return header(h, name, n_name, value, (size_t)(end - value));
+}
+
+/* The blank line after headers: next comes another head or the body. */
+static bool head_end(struct http1 *h)
+{
+    if (h->chunked && h->content_length != HTTP1_UNKNOWN)
+        return err_set(&h->err, "both Content-Length and Transfer-Encoding");
+    if (h->chunked && h->http_1_0)
+        return err_set(&h->err, "Transfer-Encoding in an HTTP/1.0 response");
+    if (h->status == 101)
+        return err_set(&h->err, "the server switches protocols");
+    if (h->status < 200) {
+        if (++h->n_interim > HTTP1_INTERIM_MAX)
+            return err_set(&h->err, "more than %d interim responses", HTTP1_INTERIM_MAX);
+        h->state = STATUS_LINE;
+        return true;
+    }
+    h->state = HEAD_END;
+    return true;
+}
+
+static void body_begin(struct http1 *h)
+{
+    bool none = h->head_only || h->status == 204 || h->status == 304;
+
+    h->n_head = 0;
+    h->rest = 0;
+    if (none || h->content_length == 0) {
+        h->state = DONE;
+    } else if (h->chunked) {
+        h->state = CHUNK_SIZE;
+    } else if (h->content_length != HTTP1_UNKNOWN) {
+        h->rest = h->content_length;
+        h->state = BODY_LENGTH;
+    } else {
+        h->keep_alive = false;
+        h->state = BODY_CLOSE;
+    }
+}
+
+static bool chunk_size(struct http1 *h, const char *s, size_t n)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+
+    for (; i < n; i++) {
+        char c = TOKEN[(unsigned char)s[i]];
+        unsigned digit = is_digit(c) ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+        if (!is_digit(c) && !(c >= 'a' && c <= 'f'))
+            break;
+        if (i == 15)
+            return err_set(&h->err, "a chunk size of more than 15 digits");
+        value = value << 4 | digit;
+    }
+    bool extension = i < n && (s[i] == ';' || is_space(s[i]));
+    if (i == 0 || (i < n && !extension))
+        return err_set(&h->err, "bad chunk size");
+    h->rest = value;
+    h->state = value > 0 ? CHUNK_DATA : TRAILER_LINE;
+    return true;
+}
+
+/* Handles a line without its CR LF. */
+static bool take_line(struct http1 *h, const char *s, size_t n)
+{
+    switch ((enum state)h->state) {
+    case STATUS_LINE:
+        h->state = HEADER_LINE;
+        return status_line(h, s, n);
+    case HEADER_LINE:
+        return n > 0 ? field_line(h, s, n, false) : head_end(h);
+    case CHUNK_SIZE:
+        return chunk_size(h, s, n);
+    case CHUNK_END:
+        h->state = CHUNK_SIZE;
+        return n == 0 || err_set(&h->err, "a chunk is longer than its size");
+    default:
+        if (n > 0)
+            return field_line(h, s, n, true);
+        h->state = DONE;
+        return true;
+    }
+}
+
+/* Takes bytes up to the end of a line or of the input; a whole line is handled. */
+static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
+{
+    const char *lf = memchr(data, '\n', n);
+    size_t len = lf == NULL ? n : (size_t)(lf - data);
+
+    *used = lf == NULL ? n : len + 1;
+    if (h->n_line + len > HTTP1_LINE_MAX + 1)
+        return err_set(&h->err, "a header line of more than %d bytes", HTTP1_LINE_MAX);
+
+    /* Sizes of chunks and the ends of their data are not counted as headers. */
+    if (h->state != CHUNK_SIZE && h->state != CHUNK_END)
+        h->n_head += *used;
+    if (h->n_head > HTTP1_HEAD_MAX)
+        return err_set(&h->err, "more than %d bytes of headers", HTTP1_HEAD_MAX);
+
+    const char *line = data;
+    if (lf == NULL || h->n_line > 0) {
+        memcpy(h->line + h->n_line, data, len);
+        h->n_line += len;
+        line = h->line;
+        len = h->n_line;
+    }
+    if (lf == NULL)
+        return true;
+    h->n_line = 0;
+    if (len == 0 || line[len - 1] != '\r')
+        return err_set(&h->err, "a line ends without CR");
+    if (has_control(line, len - 1))
+        return err_set(&h->err, "a control character in the response headers");
+    return take_line(h, line, len - 1);
+}
+
+enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t *used,
+                            const char **body, size_t *n_body)
+{
+    *used = 0;
+    for (;;) {
+        size_t left = n - *used;
+
+        switch ((enum state)h->state) {
+        case HEAD_END:
+            body_begin(h);
+            continue;
+        case DONE:
+            return HTTP1_DONE;
+        case FAILED:
+            return HTTP1_ERROR;
+        case BODY_LENGTH:
+        case CHUNK_DATA:
+        case BODY_CLOSE:
+            if (left == 0)
+                return HTTP1_MORE;
+            if (h->state != BODY_CLOSE) {
+                left = left < h->rest ? left : (size_t)h->rest;
+                h->rest -= left;
+                if (h->rest == 0)
+                    h->state = h->state == BODY_LENGTH ? DONE : CHUNK_END;
+            }
+            *body = data + *used;
+            *n_body = left;
+            *used += left;
+            h->n_body += left;
+            return HTTP1_BODY;
+        default:
+            break;
+        }
+
+        if (left == 0)
+            return HTTP1_MORE;
+        size_t taken = 0;
+        bool ok = feed_line(h, data + *used, left, &taken);
+        *used += taken;
+        if (!ok) {
+            h->state = FAILED;
+            h->keep_alive = false;
+            return HTTP1_ERROR;
+        }
+        if (h->state == HEAD_END)
+            return HTTP1_HEADERS;
+    }
+}
+
+enum http1_event http1_close(struct http1 *h)
+{
+    if (h->state == HEAD_END)
+        body_begin(h);
+    h->keep_alive = false;
+
+    if (h->state == DONE || h->state == BODY_CLOSE) {
+        h->state = DONE;
+        return HTTP1_DONE;
+    }
+    if (h->state == STATUS_LINE && h->n_head == 0)
+        err_set(&h->err, "connection closed before a response");
+    else if (h->state == STATUS_LINE || h->state == HEADER_LINE)
+        err_set(&h->err, "connection closed within the response headers");
+    else if (h->state == BODY_LENGTH)
+        err_set(&h->err, "connection closed after %llu of %llu body bytes",
+                (unsigned long long)h->n_body, (unsigned long long)h->content_length);
+    else
+        err_set(&h->err, "connection closed within a chunked body, after %llu bytes",
+                (unsigned long long)h->n_body);
+    h->state = FAILED;
+    return HTTP1_ERROR;
+}
+
+uint64_t http1_rest(const struct http1 *h)
+{
+    switch ((enum state)h->state) {
+    case BODY_LENGTH:
+        return h->rest;
+    case HEAD_END:
+        if (h->head_only || h->status == 204 || h->status == 304)
+            return 0;
+        return h->content_length;
+    case DONE:
+        return 0;
+    default:
+        return HTTP1_UNKNOWN;
+    }
+}

@@ -1,0 +1,75 @@
+#include "rng.h"
+
+#include <string.h>
+
+/* The multiplier of the paper for 128-bit states. */
+static const unsigned __int128 MULTIPLIER =
+    (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
+
+/* A bijection of 64-bit words that spreads every input bit: neighbouring seeds and streams must not
+ * start near each other (the finaliser of MurmurHash3 on a Weyl step, as in SplitMix). */
+static uint64_t spread(uint64_t *x)
+{
+    uint64_t z = *x += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+void rng_init(struct rng *r, uint64_t seed, uint64_t stream)
+{
+    uint64_t a = seed;
+    uint64_t b = spread(&a) ^ stream;
+    uint64_t w[4];
+
+    for (int i = 0; i < 4; i++)
+        w[i] = spread(&b);
+    r->step = ((unsigned __int128)w[0] << 64 | w[1]) | 1;
+    r->state = (unsigned __int128)w[2] << 64 | w[3];
+    rng_next(r);
+}
+
+uint64_t rng_next(struct rng *r)
+{
+    r->state = r->state * MULTIPLIER + r->step;
+
+    uint64_t x = (uint64_t)(r->state >> 64) ^ (uint64_t)r->state;
+    unsigned turn = (unsigned)(r->state >> 122);
+    return x >> turn | x << (-turn & 63);
+}
+
+uint64_t rng_below(struct rng *r, uint64_t n)
+{
+    if (n == 0)
+        return 0;
+
+    /* The high word of a 64 x 64 product is uniform once the low words below 2^64 mod n are refused
+     * (D. Lemire, "Fast Random Integer Generation in an Interval", 2019). */
+    unsigned __int128 p = (unsigned __int128)rng_next(r) * n;
+    if ((uint64_t)p < n) {
+        uint64_t refuse = -n % n;
+        while ((uint64_t)p < refuse)
+            p = (unsigned __int128)rng_next(r) * n;
+    }
+    return (uint64_t)(p >> 64);
+}
+
+double rng_unit(struct rng *r)
+{
+    return (double)(rng_next(r) >> 11) * 0x1p-53;
+}
+
+void rng_fill(struct rng *r, void *buf, size_t n)
+{
+    unsigned char *p = buf;
+
+    for (; n >= 8; p += 8, n -= 8) {
+        uint64_t x = rng_next(r);
+        memcpy(p, &x, 8);
+    }
+    if (n > 0) {
+        uint64_t x = rng_next(r);
+        memcpy(p, &x, n);
+    }
+}

@@ -1,0 +1,32 @@
+/* Seeded random numbers, a stream per user: PCG XSL RR 128/64 (M. O'Neill, "PCG: A Family of
+ * Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Not for secrets.
+ */
+#ifndef S3_RNG_H
+#define S3_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rng {
+    unsigned __int128 state;
+    unsigned __int128 step; /* odd */
+};
+
+/* The start of stream `stream` of `seed`. Equal arguments give equal numbers on any machine;
+ * streams of one seed differ in state and in step. */
+void rng_init(struct rng *r, uint64_t seed, uint64_t stream);
+
+/* Uniform on 0..2^64-1. */
+uint64_t rng_next(struct rng *r);
+
+/* Uniform on 0..n-1, without bias; 0 if n is 0. */
+uint64_t rng_below(struct rng *r, uint64_t n);
+
+/* Uniform on [0, 1), a multiple of 2^-53. */
+double rng_unit(struct rng *r);
+
+/* Fills n bytes; the bytes depend on the state alone, not on how the call is split in multiples
+ * of eight. */
+void rng_fill(struct rng *r, void *buf, size_t n);
+
+#endif

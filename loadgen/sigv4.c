@@ -1,0 +1,376 @@
+#include "sigv4.h"
+
+#include <openssl/crypto.h>
+#include <openssl/hmac.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HASH_BYTES  32
+#define BLOCK_BYTES 64
+#define DAY_S       86400
+
+/* The last second with a year of four digits. */
+#define MAX_TIME_S 253402300799
+
+/* Text being written into a buffer of fixed size; once something does not fit, `full` stays set and
+ * nothing more is written. */
+struct text {
+    char *p;
+    char *end;
+    bool full;
+};
+
+static void put_n(struct text *t, const char *s, size_t n)
+{
+    if ((size_t)(t->end - t->p) < n)
+        t->full = true;
+    if (t->full)
+        return;
+    memcpy(t->p, s, n);
+    t->p += n;
+}
+
+static void put(struct text *t, const char *s)
+{
+    put_n(t, s, strlen(s));
+}
+
+static void put_hex(struct text *t, const unsigned char hash[static HASH_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * HASH_BYTES];
+
+    for (size_t i = 0; i < HASH_BYTES; i++) {
+        hex[2 * i] = digits[hash[i] >> 4];
+        hex[2 * i + 1] = digits[hash[i] & 15];
+    }
+    put_n(t, hex, sizeof hex);
+}
+
+bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
+                const char *region, const char *service, struct err *e)
+{
+    size_t n_secret = strlen(secret_key);
+
+    *s = (struct sigv4){.day = -1, .time_s = -1};
+    s->access_key = strdup(access_key);
+    s->secret = malloc(n_secret + 5);
+    s->token = token != NULL && token[0] != '\0' ? strdup(token) : NULL;
+    s->region = strdup(region);
+    s->service = strdup(service);
+    s->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    s->hash = EVP_MD_CTX_new();
+    s->inner = EVP_MD_CTX_new();
+    s->outer = EVP_MD_CTX_new();
+    s->work = EVP_MD_CTX_new();
+
+    bool have_token = s->token != NULL || token == NULL || token[0] == '\0';
+    bool strings = s->access_key && s->secret && have_token && s->region && s->service;
+    if (!strings || !s->sha256 || !s->hash || !s->inner || !s->outer || !s->work) {
+        sigv4_fini(s);
+        return err_set(e, "out of memory");
+    }
+    memcpy(s->secret, "AWS4", 4);
+    memcpy(s->secret + 4, secret_key, n_secret + 1);
+    return true;
+}
+
+static void free_secret(char *secret)
+{
+    if (secret != NULL)
+        OPENSSL_cleanse(secret, strlen(secret));
+    free(secret);
+}
+
+void sigv4_fini(struct sigv4 *s)
+{
+    free(s->access_key);
+    free_secret(s->secret);
+    free_secret(s->token);
+    free(s->region);
+    free(s->service);
+    EVP_MD_CTX_free(s->hash);
+    EVP_MD_CTX_free(s->inner);
+    EVP_MD_CTX_free(s->outer);
+    EVP_MD_CTX_free(s->work);
+    EVP_MD_free(s->sha256);
+    OPENSSL_cleanse(s, sizeof *s);
+}
+
+static bool digest(struct sigv4 *s, const void *data, size_t n,
+                   unsigned char out[static HASH_BYTES])
+{
+    return EVP_DigestInit_ex2(s->hash, s->sha256, NULL) && EVP_DigestUpdate(s->hash, data, n) &&
+           EVP_DigestFinal_ex(s->hash, out, NULL);
+}
+
+/* Digests the key, padded with zeros to a block and xored with `pad`, into ctx. */
+static bool start_hmac(const struct sigv4 *s, EVP_MD_CTX *ctx,
+                       const unsigned char key[static HASH_BYTES], unsigned char pad)
+{
+    unsigned char block[BLOCK_BYTES];
+
+    memset(block, pad, sizeof block);
+    for (size_t i = 0; i < HASH_BYTES; i++)
+        block[i] ^= key[i];
+    bool ok =
+        EVP_DigestInit_ex2(ctx, s->sha256, NULL) && EVP_DigestUpdate(ctx, block, sizeof block);
+    OPENSSL_cleanse(block, sizeof block);
+    return ok;
+}
+
+/* HMAC-SHA256 with the signing key (RFC 2104). */
+static bool sign_text(struct sigv4 *s, const char *text, size_t n,
+                      unsigned char out[static HASH_BYTES])
+{
+    return EVP_MD_CTX_copy_ex(s->work, s->inner) && EVP_DigestUpdate(s->work, text, n) &&
+           EVP_DigestFinal_ex(s->work, out, NULL) && EVP_MD_CTX_copy_ex(s->work, s->outer) &&
+           EVP_DigestUpdate(s->work, out, HASH_BYTES) && EVP_DigestFinal_ex(s->work, out, NULL);
+}
+
+/* Key and scope of the day of s->date. */
+static bool set_day(struct sigv4 *s, struct err *e)
+{
+    struct text t = {s->scope, s->scope + sizeof s->scope - 1, false};
+    const char *parts[] = {s->region, s->service, "aws4_request"};
+    unsigned char key[HASH_BYTES];
+
+    put_n(&t, s->date, 8);
+    bool ok = HMAC(s->sha256, s->secret, (int)strlen(s->secret), (unsigned char *)s->date, 8, key,
+                   NULL) != NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && ok; i++) {
+        put(&t, "/");
+        put(&t, parts[i]);
+        ok = HMAC(s->sha256, key, sizeof key, (const unsigned char *)parts[i], strlen(parts[i]),
+                  key, NULL) != NULL;
+    }
+    ok = ok && start_hmac(s, s->inner, key, 0x36) && start_hmac(s, s->outer, key, 0x5c);
+    OPENSSL_cleanse(key, sizeof key);
+    if (!ok)
+        return err_set(e, "cannot derive a signing key");
+    if (t.full)
+        return err_set(e, "the region's name is too long to sign with");
+    *t.p = '\0';
+    return true;
+}
+
+static bool set_time(struct sigv4 *s, int64_t time_s, struct err *e)
+{
+    struct tm tm;
+    time_t time = (time_t)time_s;
+
+    if (time_s < 0 || time_s > MAX_TIME_S || gmtime_r(&time, &tm) == NULL)
+        return err_set(e, "cannot sign for a time outside the years 1970 to 9999");
+    s->time_s = -1;
+    strftime(s->date, sizeof s->date, "%Y%m%dT%H%M%SZ", &tm);
+    if (s->day != time_s / DAY_S) {
+        s->day = -1;
+        if (!set_day(s, e))
+            return false;
+        s->day = time_s / DAY_S;
+    }
+    s->time_s = time_s;
+    return true;
+}
+
+/* A parameter of a query: name, then value; without '=' the value is empty. */
+struct param {
+    const char *name;
+    size_t n_name;
+    const char *value;
+    size_t n_value;
+};
+
+static int compare_bytes(const char *a, size_t na, const char *b, size_t nb)
+{
+    int order = memcmp(a, b, na < nb ? na : nb);
+
+    return order != 0 ? order : (na > nb) - (na < nb);
+}
+
+static int compare_params(const struct param *a, const struct param *b)
+{
+    int order = compare_bytes(a->name, a->n_name, b->name, b->n_name);
+
+    return order != 0 ? order : compare_bytes(a->value, a->n_value, b->value, b->n_value);
+}
+
+/* Writes the parameters by name, then value, each with '='. */
+static bool put_query(struct text *t, const char *query, struct err *e)
+{
+    struct param params[SIGV4_PARAMS_MAX];
+    size_t n = 0;
+
+    for (const char *p = query; *p != '\0'; p += *p == '&') {
+        size_t len = strcspn(p, "&");
+        const char *equals = memchr(p, '=', len);
+        struct param param = {p, len, "", 0};
+        if (equals != NULL) {
+            param.n_name = (size_t)(equals - p);
+            param.value = equals + 1;
+            param.n_value = len - param.n_name - 1;
+        }
+        p += len;
+        if (len == 0)
+            continue;
+        if (n == SIGV4_PARAMS_MAX)
+            return err_set(e, "more than %d query parameters to sign", SIGV4_PARAMS_MAX);
+
+        size_t at = n++;
+        for (; at > 0 && compare_params(&params[at - 1], &param) > 0; at--)
+            params[at] = params[at - 1];
+        params[at] = param;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            put(t, "&");
+        put_n(t, params[i].name, params[i].n_name);
+        put(t, "=");
+        put_n(t, params[i].value, params[i].n_value);
+    }
+    return true;
+}
+
+/* Writes a header's value without spaces around it and with single spaces within. */
+static void put_value(struct text *t, const char *value)
+{
+    for (const char *p = value + strspn(value, " \t"); *p != '\0';) {
+        size_t n = strcspn(p, " \t");
+        put_n(t, p, n);
+        p += n;
+        p += strspn(p, " \t");
+        if (*p != '\0')
+            put(t, " ");
+    }
+}
+
+/* The headers to sign, sorted by name; returns their number, 0 with an error. */
+static size_t collect_headers(const struct sigv4 *s, const struct sigv4_request *r,
+                              struct sigv4_header sorted[static SIGV4_HEADERS_MAX], struct err *e)
+{
+    const struct sigv4_header own[] = {
+        {"host", r->host},
+        {"x-amz-content-sha256", strcmp(s->service, "s3") == 0 ? r->payload_hash : NULL},
+        {"x-amz-date", s->date},
+        {"x-amz-security-token", s->token},
+    };
+    size_t n_own = sizeof own / sizeof *own;
+    size_t n = 0;
+
+    if (r->n_headers + n_own > SIGV4_HEADERS_MAX) {
+        err_set(e, "more than %zu headers to sign", SIGV4_HEADERS_MAX - n_own);
+        return 0;
+    }
+    for (size_t i = 0; i < n_own + r->n_headers; i++) {
+        const struct sigv4_header *h = i < n_own ? &own[i] : &r->headers[i - n_own];
+        if (h->value == NULL)
+            continue;
+        size_t at = n++;
+        for (; at > 0 && strcmp(sorted[at - 1].name, h->name) > 0; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = *h;
+    }
+    return n;
+}
+
+static void put_signed_names(struct text *t, const struct sigv4_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            put(t, ";");
+        put(t, headers[i].name);
+    }
+}
+
+static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
+                           const struct sigv4_header *headers, size_t n_headers,
+                           unsigned char hash[static HASH_BYTES], struct err *e)
+{
+    struct text t = {s->canonical, s->canonical + sizeof s->canonical, false};
+
+    put(&t, r->method);
+    put(&t, "\n");
+    put(&t, r->path);
+    put(&t, "\n");
+    if (r->query != NULL && !put_query(&t, r->query, e))
+        return false;
+    put(&t, "\n");
+    for (size_t i = 0; i < n_headers; i++) {
+        put(&t, headers[i].name);
+        put(&t, ":");
+        put_value(&t, headers[i].value);
+        put(&t, "\n");
+    }
+    put(&t, "\n");
+    put_signed_names(&t, headers, n_headers);
+    put(&t, "\n");
+    put(&t, r->payload_hash);
+    if (t.full)
+        return err_set(e, "the request is too long to sign");
+    if (!digest(s, s->canonical, (size_t)(t.p - s->canonical), hash))
+        return err_set(e, "cannot digest a request");
+    return true;
+}
+
+size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, size_t size,
+                  struct err *e)
+{
+    struct sigv4_header headers[SIGV4_HEADERS_MAX];
+    unsigned char hash[HASH_BYTES];
+
+    if (r->time_s != s->time_s && !set_time(s, r->time_s, e))
+        return 0;
+    size_t n_headers = collect_headers(s, r, headers, e);
+    if (n_headers == 0 || !hash_canonical(s, r, headers, n_headers, hash, e))
+        return 0;
+
+    /* The canonical request is done with: its buffer takes the string to sign. */
+    struct text t = {s->canonical, s->canonical + sizeof s->canonical, false};
+    put(&t, "AWS4-HMAC-SHA256\n");
+    put(&t, s->date);
+    put(&t, "\n");
+    put(&t, s->scope);
+    put(&t, "\n");
+    put_hex(&t, hash);
+    if (!sign_text(s, s->canonical, (size_t)(t.p - s->canonical), hash)) {
+        err_set(e, "cannot sign a request");
+        return 0;
+    }
+
+    t = (struct text){out, out + size, false};
+    for (size_t i = 0; i < n_headers; i++) {
+        put(&t, headers[i].name);
+        put(&t, ": ");
+        put(&t, headers[i].value);
+        put(&t, "\r\n");
+    }
+    put(&t, "Authorization: AWS4-HMAC-SHA256 Credential=");
+    put(&t, s->access_key);
+    put(&t, "/");
+    put(&t, s->scope);
+    put(&t, ",SignedHeaders=");
+    put_signed_names(&t, headers, n_headers);
+    put(&t, ",Signature=");
+    put_hex(&t, hash);
+    put(&t, "\r\n");
+    if (t.full) {
+        err_set(e, "the signed headers do not fit into %zu bytes", size);
+        return 0;
+    }
+    return (size_t)(t.p - out);
+}
+
+bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],
+                struct err *e)
+{
+    unsigned char hash[HASH_BYTES];
+    struct text t = {hex, hex + SIGV4_HASH_SIZE - 1, false};
+
+    if (!digest(s, data, n, hash))
+        return err_set(e, "cannot digest a payload");
+    put_hex(&t, hash);
+    *t.p = '\0';
+    return true;
+}

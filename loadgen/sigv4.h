@@ -1,0 +1,88 @@
+/* AWS Signature Version 4 in the Authorization header, as S3 wants it: paths are encoded once and
+ * not normalised. Source: Amazon S3 API Reference, "Signature Calculations for the Authorization
+ * Header: Transferring Payload in a Single Chunk".
+ *
+ * A signer belongs to one thread. It keeps the signing key of the day as two half-done digests (the
+ * key's inner and outer HMAC pads), so that a signature costs three short SHA-256 runs and no
+ * derivation; nothing but OpenSSL's copied contexts is allocated per signature. */
+#ifndef S3_SIGV4_H
+#define S3_SIGV4_H
+
+#include "../libcommon/err.h"
+
+#include <openssl/evp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What stands for the payload's hash when the payload is not signed (or when there is none). */
+#define SIGV4_UNSIGNED      "UNSIGNED-PAYLOAD"
+#define SIGV4_EMPTY_PAYLOAD "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* A SHA-256 in hexadecimal digits with a NUL. */
+#define SIGV4_HASH_SIZE 65
+
+/* At most so many signed headers and query parameters in a request. */
+#define SIGV4_HEADERS_MAX 24
+#define SIGV4_PARAMS_MAX  24
+
+/* Room for the canonical request: a path of a 1,024-byte key takes 3 KiB, so do a prefix and a
+ * marker in a query; session tokens can reach 2 KiB. */
+#define SIGV4_CANONICAL_MAX 16384
+
+struct sigv4_header {
+    const char *name;  /* lower case */
+    const char *value; /* without CR and LF */
+};
+
+struct sigv4_request {
+    const char *method;
+    const char *host;  /* as in the Host header */
+    const char *path;  /* as sent: absolute, encoded as by uri_encode_path */
+    const char *query; /* as sent, without '?': names and values encoded as by uri_encode_query; ""
+                        * or NULL: none */
+    const struct sigv4_header *headers; /* further headers to sign and send, in any order, no name
+                                         * twice, none of those sigv4_sign adds */
+    size_t n_headers;
+    const char *payload_hash; /* SHA-256 in hexadecimal, SIGV4_UNSIGNED or SIGV4_EMPTY_PAYLOAD */
+    int64_t time_s;           /* seconds since 1970, UTC */
+};
+
+struct sigv4 {
+    char *access_key;
+    char *secret; /* "AWS4" and the secret key */
+    char *token;  /* session token or NULL */
+    char *region;
+    char *service;
+    EVP_MD *sha256;
+    EVP_MD_CTX *hash;  /* for plain digests */
+    EVP_MD_CTX *inner; /* signing key xor ipad, digested */
+    EVP_MD_CTX *outer; /* signing key xor opad, digested */
+    EVP_MD_CTX *work;  /* a copy of either */
+    int64_t day;       /* of the signing key, in days since 1970; -1: none yet */
+    int64_t time_s;    /* of `date`; -1: none yet */
+    char date[17];     /* 20130524T000000Z */
+    char scope[160];   /* 20130524/us-east-1/s3/aws4_request */
+    char canonical[SIGV4_CANONICAL_MAX];
+};
+
+/* `token` may be NULL or empty. For a service other than "s3" no x-amz-content-sha256 header is
+ * made (used by tests). All strings are copied. */
+bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
+                const char *region, const char *service, struct err *e);
+
+/* Also wipes the secrets from memory. */
+void sigv4_fini(struct sigv4 *s);
+
+/* Signs r and writes all signed header lines to out, each "name: value\r\n": host, those of r,
+ * x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
+ * What is signed and what is sent come from the same place. Returns their length (no NUL is
+ * written), or 0 with an error if they do not fit in `size` bytes or the request exceeds the limits
+ * above. */
+size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, size_t size,
+                  struct err *e);
+
+/* The SHA-256 of n bytes, in hexadecimal. */
+bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],
+                struct err *e);
+
+#endif

@@ -1,0 +1,28 @@
+/* Sizes of objects and of ranges. */
+#ifndef S3_SIZES_H
+#define S3_SIZES_H
+
+#include "rng.h"
+
+#include <stdint.h>
+
+/* A random size in 1..max_bytes (0 if max_bytes is 0), by the law of --obj.randsize: equal numbers
+ * of objects per doubling over the eight largest doublings, uniform below them; uniform altogether
+ * up to 256. The mean tends to 0.1794 max_bytes. */
+uint64_t sizes_random(struct rng *r, uint64_t max_bytes);
+
+/* A part of an object: `length` bytes from `offset` on. */
+struct sizes_range {
+    uint64_t offset;
+    uint64_t length;
+};
+
+/* A random range of an object of size_bytes, by the law of --range: the whole object up to 2 bytes,
+ * else a length by sizes_random up to size_bytes - 2 and an offset uniform on what is left. */
+struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes);
+
+/* As --range-size: length_bytes at an offset uniform on what is left; the whole object if it is not
+ * longer than that. */
+struct sizes_range sizes_range_fixed(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
+
+#endif

@@ -1,0 +1,96 @@
+/* The XML that S3 answers with, read as it arrives. Which kind of answer it is, its root element
+ * says: a server may answer 200 and then send an Error. */
+#ifndef S3_XML_H
+#define S3_XML_H
+
+#include "../libcommon/err.h"
+
+#include <expat.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest text of an element that is kept, with a NUL: keys have up to 1,024 bytes, three times
+ * that when URL-encoded. Longer texts are an error in keys, ids and tokens, and are cut in others.
+ */
+#define XML_TEXT_MAX 4096
+
+enum xml_root {
+    XML_NOTHING,  /* no root element yet */
+    XML_OTHER,    /* well-formed, but none of the following */
+    XML_ERROR,    /* <Error> */
+    XML_LIST,     /* <ListBucketResult>: ListObjectsV2 */
+    XML_VERSIONS, /* <ListVersionsResult> */
+    XML_DELETED,  /* <DeleteResult> */
+    XML_INITIATE, /* <InitiateMultipartUploadResult> */
+    XML_COMPLETE  /* <CompleteMultipartUploadResult> */
+};
+
+enum xml_entry_kind {
+    XML_OBJECT,        /* <Contents> */
+    XML_PREFIX,        /* <CommonPrefixes>; its Prefix is in key */
+    XML_VERSION,       /* <Version> */
+    XML_DELETE_MARKER, /* <DeleteMarker> of a list of versions */
+    XML_DELETED_KEY,   /* <Deleted> */
+    XML_FAILED_KEY     /* <Error> in a DeleteResult */
+};
+
+/* One element of a list. What an answer does not hold is empty, 0 or false. Lives during the call.
+ */
+struct xml_entry {
+    enum xml_entry_kind kind;
+    size_t n_key;
+    uint64_t size_bytes;
+    bool is_latest;
+    char key[XML_TEXT_MAX]; /* n_key bytes and a NUL */
+    char version_id[XML_TEXT_MAX];
+    char code[128];    /* of an XML_FAILED_KEY */
+    char message[512]; /* likewise */
+};
+
+/* Called for each element of a list at its end; false stops with the message put into e. */
+typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err *e);
+
+/* A reader, to be used for any number of answers, and what it found in the present one. */
+struct xml {
+    enum xml_root root;
+    uint64_t n_entries;
+    bool is_truncated;
+
+    char code[128];    /* of an XML_ERROR */
+    char message[512]; /* likewise */
+    char upload_id[XML_TEXT_MAX];
+    char next_token[XML_TEXT_MAX];      /* NextContinuationToken */
+    char next_key_marker[XML_TEXT_MAX]; /* decoded, as are keys */
+    char next_version_marker[XML_TEXT_MAX];
+
+    /* Private. */
+    XML_Parser parser;
+    xml_entry_fn *on_entry;
+    void *user;
+    struct err *err;
+    struct xml_entry entry;
+    bool url_encoded;
+    bool in_entry;
+    bool too_long;
+    int depth;
+    size_t n_text;
+    char text[XML_TEXT_MAX];
+};
+
+bool xml_init(struct xml *x, struct err *e);
+void xml_fini(struct xml *x);
+
+/* Makes ready for an answer. url_encoded: the request had encoding-type=url. on_entry may be NULL.
+ */
+bool xml_start(struct xml *x, bool url_encoded, xml_entry_fn *on_entry, void *user, struct err *e);
+
+/* Takes the next n bytes; `last` with the last ones (n may be 0). An error if it is not
+ * well-formed, has a document type, or on_entry said so; then only xml_start and xml_fini may
+ * follow. */
+bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);
+
+/* Writes s with & < > " ' and bytes below space (but TAB, LF, CR as references) as XML text, and a
+ * NUL. Returns the length, or SIZE_MAX if it does not fit or a byte has no form in XML. */
+size_t xml_escape(char *dst, size_t size, const char *s, size_t n);
+
+#endif

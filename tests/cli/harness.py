@@ -1,0 +1,160 @@
+"""What the command-line tests share: where things are, and how to run a program.
+
+A test is a method test_* of a unittest.TestCase in tests/cli/test_*.py:
+
+    from harness import CliTest, capture
+
+    class Analyze(CliTest):
+        def test_unknown_host(self):
+            r = self.s3analyze("analyze", "--host", "nowhere", capture("get-3hosts"), status=1)
+            self.assertIn("no such host", r.err)
+
+One file alone: tests/run NAME, or BUILD=build python3 tests/cli/test_NAME.py.
+"""
+import csv
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build")
+TESTDATA = ROOT / "testdata"
+GOLDEN = TESTDATA / "golden"
+# More captures and goldens, in the same layout, where the developers keep them.
+SHARED = ROOT.parent / "shared"
+TIMEOUT_S = 300
+
+
+def capture(name):
+    """Path of the capture NAME.csv.zst; skips the test where it is not to be had."""
+    for folder in (TESTDATA, SHARED / "captures"):
+        path = folder / f"{name}.csv.zst"
+        if path.exists():
+            return path
+    raise unittest.SkipTest(f"no capture {name}")  # in CI, with testdata/ alone, a failure
+
+
+def captures():
+    """Names of all captures there are."""
+    names = set()
+    for folder in (TESTDATA, SHARED / "captures"):
+        names.update(p.name[:-len(".csv.zst")] for p in folder.glob("*.csv.zst"))
+    return sorted(names)
+
+
+def golden(name):
+    """Path of an expected result, such as "get-g4.analysis.json"; None if there is none."""
+    for folder in (GOLDEN, SHARED / "golden"):
+        if (folder / name).exists():
+            return folder / name
+    return None
+
+
+class Run:
+    """A finished program: status, out and err (str), raw (stdout as bytes)."""
+
+    def __init__(self, done):
+        self.status = done.returncode
+        self.raw = done.stdout
+        self.out = done.stdout.decode(errors="replace")
+        self.err = done.stderr.decode(errors="replace")
+
+    def json(self):
+        return json.loads(self.raw)
+
+
+def run(*argv, stdin=b"", env=None, timeout=TIMEOUT_S, **kwargs):
+    """Runs a program (a name without a slash is one of ours) and returns a Run."""
+    argv = [str(a) for a in argv]
+    if "/" not in argv[0]:
+        argv[0] = str(BUILD / argv[0])
+    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    full_env.update(env or {})
+    return Run(subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=full_env, timeout=timeout, **kwargs))
+
+
+def is_close(expected, actual):
+    return math.isfinite(actual) and abs(expected - actual) <= 1e-9 * max(abs(expected), abs(actual))
+
+
+def json_differences(expected, actual, at="$"):
+    """Where `actual` lacks something of `expected`: further keys are fine, integers and strings are exact,
+    floating-point numbers within 1e-9 relative."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        missing = [f"{at}.{k}: missing" for k in expected if k not in actual]
+        return missing + [d for k, v in expected.items() if k in actual
+                          for d in json_differences(v, actual[k], f"{at}.{k}")]
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [d for i, (e, a) in enumerate(zip(expected, actual))
+                for d in json_differences(e, a, f"{at}[{i}]")]
+    if isinstance(expected, float) and type(actual) in (int, float):
+        same = is_close(expected, actual)
+    else:
+        same = type(expected) is type(actual) and expected == actual
+    return [] if same else [f"{at}: expected {str(expected)[:200]}, got {str(actual)[:200]}"]
+
+
+EXACT_COLUMNS = {"index", "op", "host", "objects_per_op", "bytes", "full_ops", "partial_ops",
+                 "ops_started", "ops_ended", "errors", "start_time", "end_time"}
+
+
+def series_differences(expected, actual):
+    """Where the time series `actual` (text, tab-separated) differs from `expected` in a column of it."""
+    rows = [list(csv.DictReader(t.splitlines(), delimiter="\t")) for t in (expected, actual)]
+    if len(rows[0]) != len(rows[1]):
+        return [f"expected {len(rows[0])} rows, got {len(rows[1])}"]
+    differences = []
+    for i, (e, a) in enumerate(zip(*rows)):
+        for column, want in e.items():
+            got = a.get(column)
+            try:
+                same = got == want or (column not in EXACT_COLUMNS
+                                       and is_close(float(want), float(got)))
+            except (TypeError, ValueError):
+                same = False
+            if not same:
+                differences.append(f"row {i} {column}: expected {want!r}, got {got!r}")
+    return differences
+
+
+def tool(name):
+    """Path of a program that tests need but the project does not; skips the test without it."""
+    path = shutil.which(name)
+    if path is None:
+        raise unittest.SkipTest(f"{name} is not installed")
+    return path
+
+
+class CliTest(unittest.TestCase):
+    """A test case with a temporary folder (self.tmp) and our programs as methods."""
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tmp = pathlib.Path(folder.name)
+
+    def s3analyze(self, *args, status=0, **kwargs):
+        """Runs s3analyze and checks its exit status (None: any but death by a signal)."""
+        return self.check_run("s3analyze", *args, status=status, **kwargs)
+
+    def assert_same(self, differences):
+        """For json_differences and series_differences."""
+        if differences:
+            self.fail(f"{len(differences)} differences\n" + "\n".join(differences[:40]))
+
+    def check_run(self, *argv, status=0, **kwargs):
+        r = run(*argv, **kwargs)
+        said = f"{argv} -> {r.status}\n{r.err[-4000:]}"
+        self.assertNotIn("Sanitizer", r.err, said)
+        if status is None:
+            self.assertGreaterEqual(r.status, 0, said)
+        else:
+            self.assertEqual(r.status, status, said)
+        return r

@@ -1,0 +1,296 @@
+"""`s3analyze analyze`: its options, its outputs, and that text, JSON and series agree."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+from capgen import Shape, simulate, steady, text
+from expect import ReportTest, read_table
+from harness import BUILD, capture, captures
+
+UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30, 'TiB': 1 << 40}
+NS = {'ns': 1, 'us': 10**3, 'ms': 10**6, 's': 10**9}
+
+
+def byte_rate(shown):
+    number, unit = re.fullmatch(r'([0-9.]+)([KMGT]?i?B)/s', shown).groups()
+    return float(number) * UNITS[unit]
+
+
+def short_duration(shown):
+    number, unit = re.fullmatch(r'([0-9.]+)(ns|us|ms|s)', shown).groups()
+    return float(number) * NS[unit]
+
+
+class Text(ReportTest):
+    def assert_shown(self, shown, exact):
+        """Three significant digits leave an error of at most half a percent."""
+        self.assertAlmostEqual(shown, exact, delta=0.0051 * abs(exact))
+
+    def sections(self, out):
+        """Operation -> its part of the report."""
+        parts = re.split(r'^-{20,}\n', out, flags=re.M)[1:]
+        return {m.group(1): p for p in parts
+                if (m := re.match(r'Operation: (\S+) \(', p))}
+
+    def check_agreement(self, name):
+        path = capture(name)
+        report = self.s3analyze('analyze', '--json', path).json()
+        sections = self.sections(self.s3analyze('analyze', path).out)
+        self.assertEqual(list(sections), [o['op'] for o in report['operations']])
+        for o in report['operations']:
+            section = sections[o['op']]
+            self.assertRegex(section, rf"Operation: \S+ \({o['n_requests']}\b")
+            picks = [('Average', o['throughput'])]
+            segments = o['segments'] or {}
+            picks += [('Fastest', segments.get('fastest')), ('50% Median', segments.get('median')),
+                      ('Slowest', segments.get('slowest'))]
+            for label, figures in picks:
+                if not figures:
+                    continue
+                m = re.search(rf'^ \* {label}: +(?:(\S+/s), +)?([0-9.]+) obj/s', section, re.M)
+                self.assertIsNotNone(m, f'{label} in\n{section}')
+                if m.group(1):
+                    self.assert_shown(byte_rate(m.group(1)), figures['bytes_per_s'])
+                self.assert_shown(float(m.group(2)), figures['objects_per_s'])
+            requests = o['requests']
+            if requests and requests['single_size']:
+                m = re.search(r'^ \* Duration: +(\S+)', section, re.M)
+                self.assert_shown(short_duration(m.group(1)), requests['mean_ns'])
+
+    def test_text_and_json_agree(self):
+        for name in captures():
+            with self.subTest(name):
+                self.check_agreement(name)
+
+    def test_no_line_ends_with_a_blank(self):
+        for name in captures():
+            for options in [], ['--analyze.v']:
+                out = self.s3analyze('analyze', *options, capture(name)).out
+                self.assertNotRegex(out, r'(?m)[ \t]$')
+                self.assertNotIn('\033', out)
+
+    def test_verbose_shows_each_host(self):
+        out = self.s3analyze('analyze', '-v', capture('get-3hosts')).out
+        for host in '7071', '7072', '7073':
+            self.assertEqual(out.count(f'* http://127.0.0.1:{host}'), 4)
+        self.assertIn('First access TTFB:', out)
+
+    def test_errors_are_grouped(self):
+        out = self.s3analyze('analyze', capture('get-errors')).out
+        self.assertEqual(out.count('The specified key does not exist.'), 1)
+        self.assertIn('Errors: 2168', out)
+
+    def test_dropped_rows_are_stated(self):
+        data = text(steady(50)).replace(b'2026-11-21T05:45:59', b'2026-11-21T05:45:xx', 3)
+        path = self.write(data)
+        out = self.s3analyze('analyze', '--salvage', path).out
+        self.assertRegex(out, rf'dropped: 3 x .*{re.escape(str(path))}:\d+: ')
+        report = self.s3analyze('analyze', '--salvage', '--json', path).json()
+        self.assertEqual(report['inputs'][0]['n_dropped'], 3)
+        self.assertEqual(sum(d['n'] for d in report['inputs'][0]['dropped'].values()), 3)
+
+    def test_many_hosts_are_cut_to_the_notable(self):
+        rows = simulate(1, Shape(n=3000, hosts=200, threads=50))
+        path = self.write(text(rows))
+        shown = self.s3analyze('analyze', path).out.count('http://h')
+        self.assertLess(shown, 60)
+        self.assertGreaterEqual(self.s3analyze('analyze', '--v', path).out.count('http://h'), 200)
+
+
+class Colour(ReportTest):
+    def on_terminal(self, *options, **env):
+        """What the program writes to a terminal."""
+        master, slave = pty.openpty()
+        argv = [BUILD / 's3analyze', 'analyze', *options, capture('get-single')]
+        full_env = {k: v for k, v in os.environ.items() if k != 'NO_COLOR'}
+        process = subprocess.Popen(argv, stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                   env=full_env | {'TERM': 'xterm'} | env)
+        os.close(slave)
+        out = b''
+        try:
+            while chunk := os.read(master, 65536):
+                out += chunk
+        except OSError:  # the other end was closed
+            pass
+        os.close(master)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        return out
+
+    def test_colour_on_a_terminal(self):
+        self.assertIn(b'\033[1m', self.on_terminal())
+
+    def test_no_colour(self):
+        self.assertNotIn(b'\033', self.on_terminal('--no-color'))
+        self.assertNotIn(b'\033', self.on_terminal(NO_COLOR='1'))
+        self.assertNotIn(b'\033', self.on_terminal(TERM='dumb'))
+        self.assertNotIn(b'\033', self.on_terminal('--json'))
+        self.assertIn(b'\033', self.on_terminal(NO_COLOR=''))
+
+
+class Outputs(ReportTest):
+    def setUp(self):
+        super().setUp()
+        self.path = self.write(text(simulate(2, Shape(n=300, hosts=2, ops=('GET', 'PUT')))))
+
+    def test_two_outputs_on_standard_output(self):
+        for options in (['--analyze.out', '-'], ['--out=/dev/stdout'], ['--json', '--out', '-']):
+            r = self.s3analyze('analyze', *options, self.path, status=2)
+            self.assertEqual(r.out, '')
+            self.assertIn('standard output', r.err)
+
+    def test_one_file_for_two_outputs(self):
+        same = self.tmp / 'x'
+        self.s3analyze('analyze', '-o', same, '--out', same, self.path, status=2)
+        self.assertFalse(same.exists())
+
+    def test_a_capture_is_never_overwritten(self):
+        before = self.path.read_bytes()
+        self.s3analyze('analyze', '--out', self.path, self.path, status=2)
+        self.s3analyze('analyze', '-o', self.path, self.path, status=2)
+        self.assertEqual(self.path.read_bytes(), before)
+
+    def test_series_alone_on_standard_output(self):
+        report = self.tmp / 'report.txt'
+        r = self.s3analyze('analyze', '--analyze.out', '-', '-o', report, self.path)
+        self.assertTrue(r.out.startswith('index\top\thost\t'))
+        self.assertIn('Operation: GET', report.read_text())
+
+    def test_formats_of_the_series(self):
+        tables = {}
+        for name in 'x.tsv', 'x.csv', 'x.jsonl', 'x.json':
+            self.s3analyze('analyze', '--out', self.tmp / name, '--out.total', self.path)
+            content = (self.tmp / name).read_text()
+            if 'json' in name:
+                tables[name] = [json.loads(line) for line in content.splitlines()]
+            else:
+                tables[name] = read_table(content, ',' if 'csv' in name else '\t')
+        self.assertEqual(tables['x.tsv'], tables['x.csv'])
+        self.assertEqual(tables['x.json'], tables['x.jsonl'])
+        self.assertEqual(len(tables['x.tsv']), len(tables['x.json']))
+        for a, b in zip(tables['x.tsv'], tables['x.json']):
+            self.assertEqual(list(a), list(b))
+            for column, value in b.items():
+                if isinstance(value, str):
+                    self.assertEqual(a[column], value)
+                else:
+                    self.assertEqual(float(a[column]) if a[column] else None, value)
+
+    def test_columns(self):
+        header = self.s3analyze('analyze', '--out', '-', '-o', '/dev/null', self.path).out.split('\n')[0]
+        self.assertEqual(header.split('\t'), (
+            'index op host duration_s objects_per_op bytes full_ops partial_ops ops_started '
+            'ops_ended errors mb_per_sec ops_ended_per_sec objs_per_sec start_time end_time '
+            'reqs_ended_avg_ms p50_ms p90_ms p99_ms max_ms ttfb_p50_ms in_flight').split())
+        header = self.s3analyze('analyze', '--out', '-', '--all', '-o', '/dev/null', self.path).out
+        self.assertEqual(header.split('\n')[0].split('\t')[-2:], ['in_range', 't_s'])
+
+    def test_the_total_is_in_the_series(self):
+        report = self.analyze(self.path)
+        total = report.json['total']['segments']
+        rows = report.rows('')
+        self.assertEqual(total['n'], len(rows))
+        for name in 'fastest', 'median', 'slowest':
+            self.assertIn(total[name]['start'], [r['start_time'] for r in rows])
+        self.s3analyze('analyze', '--out', self.tmp / 'without', self.path)
+        self.assertNotIn('', [r['op'] for r in read_table((self.tmp / 'without').read_text())])
+
+    def test_fields_that_need_quotes(self):
+        rows = [r._replace(op='a,"b', host='http://h\t1') for r in steady(30)]
+        path = self.write(text(rows), 'quoted')
+        for name, delimiter in ('x.csv', ','), ('x.tsv', '\t'):
+            self.s3analyze('analyze', '--out', self.tmp / name, path)
+            row = read_table((self.tmp / name).read_text(), delimiter)[0]
+            self.assertEqual((row['op'], row['host']), ('a,"b', 'http://h\t1'))
+
+    def test_a_full_disk(self):
+        r = self.s3analyze('analyze', '--out', '/dev/full', self.path, status=1)
+        self.assertIn('/dev/full: No space left on device', r.err)
+        for options in [], ['--json']:
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run([BUILD / 's3analyze', 'analyze', *options, self.path],
+                                      stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count(b'\n'), 1)
+
+    def test_a_failure_leaves_the_old_file(self):
+        old = self.tmp / 'old'
+        old.write_text('before')
+        broken = self.write(b'op\tthread\n', 'broken')
+        self.s3analyze('analyze', '-o', old, broken, status=1)
+        self.assertEqual(old.read_text(), 'before')
+        self.s3analyze('analyze', '-o', old, self.path)
+        self.assertIn('Operation: GET', old.read_text())
+        self.assertEqual(sorted(p.name for p in self.tmp.iterdir()),
+                         ['broken', 'capture.csv.zst', 'old'])
+
+    def test_an_output_that_cannot_be_written(self):
+        r = self.s3analyze('analyze', '-o', self.tmp / 'no' / 'file', self.path, status=1)
+        self.assertIn('No such file or directory', r.err)
+
+
+class Filters(ReportTest):
+    def test_unknown_names_list_the_known(self):
+        path = capture('mixed-3hosts')
+        r = self.s3analyze('analyze', '--host', 'http://nowhere', path, status=1)
+        for host in '7071', '7072', '7073':
+            self.assertIn(f'http://127.0.0.1:{host}', r.err)
+        self.assertIn('STAT', self.s3analyze('analyze', '--op', 'GETT', path, status=1).err)
+        self.s3analyze('analyze', '--client', 'nobody', path, status=1)
+
+    def test_hosts_by_glob(self):
+        path = capture('mixed-3hosts')
+        report = self.s3analyze('analyze', '--json', '--host', '*:707[12]', path).json()
+        self.assertEqual({o['n_hosts'] for o in report['operations']}, {2})
+
+    def test_an_exact_name_comes_before_a_glob(self):
+        rows = [r._replace(host=f'http://[::{1 + i % 2}]:9000') for i, r in enumerate(steady(60))]
+        report = self.analyze(text(rows), '--host', 'http://[::1]:9000')
+        self.assertEqual(report.operations['GET']['n_requests'], 30)
+
+    def test_several_operations(self):
+        path = capture('mixed-3hosts')
+        for options in (['--op', 'GET,PUT'], ['--op=GET', '--analyze.op=PUT']):
+            report = self.s3analyze('analyze', '--json', *options, path).json()
+            self.assertEqual([o['op'] for o in report['operations']], ['GET', 'PUT'])
+
+    def test_from_and_to(self):
+        rows = steady(100)  # one every 100 ms
+        for options in (['--from', '2', '--to', '5s'],
+                        ['--from', '2026-11-21T05:46:00Z', '--to', '2026-11-21T06:46:03+01:00']):
+            report = self.analyze(text(rows), *options)
+            self.assertEqual(report.operations['GET']['n_requests'], 30)
+        r = self.s3analyze('analyze', '--from', 'noon', self.write(text(rows)), status=2)
+        self.assertIn('--from', r.err)
+
+    def test_several_captures_are_one(self):
+        a = self.write(text([r for r in steady(60, threads=2) if r.thread == 0]), 'a')
+        b = self.write(text([r for r in steady(60, threads=2) if r.thread == 1]), 'b')
+        whole = self.analyze(text(steady(60, threads=2)))
+        r = self.s3analyze('analyze', '--json', a, b)
+        self.assertEqual(r.json()['operations'], whole.json['operations'])
+        self.assertEqual([i['n_rows'] for i in r.json()['inputs']], [60, 60])
+
+
+class Help(ReportTest):
+    def test_aliases(self):
+        path = capture('get-single')
+        for long, short in (['--analyze.dur=500ms', '--dur=500ms'], ['--analyze.skip=2s', '--skip=2s'],
+                            ['--analyze.op=GET', '--op=GET'], ['--analyze.v', '-v']):
+            self.assertEqual(self.s3analyze('analyze', long, path).out,
+                             self.s3analyze('analyze', short, path).out)
+
+    def test_wrong_usage(self):
+        path = capture('get-single')
+        for options in (['--dur', '0'], ['--dur', 'x'], ['--range', 'most'], ['--threads', '-1'],
+                        ['--skip', '-1s'], []):
+            operands = [path] if options else []
+            self.s3analyze('analyze', *options, *operands, status=2)
+
+
+if __name__ == '__main__':
+    unittest.main()

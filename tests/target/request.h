@@ -1,0 +1,89 @@
+/* One request to the target and its answer. */
+#ifndef S3_REQUEST_H
+#define S3_REQUEST_H
+
+#include "buf.h"
+#include "fault.h"
+#include "store.h"
+
+#include <microhttpd.h>
+
+#define REQUEST_PARAMS_MAX 32
+#define REPLY_HEADERS_MAX  16
+
+struct request_param {
+    char *name;
+    char *value; /* "" without '=' */
+};
+
+struct reply_header {
+    const char *name;
+    char value[160];
+};
+
+struct reply {
+    int status;
+    struct buf xml;    /* the body, unless there is a blob */
+    struct blob *blob; /* the object of a GET or HEAD, `length` bytes from `offset` on */
+    size_t offset;
+    size_t length;
+    struct reply_header headers[REPLY_HEADERS_MAX];
+    size_t n_headers;
+    uint64_t n_objects;
+};
+
+struct request {
+    struct MHD_Connection *connection;
+    int server;        /* index of the port */
+    const char *op;    /* as in the log: GET PUT STAT DELETE LIST ... */
+    char method[16];
+    char *raw_path;    /* as sent, without the query */
+    char *raw_query;   /* as sent, without '?'; "" without one */
+    char *target;      /* bucket and key point into it */
+    const char *bucket; /* "" if none */
+    const char *key;    /* decoded, "" if none */
+    bool virtual_host;  /* the bucket came in the Host header */
+    char *query;       /* the parameters point into it */
+    struct request_param params[REQUEST_PARAMS_MAX];
+    size_t n_params;
+    struct blob *body; /* NULL if there was none */
+    size_t n_body;
+    const char *refused; /* error code of a request whose body is not taken */
+    struct reply reply;
+    struct fault_plan plan;
+
+    /* CLOCK_MONOTONIC: request line read, body read, answer queued, first and last byte of a body
+     * handed over for sending, all sent; 0: not reached. */
+    int64_t start_ns, received_ns, queued_ns, first_ns, last_ns, end_ns;
+    int64_t start_real_ns; /* CLOCK_REALTIME of start_ns */
+    size_t n_sent;
+    const char *fault; /* what was done to it: "" nothing */
+};
+
+int64_t request_now_ns(clockid_t clock);
+
+/* A request for the raw target of its request line; NULL: out of memory. */
+struct request *request_new(int server, const char *raw);
+void request_free(struct request *r);
+
+/* Decodes target and query. `domain`: virtual hosts end in "." and this; NULL: none. Error code of
+ * S3 or NULL. */
+const char *request_parse(struct request *r, const char *domain);
+
+/* The value of a header or of a query parameter; NULL: absent. */
+const char *request_header(const struct request *r, const char *name);
+const char *request_param(const struct request *r, const char *name);
+
+void reply_header(struct reply *reply, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Makes the reply an error with the status that belongs to the code. */
+void reply_error(struct reply *reply, const char *code, const char *message);
+
+/* Calls on_text for each element of XML text at its end, with its own text (references decoded).
+ * False if it is not well-formed as far as elements go; attributes, comments and a prolog are
+ * skipped. `text` is overwritten. */
+bool request_xml(char *text, void (*on_text)(void *user, const char *name, const char *text),
+                 void *user);
+
+#endif

@@ -1,0 +1,30 @@
+/* What the tests of the statistics share: the generators of statistics.md, section 5, and a
+ * comparison of doubles. */
+#ifndef S3_STATVEC_H
+#define S3_STATVEC_H
+
+#include "stats.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Tolerances for values printed with so many digits. */
+#define DIGITS_10 6e-10
+#define DIGITS_9  6e-9
+#define DIGITS_7  6e-7
+
+/* Fails the test unless |got - want| <= relative * |want|. */
+void statvec_assert_close(double got, double want, double relative);
+
+/* PM: the next value of the generator with state *u, in (0, 1). */
+double statvec_pm(uint64_t *u);
+
+/* AR(n, rho, seed). */
+void statvec_ar(double *x, size_t n, double rho, uint64_t seed);
+
+double statvec_mean(const double *x, size_t n);
+
+/* "99.9" as a ratio. */
+struct stats_ratio statvec_percent(const char *text);
+
+#endif

@@ -1,0 +1,182 @@
+/* libcommon/hist: bucket arithmetic, merging, and selection against a full sort. */
+#include "hist.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void test_vector_16(void **state)
+{
+    (void)state;
+    assert_int_equal(hist_index(2047), 2047);
+    assert_int_equal(hist_index(2048), 2048);
+    assert_int_equal(hist_index(4096), 3072);
+    assert_int_equal(hist_index(1000000), 11169);
+    assert_int_equal(hist_lower(11169), 999936);
+    assert_int_equal(hist_upper(11169), 1000447);
+    assert_int_equal(hist_index(123456789), 18267);
+    assert_int_equal(hist_index(HIST_MAX_VALUE), HIST_N_COUNTERS - 1);
+    assert_int_equal(hist_index(HIST_MAX_VALUE + 1), HIST_N_COUNTERS);
+    assert_int_equal(hist_index(INT64_MAX), HIST_N_INDEXES - 1);
+}
+
+/* Buckets cover the non-negative numbers without gap or overlap, each at most 1/1024 wide. */
+static void test_buckets_tile(void **state)
+{
+    (void)state;
+    int64_t next = 0;
+    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+        int64_t lower = hist_lower(i), upper = hist_upper(i);
+        assert_int_equal(lower, next);
+        assert_true(upper >= lower);
+        assert_true((upper - lower + 1) <= (lower < 2048 ? 1 : lower / 1024));
+        assert_int_equal(hist_index(lower), i);
+        assert_int_equal(hist_index(upper), i);
+        next = upper == INT64_MAX ? 0 : upper + 1;
+    }
+    assert_int_equal(next, 0);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 11;
+}
+
+static void test_counts_and_merge(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct hist all, part[2];
+    assert_true(hist_init(&all, &e));
+    assert_true(hist_init(&part[0], &e));
+    assert_true(hist_init(&part[1], &e));
+    uint64_t seed = 7;
+    for (int i = 0; i < 20000; i++) {
+        int64_t v = (int64_t)(next_random(&seed) >> (next_random(&seed) % 40));
+        hist_add(&all, v);
+        hist_add(&part[i % 2], v);
+    }
+    hist_merge(&part[0], &part[1]);
+    assert_int_equal(part[0].n, 20000);
+    assert_int_equal(part[0].n_over, all.n_over);
+    assert_true(all.n_over > 0);
+    assert_int_equal(part[0].min, all.min);
+    assert_int_equal(part[0].max, all.max);
+    assert_memory_equal(part[0].count, all.count, HIST_N_COUNTERS * sizeof *all.count);
+    hist_fini(&part[1]);
+    hist_fini(&part[0]);
+    hist_fini(&all);
+}
+
+static void test_value_at(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct hist h;
+    assert_true(hist_init(&h, &e));
+    for (int64_t v = 1; v <= 1000; v++)
+        hist_add(&h, v);
+    assert_int_equal(hist_value_at(&h, 1), 1);
+    assert_int_equal(hist_value_at(&h, 990), 990);
+    hist_add(&h, 1000000);
+    assert_int_equal(hist_value_at(&h, 1001), 1000000); /* not past the largest */
+    hist_add(&h, INT64_C(1) << 50);
+    assert_int_equal(hist_value_at(&h, 1001), 1000447);
+    assert_int_equal(hist_value_at(&h, 1002), INT64_C(1) << 50);
+    hist_add(&h, -5);
+    assert_int_equal(h.min, -5);
+    assert_int_equal(h.count[0], 1);
+    hist_fini(&h);
+}
+
+static int compare_int64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum shape { SPREAD, SMALL_VALUES, ONE_BUCKET, EQUAL, WITH_NEGATIVES, ASCENDING, HUGE_VALUES };
+
+static int64_t draw(enum shape shape, size_t i, uint64_t *seed)
+{
+    uint64_t r = next_random(seed);
+    switch (shape) {
+    case SPREAD:
+        return (int64_t)(r >> (r % 50));
+    case SMALL_VALUES:
+        return (int64_t)(r % 3000);
+    case ONE_BUCKET:
+        return (INT64_C(1) << 40) + (int64_t)(r % (1 << 30));
+    case EQUAL:
+        return 123456789;
+    case WITH_NEGATIVES:
+        return (int64_t)(r % 100001) - 50000;
+    case ASCENDING:
+        return (int64_t)i * 1000;
+    default:
+        return INT64_MAX - (int64_t)(r % 5);
+    }
+}
+
+static void test_select_is_a_sort(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1, 2, 31, 33, 4095, 4096, 30000};
+    uint64_t seed = 1;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (enum shape shape = SPREAD; shape <= HUGE_VALUES; shape++) {
+            size_t n = sizes[s];
+            int64_t *v = malloc(n * sizeof *v), *before = malloc(n * sizeof *v);
+            int64_t *sorted = malloc(n * sizeof *v);
+            assert_true(v != NULL && before != NULL && sorted != NULL);
+            for (size_t i = 0; i < n; i++)
+                v[i] = draw(shape, i, &seed);
+            memcpy(before, v, n * sizeof *v);
+            memcpy(sorted, v, n * sizeof *v);
+            qsort(sorted, n, sizeof *v, compare_int64);
+            size_t ranks[40];
+            int64_t found[40];
+            for (size_t i = 0; i < 40; i++)
+                ranks[i] = next_random(&seed) % n;
+            ranks[3] = 0;
+            ranks[5] = n - 1;
+            ranks[7] = ranks[9]; /* a repeat */
+            assert_true(hist_select(v, n, ranks, 40, found));
+            for (size_t i = 0; i < 40; i++)
+                assert_int_equal(found[i], sorted[ranks[i]]);
+            assert_memory_equal(v, before, n * sizeof *v);
+            free(v);
+            free(before);
+            free(sorted);
+        }
+    }
+}
+
+static void test_select_edges(void **state)
+{
+    (void)state;
+    const int64_t v[] = {3, 1, 2};
+    const size_t ranks[] = {0, 3};
+    int64_t out[2];
+    assert_true(hist_select(v, 3, ranks, 0, out));
+    assert_true(hist_select(v, 3, ranks, 1, out));
+    assert_int_equal(out[0], 1);
+    assert_false(hist_select(v, 3, ranks, 2, out));
+    assert_false(hist_select(v, 0, ranks, 1, out));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vector_16),        cmocka_unit_test(test_buckets_tile),
+        cmocka_unit_test(test_counts_and_merge), cmocka_unit_test(test_value_at),
+        cmocka_unit_test(test_select_is_a_sort), cmocka_unit_test(test_select_edges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+#include "analyze/outfile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/test_outfile.XXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    if (chdir("/") != 0)
+        return -1;
+    return rmdir(folder); /* fails if a test left a file behind */
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char buffer[64] = "";
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    size_t n = fread(buffer, 1, sizeof(buffer) - 1, f);
+    fclose(f);
+    buffer[n] = '\0';
+    assert_string_equal(buffer, text);
+}
+
+static void test_new_file(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    assert_true(outfile_open(&o, "new", &e));
+    fputs("text", o.f);
+    assert_int_equal(access("new", F_OK), -1);
+    assert_true(outfile_close(&o, &e));
+    assert_holds("new", "text");
+    unlink("new");
+}
+
+static void test_old_file_stays_until_the_end(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    struct stat st;
+    put("old", "before");
+    assert_int_equal(chmod("old", 0640), 0);
+    assert_true(outfile_open(&o, "old", &e));
+    fputs("after", o.f);
+    fflush(o.f);
+    assert_holds("old", "before");
+    assert_true(outfile_close(&o, &e));
+    assert_holds("old", "after");
+    assert_int_equal(stat("old", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    unlink("old");
+}
+
+static void test_discard(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    put("old", "before");
+    assert_true(outfile_open(&o, "old", &e));
+    fputs("after", o.f);
+    outfile_discard(&o);
+    assert_holds("old", "before");
+    unlink("old");
+}
+
+static void test_symbolic_link(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    struct stat st;
+    put("target", "before");
+    assert_int_equal(symlink("target", "link"), 0);
+    assert_true(outfile_open(&o, "link", &e));
+    fputs("after", o.f);
+    assert_true(outfile_close(&o, &e));
+    assert_holds("target", "after");
+    assert_int_equal(lstat("link", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    unlink("link");
+    unlink("target");
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    assert_true(outfile_open(&o, "/dev/full", &e));
+    fputs("text", o.f);
+    assert_false(outfile_close(&o, &e));
+    assert_string_equal(e.msg, "cannot write /dev/full: No space left on device");
+}
+
+static void test_no_such_folder(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    assert_false(outfile_open(&o, "nowhere/file", &e));
+    assert_string_equal(e.msg, "cannot write nowhere/file: No such file or directory");
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_true(outfile_is_stdout("-"));
+    assert_true(outfile_is_stdout("/dev/stdout"));
+    assert_false(outfile_is_stdout("file"));
+    put("a", "");
+    assert_int_equal(link("a", "b"), 0);
+    assert_true(outfile_is_same("a", "b"));
+    assert_true(outfile_is_same("./a", "a"));
+    assert_true(outfile_is_same("none", "none"));
+    assert_false(outfile_is_same("a", "none"));
+    unlink("a");
+    unlink("b");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_file),  cmocka_unit_test(test_old_file_stays_until_the_end),
+        cmocka_unit_test(test_discard),   cmocka_unit_test(test_symbolic_link),
+        cmocka_unit_test(test_full_disk), cmocka_unit_test(test_no_such_folder),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,620 @@
+/* analyze/stats on one run and on hosts: vectors V1-V8, V13, V14 and V16 of statistics.md, brute
+ * force where there is an independent way to the same number, and data that carries no answer. */
+#include "stats.h"
+
+#include "statvec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct err e;
+
+static void test_v1_bse(void **state)
+{
+    (void)state;
+    double x[300];
+    struct stats_bse bse;
+    struct stats_ci ci;
+    statvec_ar(x, 120, .8, 1);
+    assert_true(stats_bse(x, 120, &bse, &e));
+    assert_int_equal(bse.m, 8);
+    assert_int_equal(bse.b, 15);
+    statvec_assert_close(bse.c, .2040389883, DIGITS_10);
+    statvec_assert_close(bse.se, .9845290906, DIGITS_10);
+    statvec_assert_close(bse.lrv, 120 * bse.se * bse.se, 1e-12);
+    assert_true(stats_mean(statvec_mean(x, 120), x, 120, 1000, &ci, &e));
+    assert_true(ci.ok);
+    statvec_assert_close(ci.value, 100.7893852, DIGITS_10);
+    statvec_assert_close(ci.hi - ci.value, 2.111604887, DIGITS_10);
+    statvec_assert_close(ci.value - ci.lo, 2.111604887, DIGITS_10);
+    assert_true(ci.lo < ci.lo90 && ci.hi90 < ci.hi);
+
+    statvec_ar(x, 60, 0, 1);
+    assert_true(stats_bse(x, 60, &bse, &e));
+    assert_int_equal(bse.m, 1);
+    statvec_assert_close(bse.se, .4504025628, DIGITS_10);
+
+    statvec_ar(x, 300, .6, 7);
+    assert_true(stats_bse(x, 300, &bse, &e));
+    assert_int_equal(bse.m, 12);
+    assert_int_equal(bse.b, 25);
+    statvec_assert_close(bse.se, .4614864318, DIGITS_10);
+}
+
+static void test_bse_without_variation(void **state)
+{
+    (void)state;
+    double x[60];
+    struct stats_bse bse;
+    for (size_t i = 0; i < 60; i++)
+        x[i] = .1;
+    assert_true(stats_bse(x, 60, &bse, &e));
+    assert_true(bse.se == 0);
+    assert_true(bse.df == 59);
+    assert_true(stats_bse(x, 1, &bse, &e));
+    assert_true(bse.se == 0);
+    assert_true(stats_bse(x, 0, &bse, &e));
+}
+
+static void test_mean_needs_data(void **state)
+{
+    (void)state;
+    double x[20];
+    struct stats_ci ci;
+    statvec_ar(x, 20, 0, 1);
+    assert_true(stats_mean(100, x, 19, 1000, &ci, &e));
+    assert_false(ci.ok);
+    assert_string_equal(ci.why, "fewer than 20 segments");
+    assert_true(stats_mean(100, x, 20, 29, &ci, &e));
+    assert_false(ci.ok);
+    assert_string_equal(ci.why, "fewer than 30 requests");
+    assert_true(stats_mean(100, x, 20, 30, &ci, &e));
+    assert_true(ci.ok);
+}
+
+static void test_segment_width(void **state)
+{
+    (void)state;
+    const int64_t ms = 1000000, s = 1000 * ms;
+    assert_int_equal(stats_segment_width_ns(1200 * s), 10 * s);
+    assert_int_equal(stats_segment_width_ns(1200 * s - 1), 5 * s);
+    assert_int_equal(stats_segment_width_ns(60 * s), 500 * ms);
+    assert_int_equal(stats_segment_width_ns(1200 * ms), 10 * ms);
+    assert_int_equal(stats_segment_width_ns(1), 10 * ms);
+}
+
+static void test_v2_median_segment(void **state)
+{
+    (void)state;
+    double x[120];
+    struct stats_ci ci;
+    struct stats_quantile q;
+    statvec_ar(x, 120, .8, 1);
+    assert_true(stats_median_segment(x, 120, &ci, &q, &e));
+    assert_true(ci.ok);
+    statvec_assert_close(ci.value, 101.0651054, DIGITS_10);
+    assert_int_equal(q.m, 12);
+    statvec_assert_close(q.deff, 5.167442892, DIGITS_10);
+    assert_int_equal(q.n_e, 17);
+    assert_int_equal(q.r95.lo, 33);
+    assert_int_equal(q.r95.hi, 88);
+    statvec_assert_close(ci.lo, 97.94324281, DIGITS_10);
+    statvec_assert_close(ci.hi, 103.6186635, DIGITS_10);
+    assert_true(ci.lo90 >= ci.lo && ci.hi90 <= ci.hi);
+    assert_true(stats_median_segment(x, 10, &ci, NULL, &e));
+    assert_false(ci.ok);
+    assert_true(stats_median_segment(x, 0, &ci, NULL, &e));
+    assert_false(ci.ok);
+}
+
+static void test_v3_trend(void **state)
+{
+    (void)state;
+    const double a[] = {12, 11, 13, 12.5, 14, 13.5, 15, 14.2, 16, 15.5};
+    const double b[] = {5, 5, 6, 6, 6, 7, 5, 8, 8, 9};
+    struct stats_trend t;
+    assert_true(stats_trend(a, 10, &t, &e));
+    assert_int_equal(t.s, 35);
+    statvec_assert_close(t.v, 125, 1e-12);
+    statvec_assert_close(t.p, .002357527596, DIGITS_10);
+    statvec_assert_close(t.slope, .5, 1e-12);
+    assert_true(stats_trend(b, 10, &t, &e));
+    assert_int_equal(t.s, 30);
+    statvec_assert_close(t.v, 116.6666667, DIGITS_10);
+    statvec_assert_close(t.p, .007255622277, DIGITS_10);
+}
+
+static void test_v3_drift(void **state)
+{
+    (void)state;
+    double x[120];
+    struct stats_drift d;
+    statvec_ar(x, 120, .6, 3);
+    assert_true(stats_drift(x, 120, &d, &e));
+    assert_int_equal(d.m, 8);
+    assert_int_equal(d.b, 15);
+    assert_int_equal(d.s, 35);
+    statvec_assert_close(d.p, .09245959511, DIGITS_10);
+    assert_false(d.reported);
+    for (size_t i = 0; i < 120; i++)
+        x[i] += .1 * (double)i;
+    assert_true(stats_drift(x, 120, &d, &e));
+    assert_int_equal(d.s, 83);
+    statvec_assert_close(d.p, 4.950587e-5, DIGITS_7);
+    statvec_assert_close(d.change_frac, .1553130, DIGITS_7);
+    assert_true(d.reported);
+
+    for (size_t i = 0; i < 120; i++)
+        x[i] = 3;
+    assert_true(stats_drift(x, 120, &d, &e));
+    assert_false(d.ok);
+    assert_false(d.reported);
+}
+
+static void test_v4_warmup(void **state)
+{
+    (void)state;
+    double x[100];
+    uint64_t seed = 1;
+    struct stats_warmup w;
+    for (size_t i = 0; i < 100; i++)
+        x[i] = 100 + 10 * (statvec_pm(&seed) - .5) - 40 * exp(-(double)i / 4);
+    statvec_assert_close(stats_mser5(x, 100, 0), 1.930573937, DIGITS_10);
+    statvec_assert_close(stats_mser5(x, 100, 4), .07639647092, DIGITS_10);
+    assert_true(stats_warmup(x, 100, &w, &e));
+    assert_int_equal(w.n_cut, 20);
+    statvec_assert_close(w.t, -14.71895, DIGITS_7);
+    assert_true(w.df == 79);
+    statvec_assert_close(w.mean_rest, 100.4753095, DIGITS_10);
+    assert_true(w.steady);
+
+    /* A flat series is not cut, and one that is flat only at the end is not steady. */
+    statvec_ar(x, 100, 0, 1);
+    assert_true(stats_warmup(x, 100, &w, &e));
+    assert_int_equal(w.n_cut, 0);
+    for (size_t i = 0; i < 100; i++)
+        x[i] = i < 70 ? 50 + (double)i / 10 : 100 + (double)(i % 3);
+    assert_true(stats_warmup(x, 100, &w, &e));
+    assert_int_equal(w.n_cut, 70);
+    assert_false(w.steady);
+}
+
+static void test_v5_partition(void **state)
+{
+    (void)state;
+    double x[16];
+    const double levels[] = {10, 14, 9};
+    const size_t lengths[] = {5, 5, 6};
+    size_t n = 0, cuts[10], n_cuts;
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < lengths[k]; i++)
+            x[n++] = levels[k];
+    double cost;
+    assert_true(stats_partition(x, n, 3, 5, cuts, &n_cuts, &cost, &e));
+    assert_int_equal(n_cuts, 2);
+    assert_int_equal(cuts[0], 5);
+    assert_int_equal(cuts[1], 10);
+    statvec_assert_close(cost, 10, 1e-12);
+    assert_true(stats_partition(x, n, 3, 50, cuts, &n_cuts, &cost, &e));
+    assert_int_equal(n_cuts, 0);
+    statvec_assert_close(cost, 73.75, 1e-12);
+}
+
+static void test_v5_shifts(void **state)
+{
+    (void)state;
+    double x[60];
+    uint64_t seed = 1;
+    struct stats_shifts s;
+    for (size_t i = 0; i < 60; i++)
+        x[i] = 100 + 10 * (statvec_pm(&seed) - .5) - (i >= 30 ? 15 : 0);
+    assert_true(stats_shifts(x, 60, &s, &e));
+    statvec_assert_close(s.rho, .536815926, DIGITS_9);
+    statvec_assert_close(s.lrv, 61.87560154, DIGITS_10);
+    statvec_assert_close(s.beta, 1013.360131, DIGITS_10);
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.v[0].at, 30);
+    assert_true(s.v[0].after < s.v[0].before);
+}
+
+static double sse_of(const double *x, size_t from, size_t to)
+{
+    double mean = statvec_mean(x + from, to - from), sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
+}
+
+/* Every set of cuts of 12 points, as bits. */
+static void test_partition_by_brute_force(void **state)
+{
+    (void)state;
+    const size_t n = 12, least = 2;
+    double x[12];
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        statvec_ar(x, n, .9, seed);
+        double best = INFINITY, beta = (double)seed;
+        for (unsigned bits = 0; bits < 1u << (n - 1); bits++) {
+            double cost = 0;
+            size_t start = 0;
+            for (size_t i = 1; i <= n && isfinite(cost); i++) {
+                if (i < n && (bits >> (i - 1) & 1) == 0)
+                    continue;
+                cost = i - start < least ? INFINITY
+                                         : cost + sse_of(x, start, i) + (start > 0 ? beta : 0);
+                start = i;
+            }
+            best = fmin(best, cost);
+        }
+        size_t cuts[13], n_cuts;
+        double cost;
+        assert_true(stats_partition(x, n, least, beta, cuts, &n_cuts, &cost, &e));
+        statvec_assert_close(cost, best, 1e-11);
+    }
+}
+
+static void test_shifts_of_long_and_flat_series(void **state)
+{
+    (void)state;
+    const size_t n = 5003; /* blocks of 3 */
+    double *x = malloc(n * sizeof *x);
+    assert_non_null(x);
+    struct stats_shifts s;
+    statvec_ar(x, n, 0, 5);
+    assert_true(stats_shifts(x, n, &s, &e));
+    assert_int_equal(s.n, 0);
+    for (size_t i = 3000; i < n; i++)
+        x[i] += 20;
+    assert_true(stats_shifts(x, n, &s, &e));
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.v[0].at, 3000);
+    for (size_t i = 0; i < n; i++)
+        x[i] = i < 1500 ? 10 : 20;
+    assert_true(stats_shifts(x, 2000, &s, &e));
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.v[0].at, 1500);
+    for (size_t i = 0; i < n; i++)
+        x[i] = i < 1000 ? 100 : 104; /* under 5 % */
+    assert_true(stats_shifts(x, 2000, &s, &e));
+    assert_int_equal(s.n, 0);
+    assert_true(stats_shifts(x, 9, &s, &e));
+    assert_int_equal(s.n, 0);
+    free(x);
+}
+
+static void test_v6_rank(void **state)
+{
+    (void)state;
+    assert_int_equal(stats_rank(5, statvec_percent("30")), 2);
+    assert_int_equal(stats_rank(5, statvec_percent("40")), 2);
+    assert_int_equal(stats_rank(5, statvec_percent("50")), 3);
+    assert_int_equal(stats_rank(100, statvec_percent("99")), 99);
+    assert_int_equal(stats_rank(1, statvec_percent("0.1")), 1);
+    assert_int_equal(stats_rank(1000, statvec_percent("99.9")), 999);
+    assert_int_equal(stats_rank(UINT64_MAX, statvec_percent("50")), UINT64_MAX / 2 + 1);
+}
+
+static void test_percent(void **state)
+{
+    (void)state;
+    struct stats_ratio p = statvec_percent("99.90");
+    assert_int_equal(p.num, 999);
+    assert_int_equal(p.den, 1000);
+    p = statvec_percent("50");
+    assert_int_equal(p.num * 2, p.den);
+    const char *const bad[] = {
+        "", ".", "0", "0.00", "100", "101", "-1", "1e1", "5 ", "1.2.3", "0.1234567890123456"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(stats_ratio_percent(bad[i], &p));
+}
+
+/* The ranks, and their confidence P(l <= X < u), summed term by term. */
+static void assert_binomial(uint64_t n, double p, uint64_t l, uint64_t u, double confidence,
+                            double relative)
+{
+    uint64_t got_l, got_u;
+    stats_binomial_ranks(n, p, .95, &got_l, &got_u);
+    assert_int_equal(got_l, l);
+    assert_int_equal(got_u, u);
+    double sum = 0, all = lgamma((double)n + 1);
+    for (uint64_t k = l; k < u; k++) {
+        double in = (double)k, out = (double)(n - k);
+        sum += exp(all - lgamma(in + 1) - lgamma(out + 1) + in * log(p) + out * log1p(-p));
+    }
+    statvec_assert_close(sum, confidence, relative);
+}
+
+static void test_v7_binomial(void **state)
+{
+    (void)state;
+    assert_binomial(10, .5, 2, 9, .978515625, 1e-12);
+    assert_binomial(1000, .99, 983, 997, .9760947635, DIGITS_10);
+    assert_binomial(1000000, .999, 998938, 999062, .9502066, DIGITS_7);
+    /* Where GSL's function fails near the mean. */
+    double mean = 25e6, sd = sqrt(12.5e6);
+    uint64_t l = stats_binomial_quantile(.025, 50000000, .5);
+    assert_true(fabs((double)l - (mean - 1.959964 * sd)) <= 2);
+    assert_int_equal(stats_binomial_quantile(.975, 50000000, .5), 50000000 - l);
+}
+
+static void test_smallest_n(void **state)
+{
+    (void)state;
+    const char *const p[] = {"50", "75", "90", "95", "99", "99.9", "99.99"};
+    const uint64_t want[] = {6, 13, 36, 72, 368, 3688, 36887};
+    for (size_t i = 0; i < 7; i++) {
+        struct stats_ratio r = statvec_percent(p[i]);
+        uint64_t n = stats_quantile_min_n(r), l, u;
+        assert_int_equal(n, want[i]);
+        stats_binomial_ranks(n, (double)r.num / (double)r.den, .95, &l, &u);
+        assert_true(l >= 1 && u <= n);
+        stats_binomial_ranks(n - 1, (double)r.num / (double)r.den, .95, &l, &u);
+        assert_true(l < 1 || u > n - 1);
+    }
+}
+
+static int compare_int64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* CI of a quantile of n_segments * per_segment latencies. */
+static void quantile_of(const int64_t *latency, size_t n_segments, size_t per_segment,
+                        struct stats_ratio p, struct stats_quantile *q, struct stats_ci *ci)
+{
+    size_t n = n_segments * per_segment, ranks[5];
+    int64_t *sorted = malloc(n * sizeof *sorted), values[5];
+    int64_t *exceed = calloc(n_segments, sizeof *exceed);
+    int64_t *count = calloc(n_segments, sizeof *count);
+    assert_true(sorted != NULL && exceed != NULL && count != NULL);
+    memcpy(sorted, latency, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_int64);
+    int64_t value = sorted[stats_rank(n, p) - 1];
+    for (size_t i = 0; i < n; i++) {
+        count[i / per_segment]++;
+        exceed[i / per_segment] += latency[i] > value;
+    }
+    assert_true(stats_quantile(p, exceed, count, n_segments, q, &e));
+    stats_quantile_ranks(q, ranks);
+    for (size_t i = 0; i < 5; i++)
+        values[i] = sorted[ranks[i]];
+    stats_quantile_ci(q, values, ci);
+    free(sorted);
+    free(exceed);
+    free(count);
+}
+
+static void test_v8_quantile(void **state)
+{
+    (void)state;
+    double x[60];
+    int64_t latency[600], sum = 0;
+    uint64_t seed = 1;
+    statvec_ar(x, 60, .6, 3);
+    for (size_t i = 0; i < 600; i++) {
+        latency[i] = (int64_t)floor(10 * x[i / 10] * (1 + statvec_pm(&seed)));
+        sum += latency[i];
+    }
+    assert_int_equal(sum, 882404);
+    struct stats_quantile q;
+    struct stats_ci ci;
+    quantile_of(latency, 60, 10, statvec_percent("90"), &q, &ci);
+    assert_true(ci.ok && q.can_gate);
+    assert_true(ci.value == 1839);
+    statvec_assert_close(q.deff, 1.468926554, DIGITS_10);
+    assert_int_equal(q.n_e, 391);
+    assert_int_equal(q.r95.lo, 521);
+    assert_int_equal(q.r95.hi, 559);
+    assert_true(ci.lo == 1814 && ci.hi == 1875);
+    quantile_of(latency, 60, 10, statvec_percent("50"), &q, &ci);
+    assert_true(ci.value == 1464);
+    assert_true(q.deff == 1);
+    assert_int_equal(q.n_e, 575);
+    assert_true(ci.lo == 1437 && ci.hi == 1498);
+    assert_true(ci.lo90 >= ci.lo && ci.hi90 <= ci.hi);
+    quantile_of(latency, 60, 10, statvec_percent("99.9"), &q, &ci);
+    assert_false(ci.ok); /* 3,688 would be needed */
+    assert_true(isinf(ci.hi));
+    quantile_of(latency, 60, 10, statvec_percent("99"), &q, &ci);
+    assert_true(ci.ok);
+    assert_false(q.can_gate); /* 6 expected above it */
+    quantile_of(latency, 19, 10, statvec_percent("50"), &q, &ci);
+    assert_false(ci.ok);
+}
+
+static void test_error_rate(void **state)
+{
+    (void)state;
+    int64_t errors[40], n[40];
+    struct stats_ci ci;
+    for (size_t i = 0; i < 40; i++) {
+        errors[i] = i % 4 == 0;
+        n[i] = 10 + (int64_t)(i % 3);
+    }
+    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_true(ci.ok);
+    statvec_assert_close(ci.value, 10. / 439, 1e-12);
+    assert_true(ci.se > 0 && ci.lo >= 0 && ci.lo < ci.value && ci.value < ci.hi);
+    /* The same share in each segment: no variation, exactly. */
+    for (size_t i = 0; i < 40; i++) {
+        n[i] = 30 * (1 + (int64_t)(i % 3));
+        errors[i] = n[i] / 30;
+    }
+    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_true(ci.se == 0);
+    memset(n, 0, sizeof n);
+    memset(errors, 0, sizeof errors);
+    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_false(ci.ok);
+}
+
+static void test_stalls(void **state)
+{
+    (void)state;
+    const double x[] = {10, 11, 0, 9, 4.7, 10, 10, 5};
+    size_t n;
+    assert_true(stats_stalls(x, 8, &n, &e));
+    assert_int_equal(n, 2); /* below half of 9.5 */
+}
+
+static void test_v13_friedman(void **state)
+{
+    (void)state;
+    const double rows[] = {1, 2, 2, 3, 2, 2, 1, 4, 1, 3, 2, 4, 2, 1, 3, 3, 1, 2, 3, 4};
+    double q, pf;
+    assert_true(stats_friedman(rows, 5, 4, &q, &pf, &e));
+    statvec_assert_close(q, 9.765957447, DIGITS_10);
+    statvec_assert_close(pf, .02066402374, DIGITS_10);
+    const double flat[] = {1, 1, 1, 1};
+    assert_true(stats_friedman(flat, 2, 2, &q, &pf, &e));
+    assert_true(pf == 1);
+}
+
+static void test_v14_hosts(void **state)
+{
+    (void)state;
+    const double rates[] = {100, 102, 98, 101, 60};
+    struct stats_outlier out[6];
+    statvec_assert_close(stats_jain(rates, 5), .9702161656, DIGITS_10);
+    assert_true(stats_outliers(rates, 5, out, &e));
+    statvec_assert_close(out[4].z, -17.39903712, DIGITS_10);
+    assert_true(out[4].outlier);
+    assert_false(out[0].outlier);
+    assert_true(stats_outliers(rates + 1, 4, out, &e));
+    assert_false(out[3].outlier); /* four hosts are too few */
+    const double mostly_equal[] = {100, 100, 100, 60, 100, 100};
+    assert_true(stats_outliers(mostly_equal, 6, out, &e)); /* MAD is 0 */
+    statvec_assert_close(out[3].z, -6 * sqrt(2 / M_PI), 1e-12);
+    assert_true(out[3].outlier);
+    assert_true(out[0].z == 0);
+    const double dead[] = {100, 101, 99, 0, 100};
+    assert_true(stats_outliers(dead, 5, out, &e));
+    assert_true(out[3].outlier && isinf(out[3].z));
+    assert_false(out[0].outlier);
+}
+
+static void test_host_imbalance(void **state)
+{
+    (void)state;
+    double x[3 * 120];
+    struct stats_hosts h;
+    for (size_t i = 0; i < 3; i++)
+        statvec_ar(x + i * 120, 120, .3, i + 1);
+    assert_true(stats_hosts(x, 3, 120, &h, &e));
+    assert_true(h.ok);
+    assert_false(h.reported);
+    for (size_t j = 0; j < 120; j++)
+        x[2 * 120 + j] *= .8;
+    assert_true(stats_hosts(x, 3, 120, &h, &e));
+    assert_true(h.reported);
+    assert_true(h.df == 2 && h.p < 1e-4 && h.max_deviation_frac > .1 && h.jain < 1);
+    assert_true(stats_hosts(x, 1, 120, &h, &e));
+    assert_false(h.ok);
+    assert_true(stats_hosts(x, 3, 19, &h, &e));
+    assert_false(h.ok);
+}
+
+static void test_v16_latency(void **state)
+{
+    (void)state;
+    const int64_t one = 1050, small = 99;
+    assert_int_equal(stats_co_count(&one, 1, 100), 10);
+    assert_int_equal(stats_co_count(&small, 1, 100), 1);
+    assert_int_equal(stats_co_quantile(&one, 1, 100, statvec_percent("1")), 150);
+    assert_int_equal(stats_co_quantile(&one, 1, 100, statvec_percent("50")), 550);
+    assert_int_equal(stats_co_quantile(&one, 1, 100, statvec_percent("99")), 1050);
+
+    int64_t d[10];
+    double x;
+    for (size_t i = 0; i < 10; i++)
+        d[i] = i < 9 ? 1 : 10;
+    statvec_assert_close(stats_residual_frac(d, 10, 1), .5263157895, DIGITS_10);
+    assert_true(stats_residual_life(d, 10, statvec_percent("90"), &x, &e));
+    statvec_assert_close(x, 8.1, 1e-12);
+    assert_true(stats_residual_life(d, 10, statvec_percent("10"), &x, &e));
+    statvec_assert_close(x, .19, 1e-12);
+    memset(d, 0, sizeof d);
+    assert_true(stats_residual_life(d, 10, statvec_percent("90"), &x, &e));
+    assert_true(isnan(x));
+    assert_true(stats_residual_life(d, 0, statvec_percent("90"), &x, &e));
+    assert_true(isnan(x));
+}
+
+/* Residual life and the correction for omission against their definitions, on spread values. */
+static void test_latency_by_brute_force(void **state)
+{
+    (void)state;
+    enum { N = 500 };
+    int64_t d[N], *list = NULL;
+    uint64_t seed = 11;
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++)
+        d[i] = (int64_t)(5000 * pow(statvec_pm(&seed), -1.5));
+    const int64_t interval = 3000;
+    list = malloc((size_t)stats_co_count(d, N, interval) * sizeof *list);
+    assert_non_null(list);
+    for (size_t i = 0; i < N; i++) {
+        list[n++] = d[i];
+        for (int64_t v = d[i] - interval; v >= interval; v -= interval)
+            list[n++] = v;
+    }
+    assert_int_equal(n, stats_co_count(d, N, interval));
+    qsort(list, n, sizeof *list, compare_int64);
+    const char *const ps[] = {"1", "25", "50", "90", "99", "99.9"};
+    for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
+        struct stats_ratio p = statvec_percent(ps[i]);
+        assert_int_equal(stats_co_quantile(d, N, interval, p), list[stats_rank(n, p) - 1]);
+        double x, want = (double)p.num / (double)p.den;
+        assert_true(stats_residual_life(d, N, p, &x, &e));
+        double low = stats_residual_frac(d, N, (int64_t)floor(x));
+        double high = stats_residual_frac(d, N, (int64_t)floor(x) + 1);
+        statvec_assert_close(low + (high - low) * (x - floor(x)), want, 1e-12);
+    }
+    free(list);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    stats_init();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_v1_bse),
+        cmocka_unit_test(test_bse_without_variation),
+        cmocka_unit_test(test_mean_needs_data),
+        cmocka_unit_test(test_segment_width),
+        cmocka_unit_test(test_v2_median_segment),
+        cmocka_unit_test(test_v3_trend),
+        cmocka_unit_test(test_v3_drift),
+        cmocka_unit_test(test_v4_warmup),
+        cmocka_unit_test(test_v5_partition),
+        cmocka_unit_test(test_v5_shifts),
+        cmocka_unit_test(test_partition_by_brute_force),
+        cmocka_unit_test(test_shifts_of_long_and_flat_series),
+        cmocka_unit_test(test_v6_rank),
+        cmocka_unit_test(test_percent),
+        cmocka_unit_test(test_v7_binomial),
+        cmocka_unit_test(test_smallest_n),
+        cmocka_unit_test(test_v8_quantile),
+        cmocka_unit_test(test_error_rate),
+        cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_v13_friedman),
+        cmocka_unit_test(test_v14_hosts),
+        cmocka_unit_test(test_host_imbalance),
+        cmocka_unit_test(test_v16_latency),
+        cmocka_unit_test(test_latency_by_brute_force),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,237 @@
+#include "../../loadgen/xml.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct xml xml;
+static char seen[16384];
+
+static bool on_entry(void *user, const struct xml_entry *x, struct err *e)
+{
+    static const char *const kinds[] = {"object", "prefix",  "version",
+                                        "marker", "deleted", "failed"};
+    size_t n = strlen(seen);
+
+    snprintf(seen + n, sizeof seen - n, "%s '%s' %llu '%s' %d '%s' '%s'\n", kinds[x->kind], x->key,
+             (unsigned long long)x->size_bytes, x->version_id, x->is_latest, x->code, x->message);
+    assert_int_equal(x->n_key, strlen(x->key));
+    if (user != NULL && x->n_key == *(size_t *)user)
+        return err_set(e, "enough");
+    return true;
+}
+
+/* Reads `text` in pieces of `step` bytes. */
+static bool read_text(const char *text, size_t step, bool url_encoded, struct err *e)
+{
+    size_t n = strlen(text);
+
+    *e = (struct err){0};
+    seen[0] = '\0';
+    assert_true(xml_start(&xml, url_encoded, on_entry, NULL, e));
+    for (size_t at = 0; at < n; at += step) {
+        size_t piece = n - at < step ? n - at : step;
+        if (!xml_feed(&xml, text + at, piece, false, e))
+            return false;
+    }
+    return xml_feed(&xml, "", 0, true, e);
+}
+
+/* The same whole and byte by byte. */
+static void good(const char *text, bool url_encoded, enum xml_root root, const char *entries)
+{
+    struct err e;
+
+    for (size_t step = 1; step < 100000; step *= 99) {
+        assert_true(read_text(text, step, url_encoded, &e));
+        assert_int_equal(xml.root, root);
+        assert_string_equal(seen, entries);
+    }
+}
+
+#define NS     " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\""
+#define PROLOG "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+
+static void test_error(void **state)
+{
+    (void)state;
+    good(PROLOG "<Error><Code>SlowDown</Code><Message>Please &lt;reduce&gt;</Message>"
+                "<Key>k</Key><RequestId>1</RequestId></Error>",
+         false, XML_ERROR, "");
+    assert_string_equal(xml.code, "SlowDown");
+    assert_string_equal(xml.message, "Please <reduce>");
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    good(PROLOG
+         "<ListBucketResult" NS "><Name>b</Name><Prefix>p</Prefix><KeyCount>2</KeyCount>"
+         "<MaxKeys>1000</MaxKeys><IsTruncated>true</IsTruncated>\n"
+         "<Contents><Key>a/b &amp; c</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>"
+         "<ETag>&quot;e&quot;</ETag><Size>12345678901</Size><Owner><ID>x</ID>"
+         "<DisplayName>Key</DisplayName></Owner><StorageClass>STANDARD</StorageClass></Contents>"
+         "<Contents><Key>%41+\xc3\xa9</Key><Size>0</Size></Contents>"
+         "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>"
+         "<NextContinuationToken>1/ab==</NextContinuationToken></ListBucketResult>",
+         false, XML_LIST,
+         "object 'a/b & c' 12345678901 '' 0 '' ''\nobject '%41+\xc3\xa9' 0 '' 0 '' ''\n"
+         "prefix 'p/' 0 '' 0 '' ''\n");
+    assert_true(xml.is_truncated);
+    assert_int_equal(xml.n_entries, 3);
+    assert_string_equal(xml.next_token, "1/ab==");
+
+    good("<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>%41+%2B%C3%A9</Key>"
+         "</Contents></ListBucketResult>",
+         true, XML_LIST, "object 'A +\xc3\xa9' 0 '' 0 '' ''\n");
+    assert_false(xml.is_truncated);
+    assert_string_equal(xml.next_token, "");
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    good("<ListVersionsResult" NS "><NextKeyMarker>k%2F2</NextKeyMarker>"
+         "<NextVersionIdMarker>v2</NextVersionIdMarker><IsTruncated>true</IsTruncated>"
+         "<Version><Key>k</Key><VersionId>v1</VersionId><IsLatest>false</IsLatest><Size>3</Size>"
+         "</Version><DeleteMarker><Key>k</Key><VersionId>v2</VersionId><IsLatest>true</IsLatest>"
+         "</DeleteMarker></ListVersionsResult>",
+         true, XML_VERSIONS, "version 'k' 3 'v1' 0 '' ''\nmarker 'k' 0 'v2' 1 '' ''\n");
+    assert_string_equal(xml.next_key_marker, "k/2");
+    assert_string_equal(xml.next_version_marker, "v2");
+    assert_true(xml.is_truncated);
+}
+
+static void test_deleted(void **state)
+{
+    (void)state;
+    good("<DeleteResult" NS "><Deleted><Key>a%41</Key></Deleted><Error><Key>b</Key>"
+         "<VersionId>v</VersionId><Code>AccessDenied</Code><Message>No</Message></Error>"
+         "</DeleteResult>",
+         true, XML_DELETED,
+         "deleted 'a%41' 0 '' 0 '' ''\nfailed 'b' 0 'v' 0 'AccessDenied' 'No'\n");
+    assert_string_equal(xml.code, "");
+}
+
+static void test_multipart(void **state)
+{
+    (void)state;
+    good("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u-1</UploadId>"
+         "</InitiateMultipartUploadResult>",
+         false, XML_INITIATE, "");
+    assert_string_equal(xml.upload_id, "u-1");
+    good("<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>", false,
+         XML_COMPLETE, "");
+    good("<LocationConstraint/>", false, XML_OTHER, "");
+}
+
+static void bad(const char *text, bool url_encoded, const char *message)
+{
+    struct err e;
+
+    for (size_t step = 1; step < 100000; step *= 99) {
+        assert_false(read_text(text, step, url_encoded, &e));
+        assert_non_null(strstr(e.msg, message));
+    }
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    static char deep[64 * 3 + 1];
+    static char long_key[XML_TEXT_MAX + 100];
+
+    bad("", false, "bad XML");
+    bad("plain text", false, "bad XML");
+    bad("<Error><Code>x</Error>", false, "bad XML");
+    bad("<ListBucketResult><Contents><Key>a</Key>", false, "bad XML");
+    bad("<Error>\x01</Error>", false, "bad XML");
+    bad("<!DOCTYPE x [<!ENTITY a \"b\">]><Error><Code>&a;</Code></Error>", false, "document type");
+    bad("<ListBucketResult><Contents><Size>-1</Size></Contents></ListBucketResult>", false,
+        "not a number");
+    bad("<ListBucketResult><Contents><Key>%4</Key></Contents></ListBucketResult>", true,
+        "not URL-encoded");
+    for (size_t i = 0; i < 64; i++)
+        memcpy(deep + 3 * i, "<a>", 3);
+    bad(deep, false, "too deeply");
+    int n = sprintf(long_key, "<ListBucketResult><Contents><Key>");
+    memset(long_key + n, 'k', XML_TEXT_MAX);
+    strcpy(long_key + n + XML_TEXT_MAX, "</Key></Contents></ListBucketResult>");
+    bad(long_key, false, "longer than");
+}
+
+/* The longest text that is kept, and messages cut to their room. */
+static void test_long(void **state)
+{
+    (void)state;
+    static char text[XML_TEXT_MAX + 200];
+    struct err e;
+    int n = sprintf(text, "<InitiateMultipartUploadResult><UploadId>");
+
+    memset(text + n, 'u', XML_TEXT_MAX - 1);
+    strcpy(text + n + XML_TEXT_MAX - 1, "</UploadId></InitiateMultipartUploadResult>");
+    assert_true(read_text(text, 1000, false, &e));
+    assert_int_equal(strlen(xml.upload_id), XML_TEXT_MAX - 1);
+
+    n = sprintf(text, "<Error><Message>");
+    memset(text + n, 'm', XML_TEXT_MAX + 50);
+    strcpy(text + n + XML_TEXT_MAX + 50, "</Message></Error>");
+    assert_true(read_text(text, 1000, false, &e));
+    assert_int_equal(strlen(xml.message), sizeof xml.message - 1);
+}
+
+static void test_callback_stops(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    size_t stop_at = 2;
+    const char *text = "<ListBucketResult><Contents><Key>a</Key></Contents><Contents><Key>bb</Key>"
+                       "</Contents><Contents><Key>c</Key></Contents></ListBucketResult>";
+
+    seen[0] = '\0';
+    assert_true(xml_start(&xml, false, on_entry, &stop_at, &e));
+    assert_false(xml_feed(&xml, text, strlen(text), true, &e));
+    assert_string_equal(e.msg, "enough");
+    assert_int_equal(xml.n_entries, 2);
+}
+
+static void test_escape(void **state)
+{
+    (void)state;
+    char out[64];
+
+    assert_int_equal(xml_escape(out, sizeof out, "a<b>&\"'\t\n\r\xc3\xa9", 12), 43);
+    assert_string_equal(out, "a&lt;b&gt;&amp;&quot;&apos;&#9;&#10;&#13;\xc3\xa9");
+    assert_true(xml_escape(out, sizeof out, "\x01", 1) == SIZE_MAX);
+    assert_true(xml_escape(out, 5, "&", 1) == SIZE_MAX);
+    assert_int_equal(xml_escape(out, 6, "&", 1), 5);
+}
+
+static int setup(void **state)
+{
+    struct err e = {0};
+
+    (void)state;
+    return xml_init(&xml, &e) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    xml_fini(&xml);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_error),     cmocka_unit_test(test_list),
+        cmocka_unit_test(test_versions),  cmocka_unit_test(test_deleted),
+        cmocka_unit_test(test_multipart), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_long),      cmocka_unit_test(test_callback_stops),
+        cmocka_unit_test(test_escape),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
