@@ -90,7 +90,7 @@ $(error libraries are missing: apt-get install $(sort $(missing)))
 endif
 endif
 
-COMMON_LIBS = $(call pkg_libs,$(COMMON_PKGS)) -lpthread
+COMMON_LIBS = $(call pkg_libs,$(COMMON_PKGS)) -lpthread -lm
 ANALYZE_LIBS = $(call pkg_libs,$(ANALYZE_PKGS)) -lcsv
 LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
 

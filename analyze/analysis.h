@@ -12,9 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANALYSIS_MAX_SEGMENTS 1000000
+#define ANALYSIS_MAX_SEGMENTS     1000000
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
-#define ANALYSIS_MIN_RANGE_NS 1 /* an active range of at most this length is none */
+#define ANALYSIS_MIN_RANGE_NS     1 /* an active range of at most this length is none */
+
+struct statistics;
 
 enum range_kind {
     RANGE_AUTO,   /* all threads, or single where section 7 says so */
@@ -24,13 +26,14 @@ enum range_kind {
 };
 
 struct analysis_options {
-    int64_t segment_ns;     /* 0: chosen (section 3) */
-    int64_t skip_ns;        /* section 7 */
-    bool has_from, has_to;  /* keep requests that start at or after from and before to */
+    int64_t segment_ns;    /* 0: chosen (section 3) */
+    int64_t skip_ns;       /* section 7 */
+    bool has_from, has_to; /* keep requests that start at or after from and before to */
     bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
     int64_t from_ns, to_ns;
     enum range_kind range;
     bool full_series;       /* series from first start to last end (--analyze.all) */
+    int64_t co_interval_ns; /* > 0: durations corrected for coordinated omission too */
     unsigned threads;       /* 0: one per core */
 };
 
@@ -148,8 +151,8 @@ struct error_group {
 
 /* What the segments leave out. */
 struct outside {
-    int64_t n;        /* requests that end in no segment */
-    int64_t n_bytes;  /* before + after: with the segments' bytes exactly those of all requests */
+    int64_t n;       /* requests that end in no segment */
+    int64_t n_bytes; /* before + after: with the segments' bytes exactly those of all requests */
     int64_t before_bytes, after_bytes;
     int64_t n_before, n_after;
 };
@@ -166,11 +169,11 @@ struct series_row {
     int64_t bytes;
     double objects;
     int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
-    double ops_avg_ms;                    /* NaN: no request ended */
+    double ops_avg_ms;                     /* NaN: no request ended */
     double p50_ms, p90_ms, p99_ms, max_ms; /* of successful requests ending here; NaN: none */
-    double ttfb_p50_ms;                   /* NaN: none */
-    double in_flight;                     /* mean number of requests running */
-    bool in_range;                        /* the segment lies in the active range */
+    double ttfb_p50_ms;                    /* NaN: none */
+    double in_flight;                      /* mean number of requests running */
+    bool in_range;                         /* the segment lies in the active range */
 };
 
 struct operation {
@@ -191,8 +194,11 @@ struct operation {
     struct requests requests;
     struct error_group *errors; /* by count, then message */
     size_t n_error_groups;
-    /* Where the all-threads range keeps under half of the run: the single range's figures beside. */
+    struct statistics *statistics; /* statistics.h; NULL without a throughput */
+    /* Where the all-threads range keeps under half of the run: the single range's figures beside.
+     */
     bool range_is_short;
+    int64_t whole_run_ns; /* first start to last end, of a mixed capture before the drop */
     struct throughput single_throughput;
     struct segments single_segments;
     struct slow_thread *slow_threads;
@@ -235,17 +241,18 @@ struct analysis {
     struct analysis_private *internal;
 };
 
-/* Analyses `d`, dropping rows from its tables as section 7 says (skip, from/to, the mixed drop): the
- * dataset serves one analysis. False: *e says why (too many segments, a sum past 63 bits). The
+/* Analyses `d`, dropping rows from its tables as section 7 says (skip, from/to, the mixed drop):
+ * the dataset serves one analysis. False: *e says why (too many segments, a sum past 63 bits). The
  * caller calls analysis_free in any case. */
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,
                   struct err *e);
 void analysis_free(struct analysis *a);
 
 /* Computes the series of operation `op` (index into operations, or -1: the cluster total) for
- * one host (index into its sorted hosts) or all together (-1), on the operation's grid. *rows is owned by
- * the caller (free). *n is 0 where there is no series. Cost: the rows concerned. The first call for a host
- * groups the rows of the operation by host and keeps that, 4 bytes a row: one thread at a time. */
+ * one host (index into its sorted hosts) or all together (-1), on the operation's grid. *rows is
+ * owned by the caller (free). *n is 0 where there is no series. Cost: the rows concerned. The first
+ * call for a host groups the rows of the operation by host and keeps that, 4 bytes a row: one
+ * thread at a time. */
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e);
 

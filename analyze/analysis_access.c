@@ -1,68 +1,74 @@
-/* The first and the last request per object (section 8). Rows are partitioned by the hash of their key, so
- * that the hash table of one partition stays in the cache however many keys there are. */
+/* The first and the last request per object (section 8). Rows are partitioned by the hash of their
+ * key, so that the hash table of one partition stays in the cache however many keys there are. */
 #include "analysis_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_ROWS      4096 /* wanted per partition */
-#define MAX_PART_BITS  10
-#define FIRST_CAPACITY 1024 /* of the hash table */
+#define PART_ROWS     4096 /* wanted per partition */
+#define MAX_PART_BITS 10
+#define FIRST_OBJECTS 1024 /* the hash table has room for */
+#define FEW_OBJECTS   8192 /* whose hash table stays in the cache as a whole */
+#define PREFETCH      32   /* rows ahead */
 
-/* Hashes of keys are taken as evenly spread, but not which bits: this spreads all of them upwards. */
+/* Hashes of keys are taken as evenly spread, but not which bits: this spreads all of them upwards.
+ */
 static inline uint64_t spread(uint64_t hash)
 {
     return hash * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* One object; hash 0: free. */
 struct object {
     uint64_t hash;
     int64_t first_ns, last_ns; /* starts of the two rows */
     uint32_t first, last;
 };
 
+/* Objects in the order in which they came, found through an open-addressing table of their numbers.
+ */
 struct object_table {
     struct object *v;
-    size_t capacity; /* allocated */
-    size_t mask;     /* slots in use - 1 */
-    size_t n;
+    size_t n, cap;
+    uint32_t *slot; /* index into v + 1; 0: free */
+    size_t mask;    /* slots in use - 1; at least half of them stay free */
 };
 
 static size_t slot_of(const struct object_table *o, uint64_t hash)
 {
     size_t slot = (size_t)(spread(hash) >> 20) & o->mask;
-    while (o->v[slot].hash != 0 && o->v[slot].hash != hash)
+    while (o->slot[slot] != 0 && o->v[o->slot[slot] - 1].hash != hash)
         slot = (slot + 1) & o->mask;
     return slot;
 }
 
 static bool object_table_grow(struct object_table *o)
 {
-    struct object_table old = *o;
-    o->capacity = (old.mask + 1) * 2;
-    o->mask = o->capacity - 1;
-    o->v = calloc(o->capacity, sizeof *o->v);
-    if (o->v == NULL) {
-        *o = old;
+    size_t cap = o->cap > 0 ? o->cap * 2 : FIRST_OBJECTS;
+    struct object *v = realloc(o->v, cap * sizeof *v);
+    if (v == NULL)
         return false;
-    }
-    for (size_t i = 0; i <= old.mask; i++)
-        if (old.v[i].hash != 0)
-            o->v[slot_of(o, old.v[i].hash)] = old.v[i];
-    free(old.v);
+    o->v = v;
+    uint32_t *slot = calloc(cap * 2, sizeof *slot);
+    if (slot == NULL)
+        return false;
+    free(o->slot);
+    o->slot = slot;
+    o->mask = cap * 2 - 1;
+    o->cap = cap;
+    for (size_t i = 0; i < o->n; i++)
+        slot[slot_of(o, v[i].hash)] = (uint32_t)i + 1;
     return true;
 }
 
-/* Empties the table; n_rows is the most that may come. */
+/* Empties the table; no more than n_rows objects will come. */
 static void object_table_clear(struct object_table *o, size_t n_rows)
 {
-    size_t n_slots = FIRST_CAPACITY;
-    while (n_slots < 2 * n_rows && n_slots < o->capacity)
+    size_t n_slots = 64;
+    while (n_slots < 2 * n_rows && n_slots < 2 * o->cap)
         n_slots *= 2;
     o->mask = n_slots - 1;
     o->n = 0;
-    memset(o->v, 0, n_slots * sizeof *o->v);
+    memset(o->slot, 0, (o->mask + 1) * sizeof *o->slot);
 }
 
 /* Rows with a key, partition by partition. */
@@ -132,73 +138,111 @@ static void partition_fini(struct partition *p)
     free(p->first);
 }
 
-/* Finds the objects among rows [from, to) of the partition. */
-static bool find_objects(struct object_table *o, const struct dataset *d, const struct table *t,
-                         const struct partition *p, size_t from, size_t to)
+/* Counts one more row of the object of `hash`. */
+static inline bool add_row(struct object_table *o, const struct dataset *d, const struct table *t,
+                           uint64_t hash, uint32_t row)
 {
-    object_table_clear(o, to - from);
-    for (size_t k = from; k < to; k++) {
-        if (k + 16 < to)
-            __builtin_prefetch(&t->start[p->row[k + 16]]);
-        uint32_t row = p->row[k];
-        int64_t start_ns = t->start[row];
-        size_t slot = slot_of(o, p->hash[k]);
-        struct object *x = &o->v[slot];
-        if (x->hash == 0) {
-            *x = (struct object){p->hash[k], start_ns, start_ns, row, row};
-            if (++o->n * 2 > o->mask && !object_table_grow(o))
-                return false;
-            continue;
-        }
-        if (start_ns < x->first_ns ||
-            (start_ns == x->first_ns && dataset_compare(d, t, row, t, x->first) < 0)) {
-            x->first_ns = start_ns;
-            x->first = row;
-        }
-        if (start_ns > x->last_ns ||
-            (start_ns == x->last_ns && dataset_compare(d, t, row, t, x->last) > 0)) {
-            x->last_ns = start_ns;
-            x->last = row;
-        }
+    int64_t start_ns = t->start[row];
+    size_t slot = slot_of(o, hash);
+    if (o->slot[slot] == 0) {
+        o->v[o->n++] = (struct object){hash, start_ns, start_ns, row, row};
+        o->slot[slot] = (uint32_t)o->n;
+        return o->n < o->cap || object_table_grow(o);
+    }
+    struct object *x = &o->v[o->slot[slot] - 1];
+    if (start_ns < x->first_ns ||
+        (start_ns == x->first_ns && dataset_compare(d, t, row, t, x->first) < 0)) {
+        x->first_ns = start_ns;
+        x->first = row;
+    }
+    if (start_ns > x->last_ns ||
+        (start_ns == x->last_ns && dataset_compare(d, t, row, t, x->last) > 0)) {
+        x->last_ns = start_ns;
+        x->last = row;
     }
     return true;
 }
 
-bool access_init(struct access *a, const struct dataset *d, const struct table *t,
-                 const int64_t *edges, size_t n_buckets, struct err *e)
+static void put_pairs(const struct object_table *o, uint64_t *pair)
 {
-    *a = (struct access){.n_buckets = n_buckets};
-    struct partition p;
-    struct object_table o = {.v = malloc(FIRST_CAPACITY * sizeof *o.v), .capacity = FIRST_CAPACITY};
-    bool ok = partition_init(&p, t, edges, n_buckets, e);
-    if (ok && o.v == NULL)
-        ok = err_set(e, "out of memory");
+    for (size_t i = 0; i < o->n; i++)
+        pair[i] = o->v[i].first | (uint64_t)o->v[i].last << 32;
+}
 
-    size_t n_parts = ok ? p.n / n_buckets : 0, at = 0;
-    for (size_t b = 0; ok && b < n_buckets; b++) {
+/* Without partitions, as long as there are few objects. *done: there are few. */
+static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
+                     const struct table *t, bool *done, struct err *e)
+{
+    size_t n_rows = 0;
+    *done = false;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->error[i] != 0 || t->object[i] == 0)
+            continue;
+        n_rows++;
+        if (!add_row(o, d, t, t->object[i], (uint32_t)i))
+            return err_set(e, "out of memory");
+        if (o->n > FEW_OBJECTS)
+            return true;
+    }
+    a->pair = malloc((o->n + 1) * sizeof *a->pair);
+    if (a->pair == NULL)
+        return err_set(e, "out of memory");
+    a->n[0] = o->n;
+    put_pairs(o, a->pair);
+    a->repeated[0] = a->n[0] < n_rows;
+    *done = true;
+    return true;
+}
+
+static bool find_in_partitions(struct access *a, struct object_table *o, const struct dataset *d,
+                               const struct table *t, const int64_t *edges, struct err *e)
+{
+    struct partition p;
+    bool ok = partition_init(&p, t, edges, a->n_buckets, e);
+    size_t n_parts = ok ? p.n / a->n_buckets : 0, at = 0;
+    for (size_t b = 0; ok && b < a->n_buckets; b++) {
         a->first[b] = at;
         for (size_t k = b * n_parts; ok && k < (b + 1) * n_parts; k++) {
-            if (p.first[k] == p.first[k + 1])
+            size_t from = p.first[k], to = p.first[k + 1];
+            if (from == to)
                 continue;
-            if (!find_objects(&o, d, t, &p, p.first[k], p.first[k + 1])) {
-                ok = err_set(e, "out of memory");
-                break;
+            object_table_clear(o, to - from);
+            for (size_t i = from; ok && i < to; i++) {
+                if (i + PREFETCH < to)
+                    __builtin_prefetch(&t->start[p.row[i + PREFETCH]]);
+                ok = add_row(o, d, t, p.hash[i], p.row[i]);
             }
             /* The pairs take the place of the hashes, which are not needed any more. */
-            for (size_t i = 0; i <= o.mask; i++)
-                if (o.v[i].hash != 0)
-                    p.hash[at++] = o.v[i].first | (uint64_t)o.v[i].last << 32;
+            put_pairs(o, p.hash + at);
+            at += o->n;
         }
         a->n[b] = at - a->first[b];
-        a->repeated[b] = ok && a->n[b] < p.first[(b + 1) * n_parts] - p.first[b * n_parts];
+        a->repeated[b] = a->n[b] < p.first[(b + 1) * n_parts] - p.first[b * n_parts];
+        if (!ok)
+            err_set(e, "out of memory");
     }
     if (ok) {
         uint64_t *fitting = realloc(p.hash, (at + 1) * sizeof *fitting);
         a->pair = fitting != NULL ? fitting : p.hash;
         p.hash = NULL;
     }
-    free(o.v);
     partition_fini(&p);
+    return ok;
+}
+
+bool access_init(struct access *a, const struct dataset *d, const struct table *t,
+                 const int64_t *edges, size_t n_buckets, struct err *e)
+{
+    *a = (struct access){.n_buckets = n_buckets};
+    struct object_table o = {0};
+    bool done = false;
+    bool ok = object_table_grow(&o) || err_set(e, "out of memory");
+    if (ok && n_buckets == 1)
+        ok = find_few(a, &o, d, t, &done, e);
+    if (ok && !done)
+        ok = find_in_partitions(a, &o, d, t, edges, e);
+    free(o.v);
+    free(o.slot);
     return ok;
 }
 

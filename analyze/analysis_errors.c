@@ -103,8 +103,7 @@ static bool fill_group(struct error_group *g, const struct dataset *d, const str
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct cell *x = &cells[i];
-        g->hosts[i] =
-            (struct error_host){d->hosts.v[x->host], x->count, x->first_ns, x->last_ns};
+        g->hosts[i] = (struct error_host){d->hosts.v[x->host], x->count, x->first_ns, x->last_ns};
         g->count += x->count;
         g->first_ns = x->first_ns < g->first_ns ? x->first_ns : g->first_ns;
         g->last_ns = x->last_ns > g->last_ns ? x->last_ns : g->last_ns;

@@ -1,4 +1,16 @@
-/* Shared by the files analysis*.c and by nothing else. */
+/* Shared by the files analysis*.c and by nothing else.
+ *
+ *   analysis.c           what is mixed, in what order; the results put together
+ *   analysis_drop.c      what is skipped and dropped
+ *   analysis_scan.c      one pass over a table: counts, sums, starts, threads
+ *   analysis_set.c       a set of requests: groups, active ranges, totals (sections 2, 5)
+ *   analysis_segments.c  its segments (sections 4, 6)
+ *   analysis_sample.c    values of requests: moments and quantiles (section 1)
+ *   analysis_requests.c  request statistics (section 8)
+ *   analysis_access.c    first and last request per object
+ *   analysis_errors.c    groups of errors
+ *   analysis_series.c    time series
+ *   analysis_warnings.c  what could mislead */
 #ifndef S3_ANALYSIS_INTERNAL_H
 #define S3_ANALYSIS_INTERNAL_H
 
@@ -29,79 +41,213 @@ static inline struct attribution_request analysis_request(const struct table *t,
     };
 }
 
-/* ---- analysis_set.c: sections 2 to 6 for one set of requests ---- */
+/* ---- analysis_scan.c ---- */
 
-/* What is known of the requests of one place, or of one key of group_keys. */
-struct set_part {
+/* What is known of the requests of one place, or of a host, a client, a set. */
+struct scan_part {
     int64_t n, n_errors;
-    int64_t n_bytes; /* of the successful */
-    int64_t first_start_ns, last_end_ns;
-    struct segment_starts ok_starts; /* of the successful */
+    int64_t n_bytes, n_objects; /* of the successful */
+    int64_t last_end_ns;
+    struct segment_starts ok, failed;
 };
 
-/* One host's or client's share of a set. */
+#define SCAN_PART_NONE                                                                             \
+    ((struct scan_part){                                                                           \
+        .last_end_ns = INT64_MIN, .ok = SEGMENT_STARTS_NONE, .failed = SEGMENT_STARTS_NONE})
+
+static inline int64_t scan_part_first_start_ns(const struct scan_part *p)
+{
+    return p->ok.first_ns < p->failed.first_ns ? p->ok.first_ns : p->failed.first_ns;
+}
+
+void scan_part_merge(struct scan_part *to, const struct scan_part *from);
+
+/* Rows i * SCAN_BLOCK and following. Rows that lie at the edges of a range are found by looking at
+ * the blocks first: recorded rows are about in order of time, so few blocks reach over an edge. */
+#define SCAN_BLOCK 1024
+struct scan_block {
+    int64_t min_start_ns, max_end_ns;
+};
+
+/* One pass over a table. */
+struct scan {
+    const struct table *t;
+    struct scan_part *parts;        /* by place */
+    struct segment_thread *threads; /* by thread index, over all requests */
+    struct scan_block *blocks;
+    size_t n_blocks;
+    struct scan_part all;
+    size_t earliest;              /* row; 0 without rows */
+    int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
+};
+
+/* False: out of memory, or a sum past 63 bits. scan_fini may be called in any case. */
+bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e);
+void scan_fini(struct scan *s);
+
+static inline size_t scan_block_end(const struct scan *s, size_t block)
+{
+    size_t end = (block + 1) * SCAN_BLOCK;
+    return end < s->t->n ? end : s->t->n;
+}
+
+/* ---- analysis_set.c: one operation type, or all types together ---- */
+
+/* The hosts (or clients) of a set, each with its share; arrays by key. */
 struct set_group {
     struct group_keys keys;
-    struct set_part *parts;     /* by key */
-    struct segment_range *ok;   /* by key: active ranges of the successful */
-    struct throughput *totals;  /* by key */
-    struct segments *segments;  /* by key, on the set's grid */
+    struct scan_part *parts;
+    struct segment_range *ok; /* active ranges of the successful */
+    int64_t *n_inside;        /* successful requests inside the set's range `ok` */
+    struct throughput *totals;
+    struct segments *segments; /* on the set's grid */
 };
 
 struct set {
     const struct dataset *d;
-    const struct table *const *tables; /* borrowed */
-    size_t n_tables;
+    const struct scan *const *scans; /* borrowed, by table */
+    size_t n_scans;
     enum range_kind kind; /* not RANGE_AUTO */
-    bool with_groups;     /* also by host and by client */
+    bool with_groups;     /* ranges, totals and segments of each host and client too */
 
-    struct set_part all;        /* over all requests */
-    int64_t n_objects;          /* of the successful */
-    int64_t objects_per_op;     /* of the earliest request */
-    int64_t n_threads;
-    int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
-    struct segment_thread *threads; /* by thread index, over all requests */
-    struct segment_range range, ok; /* over all; over the successful */
+    struct scan_part all;
+    struct segment_thread *threads; /* of all scans together */
+    struct segment_range range, ok; /* active: of all requests; of the successful */
+    struct set_group hosts, clients;
+
     int64_t segment_ns;
-    struct segment_grid grid;       /* n = 0: no segments */
+    struct segment_grid grid; /* n = 0: no segments */
     struct throughput total;
-    struct segments segments; /* absent with fewer than two, or without a total */
     struct attribution_outside outside;
-    struct set_group hosts, clients; /* filled by groups if with_groups; keys always */
+    int64_t n_inside; /* successful requests inside `ok` */
+
+    struct segments segments; /* absent with fewer than two, or without a total */
 };
 
-/* with_groups: ranges, totals and segments of each host and client too. set_fini may be called in any
- * case. */
-void set_init(struct set *s, const struct dataset *d, const struct table *const *tables,
-              size_t n_tables, enum range_kind kind, bool with_groups);
-/* Counts, keys and active ranges. */
-bool set_scan(struct set *s, struct err *e);
-/* Cuts segments of segment_ns and adds up everything. 0: the length is chosen, by the duration of the
- * set or (by_total) by that of its total. After set_scan. */
-bool set_attribute(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
+/* Groups and active ranges. set_fini may be called in any case. */
+bool set_init(struct set *s, const struct dataset *d, const struct scan *const *scans,
+              size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
 void set_fini(struct set *s);
 
-/* ---- analysis_requests.c: section 8 ---- */
-bool analysis_requests(struct operation *op, const struct set *s, struct err *e);
-void analysis_requests_free(struct requests *r);
+/* The range in which all clients ran: the intersection of their single ranges, failed requests
+ * included. */
+bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e);
 
-/* ---- analysis_access.c: first and last request per object ---- */
+/* Chooses the grid of segments of segment_ns (0: chosen by the duration of the set or, by_total, by
+ * that of its total), adds up totals and what lies outside. */
+bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
 
-/* Size buckets as edges: bucket b holds sizes in [edge[b], edge[b + 1]). */
-#define ACCESS_MAX_BUCKETS 16
-struct access {
-    size_t n_buckets;
-    uint64_t *pair;                       /* rows: first in the low, last in the high 32 bits */
-    size_t first[ACCESS_MAX_BUCKETS + 1]; /* pairs of bucket b: pair[first[b]] .. pair[first[b] + n[b] - 1] */
-    size_t n[ACCESS_MAX_BUCKETS];         /* objects */
-    bool repeated[ACCESS_MAX_BUCKETS];    /* some object is touched more than once */
+/* ---- analysis_segments.c ---- */
+
+/* Fills the segments of the set and of its groups. After set_totals. */
+bool set_segments(struct set *s, struct err *e);
+
+/* Whether a group has figures of its own: one key alone has those of the set. */
+static inline bool set_is_grouped(const struct set *s, const struct set_group *g)
+{
+    return s->with_groups && g->keys.n > 1;
+}
+
+/* ---- analysis_sample.c ---- */
+
+/* The successful requests of a table inside a range, or the rows named by a list of pairs. */
+struct rows {
+    const struct table *t;
+    struct segment_range range; /* unless pair != NULL */
+    const uint64_t *pair;
+    unsigned shift; /* 0: the row in the low, 32: in the high half of each */
+    size_t n;       /* rows or pairs to look at */
 };
 
-/* Over all successful requests of t with a key and a size in a bucket. access_fini may be called in any
- * case. Memory: 12 bytes a row while it runs, 8 bytes an object then. */
+/* Row k of them; false: not one of them. */
+static inline bool rows_get(const struct rows *r, size_t k, size_t *row)
+{
+    if (r->pair != NULL) {
+        *row = (uint32_t)(r->pair[k] >> r->shift);
+        return true;
+    }
+    *row = k;
+    return r->t->error[k] == 0 && r->t->start[k] >= r->range.start_ns &&
+           table_end(r->t, k) <= r->range.end_ns;
+}
+
+/* Size classes (section 8, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]). */
+#define SAMPLE_N_CLASSES 14
+extern const int64_t sample_class_edges[SAMPLE_N_CLASSES + 1];
+size_t sample_class(int64_t bytes);
+
+/* How rows are divided: not at all (both NULL), by a key of group_keys, or by size class. */
+struct parts {
+    size_t n;
+    const uint32_t *of_place;
+    const uint8_t *of_class;
+    const int64_t *room; /* by part: no more rows than that */
+};
+
+static inline size_t part_of(const struct parts *p, const struct table *t, size_t row)
+{
+    if (p->of_place != NULL)
+        return p->of_place[t->place[row]];
+    return p->of_class != NULL ? p->of_class[sample_class(packed_get(&t->bytes, row))] : 0;
+}
+
+/* The functions below fill figures of all rows together and of each part; either pointer may be
+ * NULL. Those of the parts stand `stride` bytes apart, within larger structs. Without rows nothing
+ * is filled.
+ *
+ * Durations; `plus` (NULL: nothing) is added to them, and rows without it are left out. The field
+ * ttfb stays as it is. */
+bool sample_durations(const struct rows *rows, const struct parts *parts, const struct packed *plus,
+                      struct durations *all, struct durations *by_part, size_t stride,
+                      struct err *e);
+bool sample_ttfb(const struct rows *rows, const struct parts *parts, struct ttfb *all,
+                 struct ttfb *by_part, size_t stride, struct err *e);
+/* Throughputs of single requests, with their TTFBs. */
+bool sample_sized(const struct rows *rows, const struct parts *parts, struct sized *by_part,
+                  size_t stride, struct err *e);
+
+/* ---- analysis_access.c ---- */
+
+/* First and last row per object, by bucket of size: bucket b holds sizes in [edge[b], edge[b + 1]).
+ */
+struct access {
+    size_t n_buckets;
+    uint64_t *pair;                     /* first row in the low, last row in the high half */
+    size_t first[SAMPLE_N_CLASSES + 1]; /* pairs of bucket b: n[b] from pair[first[b]] on */
+    size_t n[SAMPLE_N_CLASSES];         /* objects */
+    bool repeated[SAMPLE_N_CLASSES];    /* some object is touched more than once */
+};
+
+/* Over all successful requests of t with a key and a size in a bucket. access_fini may be called in
+ * any case. Memory: 12 bytes a row while it runs, 8 bytes an object then. */
 bool access_init(struct access *a, const struct dataset *d, const struct table *t,
                  const int64_t *edges, size_t n_buckets, struct err *e);
 void access_fini(struct access *a);
+
+/* ---- analysis_requests.c ---- */
+
+/* Request statistics of one operation on their way: pieces that may run at the same time. */
+struct requests_work {
+    struct operation *op;
+    const struct set *s;
+    struct rows rows;
+    struct parts hosts, clients;
+    struct durations *single; /* by host; single size and several hosts */
+    struct sized *sized;      /* by host; several sizes and several hosts */
+};
+
+/* Decides what there is to compute. requests_work_fini may be called in any case. */
+bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
+                        struct err *e);
+/* The pieces; each takes a struct requests_work. */
+bool requests_durations(void *work, struct err *e);
+bool requests_ttfb(void *work, struct err *e);
+bool requests_access(void *work, struct err *e);
+bool requests_sizes(void *work, struct err *e);
+/* Puts the hosts' figures in place. */
+bool requests_work_finish(struct requests_work *w, struct err *e);
+void requests_work_fini(struct requests_work *w);
+void requests_free(struct requests *r);
 
 /* ---- analysis_errors.c ---- */
 bool analysis_errors(struct operation *op, const struct dataset *d, const struct table *t,
@@ -109,7 +255,21 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
 void analysis_errors_free(struct operation *op);
 
 /* ---- analysis_warnings.c ---- */
-bool analysis_warnings(struct analysis *a, struct err *e);
+
+/* One pass over all requests: how busy each thread was, and when none of them ran. */
+#define RUN_SCAN_BINS 1024
+struct run_scan {
+    const struct dataset *d;
+    int64_t start_ns, end_ns;          /* of the run: first start, last end */
+    struct thread_time *threads;       /* NULL: no requests */
+    int64_t change[RUN_SCAN_BINS + 2]; /* in the number of requests that run, by bin of time */
+};
+
+/* Takes a struct run_scan with d, start_ns and end_ns. run_scan_fini may be called in any case. */
+bool run_scan_fill(void *run_scan, struct err *e);
+void run_scan_fini(struct run_scan *s);
+
+bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err *e);
 void analysis_warnings_free(struct analysis *a);
 
 /* ---- analysis_series.c ---- */

@@ -189,8 +189,8 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
     return fill_quantiles(rows, sel, n_sel, g);
 }
 
-/* The grid continued on both sides until it holds every request; without an active range it starts with
- * the first request. */
+/* The grid continued on both sides until it holds every request; without an active range it starts
+ * with the first request. */
 static bool full_grid(struct segment_grid *g, const struct analysis_source *s, struct err *e)
 {
     int64_t length_ns = s->segment_ns;

@@ -1,47 +1,42 @@
-/* Sections 2 to 6 of analysis-semantics.md for one set of requests: one operation type, or all types
- * together. Three passes over the rows: counts, starts and threads; ends (the single range needs the
- * last start first); attribution. */
+/* Groups, active ranges and totals (sections 2 and 5) of a set of requests. After the scans, no
+ * pass over all rows is needed: only rows near the ends of a range matter, and the blocks say where
+ * those are. */
 #include "analysis_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A matrix of slices, hosts x segments, of up to this size is filled in one pass over the rows. A larger one
- * is never held: its hosts come one after another. */
-#define DENSE_BYTES (8u << 20)
+/* ---- Groups ---- */
 
-static const struct set_part part_none = {
-    .first_start_ns = INT64_MAX,
-    .last_end_ns = INT64_MIN,
-    .ok_starts = SEGMENT_STARTS_NONE,
-};
-
-static void part_merge(struct set_part *to, const struct set_part *from)
+static bool group_init(struct set_group *g, const struct set *s, enum group_by by, struct err *e)
 {
-    to->n += from->n;
-    to->n_errors += from->n_errors;
-    to->n_bytes += from->n_bytes;
-    if (from->first_start_ns < to->first_start_ns)
-        to->first_start_ns = from->first_start_ns;
-    if (from->last_end_ns > to->last_end_ns)
-        to->last_end_ns = from->last_end_ns;
-    segment_starts_merge(&to->ok_starts, &from->ok_starts);
-}
-
-void set_init(struct set *s, const struct dataset *d, const struct table *const *tables,
-              size_t n_tables, enum range_kind kind, bool with_groups)
-{
-    *s = (struct set){
-        .d = d,
-        .tables = tables,
-        .n_tables = n_tables,
-        .kind = kind,
-        .with_groups = with_groups,
-        .all = part_none,
-        .min_bytes = INT64_MAX,
-        .max_bytes = INT64_MIN,
-    };
+    const struct dataset *d = s->d;
+    int64_t *n_by_place = calloc(d->n_places + 1, sizeof *n_by_place);
+    if (n_by_place == NULL)
+        return err_set(e, "out of memory");
+    for (size_t k = 0; k < s->n_scans; k++)
+        for (size_t p = 0; p < d->n_places; p++)
+            n_by_place[p] += s->scans[k]->parts[p].n;
+    bool ok = group_keys_init(&g->keys, d, by, n_by_place, e);
+    free(n_by_place);
+    if (!ok)
+        return false;
+    size_t n = g->keys.n + 1;
+    g->parts = malloc(n * sizeof *g->parts);
+    g->ok = malloc(n * sizeof *g->ok);
+    g->n_inside = calloc(n, sizeof *g->n_inside);
+    g->totals = calloc(n, sizeof *g->totals);
+    g->segments = calloc(n, sizeof *g->segments);
+    if (g->parts == NULL || g->ok == NULL || g->n_inside == NULL || g->totals == NULL ||
+        g->segments == NULL)
+        return err_set(e, "out of memory");
+    for (size_t k = 0; k < g->keys.n; k++)
+        g->parts[k] = SCAN_PART_NONE;
+    for (size_t k = 0; k < s->n_scans; k++)
+        for (size_t p = 0; p < d->n_places; p++)
+            if (s->scans[k]->parts[p].n > 0)
+                scan_part_merge(&g->parts[g->keys.of_place[p]], &s->scans[k]->parts[p]);
+    return true;
 }
 
 static void group_fini(struct set_group *g)
@@ -49,108 +44,12 @@ static void group_fini(struct set_group *g)
     group_keys_fini(&g->keys);
     free(g->parts);
     free(g->ok);
+    free(g->n_inside);
     free(g->totals);
     free(g->segments);
 }
 
-void set_fini(struct set *s)
-{
-    free(s->threads);
-    group_fini(&s->hosts);
-    group_fini(&s->clients);
-}
-
-/* ---- First pass ---- */
-
-struct scan {
-    struct set_part *parts; /* by place */
-    struct segment_starts failed;
-    struct segment_thread *ok_threads; /* NULL: not wanted */
-    int64_t sum_bytes, sum_objects;
-    const struct table *earliest;
-    size_t earliest_row;
-};
-
-static bool scan_table(struct set *s, const struct table *t, struct scan *sc, struct err *e)
-{
-    int64_t earliest_ns = sc->earliest != NULL ? sc->earliest->start[sc->earliest_row] : INT64_MAX;
-    int64_t sum_bytes = sc->sum_bytes, sum_objects = sc->sum_objects;
-    bool bytes_over = false, objects_over = false;
-
-    for (size_t i = 0; i < t->n; i++) {
-        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        struct set_part *p = &sc->parts[t->place[i]];
-        if (start_ns <= earliest_ns &&
-            (sc->earliest == NULL ||
-             dataset_compare(s->d, t, i, sc->earliest, sc->earliest_row) < 0)) {
-            earliest_ns = start_ns;
-            sc->earliest = t;
-            sc->earliest_row = i;
-        }
-        segment_thread_add(&s->threads[t->thread[i]], start_ns, end_ns);
-        p->n++;
-        p->first_start_ns = start_ns < p->first_start_ns ? start_ns : p->first_start_ns;
-        p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
-        if (t->error[i] != 0) {
-            p->n_errors++;
-            segment_starts_add(&sc->failed, start_ns);
-            continue;
-        }
-        int64_t bytes = packed_get(&t->bytes, i);
-        s->min_bytes = bytes < s->min_bytes ? bytes : s->min_bytes;
-        s->max_bytes = bytes > s->max_bytes ? bytes : s->max_bytes;
-        bytes_over |= __builtin_add_overflow(sum_bytes, bytes, &sum_bytes);
-        objects_over |=
-            __builtin_add_overflow(sum_objects, packed_get(&t->objects, i), &sum_objects);
-        p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)bytes);
-        segment_starts_add(&p->ok_starts, start_ns);
-        if (sc->ok_threads != NULL)
-            segment_thread_add(&sc->ok_threads[t->thread[i]], start_ns, end_ns);
-    }
-    sc->sum_bytes = sum_bytes;
-    sc->sum_objects = sum_objects;
-    if (bytes_over)
-        return err_set(e, "%s: sum of bytes exceeds 2^63-1", s->d->ops.v[t->op]);
-    if (objects_over)
-        return err_set(e, "%s: sum of n_objects exceeds 2^63-1", s->d->ops.v[t->op]);
-    return true;
-}
-
-static struct segment_thread *threads_new(size_t n)
-{
-    struct segment_thread *threads = malloc((n + 1) * sizeof *threads);
-    for (size_t i = 0; threads != NULL && i < n; i++)
-        threads[i] = SEGMENT_THREAD_NONE;
-    return threads;
-}
-
-static bool group_scan(struct set_group *g, const struct set *s, enum group_by by,
-                       const struct set_part *by_place, struct err *e)
-{
-    int64_t *n = malloc((s->d->n_places + 1) * sizeof *n);
-    if (n == NULL)
-        return err_set(e, "out of memory");
-    for (size_t p = 0; p < s->d->n_places; p++)
-        n[p] = by_place[p].n;
-    bool ok = group_keys_init(&g->keys, s->d, by, n, e);
-    free(n);
-    if (!ok)
-        return false;
-    g->parts = malloc((g->keys.n + 1) * sizeof *g->parts);
-    g->ok = malloc((g->keys.n + 1) * sizeof *g->ok);
-    g->totals = calloc(g->keys.n + 1, sizeof *g->totals);
-    g->segments = calloc(g->keys.n + 1, sizeof *g->segments);
-    if (g->parts == NULL || g->ok == NULL || g->totals == NULL || g->segments == NULL)
-        return err_set(e, "out of memory");
-    for (size_t k = 0; k < g->keys.n; k++)
-        g->parts[k] = part_none;
-    for (size_t p = 0; p < s->d->n_places; p++)
-        if (by_place[p].n > 0)
-            part_merge(&g->parts[g->keys.of_place[p]], &by_place[p]);
-    return true;
-}
-
-/* ---- Second pass: active ranges ---- */
+/* ---- Active ranges ---- */
 
 /* The latest end before a limit. */
 struct ends {
@@ -163,9 +62,70 @@ static inline void ends_add(struct ends *x, int64_t end_ns)
         x->latest_ns = end_ns;
 }
 
+/* One search for latest ends: of the whole set, and of each key of up to two groups. */
+struct ends_search {
+    struct ends whole, ok;            /* over all requests; over the successful */
+    struct ends *by_host, *by_client; /* NULL: not wanted */
+    bool failed_too;                  /* for the groups */
+};
+
+static int64_t least_latest(const struct ends *x, size_t n, int64_t least_ns)
+{
+    for (size_t k = 0; x != NULL && k < n; k++) {
+        /* Nothing to be found before a limit of nothing. */
+        if (x[k].limit_ns != INT64_MIN && x[k].latest_ns < least_ns)
+            least_ns = x[k].latest_ns;
+    }
+    return least_ns;
+}
+
+static void search_block(struct ends_search *x, const struct set *s, const struct scan *scan,
+                         size_t block)
+{
+    const struct table *t = scan->t;
+    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+        int64_t end_ns = table_end(t, i);
+        bool ok = t->error[i] == 0;
+        ends_add(&x->whole, end_ns);
+        if (ok)
+            ends_add(&x->ok, end_ns);
+        if (x->by_host != NULL && (ok || x->failed_too))
+            ends_add(&x->by_host[s->hosts.keys.of_place[t->place[i]]], end_ns);
+        if (x->by_client != NULL && (ok || x->failed_too))
+            ends_add(&x->by_client[s->clients.keys.of_place[t->place[i]]], end_ns);
+    }
+}
+
+/* From the last block to the first; a block that ends before all that was found holds nothing
+ * better. */
+static void search_ends(struct ends_search *x, const struct set *s)
+{
+    int64_t least_ns = INT64_MIN;
+    for (size_t k = 0; k < s->n_scans; k++) {
+        for (size_t b = s->scans[k]->n_blocks; b-- > 0;) {
+            if (s->scans[k]->blocks[b].max_end_ns <= least_ns)
+                continue;
+            search_block(x, s, s->scans[k], b);
+            least_ns = least_latest(&x->whole, 1, INT64_MAX);
+            least_ns = least_latest(&x->ok, 1, least_ns);
+            least_ns = least_latest(x->by_host, s->hosts.keys.n, least_ns);
+            least_ns = least_latest(x->by_client, s->clients.keys.n, least_ns);
+        }
+    }
+}
+
 static struct ends ends_of(const struct set *s, const struct segment_starts *starts)
 {
-    return (struct ends){s->kind == RANGE_FULL ? INT64_MAX : starts->last_ns, INT64_MIN};
+    bool none = starts->last_ns == INT64_MIN;
+    return (struct ends){s->kind == RANGE_FULL && !none ? INT64_MAX : starts->last_ns, INT64_MIN};
+}
+
+static struct ends *group_ends(const struct set *s, const struct set_group *g)
+{
+    struct ends *x = malloc((g->keys.n + 1) * sizeof *x);
+    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
+        x[k] = ends_of(s, &g->parts[k].ok);
+    return x;
 }
 
 static struct segment_range range_of(const struct set *s, const struct segment_starts *starts,
@@ -176,136 +136,181 @@ static struct segment_range range_of(const struct set *s, const struct segment_s
     return segment_range_single(starts, x->latest_ns);
 }
 
-/* Groups of one key alone have the range of the whole set and no figures of their own. */
-static bool is_grouped(const struct set *s, const struct set_group *g)
+static struct segment_starts all_starts(const struct scan_part *p)
 {
-    return s->with_groups && g->keys.n > 1;
+    struct segment_starts starts = p->ok;
+    segment_starts_merge(&starts, &p->failed);
+    return starts;
 }
 
-static struct ends *group_ends(const struct set *s, const struct set_group *g)
+/* All threads' range of the successful requests. */
+static bool range_of_ok_threads(struct set *s, struct err *e)
 {
-    struct ends *x = malloc((g->keys.n + 1) * sizeof *x);
-    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
-        x[k] = ends_of(s, &g->parts[k].ok_starts);
-    return x;
-}
-
-static void group_ranges(const struct set *s, struct set_group *g, const struct ends *x)
-{
-    for (size_t k = 0; k < g->keys.n; k++)
-        g->ok[k] = range_of(s, &g->parts[k].ok_starts, &x[k]);
-}
-
-static bool find_ranges(struct set *s, const struct scan *sc, struct err *e)
-{
-    struct segment_starts starts = s->all.ok_starts;
-    segment_starts_merge(&starts, &sc->failed);
-    struct ends all = ends_of(s, &starts), ok = ends_of(s, &s->all.ok_starts);
-    bool by_host = is_grouped(s, &s->hosts), by_client = is_grouped(s, &s->clients);
-
-    if (s->kind != RANGE_ALL || by_host || by_client) {
-        struct ends *host = group_ends(s, &s->hosts), *client = group_ends(s, &s->clients);
-        if (host == NULL || client == NULL) {
-            free(host);
-            free(client);
-            return err_set(e, "out of memory");
-        }
-        for (size_t k = 0; k < s->n_tables; k++) {
-            const struct table *t = s->tables[k];
-            for (size_t i = 0; i < t->n; i++) {
-                int64_t end_ns = table_end(t, i);
-                ends_add(&all, end_ns);
-                if (t->error[i] != 0)
-                    continue;
-                ends_add(&ok, end_ns);
-                if (by_host)
-                    ends_add(&host[s->hosts.keys.of_place[t->place[i]]], end_ns);
-                if (by_client)
-                    ends_add(&client[s->clients.keys.of_place[t->place[i]]], end_ns);
-            }
-        }
-        group_ranges(s, &s->hosts, host);
-        group_ranges(s, &s->clients, client);
-        free(host);
-        free(client);
+    s->ok = s->range;
+    if (s->all.n_errors == 0)
+        return true;
+    struct segment_thread *threads = malloc((s->d->n_threads + 1) * sizeof *threads);
+    if (threads == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < s->d->n_threads; i++)
+        threads[i] = SEGMENT_THREAD_NONE;
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const struct table *t = s->scans[k]->t;
+        for (size_t i = 0; i < t->n; i++)
+            if (t->error[i] == 0)
+                segment_thread_add(&threads[t->thread[i]], t->start[i], table_end(t, i));
     }
+    s->ok = segment_range_all(threads, s->d->n_threads);
+    free(threads);
+    return true;
+}
+
+static bool find_ranges(struct set *s, struct err *e)
+{
+    struct segment_starts starts = all_starts(&s->all);
+    bool by_host = set_is_grouped(s, &s->hosts), by_client = set_is_grouped(s, &s->clients);
+    struct ends_search x = {
+        .whole = ends_of(s, &starts),
+        .ok = ends_of(s, &s->all.ok),
+        .by_host = by_host ? group_ends(s, &s->hosts) : NULL,
+        .by_client = by_client ? group_ends(s, &s->clients) : NULL,
+    };
+    bool ok = (x.by_host != NULL) == by_host && (x.by_client != NULL) == by_client;
+    if (!ok)
+        err_set(e, "out of memory");
+    if (ok && (s->kind != RANGE_ALL || by_host || by_client))
+        search_ends(&x, s);
+    for (size_t k = 0; ok && by_host && k < s->hosts.keys.n; k++)
+        s->hosts.ok[k] = range_of(s, &s->hosts.parts[k].ok, &x.by_host[k]);
+    for (size_t k = 0; ok && by_client && k < s->clients.keys.n; k++)
+        s->clients.ok[k] = range_of(s, &s->clients.parts[k].ok, &x.by_client[k]);
+    free(x.by_host);
+    free(x.by_client);
+    if (!ok)
+        return false;
     if (s->kind == RANGE_ALL) {
         s->range = segment_range_all(s->threads, s->d->n_threads);
-        s->ok = sc->ok_threads != NULL ? segment_range_all(sc->ok_threads, s->d->n_threads)
-                                       : s->range;
-    } else {
-        s->range = range_of(s, &starts, &all);
-        s->ok = range_of(s, &s->all.ok_starts, &ok);
+        return range_of_ok_threads(s, e);
+    }
+    s->range = range_of(s, &starts, &x.whole);
+    s->ok = range_of(s, &s->all.ok, &x.ok);
+    return true;
+}
+
+bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e)
+{
+    const struct set_group *g = &s->clients;
+    struct segment_starts *starts = malloc((g->keys.n + 1) * sizeof *starts);
+    struct ends *ends = malloc((g->keys.n + 1) * sizeof *ends);
+    bool ok = (starts != NULL && ends != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < g->keys.n; k++) {
+        starts[k] = all_starts(&g->parts[k]);
+        ends[k] = (struct ends){starts[k].last_ns, INT64_MIN};
+    }
+    if (ok) {
+        struct ends_search x = {.by_client = ends, .failed_too = true};
+        x.whole.limit_ns = x.ok.limit_ns = INT64_MIN;
+        search_ends(&x, s);
+        *r = (struct segment_range){INT64_MIN, INT64_MAX};
+    }
+    for (size_t k = 0; ok && k < g->keys.n; k++) {
+        struct segment_range one = segment_range_single(&starts[k], ends[k].latest_ns);
+        r->start_ns = one.start_ns > r->start_ns ? one.start_ns : r->start_ns;
+        r->end_ns = one.end_ns < r->end_ns ? one.end_ns : r->end_ns;
+    }
+    free(starts);
+    free(ends);
+    return ok;
+}
+
+static bool merge_scans(struct set *s, struct err *e)
+{
+    size_t n_threads = s->d->n_threads;
+    s->threads = malloc((n_threads + 1) * sizeof *s->threads);
+    if (s->threads == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < n_threads; i++)
+        s->threads[i] = SEGMENT_THREAD_NONE;
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const struct scan_part *part = &s->scans[k]->all;
+        int64_t sum;
+        if (__builtin_add_overflow(s->all.n_bytes, part->n_bytes, &sum) ||
+            __builtin_add_overflow(s->all.n_objects, part->n_objects, &sum))
+            return err_set(e, "sum of bytes or of n_objects exceeds 2^63-1");
+        scan_part_merge(&s->all, part);
+        for (size_t i = 0; i < n_threads; i++) {
+            const struct segment_thread *t = &s->scans[k]->threads[i];
+            if (segment_thread_used(t))
+                segment_thread_add(&s->threads[i], t->last_start_ns, t->first_end_ns);
+        }
     }
     return true;
 }
 
-static bool has_errors(const struct set *s)
+bool set_init(struct set *s, const struct dataset *d, const struct scan *const *scans,
+              size_t n_scans, enum range_kind kind, bool with_groups, struct err *e)
 {
-    for (size_t k = 0; k < s->n_tables; k++)
-        for (size_t i = 0; i < s->tables[k]->n; i++)
-            if (s->tables[k]->error[i] != 0)
-                return true;
-    return false;
-}
-
-bool set_scan(struct set *s, struct err *e)
-{
-    const struct dataset *d = s->d;
-    struct scan sc = {
-        .parts = malloc((d->n_places + 1) * sizeof *sc.parts),
-        .failed = SEGMENT_STARTS_NONE,
+    *s = (struct set){
+        .d = d,
+        .scans = scans,
+        .n_scans = n_scans,
+        .kind = kind,
+        .with_groups = with_groups,
+        .all = SCAN_PART_NONE,
     };
-    bool ok = sc.parts != NULL && (s->threads = threads_new(d->n_threads)) != NULL;
-    if (ok && s->kind == RANGE_ALL && has_errors(s))
-        ok = (sc.ok_threads = threads_new(d->n_threads)) != NULL;
-    if (!ok)
-        err_set(e, "out of memory");
-    for (size_t p = 0; ok && p < d->n_places; p++)
-        sc.parts[p] = part_none;
-    for (size_t k = 0; ok && k < s->n_tables; k++)
-        ok = scan_table(s, s->tables[k], &sc, e);
-    if (ok) {
-        for (size_t p = 0; p < d->n_places; p++)
-            if (sc.parts[p].n > 0)
-                part_merge(&s->all, &sc.parts[p]);
-        for (size_t i = 0; i < d->n_threads; i++)
-            s->n_threads += segment_thread_used(&s->threads[i]);
-        s->n_objects = sc.sum_objects;
-        if (sc.earliest != NULL)
-            s->objects_per_op = packed_get(&sc.earliest->objects, sc.earliest_row);
-        ok = group_scan(&s->hosts, s, GROUP_BY_HOST, sc.parts, e) &&
-             group_scan(&s->clients, s, GROUP_BY_CLIENT, sc.parts, e) && find_ranges(s, &sc, e);
-    }
-    free(sc.parts);
-    free(sc.ok_threads);
-    return ok;
+    return merge_scans(s, e) && group_init(&s->hosts, s, GROUP_BY_HOST, e) &&
+           group_init(&s->clients, s, GROUP_BY_CLIENT, e) && find_ranges(s, e);
 }
 
-/* ---- Third pass: attribution ---- */
-
-/* The one slice of a total (section 5); empty without a range. */
-static struct segment_grid total_grid(const struct segment_range *ok)
+void set_fini(struct set *s)
 {
-    struct segment_grid g;
+    free(s->threads);
+    group_fini(&s->hosts);
+    group_fini(&s->clients);
+}
+
+/* ---- Totals ---- */
+
+/* A total is a grid of one slice. It begins as the sum over all successful requests, as if they lay
+ * within; those that do not are then taken out and added in part. */
+struct total {
+    struct segment_grid grid; /* n = 0: no range */
+    struct slice_totals slice;
+};
+
+static struct total total_of(const struct scan_part *p, const struct segment_range *ok)
+{
+    struct total x = {
+        .slice = {.bytes = p->n_bytes, .n_objects = p->n_objects, .full_ops = p->n - p->n_errors},
+    };
     if (segment_range_usable(ok))
-        segment_grid_init(&g, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
+        segment_grid_init(&x.grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
     else
-        segment_grid_init(&g, INT64_MAX, 1, 0);
-    return g;
+        segment_grid_init(&x.grid, INT64_MAX, 1, 0);
+    return x;
 }
 
-static struct throughput throughput_of(const struct segment_grid *g, const struct slice_totals *s,
-                                       int64_t n_errors)
+static inline void total_correct(struct total *x, const struct attribution_request *r)
 {
-    if (g->n == 0)
+    if (r->start_ns >= x->grid.start_ns && r->end_ns < x->grid.end_ns)
+        return;
+    x->slice.bytes -= r->bytes;
+    x->slice.n_objects -= r->n_objects;
+    x->slice.full_ops--;
+    attribution_add_partial(&x->grid, &x->slice, r);
+}
+
+static struct throughput throughput_of(const struct total *x, int64_t n_errors)
+{
+    if (x->grid.n == 0)
         return (struct throughput){0};
-    double seconds = (double)g->length_ns / 1e9;
+    const struct slice_totals *s = &x->slice;
+    double seconds = (double)x->grid.length_ns / 1e9;
     double n_objects = slice_n_objects(s);
     return (struct throughput){
         .present = true,
-        .start_ns = g->start_ns,
-        .duration_ns = g->length_ns,
+        .start_ns = x->grid.start_ns,
+        .duration_ns = x->grid.length_ns,
         .n_bytes = s->bytes,
         .n_objects = n_objects,
         .full_ops = s->full_ops,
@@ -318,150 +323,49 @@ static struct throughput throughput_of(const struct segment_grid *g, const struc
     };
 }
 
-struct order {
-    const struct slice_totals *slices;
-    bool by_objects;
-};
-
-static int compare_slices(const void *a, const void *b, void *arg)
+static struct total *group_totals(const struct set_group *g)
 {
-    const struct order *o = arg;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct slice_totals *x = &o->slices[i], *y = &o->slices[j];
-    int c = o->by_objects ? slice_compare_objects(x, y) : (x->bytes > y->bytes) - (x->bytes < y->bytes);
-    return c != 0 ? c : (i > j) - (i < j);
+    struct total *x = malloc((g->keys.n + 1) * sizeof *x);
+    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
+        x[k] = total_of(&g->parts[k], &g->ok[k]);
+    return x;
 }
 
-static struct segment_pick pick(const struct segment_grid *g, const struct slice_totals *slices,
-                                size_t k)
+/* The range within which nothing has to be corrected. */
+static void narrow(struct segment_range *inner, const struct total *x)
 {
-    double seconds = (double)g->length_ns / 1e9;
-    return (struct segment_pick){
-        .start_ns = g->start_ns + (int64_t)k * g->length_ns,
-        .bytes_per_s = (double)slices[k].bytes / seconds,
-        .objects_per_s = slice_n_objects(&slices[k]) / seconds,
-    };
+    if (x->grid.start_ns > inner->start_ns)
+        inner->start_ns = x->grid.start_ns;
+    if (x->grid.end_ns < inner->end_ns)
+        inner->end_ns = x->grid.end_ns;
 }
 
-/* Section 6. `order` has room for g->n numbers. */
-static struct segments segments_of(const struct segment_grid *g, const struct slice_totals *slices,
-                                   bool by_objects, uint32_t *order)
+static void correct_block(const struct set *s, const struct scan *scan, size_t block,
+                          struct total *whole, struct total *hosts, struct total *clients,
+                          struct attribution_outside *outside)
 {
-    if (g->n < 2)
-        return (struct segments){0};
-    for (size_t k = 0; k < g->n; k++)
-        order[k] = (uint32_t)k;
-    struct order o = {slices, by_objects};
-    qsort_r(order, g->n, sizeof *order, compare_slices, &o);
-    return (struct segments){
-        .present = true,
-        .duration_ns = g->length_ns,
-        .n = (int64_t)g->n,
-        .by_objects = by_objects,
-        .slowest = pick(g, slices, order[analysis_quantile_index(g->n, 0)]),
-        .median = pick(g, slices, order[analysis_quantile_index(g->n, 50)]),
-        .fastest = pick(g, slices, order[analysis_quantile_index(g->n, 100)]),
-    };
-}
-
-/* What a group gathers in the third pass. */
-struct lane {
-    struct set_group *group;
-    struct segment_grid *total_grids; /* by key; NULL: the set has no such groups */
-    struct slice_totals *totals;      /* by key */
-    struct slice_totals *matrix;      /* keys x segments; NULL: key by key, later */
-};
-
-static bool lane_init(struct lane *l, const struct set *s, struct set_group *g)
-{
-    *l = (struct lane){.group = g};
-    if (!is_grouped(s, g))
-        return true;
-    size_t n = g->keys.n, cells = n * s->grid.n;
-    l->total_grids = malloc(n * sizeof *l->total_grids);
-    l->totals = calloc(n, sizeof *l->totals);
-    if (l->total_grids == NULL || l->totals == NULL)
-        return false;
-    for (size_t k = 0; k < n; k++)
-        l->total_grids[k] = total_grid(&g->ok[k]);
-    if (cells > 0 && cells <= DENSE_BYTES / sizeof *l->matrix)
-        l->matrix = calloc(cells, sizeof *l->matrix);
-    return true; /* without the matrix it goes key by key */
-}
-
-static void lane_fini(struct lane *l)
-{
-    free(l->total_grids);
-    free(l->totals);
-    free(l->matrix);
-}
-
-static inline void lane_add(const struct lane *l, const struct segment_grid *grid, uint32_t place,
-                            const struct attribution_request *r)
-{
-    if (l->total_grids == NULL)
-        return;
-    size_t k = l->group->keys.of_place[place];
-    if (l->matrix != NULL)
-        attribution_add(grid, &l->matrix[k * grid->n], r);
-    if (r->ok)
-        attribution_add(&l->total_grids[k], &l->totals[k], r);
-}
-
-static bool sorts_by_objects(const struct throughput *t)
-{
-    return !t->present || t->n_bytes == 0;
-}
-
-/* Segments of each key of a group too large for a matrix: groups the rows, then one key after another. */
-static bool lane_key_by_key(struct lane *l, const struct set *s, uint32_t *order, struct err *e)
-{
-    struct group_rows *rows = calloc(s->n_tables, sizeof *rows);
-    struct slice_totals *slices = malloc((s->grid.n + 1) * sizeof *slices);
-    bool ok = (rows != NULL && slices != NULL) || err_set(e, "out of memory");
-    for (size_t i = 0; ok && i < s->n_tables; i++)
-        ok = group_rows_init(&rows[i], s->tables[i], &l->group->keys, e);
-    for (size_t k = 0; ok && k < l->group->keys.n; k++) {
-        memset(slices, 0, s->grid.n * sizeof *slices);
-        for (size_t i = 0; i < s->n_tables; i++) {
-            for (size_t j = rows[i].first[k]; j < rows[i].first[k + 1]; j++) {
-                struct attribution_request r = analysis_request(s->tables[i], rows[i].row[j]);
-                attribution_add(&s->grid, slices, &r);
-            }
-        }
-        l->group->segments[k] =
-            segments_of(&s->grid, slices, sorts_by_objects(&l->group->totals[k]), order);
+    const struct table *t = scan->t;
+    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+        struct attribution_request r = analysis_request(t, i);
+        if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
+            attribution_add_outside(&s->grid, outside, &r);
+        if (!r.ok)
+            continue;
+        total_correct(whole, &r);
+        if (hosts != NULL)
+            total_correct(&hosts[s->hosts.keys.of_place[t->place[i]]], &r);
+        if (clients != NULL)
+            total_correct(&clients[s->clients.keys.of_place[t->place[i]]], &r);
     }
-    for (size_t i = 0; rows != NULL && i < s->n_tables; i++)
-        group_rows_fini(&rows[i]);
-    free(rows);
-    free(slices);
-    return ok;
-}
-
-static bool lane_finish(struct lane *l, const struct set *s, uint32_t *order, struct err *e)
-{
-    struct set_group *g = l->group;
-    if (l->total_grids == NULL)
-        return true;
-    for (size_t k = 0; k < g->keys.n; k++)
-        g->totals[k] = throughput_of(&l->total_grids[k], &l->totals[k], g->parts[k].n_errors);
-    if (s->grid.n < 2)
-        return true;
-    if (l->matrix == NULL)
-        return lane_key_by_key(l, s, order, e);
-    for (size_t k = 0; k < g->keys.n; k++)
-        g->segments[k] = segments_of(&s->grid, &l->matrix[k * s->grid.n],
-                                     sorts_by_objects(&g->totals[k]), order);
-    return true;
 }
 
 static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
     if (segment_ns == 0)
-        segment_ns = segment_choose_ns(by_total && segment_range_usable(&s->ok)
-                                           ? s->ok.end_ns - s->ok.start_ns - 1
-                                           : s->all.last_end_ns - s->all.first_start_ns);
+        segment_ns =
+            segment_choose_ns(by_total && segment_range_usable(&s->ok)
+                                  ? s->ok.end_ns - s->ok.start_ns - 1
+                                  : s->all.last_end_ns - scan_part_first_start_ns(&s->all));
     s->segment_ns = segment_ns;
     if (!segment_range_usable(&s->range)) {
         /* An empty grid after all requests: what it leaves out counts as before. */
@@ -476,47 +380,70 @@ static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct
     return true;
 }
 
-bool set_attribute(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
+static void finish_group(struct set_group *g, const struct total *x)
+{
+    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
+        g->totals[k] = throughput_of(&x[k], g->parts[k].n_errors);
+}
+
+/* Counts the successful requests inside the range: those of each scan less those near its edges. */
+static void count_inside(struct set *s)
+{
+    s->n_inside = s->all.n - s->all.n_errors;
+    for (size_t k = 0; k < s->hosts.keys.n; k++)
+        s->hosts.n_inside[k] = s->hosts.parts[k].n - s->hosts.parts[k].n_errors;
+    for (size_t k = 0; k < s->clients.keys.n; k++)
+        s->clients.n_inside[k] = s->clients.parts[k].n - s->clients.parts[k].n_errors;
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const struct scan *scan = s->scans[k];
+        const struct table *t = scan->t;
+        for (size_t b = 0; b < scan->n_blocks; b++) {
+            if (scan->blocks[b].min_start_ns >= s->ok.start_ns &&
+                scan->blocks[b].max_end_ns <= s->ok.end_ns)
+                continue;
+            for (size_t i = b * SCAN_BLOCK, end = scan_block_end(scan, b); i < end; i++) {
+                if (t->error[i] != 0 ||
+                    (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
+                    continue;
+                s->n_inside--;
+                s->hosts.n_inside[s->hosts.keys.of_place[t->place[i]]]--;
+                s->clients.n_inside[s->clients.keys.of_place[t->place[i]]]--;
+            }
+        }
+    }
+}
+
+bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
     if (!choose_grid(s, segment_ns, by_total, e))
         return false;
-    const struct segment_grid grid = s->grid, whole = total_grid(&s->ok);
-    struct slice_totals total = {0};
-    struct lane hosts = {0}, clients = {0};
-    struct slice_totals *slices = calloc(grid.n + 1, sizeof *slices);
-    uint32_t *order = malloc((grid.n + 1) * sizeof *order);
-    bool ok = slices != NULL && order != NULL && lane_init(&hosts, s, &s->hosts) &&
-              lane_init(&clients, s, &s->clients);
-    if (!ok)
-        err_set(e, "out of memory");
-
-    for (size_t j = 0; ok && j < s->n_tables; j++) {
-        const struct table *t = s->tables[j];
-        for (size_t i = 0; i < t->n; i++) {
-            struct attribution_request r = analysis_request(t, i);
-            if (hosts.matrix == NULL)
-                attribution_add(&grid, slices, &r);
-            if (r.start_ns < grid.start_ns || r.end_ns >= grid.end_ns)
-                attribution_add_outside(&grid, &s->outside, &r);
-            if (r.ok)
-                attribution_add(&whole, &total, &r);
-            lane_add(&hosts, &grid, t->place[i], &r);
-            lane_add(&clients, &grid, t->place[i], &r);
-        }
+    bool by_host = set_is_grouped(s, &s->hosts), by_client = set_is_grouped(s, &s->clients);
+    struct total whole = total_of(&s->all, &s->ok);
+    struct total *hosts = by_host ? group_totals(&s->hosts) : NULL;
+    struct total *clients = by_client ? group_totals(&s->clients) : NULL;
+    if ((hosts != NULL) != by_host || (clients != NULL) != by_client) {
+        free(hosts);
+        free(clients);
+        return err_set(e, "out of memory");
     }
-    if (ok) {
-        /* The segments of all are the sum of the hosts' segments. */
-        for (size_t k = 0; hosts.matrix != NULL && k < s->hosts.keys.n; k++)
-            for (size_t i = 0; i < grid.n; i++)
-                slice_merge(&slices[i], &hosts.matrix[k * grid.n + i]);
-        s->total = throughput_of(&whole, &total, s->all.n_errors);
-        if (s->total.present)
-            s->segments = segments_of(&grid, slices, sorts_by_objects(&s->total), order);
-        ok = lane_finish(&hosts, s, order, e) && lane_finish(&clients, s, order, e);
+    struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
+    narrow(&inner, &whole);
+    for (size_t k = 0; by_host && k < s->hosts.keys.n; k++)
+        narrow(&inner, &hosts[k]);
+    for (size_t k = 0; by_client && k < s->clients.keys.n; k++)
+        narrow(&inner, &clients[k]);
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const struct scan *scan = s->scans[k];
+        for (size_t b = 0; b < scan->n_blocks; b++)
+            if (scan->blocks[b].min_start_ns < inner.start_ns ||
+                scan->blocks[b].max_end_ns >= inner.end_ns)
+                correct_block(s, scan, b, &whole, hosts, clients, &s->outside);
     }
-    lane_fini(&hosts);
-    lane_fini(&clients);
-    free(slices);
-    free(order);
-    return ok;
+    s->total = throughput_of(&whole, s->all.n_errors);
+    finish_group(&s->hosts, hosts);
+    finish_group(&s->clients, clients);
+    free(hosts);
+    free(clients);
+    count_inside(s);
+    return true;
 }

@@ -1,11 +1,347 @@
+/* What could mislead a reader of the figures, as data. */
 #include "analysis_internal.h"
+
+#include "units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
-bool analysis_warnings(struct analysis *a, struct err *e)
+
+#define HOST_SHARE_LEAST  0.8  /* of the mean host */
+#define CLIENT_GAP_FRAC   0.05 /* of the active range */
+#define IDLE_GAP_FRAC     0.2  /* of the run */
+#define IDLE_GAP_LEAST_NS INT64_C(10000000000)
+#define LATE_NS           INT64_C(1000000)
+
+struct figure {
+    const char *name;
+    double value;
+};
+
+/* Adds a warning; figures end with a NULL name. */
+__attribute__((format(printf, 5, 6))) static bool warn(struct analysis *a, const char *code,
+                                                       const char *op, const struct figure *figures,
+                                                       const char *fmt, ...)
 {
-    (void)a;(void)e;
+    struct warning *grown = realloc(a->warnings, (a->n_warnings + 1) * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    a->warnings = grown;
+    struct warning *w = &a->warnings[a->n_warnings];
+    *w = (struct warning){.code = code, .op = op};
+    va_list args;
+    va_start(args, fmt);
+    int length = vasprintf(&w->message, fmt, args);
+    va_end(args);
+    if (length < 0)
+        return false;
+    for (; figures != NULL && figures[w->n_figures].name != NULL; w->n_figures++) {
+        w->figures[w->n_figures].name = figures[w->n_figures].name;
+        w->figures[w->n_figures].value = figures[w->n_figures].value;
+    }
+    a->n_warnings++;
     return true;
 }
+
 void analysis_warnings_free(struct analysis *a)
 {
+    for (size_t i = 0; i < a->n_warnings; i++)
+        free(a->warnings[i].message);
     free(a->warnings);
+}
+
+/* ---- Inputs ---- */
+
+static bool about_input(struct analysis *a, const struct dataset_input *in)
+{
+    uint64_t n = 0;
+    const char *first = "";
+    for (int k = N_DROPS - 1; k >= 0; k--) {
+        n += in->info.n_dropped[k];
+        if (in->info.n_dropped[k] > 0)
+            first = in->info.first_drop[k];
+    }
+    if (n > 0 &&
+        !warn(a, "dropped-rows", NULL,
+              (const struct figure[]){
+                  {"n_dropped", (double)n}, {"n_rows", (double)in->info.n_rows}, {NULL, 0}},
+              "%s: damaged: %s rows or places dropped (first: %s)", in->path,
+              units_count((int64_t)n).s, first))
+        return false;
+    if (in->info.n_unverified > 0 &&
+        !warn(a, "unverified-rows", NULL,
+              (const struct figure[]){{"n_unverified", (double)in->info.n_unverified}, {NULL, 0}},
+              "%s: %s rows come from frames whose checksum is wrong: their figures may be too",
+              in->path, units_count((int64_t)in->info.n_unverified).s))
+        return false;
+    return in->info.n_headers < 2 ||
+           warn(a, "several-headers", NULL,
+                (const struct figure[]){{"n_headers", (double)in->info.n_headers}, {NULL, 0}},
+                "%s: %u captures in one file: analysed as one run, their threads told apart",
+                in->path, in->info.n_headers);
+}
+
+/* ---- The run as a whole ---- */
+
+struct thread_time {
+    int64_t first_start_ns, last_end_ns;
+    __int128 busy_ns;
+};
+
+void run_scan_fini(struct run_scan *s)
+{
+    free(s->threads);
+}
+
+bool run_scan_fill(void *run_scan, struct err *e)
+{
+    struct run_scan *s = run_scan;
+    const struct dataset *d = s->d;
+    s->threads = malloc((d->n_threads + 1) * sizeof *s->threads);
+    if (s->threads == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < d->n_threads; i++)
+        s->threads[i] = (struct thread_time){INT64_MAX, INT64_MIN, 0};
+    int64_t bin_ns = (s->end_ns - s->start_ns) / RUN_SCAN_BINS + 1;
+    double bins_per_ns = 1.0 / (double)bin_ns;
+    for (size_t k = 0; k < d->n_tables; k++) {
+        const struct table *t = &d->tables[k];
+        for (size_t i = 0; i < t->n; i++) {
+            int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+            struct thread_time *x = &s->threads[t->thread[i]];
+            x->first_start_ns = start_ns < x->first_start_ns ? start_ns : x->first_start_ns;
+            x->last_end_ns = end_ns > x->last_end_ns ? end_ns : x->last_end_ns;
+            x->busy_ns += end_ns - start_ns;
+            s->change[(int)((double)(start_ns - s->start_ns) * bins_per_ns)]++;
+            s->change[(int)((double)(end_ns - s->start_ns) * bins_per_ns) + 1]--;
+        }
+    }
+    return true;
+}
+
+/* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
+ * does that. One part in a hundred is left to clocks. */
+static bool about_overlap(struct analysis *a, const struct run_scan *s)
+{
+    size_t n = 0, n_used = 0;
+    for (size_t i = 0; i < a->dataset->n_threads; i++) {
+        const struct thread_time *x = &s->threads[i];
+        if (x->first_start_ns > x->last_end_ns)
+            continue;
+        n_used++;
+        n += x->busy_ns - (x->last_end_ns - x->first_start_ns) > x->busy_ns / 100;
+    }
+    return n == 0 || 2 * n < n_used ||
+           warn(a, "overlapping-runs", NULL,
+                (const struct figure[]){{"n_threads", (double)n}, {NULL, 0}},
+                "%s threads ran several requests at a time: several runs that overlap in "
+                "one file? `merge` keeps their threads apart",
+                units_count((int64_t)n).s);
+}
+
+static bool about_idle_gap(struct analysis *a, const struct run_scan *s)
+{
+    int64_t bin_ns = (s->end_ns - s->start_ns) / RUN_SCAN_BINS + 1;
+    int longest = 0, longest_end = 0, length = 0;
+    int64_t running = 0;
+    for (int i = 0; i < RUN_SCAN_BINS; i++) {
+        running += s->change[i];
+        length = running == 0 ? length + 1 : 0;
+        if (length > longest) {
+            longest = length;
+            longest_end = i + 1;
+        }
+    }
+    int64_t gap_ns = longest * bin_ns;
+    int64_t gap_start_ns = s->start_ns + (longest_end - longest) * bin_ns;
+    double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
+    if (gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
+        return true;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        if (op->n_requests > 0 && op->start_ns < gap_start_ns && op->end_ns > gap_start_ns + gap_ns)
+            return warn(
+                a, "idle-gap", op->op,
+                (const struct figure[]){{"gap_ns", (double)gap_ns},
+                                        {"gap_start_s", (double)(gap_start_ns - s->start_ns) / 1e9},
+                                        {"frac", frac},
+                                        {NULL, 0}},
+                "no request runs for about %s, %s into the run: a stall, or several runs "
+                "in one capture",
+                units_duration(gap_ns).s, units_duration(gap_start_ns - s->start_ns).s);
+    }
+    return true;
+}
+
+/* ---- Operations ---- */
+
+static bool about_samples(struct analysis *a, const struct operation *op)
+{
+    if (op->skipped == NULL)
+        return true;
+    if (op->n_requests == 0)
+        return warn(a, "nothing-left", op->op, NULL,
+                    "no request is left after --skip, --from and --to, or in the time that all "
+                    "threads (or clients) have in common");
+    if (op->n_requests == op->n_errors)
+        return warn(a, "few-samples", op->op, NULL, "no request succeeded");
+    if (!op->range.present || !op->throughput.present)
+        return warn(a, "few-samples", op->op, NULL,
+                    "there is no time in which all threads ran: no throughput");
+    int64_t range_ns = op->range.end_ns - op->range.start_ns;
+    return warn(a, "few-samples", op->op,
+                (const struct figure[]){{"range_ns", (double)range_ns}, {NULL, 0}},
+                "an active range of %s holds fewer than two segments: no fastest, median and "
+                "slowest (a shorter --dur may)",
+                units_duration(range_ns).s);
+}
+
+static bool about_errors(struct analysis *a, const struct operation *op)
+{
+    if (op->n_errors == 0)
+        return true;
+    double pct = 100.0 * (double)op->n_errors / (double)op->n_requests;
+    if (!warn(a, "errors", op->op,
+              (const struct figure[]){{"n_errors", (double)op->n_errors},
+                                      {"n_requests", (double)op->n_requests},
+                                      {NULL, 0}},
+              "%s of %s requests failed (%s): latencies are those of the successful ones",
+              units_count(op->n_errors).s, units_count(op->n_requests).s, units_pct(pct).s))
+        return false;
+    return op->n_error_groups < ANALYSIS_MAX_ERROR_GROUPS ||
+           warn(a, "error-groups", op->op, NULL,
+                "more than %d kinds of errors: the rarest are counted as \"other\"",
+                ANALYSIS_MAX_ERROR_GROUPS - 1);
+}
+
+static bool about_range(struct analysis *a, const struct operation *op)
+{
+    /* A run shorter than two segments has no figures to be wrong about. */
+    if (!op->range_is_short || !op->single_segments.present)
+        return true;
+    int64_t range_ns = op->range.present ? op->range.end_ns - op->range.start_ns : 0;
+    double frac = (double)range_ns / (double)op->whole_run_ns;
+    return warn(a, "short-range", op->op,
+                (const struct figure[]){{"range_ns", (double)range_ns},
+                                        {"whole_run_ns", (double)op->whole_run_ns},
+                                        {"n_threads", (double)op->n_slow_threads},
+                                        {NULL, 0}},
+                "all threads ran together for only %s (%s of the run): %s began late, stopped "
+                "early or got stuck (first: thread %u); see the single range's figures beside",
+                units_duration(range_ns).s, units_pct(100 * frac).s,
+                op->n_slow_threads == 1 ? "one" : units_count((int64_t)op->n_slow_threads).s,
+                op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);
+}
+
+static int64_t n_done(const struct host_result *h)
+{
+    return h->n_requests - h->n_errors;
+}
+
+/* By successful requests: rates over a host's own range say little where it had few. */
+static bool about_hosts(struct analysis *a, const char *op, const struct host_result *hosts,
+                        size_t n)
+{
+    size_t least = 0, most = 0;
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) {
+        sum += (double)n_done(&hosts[k]);
+        if (n_done(&hosts[k]) < n_done(&hosts[least]))
+            least = k;
+        if (n_done(&hosts[k]) > n_done(&hosts[most]))
+            most = k;
+    }
+    if (n < 2 || sum == 0)
+        return true;
+    double mean = sum / (double)n;
+    double low = (double)n_done(&hosts[least]), high = (double)n_done(&hosts[most]);
+    /* Hosts picked at random differ too. */
+    if (low >= HOST_SHARE_LEAST * mean || mean - low <= 5 * sqrt(mean))
+        return true;
+    return warn(a, "uneven-hosts", op,
+                (const struct figure[]){{"n_hosts", (double)n},
+                                        {"least_share", low / mean},
+                                        {"most_share", high / mean},
+                                        {NULL, 0}},
+                "hosts are unevenly loaded: %s completed %s of the mean number of requests, %s %s",
+                hosts[least].host, units_pct(100 * low / mean).s, hosts[most].host,
+                units_pct(100 * high / mean).s);
+}
+
+static bool about_clients(struct analysis *a, const struct operation *op)
+{
+    if (!op->range.present)
+        return true;
+    int64_t range_ns = op->range.end_ns - op->range.start_ns;
+    size_t n_missing = 0, worst = 0;
+    double worst_frac = 0;
+    for (size_t k = 0; k < op->n_client_results; k++) {
+        const struct client_result *c = &op->clients[k];
+        int64_t from_ns =
+            c->first_start_ns > op->range.start_ns ? c->first_start_ns : op->range.start_ns;
+        int64_t to_ns = c->last_end_ns < op->range.end_ns ? c->last_end_ns : op->range.end_ns;
+        double frac = from_ns < to_ns ? 1 - (double)(to_ns - from_ns) / (double)range_ns : 1;
+        n_missing += frac > CLIENT_GAP_FRAC;
+        if (frac > worst_frac) {
+            worst_frac = frac;
+            worst = k;
+        }
+    }
+    return n_missing == 0 ||
+           warn(a, "client-missing", op->op,
+                (const struct figure[]){{"n_missing", (double)n_missing},
+                                        {"n_clients", (double)op->n_client_results},
+                                        {"worst_frac", worst_frac},
+                                        {NULL, 0}},
+                "%s of %s clients ran for part of the active range only: client %s is missing "
+                "from %s of it",
+                units_count((int64_t)n_missing).s, units_count((int64_t)op->n_client_results).s,
+                op->clients[worst].client, units_pct(100 * worst_frac).s);
+}
+
+static bool about_open_loop(struct analysis *a, const struct operation *op, const struct table *t)
+{
+    if (t->late.v == NULL)
+        return true;
+    int64_t n = 0, n_late = 0, most_ns = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!packed_has(&t->late, i))
+            continue;
+        int64_t late_ns = packed_get(&t->late, i);
+        n++;
+        n_late += late_ns > LATE_NS;
+        most_ns = late_ns > most_ns ? late_ns : most_ns;
+    }
+    double frac = n > 0 ? (double)n_late / (double)n : 0;
+    return n == 0 ||
+           warn(a, "open-loop", op->op,
+                (const struct figure[]){
+                    {"late_frac", frac}, {"max_late_ns", (double)most_ns}, {NULL, 0}},
+                "open loop: %s of the requests began over %s late (at most %s); response "
+                "time counts from when they were due",
+                units_pct(100 * frac).s, units_duration(LATE_NS).s, units_duration(most_ns).s);
+}
+
+bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
+        ok = about_input(a, &a->dataset->inputs[i]);
+    if (ok && s->threads != NULL)
+        ok = about_overlap(a, s) && about_idle_gap(a, s);
+    for (size_t k = 0; ok && k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        const struct analysis_source *source = &a->internal->sources[k];
+        ok = about_samples(a, op) && about_range(a, op);
+        if (!ok || op->n_requests == 0)
+            continue;
+        ok = about_errors(a, op) && about_clients(a, op) &&
+             about_open_loop(a, op, source->tables[0]);
+        if (ok && !a->mixed)
+            ok = about_hosts(a, op->op, op->hosts, op->n_host_results);
+    }
+    if (ok)
+        ok = about_hosts(a, NULL, a->total.hosts, a->total.n_hosts);
+    return ok || err_set(e, "out of memory");
 }

@@ -127,10 +127,9 @@ static bool analyze(const struct options *o, const struct cli_args *args, struct
 {
     struct dataset d = {0};
     struct analysis a = {0};
-    struct analysis_options how = load_analysis_options(&o->filter, &o->analysis, &o->input);
-    how.full_series = o->series_all;
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
-              analysis_run(&a, &d, &how, e) && write_report(&a, o, e) && write_series(&a, o, e);
+              load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
+              write_report(&a, o, e) && write_series(&a, o, e);
     analysis_free(&a);
     dataset_free(&d);
     return ok;

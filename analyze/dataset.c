@@ -1,6 +1,6 @@
 #include "dataset.h"
 
-#include "errnorm.h"
+#include "dataset_unit.h"
 #include "intern.h"
 #include "row_csv.h"
 #include "table.h"
@@ -11,42 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OPS 1000
 /* Threads below this number are looked up in an array, others in a hash table. */
 #define DIRECT_THREADS 65536
 #define KEPT_COMMENTS  8
-#define OTHER_ERRORS   "(other errors)"
-
-/* A row as a unit holds it: its strings are those of the unit. */
-struct held_row {
-    struct table_row row;
-    uint32_t group;
-    uint32_t error;
-};
-
-/* Operation, host and client as a unit numbers them. */
-struct group {
-    uint32_t op, host, client;
-};
-
-/* What a unit's group is in the dataset. */
-struct group_target {
-    bool known, in_span, keep; /* in_span: passes the host and client filters; keep: all of them */
-    uint32_t op, table, place;
-};
-
-/* Rows of a part of the file, between parsing and commit. Its dictionaries outlive the rows: units
- * are used again. */
-struct unit {
-    struct unit *next;
-    struct held_row *rows;
-    size_t n, cap;
-    struct intern ops, hosts, clients, errors, groups;
-    struct group last; /* of the last row: most rows share its strings */
-    struct group_target *targets;
-    uint16_t *error_ids;
-    size_t n_targets, n_error_ids;
-};
 
 struct loader {
     struct dataset *d;
@@ -54,16 +21,20 @@ struct loader {
     struct intern ops, hosts, clients, errors, places;
     struct intern threads; /* numbers from DIRECT_THREADS up */
     uint32_t *direct_threads;
-    uint32_t *far_threads; /* index of each in `threads` */
-    uint32_t *table_of_op;
+    uint32_t *far_threads;            /* index of each in `threads` */
+    uint32_t *table_of_op;            /* INTERN_NONE: no rows yet */
+    size_t n_spans;                   /* operations with a span and a table_of_op */
     uint64_t thread_base, thread_top; /* offset of this input; 1 + the highest thread so far */
     uint32_t input;
     struct dataset_input *in;
     pthread_mutex_t lock; /* of `free_units` */
-    struct unit *free_units;
+    struct dataset_unit *free_units;
 };
 
-static bool no_memory(struct err *e) { return err_set(e, "out of memory"); }
+static bool no_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
 
 /* Makes room for one more in an array of n. */
 static bool more(void *array, size_t n, size_t size)
@@ -78,120 +49,40 @@ static bool more(void *array, size_t n, size_t size)
     return grown != NULL;
 }
 
-/* -- units: any thread -------------------------------------------------------------------------- */
+/* -- units: any thread --------------------------------------------------------------------------
+ */
 
-static void *unit_new(void *ctx, struct err *e)
+static void *take_unit(void *ctx, struct err *e)
 {
     struct loader *l = ctx;
 
     pthread_mutex_lock(&l->lock);
-    struct unit *u = l->free_units;
+    struct dataset_unit *u = l->free_units;
     if (u)
         l->free_units = u->next;
     pthread_mutex_unlock(&l->lock);
-    if (!u) {
-        u = calloc(1, sizeof *u);
-        if (!u)
-            no_memory(e);
-    }
-    return u;
+    return u ? u : dataset_unit_new(l->filter, e);
 }
 
-static void unit_free(void *ctx, void *unit)
+static void give_unit_back(void *ctx, void *unit)
 {
     struct loader *l = ctx;
-    struct unit *u = unit;
+    struct dataset_unit *u = unit;
 
-    u->n = 0;
+    dataset_unit_clear(u);
     pthread_mutex_lock(&l->lock);
     u->next = l->free_units;
     l->free_units = u;
     pthread_mutex_unlock(&l->lock);
 }
 
-static void unit_destroy(struct unit *u)
+static bool add_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
 {
-    free(u->rows);
-    intern_fini(&u->ops);
-    intern_fini(&u->hosts);
-    intern_fini(&u->clients);
-    intern_fini(&u->errors);
-    intern_fini(&u->groups);
-    free(u->targets);
-    free(u->error_ids);
-    free(u);
-}
-
-/* Id of s; `last` is tried first. */
-static inline uint32_t id_of(struct intern *t, struct slice s, uint32_t last)
-{
-    if (last < t->n && t->strings[last].n == s.n && memcmp(t->strings[last].p, s.p, s.n) == 0)
-        return last;
-    return intern_add(t, s);
-}
-
-static uint32_t error_of(struct unit *u, const struct record *r)
-{
-    char text[ERRNORM_MAX_BYTES];
-    size_t n = errnorm_message(r->error, r->file, text);
-
-    if (u->errors.n >= DATASET_MAX_ERRORS)
-        return intern_add(&u->errors, (struct slice){OTHER_ERRORS, strlen(OTHER_ERRORS)});
-    return intern_add(&u->errors, (struct slice){text, n});
-}
-
-/* 0 means "no key", so a key whose hash is 0 gets another one. */
-static inline uint64_t object_of(struct slice file)
-{
-    uint64_t hash = file.n ? intern_hash(file.p, file.n) : 0;
-
-    return hash || !file.n ? hash : 1;
-}
-
-static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
-{
-    struct unit *u = unit;
-    struct group g = u->last;
-
     (void)ctx;
-    if (u->n + n > u->cap) {
-        size_t cap = u->cap ? u->cap * 2 : 4096;
-        struct held_row *grown = realloc(u->rows, cap * sizeof *grown);
-        if (!grown)
-            return no_memory(e);
-        u->rows = grown;
-        u->cap = cap;
-    }
-    for (const struct record *r = rows; r < rows + n; r++) {
-        struct held_row *h = &u->rows[u->n++];
-        g.op = id_of(&u->ops, r->op, g.op);
-        g.host = id_of(&u->hosts, r->endpoint, g.host);
-        g.client = id_of(&u->clients, r->client, g.client);
-        h->group = intern_add(&u->groups, (struct slice){(const char *)&g, sizeof g});
-        h->error = r->error.n ? error_of(u, r) : INTERN_NONE;
-        if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE ||
-            h->group == INTERN_NONE || (r->error.n && h->error == INTERN_NONE))
-            return no_memory(e);
-        h->row = (struct table_row){
-            .start = r->start_ns,
-            .dur = r->end_ns - r->start_ns,
-            .bytes = r->bytes,
-            .ttfb = record_ttfb_ns(r),
-            .objects = r->n_objects,
-            .late = r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME
-                                                     : r->start_ns - r->intended_ns,
-            .object = object_of(r->file),
-            .thread = r->thread,
-        };
-    }
-    u->last = g;
-    return true;
+    return dataset_unit_add(unit, rows, n, e);
 }
 
-/* -- filters ------------------------------------------------------------------------------------- */
-
-/* Whether a host or client is meant: its name, a glob of it, or (hosts) either without the scheme. */
-static bool matches(const char *pattern, const char *name)
+bool dataset_name_matches(const char *pattern, const char *name)
 {
     const char *bare = strstr(name, "://");
 
@@ -201,102 +92,86 @@ static bool matches(const char *pattern, const char *name)
            (strcmp(pattern, bare + 3) == 0 || fnmatch(pattern, bare + 3, 0) == 0);
 }
 
-static bool op_chosen(const struct dataset_filter *f, const char *op)
+/* -- commit: one thread at a time -----------------------------------------------------------------
+ */
+
+/* Room for `n` entries in an array that has n_known; the new ones are for the caller to fill. */
+static bool room(void *array, size_t n_known, size_t n, size_t size, struct err *e)
 {
-    for (size_t i = 0; i < f->n_ops; i++)
-        if (strcmp(f->ops[i], op) == 0)
-            return true;
-    return f->n_ops == 0;
-}
+    void **p = array;
 
-/* -- commit: one thread at a time ----------------------------------------------------------------- */
-
-static bool table_for(struct loader *l, uint32_t op, uint32_t *table, struct err *e)
-{
-    struct dataset *d = l->d;
-
-    if (l->table_of_op[op] == INTERN_NONE) {
-        if (!more(&d->tables, d->n_tables, sizeof *d->tables))
-            return no_memory(e);
-        d->tables[d->n_tables] = (struct table){.op = op};
-        l->table_of_op[op] = (uint32_t)d->n_tables++;
-    }
-    *table = l->table_of_op[op];
+    if (n <= n_known)
+        return true;
+    void *grown = realloc(*p, n * size);
+    if (!grown)
+        return no_memory(e);
+    *p = grown;
     return true;
 }
 
-/* The global id of a unit's string. */
-static uint32_t global(struct intern *to, const struct intern *from, uint32_t id)
-{
-    return intern_add(to, from->strings[id]);
-}
-
-static bool resolve_group(struct loader *l, struct unit *u, uint32_t group, struct err *e)
+static bool resolve_ops(struct loader *l, struct dataset_unit *u, struct err *e)
 {
     struct dataset *d = l->d;
-    struct group g;
-    struct group_target *t = &u->targets[group];
-    size_t n_ops = l->ops.n, n_places = l->places.n;
 
-    memcpy(&g, u->groups.strings[group].p, sizeof g);
-    struct place place = {global(&l->hosts, &u->hosts, g.host),
-                          global(&l->clients, &u->clients, g.client)};
-    t->op = global(&l->ops, &u->ops, g.op);
-    t->place = intern_add(&l->places, (struct slice){(const char *)&place, sizeof place});
-    if (place.host == INTERN_NONE || place.client == INTERN_NONE || t->op == INTERN_NONE ||
-        t->place == INTERN_NONE)
-        return no_memory(e);
-    if (l->ops.n > n_ops) {
-        if (n_ops == MAX_OPS)
-            return err_set(e, "more than %d operation types: not a capture of S3 requests", MAX_OPS);
-        if (!more(&d->op_spans, n_ops, sizeof *d->op_spans) ||
-            !more(&l->table_of_op, n_ops, sizeof *l->table_of_op))
+    if (!room(&u->ops_global, u->n_ops_global, u->ops.n, sizeof *u->ops_global, e))
+        return false;
+    for (; u->n_ops_global < u->ops.n; u->n_ops_global++) {
+        uint32_t id = intern_add(&l->ops, u->ops.strings[u->n_ops_global]);
+        if (id == INTERN_NONE)
             return no_memory(e);
-        d->op_spans[n_ops] = (struct op_span){INT64_MAX, INT64_MIN, 0};
-        l->table_of_op[n_ops] = INTERN_NONE;
+        if (id == l->n_spans) {
+            if (!more(&d->op_spans, l->n_spans, sizeof *d->op_spans) ||
+                !more(&l->table_of_op, l->n_spans, sizeof *l->table_of_op))
+                return no_memory(e);
+            d->op_spans[id] = (struct op_span){INT64_MAX, INT64_MIN, 0};
+            l->table_of_op[id] = INTERN_NONE;
+            if (++l->n_spans > DATASET_MAX_OPS)
+                return err_set(e, "more than %d operation types: not captures of S3 requests",
+                               DATASET_MAX_OPS);
+        }
+        u->ops_global[u->n_ops_global] = id;
     }
-    if (l->places.n > n_places) {
-        if (!more(&d->places, n_places, sizeof *d->places))
-            return no_memory(e);
-        d->places[d->n_places++] = place;
-    }
-    t->in_span = matches(l->filter->host, l->hosts.strings[place.host].p) &&
-                 matches(l->filter->client, l->clients.strings[place.client].p);
-    t->keep = t->in_span && op_chosen(l->filter, l->ops.strings[t->op].p);
-    t->known = true;
-    return !t->keep || table_for(l, t->op, &t->table, e);
+    return true;
 }
 
-/* Makes targets and error ids for what is new in the unit's dictionaries. */
-static bool resolve(struct loader *l, struct unit *u, struct err *e)
+static bool resolve_places(struct loader *l, struct dataset_unit *u, struct err *e)
 {
-    if (u->groups.n > u->n_targets) {
-        struct group_target *grown = realloc(u->targets, u->groups.cap * sizeof *grown);
-        if (!grown)
+    struct dataset *d = l->d;
+
+    if (!room(&u->places_global, u->n_places_global, u->groups.n, sizeof *u->places_global, e))
+        return false;
+    for (; u->n_places_global < u->groups.n; u->n_places_global++) {
+        struct dataset_unit_group g;
+        memcpy(&g, u->groups.strings[u->n_places_global].p, sizeof g);
+        struct place place = {intern_add(&l->hosts, u->hosts.strings[g.host]),
+                              intern_add(&l->clients, u->clients.strings[g.client])};
+        if (place.host == INTERN_NONE || place.client == INTERN_NONE)
             return no_memory(e);
-        u->targets = grown;
-        for (; u->n_targets < u->groups.n; u->n_targets++) {
-            u->targets[u->n_targets].known = false;
-            if (!resolve_group(l, u, (uint32_t)u->n_targets, e))
-                return false;
-        }
-    }
-    if (u->errors.n > u->n_error_ids) {
-        uint16_t *grown = realloc(u->error_ids, u->errors.cap * sizeof *grown);
-        if (!grown)
+        uint32_t id = intern_add(&l->places, (struct slice){(const char *)&place, sizeof place});
+        if (id == INTERN_NONE)
             return no_memory(e);
-        u->error_ids = grown;
-        for (; u->n_error_ids < u->errors.n; u->n_error_ids++) {
-            uint32_t id;
-            if (l->errors.n < DATASET_MAX_ERRORS)
-                id = global(&l->errors, &u->errors, (uint32_t)u->n_error_ids);
-            else if ((id = intern_find(&l->errors, u->errors.strings[u->n_error_ids])) ==
-                     INTERN_NONE)
-                id = intern_add(&l->errors, (struct slice){OTHER_ERRORS, strlen(OTHER_ERRORS)});
-            if (id == INTERN_NONE)
+        if (id == d->n_places) {
+            if (!more(&d->places, d->n_places, sizeof *d->places))
                 return no_memory(e);
-            u->error_ids[u->n_error_ids] = (uint16_t)id;
+            d->places[d->n_places++] = place;
         }
+        u->places_global[u->n_places_global] = id;
+    }
+    return true;
+}
+
+static bool resolve_errors(struct loader *l, struct dataset_unit *u, struct err *e)
+{
+    if (!room(&u->errors_global, u->n_errors_global, u->errors.n, sizeof *u->errors_global, e))
+        return false;
+    for (; u->n_errors_global < u->errors.n; u->n_errors_global++) {
+        struct slice s = u->errors.strings[u->n_errors_global];
+        if (l->errors.n >= DATASET_MAX_ERRORS && intern_find(&l->errors, s) == INTERN_NONE)
+            s = (struct slice){DATASET_OTHER_ERRORS, strlen(DATASET_OTHER_ERRORS)};
+        uint32_t id = intern_add(&l->errors, s);
+        if (id == INTERN_NONE)
+            return no_memory(e);
+        u->errors_global[u->n_errors_global] = (uint16_t)id;
     }
     return true;
 }
@@ -327,48 +202,81 @@ static uint32_t thread_index(struct loader *l, uint32_t number)
     return l->far_threads[id] = new_thread(l->d, number);
 }
 
-static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
+/* The table of an operation, made when its first row comes. NULL: out of memory. */
+static struct table *table_of(struct loader *l, uint32_t op)
+{
+    struct dataset *d = l->d;
+
+    if (l->table_of_op[op] == INTERN_NONE) {
+        if (!more(&d->tables, d->n_tables, sizeof *d->tables) ||
+            !table_init(&d->tables[d->n_tables], op, TABLE_MANY_ROWS))
+            return NULL;
+        l->table_of_op[op] = (uint32_t)d->n_tables++;
+    }
+    return &d->tables[l->table_of_op[op]];
+}
+
+/* Thread numbers of rows [from, t->n) to thread indices. */
+static bool index_threads(struct loader *l, struct table *t, size_t from, struct err *e)
+{
+    const uint32_t *direct = l->direct_threads;
+
+    for (size_t i = from; i < t->n; i++) {
+        uint64_t number = t->thread[i] + l->thread_base;
+        uint32_t index = number < DIRECT_THREADS ? direct[number] : INTERN_NONE;
+        if (index == INTERN_NONE && (index = thread_index(l, (uint32_t)number)) == INTERN_NONE)
+            return no_memory(e);
+        t->thread[i] = index;
+    }
+    return true;
+}
+
+static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, struct err *e)
+{
+    struct dataset_unit_part *part = &u->parts[op];
+    struct op_span *span = &l->d->op_spans[u->ops_global[op]];
+
+    if (part->span.n == 0)
+        return true;
+    if (part->span.start_ns < span->start_ns)
+        span->start_ns = part->span.start_ns;
+    if (part->span.end_ns > span->end_ns)
+        span->end_ns = part->span.end_ns;
+    span->n += part->span.n;
+    if (part->rows.n == 0)
+        return true;
+    struct table *t = table_of(l, u->ops_global[op]);
+    if (!t || !table_append(t, &part->rows, u->places_global, u->errors_global))
+        return no_memory(e);
+    l->in->n_rows += part->rows.n;
+    return index_threads(l, t, t->n - part->rows.n, e);
+}
+
+static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
 {
     struct loader *l = ctx;
-    struct dataset *d = l->d;
-    struct unit *u = unit;
+    struct dataset_unit *u = unit;
+    struct dataset_input *in = l->in;
 
     if (input != l->input) {
         l->input = input;
         l->thread_base = l->thread_top;
     }
-    if (!resolve(l, u, e))
+    uint64_t top = l->thread_base + (uint64_t)(u->top_thread + 1);
+    if (top > (uint64_t)UINT32_MAX + 1)
+        return err_set(e, "thread numbers past %u where inputs are put together", UINT32_MAX);
+    if (top > l->thread_top)
+        l->thread_top = top;
+    if (u->first_start_ns < in->first_start_ns)
+        in->first_start_ns = u->first_start_ns;
+    if (u->last_end_ns > in->last_end_ns)
+        in->last_end_ns = u->last_end_ns;
+    if (!resolve_ops(l, u, e) || !resolve_places(l, u, e) || !resolve_errors(l, u, e))
         return false;
-    int64_t first = l->in->first_start_ns, last = l->in->last_end_ns;
-    for (size_t i = 0; i < u->n; i++) {
-        struct held_row *h = &u->rows[i];
-        const struct group_target *t = &u->targets[h->group];
-        int64_t start = h->row.start, end = start + h->row.dur;
-        uint64_t number = h->row.thread + l->thread_base;
-        if (number >= l->thread_top)
-            l->thread_top = number + 1;
-        first = start < first ? start : first;
-        last = end > last ? end : last;
-        if (!t->in_span)
-            continue;
-        struct op_span *span = &d->op_spans[t->op];
-        span->start_ns = start < span->start_ns ? start : span->start_ns;
-        span->end_ns = end > span->end_ns ? end : span->end_ns;
-        span->n++;
-        if (!t->keep)
-            continue;
-        if (number > UINT32_MAX)
-            return err_set(e, "thread numbers past 4294967295 when inputs are put together");
-        h->row.thread = thread_index(l, (uint32_t)number);
-        h->row.place = t->place;
-        h->row.error = h->error == INTERN_NONE ? 0 : u->error_ids[h->error];
-        if (h->row.thread == INTERN_NONE || !table_add(&d->tables[t->table], &h->row))
-            return no_memory(e);
-        l->in->n_rows++;
-    }
-    l->in->first_start_ns = first;
-    l->in->last_end_ns = last;
-    u->n = 0;
+    for (size_t op = 0; op < u->n_parts; op++)
+        if (!commit_part(l, u, op, e))
+            return false;
+    dataset_unit_clear(u);
     return true;
 }
 
@@ -392,7 +300,8 @@ static bool comment(void *ctx, struct slice line, struct err *e)
     return true;
 }
 
-/* -- a whole dataset ------------------------------------------------------------------------------ */
+/* -- a whole dataset ------------------------------------------------------------------------------
+ */
 
 static bool load_file(struct loader *l, const char *path, const struct recfile_options *options,
                       struct err *e)
@@ -400,10 +309,10 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     struct dataset *d = l->d;
     struct recfile_options o = *options;
     struct recfile_sink sink = {.ctx = l,
-                                .unit_new = unit_new,
-                                .unit_rows = unit_rows,
-                                .unit_commit = unit_commit,
-                                .unit_free = unit_free,
+                                .unit_new = take_unit,
+                                .unit_rows = add_rows,
+                                .unit_commit = commit_unit,
+                                .unit_free = give_unit_back,
                                 .comment = comment};
 
     o.slow_row = row_csv_parse;
@@ -426,9 +335,8 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     return ok;
 }
 
-/* Says which hosts, clients or operations there are, when none is the wanted one. */
-static bool list_known(const struct intern *known, const char *kind, const char *wanted,
-                       struct err *e)
+bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
+                        struct err *e)
 {
     char list[512];
     size_t n = 0;
@@ -450,16 +358,16 @@ static bool check_filter(const struct loader *l, struct err *e)
     if (l->ops.n == 0)
         return true; /* no rows: nothing to choose from */
     for (size_t i = 0; i < l->hosts.n && !host; i++)
-        host = matches(f->host, l->hosts.strings[i].p);
+        host = dataset_name_matches(f->host, l->hosts.strings[i].p);
     for (size_t i = 0; i < l->clients.n && !client; i++)
-        client = matches(f->client, l->clients.strings[i].p);
+        client = dataset_name_matches(f->client, l->clients.strings[i].p);
     if (!host)
-        return list_known(&l->hosts, "host", f->host, e);
+        return dataset_list_known(&l->hosts, "host", f->host, e);
     if (!client)
-        return list_known(&l->clients, "client", f->client, e);
+        return dataset_list_known(&l->clients, "client", f->client, e);
     for (size_t i = 0; i < f->n_ops; i++)
         if (intern_find(&l->ops, (struct slice){f->ops[i], strlen(f->ops[i])}) == INTERN_NONE)
-            return list_known(&l->ops, "operation", f->ops[i], e);
+            return dataset_list_known(&l->ops, "operation", f->ops[i], e);
     return true;
 }
 
@@ -486,7 +394,8 @@ static const char *exact_name(const struct names *names, const char *name)
     return NULL;
 }
 
-/* A filter that is the very name of a host or client does not mean others that match it as a glob. */
+/* A filter that is the very name of a host or client does not mean others that match it as a glob.
+ */
 static void retain_exact(struct dataset *d, const struct dataset_filter *f)
 {
     struct exact x = {d, exact_name(&d->hosts, f->host), exact_name(&d->clients, f->client)};
@@ -524,9 +433,9 @@ static void names_free(struct names *names)
 static void loader_fini(struct loader *l)
 {
     while (l->free_units) {
-        struct unit *u = l->free_units;
+        struct dataset_unit *u = l->free_units;
         l->free_units = u->next;
-        unit_destroy(u);
+        dataset_unit_free(u);
     }
     pthread_mutex_destroy(&l->lock);
     intern_fini(&l->ops);
@@ -573,7 +482,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
 void dataset_free(struct dataset *d)
 {
     for (size_t i = 0; i < d->n_tables; i++)
-        table_free(&d->tables[i]);
+        table_fini(&d->tables[i]);
     free(d->tables);
     names_free(&d->ops);
     names_free(&d->hosts);
@@ -592,10 +501,13 @@ void dataset_free(struct dataset *d)
     memset(d, 0, sizeof *d);
 }
 
-static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
 
-int dataset_compare(const struct dataset *d, const struct table *a, size_t i,
-                    const struct table *b, size_t j)
+int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
+                    size_t j)
 {
     const struct place *p = &d->places[a->place[i]], *q = &d->places[b->place[j]];
     int c = order(a->start[i], b->start[j]);

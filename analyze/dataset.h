@@ -23,7 +23,10 @@ struct packed {
 #define PACKED_NONE      UINT32_MAX  /* no value (TTFB) */
 #define PACKED_WIDE_BASE 0xF0000000u /* v >= this: wide[v - PACKED_WIDE_BASE] */
 
-static inline bool packed_has(const struct packed *c, size_t i) { return c->v[i] != PACKED_NONE; }
+static inline bool packed_has(const struct packed *c, size_t i)
+{
+    return c->v[i] != PACKED_NONE;
+}
 
 /* Value i; call only if packed_has. */
 static inline int64_t packed_get(const struct packed *c, size_t i)
@@ -41,7 +44,8 @@ struct place {
 /* The requests of one operation type, in no order. */
 struct table {
     uint32_t op; /* index into dataset.ops */
-    size_t n, cap;
+    size_t n;
+    size_t n_ready, cap;   /* rows whose memory is present; rows that there is address space for */
     int64_t *start;        /* ns since the epoch */
     struct packed dur;     /* end - start, ns, >= 0 */
     struct packed bytes;   /* payload */
@@ -75,7 +79,7 @@ struct op_span {
 struct dataset_input {
     char *path;
     struct recfile_info info;
-    uint64_t n_rows;                    /* after filters */
+    uint64_t n_rows;                     /* after filters */
     int64_t first_start_ns, last_end_ns; /* over all its rows; first > last: no row */
     uint32_t thread_base;
     char **comments; /* the first and last few comment lines, for `info` */
@@ -90,7 +94,9 @@ struct dataset_filter {
     const char *client; /* exact name, else glob */
 };
 
-#define DATASET_MAX_ERRORS 65535 /* distinct normalised messages; further ones are "other" */
+#define DATASET_MAX_OPS      1000
+#define DATASET_MAX_ERRORS   65535 /* distinct normalised messages; further ones are "other" */
+#define DATASET_OTHER_ERRORS "(other errors)"
 
 struct dataset {
     struct table *tables; /* one per operation type with rows */
@@ -108,13 +114,24 @@ struct dataset {
     bool host_filtered, client_filtered, op_filtered;
 };
 
-/* Reads `n_paths` captures as if merged: thread numbers of each further input (and of each further header
- * line within a file) are offset by 1 + the highest thread before. Unknown host, client or op: false,
- * with the known ones listed. The caller owns *d and calls dataset_free, on failure too. */
+/* Reads `n_paths` captures as if merged: thread numbers of each further input (and of each further
+ * header line within a file) are offset by 1 + the highest thread before. Unknown host, client or
+ * op: false, with the known ones listed. The caller owns *d and calls dataset_free, on failure too.
+ */
 bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct dataset_filter *filter, const struct recfile_options *options,
                   struct err *e);
 void dataset_free(struct dataset *d);
+
+/* Whether `pattern` (NULL: anything) means the host or client `name`: it is the name or a glob of
+ * it, with or without its scheme ("http://"). */
+bool dataset_name_matches(const char *pattern, const char *name);
+
+/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which there
+ * are. */
+struct intern;
+bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
+                        struct err *e);
 
 /* Keeps only rows of `t` for which keep(ctx, t, i) is true; order stays. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
@@ -122,7 +139,7 @@ void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t
 
 /* Compares two requests by start, thread number, end, op name, host name, object, bytes
  * (analysis-semantics.md, top): <0, 0, >0. Equal object hashes stand for equal keys. */
-int dataset_compare(const struct dataset *d, const struct table *a, size_t i,
-                    const struct table *b, size_t j);
+int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
+                    size_t j);
 
 #endif

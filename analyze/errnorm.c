@@ -9,10 +9,22 @@
 #define MIN_NUMBER_CHARS 6
 #define MIN_KEY_CHARS    3
 
-static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(unsigned char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
-static bool is_word(unsigned char c) { return is_digit(c) || is_letter(c) || c == '-' || c == '_'; }
-static bool is_hex(unsigned char c) { return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
+static bool is_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9';
+}
+static bool is_letter(unsigned char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+static bool is_word(unsigned char c)
+{
+    return is_digit(c) || is_letter(c) || c == '-' || c == '_';
+}
+static bool is_hex(unsigned char c)
+{
+    return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
 
 static size_t digits(const char *p, size_t n)
 {

@@ -25,8 +25,8 @@ bool group_keys_init(struct group_keys *k, const struct dataset *d, enum group_b
                      const int64_t *n_by_place, struct err *e);
 void group_keys_fini(struct group_keys *k);
 
-/* Rows of one table, grouped: those of key k are row[first[k]] .. row[first[k + 1] - 1], in the table's
- * order. 4 bytes a row. */
+/* Rows of one table, grouped: those of key k are row[first[k]] .. row[first[k + 1] - 1], in the
+ * table's order. 4 bytes a row. */
 struct group_rows {
     uint32_t *row;
     size_t *first; /* n keys + 1 */

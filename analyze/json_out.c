@@ -20,15 +20,12 @@ static void new_line(struct json_out *w)
 /* Comma, line break and key before an item. */
 static void begin_item(struct json_out *w, const char *key)
 {
-    if (!w->is_empty) {
+    if (!w->is_empty)
         fputc(',', w->f);
-    }
-    if (w->depth > 0) {
+    if (w->depth > 0)
         new_line(w);
-    }
-    if (key != NULL) {
+    if (key)
         fprintf(w->f, "\"%s\": ", key);
-    }
     w->is_empty = false;
 }
 
@@ -53,9 +50,8 @@ void json_out_array(struct json_out *w, const char *key)
 void json_out_end(struct json_out *w)
 {
     w->depth--;
-    if (!w->is_empty) {
+    if (!w->is_empty)
         new_line(w);
-    }
     fputc(w->close[w->depth], w->f);
     w->is_empty = false;
 }
@@ -68,9 +64,9 @@ static int write_indented(const char *text, size_t n, void *ctx)
     const char *end = text + n;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline != NULL ? newline : end;
+        const char *stop = newline ? newline : end;
         fwrite(text, 1, (size_t)(stop - text), w->f);
-        if (newline != NULL) {
+        if (newline) {
             new_line(w);
             stop++;
         }
@@ -83,9 +79,8 @@ void json_out_value(struct json_out *w, const char *key, json_t *value)
 {
     const size_t flags = JSON_INDENT(1) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
     begin_item(w, key);
-    if (value == NULL || json_dump_callback(value, write_indented, w, flags) != 0) {
+    if (!value || json_dump_callback(value, write_indented, w, flags) != 0)
         w->failed = true;
-    }
     json_decref(value);
 }
 
@@ -93,9 +88,8 @@ void json_out_members(struct json_out *w, json_t *object)
 {
     const char *key;
     json_t *value;
-    if (object == NULL) {
+    if (!object)
         w->failed = true;
-    }
     json_object_foreach(object, key, value)
     {
         json_out_value(w, key, json_incref(value));
@@ -105,9 +99,8 @@ void json_out_members(struct json_out *w, json_t *object)
 
 void json_out_set(struct json_out *w, json_t *object, const char *key, json_t *value)
 {
-    if (json_object_set_new(object, key, value) != 0) {
+    if (json_object_set_new(object, key, value) != 0)
         w->failed = true;
-    }
 }
 
 void json_out_set_int(struct json_out *w, json_t *object, const char *key, int64_t value)
@@ -120,16 +113,20 @@ void json_out_set_real(struct json_out *w, json_t *object, const char *key, doub
     json_out_set(w, object, key, json_out_real(value));
 }
 
+void json_out_append(struct json_out *w, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        w->failed = true;
+}
+
 json_t *json_out_text(const char *s)
 {
-    if (s == NULL) {
+    if (!s)
         return json_null();
-    }
     /* Each bad byte grows to the three of U+FFFD. */
     char *clean = malloc(3 * strlen(s) + 1);
-    if (clean == NULL) {
+    if (!clean)
         return NULL;
-    }
     char *to = clean;
     while (*s != '\0') {
         size_t n = utf8_length(s);

@@ -41,6 +41,8 @@ void json_out_members(struct json_out *w, json_t *object);
 void json_out_set(struct json_out *w, json_t *object, const char *key, json_t *value);
 void json_out_set_int(struct json_out *w, json_t *object, const char *key, int64_t value);
 void json_out_set_real(struct json_out *w, json_t *object, const char *key, double value);
+/* The same for an array. */
+void json_out_append(struct json_out *w, json_t *array, json_t *value);
 
 /* Values. Text may hold any bytes: what is no UTF-8 becomes U+FFFD; NULL becomes null. A real that
  * is not finite becomes null. A time is RFC 3339 in UTC with nine digits. */

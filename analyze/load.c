@@ -4,9 +4,11 @@
 #include "recfile.h"
 #include "rfc3339.h"
 #include "row_csv.h"
+#include "statistics.h"
 #include "units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const range_names[] = {"auto", "all", "single", "full", NULL};
@@ -104,6 +106,17 @@ const struct cli_option load_analysis_table[] = {
      .arg = "KIND",
      .help = "which time counts",
      .choices = range_names},
+    {.name = "steady",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct load_analysis, steady),
+     .help = "leave out the warm-up, where there is one"},
+    {.name = "co-interval",
+     .type = CLI_DURATION,
+     .offset = offsetof(struct load_analysis, co_interval_ns),
+     .arg = "T",
+     .help = "correct for coordinated omission: one request every T",
+     .min = 1,
+     .max = INFINITY},
     {0},
 };
 
@@ -142,6 +155,64 @@ struct analysis_options load_analysis_options(const struct load_filter *filter,
         .from_ns = filter->from.ns,
         .to_ns = filter->to.ns,
         .range = (enum range_kind)analysis->range,
+        .co_interval_ns = analysis->co_interval_ns,
         .threads = (unsigned)input->threads,
     };
+}
+
+static bool is_steady(void *ctx, const struct table *t, size_t i)
+{
+    return t->start[i] >= *(const int64_t *)ctx;
+}
+
+/* Drops what starts before the steady state. cut_ns[k]: what that takes off operation k. */
+static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *cut_ns)
+{
+    int64_t latest_ns = INT64_MIN;
+    bool any = false;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct statistics *s = a->operations[k].statistics;
+        if (s != NULL && s->warmup.n_cut > 0 && statistics_steady_from_ns(s) > latest_ns)
+            latest_ns = statistics_steady_from_ns(s);
+    }
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct statistics *s = a->operations[k].statistics;
+        cut_ns[k] = 0;
+        if (s == NULL || (a->mixed ? latest_ns <= s->start_ns : s->warmup.n_cut == 0))
+            continue;
+        int64_t from_ns = a->mixed ? latest_ns : statistics_steady_from_ns(s);
+        cut_ns[k] = from_ns - s->start_ns;
+        any = true;
+        for (size_t i = 0; i < d->n_tables; i++)
+            if (strcmp(d->ops.v[d->tables[i].op], a->operations[k].op) == 0)
+                table_retain(&d->tables[i], is_steady, &from_ns);
+    }
+    return any;
+}
+
+bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
+                       const struct load_analysis *analysis, const struct load_input *input,
+                       bool full_series, struct err *e)
+{
+    struct analysis_options how = load_analysis_options(filter, analysis, input);
+    how.full_series = full_series;
+    if (!analysis_run(a, d, &how, e))
+        return false;
+    if (!analysis->steady)
+        return true;
+    size_t n = a->n_operations;
+    int64_t *cut_ns = malloc((n + 1) * sizeof *cut_ns);
+    bool ok = cut_ns != NULL || err_set(e, "out of memory");
+    if (ok && drop_warm_up(a, d, cut_ns)) {
+        /* What these ask for is done. */
+        how.has_from = how.has_to = false;
+        how.skip_ns = 0;
+        analysis_free(a);
+        ok = analysis_run(a, d, &how, e);
+        for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
+            if (a->operations[k].statistics != NULL)
+                a->operations[k].statistics->cut_ns = cut_ns[k];
+    }
+    free(cut_ns);
+    return ok;
 }

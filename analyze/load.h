@@ -34,7 +34,9 @@ struct load_filter {
 struct load_analysis {
     int64_t segment_ns; /* 0: chosen */
     int64_t skip_ns;
-    int range; /* enum range_kind */
+    int range;              /* enum range_kind */
+    bool steady;            /* without warm-up */
+    int64_t co_interval_ns; /* 0: no correction for coordinated omission */
 };
 
 /* Option tables of the structs above, for a command's groups. */
@@ -51,5 +53,12 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
 struct analysis_options load_analysis_options(const struct load_filter *filter,
                                               const struct load_analysis *analysis,
                                               const struct load_input *input);
+
+/* Analyses the dataset with those options; with `steady` once more, without the warm-up that the
+ * first time found (statistics.md, 1d; of a mixed run, the longest). full_series: see
+ * analysis_options. The caller calls analysis_free in any case. */
+bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
+                       const struct load_analysis *analysis, const struct load_input *input,
+                       bool full_series, struct err *e);
 
 #endif

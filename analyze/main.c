@@ -1,6 +1,7 @@
 /* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is in
  * README.md; each command is in its cmd_NAME.c. */
 #include "commands.h"
+#include "stats.h"
 #include "stats_version.h"
 #include "version.h"
 
@@ -16,7 +17,7 @@ static void write_libraries(FILE *out)
             OpenSSL_version(OPENSSL_VERSION));
 }
 
-static const struct cli_command *const commands[] = {&cmd_analyze, NULL};
+static const struct cli_command *const commands[] = {&cmd_analyze, &cmd_cmp, &cmd_autoterm, NULL};
 
 static const struct cli_program program = {
     .name = "s3analyze",
@@ -28,5 +29,6 @@ static const struct cli_program program = {
 
 int main(int argc, char **argv)
 {
+    stats_init();
     return cli_main(&program, argc, argv);
 }

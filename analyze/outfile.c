@@ -11,20 +11,17 @@
 bool outfile_is_stdout(const char *path)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(path, names[i]) == 0) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(path, names[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 bool outfile_is_same(const char *path, const char *other)
 {
     struct stat a, b;
-    if (strcmp(path, other) == 0) {
+    if (strcmp(path, other) == 0)
         return true;
-    }
     return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
 }
@@ -49,12 +46,10 @@ static int open_aside(struct outfile *o, struct err *e)
             return -1;
         }
         int fd = open(o->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
+        if (fd >= 0)
             return fd;
-        }
-        if (errno != EEXIST) {
+        if (errno != EEXIST)
             break;
-        }
     }
     err_errno(e, errno, "cannot write %s", o->path);
     free(o->aside);
@@ -69,13 +64,12 @@ static int open_fd(struct outfile *o, struct err *e)
     bool exists = stat(o->path, &st) == 0;
     if (exists && !S_ISREG(st.st_mode)) {
         int fd = open(o->path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0) {
+        if (fd < 0)
             err_errno(e, errno, "cannot write %s", o->path);
-        }
         return fd;
     }
     o->target = exists ? realpath(o->path, NULL) : strdup(o->path);
-    if (o->target == NULL) {
+    if (!o->target) {
         err_errno(e, errno, "cannot write %s", o->path);
         return -1;
     }
@@ -92,9 +86,8 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
     *o = (struct outfile){0};
     bool is_stdout = outfile_is_stdout(path);
     o->path = strdup(is_stdout ? "standard output" : path);
-    if (o->path == NULL) {
+    if (!o->path)
         return err_set(e, "out of memory");
-    }
     if (is_stdout) {
         o->f = stdout;
         return true;
@@ -102,12 +95,12 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
     int fd = open_fd(o, e);
     if (fd >= 0) {
         o->f = fdopen(fd, "w");
-        if (o->f == NULL) {
+        if (!o->f) {
             err_errno(e, errno, "cannot write %s", path);
             close(fd);
         }
     }
-    if (o->f == NULL) {
+    if (!o->f) {
         outfile_discard(o);
         return false;
     }
@@ -128,7 +121,7 @@ bool outfile_close(struct outfile *o, struct err *e)
         cause = errno;
     }
     o->f = NULL;
-    if (ok && o->target != NULL && rename(o->aside, o->target) != 0) {
+    if (ok && o->target && rename(o->aside, o->target) != 0) {
         ok = false;
         cause = errno;
     }
@@ -143,11 +136,9 @@ bool outfile_close(struct outfile *o, struct err *e)
 
 void outfile_discard(struct outfile *o)
 {
-    if (o->f != NULL && o->f != stdout) {
+    if (o->f && o->f != stdout)
         fclose(o->f);
-    }
-    if (o->aside != NULL) {
+    if (o->aside)
         unlink(o->aside);
-    }
     forget(o);
 }

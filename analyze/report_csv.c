@@ -104,10 +104,9 @@ static void put_real(FILE *f, double value)
 {
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
             break;
-        }
     }
     fputs(text, f);
 }
@@ -116,15 +115,14 @@ static void put_real(FILE *f, double value)
 static void put_text(FILE *f, const char *s, char delimiter)
 {
     const char special[] = {delimiter, '"', '\r', '\n', '\0'};
-    if (strpbrk(s, special) == NULL && *s != ' ') {
+    if (!strpbrk(s, special) && *s != ' ') {
         fputs(s, f);
         return;
     }
     fputc('"', f);
     for (; *s != '\0'; s++) {
-        if (*s == '"') {
+        if (*s == '"')
             fputc('"', f);
-        }
         fputc(*s, f);
     }
     fputc('"', f);
@@ -138,9 +136,8 @@ static void put_cell(FILE *f, const struct cell *c, char delimiter)
         fprintf(f, "%" PRId64, c->i);
         break;
     case CELL_REAL:
-        if (isfinite(c->real)) {
+        if (isfinite(c->real))
             put_real(f, c->real);
-        }
         break;
     case CELL_TEXT:
         put_text(f, c->text, delimiter);
@@ -171,10 +168,9 @@ static json_t *cell_json(const struct cell *c)
 static bool put_json_line(FILE *f, const struct row *row, struct err *e)
 {
     json_t *o = json_object();
-    bool ok = o != NULL;
-    for (size_t i = 0; i < row->n; i++) {
+    bool ok = o;
+    for (size_t i = 0; i < row->n; i++)
         ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
-    }
     if (ok) {
         /* A failed write is left to whoever closes the file. */
         json_dumpf(o, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -188,14 +184,12 @@ static void put_line(struct table_out *t, const struct row *row, bool names)
 {
     char delimiter = t->format == REPORT_CSV_COMMAS ? ',' : '\t';
     for (size_t i = 0; i < row->n; i++) {
-        if (i > 0) {
+        if (i > 0)
             fputc(delimiter, t->f);
-        }
-        if (names) {
+        if (names)
             fputs(row->cell[i].name, t->f);
-        } else {
+        else
             put_cell(t->f, &row->cell[i], delimiter);
-        }
     }
     fputc('\n', t->f);
 }
@@ -210,11 +204,10 @@ static bool put_series(struct table_out *t, const struct analysis *a, int op, in
     bool ok = analysis_series(a, op, host, &rows, &n, e);
     for (size_t i = 0; ok && i < n; i++) {
         fill_row(&row, t, s, (int64_t)i, &rows[i]);
-        if (t->format == REPORT_CSV_JSON_LINES) {
+        if (t->format == REPORT_CSV_JSON_LINES)
             ok = put_json_line(t->f, &row, e);
-        } else {
+        else
             put_line(t, &row, false);
-        }
     }
     free(rows);
     return ok;
@@ -225,9 +218,8 @@ static const char *only_host(const struct dataset *d, const char *op)
 {
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table *t = &d->tables[i];
-        if (t->n > 0 && (op == NULL || strcmp(d->ops.v[t->op], op) == 0)) {
+        if (t->n > 0 && (!op || strcmp(d->ops.v[t->op], op) == 0))
             return d->hosts.v[d->places[t->place[0]].host];
-        }
     }
     return "";
 }
@@ -236,14 +228,12 @@ static bool put_hosts(struct table_out *t, const struct analysis *a, int op, str
                       const struct host_result *hosts, size_t n_hosts, struct err *e)
 {
     s->host = n_hosts > 0 ? "" : only_host(a->dataset, op < 0 ? NULL : s->op);
-    if (!put_series(t, a, op, -1, s, e)) {
+    if (!put_series(t, a, op, -1, s, e))
         return false;
-    }
     for (size_t i = 0; i < n_hosts; i++) {
         s->host = hosts[i].host;
-        if (!put_series(t, a, op, (int)i, s, e)) {
+        if (!put_series(t, a, op, (int)i, s, e))
             return false;
-        }
     }
     return true;
 }
@@ -251,23 +241,19 @@ static bool put_hosts(struct table_out *t, const struct analysis *a, int op, str
 static int64_t run_start_ns(const struct dataset *d)
 {
     int64_t start = INT64_MAX;
-    for (size_t i = 0; i < d->n_inputs; i++) {
-        if (d->inputs[i].first_start_ns < start) {
+    for (size_t i = 0; i < d->n_inputs; i++)
+        if (d->inputs[i].first_start_ns < start)
             start = d->inputs[i].first_start_ns;
-        }
-    }
     return start;
 }
 
 enum report_csv_format report_csv_format(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    if (dot != NULL && strcasecmp(dot, ".csv") == 0) {
+    if (dot && strcasecmp(dot, ".csv") == 0)
         return REPORT_CSV_COMMAS;
-    }
-    if (dot != NULL && (strcasecmp(dot, ".json") == 0 || strcasecmp(dot, ".jsonl") == 0)) {
+    if (dot && (strcasecmp(dot, ".json") == 0 || strcasecmp(dot, ".jsonl") == 0))
         return REPORT_CSV_JSON_LINES;
-    }
     return REPORT_CSV_TABS;
 }
 
@@ -288,9 +274,8 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         struct series s = {.op = op->op, .objects_per_op = op->objects_per_op};
-        if (!put_hosts(&t, a, (int)i, &s, op->hosts, op->n_host_results, e)) {
+        if (!put_hosts(&t, a, (int)i, &s, op->hosts, op->n_host_results, e))
             return false;
-        }
     }
     if (with_total && a->total.present) {
         struct series s = {.op = "", .objects_per_op = 0};

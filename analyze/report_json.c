@@ -1,6 +1,7 @@
 #include "report_json.h"
 
 #include "json_out.h"
+#include "json_statistics.h"
 
 /* Short names for what stands on nearly every line here. */
 static void set(struct json_out *w, json_t *o, const char *key, json_t *value)
@@ -35,9 +36,8 @@ static void set_throughput(struct json_out *w, json_t *o, const struct throughpu
 
 static json_t *throughput(struct json_out *w, const struct throughput *t)
 {
-    if (!t->present) {
+    if (!t->present)
         return json_null();
-    }
     json_t *o = json_object();
     set_throughput(w, o, t);
     return o;
@@ -54,9 +54,8 @@ static json_t *segment_pick(struct json_out *w, const struct segment_pick *p)
 
 static json_t *segments(struct json_out *w, const struct segments *s)
 {
-    if (!s->present) {
+    if (!s->present)
         return json_null();
-    }
     json_t *o = json_object();
     set_int(w, o, "duration_ns", s->duration_ns);
     set_int(w, o, "n", s->n);
@@ -69,9 +68,8 @@ static json_t *segments(struct json_out *w, const struct segments *s)
 
 static json_t *ttfb(struct json_out *w, const struct ttfb *t)
 {
-    if (!t->present) {
+    if (!t->present)
         return json_null();
-    }
     json_t *o = json_object();
     set_int(w, o, "n", t->n);
     set_real(w, o, "mean_ns", t->mean_ns);
@@ -101,9 +99,8 @@ static void set_durations(struct json_out *w, json_t *o, const struct durations 
 
 static json_t *durations(struct json_out *w, const struct durations *d)
 {
-    if (!d->present) {
+    if (!d->present)
         return json_null();
-    }
     json_t *o = json_object();
     set_durations(w, o, d);
     return o;
@@ -152,11 +149,10 @@ static void put_host_requests(struct json_out *w, const struct requests *r)
         const struct host_requests *h = &r->hosts[i];
         json_t *o = json_object();
         set(w, o, "host", json_out_text(h->host));
-        if (r->single_size) {
+        if (r->single_size)
             set_durations(w, o, &h->single);
-        } else {
+        else
             set_sized(w, o, &h->sized);
-        }
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -180,9 +176,8 @@ static void put_requests(struct json_out *w, const struct requests *r)
         json_out_value(w, "n", json_integer(r->n));
         json_out_value(w, "mean_bytes", json_out_real(r->mean_bytes));
         json_out_array(w, "sizes");
-        for (size_t i = 0; i < r->n_sizes; i++) {
+        for (size_t i = 0; i < r->n_sizes; i++)
             json_out_value(w, NULL, size_bucket(w, &r->sizes[i]));
-        }
         json_out_end(w);
     }
     put_host_requests(w, r);
@@ -253,9 +248,8 @@ static void put_errors(struct json_out *w, const struct operation *op)
 
 static json_t *span(struct json_out *w, const struct span *s)
 {
-    if (!s->present) {
+    if (!s->present)
         return json_null();
-    }
     json_t *o = json_object();
     set(w, o, "start", json_out_time(s->start_ns));
     set(w, o, "end", json_out_time(s->end_ns));
@@ -277,24 +271,21 @@ static json_t *outside(struct json_out *w, const struct outside *s)
 /* What the single range would give, where the all-threads range keeps little of the run. */
 static json_t *single_range(struct json_out *w, const struct operation *op)
 {
-    if (!op->range_is_short) {
+    if (!op->range_is_short)
         return json_null();
-    }
     json_t *o = json_object();
     json_t *threads = json_array();
     set(w, o, "throughput", throughput(w, &op->single_throughput));
     set(w, o, "segments", segments(w, &op->single_segments));
-    set(w, o, "threads", threads);
     for (size_t i = 0; i < op->n_slow_threads; i++) {
         const struct slow_thread *t = &op->slow_threads[i];
         json_t *thread = json_object();
         set_int(w, thread, "thread", t->thread);
         set(w, thread, "first_end", json_out_time(t->first_end_ns));
         set(w, thread, "last_start", json_out_time(t->last_start_ns));
-        if (json_array_append_new(threads, thread) != 0) {
-            w->failed = true;
-        }
+        json_out_append(w, threads, thread);
     }
+    set(w, o, "threads", threads);
     return o;
 }
 
@@ -327,6 +318,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     put_clients(w, op);
     put_requests(w, &op->requests);
     put_errors(w, op);
+    json_statistics_put(w, op->statistics);
     json_out_end(w);
 }
 
@@ -347,25 +339,25 @@ static void put_total(struct json_out *w, const struct cluster_total *t)
 
 static json_t *dropped(struct json_out *w, const struct recfile_info *info)
 {
-    json_t *o = json_object();
+    json_t *list = json_array();
     for (int i = 0; i < N_DROPS; i++) {
-        if (info->n_dropped[i] > 0) {
-            json_t *drop = json_object();
-            set_int(w, drop, "n", (int64_t)info->n_dropped[i]);
-            set(w, drop, "first", json_out_text(info->first_drop[i]));
-            set(w, o, recfile_drop_names[i], drop);
-        }
+        if (info->n_dropped[i] == 0)
+            continue;
+        json_t *drop = json_object();
+        set(w, drop, "why", json_string(recfile_drop_names[i]));
+        set_int(w, drop, "n", (int64_t)info->n_dropped[i]);
+        set(w, drop, "first", json_out_text(info->first_drop[i]));
+        json_out_append(w, list, drop);
     }
-    return o;
+    return list;
 }
 
 static json_t *input(struct json_out *w, const struct dataset_input *in)
 {
     const char generation[] = {'g', (char)('0' + in->info.generation), '\0'};
     uint64_t n_dropped = 0;
-    for (int i = 0; i < N_DROPS; i++) {
+    for (int i = 0; i < N_DROPS; i++)
         n_dropped += in->info.n_dropped[i];
-    }
     bool has_rows = in->first_start_ns <= in->last_end_ns;
     json_t *o = json_object();
     set(w, o, "path", json_out_text(in->path));
@@ -387,9 +379,8 @@ static json_t *warning(struct json_out *w, const struct warning *x)
     set(w, o, "op", json_out_text(x->op));
     set(w, o, "message", json_out_text(x->message));
     set(w, o, "figures", figures);
-    for (size_t i = 0; i < x->n_figures; i++) {
+    for (size_t i = 0; i < x->n_figures; i++)
         set_real(w, figures, x->figures[i].name, x->figures[i].value);
-    }
     return o;
 }
 
@@ -418,19 +409,16 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     json_out_value(&w, "mixed", json_boolean(a->mixed));
     json_out_value(&w, "range", json_string(range_name(a->range)));
     json_out_array(&w, "inputs");
-    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+    for (size_t i = 0; i < a->dataset->n_inputs; i++)
         json_out_value(&w, NULL, input(&w, &a->dataset->inputs[i]));
-    }
     json_out_end(&w);
     json_out_array(&w, "warnings");
-    for (size_t i = 0; i < a->n_warnings; i++) {
+    for (size_t i = 0; i < a->n_warnings; i++)
         json_out_value(&w, NULL, warning(&w, &a->warnings[i]));
-    }
     json_out_end(&w);
     json_out_array(&w, "operations");
-    for (size_t i = 0; i < a->n_operations; i++) {
+    for (size_t i = 0; i < a->n_operations; i++)
         put_operation(&w, &a->operations[i]);
-    }
     json_out_end(&w);
     put_total(&w, &a->total);
     json_out_end(&w);

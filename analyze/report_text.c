@@ -5,6 +5,7 @@
 #include "text_cells.h"
 #include "text_parties.h"
 #include "text_requests.h"
+#include "text_statistics.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 
 #define MAX_ERRORS      10 /* groups without --analyze.v */
 #define MAX_ERROR_HOSTS 5  /* of a group, likewise */
+#define MAX_THREADS     10 /* that shorten the range, likewise */
 #define NS_PER_DAY      INT64_C(86400000000000)
 
 static void blank_line(const struct text_view *v)
@@ -40,7 +42,7 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
     }
     for (int i = 0; i < N_DROPS; i++) {
         if (in->info.n_dropped[i] > 0)
-            text_line(v->out, TEXT_WARNING, "Warning: dropped: %" PRIu64 " x %s; the first: %s",
+            text_line(v->out, TEXT_WARNING, "Warning: dropped %" PRIu64 " %s; the first: %s",
                       in->info.n_dropped[i], recfile_drop_names[i], in->info.first_drop[i]);
     }
     if (in->info.n_unverified > 0)
@@ -59,56 +61,90 @@ static void put_warnings(const struct text_view *v, const char *op)
     }
 }
 
+static void summary_row(struct text_table *t, enum text_style style, const char *name,
+                        int64_t n_requests, int64_t n_errors, const struct throughput *x,
+                        double largest)
+{
+    text_table_row(t, style);
+    text_table_cell(t, " * %s", name);
+    text_cells_count(t, n_requests);
+    text_cells_count(t, n_errors);
+    text_table_cell(t, "%s",
+                    x->present && x->n_bytes > 0 ? text_cells_rate_like(x->bytes_per_s, largest).s
+                                                 : "-");
+    text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+}
+
 /* One line for each operation, and one for the cluster. */
 static void put_summary(const struct text_view *v)
 {
     static const char *const names[] = {"", "Requests", "Errors", "Average", "obj/s", "50%", "99%"};
     const struct analysis *a = v->a;
     struct text_table t;
-    blank_line(v);
-    text_table_init(&t, v->out, "lrrrrrr");
-    text_cells_heading(&t, names, sizeof(names) / sizeof(names[0]));
+    int64_t n_requests = 0, n_errors = 0;
+    double largest = a->total.throughput.bytes_per_s;
+    bool has_durations = false;
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
-        const struct throughput *x = &op->throughput;
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s", op->op);
-        text_cells_count(&t, op->n_requests);
-        text_cells_count(&t, op->n_errors);
-        text_table_cell(&t, "%s",
-                        x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-");
-        text_table_cell(&t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
-        if (op->requests.present && op->requests.single_size) {
+        n_requests += op->n_requests;
+        n_errors += op->n_errors;
+        largest = op->throughput.bytes_per_s > largest ? op->throughput.bytes_per_s : largest;
+        has_durations |= op->requests.all.present;
+    }
+    blank_line(v);
+    if (a->mixed)
+        text_line(v->out, TEXT_HEADING, "Mixed operations:");
+    text_table_init(&t, v->out, "lrrrrrr");
+    text_cells_heading(&t, names, has_durations ? 7 : 5);
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+        summary_row(&t, TEXT_PLAIN, op->op, op->n_requests, op->n_errors, &op->throughput, largest);
+        if (op->requests.all.present) {
             text_cells_duration(&t, op->requests.all.p50_ns);
             text_cells_duration(&t, op->requests.all.p99_ns);
         }
     }
+    if (a->total.present)
+        summary_row(&t, TEXT_HEADING, "Cluster Total", n_requests, n_errors, &a->total.throughput,
+                    largest);
     text_table_put(&t);
 }
 
 /* --- Throughput ------------------------------------------------------------------------------- */
 
+/* Two cells: bytes a second, in the unit of `largest` (0: the set has no bytes), and objects a
+ * second. */
+static void rate_cells(struct text_table *t, double largest, double bytes_per_s,
+                       double objects_per_s)
+{
+    if (largest > 0)
+        text_table_cell(t, "%s,", text_cells_rate_like(bytes_per_s, largest).s);
+    else
+        text_table_cell(t, "%s", "");
+    text_table_cell(t, "%s obj/s", units_rate(objects_per_s).s);
+}
+
 static void segment_row(const struct text_view *v, struct text_table *t, const char *name,
-                        bool has_bytes, const struct segment_pick *p)
+                        double largest, const struct segment_pick *p)
 {
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s:", name);
-    text_cells_rates(t, has_bytes, p->bytes_per_s, p->objects_per_s);
+    rate_cells(t, largest, p->bytes_per_s, p->objects_per_s);
     text_table_cell(t, "starting %s UTC", text_cells_time(v, p->start_ns).s);
 }
 
 static void put_throughput(const struct text_view *v, const char *name, const struct throughput *x,
                            const struct segments *s)
 {
-    bool has_bytes = x->n_bytes > 0;
+    double largest = x->n_bytes > 0 ? x->bytes_per_s : 0;
     struct text_table t;
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    blank_line(v);
     text_table_init(&t, v->out, "lrrl");
     text_table_span(&t, TEXT_HEADING, "%s:", name);
     if (x->present) {
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * Average:");
-        text_cells_rates(&t, has_bytes, x->bytes_per_s, x->objects_per_s);
+        rate_cells(&t, largest, x->bytes_per_s, x->objects_per_s);
         text_table_cell(&t, "over %s from %s UTC", units_duration(x->duration_ns).s,
                         text_cells_time(v, x->start_ns).s);
     } else {
@@ -118,9 +154,9 @@ static void put_throughput(const struct text_view *v, const char *name, const st
         text_table_span(&t, TEXT_PLAIN, "%s", "");
         text_table_span(&t, TEXT_HEADING, "%s, split into %" PRId64 " x %s:", name, s->n,
                         units_duration(s->duration_ns).s);
-        segment_row(v, &t, "Fastest", has_bytes, &s->fastest);
-        segment_row(v, &t, "50% Median", has_bytes, &s->median);
-        segment_row(v, &t, "Slowest", has_bytes, &s->slowest);
+        segment_row(v, &t, "Fastest", largest, &s->fastest);
+        segment_row(v, &t, "50% Median", largest, &s->median);
+        segment_row(v, &t, "Slowest", largest, &s->slowest);
     }
     text_table_put(&t);
 }
@@ -133,17 +169,23 @@ static void put_single_range(const struct text_view *v, const struct operation *
         return;
     put_throughput(v, "Throughput over the single range", &op->single_throughput,
                    &op->single_segments);
+    if (op->n_slow_threads == 0)
+        return;
     struct text_table t;
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    blank_line(v);
     text_table_init(&t, v->out, "lll");
     text_table_span(&t, TEXT_HEADING, "Threads that shorten the range:");
-    for (size_t i = 0; i < op->n_slow_threads; i++) {
+    size_t n = v->verbose || op->n_slow_threads < MAX_THREADS ? op->n_slow_threads : MAX_THREADS;
+    for (size_t i = 0; i < n; i++) {
         const struct slow_thread *x = &op->slow_threads[i];
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * Thread %" PRIu32 ":", x->thread);
         text_table_cell(&t, "first request ended %s,", text_cells_time(v, x->first_end_ns).s);
         text_table_cell(&t, "last began %s UTC", text_cells_time(v, x->last_start_ns).s);
     }
+    if (n < op->n_slow_threads)
+        text_table_span(&t, TEXT_FAINT, "   and %zu more (all with --analyze.v)",
+                        op->n_slow_threads - n);
     text_table_put(&t);
 }
 
@@ -235,12 +277,13 @@ static void put_outside(const struct text_view *v, const struct operation *op)
 static void put_operation(const struct text_view *v, const struct operation *op, int64_t n_all)
 {
     put_rule(v);
-    put_title(v, op, n_all);
     if (op->n_requests == 0) {
+        text_line(v->out, TEXT_HEADING, "Operation: %s (0).", op->op);
         text_line(v->out, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
         put_warnings(v, op->op);
         return;
     }
+    put_title(v, op, n_all);
     text_line(v->out, TEXT_PLAIN, "Ran %s, from %s to %s UTC.",
               units_duration(op->end_ns - op->start_ns).s, text_cells_time(v, op->start_ns).s,
               text_cells_time(v, op->end_ns).s);
@@ -251,6 +294,8 @@ static void put_operation(const struct text_view *v, const struct operation *op,
     put_single_range(v, op);
     text_parties_hosts(v, op->hosts, op->n_host_results, &op->requests);
     text_parties_clients(v, op);
+    if (v->verbose)
+        text_statistics_put(v, op->statistics);
     put_outside(v, op);
 }
 
@@ -258,7 +303,7 @@ static void put_total(const struct text_view *v)
 {
     const struct cluster_total *t = &v->a->total;
     put_rule(v);
-    text_line(v->out, TEXT_HEADING, "Cluster total, all operations together.");
+    text_line(v->out, TEXT_HEADING, "Cluster Total: all operations together.");
     put_throughput(v, "Throughput", &t->throughput, &t->segments);
     text_parties_hosts(v, t->hosts, t->n_hosts, NULL);
 }

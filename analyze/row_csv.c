@@ -16,7 +16,10 @@ struct row_csv {
     bool ended, no_memory;
 };
 
-static int is_newline(unsigned char c) { return c == '\n'; }
+static int is_newline(unsigned char c)
+{
+    return c == '\n';
+}
 static int is_nothing(unsigned char c)
 {
     (void)c;
@@ -71,7 +74,10 @@ static void add_field(struct row_csv *s, const char *p, size_t n)
     s->begin[++s->n_fields] = s->n_bytes;
 }
 
-static void on_field(void *p, size_t n, void *state) { add_field(state, p, n); }
+static void on_field(void *p, size_t n, void *state)
+{
+    add_field(state, p, n);
+}
 
 static void on_row(int c, void *state)
 {
@@ -138,7 +144,8 @@ static enum recfile_row feed_row(struct row_csv *s, const struct recfile_layout 
     return RECFILE_ROW_OK;
 }
 
-/* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field. */
+/* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field.
+ */
 static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l, const char *text,
                               size_t n, size_t *used)
 {

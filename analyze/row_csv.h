@@ -1,5 +1,5 @@
-/* The slow-row parser (recfile.h), on libcsv: rows with quotes, and bad rows, for which it says what is
- * wrong. Quoting as in capture-format.md, "Quoting". */
+/* The slow-row parser (recfile.h), on libcsv: rows with quotes, and bad rows, for which it says
+ * what is wrong. Quoting as in capture-format.md, "Quoting". */
 #ifndef S3_ROW_CSV_H
 #define S3_ROW_CSV_H
 

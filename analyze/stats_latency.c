@@ -15,93 +15,95 @@ double stats_residual_frac(const int64_t *d, size_t n, int64_t x)
     return all > 0 ? (double)part / (double)all : NAN;
 }
 
-/* Count and sum of the durations of one histogram bucket. */
-struct residual_bucket {
-    uint64_t n;
-    __int128 sum;
-};
-
-/* Solves n_above * x = p * all - below within v[0..n-1], the durations of the bucket [lo, hi],
- * where n_above of all durations are longer than the bucket and `below` is the sum of the shorter
- * ones. */
-static double residual_in_bucket(const int64_t *v, size_t n, int64_t lo, int64_t hi,
-                                 uint64_t n_above, __int128 below, __int128 all,
-                                 struct stats_ratio p)
+void stats_residual_find(const uint64_t *count, const uint64_t *excess, struct stats_ratio p,
+                         struct stats_residual *out)
 {
-    /* Everything is scaled by p.den, so that nothing is rounded before the last division. */
-    const __int128 target = all * (__int128)p.num;
-    __int128 at_lo = 0;
-    uint64_t longer_at_lo = 0;
-    int64_t left = lo, right = hi + 1; /* sum min(d, left) <= target */
-    for (bool first = true; first || right - left > 1; first = false) {
-        int64_t x = first ? left : left + (right - left) / 2;
-        __int128 sum = below + (__int128)n_above * x;
-        uint64_t longer = n_above;
-        for (size_t i = 0; i < n; i++) {
-            sum += v[i] < x ? v[i] : x;
-            longer += v[i] > x;
-        }
-        if (first || sum * (__int128)p.den <= target) {
-            left = x;
-            at_lo = sum;
-            longer_at_lo = longer;
-        } else {
-            right = x;
-        }
-    }
-    double rest = (double)(target - at_lo * (__int128)p.den) / (double)p.den;
-    return (double)left + (longer_at_lo > 0 ? rest / (double)longer_at_lo : 0);
-}
-
-bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, double *out,
-                         struct err *e)
-{
-    *out = NAN;
-    struct residual_bucket *bucket = calloc(HIST_N_INDEXES, sizeof *bucket);
-    if (bucket == NULL)
-        return err_set(e, "out of memory");
-    __int128 all = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct residual_bucket *b = &bucket[hist_index(d[i])];
-        b->n++;
-        b->sum += d[i];
-        all += d[i];
-    }
-    if (all == 0) {
-        free(bucket);
-        return true;
-    }
-    /* The last bucket at whose lower end the sum of min(d, x) has not passed the target. */
-    const __int128 target = all * (__int128)p.num;
-    uint64_t n_below = 0, best_n_below = 0;
-    __int128 below = 0, best_below = 0;
-    size_t best = 0;
+    *out = (struct stats_residual){.bucket = SIZE_MAX, .p = p};
+    uint64_t n = 0, n_below = 0;
     for (size_t i = 0; i < HIST_N_INDEXES; i++) {
-        if (bucket[i].n == 0)
+        n += count[i];
+        out->all += (__int128)count[i] * hist_lower(i) + excess[i];
+    }
+    if (out->all == 0)
+        return;
+    /* The last bucket at whose lower end the sum of min(d, x) has not passed the target. */
+    const __int128 target = out->all * (__int128)p.num;
+    __int128 below = 0;
+    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+        if (count[i] == 0)
             continue;
         /* Between two buckets with durations the sum grows in a straight line, and the formula of
          * the bucket before holds on: it is left only where the next one's lower end is reached. */
         __int128 sum = below + (__int128)(n - n_below) * hist_lower(i);
         if (sum * (__int128)p.den > target)
             break;
-        best = i;
-        best_below = below;
-        best_n_below = n_below;
-        below += bucket[i].sum;
-        n_below += bucket[i].n;
+        out->bucket = i;
+        out->below = below;
+        out->n_above = n - n_below - count[i];
+        below += (__int128)count[i] * hist_lower(i) + excess[i];
+        n_below += count[i];
     }
-    size_t n_in = bucket[best].n, n_kept = 0;
-    free(bucket);
-    int64_t *kept = malloc((n_in > 0 ? n_in : 1) * sizeof *kept);
-    if (kept == NULL)
-        return err_set(e, "out of memory");
-    for (size_t i = 0; i < n; i++)
-        if (hist_index(d[i]) == best)
-            kept[n_kept++] = d[i];
-    *out = residual_in_bucket(kept, n_kept, hist_lower(best), hist_upper(best),
-                              n - best_n_below - n_in, best_below, all, p);
+}
+
+double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n)
+{
+    if (r->bucket == SIZE_MAX)
+        return NAN;
+    /* Everything is scaled by p.den, so that nothing is rounded before the last division. */
+    const __int128 target = r->all * (__int128)r->p.num;
+    __int128 at_left = 0;
+    uint64_t longer_at_left = 0;
+    int64_t left = hist_lower(r->bucket); /* sum min(d, left) <= target */
+    int64_t right = hist_upper(r->bucket);
+    right += right < INT64_MAX;
+    for (bool first = true; first || right - left > 1; first = false) {
+        int64_t x = first ? left : left + (right - left) / 2;
+        __int128 sum = r->below + (__int128)r->n_above * x;
+        uint64_t longer = r->n_above;
+        for (size_t i = 0; i < n; i++) {
+            sum += v[i] < x ? v[i] : x;
+            longer += v[i] > x;
+        }
+        if (first || sum * (__int128)r->p.den <= target) {
+            left = x;
+            at_left = sum;
+            longer_at_left = longer;
+        } else {
+            right = x;
+        }
+    }
+    double rest = (double)(target - at_left * (__int128)r->p.den) / (double)r->p.den;
+    return (double)left + (longer_at_left > 0 ? rest / (double)longer_at_left : 0);
+}
+
+bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, double *out,
+                         struct err *e)
+{
+    uint64_t *count = calloc(HIST_N_INDEXES, sizeof *count);
+    uint64_t *excess = calloc(HIST_N_INDEXES, sizeof *excess);
+    int64_t *kept = NULL;
+    bool ok = count != NULL && excess != NULL;
+    if (ok) {
+        for (size_t i = 0; i < n; i++) {
+            size_t bucket = hist_index(d[i]);
+            count[bucket]++;
+            excess[bucket] += (uint64_t)(d[i] - hist_lower(bucket));
+        }
+        struct stats_residual r;
+        stats_residual_find(count, excess, p, &r);
+        size_t n_in = r.bucket == SIZE_MAX ? 0 : count[r.bucket], n_kept = 0;
+        kept = malloc((n_in + 1) * sizeof *kept);
+        ok = kept != NULL;
+        for (size_t i = 0; ok && n_kept < n_in; i++)
+            if (hist_index(d[i]) == r.bucket)
+                kept[n_kept++] = d[i];
+        if (ok)
+            *out = stats_residual_solve(&r, kept, n_kept);
+    }
+    free(count);
+    free(excess);
     free(kept);
-    return true;
+    return ok || err_set(e, "out of memory");
 }
 
 /* Number of values a latency stands for. */

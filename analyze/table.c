@@ -4,39 +4,150 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Growth of a column; large ones move by remapping pages, not by copying. */
-#define FIRST_ROWS 256
-#define HUGE_PAGE  (2u << 20)
+/* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. */
+#define MIN_STEP_ROWS 4096
+#define MAX_STEP_ROWS (1u << 20)
+#define HUGE_PAGE     (2u << 20)
+#define PAGE          4096u
 
-/* -- growing arrays ------------------------------------------------------------------------------ */
+/* One column of a table: where its pointer is and how wide its values are. */
+struct column {
+    void **p;
+    size_t width;
+};
 
-static bool resize(void *array, size_t count, size_t size)
+#define MAX_COLUMNS 10
+
+static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
 {
-    void **p = array, *grown = realloc(*p, count * size);
+    size_t n = 0;
 
-    if (!grown)
-        return false;
-    *p = grown;
-    /* Touching fresh memory is dear; huge pages make it cheap. Only advice: failure is no harm. */
-    if (count * size >= 2 * HUGE_PAGE) {
-        uintptr_t begin = ((uintptr_t)grown + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-        uintptr_t end = ((uintptr_t)grown + count * size) & ~(uintptr_t)(HUGE_PAGE - 1);
-        if (end > begin)
-            madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    c[n++] = (struct column){(void **)&t->start, sizeof *t->start};
+    c[n++] = (struct column){(void **)&t->dur.v, sizeof *t->dur.v};
+    c[n++] = (struct column){(void **)&t->bytes.v, sizeof *t->bytes.v};
+    c[n++] = (struct column){(void **)&t->ttfb.v, sizeof *t->ttfb.v};
+    c[n++] = (struct column){(void **)&t->objects.v, sizeof *t->objects.v};
+    c[n++] = (struct column){(void **)&t->object, sizeof *t->object};
+    c[n++] = (struct column){(void **)&t->thread, sizeof *t->thread};
+    c[n++] = (struct column){(void **)&t->place, sizeof *t->place};
+    c[n++] = (struct column){(void **)&t->error, sizeof *t->error};
+    if (t->late.v)
+        c[n++] = (struct column){(void **)&t->late.v, sizeof *t->late.v};
+    return n;
+}
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Makes bytes [from, to) of a column present. Only advice: without it they come page by page. */
+static void touch(void *column, size_t from, size_t to)
+{
+    uintptr_t begin = ((uintptr_t)column + from) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)column + to + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+
+    /* Where a column is long, a huge page that is not filled costs little. */
+    if (from >= 4 * HUGE_PAGE && end - begin >= HUGE_PAGE)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+#endif
+}
+
+bool table_init(struct table *t, uint32_t op, size_t rows)
+{
+    struct column c[MAX_COLUMNS];
+
+    memset(t, 0, sizeof *t);
+    t->op = op;
+    /* Where address space is limited, a smaller reservation will do: it can grow. */
+    for (; rows >= MIN_STEP_ROWS; rows /= 2) {
+        size_t n = columns_of(t, c), got = 0;
+        t->cap = rows;
+        while (got < n && (*c[got].p = reserve(rows * c[got].width)) != NULL)
+            got++;
+        if (got == n)
+            return true;
+        while (got--) {
+            munmap(*c[got].p, rows * c[got].width);
+            *c[got].p = NULL;
+        }
     }
+    t->cap = 0;
+    return false;
+}
+
+void table_fini(struct table *t)
+{
+    struct column c[MAX_COLUMNS];
+    size_t n = columns_of(t, c);
+
+    for (size_t i = 0; i < n && t->cap; i++)
+        munmap(*c[i].p, t->cap * c[i].width);
+    free(t->dur.wide);
+    free(t->bytes.wide);
+    free(t->ttfb.wide);
+    free(t->objects.wide);
+    free(t->late.wide);
+    memset(t, 0, sizeof *t);
+}
+
+/* More address space for all columns; pages move, their content does not. */
+static bool enlarge(struct table *t)
+{
+    struct column c[MAX_COLUMNS];
+    size_t n = columns_of(t, c);
+
+    for (size_t i = 0; i < n; i++) {
+        void *p = mremap(*c[i].p, t->cap * c[i].width, 2 * t->cap * c[i].width, MREMAP_MAYMOVE);
+        if (p == MAP_FAILED) {
+            /* Back to one size for all, so that table_fini finds them. */
+            while (i--)
+                mremap(*c[i].p, 2 * t->cap * c[i].width, t->cap * c[i].width, 0);
+            return false;
+        }
+        *c[i].p = p;
+    }
+    t->cap *= 2;
     return true;
 }
 
-static bool packed_add(struct packed *c, size_t i, int64_t value)
+bool table_reserve(struct table *t, size_t rows)
 {
-    if (value >= 0 && value < (int64_t)PACKED_WIDE_BASE) {
-        c->v[i] = (uint32_t)value;
+    struct column c[MAX_COLUMNS];
+    size_t want = t->n + rows;
+
+    if (want <= t->n_ready)
         return true;
-    }
-    if (c->n_wide == c->cap_wide) {
-        size_t cap = c->cap_wide ? c->cap_wide * 2 : 64;
-        if (c->n_wide >= PACKED_NONE - PACKED_WIDE_BASE || !resize(&c->wide, cap, sizeof *c->wide))
+    if (want > UINT32_MAX)
+        return false;
+    while (want > t->cap)
+        if (!enlarge(t))
             return false;
+    size_t step = t->n / 8;
+    step = step < MIN_STEP_ROWS ? MIN_STEP_ROWS : step > MAX_STEP_ROWS ? MAX_STEP_ROWS : step;
+    size_t ready = want + step < t->cap ? want + step : t->cap;
+    size_t n = columns_of(t, c);
+    for (size_t i = 0; i < n; i++)
+        touch(*c[i].p, t->n_ready * c[i].width, ready * c[i].width);
+    t->n_ready = ready;
+    return true;
+}
+
+bool table_add_wide(struct packed *c, size_t i, int64_t value)
+{
+    if (c->n_wide == c->cap_wide) {
+        size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
+        int64_t *grown = c->n_wide < PACKED_NONE - PACKED_WIDE_BASE
+                             ? realloc(c->wide, cap * sizeof *grown)
+                             : NULL;
+        if (!grown)
+            return false;
+        c->wide = grown;
         c->cap_wide = cap;
     }
     c->v[i] = PACKED_WIDE_BASE + (uint32_t)c->n_wide;
@@ -44,85 +155,64 @@ static bool packed_add(struct packed *c, size_t i, int64_t value)
     return true;
 }
 
-static void packed_fini(struct packed *c)
-{
-    free(c->v);
-    free(c->wide);
-}
-
-static bool grow(struct table *t)
-{
-    size_t cap = t->cap ? t->cap + t->cap / 2 : FIRST_ROWS;
-
-    if (cap > UINT32_MAX || !resize(&t->start, cap, sizeof *t->start) ||
-        !resize(&t->dur.v, cap, sizeof *t->dur.v) ||
-        !resize(&t->bytes.v, cap, sizeof *t->bytes.v) ||
-        !resize(&t->ttfb.v, cap, sizeof *t->ttfb.v) ||
-        !resize(&t->objects.v, cap, sizeof *t->objects.v) ||
-        (t->late.v && !resize(&t->late.v, cap, sizeof *t->late.v)) ||
-        !resize(&t->object, cap, sizeof *t->object) ||
-        !resize(&t->thread, cap, sizeof *t->thread) || !resize(&t->place, cap, sizeof *t->place) ||
-        !resize(&t->error, cap, sizeof *t->error))
-        return false;
-    t->cap = cap;
-    return true;
-}
-
 /* The first row with an intended time: rows before it have none. */
-static bool add_late(struct table *t)
+bool table_add_late(struct table *t)
 {
+    t->late.v = reserve(t->cap * sizeof *t->late.v);
     if (t->late.v)
+        memset(t->late.v, 0xff, t->n * sizeof *t->late.v); /* PACKED_NONE */
+    return t->late.v != NULL;
+}
+
+static bool append_packed(struct packed *c, size_t at, const struct packed *from, size_t n)
+{
+    memcpy(c->v + at, from->v, n * sizeof *c->v);
+    if (from->n_wide == 0)
         return true;
-    if (!resize(&t->late.v, t->cap, sizeof *t->late.v))
-        return false;
-    for (size_t i = 0; i < t->n; i++)
-        t->late.v[i] = PACKED_NONE;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = from->v[i];
+        if (v >= PACKED_WIDE_BASE && v != PACKED_NONE &&
+            !table_add_wide(c, at + i, from->wide[v - PACKED_WIDE_BASE]))
+            return false;
+    }
     return true;
 }
 
-/* A time that may be missing. */
-static bool optional_add(struct packed *c, size_t i, int64_t value)
+bool table_append(struct table *t, const struct table *from, const uint32_t *places,
+                  const uint16_t *errors)
 {
-    if (value != RECORD_NO_TIME)
-        return packed_add(c, i, value);
-    c->v[i] = PACKED_NONE;
+    size_t at = t->n, n = from->n;
+
+    if (n == 0)
+        return true;
+    if (!table_reserve(t, n) || (from->late.v && !t->late.v && !table_add_late(t)))
+        return false;
+    memcpy(t->start + at, from->start, n * sizeof *t->start);
+    memcpy(t->object + at, from->object, n * sizeof *t->object);
+    memcpy(t->thread + at, from->thread, n * sizeof *t->thread);
+    for (size_t i = 0; i < n; i++)
+        t->place[at + i] = places[from->place[i]];
+    for (size_t i = 0; i < n; i++)
+        t->error[at + i] = errors[from->error[i]];
+    if (!append_packed(&t->dur, at, &from->dur, n) ||
+        !append_packed(&t->bytes, at, &from->bytes, n) ||
+        !append_packed(&t->ttfb, at, &from->ttfb, n) ||
+        !append_packed(&t->objects, at, &from->objects, n))
+        return false;
+    if (from->late.v) {
+        if (!append_packed(&t->late, at, &from->late, n))
+            return false;
+    } else if (t->late.v) {
+        memset(t->late.v + at, 0xff, n * sizeof *t->late.v); /* PACKED_NONE */
+    }
+    t->n += n;
     return true;
 }
 
-bool table_add(struct table *t, const struct table_row *r)
+void table_clear(struct table *t)
 {
-    size_t i = t->n;
-
-    if (i == t->cap && !grow(t))
-        return false;
-    if (r->late != RECORD_NO_TIME && !add_late(t))
-        return false;
-    t->start[i] = r->start;
-    t->object[i] = r->object;
-    t->thread[i] = r->thread;
-    t->place[i] = r->place;
-    t->error[i] = r->error;
-    if (!packed_add(&t->dur, i, r->dur) || !packed_add(&t->bytes, i, r->bytes) ||
-        !optional_add(&t->ttfb, i, r->ttfb) || !packed_add(&t->objects, i, r->objects) ||
-        (t->late.v && !optional_add(&t->late, i, r->late)))
-        return false;
-    t->n++;
-    return true;
-}
-
-void table_free(struct table *t)
-{
-    free(t->start);
-    packed_fini(&t->dur);
-    packed_fini(&t->bytes);
-    packed_fini(&t->ttfb);
-    packed_fini(&t->objects);
-    packed_fini(&t->late);
-    free(t->object);
-    free(t->thread);
-    free(t->place);
-    free(t->error);
-    memset(t, 0, sizeof *t);
+    t->n = 0;
+    t->dur.n_wide = t->bytes.n_wide = t->ttfb.n_wide = t->objects.n_wide = t->late.n_wide = 0;
 }
 
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
@@ -133,17 +223,19 @@ void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t
     for (size_t i = 0; i < t->n; i++) {
         if (!keep(ctx, t, i))
             continue;
-        t->start[n] = t->start[i];
-        t->dur.v[n] = t->dur.v[i];
-        t->bytes.v[n] = t->bytes.v[i];
-        t->ttfb.v[n] = t->ttfb.v[i];
-        t->objects.v[n] = t->objects.v[i];
-        if (t->late.v)
-            t->late.v[n] = t->late.v[i];
-        t->object[n] = t->object[i];
-        t->thread[n] = t->thread[i];
-        t->place[n] = t->place[i];
-        t->error[n] = t->error[i];
+        if (n < i) {
+            t->start[n] = t->start[i];
+            t->dur.v[n] = t->dur.v[i];
+            t->bytes.v[n] = t->bytes.v[i];
+            t->ttfb.v[n] = t->ttfb.v[i];
+            t->objects.v[n] = t->objects.v[i];
+            if (t->late.v)
+                t->late.v[n] = t->late.v[i];
+            t->object[n] = t->object[i];
+            t->thread[n] = t->thread[i];
+            t->place[n] = t->place[i];
+            t->error[n] = t->error[i];
+        }
         n++;
     }
     t->n = n;

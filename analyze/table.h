@@ -1,11 +1,17 @@
-/* The columns of one operation type: adding and dropping rows (struct table is in dataset.h). */
+/* The columns of one operation type: adding, moving and dropping rows (struct table is in
+ * dataset.h). Columns are reserved address space that is touched as rows come, so that they never
+ * move or are copied. */
 #ifndef S3_TABLE_H
 #define S3_TABLE_H
 
 #include "dataset.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Of a table whose size is not known beforehand: address space, not memory. */
+#define TABLE_MANY_ROWS ((size_t)1 << 27)
 
 /* One request on its way into a table; ttfb and late are RECORD_NO_TIME if there is none. */
 struct table_row {
@@ -15,8 +21,65 @@ struct table_row {
     uint16_t error;
 };
 
-/* False: out of memory (or more rows, or more wide values, than 32 bits count). */
-bool table_add(struct table *t, const struct table_row *r);
-void table_free(struct table *t);
+/* An empty table with room for about `rows` (it grows beyond). False: out of memory. */
+bool table_init(struct table *t, uint32_t op, size_t rows);
+void table_fini(struct table *t);
+
+/* Makes ready for n more rows. False: out of memory, or more rows than 32 bits count. */
+bool table_reserve(struct table *t, size_t n);
+
+/* Appends one row; table_reserve must have made it ready. False: out of memory. */
+static inline bool table_add(struct table *t, const struct table_row *r);
+
+/* Appends all rows of `from`, with place and error replaced by what the maps say; threads are
+ * copied as they are. False: as table_reserve. */
+bool table_append(struct table *t, const struct table *from, const uint32_t *places,
+                  const uint16_t *errors);
+
+/* Empties a table and keeps its memory. */
+void table_clear(struct table *t);
+
+/* ---- */
+
+/* Slow parts of table_add. */
+bool table_add_wide(struct packed *c, size_t i, int64_t value);
+bool table_add_late(struct table *t);
+
+static inline bool table_put(struct packed *c, size_t i, int64_t value)
+{
+    if (__builtin_expect(value < 0 || value >= (int64_t)PACKED_WIDE_BASE, 0))
+        return table_add_wide(c, i, value);
+    c->v[i] = (uint32_t)value;
+    return true;
+}
+
+static inline bool table_put_optional(struct packed *c, size_t i, int64_t value)
+{
+    if (value != RECORD_NO_TIME)
+        return table_put(c, i, value);
+    c->v[i] = PACKED_NONE;
+    return true;
+}
+
+static inline bool table_add(struct table *t, const struct table_row *r)
+{
+    size_t i = t->n++;
+    bool ok = true;
+
+    if (__builtin_expect(r->late != RECORD_NO_TIME && !t->late.v, 0) && !table_add_late(t))
+        return false;
+    t->start[i] = r->start;
+    t->object[i] = r->object;
+    t->thread[i] = r->thread;
+    t->place[i] = r->place;
+    t->error[i] = r->error;
+    ok &= table_put(&t->dur, i, r->dur);
+    ok &= table_put(&t->bytes, i, r->bytes);
+    ok &= table_put_optional(&t->ttfb, i, r->ttfb);
+    ok &= table_put(&t->objects, i, r->objects);
+    if (__builtin_expect(t->late.v != NULL, 0))
+        ok &= table_put_optional(&t->late, i, r->late);
+    return ok;
+}
 
 #endif

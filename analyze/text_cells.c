@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char NONE[] = "-";
 
@@ -48,10 +49,20 @@ void text_cells_byte_rate(struct text_table *t, const struct sized *s, double by
     text_table_cell(t, "%s", s->rated ? units_byte_rate(bytes_per_s).s : NONE);
 }
 
-void text_cells_rates(struct text_table *t, bool has_bytes, double bytes_per_s,
-                      double objects_per_s)
+struct units_text text_cells_rate_like(double bytes_per_s, double largest)
 {
-    text_table_cell(t, "%s%s", has_bytes ? units_byte_rate(bytes_per_s).s : "",
-                    has_bytes ? "," : "");
-    text_table_cell(t, "%s obj/s", units_rate(objects_per_s).s);
+    struct units_text t = units_byte_rate(largest);
+    const char *unit = t.s + strspn(t.s, "0123456789.");
+    struct units_text like;
+    double scale = 1;
+    /* The unit's first letter, as far as it is a prefix. */
+    for (const char *c = "BKMGTPE"; *c && *c != *unit; c++)
+        scale *= 1024;
+    double v = bytes_per_s / scale;
+    int n_decimals = v < 9.995 ? 2 : 1;
+    if (v < 0.995)
+        snprintf(like.s, sizeof(like.s), "%.3g%s", v, unit);
+    else
+        snprintf(like.s, sizeof(like.s), "%.*f%s", n_decimals, v, unit);
+    return like;
 }

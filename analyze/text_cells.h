@@ -34,8 +34,8 @@ void text_cells_mean(struct text_table *t, double ns);
 /* A throughput of single requests; "-" where no request of `s` has one. */
 void text_cells_byte_rate(struct text_table *t, const struct sized *s, double bytes_per_s);
 
-/* Two cells: bytes a second (empty without bytes) and objects a second. */
-void text_cells_rates(struct text_table *t, bool has_bytes, double bytes_per_s,
-                      double objects_per_s);
+/* A byte rate in the unit that suits `largest`, so that the rates of a column compare at a glance.
+ */
+struct units_text text_cells_rate_like(double bytes_per_s, double largest);
 
 #endif

@@ -48,10 +48,9 @@ static void mark_extremes(const struct party *p, size_t n, bool *marks,
 {
     for (int k = 0; k < MAX_EXTREMES; k++) {
         size_t best = n;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             if (!marks[i] && (best == n || figure(&p[i]) > figure(&p[best])))
                 best = i;
-        }
         if (best < n)
             marks[best] = true;
     }
@@ -72,17 +71,17 @@ static size_t keep_notable(const struct text_view *v, struct party *p, size_t n)
     mark_extremes(p, n, marks, latency);
     mark_extremes(p, n, marks, speed);
     size_t n_kept = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (marks[i])
             p[n_kept++] = p[i];
-    }
     free(marks);
     return n_kept;
 }
 
 /* Which columns a table of parties needs. */
 struct columns {
-    bool bytes, errors, segments, durations, sized, ttfb;
+    bool errors, segments, durations, sized, ttfb;
+    double largest; /* average in bytes a second; 0: no bytes */
 };
 
 static bool has_durations(const struct party *p)
@@ -99,7 +98,9 @@ static struct columns columns_of(const struct party *p, size_t n)
 {
     struct columns c = {0};
     for (size_t i = 0; i < n; i++) {
-        c.bytes |= p[i].throughput->present && p[i].throughput->n_bytes > 0;
+        const struct throughput *x = p[i].throughput;
+        if (x->present && x->bytes_per_s > c.largest)
+            c.largest = x->bytes_per_s;
         c.errors |= p[i].n_errors > 0;
         c.segments |= p[i].segments->present;
         c.durations |= has_durations(&p[i]);
@@ -116,14 +117,15 @@ static void name_cell(struct text_table *t, const struct party *p)
 }
 
 /* The figure by which the party's segments are sorted. */
-static void pick_cell(struct text_table *t, const struct segments *s, const struct segment_pick *p)
+static void pick_cell(struct text_table *t, double largest, const struct segments *s,
+                      const struct segment_pick *p)
 {
     if (!s->present)
         text_table_cell(t, "-");
     else if (s->by_objects)
         text_table_cell(t, "%s", units_rate(p->objects_per_s).s);
     else
-        text_table_cell(t, "%s", units_byte_rate(p->bytes_per_s).s);
+        text_table_cell(t, "%s", text_cells_rate_like(p->bytes_per_s, largest).s);
 }
 
 /* 50 % and 99 % of durations, or of throughput where sizes differ. */
@@ -147,15 +149,16 @@ static void throughput_row(struct text_table *t, const struct party *p, const st
     text_cells_count(t, p->n_requests);
     if (c->errors)
         text_cells_count(t, p->n_errors);
-    if (c->bytes)
-        text_table_cell(t, "%s", x->present ? units_byte_rate(x->bytes_per_s).s : "-");
+    if (c->largest > 0)
+        text_table_cell(t, "%s",
+                        x->present ? text_cells_rate_like(x->bytes_per_s, c->largest).s : "-");
     text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
     if (!verbose) {
         quantile_cells(t, p);
     } else if (c->segments) {
-        pick_cell(t, p->segments, &p->segments->fastest);
-        pick_cell(t, p->segments, &p->segments->median);
-        pick_cell(t, p->segments, &p->segments->slowest);
+        pick_cell(t, c->largest, p->segments, &p->segments->fastest);
+        pick_cell(t, c->largest, p->segments, &p->segments->median);
+        pick_cell(t, c->largest, p->segments, &p->segments->slowest);
     }
 }
 
@@ -169,7 +172,7 @@ static void put_throughput(const struct text_view *v, const struct party *p, siz
     text_table_cell(&t, "Requests");
     if (c.errors)
         text_table_cell(&t, "Errors");
-    if (c.bytes)
+    if (c.largest > 0)
         text_table_cell(&t, "Average");
     text_table_cell(&t, "obj/s");
     if (v->verbose && c.segments) {

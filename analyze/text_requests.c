@@ -91,6 +91,14 @@ static struct units_text bucket_name(const struct size_bucket *b)
     return t;
 }
 
+static bool has_first_access(const struct requests *q)
+{
+    for (size_t i = 0; i < q->n_sizes; i++)
+        if (q->sizes[i].first_access.present)
+            return true;
+    return false;
+}
+
 static void put_sizes(const struct text_view *v, const struct requests *q)
 {
     static const char *const names[] = {"Size", "Requests", "Avg time", "Throughput", "50%",
@@ -100,12 +108,11 @@ static void put_sizes(const struct text_view *v, const struct requests *q)
     text_cells_heading(&t, names, 9);
     for (size_t i = 0; i < q->n_sizes; i++)
         sized_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].all);
-    if (v->verbose) {
+    if (v->verbose && has_first_access(q)) {
         text_table_span(&t, TEXT_FAINT, "First access:");
-        for (size_t i = 0; i < q->n_sizes; i++) {
+        for (size_t i = 0; i < q->n_sizes; i++)
             if (q->sizes[i].first_access.present)
                 sized_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].first_access);
-        }
     }
     text_table_put(&t);
 }
@@ -124,7 +131,7 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
     duration_heading(&t, true);
     for (size_t i = 0; i < q->n_sizes; i++)
         ttfb_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].all.ttfb);
-    if (v->verbose) {
+    if (v->verbose && has_first_access(q)) {
         text_table_span(&t, TEXT_FAINT, "First access:");
         for (size_t i = 0; i < q->n_sizes; i++)
             ttfb_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].first_access.ttfb);

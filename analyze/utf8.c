@@ -6,12 +6,10 @@ size_t utf8_length(const char *s)
     /* The second byte's range depends on the first (RFC 3629, section 4). */
     unsigned lo = 0x80, hi = 0xBF;
     size_t n;
-    if (u[0] == 0) {
+    if (u[0] == 0)
         return 0;
-    }
-    if (u[0] < 0x80) {
+    if (u[0] < 0x80)
         return 1;
-    }
     if (u[0] >= 0xC2 && u[0] <= 0xDF) {
         n = 2;
     } else if (u[0] >= 0xE0 && u[0] <= 0xEF) {
@@ -25,13 +23,10 @@ size_t utf8_length(const char *s)
     } else {
         return 0;
     }
-    if (u[1] < lo || u[1] > hi) {
+    if (u[1] < lo || u[1] > hi)
         return 0;
-    }
-    for (size_t i = 2; i < n; i++) {
-        if (u[i] < 0x80 || u[i] > 0xBF) {
+    for (size_t i = 2; i < n; i++)
+        if (u[i] < 0x80 || u[i] > 0xBF)
             return 0;
-        }
-    }
     return n;
 }

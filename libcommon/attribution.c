@@ -2,12 +2,6 @@
 
 #include <math.h>
 
-/* A number of objects: whole + frac / 2^96. */
-struct fixed {
-    int64_t whole;
-    unsigned __int128 frac;
-};
-
 #define FRAC_ONE ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS)
 
 static int64_t min64(int64_t a, int64_t b)
@@ -20,9 +14,9 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static struct fixed slice_fixed(const struct slice_totals *s)
+static struct attribution_objects slice_fixed(const struct slice_totals *s)
 {
-    return (struct fixed){
+    return (struct attribution_objects){
         .whole = s->n_objects + (int64_t)(s->object_frac >> ATTRIBUTION_FRAC_BITS),
         .frac = s->object_frac & (FRAC_ONE - 1),
     };
@@ -30,7 +24,7 @@ static struct fixed slice_fixed(const struct slice_totals *s)
 
 double slice_n_objects(const struct slice_totals *s)
 {
-    struct fixed f = slice_fixed(s);
+    struct attribution_objects f = slice_fixed(s);
     return (double)f.whole + ldexp((double)f.frac, -ATTRIBUTION_FRAC_BITS);
 }
 
@@ -47,7 +41,7 @@ double slice_in_flight(const struct slice_totals *s, int64_t length_ns)
 
 int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b)
 {
-    struct fixed x = slice_fixed(a), y = slice_fixed(b);
+    struct attribution_objects x = slice_fixed(a), y = slice_fixed(b);
     if (x.whole != y.whole)
         return x.whole < y.whole ? -1 : 1;
     return (x.frac > y.frac) - (x.frac < y.frac);
@@ -79,17 +73,17 @@ int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_
                      (uint64_t)(r->end_ns - r->start_ns));
 }
 
-/* The same for objects, to 96 binary places. */
-static struct fixed objects_before(const struct attribution_request *r, int64_t t_ns)
+struct attribution_objects attribution_objects_before(const struct attribution_request *r,
+                                                      int64_t t_ns)
 {
     if (t_ns >= r->end_ns)
-        return (struct fixed){r->n_objects, 0};
+        return (struct attribution_objects){r->n_objects, 0};
     if (t_ns <= r->start_ns || r->n_objects == 0)
-        return (struct fixed){0, 0};
+        return (struct attribution_objects){0, 0};
     uint64_t duration_ns = (uint64_t)(r->end_ns - r->start_ns);
     unsigned __int128 x =
         (unsigned __int128)(uint64_t)r->n_objects * (uint64_t)(t_ns - r->start_ns);
-    struct fixed f = {.whole = (int64_t)(x / duration_ns)};
+    struct attribution_objects f = {.whole = (int64_t)(x / duration_ns)};
     x = x % duration_ns << 64; /* the remainder is below 2^63 */
     f.frac = x / duration_ns << 32;
     x = x % duration_ns << 32;
@@ -97,7 +91,8 @@ static struct fixed objects_before(const struct attribution_request *r, int64_t 
     return f;
 }
 
-static void add_objects(struct slice_totals *s, struct fixed from, struct fixed to)
+static void add_objects(struct slice_totals *s, struct attribution_objects from,
+                        struct attribution_objects to)
 {
     s->n_objects += to.whole - from.whole;
     if (to.frac < from.frac) {
@@ -116,7 +111,7 @@ void attribution_add_partial(const struct segment_grid *g, struct slice_totals *
     size_t last = r->end_ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, r->end_ns);
     int64_t a_ns = g->start_ns + (int64_t)first * g->length_ns;
     int64_t bytes_from = attribution_bytes_before(r, a_ns);
-    struct fixed objects_from = objects_before(r, a_ns);
+    struct attribution_objects objects_from = attribution_objects_before(r, a_ns);
 
     for (size_t k = first; k <= last; k++) {
         struct slice_totals *s = &slices[k];
@@ -129,7 +124,7 @@ void attribution_add_partial(const struct segment_grid *g, struct slice_totals *
         s->other_ns += min64(r->end_ns, b_ns) - max64(r->start_ns, a_ns);
         if (r->ok) {
             int64_t bytes_to = attribution_bytes_before(r, b_ns);
-            struct fixed objects_to = objects_before(r, b_ns);
+            struct attribution_objects objects_to = attribution_objects_before(r, b_ns);
             s->bytes += bytes_to - bytes_from;
             add_objects(s, objects_from, objects_to);
             bytes_from = bytes_to;

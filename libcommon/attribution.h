@@ -1,6 +1,6 @@
 /* Adds requests to time slices (analysis-semantics.md 4 and 5): counts, and bytes and objects in
- * proportion to the time that a request spends in a slice. All sums are exact integers, so neither the order
- * of requests nor the number of threads changes anything. */
+ * proportion to the time that a request spends in a slice. All sums are exact integers, so neither
+ * the order of requests nor the number of threads changes anything. */
 #ifndef S3_ATTRIBUTION_H
 #define S3_ATTRIBUTION_H
 
@@ -9,6 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A number of objects: whole + frac / 2^96. */
+struct attribution_objects {
+    int64_t whole;
+    unsigned __int128 frac;
+};
 
 #define ATTRIBUTION_FRAC_BITS 96
 
@@ -58,16 +64,22 @@ int slice_compare_objects(const struct slice_totals *a, const struct slice_total
 /* Adds `from` to `to`. */
 void slice_merge(struct slice_totals *to, const struct slice_totals *from);
 
-/* Bytes of a request before time t: floor(bytes * (t - start) / (end - start)); 0 up to the start, all
- * from the end on. Differences of it are the parts of a request, and they add up to its size. */
+/* Bytes of a request before time t: floor(bytes * (t - start) / (end - start)); 0 up to the start,
+ * all from the end on. Differences of it are the parts of a request, and they add up to its size.
+ */
 int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns);
+
+/* The same for objects, to 96 binary places. */
+struct attribution_objects attribution_objects_before(const struct attribution_request *r,
+                                                      int64_t t_ns);
 
 /* As attribution_add, for a request that does not lie within one slice. */
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
                              const struct attribution_request *r);
 
-/* Adds a request to the slices it touches: slices[0..g->n-1] are those of the grid. The sums of bytes and of
- * n_objects of all requests added must stay below 2^63 (the caller checks that once). */
+/* Adds a request to the slices it touches: slices[0..g->n-1] are those of the grid. The sums of
+ * bytes and of n_objects of all requests added must stay below 2^63 (the caller checks that once).
+ */
 static inline void attribution_add(const struct segment_grid *g, struct slice_totals *slices,
                                    const struct attribution_request *r)
 {
@@ -87,7 +99,9 @@ static inline void attribution_add(const struct segment_grid *g, struct slice_to
             return;
         }
     }
-    attribution_add_partial(g, slices, r);
+    /* A copy, so that r itself need not be in memory above. */
+    const struct attribution_request copy = *r;
+    attribution_add_partial(g, slices, &copy);
 }
 
 /* What a grid leaves out. */

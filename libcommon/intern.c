@@ -31,7 +31,7 @@ uint64_t intern_hash(const void *bytes, size_t n)
     const unsigned char *p = bytes;
     uint64_t h = K0 ^ n;
 
-    for (size_t left = n; left; ) {
+    for (size_t left = n; left;) {
         uint64_t a, b = 0;
         if (left >= 16) {
             a = load(p, 8);
@@ -51,7 +51,10 @@ uint64_t intern_hash(const void *bytes, size_t n)
     return fold(h ^ K3, h ^ K1);
 }
 
-void intern_init(struct intern *t) { memset(t, 0, sizeof *t); }
+void intern_init(struct intern *t)
+{
+    memset(t, 0, sizeof *t);
+}
 
 void intern_fini(struct intern *t)
 {

@@ -22,7 +22,7 @@ struct intern_slot {
 /* Ids are 0, 1, 2... in order of first appearance. */
 struct intern {
     struct intern_slot *slots;
-    size_t n_slots; /* a power of two, or 0 */
+    size_t n_slots;        /* a power of two, or 0 */
     struct slice *strings; /* by id; NUL-terminated, owned */
     size_t n, cap;
 };

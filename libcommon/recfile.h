@@ -23,21 +23,22 @@
 struct recfile_layout {
     char delimiter;
     int n_fields;
-    int generation;          /* 0..4, by the columns that are there */
+    int generation;           /* 0..4, by the columns that are there */
     int16_t field[N_COLUMNS]; /* field index of each column, -1: absent */
 };
 
 /* What a slow-row parser may say of a row. */
 enum recfile_row {
     RECFILE_ROW_OK,   /* *out is filled */
-    RECFILE_ROW_MORE, /* a quoted `error` is still open at the end of the text: call again with more */
+    RECFILE_ROW_MORE, /* a quoted `error` is still open at the end of the text: call again with more
+                       */
     RECFILE_ROW_BAD,  /* why[] says what is wrong */
 };
 
 /* Parses one row that the fast path could not (quoted, foreign or bad). `text` starts at the row
- * and holds n bytes, ending after a newline or at the end of the input. On RECFILE_ROW_OK *used is the
- * length of the row with its newline; slices of *out point into `text` or into memory of `state`,
- * valid until the next call with that state. */
+ * and holds n bytes, ending after a newline or at the end of the input. On RECFILE_ROW_OK *used is
+ * the length of the row with its newline; slices of *out point into `text` or into memory of
+ * `state`, valid until the next call with that state. */
 typedef enum recfile_row recfile_slow_row(void *state, const struct recfile_layout *layout,
                                           const char *text, size_t n, struct record *out,
                                           size_t *used, char *why, size_t why_size);
@@ -55,6 +56,9 @@ struct recfile_sink {
     bool (*unit_commit)(void *ctx, void *unit, uint32_t input, struct err *e);
     /* Frees a unit; rows that were not committed are forgotten. */
     void (*unit_free)(void *ctx, void *unit);
+    /* A header line takes effect: its rows are committed next. In file order; the first one comes
+     * before any rows. May be NULL. */
+    bool (*header)(void *ctx, const struct recfile_layout *layout, struct err *e);
     /* A comment line (without newline), in file order. May be NULL. */
     bool (*comment)(void *ctx, struct slice line, struct err *e);
 };
@@ -73,11 +77,11 @@ struct recfile_options {
 };
 
 enum recfile_drop { /* why something was dropped (salvage) */
-    DROP_BAD_ROW,
-    DROP_DAMAGED_FRAME, /* the partial line at a damaged place */
-    DROP_CUT_FRAME,     /* the file ends inside a frame */
-    DROP_GARBAGE,       /* bytes between frames that are none */
-    N_DROPS
+                    DROP_BAD_ROW,
+                    DROP_DAMAGED_FRAME, /* the partial line at a damaged place */
+                    DROP_CUT_FRAME,     /* the file ends inside a frame */
+                    DROP_GARBAGE,       /* bytes between frames that are none */
+                    N_DROPS
 };
 extern const char *const recfile_drop_names[N_DROPS];
 
@@ -93,14 +97,14 @@ struct recfile_info {
     uint32_t n_headers;
     bool has_intended;
     uint64_t n_dropped[N_DROPS];
-    uint64_t n_unverified;       /* rows of frames whose checksum failed */
+    uint64_t n_unverified;         /* rows of frames whose checksum failed */
     char first_drop[N_DROPS][256]; /* "FILE:LINE: why" of the first of each kind */
 };
 
 /* Reads the capture at `path` ("-": standard input) into the sink; returns when all units are
- * committed. False with a message "FILE:LINE: what is wrong" at the first damage (without salvage) or
- * when the file cannot be read; *info is filled as far as it got. Rows before the damage have been
- * committed then. */
+ * committed. False with a message "FILE:LINE: what is wrong" at the first damage (without salvage)
+ * or when the file cannot be read; *info is filled as far as it got. Rows before the damage have
+ * been committed then. */
 bool recfile_read(const char *path, const struct recfile_options *options,
                   const struct recfile_sink *sink, struct recfile_info *info, struct err *e);
 

@@ -22,27 +22,10 @@ enum rowindex_kind rowindex_best_kind(void)
 #endif
 }
 
-bool rowindex_init(struct rowindex *ix, enum rowindex_kind kind, size_t cap)
+void rowindex_init(struct rowindex *ix, enum rowindex_kind kind)
 {
-    /* Appending writes up to 8 entries beyond the ones that count. */
-    size_t n = cap + ROWINDEX_MAX_GUARD + 16;
-
     memset(ix, 0, sizeof *ix);
     ix->kind = kind;
-    ix->cap = cap;
-    uint32_t *seps = malloc((n + 1) * sizeof *seps);
-    ix->lines = malloc(n * sizeof *ix->lines);
-    ix->quotes = malloc(n * sizeof *ix->quotes);
-    if (!seps || !ix->lines || !ix->quotes) {
-        free(seps);
-        free(ix->lines);
-        free(ix->quotes);
-        memset(ix, 0, sizeof *ix);
-        return false;
-    }
-    seps[0] = UINT32_MAX;
-    ix->seps = seps + 1;
-    return true;
 }
 
 void rowindex_fini(struct rowindex *ix)
@@ -51,7 +34,27 @@ void rowindex_fini(struct rowindex *ix)
         free(ix->seps - 1);
     free(ix->lines);
     free(ix->quotes);
-    memset(ix, 0, sizeof *ix);
+    rowindex_init(ix, ix->kind);
+}
+
+static bool make_room(struct rowindex *ix, size_t cap)
+{
+    /* Appending writes up to 8 entries beyond the ones that count. */
+    size_t n = cap + ROWINDEX_GUARD + 16;
+
+    rowindex_fini(ix);
+    uint32_t *seps = malloc((n + 1) * sizeof *seps);
+    ix->lines = malloc(n * sizeof *ix->lines);
+    ix->quotes = malloc(n * sizeof *ix->quotes);
+    if (!seps || !ix->lines || !ix->quotes) {
+        free(seps);
+        rowindex_fini(ix);
+        return false;
+    }
+    seps[0] = UINT32_MAX;
+    ix->seps = seps + 1;
+    ix->cap = cap;
+    return true;
 }
 
 /* Appends base + the position of each set bit. */
@@ -96,7 +99,7 @@ build(struct rowindex *ix, const char *text, size_t n, char delimiter,
     ix->n_seps = (size_t)(seps - ix->seps);
     ix->n_lines = (size_t)(lines - ix->lines);
     ix->n_quotes = (size_t)(quotes - ix->quotes);
-    memset(seps, 0xff, ROWINDEX_MAX_GUARD * sizeof *seps);
+    memset(seps, 0xff, ROWINDEX_GUARD * sizeof *seps);
     *lines = UINT32_MAX;
     *quotes = UINT32_MAX;
 }
@@ -177,8 +180,8 @@ __attribute__((target("avx2"))) static inline void find_avx2(const char *block, 
 
     m->seps = (uint32_t)_mm256_movemask_epi8(sep_a) |
               (uint64_t)(uint32_t)_mm256_movemask_epi8(sep_b) << 32;
-    m->lines = (uint32_t)_mm256_movemask_epi8(nl_a) |
-               (uint64_t)(uint32_t)_mm256_movemask_epi8(nl_b) << 32;
+    m->lines = (uint32_t)_mm256_movemask_epi8(nl_a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(nl_b)
+                                                          << 32;
     m->quotes = (uint32_t)_mm256_movemask_epi8(quote_a) |
                 (uint64_t)(uint32_t)_mm256_movemask_epi8(quote_b) << 32;
 }
@@ -190,18 +193,21 @@ build_avx2(struct rowindex *ix, const char *text, size_t n, char delimiter)
 }
 #endif
 
-void rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimiter)
+bool rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimiter)
 {
+    if ((n > ix->cap || !ix->seps) && !make_room(ix, n))
+        return false;
     switch (ix->kind) {
 #ifdef HAVE_X86
     case ROWINDEX_AVX2:
         build_avx2(ix, text, n, delimiter);
-        return;
+        break;
     case ROWINDEX_SSE2:
         build_sse2(ix, text, n, delimiter);
-        return;
+        break;
 #endif
     default:
         build_portable(ix, text, n, delimiter);
     }
+    return true;
 }

@@ -14,7 +14,7 @@ enum rowindex_kind { ROWINDEX_PORTABLE, ROWINDEX_SSE2, ROWINDEX_AVX2 };
 
 struct rowindex {
     enum rowindex_kind kind;
-    size_t cap;      /* longest text */
+    size_t cap;      /* longest text that there is room for */
     uint32_t *seps;  /* positions of delimiters and newlines; seps[-1] is (uint32_t)-1 */
     uint32_t *lines; /* positions of newlines */
     uint32_t *quotes;
@@ -24,13 +24,12 @@ struct rowindex {
 /* The fastest kind this machine has. */
 enum rowindex_kind rowindex_best_kind(void);
 
-/* For texts of up to `cap` bytes (below 2^32 - 1). False: out of memory. */
-bool rowindex_init(struct rowindex *ix, enum rowindex_kind kind, size_t cap);
+void rowindex_init(struct rowindex *ix, enum rowindex_kind kind);
 void rowindex_fini(struct rowindex *ix);
 
-/* Indexes n bytes. Behind the last position each list ends with a value larger than any position
- * (seps: with `n_guard` of them, at most ROWINDEX_MAX_GUARD). */
-#define ROWINDEX_MAX_GUARD 256
-void rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimiter);
+/* Indexes n bytes (below 2^32 - 1). Behind the last position each list ends with values larger than
+ * any position: seps with ROWINDEX_GUARD of them, the others with one. False: out of memory. */
+#define ROWINDEX_GUARD 256
+bool rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimiter);
 
 #endif

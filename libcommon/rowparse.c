@@ -13,14 +13,13 @@
 #define PREFIX_LEN 17
 
 bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
-                   const struct rowparse_events *events, size_t max_text, struct err *e)
+                   const struct rowparse_events *events, struct err *e)
 {
     memset(p, 0, sizeof *p);
     p->options = options;
     p->events = events;
     enum rowindex_kind kind = options->portable ? ROWINDEX_PORTABLE : rowindex_best_kind();
-    if (!rowindex_init(&p->index, kind, max_text))
-        return err_set(e, "out of memory");
+    rowindex_init(&p->index, kind);
     if (options->slow_new) {
         p->slow = options->slow_new();
         if (!p->slow) {
@@ -244,11 +243,10 @@ static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, co
 }
 
 /* Reads up to 30 bytes from s whatever n is: the text's padding allows it. */
-static inline __attribute__((always_inline)) bool
-parse_time(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
+static inline __attribute__((always_inline)) bool parse_time(struct rowparse_minute *m,
+                                                             const char *s, size_t n, int64_t *out)
 {
-    uint64_t differs = (load8(s) ^ load8(m->prefix)) |
-                       (load8(s + 8) ^ load8(m->prefix + 8)) |
+    uint64_t differs = (load8(s) ^ load8(m->prefix)) | (load8(s + 8) ^ load8(m->prefix + 8)) |
                        (uint64_t)(unsigned char)(s[16] ^ m->prefix[16]);
     size_t n_digits = n - (PREFIX_LEN + 4); /* of the fraction */
     if (unlikely(differs || n_digits - 1 > 8 || s[19] != '.' || s[n - 1] != 'Z'))
@@ -314,13 +312,15 @@ static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p, 
                          &n_objects);
     if (field[COL_CAT] >= 0 && FIELD_LEN(field[COL_CAT]))
         ok &= parse_uint(FIELD_START(field[COL_CAT]), FIELD_LEN(field[COL_CAT]), &cat);
-    ok &= parse_time(&p->minute[0], FIELD_START(field[COL_START]), FIELD_LEN(field[COL_START]), &r->start_ns);
-    ok &= parse_time(&p->minute[1], FIELD_START(field[COL_END]), FIELD_LEN(field[COL_END]), &r->end_ns);
+    ok &= parse_time(&p->minute[0], FIELD_START(field[COL_START]), FIELD_LEN(field[COL_START]),
+                     &r->start_ns);
+    ok &= parse_time(&p->minute[1], FIELD_START(field[COL_END]), FIELD_LEN(field[COL_END]),
+                     &r->end_ns);
 #define OPTIONAL_TIME(c, out)                                                                      \
     do {                                                                                           \
         *(out) = RECORD_NO_TIME;                                                                   \
         if (field[c] >= 0 && FIELD_LEN(field[c]))                                                  \
-            ok &= parse_time(&p->minute[0], FIELD_START(field[c]), FIELD_LEN(field[c]), out);                  \
+            ok &= parse_time(&p->minute[0], FIELD_START(field[c]), FIELD_LEN(field[c]), out);      \
     } while (0)
     OPTIONAL_TIME(COL_FIRST_BYTE, &r->first_byte_ns);
     OPTIONAL_TIME(COL_LAST_BYTE, &r->last_byte_ns);
@@ -349,11 +349,12 @@ static bool flush(struct rowparse *p)
     return n == 0 || p->events->rows(p->events->ctx, p->batch, n);
 }
 
-/* -- lines that the fast path does not take ----------------------------------------------------- */
+/* -- lines that the fast path does not take -----------------------------------------------------
+ */
 
 enum odd { ODD_DONE, ODD_MORE, ODD_STOPPED };
 
-static uint64_t count_lines(const char *s, size_t n)
+uint64_t rowparse_count_lines(const char *s, size_t n)
 {
     uint64_t lines = 0;
 
@@ -392,9 +393,10 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         enum recfile_row what = RECFILE_ROW_BAD;
         size_t row = whole;
         snprintf(why, sizeof why, "not a row");
+        /* Whole lines only, but for the very last one. */
+        size_t lines = last ? n - at : (size_t)((char *)memrchr(line, '\n', n - at) - line) + 1;
         if (p->options->slow_row)
-            what = p->options->slow_row(p->slow, &p->layout, line, n - at, r, &row, why,
-                                        sizeof why);
+            what = p->options->slow_row(p->slow, &p->layout, line, lines, r, &row, why, sizeof why);
         if (what == RECFILE_ROW_MORE && !last && n - at <= RECFILE_MAX_ROW_BYTES)
             return ODD_MORE;
         if (what == RECFILE_ROW_OK) {
@@ -408,7 +410,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
             go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, why);
         }
     }
-    p->n_lines += count_lines(line, *used);
+    p->n_lines += rowparse_count_lines(line, *used);
     return go_on ? ODD_DONE : ODD_STOPPED;
 }
 
@@ -418,12 +420,13 @@ static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, siz
 {
     const char delimiter = p->has_layout ? p->layout.delimiter : '\t';
 
-    rowindex_build(&p->index, text, n, delimiter);
-    const uint32_t *a = p->index.seps;      /* the first separator of the current line */
-    const uint32_t *nl = p->index.lines;    /* its newline */
-    const uint32_t *quote = p->index.quotes; /* the next quote */
-    size_t at = 0;                          /* where the current line begins */
     *again = false;
+    if (!rowindex_build(&p->index, text, n, delimiter))
+        return ROWPARSE_NO_MEMORY;
+    const uint32_t *a = p->index.seps;       /* the first separator of the current line */
+    const uint32_t *nl = p->index.lines;     /* its newline */
+    const uint32_t *quote = p->index.quotes; /* the next quote */
+    size_t at = 0;                           /* where the current line begins */
     while (at < n) {
         int nf = p->layout.n_fields;
         if (likely(p->has_layout && *nl != UINT32_MAX && a[nf - 1] == *nl && *quote > *nl &&

@@ -24,6 +24,9 @@ bool rowparse_is_header(const char *line, size_t n);
 /* Parses the field at s[0..n) as a column of this kind; used by slow-row parsers too. */
 bool rowparse_uint(const char *s, size_t n, uint64_t max, uint64_t *out);
 
+/* Newlines in s[0..n). */
+uint64_t rowparse_count_lines(const char *s, size_t n);
+
 /* Fills *out from the fields of one row (n_fields as the layout says). False: why[] says which
  * field is wrong. The slices of *out are those of `fields`. */
 bool rowparse_fields(const struct recfile_layout *layout, const struct slice *fields,
@@ -38,7 +41,8 @@ struct rowparse_events {
     bool (*bad)(void *ctx, uint64_t line_no, const char *why);
 };
 
-/* The last "yyyy-mm-ddThh:mm:" and the ns it stands for: most times share it with the one before. */
+/* The last "yyyy-mm-ddThh:mm:" and the ns it stands for: most times share it with the one before.
+ */
 struct rowparse_minute {
     char prefix[24];
     int64_t base_ns;
@@ -51,18 +55,18 @@ struct rowparse {
     bool has_layout;
     uint64_t n_lines; /* newlines passed */
     struct rowindex index;
-    void *slow;         /* state of the slow-row parser */
+    void *slow;                       /* state of the slow-row parser */
     struct rowparse_minute minute[2]; /* of starts, of ends */
     struct record batch[ROWPARSE_BATCH];
     size_t n_batch;
 };
 
-/* For texts of up to max_text bytes. options and events must outlive the parser. */
+/* options and events must outlive the parser. */
 bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
-                   const struct rowparse_events *events, size_t max_text, struct err *e);
+                   const struct rowparse_events *events, struct err *e);
 void rowparse_fini(struct rowparse *p);
 
-enum rowparse_end { ROWPARSE_ALL, ROWPARSE_STOPPED };
+enum rowparse_end { ROWPARSE_ALL, ROWPARSE_STOPPED, ROWPARSE_NO_MEMORY };
 
 /* Parses the whole rows of text[0..n); ROWINDEX_PADDING bytes behind it must be readable. *used is
  * where the first row begins that is not whole (n if none). With `last` there is no more text: what

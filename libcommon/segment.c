@@ -51,7 +51,8 @@ int64_t segment_choose_ns(int64_t full_ns)
 int64_t segment_count(const struct segment_range *range, int64_t length_ns)
 {
     /* The first start that has no whole segment after it. */
-    int64_t limit_ns = range->end_ns < INT64_MIN + length_ns ? INT64_MIN : range->end_ns - length_ns;
+    int64_t limit_ns =
+        range->end_ns < INT64_MIN + length_ns ? INT64_MIN : range->end_ns - length_ns;
     if (limit_ns <= range->start_ns)
         return 0;
     return (limit_ns - range->start_ns - 1) / length_ns + 1;

@@ -64,15 +64,16 @@ static inline void segment_starts_add(struct segment_starts *s, int64_t start_ns
 /* Adds the starts of another set. */
 void segment_starts_merge(struct segment_starts *s, const struct segment_starts *other);
 
-/* The single range of a set with these starts; `latest_end_ns` is the latest end of its requests that is
- * before s->last_ns, INT64_MIN if there is none. Empty for an empty set. */
+/* The single range of a set with these starts; `latest_end_ns` is the latest end of its requests
+ * that is before s->last_ns, INT64_MIN if there is none. Empty for an empty set. */
 struct segment_range segment_range_single(const struct segment_starts *s, int64_t latest_end_ns);
 
 /* The segment length for a set of this full duration: the smallest of 1s ... 3h that gives at most
  * 400 segments, else 3h. */
 int64_t segment_choose_ns(int64_t full_ns);
 
-/* How many whole segments of length_ns > 0 a range gives: those from t = start while t < end - length. */
+/* How many whole segments of length_ns > 0 a range gives: those from t = start while t < end -
+ * length. */
 int64_t segment_count(const struct segment_range *range, int64_t length_ns);
 
 /* n segments of length_ns from start_ns on; end_ns = start_ns + n * length_ns. */
@@ -86,8 +87,8 @@ struct segment_grid {
 /* start_ns + n * length_ns must not pass INT64_MAX. */
 void segment_grid_init(struct segment_grid *g, int64_t start_ns, int64_t length_ns, size_t n);
 
-/* The segment that holds t, for start_ns <= t < end_ns. A product with the reciprocal instead of a division
- * is off by at most one, as a grid has fewer than 2^32 segments. */
+/* The segment that holds t, for start_ns <= t < end_ns. A product with the reciprocal instead of a
+ * division is off by at most one, as a grid has fewer than 2^32 segments. */
 static inline size_t segment_grid_index(const struct segment_grid *g, int64_t t_ns)
 {
     int64_t offset_ns = t_ns - g->start_ns;

@@ -8,7 +8,10 @@ static const uint64_t PRIME_3 = UINT64_C(0x165667B19E3779F9);
 static const uint64_t PRIME_4 = UINT64_C(0x85EBCA77C2B2AE63);
 static const uint64_t PRIME_5 = UINT64_C(0x27D4EB2F165667C5);
 
-static inline uint64_t rotate(uint64_t x, unsigned by) { return x << by | x >> (64 - by); }
+static inline uint64_t rotate(uint64_t x, unsigned by)
+{
+    return x << by | x >> (64 - by);
+}
 
 static inline uint64_t read_le(const unsigned char *p, size_t n)
 {

@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define FRAME_MAGIC          0xFD2FB528u
 #define SKIPPABLE_MAGIC      0x184D2A50u
 #define SKIPPABLE_MAGIC_MASK 0xFFFFFFF0u
 #define CHECKSUM_FLAG        0x04
 /* Holds the largest compressed block with its header, and the next one's. */
-#define INPUT_BYTES (256u << 10)
+#define INPUT_BYTES          (256u << 10)
 
 static uint32_t le32(const unsigned char *p)
 {
@@ -28,7 +29,8 @@ static bool is_frame_magic(uint32_t magic)
     return magic == FRAME_MAGIC || (magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC;
 }
 
-/* -- opening ------------------------------------------------------------------------------------ */
+/* -- opening ------------------------------------------------------------------------------------
+ */
 
 struct foreign {
     const char *magic;
@@ -38,7 +40,9 @@ struct foreign {
 
 static const struct foreign foreign_formats[] = {
     {"\x1f\x8b", 2, "a gzip file: decompress it first (gzip -dc FILE | s3analyze ... -)"},
-    {"\xfd" "7zXZ", 5, "an xz file: decompress it first (xz -dc FILE | s3analyze ... -)"},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file: decompress it first (xz -dc FILE | s3analyze ... -)"},
     {"BZh", 3, "a bzip2 file: decompress it first (bzip2 -dc FILE | s3analyze ... -)"},
     {"\x04\x22\x4d\x18", 4, "an lz4 file: decompress it first (lz4 -dc FILE | s3analyze ... -)"},
     {"PK\x03\x04", 4, "a zip archive: unpack it first"},
@@ -110,7 +114,8 @@ void zsource_close(struct zsource *s)
     s->close_fd = false;
 }
 
-/* -- finding frames ----------------------------------------------------------------------------- */
+/* -- finding frames -----------------------------------------------------------------------------
+ */
 
 static size_t pread_some(int fd, void *buf, size_t n, uint64_t at)
 {
@@ -205,7 +210,8 @@ uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min
     return at < s->size ? at : s->size;
 }
 
-/* -- decompressing ------------------------------------------------------------------------------ */
+/* -- decompressing ------------------------------------------------------------------------------
+ */
 
 struct zreader {
     const struct zsource *source;
@@ -215,7 +221,7 @@ struct zreader {
     uint64_t next;          /* file offset of the byte that follows input */
     uint64_t end;
     uint64_t frame_start;
-    size_t want; /* bytes of input that zstd asks for */
+    size_t want;      /* bytes of input that zstd asks for */
     uint64_t to_skip; /* of a skippable frame */
     bool in_frame, has_checksum, at_eof, resync;
     int read_errno;
@@ -231,7 +237,8 @@ struct zreader *zreader_new(struct err *e)
         r->input = malloc(INPUT_BYTES);
     }
     if (!r || !r->zstd || !r->input ||
-        ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, RECFILE_MAX_WINDOW_LOG))) {
+        ZSTD_isError(
+            ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, RECFILE_MAX_WINDOW_LOG))) {
         zreader_free(r);
         err_set(e, "out of memory");
         return NULL;
@@ -255,6 +262,7 @@ void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->end = end;
     r->in_pos = r->in_size = 0;
     r->in_frame = r->at_eof = r->resync = false;
+    r->frame_start = start;
     r->to_skip = 0;
     r->read_errno = 0;
     r->n_frames = r->n_skippable = 0;
@@ -265,11 +273,23 @@ void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     }
 }
 
-uint64_t zreader_n_frames(const struct zreader *r) { return r->n_frames; }
-uint64_t zreader_n_skippable(const struct zreader *r) { return r->n_skippable; }
+uint64_t zreader_n_frames(const struct zreader *r)
+{
+    return r->n_frames;
+}
+uint64_t zreader_n_skippable(const struct zreader *r)
+{
+    return r->n_skippable;
+}
 
-static size_t available(const struct zreader *r) { return r->in_size - r->in_pos; }
-static uint64_t position(const struct zreader *r) { return r->next - available(r); }
+static size_t available(const struct zreader *r)
+{
+    return r->in_size - r->in_pos;
+}
+static uint64_t position(const struct zreader *r)
+{
+    return r->next - available(r);
+}
 
 /* Makes at least n bytes available, or all there are. */
 static void need(struct zreader *r, size_t n)
@@ -331,18 +351,34 @@ static void fail(struct zresult *result, struct zreader *r)
     snprintf(result->why, sizeof result->why, "cannot read: %s", strerror(r->read_errno));
 }
 
+static void damage(struct zreader *r, struct zresult *result, const char *what)
+{
+    result->event = ZEVENT_DAMAGE;
+    snprintf(result->why, sizeof result->why, "damaged zstd frame (at byte %llu): %s",
+             (unsigned long long)r->frame_start, what);
+    r->in_frame = false;
+    r->resync = true;
+}
+
+/* The input ends inside a frame: it was cut off there, or a damaged length led past the next frame.
+ */
 static void cut(struct zreader *r, struct zresult *result)
 {
     if (r->read_errno) {
         fail(result, r);
         return;
     }
+    r->in_pos = r->in_size;
+    r->in_frame = false;
+    if (r->source->seekable && find_frame(r->source, r->frame_start + 1) <
+                                   (r->end < r->source->size ? r->end : r->source->size)) {
+        damage(r, result, "its lengths do not fit together");
+        return;
+    }
     result->event = ZEVENT_CUT;
     snprintf(result->why, sizeof result->why,
              "the file ends inside the zstd frame that begins at byte %llu: it was cut off",
              (unsigned long long)r->frame_start);
-    r->in_pos = r->in_size;
-    r->in_frame = false;
 }
 
 /* Looks at what begins at the current position. True: go on reading; false: *result is an event. */
@@ -392,15 +428,6 @@ static bool next_frame(struct zreader *r, struct zresult *result)
     return true;
 }
 
-static void damage(struct zreader *r, struct zresult *result, const char *what)
-{
-    result->event = ZEVENT_DAMAGE;
-    snprintf(result->why, sizeof result->why, "damaged zstd frame (at byte %llu): %s",
-             (unsigned long long)r->frame_start, what);
-    r->in_frame = false;
-    r->resync = true;
-}
-
 /* One step inside a frame. True: go on; false: *result is an event. */
 static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *result)
 {
@@ -410,7 +437,10 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
     size_t before = out->pos;
     size_t want = ZSTD_decompressStream(r->zstd, out, &in);
     if (ZSTD_isError(want)) {
-        damage(r, result, ZSTD_getErrorName(want));
+        damage(r, result,
+               ZSTD_getErrorCode(want) == ZSTD_error_frameParameter_windowTooLarge
+                   ? "its window is larger than 128 MiB"
+                   : ZSTD_getErrorName(want));
         return false;
     }
     r->in_pos += in.pos;

@@ -16,7 +16,7 @@ struct zsource {
     bool close_fd;
     bool seekable;
     bool compressed;
-    uint64_t size; /* 0: not seekable */
+    uint64_t size;           /* 0: not seekable */
     unsigned char first[16]; /* a pipe's first bytes, already read */
     size_t n_first;
 };
@@ -46,7 +46,7 @@ struct zresult {
     bool has_checksum; /* ZEVENT_FRAME_END */
     uint32_t checksum;
     uint64_t position; /* bytes of the file read so far */
-    char why[200]; /* damage, cut, garbage, failed */
+    char why[200];     /* damage, cut, garbage, failed */
 };
 
 /* Decompresses one range of a source; ranges of a seekable source can be read in parallel. */

@@ -3,7 +3,7 @@
 #ifndef S3_DECK_H
 #define S3_DECK_H
 
-#include "../libcommon/err.h"
+#include "err.h"
 #include "rng.h"
 
 #include <stddef.h>

@@ -195,28 +195,87 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-size_t hosts_pick(struct hosts *h)
+static size_t pick_in_turn(struct hosts *h, int64_t now_ns)
 {
-    size_t best = 0;
-
-    pthread_mutex_lock(&h->lock);
-    if (h->select == HOSTS_ROUNDROBIN) {
-        best = h->next;
-        h->next = best + 1 < h->n ? best + 1 : 0;
-    } else {
-        for (size_t i = 1; i < h->n; i++)
-            if (better(&h->host[i], &h->host[best]))
-                best = i;
+    for (size_t tried = 0; tried < h->n; tried++) {
+        size_t i = h->next;
+        h->next = i + 1 < h->n ? i + 1 : 0;
+        if (h->host[i].down_until_ns <= now_ns)
+            return i;
     }
-    h->host[best].n_running++;
-    pthread_mutex_unlock(&h->lock);
+    return HOSTS_NONE;
+}
+
+static size_t pick_weighed(const struct hosts *h, int64_t now_ns)
+{
+    size_t best = HOSTS_NONE;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (h->host[i].down_until_ns <= now_ns &&
+            (best == HOSTS_NONE || better(&h->host[i], &h->host[best])))
+            best = i;
     return best;
+}
+
+size_t hosts_pick(struct hosts *h, int64_t now_ns)
+{
+    if (h->n == 1 && atomic_load_explicit(&h->n_down, memory_order_relaxed) == 0)
+        return 0;
+    pthread_mutex_lock(&h->lock);
+    size_t i = h->select == HOSTS_ROUNDROBIN ? pick_in_turn(h, now_ns) : pick_weighed(h, now_ns);
+    if (i != HOSTS_NONE)
+        h->host[i].n_running++;
+    pthread_mutex_unlock(&h->lock);
+    return i;
 }
 
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
 {
+    /* One host is not chosen by what runs there. */
+    if (h->n == 1)
+        return;
     pthread_mutex_lock(&h->lock);
     h->host[i].n_running--;
     h->host[i].idle_since_ns = now_ns;
     pthread_mutex_unlock(&h->lock);
+}
+
+void hosts_set_down(struct hosts *h, size_t i, int64_t now_ns)
+{
+    struct host *host = &h->host[i];
+
+    pthread_mutex_lock(&h->lock);
+    if (host->down_until_ns == 0) {
+        host->down_since_ns = now_ns;
+        atomic_fetch_add(&h->n_down, 1);
+    }
+    host->down_until_ns = now_ns + HOSTS_DOWN_NS;
+    pthread_mutex_unlock(&h->lock);
+}
+
+void hosts_set_up(struct hosts *h, size_t i)
+{
+    if (atomic_load_explicit(&h->n_down, memory_order_relaxed) == 0)
+        return;
+    pthread_mutex_lock(&h->lock);
+    if (h->host[i].down_until_ns != 0) {
+        h->host[i].down_until_ns = 0;
+        atomic_fetch_sub(&h->n_down, 1);
+    }
+    pthread_mutex_unlock(&h->lock);
+}
+
+int64_t hosts_all_down_since(struct hosts *h)
+{
+    int64_t since_ns = INT64_MIN;
+
+    if (atomic_load_explicit(&h->n_down, memory_order_relaxed) < h->n)
+        return INT64_MAX;
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->n; i++) {
+        int64_t down_ns = h->host[i].down_until_ns == 0 ? INT64_MAX : h->host[i].down_since_ns;
+        since_ns = down_ns > since_ns ? down_ns : since_ns;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return since_ns;
 }

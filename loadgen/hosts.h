@@ -2,19 +2,28 @@
 #ifndef S3_HOSTS_H
 #define S3_HOSTS_H
 
-#include "../libcommon/err.h"
+#include "err.h"
 #include "rng.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define HOSTS_MAX 65536
 
+/* For so long a host that cannot be connected to is passed over. */
+#define HOSTS_DOWN_NS INT64_C(1000000000)
+
+/* No host to choose: all are down. */
+#define HOSTS_NONE SIZE_MAX
+
 struct host {
     char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
     uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
     int64_t idle_since_ns;
+    int64_t down_until_ns; /* it could not be connected to; 0: up */
+    int64_t down_since_ns;
 };
 
 enum hosts_select {
@@ -27,6 +36,7 @@ struct hosts {
     size_t n;
     enum hosts_select select;
     size_t next; /* guarded by lock */
+    atomic_size_t n_down;
     pthread_mutex_t lock;
 };
 
@@ -41,11 +51,19 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
                 struct err *e);
 void hosts_fini(struct hosts *h);
 
-/* The host of the next request, as an index into h->host, and counts it as running there.
- * For any number of threads, as is hosts_release. */
-size_t hosts_pick(struct hosts *h);
+/* The host of the next request at now_ns (any clock that does not go back), as an index into
+ * h->host, and counts it as running there. Hosts that are down are passed over; HOSTS_NONE if all
+ * are. For any number of threads, as are the following. */
+size_t hosts_pick(struct hosts *h, int64_t now_ns);
 
-/* A request to host i ended at now_ns (any clock that does not go back). */
+/* A request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
+
+/* Host i could not be connected to; or it could. */
+void hosts_set_down(struct hosts *h, size_t i, int64_t now_ns);
+void hosts_set_up(struct hosts *h, size_t i);
+
+/* Since when no host could be connected to; INT64_MAX if one can. */
+int64_t hosts_all_down_since(struct hosts *h);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef S3_HTTP1_H
 #define S3_HTTP1_H
 
-#include "../libcommon/err.h"
+#include "err.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #ifndef S3_SIGV4_H
 #define S3_SIGV4_H
 
-#include "../libcommon/err.h"
+#include "err.h"
 
 #include <openssl/evp.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef S3_XML_H
 #define S3_XML_H
 
-#include "../libcommon/err.h"
+#include "err.h"
 
 #include <expat.h>
 #include <stddef.h>

@@ -89,7 +89,8 @@ def simulate(seed, shape):
         if r.random() < shape.stray_frac:
             start = max(start - snap(r.randrange(2 * shape.median)), snap(phase_end))
         end = start + length
-        now[thread] = end + snap(r.randrange(shape.median // 20 + 1))
+        # No two requests of a thread begin at once: their order would be nobody's.
+        now[thread] = max(end + snap(r.randrange(shape.median // 20 + 1)), start + shape.grid_ns)
         error = r.choice(ERRORS) if r.random() < shape.error_frac else ''
         sized = op in ('GET', 'PUT', 'APPEND')
         inside = lambda: start + r.randrange(length + 1)

@@ -101,10 +101,8 @@ def rank(x, percent):
     return x[min((2 * len(x) * percent + 100) // 200, len(x) - 1)]
 
 
-def active_range(rows, single):
-    """(start, end) or None where the range is empty or no longer than 1 ns."""
-    if not rows:
-        return None
+def bounds(rows, single):
+    """Start and end of the active range; start > end: empty."""
     if single:
         starts = [r.start for r in rows]
         s0, s1 = min(starts), max(starts)
@@ -116,6 +114,14 @@ def active_range(rows, single):
             first_end[r.thread] = min(first_end.get(r.thread, r.end), r.end)
             last_start[r.thread] = max(last_start.get(r.thread, r.start), r.start)
         start, end = max(first_end.values()), min(last_start.values())
+    return start, end
+
+
+def active_range(rows, single):
+    """The active range, or None where there is nothing to say of it."""
+    if not rows:
+        return None
+    start, end = bounds(rows, single)
     return (start, end) if end - start > 1 else None
 
 
@@ -360,7 +366,7 @@ class Analysis:
         prefiltered = host is not None or (op is not None and whole)
         ops = sorted({r.op for r in rows}, key=lambda o: o.encode())
         if not self.mixed:
-            ops.sort(key=lambda o: min(r.start for r in rows if r.op == o))
+            ops.sort(key=lambda o: min(order(r) for r in rows if r.op == o))
         if skip:
             first = {o: min(r.start for r in rows if r.op == o) for o in ops}
             rows = [r for r in rows if r.start >= first[r.op] + skip]
@@ -369,12 +375,11 @@ class Analysis:
         if errors:
             clients = {r.client for r in rows}
             if len(clients) > 1:
-                spans = [active_range([r for r in rows if r.client == c], True) for c in clients]
-                lo = max((s[0] for s in spans if s), default=0)
-                hi = min((s[1] for s in spans if s), default=0)
+                spans = [bounds([r for r in rows if r.client == c], True) for c in clients]
+                lo, hi = max(s[0] for s in spans), min(s[1] for s in spans)
                 rows = [r for r in rows if r.start >= lo and r.end <= hi]
-        elif self.mixed:
-            lo, hi = active_range(rows, prefiltered) or (0, 0)
+        elif self.mixed and rows:
+            lo, hi = bounds(rows, prefiltered)
             rows = [r for r in rows if r.start >= lo and r.end <= hi]
         self.rows, self.ops, self.dur = sorted(rows, key=order), ops, dur
 

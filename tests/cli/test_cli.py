@@ -9,7 +9,9 @@ from harness import BUILD, CliTest, run
 
 def commands():
     text = run("s3analyze", "--help").out
-    return re.findall(r"^  ([a-z]+) ", text.split("Commands:")[1], re.M)
+    names = re.findall(r"^  ([a-z]+) ", text.split("Commands:")[1], re.M)
+    assert names, "s3analyze --help lists no command"
+    return names
 
 
 class Cli(CliTest):
@@ -26,7 +28,8 @@ class Cli(CliTest):
             names = topics.group(1).split(", ") if topics else []
             for topic in [""] + [t for t in names if t != "all"]:
                 with self.subTest(command=command, topic=topic):
-                    lines = self.s3analyze(command, f"--help={topic}" if topic else "--help").out.splitlines()
+                    option = f"--help={topic}" if topic else "--help"
+                    lines = self.s3analyze(command, option).out.splitlines()
                     self.assertLessEqual(len(lines), 40)
                     self.assertLessEqual(max(map(len, lines)), 80)
 

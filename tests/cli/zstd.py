@@ -14,7 +14,7 @@ _lib.ZSTD_compressStream2.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int]
 _lib.ZSTD_decompressStream.argtypes = [ctypes.c_void_p] * 3
 
 _LEVEL, _WINDOW_LOG, _CHECKSUM = 100, 101, 201  # ZSTD_cParameter
-_CONTINUE, _FLUSH, _END = 0, 1, 2  # ZSTD_EndDirective
+_FLUSH, _END = 1, 2  # ZSTD_EndDirective
 
 
 class _Buffer(ctypes.Structure):

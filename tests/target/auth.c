@@ -49,18 +49,12 @@ static bool parse(const char *header, struct credentials *c)
            strcmp(end, "aws4_request") == 0;
 }
 
-static void hex(const unsigned char *bytes, size_t n, char *out)
-{
-    for (size_t i = 0; i < n; i++)
-        sprintf(out + 2 * i, "%02x", bytes[i]);
-}
-
 static void sha256_hex(const void *data, size_t n, char out[static 65])
 {
     unsigned char hash[32] = {0};
 
     EVP_Digest(data, n, hash, NULL, EVP_sha256(), NULL);
-    hex(hash, sizeof hash, out);
+    buf_hex(hash, sizeof hash, out);
 }
 
 static int by_name_and_value(const void *a, const void *b)
@@ -188,7 +182,7 @@ static void sign(const struct auth *a, const struct credentials *c, const char *
     step(key, c->service);
     step(key, "aws4_request");
     step(key, text);
-    hex(key, sizeof key, out);
+    buf_hex(key, sizeof key, out);
 }
 
 static const char *check_date(const char *date, const struct credentials *c)

@@ -12,9 +12,9 @@ struct auth {
     const char *region;
 };
 
-/* Error code of S3, or NULL if the request is signed with our keys, at this time, and has the payload
- * that it says. For SignatureDoesNotMatch the string to sign and the canonical request are added to
- * `detail`. */
+/* Error code of S3, or NULL if the request is signed with our keys, at this time, and has the
+ * payload that it says. For SignatureDoesNotMatch the string to sign and the canonical request are
+ * added to `detail`. */
 const char *auth_check(const struct auth *a, const struct request *r, struct buf *detail);
 
 #endif

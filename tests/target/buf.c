@@ -72,3 +72,16 @@ void buf_percent(struct buf *b, const char *s, size_t n, bool keep_slash)
             buf_printf(b, "%%%02X", c);
     }
 }
+
+void buf_element(struct buf *b, const char *name, const char *text)
+{
+    buf_printf(b, "<%s>", name);
+    buf_xml(b, text);
+    buf_printf(b, "</%s>", name);
+}
+
+void buf_hex(const unsigned char *bytes, size_t n, char *out)
+{
+    for (size_t i = 0; i < n; i++)
+        sprintf(out + 2 * i, "%02x", bytes[i]);
+}

@@ -20,6 +20,12 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 /* Adds s as XML text. */
 void buf_xml(struct buf *b, const char *s);
 
+/* Adds <name>text</name>. */
+void buf_element(struct buf *b, const char *name, const char *text);
+
+/* Writes n bytes as 2 n hexadecimal digits and a NUL. */
+void buf_hex(const unsigned char *bytes, size_t n, char *out);
+
 /* Adds n bytes percent-encoded: all but A-Z a-z 0-9 - . _ ~ and, if keep_slash, '/'. */
 void buf_percent(struct buf *b, const char *s, size_t n, bool keep_slash);
 

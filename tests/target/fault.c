@@ -1,6 +1,6 @@
 #include "fault.h"
 
-#include "../../libcommon/units.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #ifndef S3_FAULT_H
 #define S3_FAULT_H
 
-#include "../../libcommon/err.h"
+#include "err.h"
 
 #include <pthread.h>
 #include <stdbool.h>

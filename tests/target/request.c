@@ -201,7 +201,7 @@ void reply_error(struct reply *reply, const char *code, const char *message)
     reply->blob = NULL;
     reply->n_objects = 0;
     reply->status = status_of(code);
-    buf_str(&reply->xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>");
+    buf_str(&reply->xml, REPLY_PROLOG "<Error><Code>");
     buf_xml(&reply->xml, code);
     buf_str(&reply->xml, "</Code><Message>");
     buf_xml(&reply->xml, message);
@@ -278,9 +278,45 @@ bool request_xml(char *text, void (*on_text)(void *user, const char *name, const
         }
         content = end + 1;
         p = strchr(content, '<');
-        /* After a child only white space is left of its parent's text. */
-        if (closes)
-            content += strspn(content, " \t\r\n");
     }
     return depth == 0;
+}
+
+bool request_is(const struct request *r, const char *method)
+{
+    return strcmp(r->method, method) == 0;
+}
+
+char *request_text(const struct request *r)
+{
+    return strndup(r->n_body > 0 ? r->body->data : "", r->n_body);
+}
+
+bool reply_out_of_memory(struct reply *reply)
+{
+    reply_error(reply, "InternalError", "out of memory");
+    return false;
+}
+
+static void on_field(void *user, const char *name, const char *text)
+{
+    struct request_document *d = user;
+
+    if (strcmp(name, "Status") == 0)
+        snprintf(d->status, sizeof d->status, "%s", text);
+    else if (strcmp(name, "Mode") == 0)
+        snprintf(d->mode, sizeof d->mode, "%s", text);
+    else if (strcmp(name, "RetainUntilDate") == 0)
+        snprintf(d->until, sizeof d->until, "%s", text);
+}
+
+bool request_document(struct request *r, struct request_document *d)
+{
+    char *text = request_text(r);
+    bool ok = text != NULL && request_xml(text, on_field, d);
+
+    free(text);
+    if (!ok)
+        reply_error(&r->reply, "MalformedXML", "The document is malformed.");
+    return ok;
 }

@@ -11,6 +11,10 @@
 #define REQUEST_PARAMS_MAX 32
 #define REPLY_HEADERS_MAX  16
 
+/* How answers in XML begin, and the attribute of their root elements. */
+#define REPLY_PROLOG "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+#define REPLY_NS     " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\""
+
 struct request_param {
     char *name;
     char *value; /* "" without '=' */
@@ -34,16 +38,16 @@ struct reply {
 
 struct request {
     struct MHD_Connection *connection;
-    int server;        /* index of the port */
-    const char *op;    /* as in the log: GET PUT STAT DELETE LIST ... */
+    int server;     /* index of the port */
+    const char *op; /* as in the log: GET PUT STAT DELETE LIST ... */
     char method[16];
-    char *raw_path;    /* as sent, without the query */
-    char *raw_query;   /* as sent, without '?'; "" without one */
-    char *target;      /* bucket and key point into it */
+    char *raw_path;     /* as sent, without the query */
+    char *raw_query;    /* as sent, without '?'; "" without one */
+    char *target;       /* bucket and key point into it */
     const char *bucket; /* "" if none */
     const char *key;    /* decoded, "" if none */
     bool virtual_host;  /* the bucket came in the Host header */
-    char *query;       /* the parameters point into it */
+    char *query;        /* the parameters point into it */
     struct request_param params[REQUEST_PARAMS_MAX];
     size_t n_params;
     struct blob *body; /* NULL if there was none */
@@ -74,8 +78,26 @@ const char *request_parse(struct request *r, const char *domain);
 const char *request_header(const struct request *r, const char *name);
 const char *request_param(const struct request *r, const char *name);
 
+bool request_is(const struct request *r, const char *method);
+
+/* The body as text, which the caller frees; NULL: out of memory. */
+char *request_text(const struct request *r);
+
+/* What the small documents in requests hold, by the names of their elements. */
+struct request_document {
+    char status[16]; /* Status */
+    char mode[16];   /* Mode */
+    char until[40];  /* RetainUntilDate */
+};
+
+/* Reads the body; false: the reply is an error. */
+bool request_document(struct request *r, struct request_document *d);
+
 void reply_header(struct reply *reply, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Makes the reply an error of that kind; always false. */
+bool reply_out_of_memory(struct reply *reply);
 
 /* Makes the reply an error with the status that belongs to the code. */
 void reply_error(struct reply *reply, const char *code, const char *message);

@@ -1,4 +1,4 @@
-#include "../../loadgen/hosts.h"
+#include "hosts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +110,7 @@ static void test_roundrobin(void **state)
 
     assert_true(hosts_init(&h, "h{0...2}", HOSTS_ROUNDROBIN, &rng, &e));
     for (size_t i = 0; i < 30; i++) {
-        assert_int_equal(hosts_pick(&h), i % 3);
+        assert_int_equal(hosts_pick(&h, 0), i % 3);
         hosts_release(&h, i % 3, (int64_t)i);
     }
     hosts_fini(&h);
@@ -127,7 +127,7 @@ static void test_weighed(void **state)
     rng_init(&rng, 7, 0);
     assert_true(hosts_init(&h, "h{0...3}", HOSTS_WEIGHED, &rng, &e));
     for (int i = 0; i < 4; i++)
-        used[hosts_pick(&h)] = true;
+        used[hosts_pick(&h, 0)] = true;
     for (int i = 0; i < 4; i++)
         assert_true(used[i]);
 
@@ -135,16 +135,16 @@ static void test_weighed(void **state)
     for (size_t i = 0; i < 4; i++)
         hosts_release(&h, order[i], 100 + (int64_t)i);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(hosts_pick(&h), order[i]);
+        assert_int_equal(hosts_pick(&h, 0), order[i]);
 
     /* 3 is idle, all others run one. */
     hosts_release(&h, 3, 1000);
-    assert_int_equal(hosts_pick(&h), 3);
+    assert_int_equal(hosts_pick(&h, 0), 3);
     /* 1 and 2 run two, then 0 and 3 have fewest, 0's last end (101) is before 3's (1000). */
     h.host[1].n_running++;
     h.host[2].n_running++;
-    assert_int_equal(hosts_pick(&h), 0);
-    assert_int_equal(hosts_pick(&h), 3);
+    assert_int_equal(hosts_pick(&h, 0), 0);
+    assert_int_equal(hosts_pick(&h, 0), 3);
     hosts_fini(&h);
 }
 
@@ -159,11 +159,58 @@ static void test_first_is_random(void **state)
         struct err e = {0};
         rng_init(&rng, seed, 0);
         assert_true(hosts_init(&h, "h{0...3}", HOSTS_WEIGHED, &rng, &e));
-        n[hosts_pick(&h)]++;
+        n[hosts_pick(&h, 0)]++;
         hosts_fini(&h);
     }
     for (int i = 0; i < 4; i++)
         assert_in_range(n[i], 880, 1120); /* 1000, over 4 standard deviations */
+}
+
+static void test_down(void **state)
+{
+    (void)state;
+    struct hosts h;
+    struct err e = {0};
+    const enum hosts_select selects[] = {HOSTS_WEIGHED, HOSTS_ROUNDROBIN};
+
+    for (size_t k = 0; k < 2; k++) {
+        assert_true(hosts_init(&h, "h{0...1}", selects[k], &rng, &e));
+        assert_true(hosts_all_down_since(&h) == INT64_MAX);
+        hosts_set_down(&h, 0, 100);
+        for (int i = 0; i < 5; i++) {
+            assert_int_equal(hosts_pick(&h, 200), 1);
+            hosts_release(&h, 1, 200);
+        }
+        assert_true(hosts_all_down_since(&h) == INT64_MAX);
+        hosts_set_down(&h, 1, 300);
+        hosts_set_down(&h, 0, 400);
+        assert_true(hosts_all_down_since(&h) == 300);
+        assert_true(hosts_pick(&h, 500) == HOSTS_NONE);
+
+        /* After a while each is tried again. */
+        assert_int_equal(hosts_pick(&h, 300 + HOSTS_DOWN_NS), 1);
+        hosts_set_up(&h, 1);
+        assert_true(hosts_all_down_since(&h) == INT64_MAX);
+        assert_int_equal(hosts_pick(&h, 301 + HOSTS_DOWN_NS), 1);
+        hosts_fini(&h);
+    }
+}
+
+/* The same for one host, which needs no choice. */
+static void test_one_host(void **state)
+{
+    (void)state;
+    struct hosts h;
+    struct err e = {0};
+
+    assert_true(hosts_init(&h, "h", HOSTS_WEIGHED, &rng, &e));
+    assert_int_equal(hosts_pick(&h, 0), 0);
+    hosts_set_down(&h, 0, 10);
+    assert_true(hosts_pick(&h, 20) == HOSTS_NONE);
+    assert_true(hosts_all_down_since(&h) == 10);
+    hosts_set_up(&h, 0);
+    assert_int_equal(hosts_pick(&h, 30), 0);
+    hosts_fini(&h);
 }
 
 int main(void)
@@ -172,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_lists),        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_select_names), cmocka_unit_test(test_roundrobin),
         cmocka_unit_test(test_weighed),      cmocka_unit_test(test_first_is_random),
+        cmocka_unit_test(test_down),         cmocka_unit_test(test_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

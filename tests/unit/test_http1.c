@@ -1,4 +1,4 @@
-#include "../../loadgen/http1.h"
+#include "http1.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

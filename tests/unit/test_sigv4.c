@@ -1,5 +1,5 @@
-#include "../../loadgen/sigv4.h"
-#include "../../loadgen/uri.h"
+#include "sigv4.h"
+#include "uri.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

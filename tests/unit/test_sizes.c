@@ -1,7 +1,7 @@
 /* Sizes, ranges, the random numbers below them, and the deck of operations. Seeds are fixed: these
  * tests always see the same numbers. */
-#include "../../loadgen/deck.h"
-#include "../../loadgen/sizes.h"
+#include "deck.h"
+#include "sizes.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "../../loadgen/xml.h"
+#include "xml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,68 @@
+#include "capture_out.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct cli_option capture_out_table[] = {
+    {.name = "compress",
+     .letter = 'z',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct capture_out_options, compress),
+     .help = "compress, whatever the name (.zst always is)"},
+    {.name = "level",
+     .type = CLI_INT,
+     .offset = offsetof(struct capture_out_options, level),
+     .arg = "N",
+     .help = "compress with this level, 1 to 19; default: 3",
+     .min = 1,
+     .max = RECWRITE_MAX_LEVEL},
+    {0},
+};
+
+bool capture_out_open(struct capture_out *c, const struct capture_out_options *options,
+                      struct err *e)
+{
+    *c = (struct capture_out){.options = options};
+    return outfile_open(&c->file, options->path, e);
+}
+
+static bool ends_in_zst(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n >= 4 && strcmp(path + n - 4, ".zst") == 0;
+}
+
+bool capture_out_start(struct capture_out *c, bool intended, unsigned threads, struct err *e)
+{
+    const struct capture_out_options *o = c->options;
+    bool compress = o->compress || o->level || ends_in_zst(o->path);
+    const struct recwrite_options how = {.fd = fileno(c->file.f),
+                                         .name = c->file.path,
+                                         .compress = compress,
+                                         .level = (int)o->level,
+                                         .intended = intended,
+                                         .threads = compress ? threads : 0};
+
+    c->writer = recwrite_open(&how, e);
+    return c->writer != NULL;
+}
+
+bool capture_out_close(struct capture_out *c, struct err *e)
+{
+    bool ok = !c->writer || recwrite_close(c->writer, e);
+
+    c->writer = NULL;
+    if (!ok) {
+        outfile_discard(&c->file);
+        return false;
+    }
+    return outfile_close(&c->file, e);
+}
+
+void capture_out_discard(struct capture_out *c)
+{
+    recwrite_discard(c->writer);
+    c->writer = NULL;
+    outfile_discard(&c->file);
+}

@@ -1,0 +1,42 @@
+/* A capture as the output of a command: a recwrite onto an outfile, and the options for both. */
+#ifndef S3_CAPTURE_OUT_H
+#define S3_CAPTURE_OUT_H
+
+#include "cli.h"
+#include "err.h"
+#include "outfile.h"
+#include "recwrite.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct capture_out_options {
+    const char *path; /* "-": standard output */
+    bool compress;
+    int64_t level; /* 0: default */
+    bool force;
+};
+
+/* Options --compress and --level; a command has its own --output, and --force if it needs one. */
+extern const struct cli_option capture_out_table[];
+
+struct capture_out {
+    const struct capture_out_options *options;
+    struct outfile file;
+    struct recwrite *writer; /* NULL until capture_out_start */
+};
+
+/* Opens the file. It must not be one of the captures to read, which the caller checks. */
+bool capture_out_open(struct capture_out *c, const struct capture_out_options *options,
+                      struct err *e);
+
+/* Begins the capture, compressed if that is asked for or the name ends in .zst. */
+bool capture_out_start(struct capture_out *c, bool intended, unsigned threads, struct err *e);
+
+/* Writes what is left and puts the file in its place. In either case *c is closed. */
+bool capture_out_close(struct capture_out *c, struct err *e);
+
+/* Drops what was written. */
+void capture_out_discard(struct capture_out *c);
+
+#endif

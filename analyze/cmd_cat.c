@@ -1,0 +1,357 @@
+#include "capture_out.h"
+#include "commands.h"
+#include "dataset.h"
+#include "load.h"
+#include "outfile.h"
+#include "progress.h"
+#include "row_csv.h"
+#include "rowfilter.h"
+#include "survey.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct options {
+    struct load_filter filter;
+    struct capture_out_options output;
+    bool salvage, quiet;
+};
+
+static const struct cli_option output_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, output.path),
+     .arg = "FILE",
+     .help = "write it there"},
+    {0},
+};
+
+static const struct cli_option input_table[] = {
+    {.name = "salvage",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, salvage),
+     .help = "count and skip damaged rows instead of stopping"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, quiet),
+     .help = "no progress bar"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, output_table, 0},
+    {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
+    {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
+    {"Reading", NULL, input_table, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze cat old.csv.zst | head", "see the rows"},
+    {"s3analyze cat -o new.csv.zst old.csv", "bring it to the newest form, compressed"},
+    {"s3analyze cat --op GET --from 10s -o get.csv.zst run.csv.zst", "only some of its requests"},
+    {0},
+};
+
+static const struct options defaults = {.output = {.path = "-"}};
+
+/* A run of the command. */
+struct cat {
+    const struct options *options;
+    struct rowfilter filter;
+    struct capture_out out;
+    struct err error; /* not of the capture that is being read */
+    bool intended;
+    char *early_comments; /* lines from above the header line */
+    size_t n_early;
+    uint64_t thread_base, thread_top; /* offset; 1 + the highest thread so far */
+};
+
+/* -- the first request ------------------------------------------------------------------------- */
+
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+/* The earliest start of the requests that the name filters keep, or *start_ns. */
+static void first_start(const struct survey *s, const struct load_filter *f, int64_t *start_ns)
+{
+    for (size_t i = 0; i < s->n_groups; i++) {
+        const struct survey_group *g = &s->groups[i];
+        if (g->sum.first_start_ns < *start_ns &&
+            rowfilter_wants_op(&f->ops, s->ops.v[g->op].name) &&
+            dataset_name_matches(f->host, s->hosts.v[g->host].name) &&
+            dataset_name_matches(f->client, s->clients.v[g->client].name))
+            *start_ns = g->sum.first_start_ns;
+    }
+}
+
+/* What relative times count from: takes a pass over all captures. */
+static bool find_run_start(const struct options *o, const struct cli_args *args,
+                           struct progress *progress, int64_t *start_ns, struct err *e)
+{
+    const struct recfile_options how = {
+        .salvage = o->salvage, .progress = progress_update, .progress_ctx = progress};
+    bool ok = true;
+
+    *start_ns = INT64_MAX;
+    if (!o->filter.from.is_relative && !o->filter.to.is_relative)
+        return true;
+    for (size_t i = 0; i < args->n_operands && ok; i++) {
+        struct survey s;
+        if (is_pipe(args->operands[i]))
+            return err_set(e,
+                           "%s: times into the run take a first pass, and this can be read only "
+                           "once: give --from and --to as times such as 2026-11-21T05:41:32Z, or "
+                           "save it to a file",
+                           args->operands[i]);
+        ok = survey_read(&s, args->operands[i], &how, false, e);
+        if (ok)
+            first_start(&s, &o->filter, start_ns);
+        survey_free(&s);
+    }
+    return ok;
+}
+
+/* -- what the reader gives ---------------------------------------------------------------------- */
+
+static unsigned n_cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : (unsigned)n;
+}
+
+/* A failure that is not the capture's. */
+static bool fail(struct cat *c, struct err *e)
+{
+    return err_set(e, "%s", c->error.msg);
+}
+
+static bool put_comment(struct cat *c, const char *line, size_t n)
+{
+    size_t skip = n > 1 && line[1] == ' ' ? 2 : 1;
+
+    return recwrite_comment(c->out.writer, line + skip, n - skip, &c->error);
+}
+
+static bool put_early_comments(struct cat *c)
+{
+    const char *line = c->early_comments;
+    bool ok = true;
+
+    for (size_t left = c->n_early; left && ok;) {
+        size_t n = (size_t)((const char *)memchr(line, '\n', left) - line);
+        ok = put_comment(c, line, n);
+        line += n + 1;
+        left -= n + 1;
+    }
+    c->n_early = 0;
+    return ok;
+}
+
+static bool keep_early_comment(struct cat *c, struct slice line)
+{
+    char *grown = realloc(c->early_comments, c->n_early + line.n + 1);
+
+    if (!grown)
+        return err_set(&c->error, "out of memory");
+    memcpy(grown + c->n_early, line.p, line.n);
+    c->early_comments = grown;
+    c->n_early += line.n + 1;
+    grown[c->n_early - 1] = '\n';
+    return true;
+}
+
+/* Inputs put behind one another are merged as `analyze` does it. */
+static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
+{
+    struct cat *c = ctx;
+    bool intended = layout->field[COL_INTENDED] >= 0;
+    bool ok = true;
+
+    c->thread_base = c->thread_top;
+    if (!c->out.writer) {
+        ok = capture_out_start(&c->out, intended, n_cores(), &c->error) && put_early_comments(c);
+        c->intended = intended;
+    } else if (intended && !c->intended) {
+        /* One more column takes a new header line, and that a reader's offset for the threads. */
+        ok = recwrite_header(c->out.writer, true, &c->error);
+        c->intended = true;
+        c->thread_base = c->thread_top = 0;
+    }
+    return ok || fail(c, e);
+}
+
+static void *unit_new(void *ctx, struct err *e)
+{
+    (void)e;
+    return ctx;
+}
+
+static void unit_free(void *ctx, void *unit)
+{
+    (void)ctx, (void)unit;
+}
+
+/* With one reading thread, rows are final when they come. */
+static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
+{
+    struct cat *c = ctx;
+    bool keep;
+
+    (void)unit;
+    for (size_t i = 0; i < n; i++) {
+        struct record r = rows[i];
+        uint64_t thread = c->thread_base + r.thread;
+        if (thread >= c->thread_top)
+            c->thread_top = thread + 1;
+        if (!rowfilter_row(&c->filter, &r, &keep, &c->error))
+            return fail(c, e);
+        if (!keep)
+            continue;
+        if (thread > UINT32_MAX)
+            return err_set(e, "thread numbers past 4294967295 when inputs are put together");
+        r.thread = (uint32_t)thread;
+        if (!recwrite_row(c->out.writer, &r, &c->error))
+            return fail(c, e);
+    }
+    return true;
+}
+
+static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
+{
+    (void)ctx, (void)unit, (void)input, (void)e;
+    return true;
+}
+
+static bool on_comment(void *ctx, struct slice line, struct err *e)
+{
+    struct cat *c = ctx;
+    bool ok = c->out.writer ? put_comment(c, line.p, line.n) : keep_early_comment(c, line);
+
+    return ok || fail(c, e);
+}
+
+/* -- the command -------------------------------------------------------------------------------- */
+
+/* Says what --salvage dropped, in the capture and on standard error. */
+static bool say_dropped(struct cat *c, const char *path, const struct recfile_info *info)
+{
+    char line[1024];
+
+    for (int i = 0; i < N_DROPS; i++) {
+        if (!info->n_dropped[i])
+            continue;
+        int n = snprintf(line, sizeof line,
+                         "s3analyze cat --salvage: dropped %" PRIu64 " %s; the first: %s",
+                         info->n_dropped[i], recfile_drop_names[i], info->first_drop[i]);
+        fprintf(stderr, "%s\n", line);
+        if (!recwrite_comment(c->out.writer, line, (size_t)n, &c->error))
+            return false;
+    }
+    if (info->n_unverified) {
+        int n = snprintf(line, sizeof line,
+                         "s3analyze cat --salvage: %" PRIu64
+                         " rows of frames of %s that fail their checksum",
+                         info->n_unverified, path);
+        fprintf(stderr, "%s\n", line);
+        return recwrite_comment(c->out.writer, line, (size_t)n, &c->error);
+    }
+    return true;
+}
+
+static bool copy(struct cat *c, const struct cli_args *args, struct progress *progress,
+                 struct err *e)
+{
+    const struct recfile_options how = {.salvage = c->options->salvage,
+                                        .threads = 1,
+                                        .slow_row = row_csv_parse,
+                                        .slow_new = row_csv_new,
+                                        .slow_free = row_csv_free,
+                                        .progress = progress_update,
+                                        .progress_ctx = progress};
+    const struct recfile_sink sink = {.ctx = c,
+                                      .unit_new = unit_new,
+                                      .unit_rows = unit_rows,
+                                      .unit_commit = unit_commit,
+                                      .unit_free = unit_free,
+                                      .header = on_header,
+                                      .comment = on_comment};
+
+    for (size_t i = 0; i < args->n_operands; i++) {
+        struct recfile_info info;
+        const char *path = args->operands[i];
+        bool ok = recfile_read(path, &how, &sink, &info, e);
+        if (ok)
+            ok = say_dropped(c, path, &info);
+        if (c->error.msg[0])
+            *e = c->error;
+        if (!ok)
+            return false;
+    }
+    return rowfilter_check(&c->filter, e);
+}
+
+static bool cat(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    struct cat c = {.options = o};
+    struct progress progress;
+    int64_t run_start_ns;
+
+    progress_init(&progress, o->quiet);
+    bool ok = find_run_start(o, args, &progress, &run_start_ns, e);
+    if (ok) {
+        rowfilter_init(&c.filter, &o->filter, run_start_ns);
+        ok = capture_out_open(&c.out, &o->output, e);
+    }
+    if (ok) {
+        ok = copy(&c, args, &progress, e);
+        if (ok)
+            ok = capture_out_close(&c.out, e);
+        else
+            capture_out_discard(&c.out);
+    }
+    progress_fini(&progress);
+    rowfilter_fini(&c.filter);
+    free(c.early_comments);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+
+    for (size_t i = 0; i < args->n_operands; i++)
+        if (!outfile_is_stdout(o->output.path) &&
+            outfile_is_same(o->output.path, args->operands[i]))
+            return cli_wrong_usage(args, "%s is a capture to read: it would be overwritten",
+                                   args->operands[i]);
+    return cat(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_cat = {
+    .name = "cat",
+    .summary = "write captures of any generation in the newest one",
+    .text = "Writes the requests of a capture as g4, tab-separated, plain or compressed. Several "
+            "captures, or several in one file, become one: the threads of each further one are "
+            "numbered on from those before it, as analyze does.",
+    .operands = "CAPTURE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,339 @@
+#include "commands.h"
+#include "compare.h"
+#include "compare_csv.h"
+#include "compare_json.h"
+#include "compare_md.h"
+#include "compare_text.h"
+#include "load.h"
+#include "outfile.h"
+#include "text.h"
+#include "units.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+    struct load_filter filter;
+    struct load_analysis analysis;
+    struct load_input input;
+    struct cli_list before, after, history, gate;
+    const char *before_name, *after_name, *output;
+    double run_cv_pct;
+    bool json, markdown, csv, verbose, no_color;
+};
+
+static const struct cli_option runs_table[] = {
+    {.name = "before",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct options, before),
+     .arg = "CAPTURE...",
+     .help = "runs before"},
+    {.name = "after",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct options, after),
+     .arg = "CAPTURE...",
+     .help = "runs after"},
+    {.name = "before-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, before_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {.name = "after-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, after_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {.name = "history",
+     .type = CLI_STRINGS,
+     .offset = offsetof(struct options, history),
+     .arg = "GLOB",
+     .help = "earlier runs of one configuration: their noise"},
+    {.name = "run-cv",
+     .type = CLI_PCT,
+     .offset = offsetof(struct options, run_cv_pct),
+     .arg = "PCT",
+     .help = "how much runs differ from each other",
+     .min = 0,
+     .max = 100},
+    {0},
+};
+
+static const struct cli_option output_table[] = {
+    {.name = "gate",
+     .type = CLI_LIST,
+     .offset = offsetof(struct options, gate),
+     .arg = "METRIC:PCT,...",
+     .help = "exit 0, 1 or 3: no worse, worse, undecided"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, json),
+     .help = "print JSON"},
+    {.name = "markdown",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, markdown),
+     .help = "print a Markdown table"},
+    {.name = "csv",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, csv),
+     .help = "print comma-separated values"},
+    {.name = "analyze.v",
+     .alias = "v",
+     .letter = 'v',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, verbose),
+     .help = "each host and size too"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, output),
+     .arg = "FILE",
+     .help = "write it there"},
+    {.name = "no-color",
+     .alias = "no-colour",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, no_color),
+     .help = "no colours"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Runs", NULL, runs_table, 0},
+    {"Output", NULL, output_table, 0},
+    {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct options, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze cmp monday.csv.zst tuesday.csv.zst", "two runs"},
+    {"s3analyze cmp --before a*.zst --after b*.zst", "two groups of runs: 5 or more are best"},
+    {"s3analyze cmp --history 'old/*.zst' --gate throughput:5%,p99:10% a.zst b.zst",
+     "fail if it got worse"},
+    {0},
+};
+
+static const struct options defaults = {.output = "-", .run_cv_pct = -1};
+
+/* ---- Gates ---- */
+
+/* "p99:10%"; false: *e says what was expected. */
+static bool parse_gate(const char *text, struct compare_gate *out, struct err *e)
+{
+    static const struct {
+        const char *name;
+        enum run_metric metric;
+    } names[] = {{"throughput", RUN_THROUGHPUT},
+                 {"objects", RUN_OBJECTS},
+                 {"p50", RUN_P50},
+                 {"p90", RUN_P90},
+                 {"p99", RUN_P99},
+                 {"ttfb", RUN_TTFB},
+                 {"errors", RUN_ERRORS}};
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    double pct;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i].name) != length || strncmp(text, names[i].name, length) != 0)
+            continue;
+        if (colon == NULL)
+            return err_set(e, "--gate %s: how much worse may it get? Write %s:5%%", text, text);
+        struct err why = {""};
+        if (!units_parse_pct(colon + 1, &pct, &why))
+            return err_set(e, "--gate %s: %s", text, why.msg);
+        if (pct < 0 || pct >= 100)
+            return err_set(e, "--gate %s: from 0%% to below 100%%", text);
+        *out = (struct compare_gate){names[i].metric, pct / 100};
+        return true;
+    }
+    return err_set(e,
+                   "--gate %s: throughput, objects, p50, p90, p99, ttfb or errors, then "
+                   "\":PCT\"",
+                   text);
+}
+
+static bool parse_gates(const struct cli_list *texts, struct compare_gate **gates, struct err *e)
+{
+    *gates = calloc(texts->n + 1, sizeof **gates);
+    if (*gates == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < texts->n; i++) {
+        if (!parse_gate(texts->v[i], &(*gates)[i], e))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if ((*gates)[k].metric == (*gates)[i].metric)
+                return err_set(e, "--gate %s: given twice", texts->v[i]);
+    }
+    return true;
+}
+
+/* ---- Runs ---- */
+
+struct group {
+    struct run *runs;
+    size_t n;
+};
+
+static void group_free(struct group *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        run_free(&g->runs[i]);
+    free(g->runs);
+}
+
+/* Adds the runs at n paths. */
+static bool group_load(struct group *g, const char *const *paths, size_t n,
+                       const struct run_options *o, struct err *e)
+{
+    struct run *runs = realloc(g->runs, (g->n + n + 1) * sizeof *runs);
+    if (runs == NULL)
+        return err_set(e, "out of memory");
+    g->runs = runs;
+    for (size_t i = 0; i < n; i++)
+        if (!run_load(&g->runs[g->n++], paths[i], o, e))
+            return false;
+    return true;
+}
+
+/* Adds the runs that a path or pattern names. */
+static bool group_load_pattern(struct group *g, const char *pattern, const struct run_options *o,
+                               struct err *e)
+{
+    if (access(pattern, F_OK) == 0 || strcmp(pattern, "-") == 0)
+        return group_load(g, &pattern, 1, o, e);
+    glob_t found;
+    int status = glob(pattern, 0, NULL, &found);
+    if (status != 0)
+        return err_set(e, status == GLOB_NOSPACE ? "out of memory" : "%s: no such file", pattern);
+    bool ok = group_load(g, (const char *const *)found.gl_pathv, found.gl_pathc, o, e);
+    globfree(&found);
+    return ok;
+}
+
+static bool load_all(struct group *before, struct group *after, struct group *history,
+                     const struct options *o, const struct cli_args *args, struct err *e)
+{
+    const struct run_options how = {&o->filter, &o->input, &o->analysis, o->verbose};
+    bool pair = args->n_operands == 2;
+    if (!group_load(before, pair ? args->operands : o->before.v, pair ? 1 : o->before.n, &how, e) ||
+        !group_load(after, pair ? args->operands + 1 : o->after.v, pair ? 1 : o->after.n, &how, e))
+        return false;
+    for (size_t i = 0; i < o->history.n; i++)
+        if (!group_load_pattern(history, o->history.v[i], &how, e))
+            return false;
+    return true;
+}
+
+static bool write_report(const struct compare *c, const struct options *o, struct err *e)
+{
+    struct outfile out;
+    bool ok = true;
+    if (!outfile_open(&out, o->output, e))
+        return false;
+    if (o->json)
+        ok = compare_json(c, out.f, e);
+    else if (o->markdown)
+        compare_md(c, out.f);
+    else if (o->csv)
+        compare_csv(c, out.f);
+    else
+        ok = compare_text(c, !o->no_color && text_wants_colour(out.f), out.f, e);
+    if (!ok) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
+/* ---- The command ---- */
+
+static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    bool groups_given = o->before.n > 0 || o->after.n > 0;
+    if (groups_given && args->n_operands > 0)
+        return err_set(e, "give either BEFORE AFTER, or --before and --after");
+    if (groups_given && (o->before.n == 0 || o->after.n == 0))
+        return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
+    if (!groups_given && args->n_operands != 2)
+        return err_set(e,
+                       "two captures are compared, %zu %s given (groups of runs: --before, "
+                       "--after; a pattern for --history goes in quotes)",
+                       args->n_operands, args->n_operands == 1 ? "is" : "are");
+    if (o->json + o->markdown + o->csv > 1)
+        return err_set(e, "choose one of --json, --markdown and --csv");
+    if (o->run_cv_pct >= 0 && o->history.n > 0)
+        return err_set(e, "choose one of --run-cv and --history");
+    if ((o->before.n > 1 || o->after.n > 1) && (o->run_cv_pct >= 0 || o->history.n > 0))
+        return err_set(e, "--run-cv and --history are for a single run a side: several runs show "
+                          "their noise themselves");
+    return true;
+}
+
+static bool compare_groups(const struct options *o, const struct group *before,
+                           const struct group *after, const struct group *history,
+                           const struct compare_gate *gates, enum exit_code *code, struct err *e)
+{
+    const struct compare_options how = {
+        .run_cv_frac = o->run_cv_pct >= 0 ? o->run_cv_pct / 100 : NAN,
+        .history = history->runs,
+        .n_history = history->n,
+        .gates = gates,
+        .n_gates = o->gate.n,
+    };
+    const struct compare_side a = {o->before_name != NULL ? o->before_name : "before", before->runs,
+                                   before->n};
+    const struct compare_side b = {o->after_name != NULL ? o->after_name : "after", after->runs,
+                                   after->n};
+    struct compare c;
+    bool ok = compare_run(&c, &a, &b, &how, e) && write_report(&c, o, e);
+    *code = c.has_gate ? c.gate : EXIT_DONE;
+    compare_free(&c);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct group before = {0}, after = {0}, history = {0};
+    struct compare_gate *gates = NULL;
+    struct err e = {""};
+    enum exit_code code = EXIT_FAILED;
+    if (!check_usage(o, args, &e) || !parse_gates(&o->gate, &gates, &e)) {
+        free(gates);
+        return cli_wrong_usage(args, "%s", e.msg);
+    }
+    bool ok = load_all(&before, &after, &history, o, args, &e) &&
+              compare_groups(o, &before, &after, &history, gates, &code, &e);
+    free(gates);
+    group_free(&before);
+    group_free(&after);
+    group_free(&history);
+    return ok ? (int)code : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_cmp = {
+    .name = "cmp",
+    .summary = "say what differs between runs, and whether it is noise",
+    .text =
+        "Compares two runs, or two groups of runs, per operation: throughput, latency and errors, "
+        "with confidence intervals.\n\n"
+        "One run cannot show how much runs differ from each other. Without --history (at least "
+        "three earlier runs of one configuration) or --run-cv a comparison of single runs "
+        "therefore gives the break-even run CV, below which the difference would be real, and "
+        "never calls anything a change. With several runs a side the run is the unit: Mann-Whitney "
+        "tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
+        "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, ttfb "
+        "or errors (percentage points). The exit code is 0 if all are shown to be within their "
+        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it.",
+    .operands = "BEFORE AFTER",
+    .min_operands = 0,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,340 @@
+#include "commands.h"
+#include "json_out.h"
+#include "load.h"
+#include "outfile.h"
+#include "progress.h"
+#include "rfc3339.h"
+#include "survey.h"
+#include "text.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hosts and clients that the text shows; --json has all. */
+#define MAX_SHOWN 20
+
+struct options {
+    struct load_input input;
+    const char *output;
+    bool json, no_color;
+};
+
+static const struct cli_option output_table[] = {
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, json),
+     .help = "print JSON"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, output),
+     .arg = "FILE",
+     .help = "write it there"},
+    {.name = "no-color",
+     .alias = "no-colour",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, no_color),
+     .help = "no colours"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, output_table, 0},
+    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze info run.csv.zst", "what is in it, and how it was recorded"},
+    {"s3analyze info --json *.csv.zst", "the same of many, for programs"},
+    {0},
+};
+
+static const struct options defaults = {.output = "-"};
+
+/* -- text --------------------------------------------------------------------------------------- */
+
+static void put_time_span(struct text_table *t, const struct survey_sum *sum)
+{
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, "time");
+    if (sum->n == 0)
+        text_table_cell(t, "no requests");
+    else
+        text_table_cell(t, "%s to %s (%s)", rfc3339_format(sum->first_start_ns).s,
+                        rfc3339_format(sum->last_end_ns).s,
+                        units_duration(sum->last_end_ns - sum->first_start_ns).s);
+}
+
+static void put_row(struct text_table *t, const char *what, const char *value)
+{
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, "%s", what);
+    text_table_cell(t, "%s", value);
+}
+
+static void put_parts(struct text_table *t, const char *what, const struct survey_parts *parts,
+                      size_t max)
+{
+    for (size_t i = 0; i < parts->n && i < max; i++) {
+        const struct survey_part *p = &parts->v[i];
+        text_table_row(t, TEXT_PLAIN);
+        text_table_cell(t, "%s", i == 0 ? what : "");
+        if (p->sum.n_errors)
+            text_table_cell(t, "%s  %s, %s failed", *p->name ? p->name : "(no name)",
+                            units_count((int64_t)p->sum.n).s,
+                            units_count((int64_t)p->sum.n_errors).s);
+        else
+            text_table_cell(t, "%s  %s", *p->name ? p->name : "(no name)",
+                            units_count((int64_t)p->sum.n).s);
+    }
+    if (parts->n > max) {
+        text_table_row(t, TEXT_FAINT);
+        text_table_cell(t, "%s", "");
+        text_table_cell(t, "and %zu more: --json has them all", parts->n - max);
+    }
+}
+
+static void put_dropped(struct text_table *t, const struct recfile_info *info)
+{
+    for (int i = 0; i < N_DROPS; i++) {
+        if (!info->n_dropped[i])
+            continue;
+        text_table_row(t, TEXT_WARNING);
+        text_table_cell(t, "dropped");
+        text_table_cell(t, "%" PRIu64 " %s; the first: %s", info->n_dropped[i],
+                        recfile_drop_names[i], info->first_drop[i]);
+    }
+    if (info->n_unverified) {
+        text_table_row(t, TEXT_WARNING);
+        text_table_cell(t, "unverified");
+        text_table_cell(t, "%" PRIu64 " rows of frames that fail their checksum",
+                        info->n_unverified);
+    }
+}
+
+static void put_capture(struct text *out, const char *path, const struct survey *s)
+{
+    const struct recfile_info *info = &s->info;
+    const char *json = survey_s3load_json(s), *command = survey_command_line(s);
+    struct text_table t;
+
+    text_line(out, TEXT_HEADING, "%s", path);
+    text_table_init(&t, out, "ll");
+    text_table_row(&t, TEXT_PLAIN);
+    text_table_cell(&t, "format");
+    if (info->compressed)
+        text_table_cell(&t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
+                        info->generation, info->n_frames, info->n_frames == 1 ? "" : "s",
+                        info->n_skippable_frames);
+    else
+        text_table_cell(&t, "g%d, not compressed", info->generation);
+    text_table_row(&t, TEXT_PLAIN);
+    text_table_cell(&t, "size");
+    text_table_cell(&t, "%s, %s of text", units_size((double)info->n_file_bytes).s,
+                    units_size((double)info->n_text_bytes).s);
+    text_table_row(&t, TEXT_PLAIN);
+    text_table_cell(&t, "rows");
+    text_table_cell(&t, "%s in %s lines, %" PRIu32 " header line%s",
+                    units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
+                    info->n_headers, info->n_headers == 1 ? "" : "s");
+    put_time_span(&t, &s->sum);
+    text_table_row(&t, TEXT_PLAIN);
+    text_table_cell(&t, "threads");
+    text_table_cell(&t, "%s", units_count((int64_t)s->n_threads).s);
+    put_parts(&t, "operations", &s->ops, SIZE_MAX);
+    put_parts(&t, "hosts", &s->hosts, MAX_SHOWN);
+    put_parts(&t, "clients", &s->clients, MAX_SHOWN);
+    if (info->has_intended)
+        put_row(&t, "open loop", "with the times at which requests were due");
+    if (command)
+        put_row(&t, "recorded by", command);
+    if (json)
+        put_row(&t, "s3load", json);
+    put_dropped(&t, info);
+    text_table_put(&t);
+}
+
+/* -- JSON --------------------------------------------------------------------------------------- */
+
+/* Sums past the range of an integer become real numbers. */
+static void set_bytes(struct json_out *w, json_t *o, const char *key, __int128 n_bytes)
+{
+    if (n_bytes <= INT64_MAX)
+        json_out_set_int(w, o, key, (int64_t)n_bytes);
+    else
+        json_out_set_real(w, o, key, (double)n_bytes);
+}
+
+static void set_sum(struct json_out *w, json_t *o, const struct survey_sum *sum)
+{
+    json_out_set_int(w, o, "n_requests", (int64_t)sum->n);
+    json_out_set_int(w, o, "n_errors", (int64_t)sum->n_errors);
+    set_bytes(w, o, "n_bytes", sum->n_bytes);
+    json_out_set(w, o, "first_start", sum->n ? json_out_time(sum->first_start_ns) : json_null());
+    json_out_set(w, o, "last_end", sum->n ? json_out_time(sum->last_end_ns) : json_null());
+    json_out_set(w, o, "duration_ns",
+                 sum->n ? json_integer(sum->last_end_ns - sum->first_start_ns) : json_null());
+}
+
+static void json_parts(struct json_out *w, const char *key, const char *name,
+                       const struct survey_parts *parts)
+{
+    json_out_array(w, key);
+    for (size_t i = 0; i < parts->n; i++) {
+        json_t *o = json_object();
+        json_out_set(w, o, name, json_out_text(parts->v[i].name));
+        set_sum(w, o, &parts->v[i].sum);
+        json_out_value(w, NULL, o);
+    }
+    json_out_end(w);
+}
+
+static void json_dropped(struct json_out *w, const struct recfile_info *info)
+{
+    json_out_array(w, "dropped");
+    for (int i = 0; i < N_DROPS; i++) {
+        if (!info->n_dropped[i])
+            continue;
+        json_t *o = json_object();
+        json_out_set(w, o, "why", json_string(recfile_drop_names[i]));
+        json_out_set_int(w, o, "n", (int64_t)info->n_dropped[i]);
+        json_out_set(w, o, "first", json_out_text(info->first_drop[i]));
+        json_out_value(w, NULL, o);
+    }
+    json_out_end(w);
+}
+
+static void json_capture(struct json_out *w, const char *path, const struct survey *s)
+{
+    const struct recfile_info *info = &s->info;
+    const char *s3load = survey_s3load_json(s);
+    json_t *parsed = s3load ? json_loads(s3load, 0, NULL) : NULL;
+    char generation[8];
+    json_t *o = json_object();
+    uint64_t n_dropped = 0;
+
+    snprintf(generation, sizeof generation, "g%d", info->generation);
+    for (int i = 0; i < N_DROPS; i++)
+        n_dropped += info->n_dropped[i];
+    json_out_object(w, NULL);
+    json_out_set(w, o, "path", json_out_text(path));
+    json_out_set(w, o, "generation", json_string(generation));
+    json_out_set(w, o, "compressed", json_boolean(info->compressed));
+    json_out_set_int(w, o, "n_file_bytes", (int64_t)info->n_file_bytes);
+    json_out_set_int(w, o, "n_text_bytes", (int64_t)info->n_text_bytes);
+    json_out_set_int(w, o, "n_frames", (int64_t)info->n_frames);
+    json_out_set_int(w, o, "n_skippable_frames", (int64_t)info->n_skippable_frames);
+    json_out_set_int(w, o, "n_rows", (int64_t)info->n_rows);
+    json_out_set_int(w, o, "n_lines", (int64_t)info->n_lines);
+    json_out_set_int(w, o, "n_headers", info->n_headers);
+    json_out_set(w, o, "has_intended", json_boolean(info->has_intended));
+    json_out_set_int(w, o, "n_dropped", (int64_t)n_dropped);
+    json_out_set_int(w, o, "n_unverified", (int64_t)info->n_unverified);
+    json_out_set_int(w, o, "n_threads", (int64_t)s->n_threads);
+    set_sum(w, o, &s->sum);
+    json_out_set(w, o, "command", json_out_text(survey_command_line(s)));
+    json_out_set(w, o, "s3load", parsed ? parsed : json_null());
+    json_out_members(w, o);
+    json_parts(w, "operations", "op", &s->ops);
+    json_parts(w, "hosts", "host", &s->hosts);
+    json_parts(w, "clients", "client_id", &s->clients);
+    json_dropped(w, info);
+    json_out_array(w, "comments");
+    for (size_t i = 0; i < s->n_comments; i++)
+        json_out_value(w, NULL, json_out_text(s->comments[i]));
+    json_out_end(w);
+    json_out_end(w);
+}
+
+/* -- the command -------------------------------------------------------------------------------- */
+
+static bool survey_all(struct survey *surveys, const struct options *o,
+                       const struct cli_args *args, struct err *e)
+{
+    struct progress progress;
+    const struct recfile_options how = {.salvage = o->input.salvage,
+                                        .threads = (unsigned)o->input.threads,
+                                        .progress = progress_update,
+                                        .progress_ctx = &progress};
+    bool ok = true;
+
+    progress_init(&progress, o->input.quiet);
+    for (size_t i = 0; i < args->n_operands && ok; i++)
+        ok = survey_read(&surveys[i], args->operands[i], &how, false, e);
+    progress_fini(&progress);
+    return ok;
+}
+
+static bool report(const struct survey *surveys, const struct options *o,
+                   const struct cli_args *args, struct err *e)
+{
+    struct outfile out;
+    bool ok = true;
+
+    if (!outfile_open(&out, o->output, e))
+        return false;
+    if (o->json) {
+        struct json_out w;
+        json_out_init(&w, out.f);
+        json_out_object(&w, NULL);
+        json_out_value(&w, "schema", json_string("s3analyze/info/1"));
+        json_out_array(&w, "captures");
+        for (size_t i = 0; i < args->n_operands; i++)
+            json_capture(&w, args->operands[i], &surveys[i]);
+        json_out_end(&w);
+        json_out_end(&w);
+        ok = json_out_finish(&w, e);
+    } else {
+        struct text t = {.f = out.f, .colour = !o->no_color && text_wants_colour(out.f)};
+        for (size_t i = 0; i < args->n_operands; i++) {
+            if (i > 0)
+                text_line(&t, TEXT_PLAIN, "%s", "");
+            put_capture(&t, args->operands[i], &surveys[i]);
+        }
+        ok = !t.failed || err_set(e, "out of memory");
+    }
+    if (!ok) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+    bool ok = false;
+
+    for (size_t i = 0; i < args->n_operands; i++)
+        if (!outfile_is_stdout(o->output) && outfile_is_same(o->output, args->operands[i]))
+            return cli_wrong_usage(args, "%s is a capture to read: it would be overwritten",
+                                   args->operands[i]);
+    struct survey *surveys = calloc(args->n_operands, sizeof *surveys);
+    if (!surveys)
+        err_set(&e, "out of memory");
+    else
+        ok = survey_all(surveys, o, args, &e) && report(surveys, o, args, &e);
+    for (size_t i = 0; surveys && i < args->n_operands; i++)
+        survey_free(&surveys[i]);
+    free(surveys);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_info = {
+    .name = "info",
+    .summary = "say what is in a capture and how it was recorded",
+    .text = "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
+            "clients and threads, and the recorder's command line.",
+    .operands = "CAPTURE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

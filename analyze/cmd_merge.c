@@ -1,0 +1,354 @@
+#include "capture_out.h"
+#include "commands.h"
+#include "json_out.h"
+#include "load.h"
+#include "merge.h"
+#include "outfile.h"
+#include "rfc3339.h"
+#include "text.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* More compressing threads gain nothing beside one that merges, and each takes memory. */
+#define WRITE_THREADS 2
+
+struct options {
+    struct capture_out_options output;
+    struct load_input input;
+    struct cli_list shifts; /* "K=D" */
+    bool json, no_color;
+};
+
+static const struct cli_option output_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, output.path),
+     .arg = "FILE",
+     .help = "the merged capture; - is standard output"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, output.force),
+     .help = "overwrite it; merge what does not overlap"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, json),
+     .help = "report as JSON"},
+    {.name = "no-color",
+     .alias = "no-colour",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, no_color),
+     .help = "no colours"},
+    {0},
+};
+
+static const struct cli_option time_table[] = {
+    {.name = "shift",
+     .type = CLI_STRINGS,
+     .offset = offsetof(struct options, shifts),
+     .arg = "K=+-DUR",
+     .help = "move all times of the K-th input, from 1"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, output_table, 0},
+    {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
+    {"Clocks", NULL, time_table, 0},
+    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze merge -o all.csv.zst client1.csv.zst client2.csv.zst", "one capture of one run"},
+    {"s3analyze merge -o all.csv.zst --shift 2=-1.5s a.csv.zst b.csv.zst",
+     "the second one's clock is 1.5 s ahead"},
+    {0},
+};
+
+static const struct options defaults = {0};
+
+/* -- options ------------------------------------------------------------------------------------- */
+
+/* "2=-1.5s" */
+static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *shift, struct err *e)
+{
+    const char *equals = strchr(text, '=');
+    struct err why = {""};
+    char number[24];
+    int64_t k = 0;
+
+    if (equals && (size_t)(equals - text) < sizeof number) {
+        memcpy(number, text, (size_t)(equals - text));
+        number[equals - text] = '\0';
+        if (!units_parse_int(number, &k, &why))
+            k = 0;
+    }
+    if (k < 1 || (uint64_t)k > n_inputs)
+        return err_set(e,
+                       "--shift %s: expected the number of an input, 1 to %zu, and a duration: "
+                       "--shift 2=-1.5s",
+                       text, n_inputs);
+    shift->input = (size_t)k;
+    return units_parse_duration(equals + 1, true, &shift->by_ns, &why) ||
+           err_set(e, "--shift %s: %s", text, why.msg);
+}
+
+static bool parse_shifts(const struct options *o, size_t n_inputs, struct merge_shift *shifts,
+                         struct err *e)
+{
+    for (size_t i = 0; i < o->shifts.n; i++)
+        if (!parse_shift(o->shifts.v[i], n_inputs, &shifts[i], e))
+            return false;
+    return true;
+}
+
+static bool check_output(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    if (!o->output.path)
+        return err_set(e, "-o FILE is missing: where is the merged capture to go?");
+    if (o->json && outfile_is_stdout(o->output.path))
+        return err_set(e, "the capture and the report both want standard output: give the capture "
+                          "a file");
+    for (size_t i = 0; i < args->n_operands; i++)
+        if (!outfile_is_stdout(o->output.path) &&
+            outfile_is_same(o->output.path, args->operands[i]))
+            return err_set(e, "%s is one of the captures to merge: it would be overwritten",
+                           args->operands[i]);
+    return true;
+}
+
+static bool check_existing(const struct options *o, struct err *e)
+{
+    struct stat st;
+
+    if (o->output.force || outfile_is_stdout(o->output.path) || stat(o->output.path, &st) != 0 ||
+        !S_ISREG(st.st_mode))
+        return true;
+    return err_set(e, "%s is there already (--force overwrites it)", o->output.path);
+}
+
+/* -- report -------------------------------------------------------------------------------------- */
+
+static const char *sign(int64_t ns)
+{
+    return ns < 0 ? "-" : "+";
+}
+
+static struct units_text magnitude(int64_t ns)
+{
+    return units_duration(ns < 0 ? -ns : ns);
+}
+
+/* "0-7", or what there is. */
+static void put_threads(struct text_table *t, const struct merge_input *in)
+{
+    if (merge_has_rows(in))
+        text_table_cell(t, "%" PRIu64 "-%" PRIu64, in->thread_bases[0], in->thread_top - 1);
+    else
+        text_table_cell(t, "%s", "");
+}
+
+static void put_input(struct text_table *t, const struct merge *m, const struct merge_input *in)
+{
+    bool alone = m->n_inputs == 1;
+
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, "%s", in->name);
+    text_table_cell(t, "%s", units_count((int64_t)in->survey.sum.n).s);
+    put_threads(t, in);
+    if (!merge_has_rows(in))
+        return;
+    int64_t span_ns = in->end_ns - in->start_ns;
+    text_table_cell(t, "%s", units_duration(span_ns).s);
+    text_table_cell(t, "%s%s", sign(in->start_ns - m->start_ns),
+                    magnitude(in->start_ns - m->start_ns).s);
+    text_table_cell(t, "%s%s", sign(in->end_ns - m->end_ns),
+                    magnitude(in->end_ns - m->end_ns).s);
+    text_table_cell(t, "%s", alone ? "" : units_duration(in->overlap_ns).s);
+    if (in->has_clock)
+        text_table_cell(t, "%s%s (+-%s)", sign(in->clock_ns), magnitude(in->clock_ns).s,
+                        units_duration(in->clock_error_ns).s);
+    else
+        text_table_cell(t, "%s", "");
+    text_table_cell(t, in->shift_ns ? "%s%s" : "%s%s", in->shift_ns ? sign(in->shift_ns) : "",
+                    in->shift_ns ? magnitude(in->shift_ns).s : "");
+}
+
+static bool knows_clocks(const struct merge *m)
+{
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].has_clock)
+            return true;
+    return false;
+}
+
+static bool knows_shifts(const struct merge *m)
+{
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].shift_ns)
+            return true;
+    return false;
+}
+
+static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
+{
+    struct text out = {.f = f, .colour = !o->no_color && text_wants_colour(f)};
+    struct text_table t;
+
+    text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
+              units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
+    text_table_init(&t, &out, "lrrrrrrrr");
+    text_table_row(&t, TEXT_FAINT);
+    text_table_cell(&t, "capture");
+    text_table_cell(&t, "requests");
+    text_table_cell(&t, "threads");
+    text_table_cell(&t, "runs");
+    text_table_cell(&t, "starts");
+    text_table_cell(&t, "ends");
+    text_table_cell(&t, "%s", m->n_inputs == 1 ? "" : "overlap");
+    text_table_cell(&t, "%s", knows_clocks(m) ? "servers' clock" : "");
+    text_table_cell(&t, "%s", knows_shifts(m) ? "shift" : "");
+    for (size_t i = 0; i < m->n_inputs; i++)
+        put_input(&t, m, &m->inputs[i]);
+    text_table_put(&t);
+    if (m->n_inputs > 1 && m->common_start_ns <= m->common_end_ns)
+        text_line(&out, TEXT_PLAIN, "All run from %s for %s.", rfc3339_format(m->common_start_ns).s,
+                  units_duration(m->common_end_ns - m->common_start_ns).s);
+    for (size_t i = 0; i < m->n_notes; i++)
+        text_line(&out, TEXT_WARNING, "Note: %s", m->notes[i].message);
+    if (m->n_inputs > 1 && !knows_clocks(m))
+        text_line(&out, TEXT_FAINT, "No capture says how its clock went: whether they agree is not "
+                                    "known.");
+    return !out.failed || err_set(e, "out of memory");
+}
+
+static json_t *json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)
+{
+    bool has_rows = merge_has_rows(in);
+    json_t *o = json_object();
+
+    json_out_set(w, o, "path", json_out_text(in->path));
+    json_out_set_int(w, o, "n_rows", (int64_t)in->survey.sum.n);
+    json_out_set_int(w, o, "n_threads", (int64_t)in->survey.n_threads);
+    json_out_set_int(w, o, "thread_base", (int64_t)in->thread_bases[0]);
+    json_out_set(w, o, "first_start", has_rows ? json_out_time(in->start_ns) : json_null());
+    json_out_set(w, o, "last_end", has_rows ? json_out_time(in->end_ns) : json_null());
+    json_out_set(w, o, "start_offset_ns",
+                 has_rows ? json_integer(in->start_ns - m->start_ns) : json_null());
+    json_out_set(w, o, "end_offset_ns",
+                 has_rows ? json_integer(in->end_ns - m->end_ns) : json_null());
+    json_out_set_int(w, o, "overlap_ns", in->overlap_ns);
+    json_out_set_int(w, o, "shift_ns", in->shift_ns);
+    json_out_set(w, o, "clock_offset_ns", in->has_clock ? json_integer(in->clock_ns) : json_null());
+    json_out_set(w, o, "clock_error_ns",
+                 in->has_clock ? json_integer(in->clock_error_ns) : json_null());
+    json_out_set_int(w, o, "n_duplicates", (int64_t)in->n_duplicates);
+    return o;
+}
+
+static bool report_json(const struct merge *m, const struct options *o, FILE *f, struct err *e)
+{
+    bool common = m->common_start_ns <= m->common_end_ns;
+    struct json_out w;
+
+    json_out_init(&w, f);
+    json_out_object(&w, NULL);
+    json_out_value(&w, "schema", json_string("s3analyze/merge/1"));
+    json_out_value(&w, "path", json_out_text(o->output.path));
+    json_out_value(&w, "n_rows", json_integer((int64_t)m->n_rows));
+    json_out_value(&w, "common_start", common ? json_out_time(m->common_start_ns) : json_null());
+    json_out_value(&w, "common_end", common ? json_out_time(m->common_end_ns) : json_null());
+    json_out_array(&w, "inputs");
+    for (size_t i = 0; i < m->n_inputs; i++)
+        json_out_value(&w, NULL, json_input(&w, m, &m->inputs[i]));
+    json_out_end(&w);
+    json_out_array(&w, "notes");
+    for (size_t i = 0; i < m->n_notes; i++) {
+        json_t *note = json_object();
+        json_out_set(&w, note, "code", json_out_text(m->notes[i].code));
+        json_out_set(&w, note, "message", json_out_text(m->notes[i].message));
+        json_out_value(&w, NULL, note);
+    }
+    json_out_end(&w);
+    json_out_end(&w);
+    return json_out_finish(&w, e);
+}
+
+/* The report goes to standard output, unless the capture does. */
+static bool report(const struct merge *m, const struct options *o, struct err *e)
+{
+    FILE *f = outfile_is_stdout(o->output.path) ? stderr : stdout;
+
+    return o->json ? report_json(m, o, f, e) : report_text(m, o, f, e);
+}
+
+/* -- the command --------------------------------------------------------------------------------- */
+
+static bool write_capture(struct merge *m, const struct options *o,
+                          const struct merge_options *how, struct err *e)
+{
+    struct capture_out out;
+
+    if (!capture_out_open(&out, &o->output, e))
+        return false;
+    if (capture_out_start(&out, m->has_intended, WRITE_THREADS, e) &&
+        merge_write(m, how, out.writer, e))
+        return capture_out_close(&out, e);
+    capture_out_discard(&out);
+    return false;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+    struct merge m = {0};
+    struct progress progress;
+
+    if (!check_output(o, args, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    struct merge_shift *shifts = calloc(o->shifts.n + 1, sizeof *shifts);
+    if (shifts && !parse_shifts(o, args->n_operands, shifts, &e)) {
+        free(shifts);
+        return cli_wrong_usage(args, "%s", e.msg);
+    }
+    const struct merge_options how = {.shifts = shifts,
+                                      .n_shifts = o->shifts.n,
+                                      .force = o->output.force,
+                                      .salvage = o->input.salvage,
+                                      .threads = (unsigned)o->input.threads,
+                                      .progress = &progress};
+    progress_init(&progress, o->input.quiet);
+    bool ok = (shifts || err_set(&e, "out of memory")) && check_existing(o, &e) &&
+              merge_plan(&m, args->operands, args->n_operands, &how, &e) &&
+              merge_add_notes(&m, &e) && write_capture(&m, o, &how, &e);
+    progress_fini(&progress);
+    ok = ok && report(&m, o, &e);
+    merge_free(&m);
+    free(shifts);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_merge = {
+    .name = "merge",
+    .summary = "put captures of one run, of several clients, together",
+    .text = "Writes one capture with the requests of all inputs in order of start. Threads of each "
+            "further input are numbered on from those before it. Inputs that hold the same requests "
+            "are refused, and so are, without --force, inputs that do not overlap in time.\n\n"
+            "Rows that have to wait for earlier ones take up to 64 MiB of memory, and beyond that a "
+            "temporary file in TMPDIR (default /var/tmp).",
+    .operands = "CAPTURE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

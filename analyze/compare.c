@@ -1,0 +1,408 @@
+#include "compare.h"
+
+#include "compare_internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool compare_up_is_better(enum run_metric metric)
+{
+    return metric == RUN_THROUGHPUT || metric == RUN_OBJECTS;
+}
+
+double compare_delta(enum run_metric metric)
+{
+    return metric == RUN_P99 ? .10 : metric == RUN_ERRORS ? 0 : .05;
+}
+
+static bool is_quantile(enum run_metric metric)
+{
+    return metric >= RUN_P50 && metric <= RUN_TTFB;
+}
+
+static bool __attribute__((format(printf, 3, 4)))
+warn(struct compare *c, const char *code, const char *fmt, ...)
+{
+    struct compare_warning *w = realloc(c->warnings, (c->n_warnings + 1) * sizeof *w);
+    if (w == NULL)
+        return false;
+    c->warnings = w;
+    char *message;
+    va_list args;
+    va_start(args, fmt);
+    int n = vasprintf(&message, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return false;
+    c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
+    return true;
+}
+
+/* ---- Metrics ---- */
+
+/* The part of one run that is like `part`, if it has the metric. */
+static const struct run_part *part_with(const struct run *r, const char *op,
+                                        const struct run_part *part, enum run_metric metric)
+{
+    const struct run_op *o = run_op_named(r, op);
+    const struct run_part *p = o != NULL ? run_part_like(o, part) : NULL;
+    return p != NULL && p->value[metric].present ? p : NULL;
+}
+
+/* Takes the values of runs that are long enough or, without any such, of all. */
+static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
+                        const struct run_part *part, enum run_metric metric, struct err *e)
+{
+    *v =
+        (struct compare_values){.v = malloc((side->n + 1) * sizeof *v->v), .spread_frac = INFINITY};
+    if (v->v == NULL)
+        return err_set(e, "out of memory");
+    for (int thin = 0; thin < 2 && v->n == 0; thin++) {
+        for (size_t i = 0; i < side->n; i++) {
+            const struct run_part *p = part_with(&side->runs[i], op, part, metric);
+            if (p == NULL || (p->too_thin != NULL) != thin)
+                continue;
+            v->v[v->n++] = p->value[metric].ci.value;
+            v->one = p->value[metric];
+            v->too_thin = p->too_thin;
+        }
+    }
+    if (v->n == 1) {
+        v->center = v->v[0];
+        if (v->one.ci.ok && v->center > 0)
+            v->spread_frac = fmax(v->one.ci.hi / v->center - 1, 1 - v->one.ci.lo / v->center);
+    } else if (v->n > 1) {
+        struct stats_center center;
+        if (!stats_center(v->v, v->n, &center, e))
+            return false;
+        v->center = center.median;
+        v->spread_frac = center.spread_frac;
+    }
+    return true;
+}
+
+/* What is known of the noise of single runs. */
+static bool noise_of(const struct compare_options *o, const char *op, const struct run_part *part,
+                     enum run_metric metric, struct stats_noise *out, struct err *e)
+{
+    *out = (struct stats_noise){.kind = STATS_NOISE_UNKNOWN};
+    if (!isnan(o->run_cv_frac)) {
+        *out = (struct stats_noise){.kind = STATS_NOISE_CV, .sigma = o->run_cv_frac};
+        return true;
+    }
+    double *v = malloc((o->n_history + 1) * sizeof *v);
+    size_t n = 0;
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < o->n_history; i++) {
+        const struct run_part *p = part_with(&o->history[i], op, part, metric);
+        if (p != NULL && p->too_thin == NULL)
+            v[n++] = p->value[metric].ci.value;
+    }
+    double sigma;
+    if (stats_history_sigma(v, n, &sigma))
+        *out = (struct stats_noise){STATS_NOISE_HISTORY, sigma, n};
+    free(v);
+    return true;
+}
+
+static bool test(struct compare_metric *m, const struct compare_options *o, const char *op,
+                 struct err *e)
+{
+    bool is_difference = m->metric == RUN_ERRORS;
+    const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+    if (too_thin != NULL) {
+        double a = m->before.center, b = m->after.center;
+        m->cmp = (struct stats_cmp){
+            .why = too_thin,
+            .method = m->before.n == 1 && m->after.n == 1 ? STATS_MEANS : STATS_MANN_WHITNEY,
+            .is_difference = is_difference,
+            .theta = is_difference    ? b - a
+                     : a > 0 && b > 0 ? log(b / a)
+                                      : NAN,
+            .p = NAN,
+            .break_even = NAN,
+        };
+        return true;
+    }
+    if (m->before.n != 1 || m->after.n != 1)
+        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
+                                &m->cmp, e);
+    struct stats_noise noise;
+    if (!noise_of(o, op, m->part, m->metric, &noise, e))
+        return false;
+    const struct stats_ci *a = &m->before.one.ci, *b = &m->after.one.ci;
+    if (is_difference)
+        stats_cmp_rates(a, b, noise, &m->cmp);
+    else if (is_quantile(m->metric))
+        stats_cmp_quantiles(a, b, noise, &m->cmp);
+    else
+        stats_cmp_means(a, b, noise, &m->cmp);
+    return true;
+}
+
+/* Whether there is anything to compare: a value on both sides, and errors only where there are any.
+ */
+static bool is_worth(const struct compare_metric *m)
+{
+    double most = 0;
+    if (m->before.n == 0 || m->after.n == 0)
+        return false;
+    for (size_t i = 0; i < m->before.n; i++)
+        most = fmax(most, m->before.v[i]);
+    for (size_t i = 0; i < m->after.n; i++)
+        most = fmax(most, m->after.v[i]);
+    return most > 0;
+}
+
+static void metric_fini(struct compare_metric *m)
+{
+    free(m->before.v);
+    free(m->after.v);
+}
+
+static bool add_metrics(struct compare_op *op, const struct compare *c,
+                        const struct compare_options *o, const struct run_part *part, struct err *e)
+{
+    for (int i = 0; i < RUN_N_METRICS; i++) {
+        struct compare_metric m = {
+            .metric = (enum run_metric)i,
+            .part = part,
+            .delta = compare_delta((enum run_metric)i),
+            .p_holm = NAN,
+            .mde_frac = NAN,
+            .p_worse = NAN,
+        };
+        bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, e) &&
+                  fill_values(&m.after, &c->after, op->op, part, m.metric, e);
+        if (ok && is_worth(&m))
+            ok = test(&m, o, op->op, e);
+        struct compare_metric *metrics =
+            ok && is_worth(&m) ? realloc(op->metrics, (op->n_metrics + 1) * sizeof *op->metrics)
+                               : NULL;
+        if (metrics != NULL) {
+            op->metrics = metrics;
+            op->metrics[op->n_metrics++] = m;
+            continue;
+        }
+        ok = ok && (!is_worth(&m) || err_set(e, "out of memory"));
+        metric_fini(&m);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Operations ---- */
+
+static size_t n_having(const struct compare_side *side, const char *op, const struct run_op **some)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        n += o != NULL;
+        if (o != NULL)
+            *some = o;
+    }
+    return n;
+}
+
+/* Compares the whole operation, then the parts of `before` that some run of `after` has. */
+static bool fill_op(struct compare_op *op, const struct compare *c, const struct compare_options *o,
+                    struct err *e)
+{
+    const struct run_op *a = NULL, *b = NULL;
+    n_having(&c->before, op->op, &a);
+    n_having(&c->after, op->op, &b);
+    compare_settings(c, op->op, COMPARE_OPERATIONS, COMPARE_SHARE, op->settings, &op->n_settings);
+    if (!compare_figures(&c->before, op->op, &op->before, e) ||
+        !compare_figures(&c->after, op->op, &op->after, e) || !compare_effect(op, c, e))
+        return false;
+    for (size_t i = 0; i < a->n_parts; i++)
+        if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
+            return false;
+    return true;
+}
+
+static bool warn_missing(struct compare *c, const char *op, const struct run_op *some,
+                         size_t n_before, size_t n_after, struct err *e)
+{
+    const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
+    if (n_before == 0 || n_after == 0)
+        return warn(c, some->parts[0].too_thin != NULL ? "thin-op-missing" : "op-missing",
+                    "%s: no run of %s has it; not compared", op, without->name) ||
+               err_set(e, "out of memory");
+    if (n_before < c->before.n || n_after < c->after.n)
+        return warn(c, "op-partly-missing", "%s: in %zu of %zu and %zu of %zu runs", op, n_before,
+                    c->before.n, n_after, c->after.n) ||
+               err_set(e, "out of memory");
+    return true;
+}
+
+static bool is_known(const struct compare *c, const char *op)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        if (strcmp(c->ops[k].op, op) == 0)
+            return true;
+    return false;
+}
+
+static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    size_t most = 0;
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->n; i++)
+            most += sides[s]->runs[i].n_ops;
+    c->ops = calloc(most + 1, sizeof *c->ops);
+    if (c->ops == NULL)
+        return err_set(e, "out of memory");
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            for (size_t k = 0; k < sides[s]->runs[i].n_ops; k++) {
+                const char *name = sides[s]->runs[i].ops[k].op;
+                if (!is_known(c, name))
+                    c->ops[c->n_ops++].op = name;
+            }
+        }
+    }
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        struct compare_op *op = &c->ops[k];
+        const struct run_op *some = NULL;
+        op->n_before = n_having(&c->before, op->op, &some);
+        op->n_after = n_having(&c->after, op->op, &some);
+        if (!warn_missing(c, op->op, some, op->n_before, op->n_after, e))
+            return false;
+        if (op->n_before > 0 && op->n_after > 0)
+            c->ops[n++] = *op;
+    }
+    c->n_ops = n;
+    if (n == 0)
+        return err_set(e, "no operation type is on both sides");
+    for (size_t k = 0; k < n; k++)
+        if (!fill_op(&c->ops[k], c, o, e))
+            return false;
+    return true;
+}
+
+/* ---- The runs as a whole ---- */
+
+static bool is_same_run(const struct run *a, const struct run *b)
+{
+    return a->sha256.s[0] != '\0' && strcmp(a->sha256.s, b->sha256.s) == 0;
+}
+
+static const struct run *twin_of(const struct run *r, const struct run *others, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_same_run(r, &others[i]))
+            return &others[i];
+    return NULL;
+}
+
+static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct run *r = &sides[s]->runs[i], *twin;
+            if ((twin = twin_of(r, sides[s]->runs, i)) != NULL)
+                return err_set(e, "%s and %s are the same run: it counts once", twin->path,
+                               r->path);
+            if ((twin = twin_of(r, o->history, o->n_history)) != NULL)
+                return err_set(e, "%s is in the history too (%s): the history must be other runs",
+                               r->path, twin->path);
+            if (s == 1 && (twin = twin_of(r, c->before.runs, c->before.n)) != NULL &&
+                !warn(c, "same-run", "%s and %s are the same run", twin->path, r->path))
+                return err_set(e, "out of memory");
+        }
+    }
+    for (size_t i = 0; i < o->n_history; i++) {
+        const struct run *twin = twin_of(&o->history[i], o->history, i);
+        if (twin != NULL)
+            return err_set(e, "%s and %s are the same run: it counts once", twin->path,
+                           o->history[i].path);
+    }
+    return true;
+}
+
+static bool is_wholly_before(const struct compare_side *a, const struct compare_side *b)
+{
+    int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
+    for (size_t i = 0; i < a->n; i++)
+        last_ns = a->runs[i].start_ns > last_ns ? a->runs[i].start_ns : last_ns;
+    for (size_t i = 0; i < b->n; i++)
+        first_ns = b->runs[i].start_ns < first_ns ? b->runs[i].start_ns : first_ns;
+    return last_ns < first_ns;
+}
+
+static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
+    bool ok = true;
+    if (least >= 2 &&
+        (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
+        ok = warn(c, "order",
+                  "all runs of one side came before all of the other: what changed with time looks "
+                  "like a difference; take turns");
+    if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
+        ok = warn(c, "one-run", "one side is a single run");
+    if (ok && least >= 2 && least <= 3)
+        ok = warn(c, "few-runs",
+                  "%zu runs on the smaller side: Welch's t, which trusts in normal noise; 5 a side "
+                  "do without",
+                  least);
+    if (ok && least == 4 && c->n_family > 1)
+        ok = warn(c, "few-runs",
+                  "4 runs on the smaller side can never show a change in one of %zu metrics: take "
+                  "5 or more",
+                  c->n_family);
+    if (ok && o->n_history > 0 && o->n_history < 3)
+        ok = warn(c, "short-history", "a history of %zu runs says nothing of noise: it takes 3",
+                  o->n_history);
+    return ok || err_set(e, "out of memory");
+}
+
+static bool fill(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    if (!check_twins(c, o, e))
+        return false;
+    compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
+    if (!fill_ops(c, o, e))
+        return false;
+    return compare_judge(c, o, e) && warn_runs(c, o, e);
+}
+
+bool compare_run(struct compare *c, const struct compare_side *before,
+                 const struct compare_side *after, const struct compare_options *o, struct err *e)
+{
+    *c = (struct compare){
+        .before = *before,
+        .after = *after,
+        .single = before->n == 1 && after->n == 1,
+        .run_cv_frac = o->run_cv_frac,
+        .n_history = o->n_history,
+        .noise = !isnan(o->run_cv_frac) ? STATS_NOISE_CV
+                 : o->n_history >= 3    ? STATS_NOISE_HISTORY
+                                        : STATS_NOISE_UNKNOWN,
+    };
+    return fill(c, o, e);
+}
+
+void compare_free(struct compare *c)
+{
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            metric_fini(&c->ops[k].metrics[i]);
+        free(c->ops[k].metrics);
+    }
+    for (size_t i = 0; i < c->n_warnings; i++)
+        free(c->warnings[i].message);
+    free(c->ops);
+    free(c->warnings);
+    *c = (struct compare){0};
+}

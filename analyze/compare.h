@@ -1,0 +1,144 @@
+/* The result model of `s3analyze cmp`: what differs between two sides of one or more runs each, and
+ * whether it can be told from noise (statistics.md, section 3; analysis-semantics.md, section 9).
+ */
+#ifndef S3_COMPARE_H
+#define S3_COMPARE_H
+
+#include "err.h"
+#include "run.h"
+#include "stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct compare_side {
+    const char *name;
+    const struct run *runs; /* borrowed */
+    size_t n;
+};
+
+/* A worsening that --gate allows, as a fraction (RUN_ERRORS: a difference of fractions). */
+struct compare_gate {
+    enum run_metric metric;
+    double worsening;
+};
+
+struct compare_options {
+    double run_cv_frac;        /* of single runs; NaN: not given */
+    const struct run *history; /* earlier runs of one configuration; n_history 0: none */
+    size_t n_history;
+    const struct compare_gate *gates; /* n_gates 0: no gate */
+    size_t n_gates;
+};
+
+/* A setting or circumstance in which the sides differ; lo < hi: the runs of a side differ. */
+enum compare_setting_kind {
+    COMPARE_OPERATIONS, /* number of requests: no setting, and never a limit */
+    COMPARE_CONCURRENCY,
+    COMPARE_ENDPOINTS,
+    COMPARE_CLIENTS,
+    COMPARE_OBJECTS_PER_OP,
+    COMPARE_DURATION_S, /* active range, rounded */
+    COMPARE_SIZE,       /* bytes; the mean of several sizes */
+    COMPARE_SHARE,      /* of the requests of a mixed run, fraction */
+    COMPARE_AUTOTERM,   /* 0, 1 */
+    COMPARE_MIXED,      /* 0, 1: operations at the same time */
+};
+
+struct compare_span {
+    double lo, hi;
+    bool several; /* COMPARE_SIZE: requests of one run differ */
+};
+
+struct compare_setting {
+    enum compare_setting_kind kind;
+    struct compare_span before, after;
+};
+
+#define COMPARE_MAX_SETTINGS 12
+
+/* One side's values of a metric. */
+struct compare_values {
+    double *v; /* by run, of the n that have it */
+    size_t n;
+    const char *too_thin; /* why none of them should be relied on; NULL: those that should not are
+                             left out */
+    struct run_value one; /* n = 1 */
+    double center;        /* the value, or the median of the runs */
+    double spread_frac; /* "+-": half of the 95 % CI, of a single run relative to the value; inf */
+};
+
+struct compare_metric {
+    enum run_metric metric;
+    const struct run_part *part; /* which part, of some run that has it */
+    struct compare_values before, after;
+    struct stats_cmp cmp;
+    bool in_family; /* p is adjusted; else exploratory */
+    double p_holm;  /* NaN outside the family */
+    enum stats_verdict verdict;
+    bool beyond_delta;
+    double delta;    /* half of the region of equivalence; 0: none */
+    double mde_frac; /* NaN: none */
+    bool gated;
+    double gate_limit; /* on theta */
+    double p_worse;
+    bool gate_passes;
+};
+
+struct compare_op {
+    const char *op;
+    size_t n_before, n_after; /* runs that have it */
+    struct compare_setting settings[COMPARE_MAX_SETTINGS];
+    size_t n_settings;
+    struct run_figures before, after; /* medians over the runs */
+    bool has_effect;
+    struct stats_effect effect; /* of durations, all runs of a side together */
+    struct compare_metric *metrics;
+    size_t n_metrics;
+};
+
+struct compare_warning {
+    const char *code;
+    char *message;
+};
+
+struct compare {
+    struct compare_side before, after;
+    enum stats_noise_kind noise; /* of single runs */
+    bool single;                 /* one run a side */
+    double run_cv_frac;          /* as given */
+    size_t n_history;
+    struct compare_setting settings[COMPARE_MAX_SETTINGS]; /* of the runs as wholes */
+    size_t n_settings;
+    struct compare_op *ops; /* present on both sides */
+    size_t n_ops;
+    size_t n_family; /* comparisons that p was adjusted for */
+    struct compare_warning *warnings;
+    size_t n_warnings;
+    bool has_gate;
+    enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */
+};
+
+/* Compares. Fails if a run is there twice on a side, or both compared and in the history, or if no
+ * operation is on both sides. The sides' runs must outlive *c; the caller calls compare_free in any
+ * case. */
+bool compare_run(struct compare *c, const struct compare_side *before,
+                 const struct compare_side *after, const struct compare_options *options,
+                 struct err *e);
+void compare_free(struct compare *c);
+
+/* Up is better: rates. Half of the region of equivalence, 0: none (section 3). */
+bool compare_up_is_better(enum run_metric metric);
+double compare_delta(enum run_metric metric);
+
+/* Geometric means of a metric's centres over the n operations that have it. False: none, or one
+ * that is not positive. */
+bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,
+                     size_t *n);
+
+/* Settings that limit the comparison, of all operations and of the runs as wholes. */
+size_t compare_n_limits(const struct compare *c);
+bool compare_is_limit(enum compare_setting_kind kind);
+
+#endif

@@ -1,0 +1,22 @@
+/* Shared by the files compare*.c of the model and by nothing else. */
+#ifndef S3_COMPARE_INTERNAL_H
+#define S3_COMPARE_INTERNAL_H
+
+#include "compare.h"
+
+/* Adds the settings of kinds first .. last in which the sides differ; op: NULL for those of whole
+ * runs. */
+void compare_settings(const struct compare *c, const char *op, enum compare_setting_kind first,
+                      enum compare_setting_kind last, struct compare_setting *out, size_t *n);
+
+/* Medians of the report's figures over the runs of a side. */
+bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
+                     struct err *e);
+
+/* Effect sizes of the durations of all runs together. */
+bool compare_effect(struct compare_op *op, const struct compare *c, struct err *e);
+
+/* Chooses the family, adjusts p, and fills the verdicts and the gate's. */
+bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e);
+
+#endif

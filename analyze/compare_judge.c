@@ -1,0 +1,205 @@
+/* From test results to verdicts: the family that p is adjusted for, minimal effects, the gate. */
+#include "compare_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct compare_gate *gate_of(const struct compare_options *o, enum run_metric metric)
+{
+    for (size_t i = 0; i < o->n_gates; i++)
+        if (o->gates[i].metric == metric)
+            return &o->gates[i];
+    return NULL;
+}
+
+static const struct compare_metric *metric_of(const struct compare_op *op, enum run_metric metric)
+{
+    for (size_t i = 0; i < op->n_metrics; i++)
+        if (op->metrics[i].part->kind == RUN_ALL && op->metrics[i].metric == metric)
+            return &op->metrics[i];
+    return NULL;
+}
+
+static void choose_family(struct compare_op *op, const struct compare_options *o)
+{
+    /* Objects stand in where there are no bytes. */
+    bool no_bytes = metric_of(op, RUN_THROUGHPUT) == NULL;
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        struct compare_metric *m = &op->metrics[i];
+        if (m->part->kind != RUN_ALL)
+            continue;
+        bool stands_in = m->metric == RUN_OBJECTS && no_bytes;
+        const struct compare_gate *g =
+            gate_of(o, stands_in && gate_of(o, RUN_OBJECTS) == NULL ? RUN_THROUGHPUT : m->metric);
+        /* A few requests on both sides are a preparation, not what is to be judged. */
+        m->gated = g != NULL && (m->before.too_thin == NULL || m->after.too_thin == NULL);
+        if (m->gated)
+            m->gate_limit = m->metric == RUN_ERRORS
+                                ? g->worsening
+                                : stats_gate_limit(g->worsening, compare_up_is_better(m->metric));
+        m->in_family = o->n_gates > 0 ? m->gated
+                                      : m->metric == RUN_THROUGHPUT || stands_in ||
+                                            m->metric == RUN_P50 || m->metric == RUN_P99;
+    }
+}
+
+/* Adjusts the p-values of the family. */
+static bool adjust(struct compare *c, struct err *e)
+{
+    size_t n = 0, most = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        most += c->ops[k].n_metrics;
+    double *p = malloc((most + 1) * sizeof *p);
+    struct compare_metric **member = malloc((most + 1) * sizeof *member);
+    bool ok = (p != NULL && member != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (c->ops[k].metrics[i].in_family && c->ops[k].metrics[i].cmp.ok) {
+                member[n] = &c->ops[k].metrics[i];
+                p[n++] = c->ops[k].metrics[i].cmp.p;
+            }
+    c->n_family = n;
+    ok = ok && stats_holm(p, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        member[i]->p_holm = p[i];
+    free(p);
+    free(member);
+    return ok;
+}
+
+/* Factors of stats_mde_groups that were needed already. */
+struct mde_cache {
+    size_t n_a[8], n_b[8], n_family[8];
+    double factor[8];
+    size_t n;
+};
+
+static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n_family,
+                       double *factor, struct err *e)
+{
+    for (size_t i = 0; i < cache->n; i++)
+        if (cache->n_a[i] == n_a && cache->n_b[i] == n_b && cache->n_family[i] == n_family) {
+            *factor = cache->factor[i];
+            return true;
+        }
+    if (!stats_mde_groups(n_a, n_b, n_family, factor, e))
+        return false;
+    if (cache->n < sizeof cache->factor / sizeof *cache->factor) {
+        size_t i = cache->n++;
+        cache->n_a[i] = n_a;
+        cache->n_b[i] = n_b;
+        cache->n_family[i] = n_family;
+        cache->factor[i] = *factor;
+    }
+    return true;
+}
+
+static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *cache, struct err *e)
+{
+    struct stats_question q = {compare_up_is_better(m->metric), m->delta};
+    double p = m->in_family ? m->p_holm : m->cmp.p;
+    m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
+    if (!m->cmp.ok)
+        return true;
+    if (m->before.n == 1 && m->after.n == 1) {
+        m->mde_frac = stats_mde_single(&m->cmp);
+    } else {
+        double factor;
+        if (!mde_factor(cache, m->before.n, m->after.n, m->in_family ? n_family : 1, &factor, e))
+            return false;
+        m->mde_frac = m->cmp.is_difference ? factor * m->cmp.sd : expm1(factor * m->cmp.sd);
+    }
+    if (!m->gated)
+        return true;
+    struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};
+    m->gate_passes = stats_gate_passes(&g);
+    if (m->before.n == 1 && m->after.n == 1) {
+        m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
+        /* Too few requests beyond the quantile to rest a decision on. */
+        if (!m->before.one.can_gate || !m->after.one.can_gate) {
+            m->p_worse = NAN;
+            m->gate_passes = false;
+        }
+        return true;
+    }
+    return stats_p_worse_groups(&m->cmp, m->before.v, m->after.v, m->gate_limit, q.up_is_better,
+                                &m->p_worse, e);
+}
+
+static bool judge_all(struct compare *c, struct err *e)
+{
+    struct mde_cache cache = {.n = 0};
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (!judge(&c->ops[k].metrics[i], c->n_family, &cache, e))
+                return false;
+    return true;
+}
+
+static bool is_thin(const struct compare_op *op)
+{
+    const struct compare_metric *m = op->n_metrics > 0 ? &op->metrics[0] : NULL;
+    return m == NULL || (m->before.too_thin != NULL && m->after.too_thin != NULL);
+}
+
+/* Gates that find no metric in an operation. Objects stand in for bytes, and without any error
+ * there is no rate of them to compare. */
+static size_t n_unmet(const struct compare_op *op, const struct compare_options *o)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->n_gates; i++) {
+        enum run_metric metric = o->gates[i].metric;
+        if (metric == RUN_THROUGHPUT && metric_of(op, RUN_THROUGHPUT) == NULL)
+            metric = RUN_OBJECTS;
+        n += metric != RUN_ERRORS && metric_of(op, metric) == NULL;
+    }
+    return n;
+}
+
+static bool is_missing_an_op(const struct compare *c)
+{
+    for (size_t i = 0; i < c->n_warnings; i++)
+        if (strcmp(c->warnings[i].code, "op-missing") == 0)
+            return true;
+    return false;
+}
+
+static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    size_t n = 0, most = 0, n_judged = 0;
+    c->has_gate = o->n_gates > 0;
+    if (!c->has_gate)
+        return true;
+    for (size_t k = 0; k < c->n_ops; k++)
+        most += c->ops[k].n_metrics;
+    struct stats_gate *gates = malloc((most + 1) * sizeof *gates);
+    if (gates == NULL)
+        return err_set(e, "out of memory");
+    bool undecidable = is_missing_an_op(c);
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[k];
+        for (size_t i = 0; i < op->n_metrics; i++) {
+            const struct compare_metric *m = &op->metrics[i];
+            if (!m->gated)
+                continue;
+            undecidable |= !m->gate_passes && isnan(m->p_worse);
+            gates[n++] = (struct stats_gate){&m->cmp, compare_up_is_better(m->metric),
+                                             m->gate_limit, m->p_worse};
+        }
+        n_judged += !is_thin(op);
+        undecidable |= !is_thin(op) && n_unmet(op, o) > 0;
+    }
+    bool ok = stats_gate_decide(gates, n, &c->gate, e);
+    if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))
+        c->gate = EXIT_UNDECIDED;
+    free(gates);
+    return ok;
+}
+
+bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        choose_family(&c->ops[k], o);
+    return adjust(c, e) && judge_all(c, e) && decide_gate(c, o, e);
+}

@@ -1,0 +1,108 @@
+#include "compare_md.h"
+
+#include "compare_words.h"
+
+/* Text that may hold anything, inside a table cell. */
+static void put_text(FILE *f, const char *s)
+{
+    for (; *s != '\0'; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < 0x20 || c == 0x7f)
+            fputc(' ', f);
+        else if (c == '<')
+            fputs("&lt;", f);
+        else if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '[')
+            fprintf(f, "\\%c", c);
+        else
+            fputc(c, f);
+    }
+}
+
+static void put_cell(FILE *f, const char *s)
+{
+    fputc(' ', f);
+    put_text(f, s);
+    fputs(" |", f);
+}
+
+static void put_settings(FILE *f, const char *op, const struct compare_setting *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!compare_is_limit(s[i].kind))
+            continue;
+        fputs("- ", f);
+        put_text(f, op);
+        fprintf(f, "%s%s: %s\n", *op != '\0' ? ": " : "", compare_words_setting(s[i].kind),
+                compare_words_setting_change(&s[i]).s);
+    }
+}
+
+static void put_head(FILE *f, const struct compare *c)
+{
+    if (compare_n_limits(c) > 0) {
+        fputs("The configurations differ, which limits the comparison:\n\n", f);
+        put_settings(f, "", c->settings, c->n_settings);
+        for (size_t k = 0; k < c->n_ops; k++)
+            put_settings(f, c->ops[k].op, c->ops[k].settings, c->ops[k].n_settings);
+        fputc('\n', f);
+    }
+    for (size_t i = 0; i < c->n_warnings; i++) {
+        fputs("- Warning: ", f);
+        put_text(f, c->warnings[i].message);
+        fputs(".\n", f);
+    }
+    if (c->n_warnings > 0)
+        fputc('\n', f);
+}
+
+static void put_side(FILE *f, const struct compare_side *s)
+{
+    fputc(' ', f);
+    put_text(f, s->name);
+    if (s->n > 1)
+        fprintf(f, " (n=%zu)", s->n);
+    fputs(" |", f);
+}
+
+static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
+{
+    struct compare_words_row r = compare_words_row(m);
+    struct compare_words_text part = compare_words_part(m->part);
+    fputs("| ", f);
+    put_text(f, op);
+    fputs(*part.s != '\0' ? " " : "", f);
+    put_text(f, part.s);
+    fputs(" |", f);
+    put_cell(f, r.metric);
+    put_cell(f, r.before);
+    put_cell(f, r.after);
+    put_cell(f, r.change);
+    put_cell(f, r.ci);
+    put_cell(f, r.p);
+    put_cell(f, r.verdict.s);
+    fputc('\n', f);
+}
+
+void compare_md(const struct compare *c, FILE *f)
+{
+    put_head(f, c);
+    fputs("| Operation | Metric |", f);
+    put_side(f, &c->before);
+    put_side(f, &c->after);
+    fputs(" Change | 95% CI | p | Verdict |\n|---|---|---:|---:|---:|---|---|---|\n", f);
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            put_metric(f, c->ops[k].op, &c->ops[k].metrics[i]);
+    fprintf(f, "\np is Holm-adjusted over %zu comparisons; \\* is exploratory, with its raw p.",
+            c->n_family);
+    if (c->single && c->noise == STATS_NOISE_UNKNOWN)
+        fputs(" How much runs differ from each other is unknown: p and CI hold for noise within "
+              "the runs alone.",
+              f);
+    fputc('\n', f);
+    if (c->has_gate)
+        fprintf(f, "\nGate: %s.\n",
+                c->gate == EXIT_DONE     ? "passed"
+                : c->gate == EXIT_FAILED ? "not passed"
+                                         : "undecided");
+}

@@ -1,0 +1,12 @@
+/* A comparison as Markdown: tables to paste into a pull request. */
+#ifndef S3_COMPARE_MD_H
+#define S3_COMPARE_MD_H
+
+#include "compare.h"
+
+#include <stdio.h>
+
+/* Write errors stay in `f` for whoever closes it. */
+void compare_md(const struct compare *c, FILE *f);
+
+#endif

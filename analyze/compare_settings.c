@@ -1,0 +1,217 @@
+/* What the runs of both sides were like: settings, and the figures of the report. */
+#include "compare_internal.h"
+
+#include "hist.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* Mean sizes of runs with several sizes differ by chance. */
+#define SIZE_TOLERANCE  .05
+#define SHARE_TOLERANCE .05
+
+/* Adds one run's value to a side. */
+static void span_add(struct compare_span *s, double value, bool several, bool *any)
+{
+    if (!*any || value < s->lo)
+        s->lo = value;
+    if (!*any || value > s->hi)
+        s->hi = value;
+    s->several |= several;
+    *any = true;
+}
+
+/* Value of a setting in one run; false: it has none. op: NULL for those of whole runs. */
+static bool setting_of(const struct run *r, const struct run_op *op, enum compare_setting_kind kind,
+                       double *value, bool *several)
+{
+    *several = false;
+    switch (kind) {
+    case COMPARE_OPERATIONS:
+        *value = (double)op->n_requests;
+        return true;
+    case COMPARE_CONCURRENCY:
+        *value = (double)op->concurrency;
+        return true;
+    case COMPARE_ENDPOINTS:
+        *value = (double)op->n_hosts;
+        return true;
+    case COMPARE_CLIENTS:
+        *value = (double)op->n_clients;
+        return true;
+    case COMPARE_OBJECTS_PER_OP:
+        *value = (double)op->objects_per_op;
+        return true;
+    case COMPARE_DURATION_S:
+        *value = (double)((op->range_ns + NS_PER_S / 2) / NS_PER_S);
+        return op->has_range;
+    case COMPARE_SIZE:
+        *value = op->mean_bytes;
+        *several = !op->single_size;
+        return op->has_size;
+    case COMPARE_SHARE:
+        *value = op->share;
+        return r->mixed;
+    case COMPARE_AUTOTERM:
+        *value = r->autoterm;
+        return true;
+    case COMPARE_MIXED:
+        *value = r->mixed;
+        return true;
+    }
+    return false;
+}
+
+static bool spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
+                         const struct compare_span *b)
+{
+    if (a->several != b->several)
+        return true;
+    if (kind == COMPARE_SIZE && a->several) {
+        /* Means of random sizes: those of one side lie apart, too. */
+        double margin = SIZE_TOLERANCE * fmax(a->hi, b->hi);
+        return a->lo > b->hi + margin || b->lo > a->hi + margin;
+    }
+    if (kind == COMPARE_SHARE)
+        return a->lo > b->hi + SHARE_TOLERANCE || b->lo > a->hi + SHARE_TOLERANCE;
+    return a->lo != b->lo || a->hi != b->hi;
+}
+
+static bool side_span(const struct compare_side *side, const char *op,
+                      enum compare_setting_kind kind, struct compare_span *span)
+{
+    bool any = false, several;
+    double value;
+    *span = (struct compare_span){0};
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run *r = &side->runs[i];
+        const struct run_op *o = op != NULL ? run_op_named(r, op) : NULL;
+        if ((op == NULL || o != NULL) && setting_of(r, o, kind, &value, &several))
+            span_add(span, value, several, &any);
+    }
+    return any;
+}
+
+void compare_settings(const struct compare *c, const char *op, enum compare_setting_kind first,
+                      enum compare_setting_kind last, struct compare_setting *out, size_t *n)
+{
+    for (int kind = (int)first; kind <= (int)last; kind++) {
+        struct compare_setting s = {.kind = (enum compare_setting_kind)kind};
+        if (side_span(&c->before, op, s.kind, &s.before) &&
+            side_span(&c->after, op, s.kind, &s.after) && spans_differ(s.kind, &s.before, &s.after))
+            out[(*n)++] = s;
+    }
+}
+
+bool compare_is_limit(enum compare_setting_kind kind)
+{
+    return kind != COMPARE_OPERATIONS;
+}
+
+size_t compare_n_limits(const struct compare *c)
+{
+    size_t n = c->n_settings;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_settings; i++)
+            n += compare_is_limit(c->ops[k].settings[i].kind);
+    return n;
+}
+
+/* ---- Figures ---- */
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of those of n values that are numbers; sorts them. NaN: none is. */
+static double median(double *v, size_t n)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(v[i]))
+            v[m++] = v[i];
+    qsort(v, m, sizeof *v, compare_double);
+    return m == 0 ? NAN : m % 2 != 0 ? v[m / 2] : (v[m / 2 - 1] + v[m / 2]) / 2;
+}
+
+#define N_FIGURES (sizeof(struct run_figures) / sizeof(double))
+_Static_assert(sizeof(struct run_figures) == N_FIGURES * sizeof(double), "doubles alone");
+
+/* The medians over the runs of a side. */
+bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
+                     struct err *e)
+{
+    double *v = malloc((side->n + 1) * sizeof *v), each[N_FIGURES];
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    for (size_t f = 0; f < N_FIGURES; f++) {
+        size_t n = 0;
+        for (size_t i = 0; i < side->n; i++) {
+            const struct run_op *o = run_op_named(&side->runs[i], op);
+            if (o == NULL)
+                continue;
+            memcpy(each, &o->figures, sizeof each);
+            v[n++] = each[f];
+        }
+        each[f] = median(v, n);
+        memcpy((char *)out + f * sizeof *each, &each[f], sizeof *each);
+    }
+    free(v);
+    return true;
+}
+
+static bool side_counts(const struct compare_side *side, const char *op, uint64_t **count,
+                        bool *any, struct err *e)
+{
+    *any = false;
+    *count = calloc(HIST_N_INDEXES, sizeof **count);
+    if (*count == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        for (size_t b = 0; o != NULL && o->count != NULL && b < HIST_N_INDEXES; b++) {
+            (*count)[b] += o->count[b];
+            *any |= o->count[b] > 0;
+        }
+    }
+    return true;
+}
+
+bool compare_effect(struct compare_op *op, const struct compare *c, struct err *e)
+{
+    uint64_t *a = NULL, *b = NULL;
+    bool any_a = false, any_b = false;
+    bool ok = side_counts(&c->before, op->op, &a, &any_a, e) &&
+              side_counts(&c->after, op->op, &b, &any_b, e);
+    op->has_effect = ok && any_a && any_b;
+    if (op->has_effect)
+        stats_effect_counts(a, b, HIST_N_INDEXES, &op->effect);
+    free(a);
+    free(b);
+    return ok;
+}
+
+bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,
+                     size_t *n)
+{
+    double log_before = 0, log_after = 0;
+    *n = 0;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
+            const struct compare_metric *m = &c->ops[k].metrics[i];
+            if (m->metric != metric || m->part->kind != RUN_ALL)
+                continue;
+            log_before += log(m->before.center);
+            log_after += log(m->after.center);
+            ++*n;
+        }
+    }
+    *before = exp(log_before / (double)*n);
+    *after = exp(log_after / (double)*n);
+    return *n > 0 && *before > 0 && *after > 0 && isfinite(*before) && isfinite(*after);
+}

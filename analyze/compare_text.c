@@ -1,0 +1,290 @@
+#include "compare_text.h"
+
+#include "compare_words.h"
+#include "rfc3339.h"
+#include "text.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define MIB 0x1p20
+
+static void put_side(struct text *out, const struct compare_side *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct run *r = &s->runs[i];
+        struct rfc3339_text start = rfc3339_format(r->start_ns);
+        text_line(out, TEXT_PLAIN, "%s: %s, %" PRId64 " requests in %s from %.10s %.8s UTC",
+                  s->name, r->path, r->n_rows, units_duration(r->end_ns - r->start_ns).s, start.s,
+                  start.s + 11);
+    }
+}
+
+static void put_setting(struct text *out, const struct compare_setting *s)
+{
+    text_line(out, compare_is_limit(s->kind) ? TEXT_WARNING : TEXT_PLAIN, "%s: %s",
+              compare_words_setting(s->kind), compare_words_setting_change(s).s);
+}
+
+static void put_head(struct text *out, const struct compare *c)
+{
+    put_side(out, &c->before);
+    put_side(out, &c->after);
+    for (size_t i = 0; i < c->n_settings; i++)
+        put_setting(out, &c->settings[i]);
+    if (compare_n_limits(c) > 0)
+        text_line(out, TEXT_WARNING,
+                  "Warning: the configurations differ, which limits the comparison: not all of a "
+                  "difference need come from what was to be compared.");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
+}
+
+/* ---- The figures of the report ---- */
+
+/* "-18.07%" */
+static struct units_text percent(double before, double after)
+{
+    struct units_text t = {"-"};
+    if (before > 0)
+        snprintf(t.s, sizeof t.s, "%+.2f%%", 100 * (after - before) / before);
+    return t;
+}
+
+/* "-7.7 MiB/s", or in smaller units what would be 0.0. */
+static struct units_text byte_rate_change(double diff)
+{
+    struct units_text t;
+    if (fabs(diff) >= .05 * MIB || diff == 0)
+        snprintf(t.s, sizeof t.s, "%+.1f MiB/s", diff / MIB);
+    else
+        snprintf(t.s, sizeof t.s, "%+.1f KiB/s", diff / 1024);
+    return t;
+}
+
+static struct units_text duration_change(double diff_ns)
+{
+    struct units_text t;
+    int64_t ns = (int64_t)round(fabs(diff_ns));
+    snprintf(t.s, sizeof t.s, "%c%.40s", diff_ns < 0 ? '-' : '+', units_duration(ns).s);
+    return t;
+}
+
+static void put_rate(struct text *out, const char *name, const struct run_figures *a,
+                     const struct run_figures *b, int i)
+{
+    double bytes = b->bytes_per_s[i] - a->bytes_per_s[i];
+    double objects = b->objects_per_s[i] - a->objects_per_s[i];
+    char part[128] = "";
+    if (isnan(objects))
+        return;
+    if (!isnan(bytes))
+        snprintf(part, sizeof part, "%s (%s) throughput, ",
+                 percent(a->bytes_per_s[i], b->bytes_per_s[i]).s, byte_rate_change(bytes).s);
+    text_line(out, TEXT_PLAIN, " * %s: %s%s (%+.1f) obj/s", name, part,
+              percent(a->objects_per_s[i], b->objects_per_s[i]).s, objects);
+}
+
+static void put_times(struct text *out, const char *name, const double *a, const double *b)
+{
+    static const char *const names[RUN_N_TIMES] = {"Average", "50%", "90%", "99%", "Best", "Worst"};
+    char line[512] = "";
+    size_t n = 0;
+    for (int i = 0; i < RUN_N_TIMES; i++) {
+        if (isnan(a[i]) || isnan(b[i]))
+            return;
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s: %s (%s)", i > 0 ? ", " : "",
+                              names[i], duration_change(b[i] - a[i]).s, percent(a[i], b[i]).s);
+    }
+    text_line(out, TEXT_PLAIN, " * %s: %s", name, line);
+}
+
+static void put_figures(struct text *out, const struct compare_op *op)
+{
+    static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
+    for (int i = 0; i < RUN_N_RATES; i++)
+        put_rate(out, names[i], &op->before, &op->after, i);
+    put_times(out, "Duration", op->before.duration_ns, op->after.duration_ns);
+    put_times(out, "First byte", op->before.ttfb_ns, op->after.ttfb_ns);
+}
+
+/* ---- The metrics ---- */
+
+static enum text_style style_of(const struct compare_metric *m)
+{
+    switch (m->verdict) {
+    case STATS_WORSE:
+        return TEXT_ERROR;
+    case STATS_BETTER:
+        return TEXT_HEADING;
+    case STATS_SAME:
+    case STATS_SAME_WITHIN_RUN:
+    case STATS_DIFFERS:
+        return TEXT_PLAIN;
+    case STATS_NOT_ENOUGH_DATA:
+    case STATS_INCONCLUSIVE:
+        break;
+    }
+    return TEXT_FAINT;
+}
+
+static void heading_cell(struct text_table *t, const struct compare_side *s)
+{
+    if (s->n > 1)
+        text_table_cell(t, "%s (n=%zu)", s->name, s->n);
+    else
+        text_table_cell(t, "%s", s->name);
+}
+
+static void put_metrics(struct text *out, const struct compare *c, const struct compare_op *op)
+{
+    struct text_table t;
+    const struct run_part *part = NULL;
+    text_table_init(&t, out, "lrrrlll");
+    text_table_row(&t, TEXT_FAINT);
+    text_table_cell(&t, "%s", "");
+    heading_cell(&t, &c->before);
+    heading_cell(&t, &c->after);
+    text_table_cell(&t, "change");
+    text_table_cell(&t, "95%% CI");
+    text_table_cell(&t, "p");
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        if (m->part != part && m->part->kind != RUN_ALL)
+            text_table_span(&t, TEXT_HEADING, "%s", compare_words_part(m->part).s);
+        part = m->part;
+        struct compare_words_row r = compare_words_row(m);
+        text_table_row(&t, style_of(m));
+        text_table_cell(&t, "%s", r.metric);
+        text_table_cell(&t, "%s", r.before);
+        text_table_cell(&t, "%s", r.after);
+        text_table_cell(&t, "%s", r.change);
+        text_table_cell(&t, "%s", r.ci);
+        text_table_cell(&t, "%s", r.p);
+        text_table_cell(&t, "%s", r.verdict.s);
+    }
+    text_table_put(&t);
+}
+
+static void put_op(struct text *out, const struct compare *c, const struct compare_op *op)
+{
+    text_line(out, TEXT_PLAIN, "%s", "");
+    text_line(out, TEXT_FAINT, "-------------------");
+    text_line(out, TEXT_HEADING, "Operation: %s", op->op);
+    for (size_t i = 0; i < op->n_settings; i++)
+        put_setting(out, &op->settings[i]);
+    put_figures(out, op);
+    text_line(out, TEXT_PLAIN, "%s", "");
+    put_metrics(out, c, op);
+    if (op->has_effect)
+        text_line(out, TEXT_PLAIN,
+                  "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% of "
+                  "pairs.",
+                  op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
+}
+
+/* Geometric means over the operations, where there are several. */
+static void put_geomeans(struct text *out, const struct compare *c)
+{
+    struct text_table t;
+    if (c->n_ops < 2 || c->single)
+        return;
+    text_line(out, TEXT_PLAIN, "%s", "");
+    text_table_init(&t, out, "lrrr");
+    text_table_span(&t, TEXT_HEADING, "Geometric mean over the operations:");
+    for (int i = 0; i < RUN_ERRORS; i++) {
+        double before, after;
+        size_t n;
+        if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
+            continue;
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * %s (%zu)", compare_words_metric((enum run_metric)i), n);
+        text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, before).s);
+        text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, after).s);
+        text_table_cell(&t, "%s", percent(before, after).s);
+    }
+    text_table_put(&t);
+}
+
+static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (c->ops[k].metrics[i].verdict == verdict)
+                return true;
+    return false;
+}
+
+static void put_notes(struct text *out, const struct compare *c)
+{
+    text_line(out, TEXT_PLAIN, "%s", "");
+    text_line(out, TEXT_FAINT,
+              "+-: 95%% CI%s. p: Holm-adjusted over %zu comparisons; * exploratory, raw p.%s",
+              c->single ? " within the run" : " of the median run", c->n_family,
+              c->single ? "" : " +- ?: it takes 6 runs.");
+    if (c->single && c->noise == STATS_NOISE_UNKNOWN)
+        text_line(out, TEXT_FAINT,
+                  "How much runs differ from each other is unknown: p and CI hold for noise within "
+                  "the runs alone. Give several runs a side, --history or --run-cv.");
+    if (any_verdict(c, STATS_DIFFERS))
+        text_line(out, TEXT_FAINT,
+                  "Break-even run CV: if runs of one configuration scatter by more than that, the "
+                  "difference is noise.");
+}
+
+static void put_gated(struct text *out, const char *op, const struct compare_metric *m)
+{
+    double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
+    const char *points = m->cmp.is_difference ? " points" : "%";
+    if (!m->cmp.ok || isnan(m->p_worse))
+        text_line(out, TEXT_PLAIN, " * %s %s: %+.3g%s allowed: %s", op,
+                  compare_words_metric(m->metric), 100 * limit, points,
+                  m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);
+    else
+        text_line(out, TEXT_PLAIN, " * %s %s: %+.3g%s allowed: %s (p of no worse: %.2g)", op,
+                  compare_words_metric(m->metric), 100 * limit, points,
+                  m->gate_passes ? "within" : "not shown to be within", m->p_worse);
+}
+
+static void put_gate(struct text *out, const struct compare *c)
+{
+    if (!c->has_gate)
+        return;
+    text_line(out, TEXT_PLAIN, "%s", "");
+    switch (c->gate) {
+    case EXIT_DONE:
+        text_line(out, TEXT_HEADING, "Gate: passed.");
+        break;
+    case EXIT_FAILED:
+        text_line(out, TEXT_ERROR, "Gate: not passed.");
+        break;
+    default:
+        text_line(out, TEXT_WARNING, "Gate: undecided. More runs a side%s would decide it.",
+                  c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
+        break;
+    }
+    for (size_t k = 0; k < c->n_ops; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
+            if (!c->ops[k].metrics[i].gated)
+                continue;
+            put_gated(out, c->ops[k].op, &c->ops[k].metrics[i]);
+            n++;
+        }
+        if (n == 0)
+            text_line(out, TEXT_FAINT, " * %s: nothing to judge", c->ops[k].op);
+    }
+}
+
+bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
+{
+    struct text out = {.f = f, .colour = colour};
+    put_head(&out, c);
+    for (size_t k = 0; k < c->n_ops; k++)
+        put_op(&out, c, &c->ops[k]);
+    put_geomeans(&out, c);
+    put_notes(&out, c);
+    put_gate(&out, c);
+    return out.failed ? err_set(e, "out of memory") : true;
+}

@@ -1,0 +1,41 @@
+/* Names, numbers and verdicts of a comparison in words, as text and Markdown share them. */
+#ifndef S3_COMPARE_WORDS_H
+#define S3_COMPARE_WORDS_H
+
+#include "compare.h"
+#include "units.h"
+
+/* "throughput", "objects", "p50" ...: as in JSON and --gate. */
+const char *compare_words_metric(enum run_metric metric);
+
+/* "faster", "not-enough-data" ...: as in JSON. */
+const char *compare_words_verdict_code(const struct compare_metric *m);
+
+struct compare_words_text {
+    char s[320];
+};
+
+/* "inconclusive (MDE 12%)" */
+struct compare_words_text compare_words_verdict(const struct compare_metric *m);
+
+/* What the verdict rests on: "Mann-Whitney, exact", "within-run errors and run CV 2%" ... */
+struct compare_words_text compare_words_assumption(const struct compare_metric *m);
+
+/* "at http://h:9000", "1KiB -> 10KiB", "" for the whole operation. */
+struct compare_words_text compare_words_part(const struct run_part *p);
+
+/* "Concurrency", and "8 -> 9". */
+const char *compare_words_setting(enum compare_setting_kind kind);
+struct compare_words_text compare_words_setting_change(const struct compare_setting *s);
+
+/* One metric as cells of a table. */
+struct compare_words_row {
+    char metric[24], before[80], after[80], change[48], ci[128], p[32];
+    struct compare_words_text verdict;
+};
+struct compare_words_row compare_words_row(const struct compare_metric *m);
+
+/* A value of a metric with its unit. */
+struct units_text compare_words_value(enum run_metric metric, double value);
+
+#endif

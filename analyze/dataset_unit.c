@@ -1,0 +1,237 @@
+#include "dataset_unit.h"
+
+#include "errnorm.h"
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that a unit's tables have room for at first. */
+#define UNIT_ROWS 8192
+
+static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
+
+static bool no_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e)
+{
+    struct dataset_unit *u = calloc(1, sizeof *u);
+
+    if (u) {
+        u->filter = filter;
+        dataset_unit_clear(u);
+    }
+    if (!u || intern_add(&u->errors, (struct slice){"", 0}) == INTERN_NONE) {
+        dataset_unit_free(u);
+        no_memory(e);
+        return NULL;
+    }
+    return u;
+}
+
+void dataset_unit_free(struct dataset_unit *u)
+{
+    if (!u)
+        return;
+    for (size_t i = 0; i < u->n_parts; i++)
+        table_fini(&u->parts[i].rows);
+    free(u->parts);
+    intern_fini(&u->ops);
+    intern_fini(&u->hosts);
+    intern_fini(&u->clients);
+    intern_fini(&u->errors);
+    intern_fini(&u->groups);
+    free(u->choices);
+    free(u->ops_global);
+    free(u->places_global);
+    free(u->errors_global);
+    free(u);
+}
+
+void dataset_unit_clear(struct dataset_unit *u)
+{
+    for (size_t i = 0; i < u->n_parts; i++) {
+        table_clear(&u->parts[i].rows);
+        u->parts[i].span = no_span;
+    }
+    u->first_start_ns = INT64_MAX;
+    u->last_end_ns = INT64_MIN;
+    u->top_thread = -1;
+}
+
+static inline uint64_t load(const char *p, size_t n)
+{
+    uint64_t x = 0;
+
+    memcpy(&x, p, n);
+    return x;
+}
+
+/* The last up to 8 bytes of s, where names that differ mostly do. */
+static inline uint64_t tail_of(struct slice s)
+{
+    if (s.n >= 8)
+        return load(s.p + s.n - 8, 8);
+    if (s.n >= 4)
+        return load(s.p, 4) << 32 | load(s.p + s.n - 4, 4);
+    return s.n ? load(s.p, 1) << 16 | load(s.p + s.n / 2, 1) << 8 | load(s.p + s.n - 1, 1) : 0;
+}
+
+/* Names are short: comparing them here beats calling memcmp. */
+static inline bool same(struct slice a, struct slice b)
+{
+    if (a.n != b.n || tail_of(a) != tail_of(b))
+        return false;
+    for (size_t i = 0; i + 8 < a.n; i += 8)
+        if (load(a.p + i, 8) != load(b.p + i, 8))
+            return false;
+    return true;
+}
+
+static bool add_part(struct dataset_unit *u, struct err *e)
+{
+    struct dataset_unit_part *grown = realloc(u->parts, (u->n_parts + 1) * sizeof *grown);
+
+    if (!grown)
+        return no_memory(e);
+    u->parts = grown;
+    u->parts[u->n_parts].span = no_span;
+    if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
+        return no_memory(e);
+    u->n_parts++;
+    return true;
+}
+
+static bool op_chosen(const struct dataset_filter *f, const char *op)
+{
+    for (size_t i = 0; i < f->n_ops; i++)
+        if (strcmp(f->ops[i], op) == 0)
+            return true;
+    return f->n_ops == 0;
+}
+
+static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *g, struct err *e)
+{
+    const struct dataset_filter *f = u->filter;
+    struct dataset_unit_choice *grown = realloc(u->choices, u->groups.cap * sizeof *grown);
+    struct dataset_unit_choice c;
+
+    if (!grown)
+        return no_memory(e);
+    u->choices = grown;
+    c.in_span = dataset_name_matches(f->host, u->hosts.strings[g->host].p) &&
+                dataset_name_matches(f->client, u->clients.strings[g->client].p);
+    c.keep = c.in_span && op_chosen(f, u->ops.strings[g->op].p);
+    u->choices[u->n_choices++] = c;
+    return true;
+}
+
+/* A group that is not the recent one of its slot. */
+static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const struct record *r,
+                                                 struct dataset_unit_recent *recent, struct err *e)
+{
+    struct dataset_unit_group g = {intern_add(&u->ops, r->op), intern_add(&u->hosts, r->endpoint),
+                                   intern_add(&u->clients, r->client)};
+
+    if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE)
+        return no_memory(e);
+    if (u->ops.n > DATASET_MAX_OPS)
+        return err_set(e, "more than %d operation types: not a capture of S3 requests",
+                       DATASET_MAX_OPS);
+    if (u->ops.n > u->n_parts && !add_part(u, e))
+        return false;
+    uint32_t id = intern_add(&u->groups, (struct slice){(const char *)&g, sizeof g});
+    if (id == INTERN_NONE)
+        return no_memory(e);
+    if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
+        return false;
+    *recent = (struct dataset_unit_recent){u->ops.strings[g.op], u->hosts.strings[g.host],
+                                           u->clients.strings[g.client], id, g.op};
+    return true;
+}
+
+/* NULL: out of memory. */
+static inline const struct dataset_unit_recent *group_of(struct dataset_unit *u,
+                                                         const struct record *r, struct err *e)
+{
+    uint64_t mix = tail_of(r->op) * UINT64_C(0x9e3779b97f4a7c15) ^
+                   tail_of(r->endpoint) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                   tail_of(r->client) * UINT64_C(0x165667b19e3779f9);
+    struct dataset_unit_recent *recent = &u->recent[mix >> (64 - DATASET_UNIT_RECENT_LOG)];
+
+    if (__builtin_expect(recent->op.p && same(recent->op, r->op) &&
+                             same(recent->host, r->endpoint) && same(recent->client, r->client),
+                         1))
+        return recent;
+    return find_group(u, r, recent, e) ? recent : NULL;
+}
+
+static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const struct record *r)
+{
+    char text[ERRNORM_MAX_BYTES];
+    struct slice s = {text, errnorm_message(r->error, r->file, text)};
+
+    if (u->errors.n >= DATASET_MAX_ERRORS && intern_find(&u->errors, s) == INTERN_NONE)
+        s = (struct slice){DATASET_OTHER_ERRORS, strlen(DATASET_OTHER_ERRORS)};
+    return intern_add(&u->errors, s);
+}
+
+/* 0 means "no key", so a key whose hash is 0 gets another one. */
+static inline uint64_t object_of(struct slice file)
+{
+    uint64_t hash = file.n ? intern_hash(file.p, file.n) : 0;
+
+    return hash || !file.n ? hash : 1;
+}
+
+static inline int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t max_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
+{
+    for (const struct record *r = rows; r < rows + n; r++) {
+        const struct dataset_unit_recent *g = group_of(u, r, e);
+        if (!g)
+            return false;
+        u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
+        u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
+        u->top_thread = max_of(u->top_thread, r->thread);
+        struct dataset_unit_choice choice = u->choices[g->group];
+        if (!choice.in_span)
+            continue;
+        struct dataset_unit_part *part = &u->parts[g->op_id];
+        part->span.start_ns = min_of(part->span.start_ns, r->start_ns);
+        part->span.end_ns = max_of(part->span.end_ns, r->end_ns);
+        part->span.n++;
+        if (!choice.keep)
+            continue;
+        uint32_t error = r->error.n ? error_of(u, r) : 0;
+        if (error == INTERN_NONE || !table_reserve(&part->rows, 1))
+            return no_memory(e);
+        const struct table_row row = {
+            .start = r->start_ns,
+            .dur = r->end_ns - r->start_ns,
+            .bytes = r->bytes,
+            .ttfb = record_ttfb_ns(r),
+            .objects = r->n_objects,
+            .late =
+                r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME : r->start_ns - r->intended_ns,
+            .object = object_of(r->file),
+            .thread = r->thread,
+            .place = g->group,
+            .error = (uint16_t)error,
+        };
+        if (!table_add(&part->rows, &row))
+            return no_memory(e);
+    }
+    return true;
+}

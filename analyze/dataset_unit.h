@@ -1,0 +1,64 @@
+/* Rows of a part of a capture on their way into a dataset: packed by the thread that parses them,
+ * under ids of the unit's own. Shared by dataset.c and dataset_unit.c. */
+#ifndef S3_DATASET_UNIT_H
+#define S3_DATASET_UNIT_H
+
+#include "dataset.h"
+#include "err.h"
+#include "intern.h"
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Operation, host and client. */
+struct dataset_unit_group {
+    uint32_t op, host, client;
+};
+
+/* What the filters say of a group. */
+struct dataset_unit_choice {
+    bool in_span; /* passes the host and client filters */
+    bool keep;    /* passes all */
+};
+
+/* Rows of one operation type. Threads are the numbers in the file, places the unit's groups. */
+struct dataset_unit_part {
+    struct table rows;
+    struct op_span span; /* of all that pass the host and client filters, not only of `rows` */
+};
+
+#define DATASET_UNIT_RECENT_LOG 10
+
+/* Dictionaries and what is known of their entries stay when the rows are committed. */
+struct dataset_unit {
+    struct dataset_unit *next;
+    const struct dataset_filter *filter;
+    struct intern ops, hosts, clients, errors, groups; /* error 0 is "", success */
+    struct dataset_unit_choice *choices;               /* by group */
+    struct dataset_unit_part *parts;                   /* by op */
+    size_t n_choices, n_parts;
+    int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
+    int64_t top_thread;                  /* -1: none */
+    /* Groups seen lately, by a cheap hash of their strings. */
+    struct dataset_unit_recent {
+        struct slice op, host, client; /* owned by the dictionaries; op.p NULL: free */
+        uint32_t group, op_id;
+    } recent[1 << DATASET_UNIT_RECENT_LOG];
+    /* What the ids are in the dataset; filled by whoever commits. */
+    uint32_t *ops_global, *places_global; /* by op, by group */
+    uint16_t *errors_global;
+    size_t n_ops_global, n_places_global, n_errors_global;
+};
+
+/* NULL: out of memory. */
+struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e);
+void dataset_unit_free(struct dataset_unit *u);
+
+bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e);
+
+/* Forgets the rows. */
+void dataset_unit_clear(struct dataset_unit *u);
+
+#endif

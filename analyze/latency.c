@@ -1,0 +1,214 @@
+#include "latency.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const statistics_quantile_names[STATISTICS_N_QUANTILES] = {"p50", "p90", "p99",
+                                                                       "p99_9"};
+
+static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
+    {1, 2}, {9, 10}, {99, 100}, {999, 1000}};
+
+bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
+{
+    *l = (struct latency){.n_segments = n_segments};
+    l->count = calloc(HIST_N_INDEXES + 1, sizeof *l->count);
+    if (with_residual)
+        l->excess = calloc(HIST_N_INDEXES, sizeof *l->excess);
+    return (l->count != NULL && (l->excess != NULL || !with_residual)) ||
+           err_set(e, "out of memory");
+}
+
+static void kept_fini(struct latency_kept *k)
+{
+    free(k->v);
+    free(k->segment);
+}
+
+void latency_fini(struct latency *l)
+{
+    free(l->count);
+    free(l->excess);
+    free(l->n_above);
+    free(l->n_requests);
+    free(l->wanted);
+    kept_fini(&l->near);
+    kept_fini(&l->kept);
+}
+
+/* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
+static size_t bucket_of_rank(const struct latency *l, uint64_t rank)
+{
+    size_t lo = 0, hi = HIST_N_INDEXES; /* count[lo] <= rank < count[hi] */
+    while (hi - lo > 1) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (l->count[middle] <= rank)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static size_t n_in_bucket(const struct latency *l, size_t bucket)
+{
+    return (size_t)(l->count[bucket + 1] - l->count[bucket]);
+}
+
+bool latency_aim(struct latency *l, struct err *e)
+{
+    for (size_t i = 0; l->excess != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        stats_residual_find(l->count, l->excess, ratios[i], &l->residual[i]);
+    for (size_t i = 0; i <= HIST_N_INDEXES; i++) {
+        uint64_t n = l->count[i];
+        l->count[i] = l->n;
+        l->n += n;
+    }
+    size_t n_near = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        l->lower[q] = l->upper[q] = INT64_MAX;
+        if (l->n == 0)
+            continue;
+        l->bucket[q] = bucket_of_rank(l, stats_rank(l->n, ratios[q]) - 1);
+        l->lower[q] = hist_lower(l->bucket[q]);
+        l->upper[q] = hist_upper(l->bucket[q]);
+        if (q == 0 || l->bucket[q] != l->bucket[q - 1])
+            n_near += n_in_bucket(l, l->bucket[q]);
+    }
+    l->n_above = calloc((l->n_segments + 1) * LATENCY_N_CLASSES, sizeof *l->n_above);
+    l->n_requests = calloc(l->n_segments + 1, sizeof *l->n_requests);
+    l->near.v = malloc((n_near + 1) * sizeof *l->near.v);
+    l->near.segment = malloc((n_near + 1) * sizeof *l->near.segment);
+    return (l->n_above != NULL && l->n_requests != NULL && l->near.v != NULL &&
+            l->near.segment != NULL) ||
+           err_set(e, "out of memory");
+}
+
+static int compare_size(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Values of n ranks out of the latencies kept, which are all of the buckets the ranks are in (and
+ * of further ones, if bucket[0..n_buckets-1] names them). */
+static bool values_of_ranks(const struct latency *l, const struct latency_kept *kept,
+                            const size_t *bucket, size_t n_buckets, const size_t *rank, size_t n,
+                            int64_t *out, struct err *e)
+{
+    size_t sorted[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], at[LATENCY_N_RANKS];
+    memcpy(sorted, bucket, n_buckets * sizeof *sorted);
+    qsort(sorted, n_buckets, sizeof *sorted, compare_size);
+    for (size_t i = 0; i < n; i++) {
+        size_t own = bucket_of_rank(l, rank[i]);
+        at[i] = rank[i] - (size_t)l->count[own];
+        for (size_t k = 0; k < n_buckets && sorted[k] < own; k++)
+            if (k == 0 || sorted[k] != sorted[k - 1])
+                at[i] += n_in_bucket(l, sorted[k]);
+    }
+    return hist_select(kept->v, kept->n, at, n, out) || err_set(e, "out of memory");
+}
+
+/* How many latencies above `value`, the quantile q, end in each segment. */
+static void count_above(const struct latency *l, size_t q, int64_t value, int64_t *n_above)
+{
+    for (size_t j = 0; j < l->n_segments; j++) {
+        n_above[j] = 0;
+        for (size_t class = q + 1; class < LATENCY_N_CLASSES; class ++)
+            n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    }
+    for (size_t i = 0; i < l->near.n;
+         i++) /* those of its own bucket are in none of these classes */
+        n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
+}
+
+/* Marks the buckets of the ranks and of the residual life; makes room for their latencies. */
+static bool want_buckets(struct latency *l, struct err *e)
+{
+    size_t n = 0;
+    l->wanted = calloc(HIST_N_INDEXES, sizeof *l->wanted);
+    if (l->wanted == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < LATENCY_N_RANKS + STATISTICS_N_RESIDUALS; i++) {
+        size_t bucket = SIZE_MAX;
+        if (i < LATENCY_N_RANKS)
+            bucket = bucket_of_rank(l, l->rank[i]);
+        else if (l->excess != NULL)
+            bucket = l->residual[i - LATENCY_N_RANKS].bucket;
+        if (bucket == SIZE_MAX || l->wanted[bucket])
+            continue;
+        l->wanted[bucket] = true;
+        n += n_in_bucket(l, bucket);
+    }
+    l->kept.v = malloc((n + 1) * sizeof *l->kept.v);
+    return l->kept.v != NULL || err_set(e, "out of memory");
+}
+
+bool latency_plan(struct latency *l, struct err *e)
+{
+    size_t rank[STATISTICS_N_QUANTILES];
+    int64_t value[STATISTICS_N_QUANTILES];
+    if (l->n == 0)
+        return true;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        rank[q] = (size_t)stats_rank(l->n, ratios[q]) - 1;
+    for (size_t j = 0; j < l->n_segments; j++)
+        for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
+            l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    int64_t *n_above = malloc((l->n_segments + 1) * sizeof *n_above);
+    bool ok = n_above != NULL || err_set(e, "out of memory");
+    ok = ok && values_of_ranks(l, &l->near, l->bucket, STATISTICS_N_QUANTILES, rank,
+                               STATISTICS_N_QUANTILES, value, e);
+    for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
+        count_above(l, q, value[q], n_above);
+        ok = stats_quantile(ratios[q], n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
+    }
+    free(n_above);
+    return ok && want_buckets(l, e);
+}
+
+/* Solves for the residual life with the latencies of its bucket. */
+static bool residuals(const struct latency *l, double *residual_ns, struct err *e)
+{
+    int64_t *v = malloc((l->kept.n + 1) * sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < l->kept.n; k++)
+            if (hist_index(l->kept.v[k]) == l->residual[i].bucket)
+                v[n++] = l->kept.v[k];
+        residual_ns[i] = stats_residual_solve(&l->residual[i], v, n);
+    }
+    free(v);
+    return true;
+}
+
+bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
+                    struct err *e)
+{
+    size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets = 0;
+    int64_t value[LATENCY_N_RANKS];
+    out->n = (int64_t)l->n;
+    for (size_t i = 0; residual_ns != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        residual_ns[i] = NAN;
+    if (l->n == 0)
+        return true;
+    for (size_t i = 0; i < LATENCY_N_RANKS; i++)
+        bucket[n_buckets++] = bucket_of_rank(l, l->rank[i]);
+    for (size_t i = 0; l->excess != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        if (l->residual[i].bucket != SIZE_MAX)
+            bucket[n_buckets++] = l->residual[i].bucket;
+    if (!values_of_ranks(l, &l->kept, bucket, n_buckets, l->rank, LATENCY_N_RANKS, value, e))
+        return false;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        struct statistics_quantile *to = &out->q[q];
+        stats_quantile_ci(&l->plan[q], &value[5 * q], &to->ci);
+        to->deff = l->plan[q].deff;
+        to->n_e = l->plan[q].n_e;
+        to->can_gate = l->plan[q].can_gate;
+    }
+    return residual_ns == NULL || residuals(l, residual_ns, e);
+}

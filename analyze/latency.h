@@ -1,0 +1,93 @@
+/* Quantiles of many latencies with their confidence intervals (statistics.md, section 2), and the
+ * residual life, without holding the latencies: they are shown three times, in any order, each time
+ * the same ones.
+ *
+ *   latency_init; latency_count for each; latency_aim;
+ *   latency_split for each; latency_plan;
+ *   latency_collect for each; latency_finish; latency_fini.
+ *
+ * The first pass counts them by histogram bucket. The second counts per segment those above each
+ * quantile, and keeps those of the buckets the quantiles are in. The third keeps those of the
+ * buckets that the limits are in. */
+#ifndef S3_LATENCY_H
+#define S3_LATENCY_H
+
+#include "err.h"
+#include "hist.h"
+#include "statistics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LATENCY_N_CLASSES (STATISTICS_N_QUANTILES + 1)
+/* Ranks looked up in the third pass: five for each quantile. */
+#define LATENCY_N_RANKS   (5 * STATISTICS_N_QUANTILES)
+
+/* Latencies of a few buckets. */
+struct latency_kept {
+    int64_t *v;
+    uint32_t *segment; /* second pass alone */
+    size_t n;
+};
+
+struct latency {
+    size_t n_segments;
+    uint64_t *count;  /* by bucket; from latency_aim on: those in buckets below */
+    uint64_t *excess; /* by bucket, over its lower end; NULL: no residual life is wanted */
+    uint64_t n;
+
+    /* Buckets of the quantiles, ascending. */
+    size_t bucket[STATISTICS_N_QUANTILES];
+    int64_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
+    int64_t *n_above; /* segment x class: latencies above the buckets of the first `class` ones */
+    int64_t *n_requests; /* by segment */
+    struct latency_kept near;
+
+    struct stats_quantile plan[STATISTICS_N_QUANTILES];
+    size_t rank[LATENCY_N_RANKS]; /* 0-based */
+    struct stats_residual residual[STATISTICS_N_RESIDUALS];
+    bool *wanted; /* by bucket */
+    struct latency_kept kept;
+};
+
+/* latency_fini may be called in any case. */
+bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e);
+void latency_fini(struct latency *l);
+
+static inline void latency_count(struct latency *l, int64_t v)
+{
+    size_t bucket = hist_index(v);
+    l->count[bucket]++;
+    if (l->excess != NULL)
+        l->excess[bucket] += (uint64_t)(v - hist_lower(bucket));
+}
+
+bool latency_aim(struct latency *l, struct err *e);
+
+/* A latency of a request that ends in `segment`. */
+static inline void latency_split(struct latency *l, int64_t v, size_t segment)
+{
+    size_t class = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        class += v > l->upper[q];
+    if (class < STATISTICS_N_QUANTILES && v >= l->lower[class]) {
+        l->near.v[l->near.n] = v;
+        l->near.segment[l->near.n++] = (uint32_t)segment;
+    }
+    l->n_above[segment * LATENCY_N_CLASSES + class]++;
+}
+
+bool latency_plan(struct latency *l, struct err *e);
+
+static inline void latency_collect(struct latency *l, int64_t v)
+{
+    if (l->wanted[hist_index(v)])
+        l->kept.v[l->kept.n++] = v;
+}
+
+/* `residual_ns` has STATISTICS_N_RESIDUALS places, or is NULL. */
+bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
+                    struct err *e);
+
+#endif

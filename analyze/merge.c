@@ -1,0 +1,355 @@
+#include "merge.h"
+
+#include "outfile.h"
+#include "rfc3339.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* That read inputs in parallel; each takes memory. */
+#define MAX_READERS 8
+
+static bool no_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+/* -- reading them once --------------------------------------------------------------------------- */
+
+/* All inputs are read twice. */
+static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < n_paths; i++) {
+        if (strcmp(paths[i], "-") == 0 || (stat(paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
+            return err_set(e, "%s: merge reads its inputs twice, and a pipe can be read only once: "
+                              "save it to a file", paths[i]);
+        for (size_t k = 0; k < i; k++)
+            if (outfile_is_same(paths[k], paths[i]))
+                return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
+    }
+    return true;
+}
+
+/* Clocks are told apart by the recorder's comment "s3load/1 {... "clock": {"offset_ns": N,
+ * "error_ns": N}}": how far the servers' clock is ahead of the recorder's. */
+static void read_clock(struct merge_input *in)
+{
+    const char *text = survey_s3load_json(&in->survey);
+    json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *clock = json_object_get(root, "clock");
+    json_t *offset = json_object_get(clock, "offset_ns"), *error = json_object_get(clock, "error_ns");
+
+    in->has_clock = json_is_integer(offset) && json_is_integer(error);
+    if (in->has_clock) {
+        in->clock_ns = json_integer_value(offset);
+        in->clock_error_ns = json_integer_value(error);
+    }
+    json_decref(root);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool read_input(struct merge_input *in, const struct recfile_options *how, struct err *e)
+{
+    if (!survey_read(&in->survey, in->path, how, true, e))
+        return false;
+    in->name = last_part(in->path);
+    read_clock(in);
+    if (!merge_has_rows(in))
+        return true;
+    if (__builtin_add_overflow(in->survey.sum.first_start_ns, in->shift_ns, &in->start_ns) ||
+        __builtin_add_overflow(in->survey.sum.last_end_ns, in->shift_ns, &in->end_ns) ||
+        in->start_ns < 0)
+        return err_set(e, "%s: --shift moves it out of the years 1970 to 2262", in->path);
+    return true;
+}
+
+/* Inputs are read in parallel, each on as many threads as that leaves. */
+struct readers {
+    struct merge *m;
+    const struct merge_options *options;
+    unsigned n_threads, n_threads_each;
+    pthread_mutex_t lock;
+    size_t n_begun;
+    struct err error; /* of the first input on the command line that failed */
+    size_t failed;
+    uint64_t n_read, n_total; /* bytes of the files */
+};
+
+/* Of one reader. */
+struct reading {
+    struct readers *readers;
+    uint64_t n_read; /* of the file, so far */
+};
+
+static void on_progress(void *ctx, uint64_t n_read, uint64_t n_total)
+{
+    struct reading *reading = ctx;
+    struct readers *r = reading->readers;
+
+    (void)n_total;
+    pthread_mutex_lock(&r->lock);
+    r->n_read += n_read - reading->n_read;
+    reading->n_read = n_read;
+    if (r->options->progress)
+        progress_update(r->options->progress, r->n_read, r->n_total);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void *read_main(void *arg)
+{
+    struct readers *r = arg;
+
+    for (;;) {
+        pthread_mutex_lock(&r->lock);
+        size_t i = r->n_begun < r->m->n_inputs ? r->n_begun++ : SIZE_MAX;
+        pthread_mutex_unlock(&r->lock);
+        if (i == SIZE_MAX)
+            return NULL;
+        struct reading reading = {.readers = r};
+        const struct recfile_options how = {.salvage = r->options->salvage,
+                                            .threads = r->n_threads_each,
+                                            .progress = on_progress,
+                                            .progress_ctx = &reading};
+        struct err e = {""};
+        if (read_input(&r->m->inputs[i], &how, &e))
+            continue;
+        pthread_mutex_lock(&r->lock);
+        if (i < r->failed) {
+            r->failed = i;
+            r->error = e;
+        }
+        r->n_begun = r->m->n_inputs;
+        pthread_mutex_unlock(&r->lock);
+    }
+}
+
+static void choose_threads(struct readers *r)
+{
+    long n = r->options->threads ? (long)r->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned n_cores = n < 1 ? 1 : n > MAX_READERS ? MAX_READERS : (unsigned)n;
+
+    r->n_threads = r->m->n_inputs < n_cores ? (unsigned)r->m->n_inputs : n_cores;
+    /* With salvage, both passes must drop the same rows. */
+    r->n_threads_each = r->options->salvage ? 1 : n_cores / r->n_threads;
+}
+
+static bool read_inputs(struct merge *m, const struct merge_options *o, struct err *e)
+{
+    struct readers r = {.m = m, .options = o, .failed = SIZE_MAX};
+    pthread_t threads[MAX_READERS];
+    unsigned n_started = 0;
+    struct stat st;
+
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (stat(m->inputs[i].path, &st) == 0)
+            r.n_total += (uint64_t)st.st_size;
+    choose_threads(&r);
+    pthread_mutex_init(&r.lock, NULL);
+    while (n_started + 1 < r.n_threads &&
+           pthread_create(&threads[n_started], NULL, read_main, &r) == 0)
+        n_started++;
+    read_main(&r); /* this thread is one of them */
+    for (unsigned i = 0; i < n_started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&r.lock);
+    return r.failed == SIZE_MAX || err_set(e, "%s", r.error.msg);
+}
+
+/* -- threads ------------------------------------------------------------------------------------- */
+
+/* Each section of an input, and each further input, begins above the threads before it. */
+static bool number_threads(struct merge *m, struct err *e)
+{
+    uint64_t top = 0;
+
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        struct merge_input *in = &m->inputs[i];
+        const struct survey *s = &in->survey;
+        in->thread_bases = calloc(s->n_sections + 1, sizeof *in->thread_bases);
+        if (!in->thread_bases)
+            return no_memory(e);
+        for (size_t k = 0; k < s->n_sections; k++) {
+            in->thread_bases[k] = top;
+            if (s->sections[k].n_rows)
+                top += (uint64_t)s->sections[k].top_thread + 1;
+            if (top > (uint64_t)UINT32_MAX + 1)
+                return err_set(e, "%s: thread numbers past 4294967295 when inputs are put together",
+                               in->path);
+        }
+        in->thread_top = top;
+    }
+    return true;
+}
+
+/* -- time ---------------------------------------------------------------------------------------- */
+
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By what they hold, not by name or place on the command line. */
+static int compare_inputs(const void *a, const void *b, void *ctx)
+{
+    const struct merge_input *inputs = ctx;
+    const struct merge_input *p = &inputs[*(const size_t *)a], *q = &inputs[*(const size_t *)b];
+    int c = (int)merge_has_rows(q) - (int)merge_has_rows(p);
+
+    c = c ? c : order(p->start_ns, q->start_ns);
+    c = c ? c : order(p->end_ns, q->end_ns);
+    c = c ? c : (p->survey.sum.n > q->survey.sum.n) - (p->survey.sum.n < q->survey.sum.n);
+    return c ? c
+             : (p->survey.rows_hash > q->survey.rows_hash) -
+                   (p->survey.rows_hash < q->survey.rows_hash);
+}
+
+/* How long `in` runs together with at least one other. */
+static int64_t overlap_of(const struct merge *m, size_t i)
+{
+    const struct merge_input *in = &m->inputs[i];
+    int64_t covered_to = in->start_ns, overlap = 0;
+
+    /* by_time goes by start, so what is covered grows at its end. */
+    for (size_t k = 0; k < m->n_inputs; k++) {
+        const struct merge_input *other = &m->inputs[m->by_time[k]];
+        if (other == in || !merge_has_rows(other))
+            continue;
+        int64_t from = other->start_ns > covered_to ? other->start_ns : covered_to;
+        int64_t to = other->end_ns < in->end_ns ? other->end_ns : in->end_ns;
+        if (to > from) {
+            overlap += to - from;
+            covered_to = to;
+        }
+    }
+    return overlap;
+}
+
+static bool place_in_time(struct merge *m, struct err *e)
+{
+    m->by_time = calloc(m->n_inputs, sizeof *m->by_time);
+    if (!m->by_time)
+        return no_memory(e);
+    for (size_t i = 0; i < m->n_inputs; i++)
+        m->by_time[i] = i;
+    qsort_r(m->by_time, m->n_inputs, sizeof *m->by_time, compare_inputs, m->inputs);
+    m->start_ns = m->common_end_ns = INT64_MAX;
+    m->end_ns = m->common_start_ns = INT64_MIN;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        struct merge_input *in = &m->inputs[i];
+        m->n_rows += in->survey.sum.n;
+        m->has_intended |= in->survey.info.has_intended;
+        if (!merge_has_rows(in))
+            continue;
+        in->overlap_ns = overlap_of(m, i);
+        m->start_ns = in->start_ns < m->start_ns ? in->start_ns : m->start_ns;
+        m->end_ns = in->end_ns > m->end_ns ? in->end_ns : m->end_ns;
+        if (in->start_ns > m->common_start_ns)
+            m->common_start_ns = in->start_ns;
+        if (in->end_ns < m->common_end_ns)
+            m->common_end_ns = in->end_ns;
+    }
+    return true;
+}
+
+/* -- refusing ------------------------------------------------------------------------------------ */
+
+static bool check_duplicates(const struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct survey *a = &m->inputs[k].survey, *b = &m->inputs[i].survey;
+            if (a->sum.n && a->sum.n == b->sum.n && a->rows_hash == b->rows_hash)
+                return err_set(e, "%s and %s hold the same requests", m->inputs[k].path,
+                               m->inputs[i].path);
+        }
+    return true;
+}
+
+/* A moment is shown to the ms. */
+static struct rfc3339_text moment(int64_t ns)
+{
+    struct rfc3339_text t = rfc3339_format(ns);
+
+    memcpy(t.s + 23, "Z", 2);
+    return t;
+}
+
+static bool check_overlap(const struct merge *m, const struct merge_options *o, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs && m->n_inputs > 1 && !o->force; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        if (merge_has_rows(in) && in->overlap_ns == 0)
+            return err_set(e, "%s runs from %s to %s, when no other input does: they are not of one "
+                              "run (--force merges them, --shift mends a clock)",
+                           in->path, moment(in->start_ns).s, moment(in->end_ns).s);
+    }
+    return true;
+}
+
+/* -- the whole ----------------------------------------------------------------------------------- */
+
+bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
+                const struct merge_options *options, struct err *e)
+{
+    *m = (struct merge){0};
+    if (!check_files(paths, n_paths, e))
+        return false;
+    m->inputs = calloc(n_paths, sizeof *m->inputs);
+    if (!m->inputs)
+        return no_memory(e);
+    m->n_inputs = n_paths;
+    for (size_t i = 0; i < n_paths; i++) {
+        m->inputs[i].path = paths[i];
+        for (size_t k = 0; k < options->n_shifts; k++)
+            if (options->shifts[k].input == i + 1)
+                m->inputs[i].shift_ns += options->shifts[k].by_ns;
+    }
+    return read_inputs(m, options, e) && number_threads(m, e) && check_duplicates(m, e) &&
+           place_in_time(m, e) && check_overlap(m, options, e);
+}
+
+void merge_free(struct merge *m)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        survey_free(&m->inputs[i].survey);
+        free(m->inputs[i].thread_bases);
+    }
+    free(m->inputs);
+    free(m->by_time);
+    for (size_t i = 0; i < m->n_notes; i++)
+        free(m->notes[i].message);
+    free(m->notes);
+    *m = (struct merge){0};
+}
+
+bool merge_add_note(struct merge *m, struct err *e, const char *code, const char *fmt, ...)
+{
+    struct merge_note *grown = realloc(m->notes, (m->n_notes + 1) * sizeof *grown);
+    va_list args;
+    char *message = NULL;
+
+    if (!grown)
+        return no_memory(e);
+    m->notes = grown;
+    va_start(args, fmt);
+    int n = vasprintf(&message, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return no_memory(e);
+    m->notes[m->n_notes++] = (struct merge_note){code, message};
+    return true;
+}

@@ -1,0 +1,262 @@
+#include "merge.h"
+
+#include "units.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares of an operation that differ by more, and mean sizes that do, are worth a note. */
+#define MIX_DIFFERENCE_PCT  5
+#define SIZE_DIFFERENCE_PCT 5
+
+/* -- time ---------------------------------------------------------------------------------------- */
+
+static bool note_time(struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        if (!merge_has_rows(in) && !merge_add_note(m, e, "no-rows", "%s holds no requests", in->name))
+            return false;
+        if (merge_has_rows(in) && in->overlap_ns == 0 && m->n_inputs > 1 &&
+            !merge_add_note(m, e, "no-overlap", "%s runs when no other input does", in->name))
+            return false;
+    }
+    if (m->common_start_ns > m->common_end_ns && m->n_inputs > 1 && m->n_rows > 0)
+        return merge_add_note(m, e, "no-common-time",
+                              "there is no time in which all inputs run, so an analysis over all "
+                              "threads will find none: try analyze --range full");
+    return true;
+}
+
+/* Clocks that differ from the first known one by more than both errors. */
+static bool note_clocks(struct merge *m, struct err *e)
+{
+    const struct merge_input *first = NULL;
+
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        if (!in->has_clock)
+            continue;
+        if (!first) {
+            first = in;
+            continue;
+        }
+        /* What is to be added to the times of `in`, beyond the shifts there are. */
+        int64_t skew_ns, error_ns;
+        if (__builtin_sub_overflow(in->clock_ns - in->shift_ns, first->clock_ns - first->shift_ns,
+                                   &skew_ns) ||
+            __builtin_add_overflow(in->clock_error_ns, first->clock_error_ns, &error_ns) ||
+            (skew_ns < 0 ? -skew_ns : skew_ns) <= error_ns)
+            continue;
+        int64_t shift_ns = in->shift_ns + skew_ns;
+        if (!merge_add_note(m, e, "clock-skew",
+                            "the clock of %s is %s (+-%s) %s that of %s: --shift %zu=%s%s mends it",
+                            in->name, units_duration(skew_ns < 0 ? -skew_ns : skew_ns).s,
+                            units_duration(error_ns).s, skew_ns < 0 ? "ahead of" : "behind",
+                            first->name, i + 1, shift_ns < 0 ? "-" : "+",
+                            units_duration(shift_ns < 0 ? -shift_ns : shift_ns).s))
+            return false;
+    }
+    return true;
+}
+
+/* -- settings ------------------------------------------------------------------------------------ */
+
+/* One word of a command line. */
+struct word {
+    const char *s;
+    size_t n;
+};
+
+static bool next_word(const char **at, struct word *w)
+{
+    while (isspace((unsigned char)**at))
+        (*at)++;
+    w->s = *at;
+    while (**at && !isspace((unsigned char)**at))
+        (*at)++;
+    w->n = (size_t)(*at - w->s);
+    return w->n > 0;
+}
+
+static bool has_word(const char *line, struct word wanted)
+{
+    struct word w;
+
+    while (next_word(&line, &w))
+        if (w.n == wanted.n && memcmp(w.s, wanted.s, w.n) == 0)
+            return true;
+    return false;
+}
+
+/* The file that a recorder writes differs always. */
+static bool is_uninteresting(struct word w)
+{
+    static const char name[] = "--benchdata=";
+
+    return w.n >= sizeof name - 1 && memcmp(w.s, name, sizeof name - 1) == 0;
+}
+
+/* Writes the words of `line` that `other` lacks. */
+static void put_own_words(FILE *out, const char *line, const char *other)
+{
+    struct word w;
+
+    for (bool first = true; next_word(&line, &w);)
+        if (!has_word(other, w) && !is_uninteresting(w)) {
+            fprintf(out, "%s%.*s", first ? "" : " ", (int)w.n, w.s);
+            first = false;
+        }
+}
+
+static bool note_commands(struct merge *m, struct err *e)
+{
+    const struct merge_input *first = NULL;
+    const char *command = NULL;
+    bool ok = true;
+
+    for (size_t i = 0; i < m->n_inputs && ok; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        const char *other = survey_command_line(&in->survey);
+        if (!other)
+            continue;
+        if (!first) {
+            first = in;
+            command = other;
+            continue;
+        }
+        char *a = NULL, *b = NULL;
+        size_t n;
+        FILE *out = open_memstream(&a, &n);
+        if (out) {
+            put_own_words(out, command, other);
+            fclose(out);
+        }
+        if ((out = open_memstream(&b, &n)) != NULL) {
+            put_own_words(out, other, command);
+            fclose(out);
+        }
+        if (!a || !b)
+            ok = err_set(e, "out of memory");
+        else if (*a || *b)
+            ok = merge_add_note(m, e, "command", "settings differ: %s has %s, %s has %s",
+                                first->name, *a ? a : "nothing more", in->name,
+                                *b ? b : "nothing more");
+        free(a);
+        free(b);
+    }
+    return ok;
+}
+
+static bool note_concurrency(struct merge *m, struct err *e)
+{
+    const struct merge_input *least = NULL, *most = NULL;
+
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[m->by_time[i]];
+        if (!merge_has_rows(in))
+            continue;
+        if (!least || in->survey.n_threads < least->survey.n_threads)
+            least = in;
+        if (!most || in->survey.n_threads > most->survey.n_threads)
+            most = in;
+    }
+    if (!least || least->survey.n_threads == most->survey.n_threads)
+        return true;
+    return merge_add_note(m, e, "concurrency",
+                          "threads differ: from %" PRIu64 " in %s to %" PRIu64 " in %s",
+                          least->survey.n_threads, least->name, most->survey.n_threads, most->name);
+}
+
+/* The inputs where some figure of an operation is least and most. */
+struct extremes {
+    const struct merge_input *least, *most;
+    double min, max;
+};
+
+static void widen(struct extremes *x, const struct merge_input *in, double value)
+{
+    if (!x->least || value < x->min) {
+        x->least = in;
+        x->min = value;
+    }
+    if (!x->most || value > x->max) {
+        x->most = in;
+        x->max = value;
+    }
+}
+
+static bool note_operation(struct merge *m, const char *op, struct err *e)
+{
+    struct extremes share = {0}, size = {0};
+
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[m->by_time[i]];
+        const struct survey_part *p = survey_find(&in->survey.ops, op);
+        if (!merge_has_rows(in))
+            continue;
+        widen(&share, in, p ? 100 * (double)p->sum.n / (double)in->survey.sum.n : 0);
+        if (p && p->sum.n > p->sum.n_errors)
+            widen(&size, in, (double)p->sum.n_bytes / (double)(p->sum.n - p->sum.n_errors));
+    }
+    if (share.max - share.min > MIX_DIFFERENCE_PCT &&
+        !merge_add_note(m, e, "op-mix", "%s is %s of the requests in %s, %s in %s", op,
+                        units_pct(share.min).s, share.least->name, units_pct(share.max).s,
+                        share.most->name))
+        return false;
+    if (!size.most || size.max - size.min <= size.max * SIZE_DIFFERENCE_PCT / 100)
+        return true;
+    return merge_add_note(m, e, "sizes", "sizes of %s differ: from %s (mean) in %s to %s in %s", op,
+                          units_size(size.min).s, size.least->name, units_size(size.max).s,
+                          size.most->name);
+}
+
+/* Whether an input before the i-th has the operation. */
+static bool seen_before(const struct merge *m, size_t i, const char *op)
+{
+    for (size_t k = 0; k < i; k++)
+        if (survey_find(&m->inputs[m->by_time[k]].survey.ops, op))
+            return true;
+    return false;
+}
+
+static bool note_operations(struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct survey_parts *ops = &m->inputs[m->by_time[i]].survey.ops;
+        for (size_t k = 0; k < ops->n; k++)
+            if (!seen_before(m, i, ops->v[k].name) && !note_operation(m, ops->v[k].name, e))
+                return false;
+    }
+    return true;
+}
+
+static bool note_damage(struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        const struct recfile_info *info = &in->survey.info;
+        for (int k = 0; k < N_DROPS; k++)
+            if (info->n_dropped[k] &&
+                !merge_add_note(m, e, "dropped", "%s: dropped %" PRIu64 " %s; the first: %s",
+                                in->name, info->n_dropped[k], recfile_drop_names[k],
+                                info->first_drop[k]))
+                return false;
+        if (info->n_unverified &&
+            !merge_add_note(m, e, "unverified",
+                            "%s: %" PRIu64 " rows of frames that fail their checksum", in->name,
+                            info->n_unverified))
+            return false;
+    }
+    return true;
+}
+
+bool merge_add_notes(struct merge *m, struct err *e)
+{
+    return note_time(m, e) && note_clocks(m, e) && note_damage(m, e) && note_commands(m, e) &&
+           note_concurrency(m, e) && note_operations(m, e);
+}

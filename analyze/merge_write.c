@@ -1,0 +1,267 @@
+#include "feed.h"
+#include "merge.h"
+#include "reorder.h"
+#include "rfc3339.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An input that shares this many of its rows with another is taken for a copy. */
+#define MAX_DUPLICATES_PCT 1
+
+/* A run of merge_write. */
+struct writing {
+    struct merge *m;
+    struct feed **feeds;
+    size_t *next_block; /* by input: blocks that were taken */
+    struct reorder *reorder;
+    struct recwrite *w;
+    /* The row before, for finding duplicates. */
+    char *last;
+    size_t cap_last;
+    uint32_t n_last;
+    int64_t last_start_ns;
+    uint32_t last_input;
+};
+
+/* -- comments ------------------------------------------------------------------------------------ */
+
+static bool put_time(json_t *o, const char *key, int64_t ns)
+{
+    return json_object_set_new(o, key, json_string(rfc3339_format(ns).s)) == 0;
+}
+
+/* {"name": ..., "generation": "g3", ...}; NULL: out of memory. */
+static json_t *provenance(const struct merge_input *in)
+{
+    const struct survey *s = &in->survey;
+    char hash[17];
+    uint64_t n_dropped = 0;
+
+    snprintf(hash, sizeof hash, "%016" PRIx64, s->rows_hash);
+    for (int i = 0; i < N_DROPS; i++)
+        n_dropped += s->info.n_dropped[i];
+    /* A name need not be UTF-8. */
+    json_t *name = json_string(in->name);
+    json_t *o = json_pack("{s:o,s:o,s:I,s:I,s:I,s:I,s:s}", "name", name ? name : json_string("?"),
+                          "generation", json_sprintf("g%d", s->info.generation), "n_rows",
+                          (json_int_t)s->sum.n, "n_dropped", (json_int_t)n_dropped, "thread_base",
+                          (json_int_t)in->thread_bases[0], "shift_ns", (json_int_t)in->shift_ns,
+                          "rows_hash", hash);
+    if (o && merge_has_rows(in) &&
+        !(put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns))) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+/* What went in, and below it the input's own comments. */
+static bool put_comments(struct recwrite *w, const struct merge_input *in, struct err *e)
+{
+    const struct survey *s = &in->survey;
+    json_t *o = provenance(in);
+    char *json = o ? json_dumps(o, JSON_COMPACT) : NULL, *line = NULL;
+    int n = json ? asprintf(&line, "s3analyze/merge/1 %s", json) : -1;
+    bool ok = n >= 0 ? recwrite_comment(w, line, (size_t)n, e) : err_set(e, "out of memory");
+
+    free(n >= 0 ? line : NULL);
+    free(json);
+    json_decref(o);
+    for (size_t i = 0; i < s->n_comments && ok; i++) {
+        const char *text = s->comments[i] + 1;
+        text += *text == ' ';
+        ok = recwrite_comment(w, text, strlen(text), e);
+    }
+    return ok;
+}
+
+/* -- rows ---------------------------------------------------------------------------------------- */
+
+/* The earliest start that the input may still give, once `taken` blocks of it were taken. */
+static int64_t earliest(const struct merge_input *in, size_t taken)
+{
+    return in->survey.blocks[taken].first_start_ns + in->shift_ns;
+}
+
+/* Makes each block's first start that of all blocks from there on. */
+static void prepare_blocks(struct survey *s)
+{
+    for (size_t i = s->n_blocks; i-- > 1;)
+        if (s->blocks[i].first_start_ns < s->blocks[i - 1].first_start_ns)
+            s->blocks[i - 1].first_start_ns = s->blocks[i].first_start_ns;
+}
+
+/* The input that may still give the earliest row; n_inputs: none gives any. */
+static size_t earliest_input(const struct writing *g, int64_t *start_ns)
+{
+    const struct merge *m = g->m;
+    size_t found = m->n_inputs;
+
+    *start_ns = INT64_MAX;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        if (g->next_block[i] == m->inputs[i].survey.n_blocks)
+            continue;
+        int64_t ns = earliest(&m->inputs[i], g->next_block[i]);
+        if (found == m->n_inputs || ns < *start_ns) {
+            found = i;
+            *start_ns = ns;
+        }
+    }
+    return found;
+}
+
+static bool says_the_same(const struct writing *g, const struct reorder_row *row)
+{
+    const char *p = reorder_text_behind_thread(row->text, row->n);
+    const char *q = reorder_text_behind_thread(g->last, g->n_last);
+    size_t n = (size_t)(row->text + row->n - p);
+
+    return n == (size_t)(g->last + g->n_last - q) && memcmp(p, q, n) == 0;
+}
+
+/* Rows that say the same are neighbours. Counts those of different inputs. */
+static bool watch_duplicates(struct writing *g, const struct reorder_row *row, struct err *e)
+{
+    if (row->start_ns == g->last_start_ns && row->input != g->last_input &&
+        g->last_input != UINT32_MAX && says_the_same(g, row)) {
+        struct merge_input *a = &g->m->inputs[g->last_input], *b = &g->m->inputs[row->input];
+        a->n_duplicates++;
+        a->duplicate_of = row->input;
+        b->n_duplicates++;
+        b->duplicate_of = g->last_input;
+    }
+    if (row->n > g->cap_last) {
+        char *grown = realloc(g->last, 2 * (size_t)row->n);
+        if (!grown)
+            return err_set(e, "out of memory");
+        g->last = grown;
+        g->cap_last = 2 * (size_t)row->n;
+    }
+    memcpy(g->last, row->text, row->n);
+    g->n_last = row->n;
+    g->last_start_ns = row->start_ns;
+    g->last_input = row->input;
+    return true;
+}
+
+/* Writes the rows that no later one can come before. */
+static bool write_ready(struct writing *g, int64_t bound_ns, bool all, struct err *e)
+{
+    struct reorder_row row;
+    bool found, ok = true;
+
+    while ((ok = ok && reorder_next(g->reorder, bound_ns, all, &row, &found, e)) && found)
+        ok = watch_duplicates(g, &row, e) && recwrite_text(g->w, row.text, row.n, e);
+    return ok;
+}
+
+static bool take_batch(struct writing *g, size_t input, struct err *e)
+{
+    struct reorder_batch *batch;
+
+    if (!feed_next(g->feeds[input], &batch, e))
+        return false;
+    if (!batch)
+        return err_set(e, "%s: ended before its time", g->m->inputs[input].path);
+    g->next_block[input]++;
+    return reorder_add(g->reorder, batch, e);
+}
+
+static void report_progress(const struct writing *g, struct progress *progress)
+{
+    uint64_t n_read = 0, n_total = 0;
+
+    for (size_t i = 0; i < g->m->n_inputs; i++) {
+        n_read += feed_n_read(g->feeds[i]);
+        n_total += g->m->inputs[i].survey.info.n_file_bytes;
+    }
+    progress_update(progress, n_read, n_total);
+}
+
+static bool write_rows(struct writing *g, struct progress *progress, struct err *e)
+{
+    for (unsigned n = 0;; n++) {
+        int64_t bound_ns;
+        size_t input = earliest_input(g, &bound_ns);
+        bool all = input == g->m->n_inputs;
+        if (!write_ready(g, bound_ns, all, e))
+            return false;
+        if (all)
+            return true;
+        if (!take_batch(g, input, e))
+            return false;
+        if (progress && n % 64 == 0)
+            report_progress(g, progress);
+    }
+}
+
+static bool judge_duplicates(const struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[i];
+        if (in->n_duplicates && in->n_duplicates >= in->survey.sum.n * MAX_DUPLICATES_PCT / 100)
+            return err_set(e, "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
+                           in->n_duplicates, in->survey.sum.n, in->path,
+                           m->inputs[in->duplicate_of].path);
+    }
+    return true;
+}
+
+/* -- the whole ----------------------------------------------------------------------------------- */
+
+static void give_back(void *ctx, struct reorder_batch *batch)
+{
+    feed_give_back(((struct writing *)ctx)->feeds[batch->input], batch);
+}
+
+static bool start(struct writing *g, const struct merge_options *o, struct err *e)
+{
+    struct merge *m = g->m;
+
+    g->feeds = calloc(m->n_inputs, sizeof(struct feed *));
+    g->next_block = calloc(m->n_inputs, sizeof *g->next_block);
+    if (!g->feeds || !g->next_block)
+        return err_set(e, "out of memory");
+    g->reorder = reorder_new(o->max_bytes ? o->max_bytes : MERGE_MAX_BYTES, give_back, g, e);
+    if (!g->reorder)
+        return false;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        struct merge_input *in = &m->inputs[i];
+        const struct feed_options how = {.path = in->path,
+                                         .survey = &in->survey,
+                                         .thread_bases = in->thread_bases,
+                                         .shift_ns = in->shift_ns,
+                                         .input = (uint32_t)i,
+                                         .intended = m->has_intended,
+                                         .salvage = o->salvage};
+        g->feeds[i] = feed_start(&how, e);
+        if (!g->feeds[i])
+            return false;
+    }
+    return true;
+}
+
+bool merge_write(struct merge *m, const struct merge_options *options, struct recwrite *w,
+                 struct err *e)
+{
+    struct writing g = {.m = m, .w = w, .last_input = UINT32_MAX};
+    bool ok = true;
+
+    for (size_t i = 0; i < m->n_inputs && ok; i++) {
+        prepare_blocks(&m->inputs[i].survey);
+        ok = put_comments(w, &m->inputs[m->by_time[i]], e);
+    }
+    ok = ok && start(&g, options, e) && write_rows(&g, options->progress, e) &&
+         judge_duplicates(m, e);
+    reorder_free(g.reorder);
+    for (size_t i = 0; g.feeds && i < m->n_inputs; i++)
+        feed_stop(g.feeds[i]);
+    free(g.feeds);
+    free(g.next_block);
+    free(g.last);
+    return ok;
+}

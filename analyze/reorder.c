@@ -1,0 +1,482 @@
+/* A heap of sorted runs, by their next row. A run is a batch in memory, or a stretch of the temporary
+ * file. */
+#include "reorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES  (32u << 10)
+#define WRITE_BYTES (1u << 20)
+
+/* In front of each row in the temporary file. */
+struct spilled {
+    int64_t start_ns;
+    uint32_t n, input;
+};
+
+struct run {
+    struct reorder_row row; /* the next one */
+    struct reorder_batch *batch; /* NULL: in the file */
+    size_t next;                 /* row of the batch */
+    uint64_t at, end;            /* what is left in the file, behind what is in the buffer */
+    char *buffer;
+    size_t n_buffer, cap_buffer, used;
+};
+
+struct heap {
+    struct run **v;
+    size_t n, cap;
+};
+
+struct reorder {
+    size_t max_bytes, n_bytes; /* of batches in the heap */
+    void (*give_back)(void *ctx, struct reorder_batch *b);
+    void *ctx;
+    struct heap heap;
+    bool taken; /* the first row of the heap was handed out */
+    int fd;     /* the temporary file; -1: none yet */
+    uint64_t n_file;
+};
+
+static bool no_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+const char *reorder_text_behind_thread(const char *text, uint32_t n)
+{
+    const char *tab = memchr(text + 1, '\t', n - 1);
+
+    return tab ? tab : text;
+}
+
+static __attribute__((noinline)) int compare_texts(const char *a, uint32_t n_a, const char *b,
+                                                   uint32_t n_b)
+{
+    const char *p = reorder_text_behind_thread(a, n_a), *q = reorder_text_behind_thread(b, n_b);
+    size_t n = (size_t)(a + n_a - p), m = (size_t)(b + n_b - q);
+    int c = memcmp(p, q, n < m ? n : m);
+
+    if (c == 0 && n == m) {
+        n = (size_t)(p - a);
+        m = (size_t)(q - b);
+        if (n == m) /* numbers of as many digits */
+            return memcmp(a, b, n);
+    }
+    return c ? c : n < m ? -1 : n > m;
+}
+
+static inline int compare(const struct reorder_row *a, const struct reorder_row *b)
+{
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return compare_texts(a->text, a->n, b->text, b->n);
+}
+
+/* -- batches ----------------------------------------------------------------------------------- */
+
+struct reorder_batch *reorder_batch_new(uint32_t input, struct err *e)
+{
+    struct reorder_batch *b = calloc(1, sizeof *b);
+
+    if (!b)
+        no_memory(e);
+    else
+        b->input = input;
+    return b;
+}
+
+void reorder_batch_free(struct reorder_batch *b)
+{
+    if (!b)
+        return;
+    free(b->rows);
+    free(b->text);
+    free(b);
+}
+
+char *reorder_batch_room(struct reorder_batch *b, size_t n, struct err *e)
+{
+    if (b->n_rows == b->cap_rows) {
+        size_t cap = b->cap_rows ? 2 * b->cap_rows : 256;
+        struct reorder_batch_row *rows = realloc(b->rows, cap * sizeof *rows);
+        if (!rows) {
+            no_memory(e);
+            return NULL;
+        }
+        b->rows = rows;
+        b->cap_rows = cap;
+    }
+    if (b->n_text + n > b->cap_text) {
+        size_t cap = (b->n_text + n) + (b->n_text + n) / 2 + (32u << 10);
+        char *text = realloc(b->text, cap);
+        if (!text) {
+            no_memory(e);
+            return NULL;
+        }
+        b->text = text;
+        b->cap_text = cap;
+    }
+    return b->text + b->n_text;
+}
+
+void reorder_batch_take(struct reorder_batch *b, int64_t start_ns, const char *end)
+{
+    size_t n_text = (size_t)(end - b->text);
+
+    b->rows[b->n_rows++] = (struct reorder_batch_row){start_ns, (uint32_t)b->n_text,
+                                                      (uint32_t)(n_text - b->n_text)};
+    b->n_text = n_text;
+}
+
+static int compare_in_batch(const void *a, const void *b, void *text)
+{
+    const struct reorder_batch_row *p = a, *q = b;
+
+    if (p->start_ns != q->start_ns)
+        return p->start_ns < q->start_ns ? -1 : 1;
+    return compare_texts((char *)text + p->at, p->n, (char *)text + q->at, q->n);
+}
+
+void reorder_batch_sort(struct reorder_batch *b)
+{
+    for (size_t i = 1; i < b->n_rows; i++)
+        if (compare_in_batch(&b->rows[i - 1], &b->rows[i], b->text) > 0) {
+            qsort_r(b->rows, b->n_rows, sizeof *b->rows, compare_in_batch, b->text);
+            return;
+        }
+}
+
+static size_t batch_bytes(const struct reorder_batch *b)
+{
+    return sizeof *b + b->cap_rows * sizeof *b->rows + b->cap_text;
+}
+
+/* -- heap -------------------------------------------------------------------------------------- */
+
+static inline void sift_down(struct heap *h, size_t i)
+{
+    struct run *run = h->v[i];
+
+    for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+        if (child + 1 < h->n && compare(&h->v[child + 1]->row, &h->v[child]->row) < 0)
+            child++;
+        if (compare(&run->row, &h->v[child]->row) <= 0)
+            break;
+        h->v[i] = h->v[child];
+    }
+    h->v[i] = run;
+}
+
+static bool push(struct heap *h, struct run *run)
+{
+    if (h->n == h->cap) {
+        size_t cap = h->cap ? 2 * h->cap : 64;
+        struct run **grown = realloc(h->v, cap * sizeof *grown);
+        if (!grown)
+            return false;
+        h->v = grown;
+        h->cap = cap;
+    }
+    size_t i = h->n++;
+    for (; i > 0 && compare(&run->row, &h->v[(i - 1) / 2]->row) < 0; i = (i - 1) / 2)
+        h->v[i] = h->v[(i - 1) / 2];
+    h->v[i] = run;
+    return true;
+}
+
+static void pop(struct heap *h)
+{
+    h->v[0] = h->v[--h->n];
+    if (h->n)
+        sift_down(h, 0);
+}
+
+/* -- the temporary file ------------------------------------------------------------------------ */
+
+static const char *temporary_folder(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && *dir ? dir : "/var/tmp"; /* /tmp may be memory */
+}
+
+/* Opens a file without a name. */
+static bool open_temporary(struct reorder *r, struct err *e)
+{
+    const char *dir = temporary_folder();
+    char path[4096];
+
+    r->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (r->fd < 0 && (size_t)snprintf(path, sizeof path, "%s/s3analyze.XXXXXX", dir) < sizeof path) {
+        r->fd = mkostemp(path, O_CLOEXEC);
+        if (r->fd >= 0)
+            unlink(path);
+    }
+    return r->fd >= 0 || err_errno(e, errno, "cannot make a temporary file in %s (TMPDIR)", dir);
+}
+
+static bool append(struct reorder *r, const char *p, size_t n, struct err *e)
+{
+    while (n) {
+        ssize_t done = pwrite(r->fd, p, n, (off_t)r->n_file);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return err_errno(e, done < 0 ? errno : EIO,
+                             "cannot write a temporary file in %s (TMPDIR)", temporary_folder());
+        p += done;
+        n -= (size_t)done;
+        r->n_file += (uint64_t)done;
+    }
+    return true;
+}
+
+/* Makes n bytes ready in the run's buffer, from `used` on. */
+static bool fill(const struct reorder *r, struct run *run, size_t n, struct err *e)
+{
+    size_t left = run->n_buffer - run->used;
+
+    if (left >= n)
+        return true;
+    memmove(run->buffer, run->buffer + run->used, left);
+    run->used = 0;
+    run->n_buffer = left;
+    if (n > run->cap_buffer) {
+        char *grown = realloc(run->buffer, n);
+        if (!grown)
+            return no_memory(e);
+        run->buffer = grown;
+        run->cap_buffer = n;
+    }
+    while (run->n_buffer < n) {
+        size_t want = run->cap_buffer - run->n_buffer;
+        want = want > run->end - run->at ? (size_t)(run->end - run->at) : want;
+        ssize_t got = pread(r->fd, run->buffer + run->n_buffer, want, (off_t)run->at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return err_errno(e, got < 0 ? errno : EIO,
+                             "cannot read a temporary file in %s (TMPDIR)", temporary_folder());
+        run->n_buffer += (size_t)got;
+        run->at += (uint64_t)got;
+    }
+    return true;
+}
+
+/* -- runs -------------------------------------------------------------------------------------- */
+
+static void run_free(struct reorder *r, struct run *run)
+{
+    if (run->batch) {
+        r->n_bytes -= batch_bytes(run->batch);
+        if (r->give_back)
+            r->give_back(r->ctx, run->batch);
+        else
+            reorder_batch_free(run->batch);
+    }
+    free(run->buffer);
+    free(run);
+}
+
+/* Moves on to the run's next row. *found false: there is none. */
+static inline bool run_next(const struct reorder *r, struct run *run, bool *found, struct err *e)
+{
+    struct reorder_batch *b = run->batch;
+    struct spilled head;
+
+    if (b) {
+        *found = run->next < b->n_rows;
+        if (*found) {
+            const struct reorder_batch_row *row = &b->rows[run->next++];
+            run->row = (struct reorder_row){row->start_ns, b->text + row->at, row->n, b->input};
+        }
+        return true;
+    }
+    *found = run->used < run->n_buffer || run->at < run->end;
+    if (!*found)
+        return true;
+    if (!fill(r, run, sizeof head, e))
+        return false;
+    memcpy(&head, run->buffer + run->used, sizeof head);
+    if (!fill(r, run, sizeof head + head.n, e))
+        return false;
+    run->row = (struct reorder_row){head.start_ns, run->buffer + run->used + sizeof head, head.n,
+                                    head.input};
+    run->used += sizeof head + head.n;
+    return true;
+}
+
+/* Moves the first run of the heap on, and drops it at its end. */
+static bool advance(struct reorder *r, struct heap *h, struct err *e)
+{
+    struct run *run = h->v[0];
+    bool found;
+
+    if (!run_next(r, run, &found, e))
+        return false;
+    if (found) {
+        sift_down(h, 0);
+    } else {
+        pop(h);
+        run_free(r, run);
+    }
+    return true;
+}
+
+/* The first row was handed out: moves on. */
+static bool settle(struct reorder *r, struct err *e)
+{
+    bool taken = r->taken;
+
+    r->taken = false;
+    return !taken || advance(r, &r->heap, e);
+}
+
+/* -- spilling ---------------------------------------------------------------------------------- */
+
+static void heap_fini(struct reorder *r, struct heap *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        run_free(r, h->v[i]);
+    free(h->v);
+    *h = (struct heap){0};
+}
+
+/* Writes all rows of the heap in order. */
+static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
+{
+    char *buffer = malloc(WRITE_BYTES);
+    size_t n = 0;
+    bool ok = buffer || no_memory(e);
+
+    while (ok && h->n) {
+        const struct reorder_row *row = &h->v[0]->row;
+        const struct spilled head = {row->start_ns, row->n, row->input};
+        if (n + sizeof head + row->n > WRITE_BYTES) {
+            ok = append(r, buffer, n, e);
+            n = 0;
+        }
+        if (ok && sizeof head + row->n > WRITE_BYTES) {
+            ok = append(r, (const char *)&head, sizeof head, e) &&
+                 append(r, row->text, row->n, e);
+        } else if (ok) {
+            memcpy(buffer + n, &head, sizeof head);
+            memcpy(buffer + n + sizeof head, row->text, row->n);
+            n += sizeof head + row->n;
+        }
+        ok = ok && advance(r, h, e);
+    }
+    ok = ok && append(r, buffer, n, e);
+    free(buffer);
+    return ok;
+}
+
+/* Adds what was written from `begin` on as a run. */
+static bool add_file_run(struct reorder *r, uint64_t begin, struct err *e)
+{
+    struct run *run = calloc(1, sizeof *run);
+    bool found;
+
+    if (!run)
+        return no_memory(e);
+    run->at = begin;
+    run->end = r->n_file;
+    run->cap_buffer = READ_BYTES;
+    run->buffer = malloc(READ_BYTES);
+    if (!run->buffer || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
+        run_free(r, run);
+        return no_memory(e);
+    }
+    return true;
+}
+
+/* Moves all rows in memory to the temporary file. */
+static bool spill(struct reorder *r, struct err *e)
+{
+    struct heap in_memory = {0}, all = r->heap;
+    bool ok = r->fd >= 0 || open_temporary(r, e);
+    uint64_t begin = r->n_file;
+
+    r->heap = (struct heap){0};
+    for (size_t i = 0; i < all.n; i++)
+        if (!push(all.v[i]->batch ? &in_memory : &r->heap, all.v[i])) {
+            run_free(r, all.v[i]);
+            ok = no_memory(e);
+        }
+    free(all.v);
+    ok = ok && write_rows(r, &in_memory, e) && add_file_run(r, begin, e);
+    heap_fini(r, &in_memory);
+    return ok;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+struct reorder *reorder_new(size_t max_bytes,
+                            void (*give_back)(void *ctx, struct reorder_batch *b), void *ctx,
+                            struct err *e)
+{
+    struct reorder *r = calloc(1, sizeof *r);
+
+    if (!r) {
+        no_memory(e);
+        return NULL;
+    }
+    r->max_bytes = max_bytes;
+    r->give_back = give_back;
+    r->ctx = ctx;
+    r->fd = -1;
+    return r;
+}
+
+void reorder_free(struct reorder *r)
+{
+    if (!r)
+        return;
+    heap_fini(r, &r->heap);
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r);
+}
+
+bool reorder_add(struct reorder *r, struct reorder_batch *b, struct err *e)
+{
+    struct run *run = calloc(1, sizeof *run);
+    bool found;
+
+    if (!run) {
+        reorder_batch_free(b);
+        return no_memory(e);
+    }
+    run->batch = b;
+    r->n_bytes += batch_bytes(b);
+    if (!settle(r, e) || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
+        run_free(r, run);
+        return no_memory(e);
+    }
+    return r->n_bytes <= r->max_bytes || spill(r, e);
+}
+
+bool reorder_next(struct reorder *r, int64_t bound_ns, bool all, struct reorder_row *row,
+                  bool *found, struct err *e)
+{
+    if (!settle(r, e))
+        return false;
+    *found = r->heap.n && (all || r->heap.v[0]->row.start_ns < bound_ns);
+    if (*found) {
+        *row = r->heap.v[0]->row;
+        r->taken = true;
+    }
+    return true;
+}
+
+uint64_t reorder_n_spilled_bytes(const struct reorder *r)
+{
+    return r->n_file;
+}

@@ -1,0 +1,123 @@
+#include "rowfilter.h"
+
+#include "dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t add_clamped(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+static int64_t resolve(const struct load_time *t, int64_t run_start_ns)
+{
+    return t->is_relative ? add_clamped(run_start_ns, t->ns) : t->ns;
+}
+
+void rowfilter_init(struct rowfilter *f, const struct load_filter *filter, int64_t run_start_ns)
+{
+    *f = (struct rowfilter){
+        .ops = &filter->ops,
+        .hosts = {.kind = "host", .wanted = filter->host},
+        .clients = {.kind = "client", .wanted = filter->client},
+        .from_ns = filter->from.given ? resolve(&filter->from, run_start_ns) : INT64_MIN,
+        .to_ns = filter->to.given ? resolve(&filter->to, run_start_ns) : INT64_MAX,
+    };
+}
+
+static void names_fini(struct rowfilter_names *names)
+{
+    intern_fini(&names->seen);
+    free(names->is_meant);
+}
+
+void rowfilter_fini(struct rowfilter *f)
+{
+    intern_fini(&f->seen_ops);
+    names_fini(&f->hosts);
+    names_fini(&f->clients);
+}
+
+/* Judges a name that is seen for the first time. */
+static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
+{
+    const char *name = names->seen.strings[id].p;
+    bool *grown = realloc(names->is_meant, names->seen.cap * sizeof *grown);
+
+    if (!grown)
+        return err_set(e, "out of memory");
+    names->is_meant = grown;
+    bool is_exact = strcmp(name, names->wanted) == 0;
+    /* Exact names go before globs; but rows of others may have been kept already. */
+    if (is_exact && names->has_others)
+        return err_set(e,
+                       "\"%s\" is the name of a %s, and as a pattern it stands for others: put a \\ "
+                       "before each [ * ?",
+                       name, names->kind);
+    names->is_meant[id] =
+        is_exact || (!names->has_exact && dataset_name_matches(names->wanted, name));
+    names->has_exact |= is_exact;
+    names->has_others |= names->is_meant[id] && !is_exact;
+    return true;
+}
+
+static inline bool is_meant(struct rowfilter_names *names, struct slice name, bool *meant,
+                            struct err *e)
+{
+    *meant = true;
+    if (!names->wanted)
+        return true;
+    size_t n = names->seen.n;
+    uint32_t id = intern_add(&names->seen, name);
+    if (id == INTERN_NONE)
+        return err_set(e, "out of memory");
+    if (id == n && !judge(names, id, e))
+        return false;
+    *meant = names->is_meant[id];
+    return true;
+}
+
+bool rowfilter_wants_op(const struct cli_list *ops, const char *op)
+{
+    for (size_t i = 0; i < ops->n; i++)
+        if (strcmp(ops->v[i], op) == 0)
+            return true;
+    return ops->n == 0;
+}
+
+bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, struct err *e)
+{
+    bool host, client, op = true;
+
+    if (!is_meant(&f->hosts, r->endpoint, &host, e) || !is_meant(&f->clients, r->client, &client, e))
+        return false;
+    if (f->ops->n) {
+        uint32_t id = intern_add(&f->seen_ops, r->op);
+        if (id == INTERN_NONE)
+            return err_set(e, "out of memory");
+        op = rowfilter_wants_op(f->ops, f->seen_ops.strings[id].p);
+    }
+    *keep = host && client && op && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;
+    return true;
+}
+
+static bool check_names(const struct rowfilter_names *names, struct err *e)
+{
+    for (size_t i = 0; i < names->seen.n; i++)
+        if (names->is_meant[i])
+            return true;
+    return names->seen.n == 0 || dataset_list_known(&names->seen, names->kind, names->wanted, e);
+}
+
+bool rowfilter_check(const struct rowfilter *f, struct err *e)
+{
+    for (size_t i = 0; i < f->ops->n && f->seen_ops.n; i++) {
+        const char *op = f->ops->v[i];
+        if (intern_find(&f->seen_ops, (struct slice){op, strlen(op)}) == INTERN_NONE)
+            return dataset_list_known(&f->seen_ops, "operation", op, e);
+    }
+    return check_names(&f->hosts, e) && check_names(&f->clients, e);
+}

@@ -1,0 +1,353 @@
+#include "run.h"
+
+#include "hist.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges of the size classes of parts: fixed, so that those of different runs meet. */
+static const int64_t size_edges[] = {
+    0,
+    1,
+    10,
+    100,
+    INT64_C(1) << 10,
+    INT64_C(10) << 10,
+    INT64_C(100) << 10,
+    INT64_C(1) << 20,
+    INT64_C(10) << 20,
+    INT64_C(100) << 20,
+    INT64_C(1) << 30,
+    INT64_C(10) << 30,
+    INT64_C(100) << 30,
+    INT64_C(1) << 40,
+};
+#define N_SIZES (sizeof size_edges / sizeof *size_edges)
+
+static const struct run_figures no_figures = {
+    .bytes_per_s = {NAN, NAN, NAN, NAN},
+    .objects_per_s = {NAN, NAN, NAN, NAN},
+    .duration_ns = {NAN, NAN, NAN, NAN, NAN, NAN},
+    .ttfb_ns = {NAN, NAN, NAN, NAN, NAN, NAN},
+};
+
+/* ---- Figures of the report ---- */
+
+static void fill_rates(struct run_figures *f, const struct throughput *t, const struct segments *s)
+{
+    if (!t->present)
+        return;
+    bool has_bytes = t->n_bytes > 0;
+    f->objects_per_s[RUN_AVERAGE] = t->objects_per_s;
+    if (has_bytes)
+        f->bytes_per_s[RUN_AVERAGE] = t->bytes_per_s;
+    const struct segment_pick *picks[RUN_N_RATES] = {
+        [RUN_FASTEST] = &s->fastest, [RUN_MEDIAN] = &s->median, [RUN_SLOWEST] = &s->slowest};
+    for (int i = RUN_FASTEST; s->present && i < RUN_N_RATES; i++) {
+        f->objects_per_s[i] = picks[i]->objects_per_s;
+        if (has_bytes)
+            f->bytes_per_s[i] = picks[i]->bytes_per_s;
+    }
+}
+
+/* Quantiles by the report's rank rule (analysis-semantics.md 1) of n > 0 times. */
+static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
+{
+    const size_t percents[] = {50, 90, 99};
+    size_t ranks[5] = {0};
+    int64_t q[5];
+    __int128 sum = 0;
+    for (size_t i = 0; i < 3; i++) {
+        ranks[i] = (2 * n * percents[i] + 100) / 200;
+        ranks[i] = ranks[i] < n ? ranks[i] : n - 1;
+    }
+    ranks[4] = n - 1;
+    if (!hist_select(v, n, ranks, 5, q))
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    out[RUN_MEAN] = (double)sum / (double)n;
+    out[RUN_Q50] = (double)q[0];
+    out[RUN_Q90] = (double)q[1];
+    out[RUN_Q99] = (double)q[2];
+    out[RUN_BEST] = (double)q[3];
+    out[RUN_WORST] = (double)q[4];
+    return true;
+}
+
+/* Durations and TTFBs of the successful requests in the active range, of whatever sizes, and the
+ * histogram of the former. */
+static bool fill_latencies(struct run_op *op, const struct table *t, const struct statistics *s,
+                           struct err *e)
+{
+    int64_t *v = malloc((t->n + 1) * sizeof *v);
+    op->count = calloc(HIST_N_INDEXES, sizeof *op->count);
+    bool ok = (v != NULL && op->count != NULL) || err_set(e, "out of memory");
+    for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
+        size_t n = 0;
+        for (size_t i = 0; i < t->n; i++) {
+            if (t->error[i] != 0 || t->start[i] < s->start_ns ||
+                table_end(t, i) > s->start_ns + s->duration_ns ||
+                (ttfb && !packed_has(&t->ttfb, i)))
+                continue;
+            v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, i);
+        }
+        for (size_t i = 0; !ttfb && i < n; i++)
+            op->count[hist_index(v[i])]++;
+        if (n > 0)
+            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e);
+    }
+    free(v);
+    return ok;
+}
+
+/* ---- Parts ---- */
+
+static struct run_value value_of_quantile(const struct statistics_latency *l, size_t q)
+{
+    struct run_value v = {.ci = l->q[q].ci, .can_gate = l->q[q].can_gate};
+    v.present = l->n > 0;
+    return v;
+}
+
+static void fill_values(struct run_part *p, const struct statistics *s)
+{
+    p->too_thin = s->objects.mean.ok ? NULL : s->objects.mean.why;
+    p->value[RUN_THROUGHPUT] = (struct run_value){s->bytes.present, s->bytes.mean, true};
+    p->value[RUN_OBJECTS] = (struct run_value){s->objects.present, s->objects.mean, true};
+    p->value[RUN_P50] = value_of_quantile(&s->duration, 0);
+    p->value[RUN_P90] = value_of_quantile(&s->duration, 1);
+    p->value[RUN_P99] = value_of_quantile(&s->duration, 2);
+    p->value[RUN_TTFB] = value_of_quantile(&s->ttfb, 0);
+    p->value[RUN_ERRORS] = (struct run_value){s->n_requests + s->n_failed > 0, s->error_rate, true};
+}
+
+static size_t size_class(int64_t bytes)
+{
+    size_t c = 0;
+    while (c + 1 < N_SIZES && bytes >= size_edges[c + 1])
+        c++;
+    return c;
+}
+
+static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
+                     enum run_part_kind kind)
+{
+    return kind == RUN_HOST ? d->places[t->place[i]].host : size_class(packed_get(&t->bytes, i));
+}
+
+/* Parts of one kind by name or size. */
+static int compare_parts(const void *a, const void *b)
+{
+    const struct run_part *x = a, *y = b;
+    if (x->kind == RUN_HOST)
+        return strcmp(x->host, y->host);
+    return (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
+}
+
+/* One part for each host or size class that has rows, if there are several. */
+static bool add_parts(struct run_op *op, const struct dataset *d, const struct table *t,
+                      const struct statistics *all, enum run_part_kind kind, struct err *e)
+{
+    size_t n_keys = kind == RUN_HOST ? d->hosts.n : N_SIZES, n_used = 0, n_before = op->n_parts;
+    size_t *next = calloc(n_keys + 2, sizeof *next);
+    uint32_t *row = malloc((t->n + 1) * sizeof *row);
+    bool ok = (next != NULL && row != NULL) || err_set(e, "out of memory");
+    /* Counts go two places up and become starts one place up, which the second pass moves to where
+     * they belong. */
+    for (size_t i = 0; ok && i < t->n; i++)
+        next[key_of(d, t, i, kind) + 2]++;
+    for (size_t k = 0; ok && k < n_keys; k++) {
+        n_used += next[k + 2] > 0;
+        next[k + 2] += next[k + 1];
+    }
+    for (size_t i = 0; ok && i < t->n; i++)
+        row[next[key_of(d, t, i, kind) + 1]++] = (uint32_t)i;
+    if (ok && n_used > 1) {
+        struct run_part *parts = realloc(op->parts, (op->n_parts + n_used) * sizeof *parts);
+        ok = parts != NULL || err_set(e, "out of memory");
+        op->parts = ok ? parts : op->parts;
+    }
+    for (size_t k = 0; ok && n_used > 1 && k < n_keys; k++) {
+        if (next[k + 1] == next[k])
+            continue;
+        const struct statistics_input in = {
+            .dataset = d,
+            .table = t,
+            .row = row + next[k],
+            .n = next[k + 1] - next[k],
+            .start_ns = all->start_ns,
+            .end_ns = all->start_ns + all->duration_ns,
+            .concurrency = all->concurrency,
+        };
+        struct run_part *p = &op->parts[op->n_parts];
+        *p = (struct run_part){.kind = kind};
+        if (kind == RUN_HOST) {
+            p->host = strdup(d->hosts.v[k]);
+            ok = p->host != NULL || err_set(e, "out of memory");
+        } else {
+            p->min_bytes = size_edges[k];
+            p->max_bytes = k + 1 < N_SIZES ? size_edges[k + 1] : -1;
+        }
+        struct statistics *s = ok ? statistics_new(&in, e) : NULL;
+        ok = s != NULL;
+        op->n_parts += ok;
+        if (ok)
+            fill_values(p, s);
+        else
+            free(p->host);
+        statistics_free(s);
+    }
+    if (op->n_parts > n_before)
+        qsort(op->parts + n_before, op->n_parts - n_before, sizeof *op->parts, compare_parts);
+    free(next);
+    free(row);
+    return ok;
+}
+
+/* ---- One operation ---- */
+
+static void fill_sizes(struct run_op *op, const struct requests *q)
+{
+    op->has_size = q->present;
+    op->single_size = q->single_size;
+    op->mean_bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
+}
+
+static const struct table *table_named(const struct dataset *d, const char *op)
+{
+    for (size_t k = 0; k < d->n_tables; k++)
+        if (strcmp(d->ops.v[d->tables[k].op], op) == 0)
+            return &d->tables[k];
+    return NULL;
+}
+
+static bool fill_op(struct run_op *op, const struct analysis *a, const struct operation *from,
+                    bool with_parts, struct err *e)
+{
+    const struct dataset *d = a->dataset;
+    const struct table *t = table_named(d, from->op);
+    const struct statistics *s = from->statistics;
+    *op = (struct run_op){
+        .op = strdup(from->op),
+        .n_requests = from->n_requests,
+        .n_errors = from->n_errors,
+        .concurrency = from->concurrency,
+        .n_hosts = from->n_hosts,
+        .n_clients = from->n_clients,
+        .objects_per_op = from->objects_per_op,
+        .has_range = from->range.present,
+        .range_ns = from->range.end_ns - from->range.start_ns,
+        .figures = no_figures,
+        .parts = calloc(1, sizeof *op->parts),
+        .n_parts = 1,
+    };
+    if (op->op == NULL || op->parts == NULL)
+        return err_set(e, "out of memory");
+    fill_sizes(op, &from->requests);
+    fill_rates(&op->figures, &from->throughput, &from->segments);
+    if (s == NULL)
+        return true;
+    fill_values(&op->parts[0], s);
+    return fill_latencies(op, t, s, e) && (!with_parts || (add_parts(op, d, t, s, RUN_HOST, e) &&
+                                                           add_parts(op, d, t, s, RUN_SIZE, e)));
+}
+
+/* ---- The run ---- */
+
+/* A load generator writes its command line into a comment. */
+static bool asked_for_autoterm(const struct dataset *d)
+{
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].n_comments; k++) {
+            const char *at = strstr(d->inputs[i].comments[k], "--autoterm");
+            for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
+                const char *value = at + strlen("--autoterm");
+                if (*value == '\0' || *value == ' ' || strncmp(value, "=true", 5) == 0)
+                    return true;
+            }
+        }
+    return false;
+}
+
+static bool fill_run(struct run *r, const struct analysis *a, bool with_parts, struct err *e)
+{
+    const struct dataset *d = a->dataset;
+    int64_t n_all = 0;
+    r->n_rows = a->n_rows;
+    r->mixed = a->mixed;
+    r->range = a->range;
+    r->autoterm = asked_for_autoterm(d);
+    r->start_ns = INT64_MAX;
+    r->end_ns = INT64_MIN;
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        r->start_ns =
+            d->inputs[i].first_start_ns < r->start_ns ? d->inputs[i].first_start_ns : r->start_ns;
+        r->end_ns = d->inputs[i].last_end_ns > r->end_ns ? d->inputs[i].last_end_ns : r->end_ns;
+    }
+    r->ops = calloc(a->n_operations + 1, sizeof *r->ops);
+    if (r->ops == NULL)
+        return err_set(e, "out of memory");
+    for (size_t k = 0; k < a->n_operations; k++)
+        n_all += a->operations[k].n_requests;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        if (a->operations[k].n_requests == 0)
+            continue;
+        struct run_op *op = &r->ops[r->n_ops++];
+        if (!fill_op(op, a, &a->operations[k], with_parts, e))
+            return false;
+        op->share = (double)op->n_requests / (double)n_all;
+    }
+    return true;
+}
+
+bool run_load(struct run *r, const char *path, const struct run_options *o, struct err *e)
+{
+    struct dataset d = {0};
+    struct analysis a = {0};
+    *r = (struct run){.path = strdup(path)};
+    bool ok = (r->path != NULL || err_set(e, "out of memory")) &&
+              sha256_file(path, &r->sha256, e) &&
+              load_dataset(&d, &path, 1, o->filter, o->input, e) &&
+              load_run_analysis(&a, &d, o->filter, o->analysis, o->input, false, e) &&
+              fill_run(r, &a, o->with_parts, e);
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+void run_free(struct run *r)
+{
+    for (size_t k = 0; k < r->n_ops; k++) {
+        struct run_op *op = &r->ops[k];
+        for (size_t i = 0; op->parts != NULL && i < op->n_parts; i++)
+            free(op->parts[i].host);
+        free(op->parts);
+        free(op->count);
+        free(op->op);
+    }
+    free(r->ops);
+    free(r->path);
+    *r = (struct run){0};
+}
+
+const struct run_op *run_op_named(const struct run *r, const char *op)
+{
+    for (size_t k = 0; k < r->n_ops; k++)
+        if (strcmp(r->ops[k].op, op) == 0)
+            return &r->ops[k];
+    return NULL;
+}
+
+const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like)
+{
+    for (size_t i = 0; i < op->n_parts; i++) {
+        const struct run_part *p = &op->parts[i];
+        if (p->kind == like->kind && (p->kind != RUN_HOST || strcmp(p->host, like->host) == 0) &&
+            (p->kind != RUN_SIZE || p->min_bytes == like->min_bytes))
+            return p;
+    }
+    return NULL;
+}

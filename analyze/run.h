@@ -1,0 +1,94 @@
+/* One run, reduced to what comparisons need: a few kilobytes, whatever the size of its capture. */
+#ifndef S3_RUN_H
+#define S3_RUN_H
+
+#include "analysis.h"
+#include "err.h"
+#include "load.h"
+#include "sha256.h"
+#include "stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is compared; times in ns. */
+enum run_metric {
+    RUN_THROUGHPUT, /* bytes/s */
+    RUN_OBJECTS,    /* objects/s */
+    RUN_P50,        /* durations, quantiles of type 1 */
+    RUN_P90,
+    RUN_P99,
+    RUN_TTFB,   /* p50 */
+    RUN_ERRORS, /* fraction of the requests */
+    RUN_N_METRICS,
+};
+
+struct run_value {
+    bool present; /* there is a value; ci.ok says whether it has limits */
+    struct stats_ci ci;
+    bool can_gate; /* a quantile with enough independent requests beyond it */
+};
+
+enum run_part_kind { RUN_ALL, RUN_HOST, RUN_SIZE };
+
+/* An operation as a whole, at one of its hosts, or for sizes in [min_bytes, max_bytes). */
+struct run_part {
+    enum run_part_kind kind;
+    char *host;                   /* RUN_HOST */
+    int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper edge */
+    const char *too_thin;         /* why its values should not be relied on; NULL: they may */
+    struct run_value value[RUN_N_METRICS];
+};
+
+enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
+enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
+
+/* Figures of the report (analysis-semantics.md 5, 6 and 8); NaN: none. */
+struct run_figures {
+    double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
+    double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES]; /* quantiles by the report's rank rule */
+};
+
+struct run_op {
+    char *op;
+    int64_t n_requests, n_errors;
+    int64_t concurrency, n_hosts, n_clients, objects_per_op;
+    bool has_range;
+    int64_t range_ns; /* length of the active range */
+    bool has_size, single_size;
+    double mean_bytes; /* or the one size */
+    double share;      /* of all requests */
+    struct run_figures figures;
+    struct run_part *parts; /* the whole operation first */
+    size_t n_parts;
+    uint64_t *count; /* durations by histogram bucket, HIST_N_INDEXES of them; NULL: none */
+};
+
+struct run {
+    char *path;
+    struct sha256_text sha256;
+    int64_t n_rows;
+    int64_t start_ns, end_ns; /* earliest start, latest end */
+    bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
+    enum range_kind range;
+    struct run_op *ops;
+    size_t n_ops;
+};
+
+struct run_options {
+    const struct load_filter *filter;
+    const struct load_input *input;
+    const struct load_analysis *analysis;
+    bool with_parts; /* by host and by size too */
+};
+
+/* Reads and analyses one capture. The caller calls run_free in any case. */
+bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
+void run_free(struct run *r);
+
+/* The operation of that name, and its part that is the same as `like`; NULL: none. */
+const struct run_op *run_op_named(const struct run *r, const char *op);
+const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like);
+
+#endif

@@ -1,0 +1,15 @@
+/* SHA-256 of a file's bytes. */
+#ifndef S3_SHA256_H
+#define S3_SHA256_H
+
+#include "err.h"
+
+#include <stdbool.h>
+
+struct sha256_text {
+    char s[65]; /* hexadecimal; "" for what cannot be read twice (standard input, a pipe) */
+};
+
+bool sha256_file(const char *path, struct sha256_text *out, struct err *e);
+
+#endif

@@ -1,0 +1,114 @@
+/* How sure one run's figures are (statistics.md, sections 1, 2 and 4): computed from the requests
+ * of one operation type, of one of its hosts or of one size class, over the active range.
+ *
+ * The window W is the range of the throughput (analysis-semantics.md 5), cut into statistical
+ * segments. A request belongs to the segment it ends in; latencies are those of the successful
+ * requests that end in a segment, and their quantiles are of type 1, always an observed value. */
+#ifndef S3_STATISTICS_H
+#define S3_STATISTICS_H
+
+#include "analysis.h"
+#include "err.h"
+#include "group.h"
+#include "stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATISTICS_N_QUANTILES 4
+#define STATISTICS_N_RESIDUALS 3
+
+/* "p50", "p90", "p99", "p99_9", and "p50", "p90", "p99" of the residual life. */
+extern const char *const statistics_quantile_names[STATISTICS_N_QUANTILES];
+
+/* Amounts per second. */
+struct statistics_rate {
+    bool present;           /* bytes: any of them at all */
+    struct stats_ci mean;   /* section 1a */
+    struct stats_ci median; /* segment; section 1b */
+    size_t n_stalls; /* segments below half of the median; 1 .. 9: the mean's CI is unreliable */
+};
+
+/* A quantile in ns. Its value holds wherever there are requests, its limits where ci.ok. */
+struct statistics_quantile {
+    struct stats_ci ci;
+    double deff;
+    uint64_t n_e;
+    bool can_gate;
+};
+
+struct statistics_latency {
+    int64_t n; /* 0: none, and the quantiles mean nothing */
+    struct statistics_quantile q[STATISTICS_N_QUANTILES];
+};
+
+struct statistics_host {
+    const char *host; /* owned by the dataset */
+    double value;     /* mean over the segments: bytes/s, objects/s, or ns */
+    double z;
+    bool outlier;
+};
+
+/* Section 4. Hosts that were given equal numbers of requests (round robin) differ in latency alone.
+ */
+struct statistics_hosts {
+    bool by_latency; /* mean duration per segment, instead of the rate */
+    struct stats_hosts test;
+    struct statistics_host *v; /* owned; n = 0: one host */
+    size_t n;
+};
+
+/* Durations corrected for coordinated omission (--co-interval). */
+struct statistics_co {
+    int64_t interval_ns; /* 0: not asked for */
+    uint64_t n;          /* values after the correction */
+    int64_t q_ns[STATISTICS_N_QUANTILES];
+};
+
+struct statistics {
+    int64_t start_ns, duration_ns; /* W */
+    int64_t segment_ns;
+    size_t n_segments;            /* whole ones */
+    int64_t n_requests, n_failed; /* ended in a segment; successful, failed */
+    struct statistics_rate bytes, objects;
+    struct stats_ci error_rate; /* fraction */
+    struct statistics_latency duration, ttfb;
+
+    /* Of the series of bytes/s, or of objects/s where there are no bytes. */
+    bool by_objects;
+    struct stats_warmup warmup;
+    int64_t cut_ns; /* warm-up that was left out already (--steady) */
+    struct stats_drift drift;
+    struct stats_shifts shifts;
+
+    int64_t concurrency;
+    double utilisation_frac; /* of the threads' time in W */
+    double residual_ns[STATISTICS_N_RESIDUALS];
+    struct statistics_hosts hosts;
+    struct statistics_co co;
+};
+
+/* Which requests, over which window. */
+struct statistics_input {
+    const struct dataset *dataset;
+    const struct table *table;
+    const uint32_t *row; /* n rows of the table; NULL: all n */
+    size_t n;
+    int64_t start_ns, end_ns;       /* W */
+    const struct throughput *total; /* for the means; NULL: they are computed */
+    int64_t concurrency;
+    const struct group_keys *hosts; /* NULL: not by host */
+    int64_t co_interval_ns;
+};
+
+/* A few passes over the rows; memory does not grow with them, but for requests whose durations lie
+ * within 0.1 % of a quantile (12 bytes each), and 8 bytes a row with co_interval_ns. NULL: *e says
+ * why. */
+struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
+void statistics_free(struct statistics *s);
+
+/* Start of the steady state: after the accepted warm-up, else the start of W. */
+int64_t statistics_steady_from_ns(const struct statistics *s);
+
+#endif

@@ -1,0 +1,147 @@
+#include "stopping.h"
+
+#include "replay.h"
+#include "segment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* There are 24 or 25 segments at a stop. */
+#define N_SEGMENTS 24
+
+static const int64_t sweep_dur_ns[] = {1 * SECOND_NS,  2 * SECOND_NS,  5 * SECOND_NS,
+                                       10 * SECOND_NS, 20 * SECOND_NS, 60 * SECOND_NS};
+static const double sweep_pct[] = {2.5, 5, 7.5, 10, 15, 25};
+
+#define N_SWEEP_DUR (sizeof sweep_dur_ns / sizeof *sweep_dur_ns)
+#define N_SWEEP_PCT (sizeof sweep_pct / sizeof *sweep_pct)
+
+static bool replay_op(struct stopping_op *op, const struct table *const *tables, size_t n_tables,
+                      int64_t dur_ns, double pct, bool sweep, struct err *e)
+{
+    struct replay r;
+    op->chosen = (struct stopping_case){.dur_ns = dur_ns, .pct = pct};
+    bool ok =
+        replay_init(&r, tables, n_tables, e) && replay_run(&r, dur_ns, pct, &op->chosen.stop, e);
+    if (ok && sweep) {
+        op->sweep = calloc(N_SWEEP_DUR * N_SWEEP_PCT, sizeof *op->sweep);
+        ok = op->sweep != NULL || err_set(e, "out of memory");
+    }
+    for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++) {
+        struct stopping_case *c = &op->sweep[i];
+        c->dur_ns = sweep_dur_ns[i / N_SWEEP_PCT];
+        c->pct = sweep_pct[i % N_SWEEP_PCT];
+        ok = replay_run(&r, c->dur_ns, c->pct, &c->stop, e);
+    }
+    replay_fini(&r);
+    return ok;
+}
+
+/* Replays each operation, or all of a mixed run together. `a` has dropped nothing. */
+static bool replay_all(struct stopping *s, const struct analysis *a, struct dataset *d,
+                       int64_t dur_ns, double pct, bool sweep, struct err *e)
+{
+    const struct table **tables = malloc((d->n_tables + 1) * sizeof *tables);
+    s->ops = calloc(a->n_operations + 1, sizeof *s->ops);
+    bool ok = (tables != NULL && s->ops != NULL) || err_set(e, "out of memory");
+    if (ok && a->mixed) {
+        for (size_t i = 0; i < d->n_tables; i++)
+            tables[i] = &d->tables[i];
+        s->n_ops = 1;
+        s->ops[0].op = "";
+        ok = replay_op(&s->ops[0], tables, d->n_tables, dur_ns, pct, sweep, e);
+    }
+    for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
+        struct stopping_op *op = &s->ops[s->n_ops++];
+        op->op = a->operations[k].op;
+        for (size_t i = 0; ok && i < d->n_tables; i++) {
+            tables[0] = &d->tables[i];
+            if (strcmp(d->ops.v[d->tables[i].op], op->op) == 0)
+                ok = replay_op(op, tables, 1, dur_ns, pct, sweep, e);
+        }
+    }
+    free(tables);
+    return ok;
+}
+
+static void fill_off(struct stopping_case *c, const struct stopping_op *op)
+{
+    const struct autoterm_window *w = &c->stop.window;
+    double whole = op->by_objects ? op->whole.objects_per_s : op->whole.bytes_per_s;
+    double then = op->by_objects ? w->objects_per_s : w->bytes_per_s;
+    c->off_frac = c->stop.stopped && op->whole.present && whole > 0 ? then / whole - 1 : NAN;
+}
+
+/* The segments that the rule saw, the last 24 of them. */
+static bool fill_drift(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
+{
+    const struct autoterm_window *w = &op->chosen.stop.window;
+    struct segment_grid grid;
+    struct series_row *rows = NULL;
+    double rate[N_SEGMENTS];
+    size_t n = 0;
+    segment_grid_init(&grid, w->end_ns - N_SEGMENTS * w->segment_ns, w->segment_ns, N_SEGMENTS);
+    bool ok = analysis_series_on(a, index, -1, &grid, &rows, &n, e);
+    for (size_t i = 0; i < n; i++)
+        rate[i] = op->by_objects ? rows[i].objects : (double)rows[i].bytes;
+    free(rows);
+    return ok && (n != N_SEGMENTS || stats_drift(rate, n, &op->drift, e));
+}
+
+static bool rate_op(struct stopping *s, struct stopping_op *op, const struct analysis *a, int index,
+                    struct err *e)
+{
+    op->whole = index < 0 ? a->total.throughput : a->operations[index].throughput;
+    op->by_objects = op->whole.n_bytes == 0;
+    fill_off(&op->chosen, op);
+    for (size_t i = 0; op->sweep != NULL && i < s->n_sweep_dur * s->n_sweep_pct; i++)
+        fill_off(&op->sweep[i], op);
+    return !op->chosen.stop.stopped || fill_drift(op, a, index, e);
+}
+
+static bool rate_all(struct stopping *s, const struct analysis *a, struct err *e)
+{
+    if (s->n_ops == 1 && s->ops[0].op[0] == '\0' && a->mixed)
+        return rate_op(s, &s->ops[0], a, -1, e);
+    for (size_t k = 0; k < a->n_operations; k++)
+        for (size_t i = 0; i < s->n_ops; i++)
+            if (strcmp(s->ops[i].op, a->operations[k].op) == 0 &&
+                !rate_op(s, &s->ops[i], a, (int)k, e))
+                return false;
+    return true;
+}
+
+bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_options *options,
+                  int64_t dur_ns, double pct, bool sweep, struct err *e)
+{
+    struct analysis a = {0};
+    struct analysis_options how = *options;
+    how.range = RANGE_FULL; /* nothing is dropped for that: the replay sees every request */
+    *s = (struct stopping){
+        .sweep_dur_ns = sweep_dur_ns,
+        .sweep_pct = sweep_pct,
+        .n_sweep_dur = sweep ? N_SWEEP_DUR : 0,
+        .n_sweep_pct = sweep ? N_SWEEP_PCT : 0,
+    };
+    bool ok = analysis_run(&a, d, &how, e) && replay_all(s, &a, d, dur_ns, pct, sweep, e);
+    analysis_free(&a);
+    if (!ok)
+        return false;
+    /* from and to have been done. */
+    how.range = RANGE_AUTO;
+    how.has_from = how.has_to = false;
+    ok = analysis_run(&a, d, &how, e) && rate_all(s, &a, e);
+    analysis_free(&a);
+    return ok;
+}
+
+void stopping_free(struct stopping *s)
+{
+    for (size_t i = 0; i < s->n_ops; i++)
+        free(s->ops[i].sweep);
+    free(s->ops);
+    *s = (struct stopping){0};
+}

@@ -1,0 +1,174 @@
+#include "stopping_report.h"
+
+#include "json_out.h"
+#include "rfc3339.h"
+#include "text.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- Text ---- */
+
+static struct units_text speed(const struct stopping_op *op, double bytes_per_s,
+                               double objects_per_s)
+{
+    struct units_text t;
+    if (!op->by_objects)
+        return units_byte_rate(bytes_per_s);
+    snprintf(t.s, sizeof t.s, "%.32s obj/s", units_rate(objects_per_s).s);
+    return t;
+}
+
+static void put_case(struct text *out, const struct stopping_op *op)
+{
+    const struct stopping_case *c = &op->chosen;
+    const struct autoterm_window *w = &c->stop.window;
+    if (!c->stop.stopped) {
+        text_line(out, TEXT_PLAIN, " * It would not have stopped (%s within %g%%).",
+                  units_duration(c->dur_ns).s, c->pct);
+        return;
+    }
+    struct rfc3339_text from = rfc3339_format(w->start_ns), to = rfc3339_format(w->end_ns);
+    text_line(out, TEXT_PLAIN,
+              " * It would have stopped %" PRId64 "s after the first request: %s within %g%%.",
+              c->stop.at_s, units_duration(c->dur_ns).s, c->pct);
+    text_line(out, TEXT_PLAIN, " * Window: %.12s to %.12s UTC, 7 x %s; %s in its last.",
+              from.s + 11, to.s + 11, units_duration(w->segment_ns).s,
+              speed(op, w->bytes_per_s, w->objects_per_s).s);
+    if (!isnan(c->off_frac))
+        text_line(out, TEXT_PLAIN, " * The whole run: %s. The estimate was off by %+.2f%%.",
+                  speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s, 100 * c->off_frac);
+    if (op->drift.reported)
+        text_line(out, TEXT_WARNING,
+                  "Warning: up to then the speed drifted by %+.1f%% (p=%.2g): the rule takes a "
+                  "steady drift for stable.",
+                  100 * op->drift.change_frac, op->drift.p);
+}
+
+static void put_sweep(struct text *out, const struct stopping *s, const struct stopping_op *op)
+{
+    struct text_table t;
+    size_t n_stopped = 0;
+    for (size_t i = 0; i < s->n_sweep_dur * s->n_sweep_pct; i++)
+        n_stopped += op->sweep[i].stop.stopped;
+    if (n_stopped == 0) {
+        text_line(out, TEXT_PLAIN,
+                  " * With none of the settings from %s within %g%% to %s within %g%%.",
+                  units_duration(s->sweep_dur_ns[0]).s, s->sweep_pct[0],
+                  units_duration(s->sweep_dur_ns[s->n_sweep_dur - 1]).s,
+                  s->sweep_pct[s->n_sweep_pct - 1]);
+        return;
+    }
+    text_line(out, TEXT_PLAIN, "%s", "");
+    text_table_init(&t, out, "lrrrrrr");
+    text_table_span(&t, TEXT_HEADING, "Stop, and how far off the estimate was:");
+    text_table_row(&t, TEXT_FAINT);
+    text_table_cell(&t, " * within");
+    for (size_t i = 0; i < s->n_sweep_pct; i++)
+        text_table_cell(&t, "%g%%", s->sweep_pct[i]);
+    for (size_t d = 0; d < s->n_sweep_dur; d++) {
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * %s", units_duration(s->sweep_dur_ns[d]).s);
+        for (size_t i = 0; i < s->n_sweep_pct; i++) {
+            const struct stopping_case *c = &op->sweep[d * s->n_sweep_pct + i];
+            if (!c->stop.stopped)
+                text_table_cell(&t, "-");
+            else if (isnan(c->off_frac))
+                text_table_cell(&t, "%" PRId64 "s", c->stop.at_s);
+            else
+                text_table_cell(&t, "%" PRId64 "s (%+.1f%%)", c->stop.at_s, 100 * c->off_frac);
+        }
+    }
+    text_table_put(&t);
+}
+
+bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
+{
+    struct text out = {.f = f, .colour = colour};
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct stopping_op *op = &s->ops[k];
+        if (k > 0)
+            text_line(&out, TEXT_PLAIN, "%s", "");
+        if (*op->op != '\0')
+            text_line(&out, TEXT_HEADING, "Operation: %s", op->op);
+        else
+            text_line(&out, TEXT_HEADING, "All operations together");
+        put_case(&out, op);
+        if (op->sweep != NULL)
+            put_sweep(&out, s, op);
+    }
+    return out.failed ? err_set(e, "out of memory") : true;
+}
+
+/* ---- JSON ---- */
+
+static json_t *stop(struct json_out *w, const struct stopping_case *c)
+{
+    const struct autoterm_window *x = &c->stop.window;
+    if (!c->stop.stopped)
+        return json_null();
+    json_t *o = json_object();
+    json_out_set_int(w, o, "at_s", c->stop.at_s);
+    json_out_set(w, o, "window_start", json_out_time(x->start_ns));
+    json_out_set(w, o, "window_end", json_out_time(x->end_ns));
+    json_out_set_int(w, o, "segment_ns", x->segment_ns);
+    json_out_set_real(w, o, "bytes_per_s", x->bytes_per_s);
+    json_out_set_real(w, o, "objects_per_s", x->objects_per_s);
+    json_out_set_real(w, o, "off_frac", c->off_frac);
+    return o;
+}
+
+static json_t *drift(struct json_out *w, const struct stopping_op *op)
+{
+    if (!op->drift.ok)
+        return json_null();
+    json_t *o = json_object();
+    json_out_set(w, o, "reported", json_boolean(op->drift.reported));
+    json_out_set_real(w, o, "change_frac", op->drift.change_frac);
+    json_out_set_real(w, o, "p", op->drift.p);
+    return o;
+}
+
+static void put_op(struct json_out *w, const struct stopping *s, const struct stopping_op *op)
+{
+    const struct stopping_case *c = &op->chosen;
+    json_t *whole = json_null();
+    if (op->whole.present) {
+        whole = json_object();
+        json_out_set_real(w, whole, "bytes_per_s", op->whole.bytes_per_s);
+        json_out_set_real(w, whole, "objects_per_s", op->whole.objects_per_s);
+    }
+    json_out_object(w, NULL);
+    json_out_value(w, "op", json_out_text(op->op));
+    json_out_value(w, "stopped", json_boolean(c->stop.stopped));
+    json_out_value(w, "stop", stop(w, c));
+    json_out_value(w, "dur_ns", json_integer(c->dur_ns));
+    json_out_value(w, "pct", json_out_real(c->pct));
+    json_out_value(w, "whole_run", whole);
+    json_out_value(w, "drift", drift(w, op));
+    json_out_array(w, "sweep");
+    for (size_t i = 0; op->sweep != NULL && i < s->n_sweep_dur * s->n_sweep_pct; i++) {
+        json_t *o = json_object();
+        json_out_set_int(w, o, "dur_ns", op->sweep[i].dur_ns);
+        json_out_set_real(w, o, "pct", op->sweep[i].pct);
+        json_out_set(w, o, "stop", stop(w, &op->sweep[i]));
+        json_out_value(w, NULL, o);
+    }
+    json_out_end(w);
+    json_out_end(w);
+}
+
+bool stopping_report_json(const struct stopping *s, FILE *f, struct err *e)
+{
+    struct json_out w;
+    json_out_init(&w, f);
+    json_out_object(&w, NULL);
+    json_out_value(&w, "schema", json_string("s3analyze/autoterm/1"));
+    json_out_array(&w, "operations");
+    for (size_t k = 0; k < s->n_ops; k++)
+        put_op(&w, s, &s->ops[k]);
+    json_out_end(&w);
+    json_out_end(&w);
+    return json_out_finish(&w, e);
+}

@@ -1,0 +1,472 @@
+#include "survey.h"
+
+#include "intern.h"
+#include "row_csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a row takes beside its texts, roughly. */
+#define ROW_BYTES 150
+
+/* Indices or ids of the names that requests are grouped by. */
+struct key {
+    uint32_t op, host, client;
+};
+
+/* A set of numbers. */
+struct numbers {
+    uint64_t *v; /* number + 1; 0: free */
+    size_t n, cap; /* cap: a power of two, or 0 */
+};
+
+/* Rows of a part of the file, summed up by group. */
+struct unit {
+    struct intern ops, hosts, clients, keys;
+    struct survey_sum *sums; /* by id in `keys` */
+    struct key last; /* of the last row: most rows share its names */
+    uint64_t n_rows, rows_hash;
+    struct numbers threads;
+    uint32_t top_thread;
+    struct survey_block *blocks;
+    size_t n_blocks, block_bytes;
+};
+
+struct surveyor {
+    struct survey *s;
+    bool with_blocks;
+    struct intern ops, hosts, clients, keys;
+    struct numbers threads; /* with the section in the upper half */
+};
+
+static const struct survey_sum no_requests = {.min_bytes = INT64_MAX,
+                                              .max_bytes = INT64_MIN,
+                                              .first_start_ns = INT64_MAX,
+                                              .last_end_ns = INT64_MIN};
+
+static bool no_memory(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+/* Makes room for one more in an array of n. */
+static bool more(void *array, size_t n, size_t size)
+{
+    void **p = array;
+
+    if (n & (n - 1)) /* room grows at powers of two */
+        return true;
+    void *grown = realloc(*p, (n ? 2 * n : 1) * size);
+    if (grown)
+        *p = grown;
+    return grown != NULL;
+}
+
+static void sum_add(struct survey_sum *to, const struct survey_sum *s)
+{
+    to->n += s->n;
+    to->n_errors += s->n_errors;
+    to->n_bytes += s->n_bytes;
+    to->min_bytes = s->min_bytes < to->min_bytes ? s->min_bytes : to->min_bytes;
+    to->max_bytes = s->max_bytes > to->max_bytes ? s->max_bytes : to->max_bytes;
+    if (s->first_start_ns < to->first_start_ns)
+        to->first_start_ns = s->first_start_ns;
+    if (s->last_end_ns > to->last_end_ns)
+        to->last_end_ns = s->last_end_ns;
+}
+
+/* -- sets of numbers --------------------------------------------------------------------------- */
+
+static inline uint64_t *numbers_slot(const struct numbers *t, uint64_t number)
+{
+    for (size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 20);; i++) {
+        uint64_t *slot = &t->v[i & (t->cap - 1)];
+        if (*slot == 0 || *slot == number + 1)
+            return slot;
+    }
+}
+
+static bool numbers_grow(struct numbers *t)
+{
+    struct numbers grown = {.cap = t->cap ? 2 * t->cap : 256};
+
+    grown.v = calloc(grown.cap, sizeof *grown.v);
+    if (!grown.v)
+        return false;
+    for (size_t i = 0; i < t->cap; i++)
+        if (t->v[i])
+            *numbers_slot(&grown, t->v[i] - 1) = t->v[i];
+    grown.n = t->n;
+    free(t->v);
+    *t = grown;
+    return true;
+}
+
+static inline bool numbers_add(struct numbers *t, uint64_t number)
+{
+    if (2 * t->n >= t->cap && !numbers_grow(t))
+        return false;
+    uint64_t *slot = numbers_slot(t, number);
+    t->n += *slot == 0;
+    *slot = number + 1;
+    return true;
+}
+
+/* -- units: any thread ------------------------------------------------------------------------- */
+
+static void *unit_new(void *ctx, struct err *e)
+{
+    struct unit *u = calloc(1, sizeof *u);
+
+    (void)ctx;
+    if (!u)
+        no_memory(e);
+    return u;
+}
+
+static void unit_free(void *ctx, void *unit)
+{
+    struct unit *u = unit;
+
+    (void)ctx;
+    intern_fini(&u->ops);
+    intern_fini(&u->hosts);
+    intern_fini(&u->clients);
+    intern_fini(&u->keys);
+    free(u->sums);
+    free(u->threads.v);
+    free(u->blocks);
+    free(u);
+}
+
+/* Id of s; `last` is tried first. */
+static inline uint32_t id_of(struct intern *t, struct slice s, uint32_t last)
+{
+    if (last < t->n && t->strings[last].n == s.n && memcmp(t->strings[last].p, s.p, s.n) == 0)
+        return last;
+    return intern_add(t, s);
+}
+
+/* The sum that the row belongs to. NULL: out of memory. */
+static inline struct survey_sum *sum_of(struct unit *u, const struct record *r)
+{
+    struct key k = {id_of(&u->ops, r->op, u->last.op), id_of(&u->hosts, r->endpoint, u->last.host),
+                    id_of(&u->clients, r->client, u->last.client)};
+    size_t n = u->keys.n;
+
+    if (k.op == INTERN_NONE || k.host == INTERN_NONE || k.client == INTERN_NONE)
+        return NULL;
+    u->last = k;
+    uint32_t id = intern_add(&u->keys, (struct slice){(const char *)&k, sizeof k});
+    if (id == INTERN_NONE)
+        return NULL;
+    if (id == n) {
+        if (!more(&u->sums, n, sizeof *u->sums))
+            return NULL;
+        u->sums[n] = no_requests;
+    }
+    return &u->sums[id];
+}
+
+static inline uint64_t slice_hash(struct slice s)
+{
+    return s.n ? intern_hash(s.p, s.n) : 0;
+}
+
+static uint64_t row_hash(const struct record *r)
+{
+    const uint64_t parts[] = {
+        (uint64_t)r->start_ns,      (uint64_t)r->end_ns,   (uint64_t)r->first_byte_ns,
+        (uint64_t)r->last_byte_ns,  (uint64_t)r->bytes,    (uint64_t)r->n_objects,
+        slice_hash(r->op),          slice_hash(r->client), slice_hash(r->endpoint),
+        slice_hash(r->file),        slice_hash(r->error),
+    };
+    return intern_hash(parts, sizeof parts);
+}
+
+static bool add_to_block(struct unit *u, const struct record *r)
+{
+    struct survey_block *b = u->n_blocks ? &u->blocks[u->n_blocks - 1] : NULL;
+
+    if (!b || b->n_rows == SURVEY_BLOCK_ROWS || u->block_bytes >= SURVEY_BLOCK_BYTES) {
+        if (!more(&u->blocks, u->n_blocks, sizeof *u->blocks))
+            return false;
+        b = &u->blocks[u->n_blocks++];
+        *b = (struct survey_block){.first_start_ns = INT64_MAX};
+        u->block_bytes = 0;
+    }
+    b->n_rows++;
+    b->first_start_ns = r->start_ns < b->first_start_ns ? r->start_ns : b->first_start_ns;
+    u->block_bytes +=
+        ROW_BYTES + r->op.n + r->client.n + r->endpoint.n + r->file.n + r->error.n;
+    return true;
+}
+
+static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
+{
+    const struct surveyor *y = ctx;
+    struct unit *u = unit;
+
+    for (const struct record *r = rows; r < rows + n; r++) {
+        struct survey_sum *sum = sum_of(u, r);
+        if (!sum || !numbers_add(&u->threads, r->thread))
+            return no_memory(e);
+        sum_add(sum, &(struct survey_sum){.n = 1,
+                                          .n_errors = r->error.n > 0,
+                                          .n_bytes = r->error.n ? 0 : r->bytes,
+                                          .min_bytes = r->error.n ? INT64_MAX : r->bytes,
+                                          .max_bytes = r->error.n ? INT64_MIN : r->bytes,
+                                          .first_start_ns = r->start_ns,
+                                          .last_end_ns = r->end_ns});
+        if (r->thread > u->top_thread)
+            u->top_thread = r->thread;
+        if (y->with_blocks) {
+            u->rows_hash += row_hash(r);
+            if (!add_to_block(u, r))
+                return no_memory(e);
+        }
+    }
+    u->n_rows += n;
+    return true;
+}
+
+/* -- commit: one thread at a time --------------------------------------------------------------- */
+
+/* Adds a unit's group to that of the same names. */
+static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
+{
+    struct survey *s = y->s;
+    struct key k;
+
+    memcpy(&k, u->keys.strings[id].p, sizeof k);
+    k.op = intern_add(&y->ops, u->ops.strings[k.op]);
+    k.host = intern_add(&y->hosts, u->hosts.strings[k.host]);
+    k.client = intern_add(&y->clients, u->clients.strings[k.client]);
+    if (k.op == INTERN_NONE || k.host == INTERN_NONE || k.client == INTERN_NONE)
+        return false;
+    uint32_t group = intern_add(&y->keys, (struct slice){(const char *)&k, sizeof k});
+    if (group == INTERN_NONE)
+        return false;
+    if (group == s->n_groups) {
+        if (!more(&s->groups, s->n_groups, sizeof *s->groups))
+            return false;
+        s->groups[s->n_groups++] = (struct survey_group){k.op, k.host, k.client, no_requests};
+    }
+    sum_add(&s->groups[group].sum, &u->sums[id]);
+    return true;
+}
+
+static bool commit_blocks(struct survey *s, const struct unit *u)
+{
+    for (size_t i = 0; i < u->n_blocks; i++) {
+        if (!more(&s->blocks, s->n_blocks, sizeof *s->blocks))
+            return false;
+        s->blocks[s->n_blocks++] = u->blocks[i];
+    }
+    return true;
+}
+
+static bool commit_threads(struct surveyor *y, struct unit *u, uint32_t section)
+{
+    for (size_t i = 0; i < u->threads.cap; i++) {
+        if (!u->threads.v[i])
+            continue;
+        if (!numbers_add(&y->threads, (uint64_t)section << 32 | (u->threads.v[i] - 1)))
+            return false;
+        u->threads.v[i] = 0;
+    }
+    u->threads.n = 0;
+    return true;
+}
+
+static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
+{
+    struct surveyor *y = ctx;
+    struct survey *s = y->s;
+    struct unit *u = unit;
+
+    while (s->n_sections <= input) {
+        if (!more(&s->sections, s->n_sections, sizeof *s->sections))
+            return no_memory(e);
+        s->sections[s->n_sections++] = (struct survey_section){0};
+    }
+    for (uint32_t id = 0; id < u->keys.n; id++) {
+        if (u->sums[id].n && !commit_group(y, u, id))
+            return no_memory(e);
+        sum_add(&s->sum, &u->sums[id]);
+        u->sums[id] = no_requests;
+    }
+    if (!commit_blocks(s, u) || !commit_threads(y, u, input))
+        return no_memory(e);
+    struct survey_section *section = &s->sections[input];
+    section->n_rows += u->n_rows;
+    if (u->top_thread > section->top_thread)
+        section->top_thread = u->top_thread;
+    s->rows_hash += u->rows_hash;
+    u->n_rows = u->rows_hash = 0;
+    u->top_thread = 0;
+    u->n_blocks = 0;
+    return true;
+}
+
+/* Keeps the first and the last comments. */
+static bool comment(void *ctx, struct slice line, struct err *e)
+{
+    struct survey *s = ((struct surveyor *)ctx)->s;
+    char *copy = strndup(line.p, line.n);
+
+    if (!copy || !more(&s->comments, s->n_comments, sizeof *s->comments)) {
+        free(copy);
+        return no_memory(e);
+    }
+    if (s->n_comments == 2 * SURVEY_KEPT_COMMENTS) {
+        char **last = &s->comments[SURVEY_KEPT_COMMENTS];
+        free(last[0]);
+        memmove(last, last + 1, (SURVEY_KEPT_COMMENTS - 1) * sizeof *last);
+        s->n_comments--;
+        s->n_comments_left_out++;
+    }
+    s->comments[s->n_comments++] = copy;
+    return true;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct survey_part *p = a, *q = b;
+
+    return strcmp(p->name, q->name);
+}
+
+/* Makes sorted parts of the names, and adds up the groups; offset: of the group's member that says
+ * which part it belongs to. The member becomes an index into the sorted parts. */
+static bool make_parts(struct survey *s, struct survey_parts *parts, struct intern *names,
+                       size_t offset)
+{
+    uint32_t *at = malloc((names->n + 1) * sizeof *at);
+
+    parts->v = calloc(names->n + 1, sizeof *parts->v);
+    if (!at || !parts->v) {
+        free(at);
+        return false;
+    }
+    for (; parts->n < names->n; parts->n++) {
+        parts->v[parts->n] = (struct survey_part){(char *)names->strings[parts->n].p, no_requests};
+        names->strings[parts->n].p = NULL; /* now owned by the part */
+    }
+    /* Each name's place after sorting, found through the id that its sum holds meanwhile. */
+    for (size_t i = 0; i < parts->n; i++)
+        parts->v[i].sum.n = i;
+    qsort(parts->v, parts->n, sizeof *parts->v, by_name);
+    for (size_t i = 0; i < parts->n; i++) {
+        at[parts->v[i].sum.n] = (uint32_t)i;
+        parts->v[i].sum.n = 0;
+    }
+    for (size_t i = 0; i < s->n_groups; i++) {
+        uint32_t *index = (uint32_t *)((char *)&s->groups[i] + offset);
+        *index = at[*index];
+        sum_add(&parts->v[*index].sum, &s->groups[i].sum);
+    }
+    free(at);
+    return true;
+}
+
+bool survey_read(struct survey *s, const char *path, const struct recfile_options *options,
+                 bool with_blocks, struct err *e)
+{
+    struct surveyor y = {.s = s, .with_blocks = with_blocks};
+    const struct recfile_sink sink = {.ctx = &y,
+                                      .unit_new = unit_new,
+                                      .unit_rows = unit_rows,
+                                      .unit_commit = unit_commit,
+                                      .unit_free = unit_free,
+                                      .comment = comment};
+    struct recfile_options o = *options;
+
+    o.slow_row = row_csv_parse;
+    o.slow_new = row_csv_new;
+    o.slow_free = row_csv_free;
+    *s = (struct survey){.sum = no_requests};
+    bool ok = recfile_read(path, &o, &sink, &s->info, e);
+    if (ok && !(make_parts(s, &s->ops, &y.ops, offsetof(struct survey_group, op)) &&
+                make_parts(s, &s->hosts, &y.hosts, offsetof(struct survey_group, host)) &&
+                make_parts(s, &s->clients, &y.clients, offsetof(struct survey_group, client))))
+        ok = no_memory(e);
+    s->n_threads = y.threads.n;
+    intern_fini(&y.ops);
+    intern_fini(&y.hosts);
+    intern_fini(&y.clients);
+    intern_fini(&y.keys);
+    free(y.threads.v);
+    return ok;
+}
+
+static void parts_free(struct survey_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        free(parts->v[i].name);
+    free(parts->v);
+}
+
+void survey_free(struct survey *s)
+{
+    parts_free(&s->ops);
+    parts_free(&s->hosts);
+    parts_free(&s->clients);
+    free(s->groups);
+    free(s->sections);
+    for (size_t i = 0; i < s->n_comments; i++)
+        free(s->comments[i]);
+    free(s->comments);
+    free(s->blocks);
+    *s = (struct survey){0};
+}
+
+const struct survey_part *survey_find(const struct survey_parts *parts, const char *name)
+{
+    const struct survey_part key = {.name = (char *)name};
+
+    return bsearch(&key, parts->v, parts->n, sizeof *parts->v, by_name);
+}
+
+/* -- comments ---------------------------------------------------------------------------------- */
+
+/* What stands behind "# PREFIX " in the line; NULL: another line. */
+static const char *behind(const char *line, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    line += strspn(line, "# ");
+    return strncmp(line, prefix, n) == 0 && line[n] == ' ' ? line + n + 1 : NULL;
+}
+
+const char *survey_s3load_json(const struct survey *s)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < s->n_comments; i++) {
+        const char *json = behind(s->comments[i], "s3load/1");
+        if (json && found)
+            return NULL;
+        found = json ? json : found;
+    }
+    return found;
+}
+
+const char *survey_command_line(const struct survey *s)
+{
+    static const char *const not_commands[] = {"s3load/1", "s3analyze/merge/1"};
+    const char *found = NULL;
+
+    for (size_t i = 0; i < s->n_comments; i++) {
+        const char *line = s->comments[i];
+        bool is_other = false;
+        for (size_t k = 0; k < sizeof not_commands / sizeof *not_commands; k++)
+            is_other |= behind(line, not_commands[k]) != NULL;
+        line += strspn(line, "# ");
+        if (!is_other && *line)
+            found = line;
+    }
+    return found;
+}

@@ -1,0 +1,86 @@
+/* What a capture holds, found in one pass and in memory that does not grow with its rows: for `info`,
+ * and to look before `cat` and `merge` write. */
+#ifndef S3_SURVEY_H
+#define S3_SURVEY_H
+
+#include "err.h"
+#include "recfile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SURVEY_KEPT_COMMENTS 64 /* at the beginning, and as many at the end */
+#define SURVEY_BLOCK_ROWS    512
+#define SURVEY_BLOCK_BYTES   (256u << 10)
+
+/* Some requests: those of an operation, a host, a client, or of one triple of them. */
+struct survey_sum {
+    uint64_t n, n_errors;
+    __int128 n_bytes;                    /* of the successful */
+    int64_t min_bytes, max_bytes;        /* of the successful; min > max: none */
+    int64_t first_start_ns, last_end_ns; /* first > last: none */
+};
+
+struct survey_part {
+    char *name;
+    struct survey_sum sum;
+};
+
+struct survey_parts {
+    struct survey_part *v;
+    size_t n;
+};
+
+struct survey_group {
+    uint32_t op, host, client; /* indices into the parts */
+    struct survey_sum sum;
+};
+
+/* The rows below one header line. */
+struct survey_section {
+    uint64_t n_rows;
+    uint32_t top_thread; /* the highest number; 0 without rows */
+};
+
+/* Successive rows: at most SURVEY_BLOCK_ROWS, and not many more bytes than SURVEY_BLOCK_BYTES. */
+struct survey_block {
+    uint32_t n_rows;
+    int64_t first_start_ns;
+};
+
+struct survey {
+    struct recfile_info info;
+    struct survey_sum sum;                   /* of all */
+    struct survey_parts ops, hosts, clients; /* sorted by name */
+    struct survey_group *groups;             /* in no order */
+    size_t n_groups;
+    struct survey_section *sections;
+    size_t n_sections;
+    uint64_t n_threads;
+    char **comments; /* lines with their '#', the first and the last ones */
+    size_t n_comments;
+    uint64_t n_comments_left_out; /* between them */
+    /* Only if asked for: the rows in pieces, in order of the file, and a hash of what they say, but
+     * for their thread and idx. The order of rows does not change it. */
+    struct survey_block *blocks;
+    size_t n_blocks;
+    uint64_t rows_hash;
+};
+
+/* Reads the capture. The slow-row functions of `options` are filled in. The caller calls
+ * survey_free, on failure too. */
+bool survey_read(struct survey *s, const char *path, const struct recfile_options *options,
+                 bool with_blocks, struct err *e);
+void survey_free(struct survey *s);
+
+/* The part of that name; NULL: none. */
+const struct survey_part *survey_find(const struct survey_parts *parts, const char *name);
+
+/* The JSON text of s3load's first comment ("# s3load/1 {...}"); NULL: none, or several. */
+const char *survey_s3load_json(const struct survey *s);
+
+/* The comment that tells the recorder's command line, without "# "; NULL: none. */
+const char *survey_command_line(const struct survey *s);
+
+#endif

@@ -1,0 +1,22 @@
+/* Runs independent pieces of work on several threads. Each writes results of its own, so that the
+ * number of threads changes nothing but the time. */
+#ifndef S3_TASKS_H
+#define S3_TASKS_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct task {
+    bool (*run)(void *arg, struct err *e);
+    void *arg;
+    uint64_t cost; /* the dearest begin first */
+};
+
+/* Runs all n tasks (reordering them) on up to n_threads threads, this one included; 0: one per
+ * core. False: one failed; *e is that of the failed one that stands first in the caller's order. */
+bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e);
+
+#endif

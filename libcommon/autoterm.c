@@ -1,0 +1,284 @@
+#include "autoterm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS   INT64_C(1000000000)
+#define N_SEGMENTS  25 /* the range is cut into */
+#define N_COMPARED  7  /* segments at its end */
+#define BLOCK       64
+#define SUPER_BLOCK 64 /* blocks */
+
+/* How much was done before a point in time. Sums may wrap around: only differences are used. */
+struct done {
+    uint64_t bytes;
+    uint64_t n_objects;
+    unsigned __int128 object_frac; /* of 2^-96 */
+};
+
+/* BLOCK requests, in order of end. */
+struct block {
+    struct done before;   /* all requests before the block, forgotten ones included */
+    int64_t min_start_ns; /* of the block's */
+};
+
+/* Successful requests in order of end; failed ones count for the range alone. What was done before
+ * time t is all of those that ended by then, found through the sums by block, and parts of those
+ * that run across t, which are the few later ones that start before t: whole blocks that start
+ * later are passed over. */
+struct autoterm {
+    int64_t dur_ns;
+    double pct;
+    struct segment_thread *threads;
+    size_t n_threads, cap_threads;
+
+    struct attribution_request *requests;
+    size_t n, cap;
+    struct block *blocks;     /* (n + BLOCK - 1) / BLOCK of them */
+    int64_t *super_min_start; /* of SUPER_BLOCK blocks */
+    struct done all;
+};
+
+struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e)
+{
+    struct autoterm *a = calloc(1, sizeof *a);
+    if (a == NULL) {
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    a->dur_ns = dur_ns;
+    a->pct = pct;
+    return a;
+}
+
+void autoterm_free(struct autoterm *a)
+{
+    if (a == NULL)
+        return;
+    free(a->threads);
+    free(a->requests);
+    free(a->blocks);
+    free(a->super_min_start);
+    free(a);
+}
+
+static bool grow_threads(struct autoterm *a, uint32_t thread)
+{
+    size_t cap = a->cap_threads > 0 ? a->cap_threads : 64;
+    while (cap <= thread)
+        cap *= 2;
+    if (cap > a->cap_threads) {
+        struct segment_thread *threads = realloc(a->threads, cap * sizeof *threads);
+        if (threads == NULL)
+            return false;
+        a->threads = threads;
+        a->cap_threads = cap;
+    }
+    while (a->n_threads <= thread)
+        a->threads[a->n_threads++] = SEGMENT_THREAD_NONE;
+    return true;
+}
+
+static bool resize(void *array, size_t n, size_t size)
+{
+    void **p = array;
+    void *resized = realloc(*p, n * size);
+    if (resized != NULL)
+        *p = resized;
+    return resized != NULL;
+}
+
+static bool grow_requests(struct autoterm *a)
+{
+    size_t cap = a->cap > 0 ? a->cap * 2 : BLOCK * SUPER_BLOCK;
+    if (!resize(&a->requests, cap, sizeof *a->requests) ||
+        !resize(&a->blocks, cap / BLOCK, sizeof *a->blocks) ||
+        !resize(&a->super_min_start, cap / BLOCK / SUPER_BLOCK, sizeof *a->super_min_start))
+        return false;
+    a->cap = cap;
+    return true;
+}
+
+static void append(struct autoterm *a, const struct attribution_request *r)
+{
+    size_t b = a->n / BLOCK, s = b / SUPER_BLOCK;
+    if (a->n % BLOCK == 0) {
+        a->blocks[b] = (struct block){a->all, r->start_ns};
+        if (b % SUPER_BLOCK == 0)
+            a->super_min_start[s] = r->start_ns;
+    }
+    if (r->start_ns < a->blocks[b].min_start_ns)
+        a->blocks[b].min_start_ns = r->start_ns;
+    if (r->start_ns < a->super_min_start[s])
+        a->super_min_start[s] = r->start_ns;
+    a->requests[a->n++] = *r;
+    a->all.bytes += (uint64_t)r->bytes;
+    a->all.n_objects += (uint64_t)r->n_objects;
+}
+
+bool autoterm_add(struct autoterm *a, uint32_t thread, const struct attribution_request *r,
+                  struct err *e)
+{
+    if ((thread >= a->n_threads && !grow_threads(a, thread)) ||
+        (r->ok && a->n == a->cap && !grow_requests(a)))
+        return err_set(e, "out of memory");
+    segment_thread_add(&a->threads[thread], r->start_ns, r->end_ns);
+    if (r->ok)
+        append(a, r);
+    return true;
+}
+
+/* The first request that ends after t. */
+static size_t first_after(const struct autoterm *a, int64_t t_ns)
+{
+    size_t lo = 0, hi = a->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (a->requests[mid].end_ns <= t_ns)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void add_part(struct done *d, const struct attribution_request *r, int64_t t_ns)
+{
+    struct attribution_objects objects = attribution_objects_before(r, t_ns);
+    d->bytes += (uint64_t)attribution_bytes_before(r, t_ns);
+    d->n_objects += (uint64_t)objects.whole;
+    d->object_frac += objects.frac;
+}
+
+static struct done done_before(const struct autoterm *a, int64_t t_ns)
+{
+    size_t after = first_after(a, t_ns);
+    if (after == 0 && a->n == 0)
+        return a->all;
+    size_t from = after / BLOCK * BLOCK; /* of the last block that may hold ended ones */
+    struct done d = after < a->n || after % BLOCK != 0 ? a->blocks[after / BLOCK].before : a->all;
+    for (size_t i = from; i < after; i++) {
+        d.bytes += (uint64_t)a->requests[i].bytes;
+        d.n_objects += (uint64_t)a->requests[i].n_objects;
+    }
+    /* One of no length that lies on t itself belongs to what begins there. */
+    for (size_t i = after; i > 0 && a->requests[i - 1].end_ns == t_ns; i--) {
+        const struct attribution_request *r = &a->requests[i - 1];
+        if (r->start_ns == r->end_ns) {
+            d.bytes -= (uint64_t)r->bytes;
+            d.n_objects -= (uint64_t)r->n_objects;
+        }
+    }
+    for (size_t i = after; i < a->n;) {
+        size_t b = i / BLOCK, s = b / SUPER_BLOCK;
+        if (a->super_min_start[s] >= t_ns) {
+            i = (s + 1) * SUPER_BLOCK * BLOCK;
+        } else if (a->blocks[b].min_start_ns >= t_ns) {
+            i = (b + 1) * BLOCK;
+        } else {
+            if (a->requests[i].start_ns < t_ns)
+                add_part(&d, &a->requests[i], t_ns);
+            i++;
+        }
+    }
+    return d;
+}
+
+/* Forgets requests that ended by t, in whole super blocks, once they are the most. */
+static void forget(struct autoterm *a, int64_t t_ns)
+{
+    size_t unit = BLOCK * SUPER_BLOCK;
+    size_t n = first_after(a, t_ns) / unit * unit;
+    if (n < a->n / 2 || n == 0)
+        return;
+    size_t n_blocks = (a->n + BLOCK - 1) / BLOCK, n_supers = (a->n + unit - 1) / unit;
+    memmove(a->requests, a->requests + n, (a->n - n) * sizeof *a->requests);
+    memmove(a->blocks, a->blocks + n / BLOCK, (n_blocks - n / BLOCK) * sizeof *a->blocks);
+    memmove(a->super_min_start, a->super_min_start + n / unit,
+            (n_supers - n / unit) * sizeof *a->super_min_start);
+    a->n -= n;
+}
+
+/* Amount between two points in time, per second. */
+static double objects_between(const struct done *from, const struct done *to)
+{
+    double parts = (double)(__int128)(to->object_frac - from->object_frac);
+    return (double)(int64_t)(to->n_objects - from->n_objects) +
+           ldexp(parts, -ATTRIBUTION_FRAC_BITS);
+}
+
+bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w)
+{
+    struct segment_range range = segment_range_all(a->threads, a->n_threads);
+    if (!segment_range_usable(&range))
+        return false;
+    int64_t length_ns = range.end_ns - range.start_ns;
+    int64_t segment_ns = length_ns / N_SEGMENTS;
+    if (length_ns <= (__int128)a->dur_ns * N_SEGMENTS / N_COMPARED || segment_ns == 0)
+        return false;
+    int64_t n = segment_count(&range, segment_ns);
+    if (n < N_COMPARED)
+        return false;
+
+    int64_t start_ns = range.start_ns + (n - N_COMPARED) * segment_ns;
+    double seconds = (double)segment_ns / 1e9;
+    double bytes_per_s[N_COMPARED], objects_per_s[N_COMPARED];
+    struct done from = done_before(a, start_ns);
+    for (int k = 0; k < N_COMPARED; k++) {
+        struct done to = done_before(a, start_ns + (k + 1) * segment_ns);
+        bytes_per_s[k] = (double)(to.bytes - from.bytes) / seconds;
+        objects_per_s[k] = objects_between(&from, &to) / seconds;
+        from = to;
+    }
+    /* There are never fewer than 24 segments, the range's end only moves on, and a thread that
+     * begins now moves its start past all that was added: no later window begins before this. */
+    forget(a, range.start_ns + (N_SEGMENTS - 1 - N_COMPARED) * segment_ns - 1);
+
+    const double *speed = bytes_per_s[N_COMPARED - 1] > 0 ? bytes_per_s : objects_per_s;
+    double current = speed[N_COMPARED - 1];
+    for (int k = 0; k < N_COMPARED - 1; k++)
+        if (fabs(speed[k] - current) > current * a->pct / 100)
+            return false;
+    if (w != NULL)
+        *w = (struct autoterm_window){
+            .start_ns = start_ns,
+            .end_ns = start_ns + N_COMPARED * segment_ns,
+            .segment_ns = segment_ns,
+            .bytes_per_s = bytes_per_s[N_COMPARED - 1],
+            .objects_per_s = objects_per_s[N_COMPARED - 1],
+        };
+    return true;
+}
+
+bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
+                     bool (*next)(void *ctx, uint32_t *thread, struct attribution_request *r),
+                     void *ctx, struct autoterm_stop *stop, struct err *e)
+{
+    struct autoterm *a = autoterm_new(dur_ns, pct, e);
+    uint32_t thread;
+    struct attribution_request r;
+    bool ok = a != NULL;
+    *stop = (struct autoterm_stop){.at_s = 1};
+    while (ok && !stop->stopped && next(ctx, &thread, &r)) {
+        /* Instants passed before this request ended: nothing changed between them, one stands for
+         * all. */
+        int64_t elapsed_ns = r.end_ns - first_start_ns;
+        if ((elapsed_ns - 1) / SECOND_NS >= stop->at_s) {
+            stop->stopped = autoterm_is_stable(a, &stop->window);
+            if (!stop->stopped)
+                stop->at_s = (elapsed_ns - 1) / SECOND_NS + 1;
+        }
+        ok = stop->stopped || autoterm_add(a, thread, &r, e);
+    }
+    /* The latest end may be a whole second itself. */
+    if (ok && !stop->stopped && a->n_threads > 0) {
+        int64_t elapsed_ns = r.end_ns - first_start_ns;
+        if (elapsed_ns % SECOND_NS == 0 && elapsed_ns / SECOND_NS == stop->at_s)
+            stop->stopped = autoterm_is_stable(a, &stop->window);
+    }
+    if (!stop->stopped)
+        stop->at_s = 0;
+    autoterm_free(a);
+    return ok;
+}

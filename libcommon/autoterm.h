@@ -1,0 +1,53 @@
+/* Whether a run has become stable (analysis-semantics.md 9, "autoterm"): the last seven of about 25
+ * segments of the all-threads range are equally fast. Used live by a load generator and in replay.
+ */
+#ifndef S3_AUTOTERM_H
+#define S3_AUTOTERM_H
+
+#include "attribution.h"
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AUTOTERM_DEFAULT_DUR_NS INT64_C(10000000000)
+#define AUTOTERM_DEFAULT_PCT    7.5
+
+struct autoterm;
+
+/* dur_ns > 0: how long it must have been stable; pct: how far the six segments before may be from
+ * the last one. NULL: out of memory. */
+struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e);
+void autoterm_free(struct autoterm *a);
+
+/* Adds a request that has ended; in order of `end`. Threads are numbered densely from 0. False: out
+ * of memory. */
+bool autoterm_add(struct autoterm *a, uint32_t thread, const struct attribution_request *r,
+                  struct err *e);
+
+/* The seven segments that decided, and the speed of the last one. */
+struct autoterm_window {
+    int64_t start_ns, end_ns, segment_ns;
+    double bytes_per_s, objects_per_s;
+};
+
+/* Whether the run is stable, going by the requests added so far; fills *w (which may be NULL) then.
+ * Cost: threads, and the requests that run across the eight ends of the segments. Forgets requests
+ * that no later window can reach, so a run of any length takes bounded memory. */
+bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w);
+
+struct autoterm_stop {
+    bool stopped;
+    int64_t at_s; /* whole seconds after the first start */
+    struct autoterm_window window;
+};
+
+/* Replays a recorded run: asks at each whole second after first_start_ns, up to the latest end.
+ * `next` hands out the requests in order of `end` and returns false after the last. False: out of
+ * memory. */
+bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
+                     bool (*next)(void *ctx, uint32_t *thread, struct attribution_request *r),
+                     void *ctx, struct autoterm_stop *stop, struct err *e);
+
+#endif

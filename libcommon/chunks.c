@@ -1,0 +1,156 @@
+#include "chunks.h"
+
+#include "rowindex.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNKS_AHEAD 3
+
+/* A thread that decompresses into a ring of chunks. */
+struct chunks_ahead {
+    struct zreader *zreader;
+    struct chunk chunk[CHUNKS_AHEAD];
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned n_filled, n_used; /* counters; a chunk is at counter % CHUNKS_AHEAD */
+    bool stop;
+};
+
+static bool chunk_init(struct chunk *c)
+{
+    c->mem = malloc(CHUNKS_MAX_BYTES + ROWINDEX_PADDING);
+    return c->mem != NULL;
+}
+
+static char *chunk_text(struct chunk *c)
+{
+    return c->mem + CHUNKS_CARRY_BYTES;
+}
+
+static void chunk_fill(struct chunk *c, struct zreader *z)
+{
+    zreader_read(z, chunk_text(c), CHUNKS_TEXT_BYTES, &c->result);
+    memset(chunk_text(c) + c->result.n, 0, ROWINDEX_PADDING);
+}
+
+bool chunks_is_last(const struct zresult *result)
+{
+    return result->event == ZEVENT_END || result->event == ZEVENT_FAILED;
+}
+
+bool chunks_init(struct chunks *c, struct err *e)
+{
+    memset(c, 0, sizeof *c);
+    c->zreader = zreader_new(e);
+    return c->zreader && (chunk_init(&c->own) || err_set(e, "out of memory"));
+}
+
+void chunks_fini(struct chunks *c)
+{
+    zreader_free(c->zreader);
+    free(c->own.mem);
+    memset(c, 0, sizeof *c);
+}
+
+static void *ahead_main(void *arg)
+{
+    struct chunks_ahead *a = arg;
+    bool go_on = true;
+
+    while (go_on) {
+        pthread_mutex_lock(&a->lock);
+        while (a->n_filled - a->n_used == CHUNKS_AHEAD && !a->stop)
+            pthread_cond_wait(&a->changed, &a->lock);
+        bool stop = a->stop;
+        struct chunk *c = &a->chunk[a->n_filled % CHUNKS_AHEAD];
+        pthread_mutex_unlock(&a->lock);
+        if (stop)
+            break;
+        chunk_fill(c, a->zreader);
+        go_on = !chunks_is_last(&c->result);
+        pthread_mutex_lock(&a->lock);
+        a->n_filled++;
+        pthread_cond_signal(&a->changed);
+        pthread_mutex_unlock(&a->lock);
+    }
+    return NULL;
+}
+
+static void ahead_free(struct chunks_ahead *a)
+{
+    for (int i = 0; i < CHUNKS_AHEAD; i++)
+        free(a->chunk[i].mem);
+    pthread_mutex_destroy(&a->lock);
+    pthread_cond_destroy(&a->changed);
+    free(a);
+}
+
+/* NULL: no memory or no thread. */
+static struct chunks_ahead *ahead_start(struct zreader *z)
+{
+    struct chunks_ahead *a = calloc(1, sizeof *a);
+    bool ok = true;
+
+    if (!a)
+        return NULL;
+    a->zreader = z;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->changed, NULL);
+    for (int i = 0; i < CHUNKS_AHEAD; i++)
+        ok = chunk_init(&a->chunk[i]) && ok;
+    if (ok && pthread_create(&a->thread, NULL, ahead_main, a) == 0)
+        return a;
+    ahead_free(a);
+    return NULL;
+}
+
+void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
+                  bool beside)
+{
+    zreader_range(c->zreader, s, start, end);
+    c->held = false;
+    c->ahead = beside ? ahead_start(c->zreader) : NULL;
+}
+
+const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,
+                                  const char **text)
+{
+    struct chunks_ahead *a = c->ahead;
+    struct chunk *next = a ? &a->chunk[(a->n_used + c->held) % CHUNKS_AHEAD] : &c->own;
+
+    /* Before the chunk that holds the carry is given back. The thread beside does not touch what
+     * lies in front of a text. */
+    if (n_carry)
+        memmove(chunk_text(next) - n_carry, carry, n_carry);
+    *text = chunk_text(next) - n_carry;
+    if (!a) {
+        chunk_fill(next, c->zreader);
+        return &next->result;
+    }
+    pthread_mutex_lock(&a->lock);
+    a->n_used += c->held;
+    pthread_cond_signal(&a->changed);
+    while (a->n_filled == a->n_used)
+        pthread_cond_wait(&a->changed, &a->lock);
+    pthread_mutex_unlock(&a->lock);
+    c->held = true;
+    return &next->result;
+}
+
+void chunks_end(struct chunks *c)
+{
+    struct chunks_ahead *a = c->ahead;
+
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    pthread_cond_signal(&a->changed);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->thread, NULL);
+    ahead_free(a);
+    c->ahead = NULL;
+}

@@ -1,0 +1,52 @@
+/* The text of a range of a capture in pieces, decompressed on the calling thread or on one beside
+ * it. In front of each piece is room for the end of the piece before it, so that a row that lies
+ * across the two stands in one place. */
+#ifndef S3_CHUNKS_H
+#define S3_CHUNKS_H
+
+#include "err.h"
+#include "recfile.h"
+#include "zsource.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHUNKS_TEXT_BYTES  (512u << 10)
+#define CHUNKS_CARRY_BYTES (RECFILE_MAX_ROW_BYTES + CHUNKS_TEXT_BYTES)
+/* The longest text that chunks_next gives. */
+#define CHUNKS_MAX_BYTES   (CHUNKS_CARRY_BYTES + CHUNKS_TEXT_BYTES)
+
+struct chunk {
+    char *mem;             /* CHUNKS_CARRY_BYTES, then the text, then padding */
+    struct zresult result; /* what came; result.n bytes of text */
+};
+
+struct chunks {
+    struct zreader *zreader;
+    struct chunk own;
+    struct chunks_ahead *ahead; /* the thread beside; NULL: none */
+    bool held;                  /* the chunk given last is one of ahead's */
+};
+
+bool chunks_init(struct chunks *c, struct err *e);
+void chunks_fini(struct chunks *c);
+
+/* Begins to read [start, end) of s. With `beside` a thread is started that decompresses ahead
+ * (where none can be had, the caller's does it). chunks_end must follow. */
+void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
+                  bool beside);
+
+/* The next chunk, with the n_carry <= CHUNKS_CARRY_BYTES bytes at `carry` in front of its text;
+ * `carry` may lie in the chunk before, which is given back by this. *text is where the carry
+ * begins; ROWINDEX_PADDING bytes are readable behind the text. */
+const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,
+                                  const char **text);
+
+/* Stops reading; the last chunk is no longer valid. */
+void chunks_end(struct chunks *c);
+
+/* True if nothing follows a chunk with this result. */
+bool chunks_is_last(const struct zresult *result);
+
+#endif

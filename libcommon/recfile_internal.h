@@ -1,0 +1,135 @@
+/* Shared by recfile.c (units and their turns) and recunit.c (reading one unit), and by nothing
+ * else. */
+#ifndef S3_RECFILE_INTERNAL_H
+#define S3_RECFILE_INTERNAL_H
+
+#include "chunks.h"
+#include "recfile.h"
+#include "rowparse.h"
+#include "xxh64.h"
+#include "zsource.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Comments that a unit may hold; of more, the last one replaces the one before. */
+#define UNIT_MAX_COMMENTS 64
+
+/* A string that grows. */
+struct text {
+    char *s;
+    size_t n, cap;
+};
+
+/* What is open where the text of a unit ends, for the next one. */
+struct seam {
+    struct text carry; /* the beginning of a row */
+    bool dropped;      /* after damage: what comes next may be the rest of a row */
+    bool skip_line;    /* inside a row that is too long */
+    uint64_t n_lines;  /* newlines before `carry` */
+};
+
+struct unit {
+    uint64_t index;
+    uint64_t start, end; /* bytes of the file */
+    bool is_last;
+    bool head;    /* its predecessors are committed, and so is the seam */
+    bool done;    /* read as far as it goes; waits for its turn */
+    bool misread; /* must be read again as the head */
+    struct recfile_layout layout, end_layout;
+    bool has_layout;
+    struct text first_line; /* not of a head unit: the text up to and with the first newline */
+    bool has_first_line;
+    struct seam
+        seam;     /* at its end; lines are counted from behind first_line unless it is the head */
+    void **sinks; /* one for the rows below each header line */
+    struct recfile_layout *layouts; /* of each sink's rows */
+    size_t n_sinks;
+    size_t n_held; /* rows */
+    struct text comments[UNIT_MAX_COMMENTS];
+    size_t n_comments;
+    bool failed, error_has_line;
+    uint64_t error_line;
+    struct err error;
+    /* As in struct recfile_info. */
+    uint64_t n_rows, n_text_bytes, n_frames, n_skippable, n_unverified;
+    uint32_t n_headers;
+    bool has_intended;
+    uint64_t n_dropped[N_DROPS];
+    uint64_t drop_line[N_DROPS]; /* of the first of each kind */
+    char drop_why[N_DROPS][200];
+};
+
+struct reader {
+    const struct recfile_options *options;
+    const struct recfile_sink *sink;
+    struct recfile_info *info;
+    struct zsource source;
+    unsigned n_threads, max_ahead;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t next_start; /* of the next unit */
+    uint64_t n_units;    /* handed out */
+    uint64_t turn;       /* units before it are committed */
+    bool no_more, stop, committing;
+    struct unit **ahead;          /* the units from `turn` on, at index % max_ahead */
+    struct recfile_layout layout; /* of the committed text */
+    bool has_layout;
+    struct err error;
+    uint64_t n_read; /* compressed bytes */
+
+    /* These belong to whoever has the turn. */
+    struct seam seam;
+    uint32_t input;
+};
+
+/* One reading thread and what it needs. */
+struct worker {
+    struct reader *reader;
+    struct unit *unit; /* at work on */
+    struct rowparse parse;
+    struct rowparse_events events;
+    struct chunks chunks;
+    struct xxh64 checksum;
+    uint64_t frame_first_row;
+    bool misread; /* the unit was begun on a wrong assumption: read it again as the head */
+};
+
+/* ---- recunit.c ---- */
+
+bool text_add(struct text *t, const char *s, size_t n);
+void text_fini(struct text *t);
+
+/* What the parser tells goes to the worker that is its ctx. */
+extern const struct rowparse_events recunit_events;
+
+/* Reads the worker's unit to its end; a head unit goes on from the reader's seam. False: stopped
+ * (the unit has failed or is misread, or the reader stops). */
+bool recunit_run(struct worker *w);
+
+/* The first failure of a unit counts. Always false. */
+bool recunit_fail(struct unit *u, const char *why);
+
+/* The unit cannot be read without knowing what stands before it. Always false. */
+bool recunit_give_up(struct worker *w);
+
+/* Where the rows go from here on, until the next header line. */
+bool recunit_add_sink(struct reader *r, struct unit *u);
+bool recunit_commit_sink(struct reader *r, struct unit *u, size_t i);
+bool recunit_emit_comment(struct reader *r, struct unit *u, const char *line, size_t n);
+
+/* Makes a header line count for all that follows. */
+bool recunit_publish_layout(struct reader *r, struct unit *u, const struct recfile_layout *layout);
+
+/* Passes over the rest of a row whose beginning was lost or is too long. Returns what it passed. */
+size_t recunit_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *text, size_t n);
+
+/* ---- recfile.c ---- */
+
+/* For a unit that holds many rows: waits until it is the head. False: failed or misread. */
+bool reader_take_turn(struct worker *w);
+
+#endif

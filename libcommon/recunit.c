@@ -1,0 +1,412 @@
+#include "recfile_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many compressed bytes on, a thread beside decompresses a unit. */
+#define BESIDE_MIN_BYTES       (4u << 20)
+/* The same where there is one unit only. */
+#define BESIDE_MIN_BYTES_ALONE (512u << 10)
+/* Rows that a unit may hold before it waits for its turn. */
+#define MAX_HELD_ROWS          65536
+/* Rows that the head holds between two commits: few enough to stay in the cache. */
+#define HEAD_HELD_ROWS         4096
+
+bool text_add(struct text *t, const char *s, size_t n)
+{
+    if (t->n + n + ROWINDEX_PADDING > t->cap) {
+        size_t cap = (t->n + n) * 2 + 256;
+        char *grown = realloc(t->s, cap);
+        if (!grown)
+            return false;
+        t->s = grown;
+        t->cap = cap;
+    }
+    memcpy(t->s + t->n, s, n);
+    t->n += n;
+    memset(t->s + t->n, 0, ROWINDEX_PADDING);
+    return true;
+}
+
+void text_fini(struct text *t)
+{
+    free(t->s);
+    memset(t, 0, sizeof *t);
+}
+
+/* -- failing and dropping ------------------------------------------------------------------------
+ */
+
+bool recunit_fail(struct unit *u, const char *why)
+{
+    u->failed = true;
+    return err_set(&u->error, "%s", why);
+}
+
+static bool recunit_fail_at(struct unit *u, uint64_t line, const char *why)
+{
+    if (!u->failed) {
+        u->error_has_line = true;
+        u->error_line = line;
+    }
+    return recunit_fail(u, why);
+}
+
+static bool drop(struct worker *w, enum recfile_drop what, uint64_t line, const char *why)
+{
+    struct unit *u = w->unit;
+
+    if (!w->reader->options->salvage)
+        return recunit_fail_at(u, line, why);
+    if (u->n_dropped[what]++ == 0) {
+        u->drop_line[what] = line;
+        snprintf(u->drop_why[what], sizeof u->drop_why[what], "%s", why);
+    }
+    return true;
+}
+
+bool recunit_give_up(struct worker *w)
+{
+    w->misread = true;
+    return false;
+}
+
+/* -- what the parser of a unit tells -------------------------------------------------------------
+ */
+
+bool recunit_add_sink(struct reader *r, struct unit *u)
+{
+    void **grown = realloc(u->sinks, (u->n_sinks + 1) * sizeof *grown);
+
+    if (!grown)
+        return recunit_fail(u, "out of memory");
+    u->sinks = grown;
+    struct recfile_layout *layouts = realloc(u->layouts, (u->n_sinks + 1) * sizeof *layouts);
+    if (!layouts)
+        return recunit_fail(u, "out of memory");
+    u->layouts = layouts;
+    u->layouts[u->n_sinks] = u->end_layout;
+    u->sinks[u->n_sinks] = r->sink->unit_new(r->sink->ctx, &u->error);
+    if (!u->sinks[u->n_sinks])
+        return recunit_fail(u, "out of memory");
+    u->n_sinks++;
+    return true;
+}
+
+bool recunit_commit_sink(struct reader *r, struct unit *u, size_t i)
+{
+    return r->sink->unit_commit(r->sink->ctx, u->sinks[i], r->input, &u->error) ||
+           recunit_fail(u, "out of memory");
+}
+
+static bool on_rows(void *ctx, const struct record *rows, size_t n)
+{
+    struct worker *w = ctx;
+    struct unit *u = w->unit;
+    const struct recfile_sink *sink = w->reader->sink;
+
+    if (!sink->unit_rows(sink->ctx, u->sinks[u->n_sinks - 1], rows, n, &u->error))
+        return recunit_fail(u, "out of memory");
+    u->n_rows += n;
+    u->n_held += n;
+    if (u->n_held < MAX_HELD_ROWS && !(u->head && u->n_held >= HEAD_HELD_ROWS))
+        return true;
+    if (!u->head)
+        return reader_take_turn(w);
+    u->n_held = 0;
+    return recunit_commit_sink(w->reader, u, u->n_sinks - 1);
+}
+
+bool recunit_publish_layout(struct reader *r, struct unit *u, const struct recfile_layout *layout)
+{
+    pthread_mutex_lock(&r->lock);
+    r->layout = *layout;
+    r->has_layout = true;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return !r->sink->header || r->sink->header(r->sink->ctx, layout, &u->error) ||
+           recunit_fail(u, "out of memory");
+}
+
+/* A header line: the first one, or that of a capture which was put behind another with cat. */
+static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
+{
+    struct worker *w = ctx;
+    struct unit *u = w->unit;
+    struct recfile_layout layout;
+    struct err e = {0};
+
+    if (line[0] == '{' || line[0] == '[')
+        return recunit_fail_at(
+            u, line_no,
+            "this is JSON, an aggregated recording that holds no single requests: "
+            "record again with --full, or take the .csv.zst of the run");
+    if (!rowparse_header(line, n, &layout, &e))
+        return recunit_fail_at(u, line_no, e.msg);
+    bool is_first = !w->parse.has_layout;
+    w->parse.layout = u->end_layout = layout;
+    w->parse.has_layout = true;
+    u->n_headers++;
+    u->has_intended |= layout.field[COL_INTENDED] >= 0;
+    if (!u->head)
+        return recunit_add_sink(w->reader, u);
+    if (!is_first) {
+        if (!recunit_commit_sink(w->reader, u, u->n_sinks - 1))
+            return false;
+        w->reader->input++;
+    }
+    return recunit_publish_layout(w->reader, u, &layout);
+}
+
+bool recunit_emit_comment(struct reader *r, struct unit *u, const char *line, size_t n)
+{
+    return r->sink->comment(r->sink->ctx, (struct slice){line, n}, &u->error) ||
+           recunit_fail(u, "out of memory");
+}
+
+static bool on_comment(void *ctx, const char *line, size_t n)
+{
+    struct worker *w = ctx;
+    struct unit *u = w->unit;
+
+    if (!w->reader->sink->comment)
+        return true;
+    if (u->head)
+        return recunit_emit_comment(w->reader, u, line, n);
+    struct text *t =
+        &u->comments[u->n_comments < UNIT_MAX_COMMENTS ? u->n_comments++ : UNIT_MAX_COMMENTS - 1];
+    t->n = 0;
+    return text_add(t, line, n) || recunit_fail(u, "out of memory");
+}
+
+static bool on_bad(void *ctx, uint64_t line_no, const char *why)
+{
+    return drop(ctx, DROP_BAD_ROW, line_no, why);
+}
+
+const struct rowparse_events recunit_events = {
+    .rows = on_rows,
+    .header = on_header,
+    .comment = on_comment,
+    .bad = on_bad,
+};
+
+/* -- reading a unit -------------------------------------------------------------------------------
+ */
+
+static bool stopped(struct reader *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool stop = r->stop;
+    pthread_mutex_unlock(&r->lock);
+    return stop;
+}
+
+/* Whether the line behind damage begins a row rather than being the rest of one: it begins with idx
+ * and has all its fields, or a quoted error that goes on in the next line. (If it lost digits of
+ * its idx, that does no harm.) */
+static bool begins_row(const struct rowparse *p, const char *line, size_t n)
+{
+    const struct recfile_layout *l = &p->layout;
+    int delimiters = 0;
+    bool quoted_error = false;
+
+    if (!p->has_layout || l->field[COL_IDX] != 0 || n == 0 || line[0] < '0' || line[0] > '9')
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        delimiters += line[i] == l->delimiter;
+        quoted_error |= line[i] == l->delimiter && delimiters == l->field[COL_ERROR] && i + 1 < n &&
+                        line[i + 1] == '"';
+    }
+    return delimiters == l->n_fields - 1 || quoted_error;
+}
+
+size_t recunit_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *text, size_t n)
+{
+    const char *newline = memchr(text, '\n', n);
+    size_t len = newline ? (size_t)(newline - text) : n;
+
+    if (seam->dropped && (newline || n > RECFILE_MAX_ROW_BYTES)) {
+        seam->dropped = false;
+        if (begins_row(p, text, len))
+            return 0;
+        seam->skip_line = true;
+    }
+    if (!seam->skip_line)
+        return 0;
+    seam->skip_line = newline == NULL;
+    p->n_lines += newline != NULL;
+    return newline ? len + 1 : n;
+}
+
+/* Keeps the first line of a unit that is not the head. Returns false to stop. */
+static bool first_line(struct worker *w, const char *text, size_t n, size_t *used)
+{
+    struct unit *u = w->unit;
+    const char *newline = memchr(text, '\n', n);
+
+    *used = newline ? (size_t)(newline - text) + 1 : n;
+    u->has_first_line = newline != NULL;
+    if (u->first_line.n + *used > RECFILE_MAX_ROW_BYTES)
+        return recunit_give_up(w);
+    return text_add(&u->first_line, text, *used) || recunit_fail(u, "out of memory");
+}
+
+/* Parses text[0..n) of the unit; *rest is how much at its end is not a whole row yet. */
+static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t *rest)
+{
+    struct unit *u = w->unit;
+    struct rowparse *p = &w->parse;
+    size_t at = 0, used;
+
+    *rest = 0;
+    if (!u->head && !u->has_first_line && !first_line(w, text, n, &at))
+        return false;
+    while (at < n) {
+        at += recunit_skip_rest_of_row(p, &u->seam, text + at, n - at);
+        if (at == n)
+            break;
+        if (u->seam.dropped && !last) {
+            *rest = n - at;
+            break;
+        }
+        enum rowparse_end end = rowparse_text(p, text + at, n - at, last, &used);
+        if (end != ROWPARSE_ALL)
+            return end == ROWPARSE_STOPPED ? false : recunit_fail(u, "out of memory");
+        at += used;
+        if (n - at <= RECFILE_MAX_ROW_BYTES) {
+            *rest = n - at;
+            break;
+        }
+        if (!on_bad(w, p->n_lines + 1, ROWPARSE_TOO_LONG))
+            return false;
+        u->seam.skip_line = true;
+    }
+    return true;
+}
+
+static void begin_frame(struct worker *w)
+{
+    xxh64_init(&w->checksum);
+    w->frame_first_row = w->unit->n_rows;
+}
+
+/* Drops the row that is open where damage was found. */
+static void lose_rest(struct worker *w, const char *rest, size_t *n_rest)
+{
+    w->parse.n_lines += rowparse_count_lines(rest, *n_rest);
+    *n_rest = 0;
+    w->unit->seam.dropped = true;
+}
+
+/* The unit's size in the file; a pipe counts as large. */
+static uint64_t unit_bytes(const struct reader *r, const struct unit *u)
+{
+    uint64_t end = r->source.seekable && u->end > r->source.size ? r->source.size : u->end;
+
+    return end - u->start;
+}
+
+/* What the end of a chunk means; rest[0..*n_rest) is not a whole row yet. False: stop. */
+static bool chunk_event(struct worker *w, const struct zresult *result, const char *rest,
+                        size_t *n_rest)
+{
+    struct unit *u = w->unit;
+    uint64_t line = w->parse.n_lines + 1;
+    enum recfile_drop what = DROP_DAMAGED_FRAME;
+
+    switch (result->event) {
+    case ZEVENT_MORE:
+    case ZEVENT_END:
+        return true;
+    case ZEVENT_FAILED:
+        return recunit_fail(u, result->why);
+    case ZEVENT_FRAME_END:
+        if (result->has_checksum && (uint32_t)xxh64_value(&w->checksum) != result->checksum) {
+            if (!w->reader->options->salvage)
+                return recunit_fail_at(u, line, "the zstd frame that ends here fails its checksum");
+            u->n_unverified += u->n_rows - w->frame_first_row;
+            /* What such a frame leaves open must not spoil the first rows of the next one. */
+            if (*n_rest) {
+                drop(w, DROP_BAD_ROW, line, "runs on from a zstd frame that fails its checksum");
+                lose_rest(w, rest, n_rest);
+            }
+        }
+        begin_frame(w);
+        return true;
+    case ZEVENT_CUT:
+        what = DROP_CUT_FRAME;
+        break;
+    case ZEVENT_GARBAGE:
+        what = DROP_GARBAGE;
+        break;
+    case ZEVENT_DAMAGE:
+        break;
+    }
+    if (!u->head && !u->has_first_line)
+        return recunit_give_up(w);
+    if (!drop(w, what, line, result->why))
+        return false;
+    lose_rest(w, rest, n_rest);
+    begin_frame(w);
+    return true;
+}
+
+static void report_progress(struct reader *r, uint64_t n)
+{
+    if (!r->options->progress)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->n_read += n;
+    r->options->progress(r->options->progress_ctx, r->n_read, r->source.size);
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool recunit_run(struct worker *w)
+{
+    struct reader *r = w->reader;
+    struct unit *u = w->unit;
+    struct rowparse *p = &w->parse;
+    const char *carry = NULL;
+    size_t n_carry = 0;
+    uint64_t at = u->start;
+    uint64_t beside_from = r->n_threads == 1 ? BESIDE_MIN_BYTES_ALONE : BESIDE_MIN_BYTES;
+    bool go_on = true, end = false;
+
+    p->layout = u->end_layout = u->layout;
+    p->has_layout = u->has_layout;
+    p->n_lines = 0;
+    p->n_batch = 0;
+    if (u->head) {
+        p->n_lines = r->seam.n_lines;
+        u->seam.dropped = r->seam.dropped;
+        u->seam.skip_line = r->seam.skip_line;
+        carry = r->seam.carry.s;
+        n_carry = r->seam.carry.n;
+    }
+    w->misread = false;
+    begin_frame(w);
+    chunks_begin(&w->chunks, &r->source, u->start, u->end,
+                 r->source.compressed && unit_bytes(r, u) >= beside_from);
+    while (go_on && !end) {
+        const char *text;
+        const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);
+        size_t n = n_carry + result->n;
+        xxh64_add(&w->checksum, text + n_carry, result->n);
+        u->n_text_bytes += result->n;
+        end = chunks_is_last(result);
+        go_on = feed(w, text, n, u->is_last && result->event == ZEVENT_END, &n_carry);
+        carry = text + n - n_carry;
+        go_on = go_on && chunk_event(w, result, carry, &n_carry) && !stopped(r);
+        report_progress(r, result->position - at);
+        at = result->position;
+    }
+    u->seam.n_lines = p->n_lines;
+    if (go_on && n_carry && !text_add(&u->seam.carry, carry, n_carry))
+        go_on = recunit_fail(u, "out of memory");
+    chunks_end(&w->chunks);
+    u->n_frames = zreader_n_frames(w->chunks.zreader);
+    u->n_skippable = zreader_n_skippable(w->chunks.zreader);
+    return go_on;
+}

@@ -1,0 +1,37 @@
+/* Records to rows of text as we write them (capture-format.md, "What we write"): the opposite of
+ * rowparse.h. */
+#ifndef S3_ROWFORMAT_H
+#define S3_ROWFORMAT_H
+
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room that a number (an idx) takes at most. */
+#define ROWFORMAT_NUMBER_BYTES 20
+
+/* Formats rows one after another. */
+struct rowformat {
+    bool intended;  /* with that column */
+    int64_t second; /* the last one written, since the epoch, */
+    char date[20];  /* and its text: "2026-11-21T05:41:32." */
+};
+
+void rowformat_init(struct rowformat *f, bool intended);
+
+/* The header line, with its newline. */
+const char *rowformat_header(bool intended);
+
+/* Writes a number in decimal and returns its end. */
+char *rowformat_put_number(char *out, uint64_t value);
+
+/* The bytes that rowformat_put writes at most. */
+size_t rowformat_bound(const struct record *r);
+
+/* Writes the row from behind its idx to its newline ("\t3\tGET\t...\n") and returns its end. Times
+ * must be 0 or later, or RECORD_NO_TIME. */
+char *rowformat_put(struct rowformat *f, char *out, const struct record *r);
+
+#endif

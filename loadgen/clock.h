@@ -1,0 +1,36 @@
+/* Time. A run uses CLOCK_MONOTONIC alone; what is recorded is that time plus one offset, taken when
+ * the run began, so that a stepped wall clock cannot bend it. */
+#ifndef S3_CLOCK_H
+#define S3_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define CLOCK_NS_PER_S  INT64_C(1000000000)
+#define CLOCK_NS_PER_MS INT64_C(1000000)
+
+/* Later than any time. */
+#define CLOCK_NEVER INT64_MAX
+
+/* CLOCK_MONOTONIC in ns. */
+static inline int64_t clock_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
+}
+
+/* CPU time (user and system) of the calling thread in ns. */
+static inline int64_t clock_thread_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
+}
+
+/* CLOCK_REALTIME less CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */
+int64_t clock_offset_ns(void);
+
+#endif

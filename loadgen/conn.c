@@ -1,0 +1,327 @@
+#include "conn.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A body is read in pieces of this size; less than LOW_WATER_MIN is not worth waiting for more. */
+#define LOW_WATER_MAX (512 * 1024)
+#define LOW_WATER_MIN (128 * 1024)
+
+/* Marks data.ptr of libcurl's sockets. */
+#define SOCKET_TAG 1
+
+/* A proxy that is spoken to over TLS keeps even plain HTTP within libcurl. */
+static bool has_tls_proxy(void)
+{
+    static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && strncasecmp(value, "https:", 6) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *assigned)
+{
+    struct conn *c = user;
+    struct conn_socket *s = assigned;
+    struct epoll_event event = {0};
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (s != NULL) {
+            epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
+            s->fd = -1;
+        }
+        return 0;
+    }
+    bool is_new = s == NULL;
+    for (size_t i = 0; s == NULL && i < CONN_SOCKETS_MAX; i++)
+        if (c->sockets[i].fd < 0)
+            s = &c->sockets[i];
+    if (s == NULL)
+        return -1;
+    s->fd = fd;
+    event.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+    event.data.ptr = (char *)s + SOCKET_TAG;
+    if (is_new)
+        curl_multi_assign(c->multi, fd, s);
+    int done = epoll_ctl(c->epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+    return done == 0 ? 0 : -1;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *user)
+{
+    struct conn *c = user;
+
+    (void)multi;
+    c->due_ns = timeout_ms < 0 ? CLOCK_NEVER : clock_now_ns() + timeout_ms * CLOCK_NS_PER_MS;
+    return 0;
+}
+
+static bool set_up(struct conn *c, const struct conn_style *style, const char *address)
+{
+    char url[300];
+    CURL *easy = c->easy;
+    bool ok = true;
+
+    snprintf(url, sizeof url, "%s://%s/", style->tls ? "https" : "http", address);
+    ok = ok && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    /* Else https would negotiate HTTP/2. */
+    ok = ok && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
+    /* Also the most that curl_easy_recv hands out at once. */
+    ok = ok && curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LOW_WATER_MAX) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                                (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
+    if (style->insecure) {
+        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L) == CURLE_OK;
+        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
+    }
+    if (style->cacert != NULL)
+        ok = ok && curl_easy_setopt(easy, CURLOPT_CAINFO, style->cacert) == CURLE_OK;
+    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK;
+    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) == CURLM_OK;
+    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK;
+    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c) == CURLM_OK;
+    return ok && curl_multi_add_handle(c->multi, easy) == CURLM_OK;
+}
+
+struct conn *conn_open(const struct conn_style *style, const char *address, uint32_t host,
+                       int epoll, struct err *e)
+{
+    struct conn *c = calloc(1, sizeof *c);
+
+    if (c == NULL) {
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    c->state = CONN_CONNECTING;
+    c->host = host;
+    c->fd = -1;
+    c->epoll = epoll;
+    c->due_ns = CLOCK_NEVER;
+    c->tls = style->tls;
+    c->direct = !style->tls && !has_tls_proxy();
+    c->low_water = 1;
+    for (size_t i = 0; i < CONN_SOCKETS_MAX; i++)
+        c->sockets[i] = (struct conn_socket){c, -1};
+    c->easy = curl_easy_init();
+    c->multi = curl_multi_init();
+    if (c->easy == NULL || c->multi == NULL || !set_up(c, style, address)) {
+        conn_close(c);
+        conn_free(c);
+        err_set(e, "curl: cannot set up a connection");
+        return NULL;
+    }
+    return c;
+}
+
+/* Ends libcurl's part. It closes what it has open. */
+static void drop_curl(struct conn *c)
+{
+    if (c->multi != NULL && c->easy != NULL)
+        curl_multi_remove_handle(c->multi, c->easy);
+    curl_easy_cleanup(c->easy);
+    curl_multi_cleanup(c->multi);
+    c->easy = NULL;
+    c->multi = NULL;
+    c->due_ns = CLOCK_NEVER;
+}
+
+void conn_close(struct conn *c)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    if (c->fd >= 0)
+        epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+    if (c->fd >= 0 && c->direct)
+        close(c->fd);
+    c->fd = -1;
+    drop_curl(c);
+    c->state = CONN_CLOSED;
+}
+
+void conn_free(struct conn *c)
+{
+    free(c);
+}
+
+static void fail(struct conn *c, CURLcode code)
+{
+    struct err e = {""};
+
+    if (c->message[0] != '\0')
+        err_set(&e, "curl: %s: %s", curl_easy_strerror(code), c->message);
+    else
+        err_set(&e, "curl: %s", curl_easy_strerror(code));
+    memcpy(c->message, e.msg, sizeof c->message - 1);
+    c->message[sizeof c->message - 1] = '\0';
+    c->state = CONN_FAILED;
+}
+
+/* The connection stands: takes its socket over. */
+static void take_over(struct conn *c)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
+
+    if (curl_easy_getinfo(c->easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK ||
+        fd == CURL_SOCKET_BAD) {
+        fail(c, CURLE_COULDNT_CONNECT);
+        return;
+    }
+    if (c->direct) {
+        /* libcurl closes its own descriptor. */
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        drop_curl(c);
+    }
+    if (fd < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+        if (fd >= 0 && c->direct)
+            close(fd);
+        fail(c, CURLE_OUT_OF_MEMORY);
+        return;
+    }
+    c->fd = fd;
+    c->state = CONN_READY;
+    c->due_ns = CLOCK_NEVER;
+}
+
+static void check_done(struct conn *c)
+{
+    int n_left = 0;
+    const CURLMsg *message = curl_multi_info_read(c->multi, &n_left);
+
+    if (message == NULL || message->msg != CURLMSG_DONE)
+        return;
+    if (message->data.result == CURLE_OK)
+        take_over(c);
+    else
+        fail(c, message->data.result);
+}
+
+static void act(struct conn *c, curl_socket_t fd, int what)
+{
+    int n_running = 0;
+
+    if (curl_multi_socket_action(c->multi, fd, what, &n_running) != CURLM_OK)
+        fail(c, CURLE_FAILED_INIT);
+    else
+        check_done(c);
+}
+
+void conn_on_socket(struct conn_socket *s, uint32_t epoll_events)
+{
+    struct conn *c = s->conn;
+    int what = (epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+               (epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+               (epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+
+    if (c->state == CONN_CONNECTING && s->fd >= 0)
+        act(c, s->fd, what);
+}
+
+void conn_on_timer(struct conn *c, int64_t now_ns)
+{
+    if (c->state != CONN_CONNECTING || c->due_ns > now_ns)
+        return;
+    c->due_ns = CLOCK_NEVER;
+    act(c, CURL_SOCKET_TIMEOUT, 0);
+}
+
+const char *conn_message(const struct conn *c)
+{
+    return c->message;
+}
+
+static ssize_t from_errno(const char *what, struct err *e)
+{
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+        return CONN_AGAIN;
+    err_errno(e, errno, "%s", what);
+    return CONN_ERROR;
+}
+
+static ssize_t from_curl(CURLcode code, size_t n, const char *what, struct err *e)
+{
+    if (code == CURLE_OK)
+        return (ssize_t)n;
+    if (code == CURLE_AGAIN)
+        return CONN_AGAIN;
+    err_set(e, "curl: %s: %s", what, curl_easy_strerror(code));
+    return CONN_ERROR;
+}
+
+ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
+{
+    if (c->direct) {
+        ssize_t sent = send(c->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        return sent >= 0 ? sent : from_errno("send", e);
+    }
+    size_t sent = 0;
+    CURLcode code = curl_easy_send(c->easy, data, n, &sent);
+    return from_curl(code, sent, "send", e);
+}
+
+ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    if (c->direct) {
+        ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
+        return got >= 0 ? got : from_errno("receive", e);
+    }
+    size_t got = 0;
+    CURLcode code = curl_easy_recv(c->easy, buf, n, &got);
+    return from_curl(code, got, "receive", e);
+}
+
+void conn_want_write(struct conn *c, bool want)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | (want ? EPOLLOUT : 0u),
+                                .data.ptr = c};
+
+    if (want == c->wants_write)
+        return;
+    c->wants_write = want;
+    epoll_ctl(c->epoll, EPOLL_CTL_MOD, c->fd, &event);
+}
+
+void conn_expect(struct conn *c, uint64_t rest)
+{
+    int want = rest < LOW_WATER_MAX ? (int)rest : LOW_WATER_MAX;
+
+    if (!c->direct || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
+        return;
+    if (want < 1)
+        want = 1;
+    if (want != c->low_water &&
+        setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
+        c->low_water = want;
+}
+
+bool conn_is_alive(struct conn *c)
+{
+    char byte;
+    struct err e = {""};
+
+    if (c->state != CONN_READY)
+        return false;
+    /* Over TLS there may be records that are no data; a read takes them. */
+    if (!c->direct)
+        return conn_recv(c, &byte, 1, &e) == CONN_AGAIN;
+    return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}

@@ -1,0 +1,109 @@
+/* A connection to a host. libcurl resolves, connects, goes through proxies and does TLS; from then
+ * on we send and receive ourselves. Belongs to one thread and its epoll.
+ *
+ * Each connection has a multi handle of its own: one that several share would close connections
+ * that look idle or spoilt to it while we use them. A plain connection is taken off libcurl once it
+ * stands, a TLS connection stays with it. */
+#ifndef S3_CONN_H
+#define S3_CONN_H
+
+#include "err.h"
+
+#include <curl/curl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* libcurl has two sockets open when it tries IPv6 and IPv4 at once, and one for its resolver. */
+#define CONN_SOCKETS_MAX 8
+
+/* What all connections of a run have in common. */
+struct conn_style {
+    bool tls;
+    bool insecure;
+    const char *cacert; /* NULL: the system's */
+    int64_t connect_timeout_ns;
+};
+
+struct conn;
+
+/* One of libcurl's sockets while it connects. */
+struct conn_socket {
+    struct conn *conn;
+    int fd; /* -1: unused */
+};
+
+enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
+
+struct conn {
+    enum conn_state state;
+    struct conn *next;    /* in the list that the owner keeps it in */
+    struct worker *user;  /* NULL: idle */
+    uint32_t host;        /* index */
+    int64_t idle_since_ns;
+    int fd;               /* ready: to wait for; -1: none */
+
+    /* Private. */
+    CURL *easy;
+    CURLM *multi;
+    int epoll;
+    int64_t due_ns; /* when libcurl wants to be called */
+    bool direct;    /* send and receive without libcurl */
+    bool tls;
+    bool wants_write;
+    int low_water; /* SO_RCVLOWAT */
+    struct conn_socket sockets[CONN_SOCKETS_MAX];
+    char message[CURL_ERROR_SIZE];
+};
+
+/* What conn_send and conn_recv return if nothing can be done now. */
+#define CONN_AGAIN (-1)
+#define CONN_ERROR (-2)
+
+/* Begins to connect to `address` (host[:port]). While it does, events of epoll whose data.ptr is a
+ * struct conn_socket with its lowest bit set go to conn_on_socket; from conn_due_ns on,
+ * conn_on_timer is due. Afterwards events have the connection itself as data.ptr. NULL: *e says
+ * why. */
+struct conn *conn_open(const struct conn_style *style, const char *address, uint32_t host,
+                       int epoll, struct err *e);
+
+/* Closes it; it must still be freed, after all events that were taken from epoll. */
+void conn_close(struct conn *c);
+void conn_free(struct conn *c);
+
+/* Go on connecting; the state tells what came of it. */
+void conn_on_socket(struct conn_socket *s, uint32_t epoll_events);
+void conn_on_timer(struct conn *c, int64_t now_ns);
+
+/* CLOCK_NEVER: no timer. */
+static inline int64_t conn_due_ns(const struct conn *c)
+{
+    return c->due_ns;
+}
+
+/* Why it failed. */
+const char *conn_message(const struct conn *c);
+
+/* Sends some of n bytes; CONN_AGAIN; or CONN_ERROR, and *e says why. */
+ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e);
+
+/* Receives up to n bytes; 0: the peer closed; else as conn_send. */
+ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e);
+
+/* Whether a read may leave bytes behind that epoll does not tell of. */
+static inline bool conn_must_drain(const struct conn *c)
+{
+    return !c->direct;
+}
+
+/* Whether to be woken when it can be written to. */
+void conn_want_write(struct conn *c, bool want);
+
+/* `rest` bytes of a body are to come: waits for as many as are worth a wakeup. 0: for any. Only to
+ * be called once a byte of the body has come, so that its time is true. */
+void conn_expect(struct conn *c, uint64_t rest);
+
+/* Whether an idle connection can be used: the peer has not closed it. */
+bool conn_is_alive(struct conn *c);
+
+#endif

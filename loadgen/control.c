@@ -1,0 +1,69 @@
+#include "control.h"
+
+#include "clock.h"
+
+#include <string.h>
+
+/* Random choices of the worker that serves us differ from those of all others. */
+#define CONTROL_THREAD UINT32_MAX
+
+/* Hosts that are tried before it is said that none answers. */
+#define TRIES_MAX 16
+
+static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct control *c = ctx;
+
+    (void)w;
+    if (c->op == NULL)
+        return PHASE_END;
+    *op = *c->op;
+    op->recorded = false;
+    return PHASE_OP;
+}
+
+static void done(void *ctx, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r)
+{
+    struct control *c = ctx;
+
+    (void)w;
+    (void)op;
+    *c->result = *r;
+    c->op = NULL;
+}
+
+bool control_init(struct control *c, struct engine *g, struct err *e)
+{
+    *c = (struct control){.phase = {.next = next, .done = done, .ctx = c, .end_ns = CLOCK_NEVER}};
+    return loop_init(&c->loop, g, 0, NULL, CONTROL_THREAD, 1, e);
+}
+
+void control_fini(struct control *c)
+{
+    loop_fini(&c->loop);
+}
+
+bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e)
+{
+    size_t n_hosts = c->loop.engine->hosts.n;
+    size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
+
+    for (size_t i = 0; i < n_tries; i++) {
+        c->op = op;
+        c->result = r;
+        r->status = 0;
+        if (!loop_run(&c->loop, &c->phase, e))
+            return false;
+        if (c->op != NULL) {
+            c->op = NULL;
+            return err_set(e, "interrupted");
+        }
+        if (r->error[0] == '\0')
+            return true;
+        /* Where a server answered, another would answer the same. */
+        if (r->status != 0)
+            break;
+    }
+    return err_set(e, "%s", r->error);
+}

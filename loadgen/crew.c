@@ -1,0 +1,142 @@
+#include "crew.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TICK_MS 100
+
+unsigned crew_n_loops(unsigned n_workers)
+{
+    cpu_set_t cpus;
+    unsigned n = 1;
+
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        n = (unsigned)CPU_COUNT(&cpus);
+    return n < n_workers ? n : n_workers;
+}
+
+bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
+               unsigned n_workers, int event, struct err *e)
+{
+    uint32_t first = 0;
+
+    *c = (struct crew){.engine = g, .event = event};
+    c->loops = calloc(n_loops, sizeof *c->loops);
+    if (c->loops == NULL)
+        return err_set(e, "out of memory");
+    for (; c->n_loops < n_loops; c->n_loops++) {
+        unsigned i = c->n_loops;
+        unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
+        if (!loop_init(&c->loops[i], g, i, recorder, first, n, e)) {
+            crew_fini(c);
+            return false;
+        }
+        first += n;
+    }
+    return true;
+}
+
+void crew_fini(struct crew *c)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        loop_fini(&c->loops[i]);
+    free(c->loops);
+    *c = (struct crew){.event = -1};
+}
+
+static void raise_event(const struct crew *c)
+{
+    uint64_t one = 1;
+
+    if (write(c->event, &one, sizeof one) < 0)
+        return; /* it is raised already */
+}
+
+void crew_stop(struct crew *c, enum engine_stop stop)
+{
+    int old = atomic_load(&c->engine->stop);
+
+    while (old < (int)stop && !atomic_compare_exchange_weak(&c->engine->stop, &old, (int)stop))
+        ;
+    for (unsigned i = 0; i < c->n_loops; i++)
+        loop_wake(&c->loops[i]);
+    raise_event(c);
+}
+
+struct thread {
+    pthread_t id;
+    struct crew *crew;
+    struct loop *loop;
+    struct phase *phase;
+    struct err error;
+    bool ok;
+};
+
+static void *run_loop(void *user)
+{
+    struct thread *t = user;
+
+    t->ok = loop_run(t->loop, t->phase, &t->error);
+    atomic_fetch_sub(&t->crew->n_busy, 1);
+    raise_event(t->crew);
+    return NULL;
+}
+
+bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void *ctx,
+              struct err *e)
+{
+    struct thread *threads = calloc(c->n_loops, sizeof *threads);
+    unsigned n = 0;
+    bool ok = threads != NULL || err_set(e, "out of memory");
+
+    atomic_store(&c->n_busy, 0);
+    for (; ok && n < c->n_loops; n++) {
+        threads[n] = (struct thread){.crew = c, .loop = &c->loops[n], .phase = phase};
+        atomic_fetch_add(&c->n_busy, 1);
+        int failed = pthread_create(&threads[n].id, NULL, run_loop, &threads[n]);
+        if (failed != 0) {
+            atomic_fetch_sub(&c->n_busy, 1);
+            ok = err_errno(e, failed, "cannot start a thread");
+            crew_stop(c, ENGINE_ABORT);
+            break;
+        }
+    }
+    while (atomic_load(&c->n_busy) > 0) {
+        struct pollfd p = {.fd = c->event, .events = POLLIN};
+        uint64_t value;
+        if (poll(&p, 1, TICK_MS) > 0 && read(c->event, &value, sizeof value) < 0)
+            continue;
+        if (tick != NULL)
+            tick(ctx);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        pthread_join(threads[i].id, NULL);
+        if (ok && !threads[i].ok)
+            ok = err_set(e, "%s", threads[i].error.msg);
+    }
+    free(threads);
+    return ok;
+}
+
+unsigned crew_n_running(const struct crew *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < c->n_loops; i++)
+        n += atomic_load_explicit(&c->loops[i].n_running, memory_order_relaxed);
+    return n;
+}
+
+uint64_t crew_n_connects(const struct crew *c)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < c->n_loops; i++)
+        n += atomic_load_explicit(&c->loops[i].n_connects, memory_order_relaxed);
+    return n;
+}

@@ -1,0 +1,36 @@
+/* The loops of a run, a thread for each while a phase lasts. */
+#ifndef S3_CREW_H
+#define S3_CREW_H
+
+#include "loop.h"
+
+#include <stdatomic.h>
+
+struct crew {
+    struct engine *engine;
+    struct loop *loops;
+    unsigned n_loops;
+    int event; /* eventfd: something happened that the caller's tick should see */
+    atomic_uint n_busy;
+};
+
+/* A loop for each CPU that we may use, but never more than workers. */
+unsigned crew_n_loops(unsigned n_workers);
+
+/* `recorder` may be NULL; event is an eventfd that the caller owns. */
+bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
+               unsigned n_workers, int event, struct err *e);
+void crew_fini(struct crew *c);
+
+/* Runs a phase to its end; `tick` is called ten times a second and at each event, from the calling
+ * thread. It ends the phase early through crew_stop. False: a loop broke off, *e says why. */
+bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void *ctx,
+              struct err *e);
+
+/* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */
+void crew_stop(struct crew *c, enum engine_stop stop);
+
+unsigned crew_n_running(const struct crew *c);
+uint64_t crew_n_connects(const struct crew *c);
+
+#endif

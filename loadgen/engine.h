@@ -1,0 +1,52 @@
+/* What all loops of a run share. */
+#ifndef S3_ENGINE_H
+#define S3_ENGINE_H
+
+#include "conn.h"
+#include "err.h"
+#include "hosts.h"
+#include "payload.h"
+#include "s3op.h"
+#include "sigv4.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* How far a run is to be ended. */
+enum engine_stop {
+    ENGINE_RUN,
+    ENGINE_STOP, /* no new requests; those in flight are finished */
+    ENGINE_ABORT /* those in flight fail */
+};
+
+/* What requests to a host have in common. */
+struct engine_host {
+    char *endpoint; /* as the capture names it: http://host:port */
+    char *name;     /* to connect to, and in the Host header */
+    bool virtual_host;
+};
+
+struct engine {
+    struct s3op_style op_style;
+    struct conn_style conn_style;
+    struct hosts hosts;
+    struct engine_host *host; /* hosts.n */
+    struct payload payload;
+    const char *access_key; /* "": requests are not signed */
+    const char *secret_key;
+    const char *session_token;
+    const char *client; /* the id of this process, in rows and User-Agent */
+    uint64_t seed;
+    int64_t offset_ns; /* wall clock less the run's clock */
+    int64_t request_timeout_ns;
+    atomic_int stop; /* enum engine_stop */
+};
+
+/* Puts together what follows from the styles, set up by the caller: hosts and payload. */
+bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
+void engine_fini(struct engine *g);
+
+/* A signer for one thread. */
+bool engine_signer(const struct engine *g, struct sigv4 *signer, struct err *e);
+
+#endif

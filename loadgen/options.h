@@ -1,0 +1,93 @@
+/* Options of all commands: the command line, then S3LOAD_*, WARP_* and AWS_* of the environment,
+ * then the profile in ~/.aws/credentials. */
+#ifndef S3_OPTIONS_H
+#define S3_OPTIONS_H
+
+#include "cli.h"
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    /* Where */
+    const char *hosts;
+    int host_select; /* enum hosts_select */
+    const char *access_key, *secret_key, *session_token;
+    const char *profile;
+    const char *region;
+    const char *bucket;
+    bool tls, insecure;
+    const char *cacert;
+    int lookup; /* enum s3op_lookup */
+    int64_t request_timeout_ns, connect_timeout_ns;
+
+    /* Load */
+    int64_t n_workers;
+    int64_t duration_ns;
+    double rate; /* 0: closed loop */
+    bool autoterm;
+    int64_t autoterm_dur_ns;
+    double autoterm_pct;
+    const char *syncstart;
+
+    /* Objects */
+    int64_t n_objects;
+    int64_t size_bytes;
+    bool random_sizes;
+    bool no_prefix;
+    const char *prefix;
+    bool no_clear, clear_bucket, yes;
+    bool md5, encrypt, sse_s3, no_payload_hash;
+    const char *storage_class;
+
+    /* Recording */
+    const char *benchdata;
+    const char *label;
+    bool stress, quiet, json;
+    int64_t seed;
+    int64_t verify; /* every Nth GET; 0: none */
+
+    /* Of single commands */
+    bool range;
+    int64_t range_bytes;
+    bool list_existing;
+    int64_t batch;
+    double get_share, stat_share, put_share, delete_share;
+    int64_t n_versions;
+    int64_t n_parts, part_bytes;
+
+    /* Found out. */
+    bool seed_given;
+    bool syncstart_given;
+    int64_t syncstart_ns; /* CLOCK_REALTIME */
+    char *memory[16];     /* strings that are freed by options_free */
+    size_t n_memory;
+};
+
+/* Common values; each command adds its own. */
+#define OPTIONS_DEFAULTS                                                                           \
+    .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
+    .bucket = "s3load-benchmark-bucket", .request_timeout_ns = INT64_C(60000000000),               \
+    .connect_timeout_ns = INT64_C(10000000000), .n_workers = 20,                                   \
+    .duration_ns = INT64_C(300000000000), .autoterm_dur_ns = INT64_C(10000000000),                 \
+    .autoterm_pct = 7.5, .prefix = ""
+
+/* Tables for the commands' groups, all with base 0. */
+extern const struct cli_option options_where[], options_connection[], options_load[],
+    options_load_more[], options_size[], options_data[], options_run[];
+
+/* Fills in what the command line did not give, and checks what does not go together. */
+bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
+void options_free(struct options *o);
+
+/* What a command line may show: a copy of argv with the values of secret options replaced by
+ * "REDACTED", and secrets in URLs too; words with spaces are quoted. To be freed; NULL: out of
+ * memory. */
+char *options_redacted(int argc, char *const *argv);
+
+/* Copies argv and overwrites the values of secret options in the original, so that they are no
+ * longer in the process title. NULL: out of memory. */
+char **options_hide(int argc, char **argv);
+
+#endif

@@ -1,0 +1,117 @@
+#include "payload.h"
+
+#include "rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The object is the block, read from a place that the seed gives and around again, each chunk xored
+ * with a number of its own. */
+#define BLOCK_WORDS (UINT64_C(1) << 17)
+#define CHUNK_WORDS (UINT64_C(1) << 13)
+
+/* The block is the same in every run: what differs is the seeds. */
+#define BLOCK_SEED 20191128
+
+bool payload_init(struct payload *p, struct err *e)
+{
+    struct rng rng;
+
+    p->words = malloc(BLOCK_WORDS * sizeof *p->words);
+    if (p->words == NULL)
+        return err_set(e, "out of memory");
+    rng_init(&rng, BLOCK_SEED, 0);
+    rng_fill(&rng, p->words, BLOCK_WORDS * sizeof *p->words);
+    return true;
+}
+
+void payload_fini(struct payload *p)
+{
+    free(p->words);
+    p->words = NULL;
+}
+
+/* A bijection of 64-bit words that spreads every bit (the finaliser of SplitMix64). */
+static uint64_t spread(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+uint64_t payload_seed(uint64_t run_seed, uint64_t id)
+{
+    return spread(spread(run_seed) + id * 0x9e3779b97f4a7c15u);
+}
+
+/* Words of an object that lie together in the block and in a chunk. */
+struct run {
+    const uint64_t *words;
+    uint64_t key;
+    uint64_t n;
+};
+
+static struct run run_at(const struct payload *p, uint64_t seed, uint64_t word)
+{
+    uint64_t chunk = word / CHUNK_WORDS;
+    uint64_t at = (word + seed) % BLOCK_WORDS;
+    uint64_t in_chunk = CHUNK_WORDS - word % CHUNK_WORDS;
+    uint64_t in_block = BLOCK_WORDS - at;
+
+    return (struct run){p->words + at, spread(seed + (chunk + 1) * 0x9e3779b97f4a7c15u),
+                        in_chunk < in_block ? in_chunk : in_block};
+}
+
+/* Part of one word: bytes from..from+n-1 of the word at `word`. */
+static void part_of_word(const struct payload *p, uint64_t seed, uint64_t word, size_t from,
+                         size_t n, unsigned char *out)
+{
+    struct run run = run_at(p, seed, word);
+    uint64_t value = *run.words ^ run.key;
+
+    memcpy(out, (unsigned char *)&value + from, n);
+}
+
+void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n)
+{
+    unsigned char *out = buf;
+
+    if (offset % 8 != 0 && n > 0) {
+        size_t part = 8 - offset % 8 < n ? 8 - offset % 8 : n;
+        part_of_word(p, seed, offset / 8, offset % 8, part, out);
+        out += part;
+        offset += part;
+        n -= part;
+    }
+    while (n >= 8) {
+        struct run run = run_at(p, seed, offset / 8);
+        size_t n_words = n / 8 < run.n ? n / 8 : (size_t)run.n;
+        for (size_t i = 0; i < n_words; i++) {
+            uint64_t value = run.words[i] ^ run.key;
+            memcpy(out + 8 * i, &value, 8);
+        }
+        out += 8 * n_words;
+        offset += 8 * n_words;
+        n -= 8 * n_words;
+    }
+    if (n > 0)
+        part_of_word(p, seed, offset / 8, 0, n, out);
+}
+
+bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,
+                     size_t n)
+{
+    const unsigned char *in = data;
+    unsigned char expected[4096];
+
+    while (n > 0) {
+        size_t part = n < sizeof expected ? n : sizeof expected;
+        payload_fill(p, seed, offset, expected, part);
+        if (memcmp(expected, in, part) != 0)
+            return false;
+        in += part;
+        offset += part;
+        n -= part;
+    }
+    return true;
+}

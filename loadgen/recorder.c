@@ -1,0 +1,581 @@
+#include "recorder.h"
+
+#include "clock.h"
+#include "recwrite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH_BYTES (64u * 1024)
+
+/* Batches for each loop. */
+#define BATCHES_PER_LOOP 128
+
+/* Frames are closed so long after their first row at the latest; with the batches' time and a sync
+ * that is below 500 ms. */
+#define FRAME_NS INT64_C(300000000)
+
+/* What the writer needs of a row beside its text. */
+struct row {
+    int64_t start_ns, end_ns, bytes, n_objects;
+    uint32_t thread;
+    uint32_t n_text; /* the text follows, and after it padding to a multiple of 8 */
+    bool ok, bench;
+};
+
+struct recorder_batch {
+    struct recorder_batch *next;
+    unsigned loop;
+    int64_t until_ns, first_start_ns;
+    size_t n;
+    _Alignas(8) char bytes[BATCH_BYTES];
+};
+
+/* Requests of a loop that autoterm has not taken yet, in order of end. */
+struct pending {
+    struct pending_request {
+        struct attribution_request request;
+        uint32_t thread;
+    } *v;
+    size_t first, n, cap;
+    int64_t until_ns, first_start_ns;
+};
+
+struct recorder {
+    struct recorder_options options;
+    struct recwrite *out; /* NULL: no capture */
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t lock;
+    pthread_cond_t filled;  /* a batch is in the queue, or no more will come */
+    pthread_cond_t emptied; /* a batch is free, or the queue is empty */
+    struct recorder_batch *queue, **queue_end;
+    struct recorder_batch *free;
+    bool closing, busy;
+    uint64_t n_waits;
+    int64_t waits_ns;
+    struct err error;
+    struct recorder_counts counts, tick;
+    struct hist durations; /* of the tick */
+    int64_t cpu_ns;
+    struct autoterm_stop stop;
+
+    /* The writer's own. */
+    bool failed;
+    int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
+    struct autoterm *autoterm;
+    struct pending *pending; /* by loop */
+    int64_t instant_s;       /* the next to check, after the first start */
+
+    struct recorder_batch *batches;
+};
+
+/* --- The loops' side ----------------------------------------------------------------------------
+ */
+
+static struct recorder_batch *take_free(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->free == NULL) {
+        int64_t from_ns = clock_now_ns();
+        while (r->free == NULL)
+            pthread_cond_wait(&r->emptied, &r->lock);
+        r->n_waits++;
+        r->waits_ns += clock_now_ns() - from_ns;
+    }
+    struct recorder_batch *b = r->free;
+    r->free = b->next;
+    pthread_mutex_unlock(&r->lock);
+    b->n = 0;
+    return b;
+}
+
+static void hand_over(struct recorder *r, struct recorder_batch *b)
+{
+    b->next = NULL;
+    pthread_mutex_lock(&r->lock);
+    bool was_empty = r->queue == NULL;
+    *r->queue_end = b;
+    r->queue_end = &b->next;
+    if (was_empty)
+        pthread_cond_signal(&r->filled);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop)
+{
+    *p = (struct recorder_port){
+        .recorder = r, .loop = loop, .since_ns = CLOCK_NEVER, .first_start_ns = CLOCK_NEVER};
+    rowformat_init(&p->format, r->options.intended);
+}
+
+void recorder_flush(struct recorder_port *p, int64_t until_ns)
+{
+    p->flushed_ns = until_ns;
+    if (p->batch == NULL && !p->recorder->options.autoterm)
+        return;
+    if (p->batch == NULL)
+        p->batch = take_free(p->recorder);
+    p->batch->loop = p->loop;
+    p->batch->until_ns = until_ns + p->recorder->options.offset_ns;
+    p->batch->first_start_ns = p->first_start_ns;
+    hand_over(p->recorder, p->batch);
+    p->batch = NULL;
+    p->since_ns = CLOCK_NEVER;
+}
+
+int64_t recorder_due_ns(const struct recorder_port *p)
+{
+    if (p->recorder->options.autoterm)
+        return p->flushed_ns + RECORDER_BATCH_NS;
+    return p->since_ns == CLOCK_NEVER ? CLOCK_NEVER : p->since_ns + RECORDER_BATCH_NS;
+}
+
+void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
+{
+    size_t bound = sizeof(struct row) + rowformat_bound(row) + 8;
+    int64_t end_ns = row->end_ns - p->recorder->options.offset_ns;
+
+    if (p->batch != NULL && BATCH_BYTES - p->batch->n < bound)
+        recorder_flush(p, end_ns);
+    if (p->batch == NULL)
+        p->batch = take_free(p->recorder);
+    if (p->since_ns == CLOCK_NEVER)
+        p->since_ns = end_ns;
+
+    struct recorder_batch *b = p->batch;
+    struct row *head = (struct row *)(b->bytes + b->n);
+    char *text = (char *)(head + 1);
+    *head = (struct row){
+        .start_ns = row->start_ns,
+        .end_ns = row->end_ns,
+        .bytes = row->bytes,
+        .n_objects = row->n_objects,
+        .thread = row->thread,
+        .ok = row->error.n == 0,
+        .bench = bench,
+    };
+    head->n_text = (uint32_t)(rowformat_put(&p->format, text, row) - text);
+    b->n += (sizeof *head + head->n_text + 7) / 8 * 8;
+}
+
+/* --- autoterm -----------------------------------------------------------------------------------
+ */
+
+static bool keep(struct pending *q, const struct row *row)
+{
+    if (q->first + q->n == q->cap && q->first > q->n) {
+        memcpy(q->v, q->v + q->first, q->n * sizeof *q->v);
+        q->first = 0;
+    }
+    if (q->first + q->n == q->cap) {
+        size_t cap = q->cap > 0 ? 2 * q->cap : 1024;
+        struct pending_request *v = realloc(q->v, cap * sizeof *v);
+        if (v == NULL)
+            return false;
+        q->v = v;
+        q->cap = cap;
+    }
+    q->v[q->first + q->n++] = (struct pending_request){
+        .request = {row->start_ns, row->end_ns, row->bytes, row->n_objects, row->ok},
+        .thread = row->thread,
+    };
+    return true;
+}
+
+/* Gives autoterm what ended by the instant, in order of end. */
+static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
+{
+    for (;;) {
+        struct pending *first = NULL;
+        for (unsigned i = 0; i < r->options.n_loops; i++) {
+            struct pending *q = &r->pending[i];
+            if (q->n > 0 &&
+                (first == NULL ||
+                 q->v[q->first].request.end_ns < first->v[first->first].request.end_ns))
+                first = q;
+        }
+        if (first == NULL || first->v[first->first].request.end_ns > instant_ns)
+            return true;
+        const struct pending_request *p = &first->v[first->first];
+        if (!autoterm_add(r->autoterm, p->thread, &p->request, e))
+            return false;
+        first->first++;
+        first->n--;
+    }
+}
+
+/* Checks each instant that every loop has reported past: the same set of requests as a replay has.
+ */
+static bool check_stable(struct recorder *r, struct err *e)
+{
+    int64_t until_ns = CLOCK_NEVER;
+    int64_t first_ns = CLOCK_NEVER;
+
+    for (unsigned i = 0; i < r->options.n_loops; i++) {
+        const struct pending *q = &r->pending[i];
+        until_ns = q->until_ns < until_ns ? q->until_ns : until_ns;
+        first_ns = q->first_start_ns < first_ns ? q->first_start_ns : first_ns;
+    }
+    if (first_ns == CLOCK_NEVER)
+        return true;
+    for (; first_ns + r->instant_s * CLOCK_NS_PER_S < until_ns; r->instant_s++) {
+        struct autoterm_stop stop = {.at_s = r->instant_s};
+        if (!add_until(r, first_ns + r->instant_s * CLOCK_NS_PER_S, e))
+            return false;
+        stop.stopped = autoterm_is_stable(r->autoterm, &stop.window);
+        if (stop.stopped) {
+            pthread_mutex_lock(&r->lock);
+            r->stop = stop;
+            pthread_mutex_unlock(&r->lock);
+            return true;
+        }
+    }
+    return true;
+}
+
+/* --- The writer ---------------------------------------------------------------------------------
+ */
+
+static void signal_event(struct recorder *r)
+{
+    uint64_t one = 1;
+
+    if (write(r->options.event, &one, sizeof one) < 0)
+        return; /* it is signalled already */
+}
+
+static void fail(struct recorder *r, const struct err *e)
+{
+    pthread_mutex_lock(&r->lock);
+    r->error = *e;
+    pthread_mutex_unlock(&r->lock);
+    r->failed = true;
+    signal_event(r);
+}
+
+static void count(struct recorder_counts *c, const struct row *row)
+{
+    c->n_requests++;
+    c->n_errors += !row->ok;
+    if (row->ok) {
+        c->n_objects += (uint64_t)row->n_objects;
+        c->n_bytes += (uint64_t)row->bytes;
+    }
+}
+
+static bool write_row(struct recorder *r, const struct row *row, struct err *e)
+{
+    if (r->out == NULL || r->failed)
+        return true;
+    if (r->frame_since_ns == CLOCK_NEVER)
+        r->frame_since_ns = clock_now_ns();
+    return recwrite_text(r->out, (const char *)(row + 1), row->n_text, e);
+}
+
+static void take_batch(struct recorder *r, const struct recorder_batch *b)
+{
+    struct err e = {""};
+    bool asking = r->autoterm != NULL && !r->stop.stopped;
+
+    for (size_t at = 0; at < b->n;) {
+        const struct row *row = (const struct row *)(b->bytes + at);
+        if (!write_row(r, row, &e) ||
+            (asking && row->bench && !keep(&r->pending[b->loop], row) &&
+             !err_set(&e, "out of memory"))) {
+            fail(r, &e);
+            return;
+        }
+        at += (sizeof *row + row->n_text + 7) / 8 * 8;
+    }
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t at = 0; at < b->n;) {
+        const struct row *row = (const struct row *)(b->bytes + at);
+        count(&r->counts, row);
+        count(&r->tick, row);
+        if (row->ok)
+            hist_add(&r->durations, row->end_ns - row->start_ns);
+        at += (sizeof *row + row->n_text + 7) / 8 * 8;
+    }
+    pthread_mutex_unlock(&r->lock);
+
+    if (!asking)
+        return;
+    r->pending[b->loop].until_ns = b->until_ns;
+    r->pending[b->loop].first_start_ns = b->first_start_ns;
+    if (!check_stable(r, &e))
+        fail(r, &e);
+    else if (r->stop.stopped)
+        signal_event(r);
+}
+
+/* Closes the frame if its time has come; returns when it will have. */
+static int64_t end_frame(struct recorder *r, bool now)
+{
+    struct err e = {""};
+
+    if (r->frame_since_ns == CLOCK_NEVER || r->failed)
+        return CLOCK_NEVER;
+    int64_t due_ns = r->frame_since_ns + FRAME_NS;
+    if (!now && clock_now_ns() < due_ns)
+        return due_ns;
+    if (!recwrite_end_frame(r->out, &e))
+        fail(r, &e);
+    r->frame_since_ns = CLOCK_NEVER;
+    return CLOCK_NEVER;
+}
+
+/* Waits for a batch, at most until due_ns; the lock is held. */
+static void wait_for_batch(struct recorder *r, int64_t due_ns)
+{
+    if (due_ns == CLOCK_NEVER) {
+        pthread_cond_wait(&r->filled, &r->lock);
+        return;
+    }
+    struct timespec t = {due_ns / CLOCK_NS_PER_S, due_ns % CLOCK_NS_PER_S};
+    pthread_cond_timedwait(&r->filled, &r->lock, &t);
+}
+
+static void *writer(void *user)
+{
+    struct recorder *r = user;
+    int64_t due_ns = CLOCK_NEVER;
+
+    pthread_mutex_lock(&r->lock);
+    while (r->queue != NULL || !r->closing) {
+        struct recorder_batch *b = r->queue;
+        if (b == NULL) {
+            r->busy = false;
+            r->cpu_ns = clock_thread_cpu_ns();
+            pthread_cond_broadcast(&r->emptied);
+            if (due_ns == CLOCK_NEVER || clock_now_ns() < due_ns)
+                wait_for_batch(r, due_ns);
+        } else {
+            r->queue = b->next;
+            if (r->queue == NULL)
+                r->queue_end = &r->queue;
+        }
+        r->busy = true;
+        pthread_mutex_unlock(&r->lock);
+        if (b != NULL)
+            take_batch(r, b);
+        due_ns = end_frame(r, false);
+        pthread_mutex_lock(&r->lock);
+        if (b != NULL) {
+            b->next = r->free;
+            r->free = b;
+            pthread_cond_signal(&r->emptied);
+        }
+    }
+    r->busy = false;
+    r->cpu_ns = clock_thread_cpu_ns();
+    pthread_cond_broadcast(&r->emptied);
+    pthread_mutex_unlock(&r->lock);
+    end_frame(r, true);
+    return NULL;
+}
+
+/* --- Start and end ------------------------------------------------------------------------------
+ */
+
+static bool init_autoterm(struct recorder *r, struct err *e)
+{
+    const struct recorder_options *o = &r->options;
+
+    if (!o->autoterm)
+        return true;
+    r->instant_s = 1;
+    r->autoterm = autoterm_new(o->autoterm_dur_ns, o->autoterm_pct, e);
+    r->pending = calloc(o->n_loops, sizeof *r->pending);
+    if (r->pending == NULL)
+        return err_set(e, "out of memory");
+    for (unsigned i = 0; i < o->n_loops; i++) {
+        r->pending[i].until_ns = INT64_MIN;
+        r->pending[i].first_start_ns = CLOCK_NEVER;
+    }
+    return r->autoterm != NULL;
+}
+
+static bool init_batches(struct recorder *r, struct err *e)
+{
+    size_t n = (size_t)r->options.n_loops * BATCHES_PER_LOOP;
+
+    r->batches = calloc(n, sizeof *r->batches);
+    if (r->batches == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        r->batches[i].next = r->free;
+        r->free = &r->batches[i];
+    }
+    return true;
+}
+
+struct recorder *recorder_open(const struct recorder_options *options, struct err *e)
+{
+    struct recorder *r = calloc(1, sizeof *r);
+    pthread_condattr_t monotonic;
+
+    if (r == NULL) {
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    r->options = *options;
+    r->queue_end = &r->queue;
+    r->frame_since_ns = CLOCK_NEVER;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->filled, &monotonic);
+    pthread_cond_init(&r->emptied, NULL);
+    pthread_condattr_destroy(&monotonic);
+
+    const struct recwrite_options out = {
+        .fd = options->fd,
+        .name = options->name,
+        .compress = true,
+        .level = 1,
+        .intended = options->intended,
+        .sync = true,
+    };
+    bool ok = hist_init(&r->durations, e) && init_batches(r, e) && init_autoterm(r, e);
+    if (ok && options->fd >= 0)
+        ok = (r->out = recwrite_open(&out, e)) != NULL;
+    if (!ok) {
+        recorder_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+bool recorder_start(struct recorder *r, const char *comment, struct err *e)
+{
+    if (r->out != NULL && (!recwrite_comment(r->out, comment, strlen(comment), e) ||
+                           !recwrite_end_frame(r->out, e)))
+        return false;
+    int failed = pthread_create(&r->thread, NULL, writer, r);
+    if (failed != 0)
+        return err_errno(e, failed, "cannot start a thread");
+    r->started = true;
+    return true;
+}
+
+static void stop_writer(struct recorder *r)
+{
+    if (!r->started)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->closing = true;
+    pthread_cond_signal(&r->filled);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+    r->started = false;
+}
+
+void recorder_drain(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->queue != NULL || r->busy)
+        pthread_cond_wait(&r->emptied, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool recorder_close(struct recorder *r, const char *comment, struct err *e)
+{
+    stop_writer(r);
+    if (r->failed)
+        return err_set(e, "%s", r->error.msg);
+    if (r->out == NULL)
+        return true;
+    bool ok = recwrite_comment(r->out, comment, strlen(comment), e);
+    ok = recwrite_close(r->out, e) && ok;
+    r->out = NULL;
+    return ok;
+}
+
+void recorder_free(struct recorder *r)
+{
+    if (r == NULL)
+        return;
+    stop_writer(r);
+    recwrite_discard(r->out);
+    for (unsigned i = 0; r->pending != NULL && i < r->options.n_loops; i++)
+        free(r->pending[i].v);
+    free(r->pending);
+    autoterm_free(r->autoterm);
+    hist_fini(&r->durations);
+    free(r->batches);
+    pthread_cond_destroy(&r->filled);
+    pthread_cond_destroy(&r->emptied);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+/* --- Questions ----------------------------------------------------------------------------------
+ */
+
+bool recorder_failed(struct recorder *r, struct err *e)
+{
+    pthread_mutex_lock(&r->lock);
+    bool failed = r->error.msg[0] != '\0';
+    if (failed)
+        err_set(e, "%s", r->error.msg);
+    pthread_mutex_unlock(&r->lock);
+    return failed;
+}
+
+bool recorder_is_stable(struct recorder *r, struct autoterm_stop *stop)
+{
+    pthread_mutex_lock(&r->lock);
+    bool stopped = r->stop.stopped;
+    if (stopped && stop != NULL)
+        *stop = r->stop;
+    pthread_mutex_unlock(&r->lock);
+    return stopped;
+}
+
+/* Rank ceil(n * pct / 100). */
+static int64_t percentile_ns(const struct hist *h, uint64_t pct)
+{
+    return h->n == 0 ? 0 : hist_value_at(h, (h->n * pct + 99) / 100);
+}
+
+void recorder_take_tick(struct recorder *r, struct recorder_tick *tick)
+{
+    pthread_mutex_lock(&r->lock);
+    tick->counts = r->tick;
+    tick->p50_ns = percentile_ns(&r->durations, 50);
+    tick->p99_ns = percentile_ns(&r->durations, 99);
+    r->tick = (struct recorder_counts){0};
+    memset(r->durations.count, 0, HIST_N_COUNTERS * sizeof *r->durations.count);
+    r->durations.n = 0;
+    r->durations.n_over = 0;
+    pthread_mutex_unlock(&r->lock);
+}
+
+struct recorder_counts recorder_counts(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    struct recorder_counts counts = r->counts;
+    pthread_mutex_unlock(&r->lock);
+    return counts;
+}
+
+void recorder_waits(struct recorder *r, uint64_t *n, int64_t *ns)
+{
+    pthread_mutex_lock(&r->lock);
+    *n = r->n_waits;
+    *ns = r->waits_ns;
+    pthread_mutex_unlock(&r->lock);
+}
+
+int64_t recorder_cpu_ns(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int64_t cpu_ns = r->cpu_ns;
+    pthread_mutex_unlock(&r->lock);
+    return cpu_ns;
+}

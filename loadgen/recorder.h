@@ -1,0 +1,98 @@
+/* From the loops to the capture: each loop gathers its rows in a batch, full batches go through one
+ * bounded queue to one writer thread. It writes and syncs the capture, in frames at most 500 ms
+ * apart, counts for the screen, and asks autoterm. A loop waits for it only if all batches are
+ * taken, which is counted. */
+#ifndef S3_RECORDER_H
+#define S3_RECORDER_H
+
+#include "autoterm.h"
+#include "err.h"
+#include "hist.h"
+#include "record.h"
+#include "rowformat.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No row stays longer with its loop. */
+#define RECORDER_BATCH_NS INT64_C(100000000)
+
+struct recorder_options {
+    int fd;           /* of the capture; -1: none, only count */
+    const char *name; /* of the capture */
+    bool intended;    /* with that column */
+    unsigned n_loops;
+    bool autoterm;
+    int64_t autoterm_dur_ns;
+    double autoterm_pct;
+    int64_t offset_ns; /* the capture's clock less the run's */
+    int event;         /* eventfd to signal when the capture fails or the run is stable */
+};
+
+/* What was recorded. */
+struct recorder_counts {
+    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes of the successful */
+};
+
+/* What was recorded since it was last asked for. */
+struct recorder_tick {
+    struct recorder_counts counts;
+    int64_t p50_ns, p99_ns; /* of the successful; 0: none */
+};
+
+struct recorder;
+struct recorder_batch;
+
+/* A loop's end of it. */
+struct recorder_port {
+    struct recorder *recorder;
+    struct recorder_batch *batch;
+    struct rowformat format;
+    unsigned loop;
+    int64_t since_ns;       /* of the first row in the batch; CLOCK_NEVER: empty */
+    int64_t flushed_ns;     /* last */
+    int64_t first_start_ns; /* of the loop's first request of the benchmark, by the capture's clock;
+                             * CLOCK_NEVER: none */
+};
+
+struct recorder *recorder_open(const struct recorder_options *options, struct err *e);
+
+/* Starts the writer thread with a comment in a first frame of its own. */
+bool recorder_start(struct recorder *r, const char *comment, struct err *e);
+
+void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
+
+/* Adds a row, whose times are those of the capture; `bench`: it counts for autoterm. */
+void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
+
+/* Hands the batch over. until_ns (the run's clock): all requests of this loop that ended before are
+ * in what was handed over. */
+void recorder_flush(struct recorder_port *p, int64_t until_ns);
+
+/* When recorder_flush must be called; CLOCK_NEVER: need not. */
+int64_t recorder_due_ns(const struct recorder_port *p);
+
+/* What happened. Any thread may ask. */
+bool recorder_failed(struct recorder *r, struct err *e);
+bool recorder_is_stable(struct recorder *r, struct autoterm_stop *stop);
+void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
+struct recorder_counts recorder_counts(struct recorder *r);
+
+/* Full batches the loops had to wait for, and for how long in all. */
+void recorder_waits(struct recorder *r, uint64_t *n, int64_t *ns);
+
+/* CPU time of the writer. */
+int64_t recorder_cpu_ns(struct recorder *r);
+
+/* Waits until all that was handed over is written. */
+void recorder_drain(struct recorder *r);
+
+/* Writes a closing comment and ends the capture; what was handed over is written before. False: the
+ * capture is not whole. */
+bool recorder_close(struct recorder *r, const char *comment, struct err *e);
+
+void recorder_free(struct recorder *r);
+
+#endif

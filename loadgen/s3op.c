@@ -1,0 +1,325 @@
+#include "s3op.h"
+
+#include "uri.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    const char *method;
+} KINDS[S3OP_N_KINDS] = {
+    [S3OP_PUT] = {"PUT", "PUT"},
+    [S3OP_GET] = {"GET", "GET"},
+    [S3OP_STAT] = {"STAT", "HEAD"},
+    [S3OP_DELETE] = {"DELETE", "DELETE"},
+    [S3OP_DELETE_BATCH] = {"DELETE", "POST"},
+    [S3OP_LIST] = {"LIST", "GET"},
+    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET"},
+    [S3OP_RETENTION] = {"RETENTION", "PUT"},
+    [S3OP_INITIATE] = {"INITIATE", "POST"},
+    [S3OP_PUT_PART] = {"PUTPART", "PUT"},
+    [S3OP_COMPLETE] = {"COMPLETE", "POST"},
+    [S3OP_ABORT] = {"ABORT", "DELETE"},
+    [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD"},
+    [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT"},
+    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "PUT"},
+    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET"},
+};
+
+const char *s3op_name(enum s3op_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+uint64_t s3op_n_body(const struct s3op *op)
+{
+    return op->body != NULL ? op->n_body : op->n_payload;
+}
+
+bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
+{
+    switch (op->kind) {
+    case S3OP_DELETE_BATCH:
+    case S3OP_RETENTION:
+    case S3OP_BUCKET_VERSIONING:
+        return true;
+    case S3OP_PUT:
+    case S3OP_PUT_PART:
+        return s->md5;
+    default:
+        return false;
+    }
+}
+
+static bool ends_with(const char *s, size_t n, const char *end)
+{
+    size_t n_end = strlen(end);
+
+    return n > n_end && strncasecmp(s + n - n_end, end, n_end) == 0;
+}
+
+bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
+{
+    static const char *const want_it[] = {".amazonaws.com", ".amazonaws.com.cn",
+                                          "storage.googleapis.com", ".aliyuncs.com"};
+    size_t n = strcspn(host, ":");
+
+    if (s->lookup != S3OP_LOOKUP_AUTO)
+        return s->lookup == S3OP_LOOKUP_HOST;
+    /* A certificate for *.host does not hold for two labels. */
+    if (s->tls && strchr(s->bucket, '.') != NULL)
+        return false;
+    for (size_t i = 0; i < sizeof want_it / sizeof *want_it; i++)
+        if (ends_with(host, n, want_it[i]))
+            return true;
+    return false;
+}
+
+/* Text being written into a buffer of fixed size. */
+struct out {
+    char *p;
+    size_t n;
+    size_t size;
+    bool full;
+};
+
+static void put_n(struct out *o, const char *s, size_t n)
+{
+    if (o->full || o->size - o->n <= n) {
+        o->full = true;
+        return;
+    }
+    memcpy(o->p + o->n, s, n);
+    o->n += n;
+    o->p[o->n] = '\0';
+}
+
+static void put(struct out *o, const char *s)
+{
+    put_n(o, s, strlen(s));
+}
+
+static void put_encoded(struct out *o, const char *s, size_t n,
+                        size_t (*encode)(char *, size_t, const char *, size_t))
+{
+    size_t len = o->full ? SIZE_MAX : encode(o->p + o->n, o->size - o->n, s, n);
+
+    if (len == SIZE_MAX)
+        o->full = true;
+    else
+        o->n += len;
+}
+
+static void put_number(struct out *o, uint64_t value)
+{
+    char digits[24];
+    char *p = digits + sizeof digits;
+
+    do
+        *--p = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put_n(o, p, (size_t)(digits + sizeof digits - p));
+}
+
+/* Adds a parameter, percent-encoded; NULL: without one. */
+static void put_param(struct out *o, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    if (o->n > 0)
+        put(o, "&");
+    put(o, name);
+    put(o, "=");
+    put_encoded(o, value, strlen(value), uri_encode_query);
+}
+
+static void put_query(struct out *o, const struct s3op *op, const struct s3op_head *h)
+{
+    o->p[0] = '\0';
+    switch (op->kind) {
+    case S3OP_DELETE_BATCH:
+        put_param(o, "delete", "");
+        break;
+    case S3OP_LIST:
+        put_param(o, "continuation-token", h->token);
+        put_param(o, "delimiter", op->delimiter);
+        put_param(o, "encoding-type", "url");
+        put_param(o, "list-type", "2");
+        put_param(o, "prefix", op->key);
+        put_param(o, "start-after", op->start_after);
+        break;
+    case S3OP_LIST_VERSIONS:
+        put_param(o, "encoding-type", "url");
+        put_param(o, "key-marker", h->token);
+        put_param(o, "prefix", op->key);
+        put_param(o, "version-id-marker", h->version_token);
+        put_param(o, "versions", "");
+        break;
+    case S3OP_RETENTION:
+        put_param(o, "retention", "");
+        break;
+    case S3OP_INITIATE:
+        put_param(o, "uploads", "");
+        break;
+    case S3OP_PUT_PART:
+        put(o, "partNumber=");
+        put_number(o, op->part);
+        break;
+    case S3OP_BUCKET_VERSIONING:
+        put_param(o, "versioning", "");
+        break;
+    case S3OP_BUCKET_LOCK:
+        put_param(o, "object-lock", "");
+        break;
+    default:
+        break;
+    }
+    put_param(o, "uploadId", op->upload_id);
+    put_param(o, "versionId", op->version_id);
+}
+
+/* Listings name a prefix in the query, all else the object in the path. */
+static bool has_key(const struct s3op *op)
+{
+    return op->n_key > 0 && op->kind != S3OP_LIST && op->kind != S3OP_LIST_VERSIONS;
+}
+
+static void put_path(struct out *o, const struct s3op_style *s, const struct s3op *op,
+                     bool virtual_host)
+{
+    if (!virtual_host) {
+        put(o, "/");
+        put(o, s->bucket);
+    }
+    if (virtual_host || has_key(op))
+        put(o, "/");
+    if (has_key(op))
+        put_encoded(o, op->key, op->n_key, uri_encode_path);
+}
+
+/* Headers to sign, beside those that sigv4_sign makes. */
+struct headers {
+    struct sigv4_header v[12];
+    size_t n;
+    char range[64];
+};
+
+static void add(struct headers *h, const char *name, const char *value)
+{
+    if (value != NULL)
+        h->v[h->n++] = (struct sigv4_header){name, value};
+}
+
+static void add_headers(struct headers *h, const struct s3op_style *s, const struct s3op *op,
+                        const struct s3op_head *head)
+{
+    static const char sse_c[] = "x-amz-server-side-encryption-customer-algorithm";
+    bool creates = op->kind == S3OP_PUT || op->kind == S3OP_INITIATE;
+    bool content = creates || op->kind == S3OP_PUT_PART || op->kind == S3OP_GET ||
+                   op->kind == S3OP_STAT;
+
+    if (op->kind == S3OP_GET && !op->whole) {
+        struct out o = {h->range, 0, sizeof h->range, false};
+        put(&o, "bytes=");
+        put_number(&o, op->offset);
+        put(&o, "-");
+        put_number(&o, op->offset + op->length - 1);
+        add(h, "range", h->range);
+    }
+    add(h, "content-md5", head->content_md5);
+    if (creates) {
+        add(h, "content-type", "application/octet-stream");
+        add(h, "x-amz-storage-class", s->storage_class);
+        add(h, "x-amz-server-side-encryption", s->sse_s3 ? "AES256" : NULL);
+    }
+    if (content && s->sse_c_key != NULL) {
+        add(h, sse_c, "AES256");
+        add(h, "x-amz-server-side-encryption-customer-key", s->sse_c_key);
+        add(h, "x-amz-server-side-encryption-customer-key-md5", s->sse_c_key_md5);
+    }
+    if (op->kind == S3OP_BUCKET_CREATE && s->object_lock)
+        add(h, "x-amz-bucket-object-lock-enabled", "true");
+    if (op->kind == S3OP_DELETE_BATCH && s->object_lock)
+        add(h, "x-amz-bypass-governance-retention", "true");
+}
+
+/* The header lines of a request that is not signed. */
+static void put_unsigned(struct out *o, const struct headers *h, const char *host)
+{
+    put(o, "host: ");
+    put(o, host);
+    put(o, "\r\n");
+    for (size_t i = 0; i < h->n; i++) {
+        put(o, h->v[i].name);
+        put(o, ": ");
+        put(o, h->v[i].value);
+        put(o, "\r\n");
+    }
+}
+
+static bool sends_length(const struct s3op *op)
+{
+    return s3op_n_body(op) > 0 || KINDS[op->kind].method[0] == 'P';
+}
+
+size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
+                  const struct s3op_head *head, char *out, size_t size, struct err *e)
+{
+    char path_text[URI_MAX(S3OP_KEY_MAX) + 80];
+    char query_text[S3OP_HEAD_MAX / 2];
+    char text[S3OP_HEAD_MAX];
+    struct out path = {path_text, 0, sizeof path_text, false};
+    struct out query = {query_text, 0, sizeof query_text, false};
+    struct out o = {text, 0, sizeof text, false};
+    struct headers headers;
+
+    headers.n = 0;
+    put_path(&path, s, op, head->virtual_host);
+    put_query(&query, op, head);
+    add_headers(&headers, s, op, head);
+
+    put(&o, KINDS[op->kind].method);
+    put(&o, " ");
+    put_n(&o, path.p, path.n);
+    if (query.n > 0)
+        put(&o, "?");
+    put_n(&o, query.p, query.n);
+    put(&o, " HTTP/1.1\r\n");
+    if (path.full || query.full || o.full) {
+        err_set(e, "the request is too long");
+        return 0;
+    }
+    if (signer != NULL) {
+        const struct sigv4_request r = {
+            .method = KINDS[op->kind].method,
+            .host = head->host,
+            .path = path.p,
+            .query = query.p,
+            .headers = headers.v,
+            .n_headers = headers.n,
+            .payload_hash = head->payload_hash,
+            .time_s = head->time_s,
+        };
+        size_t n = sigv4_sign(signer, &r, o.p + o.n, o.size - o.n, e);
+        if (n == 0)
+            return 0;
+        o.n += n;
+    } else {
+        put_unsigned(&o, &headers, head->host);
+    }
+    put(&o, "User-Agent: ");
+    put(&o, head->user_agent);
+    if (sends_length(op)) {
+        put(&o, "\r\nContent-Length: ");
+        put_number(&o, s3op_n_body(op));
+    }
+    put(&o, "\r\n\r\n");
+    if (o.full || o.n > size) {
+        err_set(e, "the request's headers do not fit into %zu bytes", size);
+        return 0;
+    }
+    memcpy(out + size - o.n, o.p, o.n);
+    return o.n;
+}

@@ -1,0 +1,121 @@
+/* A request to S3: what it is, and its bytes up to the body. */
+#ifndef S3_S3OP_H
+#define S3_S3OP_H
+
+#include "err.h"
+#include "sigv4.h"
+#include "xml.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define S3OP_KEY_MAX 1024
+
+/* The longest request head: a key of 1,024 bytes takes 3 KiB in a path, a prefix and a token in a
+ * query as much each, and a session token 2 KiB. */
+#define S3OP_HEAD_MAX 16384
+
+enum s3op_kind {
+    S3OP_PUT,
+    S3OP_GET,
+    S3OP_STAT,
+    S3OP_DELETE,
+    S3OP_DELETE_BATCH,
+    S3OP_LIST,
+    S3OP_LIST_VERSIONS,
+    S3OP_RETENTION,
+    S3OP_INITIATE,
+    S3OP_PUT_PART,
+    S3OP_COMPLETE,
+    S3OP_ABORT,
+    S3OP_BUCKET_STAT,
+    S3OP_BUCKET_CREATE,
+    S3OP_BUCKET_VERSIONING,
+    S3OP_BUCKET_LOCK, /* asks whether objects can be locked */
+    S3OP_N_KINDS
+};
+
+/* As the capture names it. */
+const char *s3op_name(enum s3op_kind kind);
+
+struct s3op {
+    enum s3op_kind kind;
+    bool recorded; /* a row, else only if it fails */
+    bool bench;    /* of the benchmark itself: counts for autoterm */
+
+    /* The object; in a listing the prefix; "" in requests on the bucket. */
+    char key[S3OP_KEY_MAX + 1];
+    size_t n_key;
+    const char *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
+    const char *upload_id;
+    unsigned part; /* of an S3OP_PUT_PART, from 1 */
+
+    /* The body: n_payload bytes of the object of payload_seed (payload.h), from payload_offset on,
+     * or n_body bytes at body. */
+    uint64_t payload_seed;
+    uint64_t payload_offset;
+    uint64_t n_payload;
+    const char *body;
+    size_t n_body;
+
+    /* GET: `length` bytes from `offset` on, `whole` the whole object. */
+    uint64_t offset, length;
+    bool whole;
+    bool verify; /* compare the body with that of payload_seed */
+
+    /* Listings: on_entry gets each element; all pages, or one if one_page. */
+    bool one_page;
+    const char *delimiter; /* NULL: none */
+    const char *start_after;
+    xml_entry_fn *on_entry;
+    void *user;
+
+    uint64_t n_objects; /* asked for; a batch has several */
+    size_t object;      /* the workload's own */
+};
+
+enum s3op_lookup { S3OP_LOOKUP_AUTO, S3OP_LOOKUP_PATH, S3OP_LOOKUP_HOST };
+
+/* What all requests of a run have in common. */
+struct s3op_style {
+    const char *bucket;
+    const char *region;
+    bool tls;
+    enum s3op_lookup lookup;
+    bool sign_payload;
+    bool md5;
+    const char *storage_class; /* NULL: none */
+    bool sse_s3;
+    const char *sse_c_key; /* base64, with its MD5; NULL: none */
+    const char *sse_c_key_md5;
+    bool object_lock; /* buckets are made with it */
+};
+
+/* Whether requests to `host` name the bucket in the host name. `auto` does so for the hosts of
+ * Amazon, Google and Alibaba, which want it, if the bucket's name can be part of one. */
+bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host);
+
+/* What goes into one head beside the request itself. */
+struct s3op_head {
+    const char *host;         /* as in the Host header */
+    bool virtual_host;        /* which holds the bucket's name */
+    const char *payload_hash; /* SHA-256 in hexadecimal, or SIGV4_UNSIGNED */
+    const char *content_md5;  /* base64; NULL: none */
+    const char *user_agent;
+    const char *token;        /* where a listing goes on; NULL: at its start */
+    const char *version_token;
+    int64_t time_s; /* UTC */
+};
+
+/* Writes request line and headers to the last bytes of out[0..size-1], so that what follows out
+ * can be the body, and returns their length; 0: *e says why. signer NULL: not signed. */
+size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
+                  const struct s3op_head *head, char *out, size_t size, struct err *e);
+
+/* The bytes of its body. */
+uint64_t s3op_n_body(const struct s3op *op);
+
+/* Whether it goes with a Content-MD5: where S3 wants one, and where the user does. */
+bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op);
+
+#endif

@@ -1,0 +1,133 @@
+#include "strbuf.h"
+
+#include "xml.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a byte as XML text: "&quot;". */
+#define XML_GROWTH 6
+
+void strbuf_fini(struct strbuf *b)
+{
+    free(b->s);
+    *b = (struct strbuf){0};
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+    b->n = 0;
+    b->failed = false;
+    if (b->s != NULL)
+        b->s[0] = '\0';
+}
+
+/* Room for n more bytes and a NUL. */
+static bool reserve(struct strbuf *b, size_t n)
+{
+    size_t cap = b->cap > 0 ? b->cap : 256;
+
+    while (cap - b->n <= n)
+        cap *= 2;
+    if (cap > b->cap && !b->failed) {
+        char *s = realloc(b->s, cap);
+        b->failed = s == NULL;
+        if (s != NULL) {
+            b->s = s;
+            b->cap = cap;
+        }
+    }
+    return !b->failed;
+}
+
+void strbuf_put(struct strbuf *b, const char *data, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    memcpy(b->s + b->n, data, n);
+    b->n += n;
+    b->s[b->n] = '\0';
+}
+
+void strbuf_puts(struct strbuf *b, const char *s)
+{
+    strbuf_put(b, s, strlen(s));
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+    va_list args;
+    va_list again;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n >= 0 && reserve(b, (size_t)n)) {
+        vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+/* The length of the UTF-8 sequence at s, 0 if it is none (RFC 3629). */
+static size_t utf8_length(const unsigned char *s)
+{
+    static const struct {
+        unsigned char first_min, first_max, second_min, second_max;
+        size_t n;
+    } forms[] = {
+        {0x20, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (s[0] < forms[i].first_min || s[0] > forms[i].first_max)
+            continue;
+        size_t k = 1;
+        if (forms[i].n > 1 && (s[1] < forms[i].second_min || s[1] > forms[i].second_max))
+            return 0;
+        for (k = 2; k < forms[i].n; k++)
+            if (s[k] < 0x80 || s[k] > 0xbf)
+                return 0;
+        return forms[i].n;
+    }
+    return 0;
+}
+
+void strbuf_json(struct strbuf *b, const char *s)
+{
+    strbuf_puts(b, "\"");
+    while (*s != '\0') {
+        size_t n = utf8_length((const unsigned char *)s);
+        if (*s == '"' || *s == '\\') {
+            strbuf_printf(b, "\\%c", *s);
+            n = 1;
+        } else if ((unsigned char)*s < 0x20) {
+            strbuf_printf(b, "\\u%04x", (unsigned)*s);
+            n = 1;
+        } else if (n == 0) {
+            strbuf_puts(b, "\xef\xbf\xbd");
+            n = 1;
+        } else {
+            strbuf_put(b, s, n);
+        }
+        s += n;
+    }
+    strbuf_puts(b, "\"");
+}
+
+bool strbuf_xml(struct strbuf *b, const char *s, size_t n)
+{
+    if (!reserve(b, XML_GROWTH * n))
+        return true;
+    size_t len = xml_escape(b->s + b->n, b->cap - b->n, s, n);
+    if (len == SIZE_MAX)
+        return false;
+    b->n += len;
+    return true;
+}

@@ -1,0 +1,807 @@
+#include "worker.h"
+
+#include "clock.h"
+#include "loop.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bodies are made, digested and sent in pieces of this size. */
+#define CHUNK_BYTES (256 * 1024)
+
+/* Sent for one worker before others have their turn. */
+#define TURN_BYTES (1024 * 1024)
+
+/* --- Start and end ------------------------------------------------------------------------------
+ */
+
+bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e)
+{
+    w->loop = loop;
+    w->thread = thread;
+    w->card = -1;
+    rng_init(&w->rng, loop->engine->seed, thread);
+    w->out = malloc(S3OP_HEAD_MAX + CHUNK_BYTES);
+    w->sha256_ctx = EVP_MD_CTX_new();
+    w->md5_ctx = EVP_MD_CTX_new();
+    return (w->out != NULL && w->sha256_ctx != NULL && w->md5_ctx != NULL) ||
+           err_set(e, "out of memory");
+}
+
+void worker_fini(struct worker *w)
+{
+    if (w->conn != NULL)
+        loop_give_conn(w->loop, w->conn, false);
+    if (w->xml != NULL)
+        xml_fini(w->xml);
+    free(w->xml);
+    free(w->out);
+    EVP_MD_CTX_free(w->sha256_ctx);
+    EVP_MD_CTX_free(w->md5_ctx);
+}
+
+static bool set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first error is the cause. Always false. */
+static bool set_error(struct worker *w, const char *fmt, ...)
+{
+    va_list args;
+
+    if (w->result.error[0] != '\0')
+        return false;
+    va_start(args, fmt);
+    vsnprintf(w->result.error, sizeof w->result.error, fmt, args);
+    va_end(args);
+    for (char *p = w->result.error; *p != '\0'; p++)
+        if (*p == '\r' || *p == '\n')
+            *p = ' ';
+    return false;
+}
+
+/* --- The row ------------------------------------------------------------------------------------
+ */
+
+static struct slice slice_of(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static int64_t recorded_ns(const struct worker *w, int64_t ns)
+{
+    return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->loop->engine->offset_ns;
+}
+
+static void record(struct worker *w)
+{
+    const struct engine *g = w->loop->engine;
+    const struct worker_result *r = &w->result;
+    const struct s3op *op = &w->op;
+    const struct record row = {
+        .start_ns = recorded_ns(w, r->start_ns),
+        .end_ns = recorded_ns(w, r->end_ns),
+        .first_byte_ns = recorded_ns(w, r->first_byte_ns),
+        .last_byte_ns = recorded_ns(w, r->last_byte_ns),
+        .intended_ns = w->has_ticket ? recorded_ns(w, w->due_ns) : RECORD_NO_TIME,
+        .bytes = (int64_t)r->n_bytes,
+        .n_objects = (int64_t)r->n_objects,
+        .thread = w->thread,
+        .op = slice_of(s3op_name(op->kind)),
+        .client = slice_of(g->client),
+        .endpoint = slice_of(g->host[w->host].endpoint),
+        .file = {op->key, op->n_key},
+        .error = slice_of(r->error),
+    };
+
+    w->n_rows++;
+    recorder_add(&w->loop->port, &row, op->bench);
+}
+
+/* The request has ended at end_ns; `keep` its connection. */
+static void finish(struct worker *w, int64_t end_ns, bool keep)
+{
+    struct loop *l = w->loop;
+    bool failed = w->result.error[0] != '\0';
+
+    w->result.end_ns = end_ns;
+    if (w->conn != NULL) {
+        loop_give_conn(l, w->conn, keep);
+        w->conn = NULL;
+    }
+    hosts_release(&l->engine->hosts, w->host, end_ns);
+    atomic_store_explicit(&l->n_running,
+                          atomic_load_explicit(&l->n_running, memory_order_relaxed) - 1,
+                          memory_order_relaxed);
+    if (l->recording && (w->op.recorded || failed))
+        record(w);
+    w->state = WORKER_IDLE;
+    w->has_ticket = false;
+    w->result.xml = w->uses_xml ? w->xml : NULL;
+    if (l->phase->done != NULL)
+        l->phase->done(l->phase->ctx, w, &w->op, &w->result);
+}
+
+void worker_fail(struct worker *w, const char *why)
+{
+    set_error(w, "%s", why);
+    finish(w, clock_now_ns(), false);
+}
+
+/* --- The body -----------------------------------------------------------------------------------
+ */
+
+/* Puts the next piece of the body behind the head. */
+static void make_chunk(struct worker *w)
+{
+    const struct s3op *op = &w->op;
+    uint64_t rest = s3op_n_body(op) - w->n_made;
+    size_t n = rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
+    char *to = w->out + S3OP_HEAD_MAX;
+
+    if (op->body != NULL)
+        memcpy(to, op->body + w->n_made, n);
+    else
+        payload_fill(&w->loop->engine->payload, op->payload_seed, op->payload_offset + w->n_made,
+                     to, n);
+    w->n_made += n;
+    w->send = to;
+    w->send_end = to + n;
+}
+
+static bool needs_hash(const struct worker *w)
+{
+    const struct engine *g = w->loop->engine;
+
+    return g->access_key[0] != '\0' && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
+}
+
+static bool digest_chunk(struct worker *w, bool hash, bool md5)
+{
+    struct loop *l = w->loop;
+    size_t n = (size_t)(w->send_end - w->send);
+    bool ok = true;
+
+    if (w->n_digested == 0) {
+        ok = (!hash || EVP_DigestInit_ex2(w->sha256_ctx, l->signer.sha256, NULL)) &&
+             (!md5 || EVP_DigestInit_ex2(w->md5_ctx, l->md5, NULL));
+    }
+    w->n_digested += n;
+    return ok && (!hash || EVP_DigestUpdate(w->sha256_ctx, w->send, n)) &&
+           (!md5 || EVP_DigestUpdate(w->md5_ctx, w->send, n));
+}
+
+static bool end_digests(struct worker *w, bool hash, bool md5)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char raw[EVP_MAX_MD_SIZE];
+
+    if (hash) {
+        if (!EVP_DigestFinal_ex(w->sha256_ctx, raw, NULL))
+            return false;
+        for (size_t i = 0; i < 32; i++) {
+            w->hash[2 * i] = digits[raw[i] >> 4];
+            w->hash[2 * i + 1] = digits[raw[i] & 15];
+        }
+        w->hash[64] = '\0';
+    }
+    if (md5) {
+        if (!EVP_DigestFinal_ex(w->md5_ctx, raw, NULL))
+            return false;
+        EVP_EncodeBlock((unsigned char *)w->md5, raw, 16);
+    }
+    return true;
+}
+
+/* --- Sending ------------------------------------------------------------------------------------
+ */
+
+static bool uses_xml(enum s3op_kind kind)
+{
+    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_DELETE_BATCH ||
+           kind == S3OP_INITIATE || kind == S3OP_COMPLETE;
+}
+
+static void on_header(void *user, const char *name, size_t n_name, const char *value,
+                      size_t n_value);
+
+/* Keys that a batch could not delete. */
+static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+
+    (void)e;
+    if (entry->kind == XML_FAILED_KEY) {
+        if (w->n_failed_keys++ == 0)
+            err_set(&w->xml_error, "%s: %s", entry->code, entry->message);
+    }
+    return true;
+}
+
+static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+
+    if (w->result.first_byte_ns == CLOCK_NEVER)
+        w->result.first_byte_ns = w->loop->now_ns;
+    w->result.n_objects += entry->kind != XML_PREFIX;
+    return w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e);
+}
+
+/* Makes ready for the answer to a request, or to the next page of a listing. */
+static bool expect_answer(struct worker *w)
+{
+    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+    struct err e = {""};
+
+    http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
+    w->failed = false;
+    w->broken = false;
+    w->n_read = 0;
+    w->n_error_body = 0;
+    w->uses_xml = uses_xml(w->op.kind);
+    if (!w->uses_xml)
+        return true;
+    if (w->xml == NULL) {
+        w->xml = calloc(1, sizeof *w->xml);
+        if (w->xml == NULL || !xml_init(w->xml, &e)) {
+            free(w->xml);
+            w->xml = NULL;
+            return set_error(w, "out of memory");
+        }
+    }
+    err_clear(&w->xml_error);
+    w->n_failed_keys = 0;
+    return xml_start(w->xml, listing, listing ? on_listed : on_deleted, w, &e) ||
+           set_error(w, "%s", e.msg);
+}
+
+static char *put_decimal(char *p, uint64_t value)
+{
+    char digits[24];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    while (n > 0)
+        *p++ = digits[--n];
+    return p;
+}
+
+/* "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be compared with the capture row by row;
+ * requests that make no row have no seq. */
+static void user_agent(const struct worker *w, char text[static 96])
+{
+    char *p = stpcpy(stpcpy(text, "s3load/1 "), w->loop->engine->client);
+
+    if (w->loop->recording) {
+        *p++ = '/';
+        p = put_decimal(p, w->thread);
+    }
+    if (w->op.recorded) {
+        *p++ = '/';
+        p = put_decimal(p, w->n_rows);
+    }
+    *p = '\0';
+}
+
+/* Builds the request, with the first piece of its body behind it. `page`: of a listing. */
+static bool build(struct worker *w, bool page)
+{
+    struct loop *l = w->loop;
+    struct engine *g = l->engine;
+    struct err e = {""};
+    char agent[96];
+    bool has_body = s3op_n_body(&w->op) > 0;
+    bool versions = w->op.kind == S3OP_LIST_VERSIONS;
+    const char *hash = !has_body                   ? SIGV4_EMPTY_PAYLOAD
+                       : g->op_style.sign_payload ? w->hash
+                                                   : SIGV4_UNSIGNED;
+
+    if (has_body && (w->n_made > CHUNK_BYTES || w->n_made == 0)) {
+        w->n_made = 0;
+        make_chunk(w);
+    } else if (!has_body) {
+        w->n_made = 0;
+        w->send_end = w->out + S3OP_HEAD_MAX;
+    }
+    user_agent(w, agent);
+    const struct s3op_head head = {
+        .host = g->host[w->host].name,
+        .virtual_host = g->host[w->host].virtual_host,
+        .payload_hash = hash,
+        .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
+        .user_agent = agent,
+        .token = !page ? NULL : versions ? w->xml->next_key_marker : w->xml->next_token,
+        .version_token = page && versions ? w->xml->next_version_marker : NULL,
+        .time_s = (clock_now_ns() + g->offset_ns) / CLOCK_NS_PER_S,
+    };
+    size_t n = s3op_build(&g->op_style, g->access_key[0] != '\0' ? &l->signer : NULL, &w->op,
+                          &head, w->out, S3OP_HEAD_MAX, &e);
+    if (n == 0)
+        return set_error(w, "%s", e.msg);
+    w->send = w->out + S3OP_HEAD_MAX - n;
+    return true;
+}
+
+static void on_readable(struct worker *w);
+
+/* Sends what the connection takes. */
+static void send_more(struct worker *w)
+{
+    struct err e = {""};
+    size_t n_sent = 0;
+
+    for (;;) {
+        if (w->send == w->send_end) {
+            if (w->n_made == s3op_n_body(&w->op))
+                break;
+            make_chunk(w);
+        }
+        ssize_t n = n_sent < TURN_BYTES
+                        ? conn_send(w->conn, w->send, (size_t)(w->send_end - w->send), &e)
+                        : CONN_AGAIN;
+        if (n == CONN_AGAIN) {
+            conn_want_write(w->conn, true);
+            return;
+        }
+        if (n == CONN_ERROR) {
+            /* The server may have answered before it closed. */
+            w->broken = true;
+            w->state = WORKER_RECEIVING;
+            err_clear(&w->xml_error);
+            err_set(&w->xml_error, "%s", e.msg);
+            on_readable(w);
+            if (w->state == WORKER_RECEIVING)
+                worker_fail(w, e.msg);
+            return;
+        }
+        w->send += n;
+        n_sent += (size_t)n;
+    }
+    if (s3op_n_body(&w->op) > 0)
+        w->result.last_byte_ns = clock_now_ns();
+    conn_want_write(w->conn, false);
+    w->state = WORKER_RECEIVING;
+}
+
+/* Takes a connection and sends, now or when it stands. */
+static void start_sending(struct worker *w)
+{
+    struct err e = {""};
+
+    w->conn = loop_take_conn(w->loop, w, w->host, &e);
+    if (w->conn == NULL) {
+        worker_fail(w, e.msg);
+    } else if (w->conn->state == CONN_READY) {
+        w->state = WORKER_SENDING;
+        send_more(w);
+    } else {
+        w->state = WORKER_CONNECTING;
+    }
+}
+
+void worker_on_connected(struct worker *w)
+{
+    struct hosts *hosts = &w->loop->engine->hosts;
+
+    if (w->conn->state == CONN_READY) {
+        hosts_set_up(hosts, w->host);
+        w->state = WORKER_SENDING;
+        send_more(w);
+    } else {
+        hosts_set_down(hosts, w->host, clock_now_ns());
+        worker_fail(w, conn_message(w->conn));
+    }
+}
+
+/* --- The next request ---------------------------------------------------------------------------
+ */
+
+static void end_worker(struct worker *w)
+{
+    w->state = WORKER_ENDED;
+    w->has_op = false;
+    w->has_ticket = false;
+    w->loop->n_active--;
+}
+
+static bool is_over(const struct worker *w, int64_t now_ns)
+{
+    const struct loop *l = w->loop;
+
+    return atomic_load_explicit(&l->engine->stop, memory_order_relaxed) != ENGINE_RUN ||
+           now_ns >= l->phase->end_ns;
+}
+
+/* The payload is digested: chooses a host and begins. */
+static void launch(struct worker *w)
+{
+    struct loop *l = w->loop;
+    struct engine *g = l->engine;
+    size_t host = hosts_pick(&g->hosts, clock_now_ns());
+
+    if (host == HOSTS_NONE) {
+        w->has_op = true;
+        loop_park(l, w);
+        return;
+    }
+    w->has_op = false;
+    w->host = (uint32_t)host;
+    w->result.first_byte_ns = CLOCK_NEVER;
+    w->result.last_byte_ns = CLOCK_NEVER;
+    w->result.n_bytes = w->op.n_payload;
+    w->result.n_objects = w->op.n_objects;
+    w->result.status = 0;
+    w->result.error[0] = '\0';
+    w->result.etag[0] = '\0';
+    w->result.version[0] = '\0';
+    atomic_store_explicit(&l->n_running,
+                          atomic_load_explicit(&l->n_running, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    bool ok = expect_answer(w) && build(w, false);
+    int64_t now_ns = clock_now_ns();
+    w->result.start_ns = now_ns;
+    if (w->op.bench && l->port.first_start_ns == CLOCK_NEVER)
+        l->port.first_start_ns = now_ns + g->offset_ns;
+    if (!ok) {
+        finish(w, now_ns, false);
+        return;
+    }
+    loop_set_deadline(l, w, now_ns + g->request_timeout_ns);
+    start_sending(w);
+}
+
+/* Digests a piece of the payload; once all is done the request begins. */
+void worker_prepare(struct worker *w)
+{
+    bool hash = needs_hash(w);
+    bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
+    uint64_t n_body = s3op_n_body(&w->op);
+
+    if (hash || md5) {
+        bool ok = true;
+        if (n_body > 0)
+            make_chunk(w);
+        ok = digest_chunk(w, hash, md5);
+        if (ok && w->n_digested < n_body) {
+            w->state = WORKER_PREPARING;
+            loop_again(w->loop, w);
+            return;
+        }
+        /* EVP works on memory alone: it fails only for want of that. */
+        if (!ok || !end_digests(w, hash, md5)) {
+            err_set(&w->loop->error, "cannot digest a payload");
+            atomic_store(&w->loop->engine->stop, ENGINE_STOP);
+        }
+    }
+    launch(w);
+}
+
+static void begin(struct worker *w)
+{
+    w->n_made = 0;
+    w->n_digested = 0;
+    w->send = w->out + S3OP_HEAD_MAX;
+    w->send_end = w->send;
+    worker_prepare(w);
+}
+
+/* Gives the worker a due time, if it has none; false: it waits for it, or has ended. */
+static bool is_due(struct worker *w, int64_t now_ns)
+{
+    struct phase *phase = w->loop->phase;
+
+    if (phase->rate <= 0)
+        return true;
+    if (!w->has_ticket) {
+        uint64_t ticket = atomic_fetch_add(&phase->n_tickets, 1);
+        w->due_ns = phase->start_ns + (int64_t)((double)ticket * 1e9 / phase->rate);
+        w->has_ticket = true;
+    }
+    if (w->due_ns >= phase->end_ns) {
+        end_worker(w);
+        return false;
+    }
+    if (w->due_ns <= now_ns)
+        return true;
+    loop_wait(w->loop, w);
+    return false;
+}
+
+static void take(struct worker *w)
+{
+    struct phase *phase = w->loop->phase;
+    int64_t now_ns = clock_now_ns();
+
+    if (is_over(w, now_ns)) {
+        end_worker(w);
+        return;
+    }
+    if (w->has_op) {
+        launch(w);
+        return;
+    }
+    if (!is_due(w, now_ns))
+        return;
+
+    size_t strings = offsetof(struct s3op, n_key);
+    memset((char *)&w->op + strings, 0, sizeof w->op - strings);
+    w->op.key[0] = '\0';
+    w->op.recorded = true;
+    w->op.bench = false;
+    w->op.n_objects = 1;
+    switch (phase->next(phase->ctx, w, &w->op)) {
+    case PHASE_OP:
+        begin(w);
+        break;
+    case PHASE_WAIT:
+        loop_park(w->loop, w);
+        break;
+    default:
+        end_worker(w);
+    }
+}
+
+void worker_run(struct worker *w)
+{
+    /* A request that fails at once must not keep the loop from others. */
+    if (w->state == WORKER_IDLE)
+        take(w);
+    if (w->state == WORKER_IDLE)
+        loop_again(w->loop, w);
+}
+
+/* --- The answer ---------------------------------------------------------------------------------
+ */
+
+static void keep_text(char *dst, size_t size, const char *value, size_t n)
+{
+    if (n >= size)
+        return;
+    memcpy(dst, value, n);
+    dst[n] = '\0';
+}
+
+static void on_header(void *user, const char *name, size_t n_name, const char *value,
+                      size_t n_value)
+{
+    struct worker *w = user;
+
+    if (n_name == 4 && memcmp(name, "date", 4) == 0)
+        loop_saw_date(w->loop, w->host, w->result.start_ns, value, n_value);
+    else if (n_name == 4 && memcmp(name, "etag", 4) == 0)
+        keep_text(w->result.etag, sizeof w->result.etag, value, n_value);
+    else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
+        keep_text(w->result.version, sizeof w->result.version, value, n_value);
+}
+
+static bool is_success(const struct worker *w)
+{
+    return w->http.status >= 200 && w->http.status < 300;
+}
+
+/* "HTTP 503 SlowDown: Reduce your request rate." */
+static void set_http_error(struct worker *w)
+{
+    struct xml *x = &w->loop->xml;
+    struct err e = {""};
+    bool ok = w->n_error_body > 0 && xml_start(x, false, NULL, NULL, &e) &&
+              xml_feed(x, w->error_body, w->n_error_body, true, &e);
+
+    /* Of a body that was cut, what was read counts. */
+    if ((ok || w->n_error_body == sizeof w->error_body) && x->root == XML_ERROR &&
+        x->code[0] != '\0')
+        set_error(w, "HTTP %d %s%s%s", w->http.status, x->code, x->message[0] != '\0' ? ": " : "",
+                  x->message);
+    else
+        set_error(w, "HTTP %d", w->http.status);
+}
+
+static void check_get(struct worker *w)
+{
+    const struct s3op *op = &w->op;
+
+    if (!op->whole && w->http.status != 206 &&
+        !(op->offset == 0 && w->n_read == op->length))
+        set_error(w, "HTTP %d to a request for a range", w->http.status);
+    else if (w->n_read != op->length)
+        set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
+                  (unsigned long long)op->length);
+}
+
+static void check_document(struct worker *w)
+{
+    static const enum xml_root roots[S3OP_N_KINDS] = {
+        [S3OP_LIST] = XML_LIST,
+        [S3OP_LIST_VERSIONS] = XML_VERSIONS,
+        [S3OP_DELETE_BATCH] = XML_DELETED,
+        [S3OP_INITIATE] = XML_INITIATE,
+        [S3OP_COMPLETE] = XML_COMPLETE,
+    };
+    struct xml *x = w->xml;
+    struct err e = {""};
+
+    if (!w->failed && !xml_feed(x, NULL, 0, true, &e))
+        set_error(w, "%s", e.msg);
+    else if (x->root == XML_ERROR)
+        set_error(w, "HTTP %d %s: %s", w->http.status, x->code, x->message);
+    else if (x->root != roots[w->op.kind])
+        set_error(w, "HTTP %d with another document than asked for", w->http.status);
+    if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
+        set_error(w, "%llu of %llu objects were not deleted: %s",
+                  (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
+                  w->xml_error.msg);
+        w->result.n_objects = w->n_failed_keys < w->op.n_objects
+                                  ? w->op.n_objects - w->n_failed_keys
+                                  : 0;
+    }
+}
+
+/* A listing goes on with its next page, in the same row. */
+static bool is_to_go_on(const struct worker *w)
+{
+    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+
+    return listing && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
+}
+
+static void go_on(struct worker *w, bool keep)
+{
+    struct loop *l = w->loop;
+
+    if (w->op.kind == S3OP_LIST && w->xml->next_token[0] == '\0') {
+        set_error(w, "the listing is truncated and has no continuation token");
+        finish(w, l->now_ns, keep);
+        return;
+    }
+    loop_give_conn(l, w->conn, keep);
+    w->conn = NULL;
+    if (!build(w, true) || !expect_answer(w)) {
+        finish(w, clock_now_ns(), false);
+        return;
+    }
+    loop_set_deadline(l, w, clock_now_ns() + l->engine->request_timeout_ns);
+    start_sending(w);
+}
+
+/* The response is complete. */
+static void on_complete(struct worker *w, bool left_over)
+{
+    bool early = w->state == WORKER_SENDING || w->broken;
+    bool keep = w->http.keep_alive && !left_over && !early;
+
+    w->result.status = w->http.status;
+    if (w->op.kind == S3OP_GET)
+        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+    if (!is_success(w))
+        set_http_error(w);
+    else if (early)
+        set_error(w, "HTTP %d before the request was sent", w->http.status);
+    else if (w->op.kind == S3OP_GET)
+        check_get(w);
+    else if (w->uses_xml)
+        check_document(w);
+    if (!is_success(w))
+        w->result.n_objects = w->op.kind == S3OP_DELETE_BATCH ? 0 : w->op.n_objects;
+    if (w->conn->low_water != 1)
+        conn_expect(w->conn, 0);
+    if (is_to_go_on(w))
+        go_on(w, keep);
+    else
+        finish(w, w->loop->now_ns, keep);
+}
+
+static void on_body(struct worker *w, const char *data, size_t n)
+{
+    struct err e = {""};
+
+    if (!is_success(w)) {
+        size_t room = sizeof w->error_body - w->n_error_body;
+        n = n < room ? n : room;
+        memcpy(w->error_body + w->n_error_body, data, n);
+        w->n_error_body += n;
+        return;
+    }
+    if (w->op.kind == S3OP_GET) {
+        if (w->result.first_byte_ns == CLOCK_NEVER)
+            w->result.first_byte_ns = w->loop->now_ns;
+        if (w->op.verify && !w->failed &&
+            !payload_matches(&w->loop->engine->payload, w->op.payload_seed,
+                             w->op.offset + w->n_read, data, n)) {
+            set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on", n,
+                      (unsigned long long)(w->op.offset + w->n_read));
+            w->failed = true;
+        }
+    } else if (w->uses_xml && !w->failed && !xml_feed(w->xml, data, n, false, &e)) {
+        set_error(w, "%s", e.msg);
+        w->failed = true;
+    }
+    w->n_read += n;
+}
+
+/* The connection ended, or what it brought is no HTTP. */
+static void on_broken(struct worker *w, const char *why)
+{
+    set_error(w, "%s", w->broken ? w->xml_error.msg : why);
+    w->result.status = w->http.status;
+    if (w->op.kind == S3OP_GET)
+        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+    if (w->op.kind == S3OP_DELETE_BATCH)
+        w->result.n_objects = 0;
+    finish(w, w->loop->now_ns, false);
+}
+
+/* Takes n bytes; false: the request has ended. */
+static bool feed(struct worker *w, const char *data, size_t n)
+{
+    size_t at = 0;
+
+    for (;;) {
+        size_t used = 0;
+        size_t n_body = 0;
+        const char *body = NULL;
+        enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
+        at += used;
+        switch (event) {
+        case HTTP1_BODY:
+            on_body(w, body, n_body);
+            break;
+        case HTTP1_DONE:
+            on_complete(w, at < n);
+            return false;
+        case HTTP1_ERROR:
+            on_broken(w, w->http.err.msg);
+            return false;
+        case HTTP1_MORE:
+            return true;
+        default:
+            break;
+        }
+    }
+}
+
+static void on_readable(struct worker *w)
+{
+    struct loop *l = w->loop;
+    struct conn *c = w->conn;
+    struct err e = {""};
+    size_t n_read = 0;
+
+    do {
+        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, &e);
+        l->now_ns = clock_now_ns();
+        if (n == CONN_AGAIN)
+            return;
+        if (n == CONN_ERROR) {
+            on_broken(w, e.msg);
+            return;
+        }
+        if (n == 0) {
+            if (http1_close(&w->http) == HTTP1_DONE)
+                on_complete(w, false);
+            else
+                on_broken(w, w->http.err.msg);
+            return;
+        }
+        if (!feed(w, l->buf, (size_t)n))
+            return;
+        n_read += (size_t)n;
+        /* Only now, with a byte of the body there, may it be waited for more. */
+        if (w->n_read > 0)
+            conn_expect(c, http1_rest(&w->http));
+    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
+    if (conn_must_drain(c))
+        loop_again(l, w);
+}
+
+void worker_on_event(struct worker *w, bool readable, bool writable)
+{
+    struct conn *c = w->conn;
+
+    if (readable && (w->state == WORKER_SENDING || w->state == WORKER_RECEIVING))
+        on_readable(w);
+    if (writable && w->state == WORKER_SENDING && w->conn == c)
+        send_more(w);
+}

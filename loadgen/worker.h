@@ -1,0 +1,106 @@
+/* A worker runs one request at a time, as one `thread` of the capture; several workers share a
+ * loop. A request is timed from when it is sent, or from when a connection for it is begun, to just
+ * after its last byte was read: signing and digesting come before. */
+#ifndef S3_WORKER_H
+#define S3_WORKER_H
+
+#include "conn.h"
+#include "http1.h"
+#include "rng.h"
+#include "s3op.h"
+
+#include <stdint.h>
+
+#define WORKER_ETAG_MAX    80
+#define WORKER_VERSION_MAX 256
+
+/* What came of a request. Times by the run's clock, CLOCK_NEVER: not reached. */
+struct worker_result {
+    int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
+    uint64_t n_bytes; /* payload, as the capture has it */
+    uint64_t n_objects;
+    int status;                  /* of HTTP; 0: no response */
+    char error[600];             /* "": success */
+    char etag[WORKER_ETAG_MAX];  /* "": none */
+    char version[WORKER_VERSION_MAX];
+    const struct xml *xml; /* the answer's document, for kinds that have one */
+};
+
+enum worker_state {
+    WORKER_IDLE,      /* to take the next request now */
+    WORKER_WAITING,   /* for the time its next request is due */
+    WORKER_PARKED,    /* for something to do, or for a host */
+    WORKER_PREPARING, /* digests its payload */
+    WORKER_CONNECTING,
+    WORKER_SENDING, /* a response may come already */
+    WORKER_RECEIVING,
+    WORKER_ENDED /* has no more to do in this phase */
+};
+
+struct worker {
+    struct loop *loop;
+    uint32_t thread; /* number in the capture */
+    enum worker_state state;
+    struct worker *next; /* of those that wait, or are parked */
+    struct worker *next_again;
+    bool queued; /* to be run again in the loop's next turn */
+
+    /* For the workload. */
+    struct rng rng;
+    int card; /* an operation dealt but not yet begun; -1: none */
+    void *own;
+
+    /* The present request. */
+    struct s3op op;
+    bool has_op;        /* parked with it */
+    bool has_ticket;    /* due_ns is set */
+    int64_t due_ns;     /* open loop */
+    uint32_t host;
+    struct conn *conn;
+    int64_t deadline_ns;
+    struct worker_result result;
+    struct http1 http;
+    struct xml *xml; /* made when first needed */
+    struct err xml_error;
+    bool uses_xml;
+    bool failed;      /* verification or a document: the rest is read, and not looked at */
+    bool broken;      /* sending failed; an answer may still be there */
+    uint64_t n_read;  /* of the body */
+    uint64_t n_failed_keys;
+    uint64_t n_rows; /* rows so far: the seq of the present request */
+    char error_body[2048];
+    size_t n_error_body;
+    char md5[32]; /* Content-MD5 */
+    char hash[SIGV4_HASH_SIZE];
+    EVP_MD_CTX *sha256_ctx, *md5_ctx;
+
+    /* Head and body go out in one piece: the head ends where the body's chunk begins. */
+    char *out;
+    char *send, *send_end;
+    uint64_t n_made; /* bytes of the body that were put into out */
+    uint64_t n_digested;
+};
+
+bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e);
+void worker_fini(struct worker *w);
+
+/* Takes requests until one has to wait for something. */
+void worker_run(struct worker *w);
+
+/* Go on, for the loop: its connection is ready or has failed; has data, or room; a digest goes on.
+ */
+void worker_on_connected(struct worker *w);
+void worker_on_event(struct worker *w, bool readable, bool writable);
+void worker_prepare(struct worker *w);
+
+/* Ends the present request as failed. */
+void worker_fail(struct worker *w, const char *why);
+
+/* Whether a request is in flight. */
+static inline bool worker_in_flight(const struct worker *w)
+{
+    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
+           w->state == WORKER_RECEIVING;
+}
+
+#endif

@@ -1,0 +1,294 @@
+#include "workload.h"
+
+#include "sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Streams of random numbers beside those of the workers: for the deck, and for the size of each
+ * object. */
+#define DECK_STREAM  (UINT64_C(1) << 61)
+#define SIZES_STREAM (UINT64_C(1) << 60)
+
+bool work_init(struct work *k, const struct workload *kind, const struct options *o,
+               struct engine *g, const char *run_id, struct err *e)
+{
+    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
+    pthread_mutex_init(&k->lock, NULL);
+    snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
+    k->own = calloc(k->n_workers, sizeof *k->own);
+    if (k->own == NULL) {
+        work_fini(k);
+        return err_set(e, "out of memory");
+    }
+    if (kind->init != NULL && !kind->init(k, e)) {
+        work_fini(k);
+        return false;
+    }
+    return true;
+}
+
+static void free_object(struct work_object *o)
+{
+    free(o->version);
+    free(o->key);
+    o->version = NULL;
+    o->key = NULL;
+}
+
+void work_fini(struct work *k)
+{
+    for (size_t i = 0; i < k->n_objects; i++)
+        free_object(&k->objects[i]);
+    free(k->objects);
+    for (unsigned i = 0; k->own != NULL && i < k->n_workers; i++) {
+        struct work_own *own = &k->own[i];
+        strbuf_fini(&own->body);
+        strbuf_fini(&own->upload_id);
+        strbuf_fini(&own->etags);
+        strbuf_fini(&own->previous);
+    }
+    free(k->own);
+    pthread_mutex_destroy(&k->lock);
+    *k = (struct work){0};
+}
+
+void work_fail(struct work *k, const char *why)
+{
+    pthread_mutex_lock(&k->lock);
+    k->n_failed++;
+    err_set(&k->error, "%s", why);
+    pthread_mutex_unlock(&k->lock);
+}
+
+/* --- Objects ------------------------------------------------------------------------------------
+ */
+
+uint64_t work_size(const struct work *k, uint64_t id)
+{
+    struct rng rng;
+
+    if (!k->o->random_sizes)
+        return (uint64_t)k->o->size_bytes;
+    rng_init(&rng, k->engine->seed, SIZES_STREAM + id);
+    return sizes_random(&rng, (uint64_t)k->o->size_bytes);
+}
+
+static struct work_object make_object(const struct work *k, uint64_t id, uint32_t dir)
+{
+    return (struct work_object){
+        .id = id,
+        .seed = payload_seed(k->engine->seed, id),
+        .size_bytes = work_size(k, id),
+        .dir = dir,
+    };
+}
+
+struct work_object work_new_object(struct work *k, const struct worker *w)
+{
+    return make_object(k, atomic_fetch_add(&k->next_id, 1), w->thread);
+}
+
+static char *put_hex(char *p, uint64_t value, int n_digits)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (int i = n_digits - 1; i >= 0; i--)
+        *p++ = digits[value >> 4 * i & 15];
+    return p;
+}
+
+void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op)
+{
+    if (o->key != NULL) {
+        op->n_key = strlen(o->key);
+        memcpy(op->key, o->key, op->n_key + 1);
+        return;
+    }
+    char *p = stpcpy(op->key, k->root);
+    if (!k->o->no_prefix) {
+        p = put_hex(p, o->dir, 4);
+        *p++ = '/';
+    }
+    /* Names in no order, as a server's clients have them: an odd multiple of the number. */
+    p = put_hex(p, o->id * 0x9e3779b97f4a7c15u, 16);
+    *p = '\0';
+    op->n_key = (size_t)(p - op->key);
+}
+
+void work_put(struct work *k, const struct work_object *o, struct s3op *op)
+{
+    op->kind = S3OP_PUT;
+    work_set_key(k, o, op);
+    op->payload_seed = o->seed;
+    op->n_payload = o->size_bytes;
+}
+
+void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op)
+{
+    const struct options *options = k->o;
+    struct sizes_range range = {0, o->size_bytes};
+
+    op->kind = S3OP_GET;
+    work_set_key(k, o, op);
+    op->version_id = o->version;
+    if (options->range_bytes > 0)
+        range = sizes_range_fixed(&w->rng, o->size_bytes, (uint64_t)options->range_bytes);
+    else if (options->range)
+        range = sizes_range(&w->rng, o->size_bytes);
+    op->offset = range.offset;
+    op->length = range.length;
+    op->whole = range.length == o->size_bytes;
+    op->payload_seed = o->seed;
+    op->verify = options->verify > 0 &&
+                 work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
+}
+
+void work_stat(struct work *k, const struct work_object *o, struct s3op *op)
+{
+    op->kind = S3OP_STAT;
+    work_set_key(k, o, op);
+    op->version_id = o->version;
+}
+
+bool work_add(struct work *k, const struct work_object *o, const char *version)
+{
+    struct work_object copy = *o;
+    bool ok = true;
+
+    if (*version != '\0') {
+        copy.version = strdup(version);
+        ok = copy.version != NULL;
+    }
+    pthread_mutex_lock(&k->lock);
+    if (ok && k->n_objects == k->cap_objects) {
+        size_t cap = k->cap_objects > 0 ? 2 * k->cap_objects : 1024;
+        struct work_object *objects = realloc(k->objects, cap * sizeof *objects);
+        ok = objects != NULL;
+        if (ok) {
+            k->objects = objects;
+            k->cap_objects = cap;
+        }
+    }
+    if (ok)
+        k->objects[k->n_objects++] = copy;
+    pthread_mutex_unlock(&k->lock);
+    if (!ok) {
+        free(copy.version);
+        work_fail(k, "out of memory");
+    }
+    return ok;
+}
+
+bool work_take(struct work *k, struct worker *w, struct work_object *o)
+{
+    pthread_mutex_lock(&k->lock);
+    bool found = k->n_objects > 0;
+    if (found) {
+        size_t i = (size_t)rng_below(&w->rng, k->n_objects);
+        *o = k->objects[i];
+        k->objects[i] = k->objects[--k->n_objects];
+    }
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
+/* --- The deck -----------------------------------------------------------------------------------
+ */
+
+bool work_init_deck(struct work *k, struct err *e)
+{
+    const double shares[WORK_N_CARDS] = {
+        [WORK_GET] = k->o->get_share,
+        [WORK_STAT] = k->o->stat_share,
+        [WORK_PUT] = k->o->put_share,
+        [WORK_DELETE] = k->o->delete_share,
+    };
+
+    rng_init(&k->deck_rng, k->engine->seed, DECK_STREAM);
+    return deck_init(&k->deck, shares, WORK_N_CARDS, &k->deck_rng, e);
+}
+
+enum work_card work_deal(struct work *k, struct worker *w)
+{
+    /* A worker that had to wait keeps its card. */
+    if (w->card < 0) {
+        pthread_mutex_lock(&k->lock);
+        w->card = (int)deck_deal(&k->deck);
+        pthread_mutex_unlock(&k->lock);
+    }
+    return (enum work_card)w->card;
+}
+
+/* --- Phases -------------------------------------------------------------------------------------
+ */
+
+static uint64_t n_versions(const struct work *k)
+{
+    return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
+}
+
+uint64_t work_n_prepare(const struct work *k)
+{
+    return (uint64_t)k->o->n_objects * n_versions(k);
+}
+
+/* Upload i: versions of an object have its name, and a content of their own. */
+static struct work_object prepared_object(const struct work *k, uint64_t i)
+{
+    uint64_t id = i % (uint64_t)k->o->n_objects;
+    struct work_object o = make_object(k, id, (uint32_t)(id % k->n_workers));
+
+    o.seed = payload_seed(k->engine->seed, i);
+    o.size_bytes = work_size(k, i);
+    return o;
+}
+
+enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct work *k = ctx;
+    uint64_t i = atomic_fetch_add(&k->n_begun, 1);
+
+    if (i >= work_n_prepare(k))
+        return PHASE_END;
+    work_own(k, w)->object = prepared_object(k, i);
+    work_put(k, &work_own(k, w)->object, op);
+    op->recorded = k->kind->records_preparation;
+    return PHASE_OP;
+}
+
+void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
+                       const struct worker_result *r)
+{
+    struct work *k = ctx;
+
+    (void)op;
+    atomic_fetch_add(&k->n_done, 1);
+    if (r->version[0] != '\0' && strcmp(r->version, "null") != 0)
+        atomic_store(&k->saw_version, true);
+    if (r->error[0] != '\0')
+        work_fail(k, r->error);
+    else
+        work_add(k, &work_own(k, w)->object, k->kind->versions ? r->version : "");
+}
+
+enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct work *k = ctx;
+
+    op->bench = true;
+    return k->kind->next(k, w, op);
+}
+
+void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
+                     const struct worker_result *r)
+{
+    struct work *k = ctx;
+
+    if (r->version[0] != '\0' && strcmp(r->version, "null") != 0 &&
+        !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
+        atomic_store(&k->saw_version, true);
+    w->card = -1;
+    if (k->kind->done != NULL)
+        k->kind->done(k, w, op, r);
+}

@@ -1,0 +1,130 @@
+/* What the workers of a command do: objects are uploaded, then used, then deleted. The commands
+ * (cmd_*.c) differ in struct workload; struct work is one run of it. */
+#ifndef S3_WORKLOAD_H
+#define S3_WORKLOAD_H
+
+#include "deck.h"
+#include "loop.h"
+#include "options.h"
+#include "strbuf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct work;
+
+/* A command's part. */
+struct workload {
+    const char *name; /* "get" */
+    bool prepares;    /* uploads objects first */
+    bool records_preparation;
+    bool versions;    /* the bucket is to be versioned */
+    bool object_lock; /* and its objects lockable */
+    bool mixed;       /* several kinds of requests */
+    /* As in struct phase. */
+    enum phase_next (*next)(struct work *k, struct worker *w, struct s3op *op);
+    void (*done)(struct work *k, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r); /* may be NULL */
+    bool (*init)(struct work *k, struct err *e); /* may be NULL */
+};
+
+/* An object, or one version of it. */
+struct work_object {
+    uint64_t id;   /* gives its name */
+    uint64_t seed; /* of its content */
+    uint64_t size_bytes;
+    uint32_t dir;  /* the worker's prefix that it is under */
+    char *version; /* NULL: none */
+    char *key;     /* of an object that was there before, else NULL */
+};
+
+/* What a worker keeps for its workload. */
+struct work_own {
+    struct strbuf body;
+    struct strbuf upload_id, etags; /* multipart */
+    struct work_object object;      /* in use */
+    unsigned part;
+    int step;
+    uint64_t n_gets;
+    struct strbuf previous; /* cleaning: the first key of the last page */
+};
+
+struct work {
+    const struct workload *kind;
+    const struct options *o;
+    struct engine *engine;
+    char root[S3OP_KEY_MAX + 1]; /* all keys of this run begin with it */
+    struct work_own *own;        /* by worker */
+    unsigned n_workers;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct work_object *objects;
+    size_t n_objects, cap_objects;
+    struct deck deck;
+    struct rng deck_rng;
+    struct err error; /* the first failure of preparing or cleaning */
+    uint64_t n_failed;
+
+    atomic_uint_fast64_t n_begun;   /* uploads in preparation */
+    atomic_uint_fast64_t n_done;
+    atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */
+    atomic_bool saw_version;        /* the bucket keeps versions */
+    atomic_uint_fast64_t n_deleted; /* in cleaning */
+
+    /* Cleaning. */
+    const char *clean_prefix; /* only keys below it are deleted */
+    bool clean_dirs;          /* each worker cleans its own prefix */
+    bool clean_versions;
+};
+
+bool work_init(struct work *k, const struct workload *kind, const struct options *o,
+               struct engine *g, const char *run_id, struct err *e);
+void work_fini(struct work *k);
+
+/* The uploads of preparation: next and done of a struct phase. */
+enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op);
+void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
+                       const struct worker_result *r);
+uint64_t work_n_prepare(const struct work *k);
+
+/* The benchmark. */
+enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op);
+void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
+                     const struct worker_result *r);
+
+/* For workloads. */
+static inline struct work_own *work_own(struct work *k, const struct worker *w)
+{
+    return &k->own[w->thread];
+}
+
+/* The bytes of the next object, by --obj.size and --obj.randsize. */
+uint64_t work_size(const struct work *k, uint64_t id);
+
+/* An object that is not yet there: the next number, in the worker's prefix. */
+struct work_object work_new_object(struct work *k, const struct worker *w);
+
+/* Puts the object's key into op. */
+void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op);
+
+/* Makes op an upload, a download (a part, with --range), ... of the object. */
+void work_put(struct work *k, const struct work_object *o, struct s3op *op);
+void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
+void work_stat(struct work *k, const struct work_object *o, struct s3op *op);
+
+/* Adds an object to the pool; `version` (or "") is copied. False: out of memory; the error is kept.
+ */
+bool work_add(struct work *k, const struct work_object *o, const char *version);
+
+/* Takes a random object out of the pool; false: it is empty. */
+bool work_take(struct work *k, struct worker *w, struct work_object *o);
+
+/* Reads the bench shares of --get-distrib ... into the deck, and deals. */
+enum work_card { WORK_GET, WORK_STAT, WORK_PUT, WORK_DELETE, WORK_N_CARDS };
+bool work_init_deck(struct work *k, struct err *e);
+enum work_card work_deal(struct work *k, struct worker *w);
+
+/* Keeps the first error. */
+void work_fail(struct work *k, const char *why);
+
+#endif

@@ -1,0 +1,476 @@
+/* nullserver: the cheapest HTTP server that s3load can run against, to measure s3load and not a
+ * server. One thread, epoll, fixed answers, nothing is stored or verified.
+ *
+ *   nullserver [--port N] [--body SIZE] [--delay DURATION] [--log FILE]
+ *
+ * GET answers SIZE bytes (4KiB), HEAD their size, PUT takes its body, DELETE answers 204; a list is
+ * empty, a batch DELETE succeeds. With --delay each answer begins that long after its request was
+ * read, by timerfd. The log, kept in memory and written at SIGINT or SIGTERM, has a line per
+ * request: CLOCK_MONOTONIC ns when its last byte was read, when its answer was wholly sent, and its
+ * User-Agent. */
+#include "units.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEAD_MAX    16384
+#define READ_BYTES  (256 * 1024)
+#define CONNS_MAX   65536
+#define AGENT_BYTES 64
+
+enum { LISTENER = CONNS_MAX, TIMER, SIGNALS };
+
+struct answer {
+    char head[256];
+    size_t n_head;
+    const char *body;
+    size_t n_body;
+};
+
+struct conn {
+    bool open;
+    uint32_t generation; /* of the file descriptor's use */
+    size_t n_head;
+    uint64_t body_rest; /* of the request, still to be read */
+    bool head_done;
+    const struct answer *answer; /* being sent or delayed; NULL: reading */
+    size_t n_sent;
+    int64_t read_ns;
+    char agent[AGENT_BYTES];
+    char head[HEAD_MAX];
+};
+
+struct delayed {
+    int64_t due_ns;
+    int fd;
+    uint32_t generation;
+};
+
+struct log_entry {
+    int64_t read_ns, sent_ns;
+    char agent[AGENT_BYTES];
+};
+
+struct null_server {
+    int epoll, listener, timer, signals;
+    int64_t delay_ns;
+    struct answer get, head, put, deleted, list, batch;
+    struct conn *conns[CONNS_MAX]; /* by file descriptor */
+    struct delayed *queue;         /* a ring: the delay is fixed, so the first is due first */
+    size_t first, n_queued;
+    struct log_entry *log;
+    size_t n_log, log_cap;
+    bool logging;
+    char block[READ_BYTES];
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "nullserver: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void *allocate(void *old, size_t n)
+{
+    void *p = realloc(old, n);
+
+    if (p == NULL)
+        die("out of memory");
+    return p;
+}
+
+static void set_answer(struct answer *a, const char *status, const char *body, size_t n_body,
+                       bool send_body)
+{
+    int n = snprintf(a->head, sizeof a->head,
+                     "HTTP/1.1 %s\r\nETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\n", status);
+
+    if (strncmp(status, "204", 3) != 0)
+        n += snprintf(a->head + n, sizeof a->head - (size_t)n, "Content-Length: %zu\r\n", n_body);
+    n += snprintf(a->head + n, sizeof a->head - (size_t)n, "\r\n");
+    a->n_head = (size_t)n;
+    a->body = body;
+    a->n_body = send_body ? n_body : 0;
+}
+
+static void set_answers(struct null_server *s, size_t n_body)
+{
+    static const char list[] = "<ListBucketResult><KeyCount>0</KeyCount>"
+                               "<IsTruncated>false</IsTruncated></ListBucketResult>";
+    static const char batch[] = "<DeleteResult/>";
+    char *body = allocate(NULL, n_body + 1);
+
+    memset(body, 'x', n_body);
+    set_answer(&s->get, "200 OK", body, n_body, true);
+    set_answer(&s->head, "200 OK", body, n_body, false);
+    set_answer(&s->put, "200 OK", "", 0, true);
+    set_answer(&s->deleted, "204 No Content", "", 0, true);
+    set_answer(&s->list, "200 OK", list, strlen(list), true);
+    set_answer(&s->batch, "200 OK", batch, strlen(batch), true);
+}
+
+static void watch(const struct null_server *s, int fd, int id, uint32_t events, int op)
+{
+    struct epoll_event event = {.events = events, .data.u32 = (uint32_t)id};
+
+    if (epoll_ctl(s->epoll, op, fd, &event) != 0)
+        die("epoll_ctl");
+}
+
+static void close_conn(struct null_server *s, int fd)
+{
+    s->conns[fd]->open = false;
+    close(fd);
+}
+
+static void log_answer(struct null_server *s, const struct conn *c)
+{
+    if (!s->logging)
+        return;
+    if (s->n_log == s->log_cap) {
+        s->log_cap = s->log_cap == 0 ? 65536 : 2 * s->log_cap;
+        s->log = allocate(s->log, s->log_cap * sizeof *s->log);
+    }
+    struct log_entry *entry = &s->log[s->n_log++];
+    entry->read_ns = c->read_ns;
+    entry->sent_ns = now_ns();
+    memcpy(entry->agent, c->agent, sizeof entry->agent);
+}
+
+static const struct answer *choose(const struct null_server *s, const struct conn *c)
+{
+    size_t n_line = strcspn(c->head, "\r");
+    const char *query = memchr(c->head, '?', n_line);
+
+    switch (c->head[0]) {
+    case 'G':
+        return query != NULL && strncmp(query, "?list-type", 10) == 0 ? &s->list : &s->get;
+    case 'H':
+        return &s->head;
+    case 'D':
+        return &s->deleted;
+    case 'P':
+        return c->head[1] == 'O' ? &s->batch : &s->put;
+    default:
+        return &s->put;
+    }
+}
+
+static void header_value(const struct conn *c, const char *name, char *out, size_t size)
+{
+    const char *at = strcasestr(c->head, name);
+
+    out[0] = '\0';
+    if (at == NULL)
+        return;
+    at += strlen(name);
+    at += strspn(at, " ");
+    snprintf(out, size, "%.*s", (int)strcspn(at, "\r"), at);
+}
+
+/* Sends as much as goes; false: the connection is gone. */
+static bool send_answer(struct null_server *s, int fd)
+{
+    struct conn *c = s->conns[fd];
+    const struct answer *a = c->answer;
+
+    while (c->n_sent < a->n_head + a->n_body) {
+        size_t head_sent = c->n_sent < a->n_head ? c->n_sent : a->n_head;
+        size_t body_sent = c->n_sent - head_sent;
+        struct iovec parts[2] = {
+            {(char *)a->head + head_sent, a->n_head - head_sent},
+            {(char *)a->body + body_sent, a->n_body - body_sent},
+        };
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+        if (n < 0 && errno == EAGAIN) {
+            watch(s, fd, fd, EPOLLOUT, EPOLL_CTL_MOD);
+            return true;
+        }
+        if (n < 0) {
+            close_conn(s, fd);
+            return false;
+        }
+        c->n_sent += (size_t)n;
+    }
+    log_answer(s, c);
+    c->answer = NULL;
+    c->n_head = 0;
+    c->head_done = false;
+    return true;
+}
+
+static void arm(struct null_server *s)
+{
+    struct itimerspec t = {0};
+
+    if (s->n_queued > 0) {
+        int64_t due_ns = s->queue[s->first].due_ns;
+        t.it_value = (struct timespec){due_ns / 1000000000, due_ns % 1000000000};
+    }
+    timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* The request is read wholly. */
+static bool respond(struct null_server *s, int fd)
+{
+    struct conn *c = s->conns[fd];
+
+    c->answer = choose(s, c);
+    c->n_sent = 0;
+    if (s->logging) {
+        c->read_ns = now_ns();
+        header_value(c, "\nuser-agent:", c->agent, sizeof c->agent);
+    }
+    if (s->delay_ns == 0)
+        return send_answer(s, fd);
+
+    size_t at = (s->first + s->n_queued++) % CONNS_MAX;
+    s->queue[at] = (struct delayed){now_ns() + s->delay_ns, fd, c->generation};
+    if (s->n_queued == 1)
+        arm(s);
+    return true;
+}
+
+/* Takes n bytes of a request; false: the connection is gone. There is no pipelining. */
+static bool take(struct null_server *s, int fd, const char *data, size_t n)
+{
+    struct conn *c = s->conns[fd];
+
+    if (!c->head_done) {
+        size_t old = c->n_head;
+        size_t room = sizeof c->head - 1 - old;
+        size_t copied = n < room ? n : room;
+        memcpy(c->head + old, data, copied);
+        c->head[old + copied] = '\0';
+        char *end = strstr(c->head + (old > 3 ? old - 3 : 0), "\r\n\r\n");
+        if (end == NULL && n >= room) {
+            close_conn(s, fd);
+            return false;
+        }
+        if (end == NULL) {
+            c->n_head += n;
+            return true;
+        }
+        char length[24];
+        end[2] = '\0';
+        size_t n_taken = (size_t)(end - c->head) + 4 - old;
+        c->head_done = true;
+        header_value(c, "\ncontent-length:", length, sizeof length);
+        c->body_rest = strtoull(length, NULL, 10);
+        data += n_taken;
+        n -= n_taken;
+    }
+    (void)data;
+    c->body_rest -= n < c->body_rest ? n : c->body_rest;
+    return c->body_rest > 0 || respond(s, fd);
+}
+
+static void on_readable(struct null_server *s, int fd)
+{
+    ssize_t n = recv(fd, s->block, sizeof s->block, 0);
+
+    if (n > 0)
+        take(s, fd, s->block, (size_t)n);
+    else if (n == 0 || errno != EAGAIN)
+        close_conn(s, fd);
+}
+
+static void on_timer(struct null_server *s)
+{
+    uint64_t n_expired = 0;
+    int64_t now = now_ns();
+
+    if (read(s->timer, &n_expired, sizeof n_expired) < 0 && errno != EAGAIN)
+        die("timerfd");
+    while (s->n_queued > 0 && s->queue[s->first].due_ns <= now) {
+        struct delayed d = s->queue[s->first];
+        s->first = (s->first + 1) % CONNS_MAX;
+        s->n_queued--;
+        if (s->conns[d.fd]->open && s->conns[d.fd]->generation == d.generation)
+            send_answer(s, d.fd);
+        now = now_ns();
+    }
+    arm(s);
+}
+
+static void on_connect(struct null_server *s)
+{
+    int one = 1;
+    int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (fd >= CONNS_MAX) {
+        close(fd);
+        return;
+    }
+    if (s->conns[fd] == NULL) {
+        s->conns[fd] = allocate(NULL, sizeof *s->conns[fd]);
+        s->conns[fd]->generation = 0;
+    }
+    struct conn *c = s->conns[fd];
+    c->open = true;
+    c->generation++;
+    c->n_head = 0;
+    c->head_done = false;
+    c->answer = NULL;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    watch(s, fd, fd, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+static void on_event(struct null_server *s, const struct epoll_event *event)
+{
+    int fd = (int)event->data.u32;
+    struct conn *c = s->conns[fd];
+
+    if (!c->open)
+        return;
+    if (event->events & (EPOLLERR | EPOLLHUP)) {
+        close_conn(s, fd);
+    } else if (c->answer == NULL) {
+        on_readable(s, fd);
+    } else if (event->events & EPOLLOUT) {
+        if (send_answer(s, fd) && c->answer == NULL)
+            watch(s, fd, fd, EPOLLIN, EPOLL_CTL_MOD);
+    } else {
+        /* Bytes while an answer is delayed: the peer has closed, or pipelines. */
+        close_conn(s, fd);
+    }
+}
+
+static void serve(struct null_server *s)
+{
+    struct epoll_event events[256];
+
+    for (;;) {
+        int n = epoll_wait(s->epoll, events, 256, -1);
+        if (n < 0 && errno != EINTR)
+            die("epoll_wait");
+        for (int i = 0; i < n; i++) {
+            switch (events[i].data.u32) {
+            case LISTENER:
+                on_connect(s);
+                break;
+            case TIMER:
+                on_timer(s);
+                break;
+            case SIGNALS:
+                return;
+            default:
+                on_event(s, &events[i]);
+            }
+        }
+    }
+}
+
+static void listen_on(struct null_server *s, int64_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof address;
+    int one = 1;
+    sigset_t stop;
+
+    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, n) != 0 ||
+        listen(s->listener, 1024) != 0)
+        die("cannot listen");
+    getsockname(s->listener, (struct sockaddr *)&address, &n);
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+    s->signals = signalfd(-1, &stop, SFD_CLOEXEC);
+    s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (s->signals < 0 || s->timer < 0 || s->epoll < 0)
+        die("cannot set up");
+    watch(s, s->listener, LISTENER, EPOLLIN, EPOLL_CTL_ADD);
+    watch(s, s->timer, TIMER, EPOLLIN, EPOLL_CTL_ADD);
+    watch(s, s->signals, SIGNALS, EPOLLIN, EPOLL_CTL_ADD);
+    printf("listening on http://127.0.0.1:%u\n", ntohs(address.sin_port));
+    fflush(stdout);
+}
+
+static void write_log(const struct null_server *s, const char *path)
+{
+    FILE *f = fopen(path, "w");
+
+    if (f == NULL)
+        die(path);
+    fputs("read_ns\tsent_ns\tuser_agent\n", f);
+    for (size_t i = 0; i < s->n_log; i++)
+        fprintf(f, "%" PRId64 "\t%" PRId64 "\t%s\n", s->log[i].read_ns, s->log[i].sent_ns,
+                s->log[i].agent);
+    if (fclose(f) != 0)
+        die(path);
+}
+
+int main(int argc, char **argv)
+{
+    static struct null_server server;
+    static const struct option options[] = {{"port", required_argument, NULL, 'p'},
+                                            {"body", required_argument, NULL, 'b'},
+                                            {"delay", required_argument, NULL, 'd'},
+                                            {"log", required_argument, NULL, 'l'},
+                                            {0}};
+    int64_t port = 0;
+    int64_t body_bytes = 4096;
+    const char *log = NULL;
+    struct err e = {0};
+    int c = 0;
+
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        bool ok = true;
+        if (c == 'p')
+            ok = units_parse_int(optarg, &port, &e);
+        else if (c == 'b')
+            ok = units_parse_size(optarg, &body_bytes, &e);
+        else if (c == 'd')
+            ok = units_parse_duration(optarg, false, &server.delay_ns, &e);
+        else if (c == 'l')
+            log = optarg;
+        else
+            return EXIT_USAGE;
+        if (!ok || port < 0 || port > 65535 || body_bytes < 0) {
+            fprintf(stderr, "nullserver: '%s': %s\n", optarg, e.msg);
+            return EXIT_USAGE;
+        }
+    }
+    server.logging = log != NULL;
+    server.queue = allocate(NULL, CONNS_MAX * sizeof *server.queue);
+    set_answers(&server, (size_t)body_bytes);
+    listen_on(&server, port);
+    serve(&server);
+    if (log != NULL)
+        write_log(&server, log);
+    return EXIT_DONE;
+}

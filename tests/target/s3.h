@@ -1,0 +1,21 @@
+/* The operations of S3 on the store: fills in the reply to a whole request. */
+#ifndef S3_S3_H
+#define S3_S3_H
+
+#include "auth.h"
+#include "request.h"
+#include "store.h"
+
+struct s3 {
+    struct store store;
+    struct auth auth;
+    const char *domain; /* of virtual hosts; NULL: path style only */
+};
+
+/* What the request is for, as the log names it; request_parse comes before. */
+const char *s3_op(const struct request *r);
+
+/* Verifies the request and answers it. For any number of threads. */
+void s3_handle(struct s3 *s, struct request *r);
+
+#endif

@@ -1,0 +1,197 @@
+/* Attribution (analysis-semantics.md 4): cases by hand, and properties over random requests. */
+#include "attribution.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct attribution_request request(int64_t start, int64_t end, int64_t bytes, bool ok)
+{
+    return (struct attribution_request){start, end, bytes, 1, ok};
+}
+
+static struct slice_totals add_one(const struct segment_grid *g, struct slice_totals *s,
+                                   struct attribution_request r, size_t k)
+{
+    memset(s, 0, g->n * sizeof *s);
+    attribution_add(g, s, &r);
+    return s[k];
+}
+
+static void one_request_in_every_position(void **state)
+{
+    (void)state;
+    struct segment_grid g;
+    struct slice_totals s[3], x;
+    segment_grid_init(&g, 100, 10, 3);
+
+    x = add_one(&g, s, request(110, 119, 9, true), 1); /* within */
+    assert_int_equal(x.full_ops, 1);
+    assert_int_equal(x.partial_ops, 0);
+    assert_int_equal(x.bytes, 9);
+    assert_int_equal(slice_ops_started(&x), 1);
+    assert_int_equal(slice_ops_ended(&x), 1);
+
+    x = add_one(&g, s, request(110, 120, 10, true), 1); /* ends where the next one begins */
+    assert_int_equal(x.partial_ops, 1);
+    assert_int_equal(x.bytes, 10);
+    assert_int_equal(slice_ops_started(&x), 1);
+    assert_int_equal(slice_ops_ended(&x), 0);
+    assert_int_equal(s[2].bytes, 0);
+    assert_int_equal(s[2].partial_ops, 1);
+    assert_int_equal(slice_ops_ended(&s[2]), 1);
+    assert_true(slice_ended_mean_ms(&s[2]) == 10 / 1e6);
+    assert_true(isnan(slice_ended_mean_ms(&x)));
+
+    x = add_one(&g, s, request(90, 140, 500, true), 1); /* over all three and on */
+    assert_int_equal(x.bytes, 100);
+    assert_int_equal(x.partial_ops, 1);
+    assert_int_equal(slice_ops_started(&x) + slice_ops_ended(&x), 0);
+    assert_true(fabs(slice_n_objects(&x) - 0.2) < 1e-15);
+    assert_true(slice_in_flight(&x, 10) == 1);
+
+    x = add_one(&g, s, request(115, 115, 7, true), 1); /* of no length */
+    assert_int_equal(x.full_ops, 1);
+    assert_int_equal(x.bytes, 7);
+    x = add_one(&g, s, request(110, 110, 7, true), 1);
+    assert_int_equal(x.full_ops, 1);
+    assert_int_equal(s[0].partial_ops, 0);
+
+    x = add_one(&g, s, request(50, 99, 7, true), 0); /* before */
+    assert_int_equal(x.partial_ops + x.full_ops, 0);
+    x = add_one(&g, s, request(130, 150, 7, true), 2); /* after */
+    assert_int_equal(x.partial_ops + x.full_ops, 0);
+}
+
+static void failed_requests_add_no_bytes(void **state)
+{
+    (void)state;
+    struct segment_grid g;
+    struct slice_totals s[3], x;
+    segment_grid_init(&g, 100, 10, 3);
+    x = add_one(&g, s, request(111, 112, 5, false), 1);
+    assert_int_equal(x.errors, 1);
+    assert_int_equal(x.partial_ops + x.full_ops + x.bytes + slice_ops_ended(&x), 0);
+    x = add_one(&g, s, request(105, 112, 5, false), 1);
+    assert_int_equal(x.errors, 1);
+    assert_int_equal(x.partial_ops, 1);
+    assert_int_equal(slice_ops_ended(&x), 1);
+    assert_int_equal(x.bytes, 0);
+    assert_int_equal(s[0].errors, 0);
+    assert_int_equal(slice_ops_started(&s[0]), 1);
+    assert_true(isnan(slice_ended_mean_ms(&x)));
+}
+
+static uint64_t next_random(uint64_t *x)
+{
+    *x = *x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return *x >> 11;
+}
+
+/* Parts of requests over 1 to 10,000 segments, with sizes up to 2^62 and durations up to days. */
+static void parts_add_up_to_the_size(void **state)
+{
+    (void)state;
+    enum { N = 10000 };
+    struct slice_totals *s = calloc(N, sizeof *s);
+    assert_non_null(s);
+    uint64_t seed = 1;
+    for (int round = 0; round < 300; round++) {
+        struct segment_grid g;
+        int64_t length = 1 + (int64_t)(next_random(&seed) % (round % 2 ? 50 : 40000000000));
+        segment_grid_init(&g, INT64_C(1795239958000000000), length, N);
+        int64_t from = g.start_ns - 5 * length, span = length * (N + 10);
+        int64_t start = from + (int64_t)(next_random(&seed) % (uint64_t)span);
+        int64_t end = start + (int64_t)(next_random(&seed) % (uint64_t)span);
+        struct attribution_request r = {start, end,
+                                        (int64_t)(next_random(&seed) << (next_random(&seed) % 10)),
+                                        (int64_t)(next_random(&seed) % 1000), round % 10 != 0};
+        struct attribution_outside o = {0};
+        memset(s, 0, N * sizeof *s);
+        attribution_add(&g, s, &r);
+        attribution_add_outside(&g, &o, &r);
+
+        struct slice_totals sum = {0};
+        for (size_t k = 0; k < N; k++) {
+            assert_true(s[k].bytes >= 0 && s[k].bytes <= r.bytes);
+            slice_merge(&sum, &s[k]);
+        }
+        assert_int_equal(sum.bytes + o.before_bytes + o.after_bytes, r.ok ? r.bytes : 0);
+        bool inside = end >= g.start_ns && end < g.end_ns;
+        assert_int_equal(o.n_before + o.n_after, !inside);
+        assert_int_equal(sum.errors, inside && !r.ok);
+        assert_int_equal(sum.full_ops + sum.ok_partial_ended, inside && r.ok);
+        if (start >= g.start_ns && inside && r.ok) {
+            assert_int_equal(sum.n_objects + (int64_t)(sum.object_frac >> ATTRIBUTION_FRAC_BITS),
+                             r.n_objects);
+            assert_true((sum.object_frac & (((unsigned __int128)1 << 96) - 1)) == 0);
+        }
+    }
+    free(s);
+}
+
+static void order_changes_nothing(void **state)
+{
+    (void)state;
+    enum { N = 50, M = 1000 };
+    struct segment_grid g;
+    struct slice_totals a[N] = {0}, b[N] = {0};
+    struct attribution_request r[M];
+    uint64_t seed = 7;
+    segment_grid_init(&g, 1000, 1000, N);
+    for (size_t i = 0; i < M; i++) {
+        int64_t start = (int64_t)(next_random(&seed) % 60000);
+        r[i] = (struct attribution_request){start, start + (int64_t)(next_random(&seed) % 20000),
+                                            (int64_t)(next_random(&seed) % 1000000), 3,
+                                            next_random(&seed) % 5 != 0};
+        attribution_add(&g, a, &r[i]);
+    }
+    for (size_t i = M; i-- > 0;)
+        attribution_add(&g, b, &r[i]);
+    assert_memory_equal(a, b, sizeof a);
+}
+
+static void objects_compare_exactly(void **state)
+{
+    (void)state;
+    struct slice_totals a = {.n_objects = 2}, b = {.n_objects = 1};
+    b.object_frac = (unsigned __int128)1 << 96; /* 1 + 1 */
+    assert_int_equal(slice_compare_objects(&a, &b), 0);
+    b.object_frac--;
+    assert_true(slice_compare_objects(&a, &b) > 0);
+    assert_true(slice_compare_objects(&b, &a) < 0);
+}
+
+static void sizes_need_128_bits(void **state)
+{
+    (void)state;
+    struct attribution_request r = {0, INT64_MAX, INT64_MAX, INT64_MAX, true};
+    assert_int_equal(attribution_bytes_before(&r, 0), 0);
+    assert_int_equal(attribution_bytes_before(&r, INT64_MAX / 3), INT64_MAX / 3);
+    assert_int_equal(attribution_bytes_before(&r, INT64_MAX), INT64_MAX);
+    assert_int_equal(attribution_objects_before(&r, 12345678901).whole, 12345678901);
+    r.n_objects = 1;
+    r.end_ns = 3;
+    struct attribution_objects third = attribution_objects_before(&r, 1);
+    assert_int_equal(third.whole, 0);
+    assert_true(third.frac == ((unsigned __int128)1 << 96) / 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_request_in_every_position),
+        cmocka_unit_test(failed_requests_add_no_bytes),
+        cmocka_unit_test(parts_add_up_to_the_size),
+        cmocka_unit_test(order_changes_nothing),
+        cmocka_unit_test(objects_compare_exactly),
+        cmocka_unit_test(sizes_need_128_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
