@@ -4,6 +4,7 @@
 #   make check                 all tests ("N passed, N failed"); CHECK_FLAGS=--skip-is-failure in CI
 #   make demo                  what s3analyze says of a capture in testdata/
 #   make bench                 speed and memory (tests/bench)
+#   make bench-stats           false alarms, coverage and power of the statistics, simulated
 #   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
 #   make uninstall clean dist distcheck format format-check layering
 #
@@ -169,6 +170,9 @@ demo: all
 bench: all $(BENCHES)
 	@BUILD=$(B) tests/bench/run $(BENCH_FLAGS)
 
+bench-stats: $(B)/bench/stats
+	$(B)/bench/stats
+
 layering:
 	@tests/layering
 
@@ -238,7 +242,7 @@ distcheck: dist
 	rm -rf build/distcheck
 
 FORCE:
-.PHONY: all tests check demo bench layering format format-check docs install uninstall clean dist \
-	distcheck FORCE
+.PHONY: all tests check demo bench bench-stats layering format format-check docs install uninstall \
+	clean dist distcheck FORCE
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

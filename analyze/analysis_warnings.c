@@ -1,6 +1,7 @@
 /* What could mislead a reader of the figures, as data. */
 #include "analysis_internal.h"
 
+#include "statistics.h"
 #include "units.h"
 
 #include <math.h>
@@ -323,6 +324,41 @@ static bool about_open_loop(struct analysis *a, const struct operation *op, cons
                 units_pct(100 * frac).s, units_duration(LATE_NS).s, units_duration(most_ns).s);
 }
 
+/* How the speed went over the run, and hosts that stand out (statistics.md 1c, 1d, 4). */
+static bool about_course(struct analysis *a, const struct operation *op)
+{
+    const struct statistics *s = op->statistics;
+    if (s == NULL)
+        return true;
+    int64_t warm_up_ns = (int64_t)s->warmup.n_cut * s->segment_ns;
+    bool ok = true;
+    if (s->n_segments >= STATS_MIN_SEGMENTS && !s->warmup.steady)
+        ok = warn(a, "no-steady-state", op->op, NULL,
+                  "the speed settled in the second half of the run at best: no steady state");
+    else if (warm_up_ns > 0)
+        ok = warn(a, "warm-up", op->op,
+                  (const struct figure[]){{"warm_up_ns", (double)warm_up_ns},
+                                          {"steady_mean", s->warmup.mean_rest},
+                                          {NULL, 0}},
+                  "the first %s are warm-up (--steady leaves them out)",
+                  units_duration(warm_up_ns).s);
+    if (ok && s->drift.reported)
+        ok = warn(a, "drift", op->op,
+                  (const struct figure[]){
+                      {"change_frac", s->drift.change_frac}, {"p", s->drift.p}, {NULL, 0}},
+                  "the speed drifts by %+.1f%% from start to end: the average depends on how long "
+                  "the run was",
+                  100 * s->drift.change_frac);
+    for (size_t k = 0; ok && s->hosts.test.reported && k < s->hosts.n; k++)
+        if (s->hosts.v[k].outlier)
+            ok = warn(a, "outlier-host", op->op,
+                      (const struct figure[]){
+                          {"value", s->hosts.v[k].value}, {"z", s->hosts.v[k].z}, {NULL, 0}},
+                      "%s stands out from the other hosts by %s", s->hosts.v[k].host,
+                      s->hosts.by_latency ? "latency" : "throughput");
+    return ok;
+}
+
 bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err *e)
 {
     bool ok = true;
@@ -337,7 +373,7 @@ bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err 
         if (!ok || op->n_requests == 0)
             continue;
         ok = about_errors(a, op) && about_clients(a, op) &&
-             about_open_loop(a, op, source->tables[0]);
+             about_open_loop(a, op, source->tables[0]) && about_course(a, op);
         if (ok && !a->mixed)
             ok = about_hosts(a, op->op, op->hosts, op->n_host_results);
     }

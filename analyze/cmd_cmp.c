@@ -116,7 +116,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = "-", .run_cv_pct = -1};
+static const struct options defaults = {.output = "-"};
 
 /* ---- Gates ---- */
 
@@ -253,6 +253,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
 {
     bool groups_given = o->before.n > 0 || o->after.n > 0;
+    bool has_run_cv = cli_given(args, "run-cv");
     if (groups_given && args->n_operands > 0)
         return err_set(e, "give either BEFORE AFTER, or --before and --after");
     if (groups_given && (o->before.n == 0 || o->after.n == 0))
@@ -264,20 +265,20 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
                        args->n_operands, args->n_operands == 1 ? "is" : "are");
     if (o->json + o->markdown + o->csv > 1)
         return err_set(e, "choose one of --json, --markdown and --csv");
-    if (o->run_cv_pct >= 0 && o->history.n > 0)
+    if (has_run_cv && o->history.n > 0)
         return err_set(e, "choose one of --run-cv and --history");
-    if ((o->before.n > 1 || o->after.n > 1) && (o->run_cv_pct >= 0 || o->history.n > 0))
+    if ((o->before.n > 1 || o->after.n > 1) && (has_run_cv || o->history.n > 0))
         return err_set(e, "--run-cv and --history are for a single run a side: several runs show "
                           "their noise themselves");
     return true;
 }
 
-static bool compare_groups(const struct options *o, const struct group *before,
+static bool compare_groups(const struct options *o, double run_cv_frac, const struct group *before,
                            const struct group *after, const struct group *history,
                            const struct compare_gate *gates, enum exit_code *code, struct err *e)
 {
     const struct compare_options how = {
-        .run_cv_frac = o->run_cv_pct >= 0 ? o->run_cv_pct / 100 : NAN,
+        .run_cv_frac = run_cv_frac,
         .history = history->runs,
         .n_history = history->n,
         .gates = gates,
@@ -301,12 +302,13 @@ static int run(const struct cli_args *args, void *options)
     struct compare_gate *gates = NULL;
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
+    double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
     if (!check_usage(o, args, &e) || !parse_gates(&o->gate, &gates, &e)) {
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }
     bool ok = load_all(&before, &after, &history, o, args, &e) &&
-              compare_groups(o, &before, &after, &history, gates, &code, &e);
+              compare_groups(o, run_cv_frac, &before, &after, &history, gates, &code, &e);
     free(gates);
     group_free(&before);
     group_free(&after);

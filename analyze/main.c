@@ -17,7 +17,8 @@ static void write_libraries(FILE *out)
             OpenSSL_version(OPENSSL_VERSION));
 }
 
-static const struct cli_command *const commands[] = {&cmd_analyze, &cmd_cmp, &cmd_autoterm, NULL};
+static const struct cli_command *const commands[] = {
+    &cmd_analyze, &cmd_info, &cmd_cat, &cmd_cmp, &cmd_merge, &cmd_autoterm, NULL};
 
 static const struct cli_program program = {
     .name = "s3analyze",

@@ -101,55 +101,80 @@ static bool is_uninteresting(struct word w)
     return w.n >= sizeof name - 1 && memcmp(w.s, name, sizeof name - 1) == 0;
 }
 
-/* Writes the words of `line` that `other` lacks. */
-static void put_own_words(FILE *out, const char *line, const char *other)
+/* Whether `line` has words that `other` lacks. */
+static bool has_own_words(const char *line, const char *other)
 {
     struct word w;
 
-    for (bool first = true; next_word(&line, &w);)
+    while (next_word(&line, &w))
+        if (!has_word(other, w) && !is_uninteresting(w))
+            return true;
+    return false;
+}
+
+static bool differ(const char *a, const char *b)
+{
+    return has_own_words(a, b) || has_own_words(b, a);
+}
+
+/* Writes the words of `line` that `other` lacks. */
+static void put_own_words(FILE *out, const char *line, const char *other)
+{
+    const char *gap = "";
+    struct word w;
+
+    if (!has_own_words(line, other))
+        fputs("nothing of that", out);
+    while (next_word(&line, &w))
         if (!has_word(other, w) && !is_uninteresting(w)) {
-            fprintf(out, "%s%.*s", first ? "" : " ", (int)w.n, w.s);
-            first = false;
+            fprintf(out, "%s%.*s", gap, (int)w.n, w.s);
+            gap = " ";
         }
+}
+
+static bool add_command_note(struct merge *m, const struct merge_input *a,
+                             const struct merge_input *b, size_t n_more, struct err *e)
+{
+    const char *command_a = survey_command_line(&a->survey);
+    const char *command_b = survey_command_line(&b->survey);
+    char more[64] = "";
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    if (!out)
+        return err_set(e, "out of memory");
+    fprintf(out, "%s has ", a->name);
+    put_own_words(out, command_a, command_b);
+    fprintf(out, ", %s has ", b->name);
+    put_own_words(out, command_b, command_a);
+    bool ok = fclose(out) == 0 || err_set(e, "out of memory");
+    if (n_more)
+        snprintf(more, sizeof more, "; %zu more differ from the first", n_more);
+    ok = ok && merge_add_note(m, e, "command", "settings differ: %s%s", text, more);
+    free(text);
+    return ok;
 }
 
 static bool note_commands(struct merge *m, struct err *e)
 {
-    const struct merge_input *first = NULL;
-    const char *command = NULL;
-    bool ok = true;
+    const struct merge_input *first = NULL, *other = NULL;
+    size_t n_different = 0;
 
-    for (size_t i = 0; i < m->n_inputs && ok; i++) {
-        const struct merge_input *in = &m->inputs[i];
-        const char *other = survey_command_line(&in->survey);
-        if (!other)
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct merge_input *in = &m->inputs[m->by_time[i]];
+        const char *command = survey_command_line(&in->survey);
+        if (!command)
             continue;
-        if (!first) {
+        if (!first)
             first = in;
-            command = other;
+        if (!differ(survey_command_line(&first->survey), command))
             continue;
-        }
-        char *a = NULL, *b = NULL;
-        size_t n;
-        FILE *out = open_memstream(&a, &n);
-        if (out) {
-            put_own_words(out, command, other);
-            fclose(out);
-        }
-        if ((out = open_memstream(&b, &n)) != NULL) {
-            put_own_words(out, other, command);
-            fclose(out);
-        }
-        if (!a || !b)
-            ok = err_set(e, "out of memory");
-        else if (*a || *b)
-            ok = merge_add_note(m, e, "command", "settings differ: %s has %s, %s has %s",
-                                first->name, *a ? a : "nothing more", in->name,
-                                *b ? b : "nothing more");
-        free(a);
-        free(b);
+        if (!other)
+            other = in;
+        n_different++;
     }
-    return ok;
+    return !other || add_command_note(m, first, other, n_different - 1, e);
 }
 
 static bool note_concurrency(struct merge *m, struct err *e)

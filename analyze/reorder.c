@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READ_BYTES  (32u << 10)
-#define WRITE_BYTES (1u << 20)
+#define READ_BYTES     (32u << 10)
+#define WRITE_BYTES    (1u << 20)
+#define PREFETCH_BYTES 512
 
 /* In front of each row in the temporary file. */
 struct spilled {
@@ -285,6 +286,13 @@ static void run_free(struct reorder *r, struct run *run)
     free(run);
 }
 
+/* Rows of other runs come first, mostly: time enough to bring this one into the cache. */
+static inline void prefetch(const char *text, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < PREFETCH_BYTES; i += 64)
+        __builtin_prefetch(text + i);
+}
+
 /* Moves on to the run's next row. *found false: there is none. */
 static inline bool run_next(const struct reorder *r, struct run *run, bool *found, struct err *e)
 {
@@ -296,6 +304,7 @@ static inline bool run_next(const struct reorder *r, struct run *run, bool *foun
         if (*found) {
             const struct reorder_batch_row *row = &b->rows[run->next++];
             run->row = (struct reorder_row){row->start_ns, b->text + row->at, row->n, b->input};
+            prefetch(run->row.text, row->n);
         }
         return true;
     }

@@ -4,11 +4,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. */
-#define MIN_STEP_ROWS 4096
-#define MAX_STEP_ROWS (1u << 20)
-#define HUGE_PAGE     (2u << 20)
-#define PAGE          4096u
+/* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. The
+ * first rows of a column get small pages, so that a short one costs little; behind them a huge page
+ * begins, and the reservation is laid out so that it is aligned there. */
+#define SMALL_PAGE_ROWS ((size_t)1 << 20)
+#define MIN_STEP_ROWS   4096
+#define MAX_STEP_ROWS   (1u << 20)
+#define HUGE_PAGE       ((size_t)2 << 20)
+#define PAGE            ((size_t)4096)
 
 /* One column of a table: where its pointer is and how wide its values are. */
 struct column {
@@ -36,25 +39,37 @@ static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
     return n;
 }
 
-static void *reserve(size_t bytes)
+/* Address space for a column of `rows`. NULL: none. */
+static void *reserve(size_t rows, size_t width)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
+    size_t bytes = rows * width, small = SMALL_PAGE_ROWS * width;
+    char *p = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t lead = (HUGE_PAGE - ((uintptr_t)p + small) % HUGE_PAGE) % HUGE_PAGE;
+    if (lead)
+        munmap(p, lead);
+    if (lead < HUGE_PAGE)
+        munmap(p + lead + bytes, HUGE_PAGE - lead);
+    if (bytes > small)
+        madvise(p + lead + small, bytes - small, MADV_HUGEPAGE);
+    return p + lead;
 }
 
-/* Makes bytes [from, to) of a column present. Only advice: without it they come page by page. */
-static void touch(void *column, size_t from, size_t to)
+/* Makes rows [from, to) of a column present. Only advice: without it they come page by page. */
+static void touch(void *column, size_t width, size_t from, size_t to)
 {
-    uintptr_t begin = ((uintptr_t)column + from) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t end = ((uintptr_t)column + to + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-
-    /* Where a column is long, a huge page that is not filled costs little. */
-    if (from >= 4 * HUGE_PAGE && end - begin >= HUGE_PAGE)
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
-    madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+    if (to > SMALL_PAGE_ROWS)
+        to = SMALL_PAGE_ROWS;
+    uintptr_t begin = ((uintptr_t)column + from * width) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)column + to * width + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    if (from < to)
+        madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+#else
+    (void)column, (void)width, (void)from, (void)to;
 #endif
 }
 
@@ -68,7 +83,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
     for (; rows >= MIN_STEP_ROWS; rows /= 2) {
         size_t n = columns_of(t, c), got = 0;
         t->cap = rows;
-        while (got < n && (*c[got].p = reserve(rows * c[got].width)) != NULL)
+        while (got < n && (*c[got].p = reserve(rows, c[got].width)) != NULL)
             got++;
         if (got == n)
             return true;
@@ -133,7 +148,7 @@ bool table_reserve(struct table *t, size_t rows)
     size_t ready = want + step < t->cap ? want + step : t->cap;
     size_t n = columns_of(t, c);
     for (size_t i = 0; i < n; i++)
-        touch(*c[i].p, t->n_ready * c[i].width, ready * c[i].width);
+        touch(*c[i].p, c[i].width, t->n_ready, ready);
     t->n_ready = ready;
     return true;
 }
@@ -158,7 +173,7 @@ bool table_add_wide(struct packed *c, size_t i, int64_t value)
 /* The first row with an intended time: rows before it have none. */
 bool table_add_late(struct table *t)
 {
-    t->late.v = reserve(t->cap * sizeof *t->late.v);
+    t->late.v = reserve(t->cap, sizeof *t->late.v);
     if (t->late.v)
         memset(t->late.v, 0xff, t->n * sizeof *t->late.v); /* PACKED_NONE */
     return t->late.v != NULL;

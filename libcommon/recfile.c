@@ -105,8 +105,7 @@ static bool join_seam(struct worker *w, struct unit *u)
         text_fini(&text);
         return recunit_fail(u, "out of memory");
     }
-    v.parse.layout = r->layout;
-    v.parse.has_layout = r->has_layout;
+    rowparse_set_layout(&v.parse, r->has_layout ? &r->layout : NULL);
     v.parse.n_lines = r->seam.n_lines;
     bool last = u->is_last && !u->has_first_line;
     ok = recunit_add_sink(r, &seam);

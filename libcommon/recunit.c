@@ -145,8 +145,8 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
     if (!rowparse_header(line, n, &layout, &e))
         return recunit_fail_at(u, line_no, e.msg);
     bool is_first = !w->parse.has_layout;
-    w->parse.layout = u->end_layout = layout;
-    w->parse.has_layout = true;
+    u->end_layout = layout;
+    rowparse_set_layout(&w->parse, &layout);
     u->n_headers++;
     u->has_intended |= layout.field[COL_INTENDED] >= 0;
     if (!u->head)
@@ -374,8 +374,8 @@ bool recunit_run(struct worker *w)
     uint64_t beside_from = r->n_threads == 1 ? BESIDE_MIN_BYTES_ALONE : BESIDE_MIN_BYTES;
     bool go_on = true, end = false;
 
-    p->layout = u->end_layout = u->layout;
-    p->has_layout = u->has_layout;
+    u->end_layout = u->layout;
+    rowparse_set_layout(p, u->has_layout ? &u->layout : NULL);
     p->n_lines = 0;
     p->n_batch = 0;
     if (u->head) {

@@ -209,13 +209,12 @@ static inline uint64_t load8(const char *p)
     return x;
 }
 
-/* The number that 8 ASCII digits give (first digit in the lowest byte); *bad |= nonzero unless all
- * are digits. Pairs, then fours, then eights are joined by multiplication. */
+#define ASCII_ZEROS UINT64_C(0x3030303030303030)
+
+/* The number that 8 digits give: values 0 to 9, first digit in the lowest byte. *bad |= nonzero
+ * unless all are. Pairs, then fours, then eights are joined by multiplication. */
 static inline uint32_t eight_digits(uint64_t x, uint64_t *bad)
 {
-    const uint64_t zeros = UINT64_C(0x3030303030303030);
-
-    x ^= zeros;
     *bad |= (x | (x + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
     x = (x * 10) + (x >> 8);
     return (uint32_t)(((x & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
@@ -252,15 +251,11 @@ static inline __attribute__((always_inline)) bool parse_time(struct rowparse_min
     if (unlikely(differs || n_digits - 1 > 8 || s[19] != '.' || s[n - 1] != 'Z'))
         return time_general(m, s, n, out);
 
-    /* Digits that are not there count as '0'. */
-    uint64_t bad = 0, x = load8(s + 20);
-    unsigned tens = (unsigned char)s[17] - '0', ones = (unsigned char)s[18] - '0', ninth = 0;
-    if (likely(n_digits == 9))
-        ninth = (unsigned char)s[28] - '0';
-    else if (n_digits < 8) {
-        uint64_t keep = (UINT64_C(1) << (8 * n_digits)) - 1;
-        x = (x & keep) | (UINT64_C(0x3030303030303030) & ~keep);
-    }
+    /* No branches: the number of digits changes from row to row. Missing digits are 0. */
+    uint64_t bad = 0, n_first = n_digits < 8 ? n_digits : 8;
+    uint64_t x = (load8(s + 20) ^ ASCII_ZEROS) & (UINT64_MAX >> (64 - 8 * n_first));
+    unsigned tens = (unsigned char)s[17] - '0', ones = (unsigned char)s[18] - '0';
+    unsigned ninth = ((unsigned char)s[28] - (unsigned)'0') & (0u - (n_digits == 9));
     uint32_t ns = eight_digits(x, &bad) * 10 + ninth;
     if (unlikely(bad || tens > 5 || ones > 9 || ninth > 9))
         return false;
@@ -270,75 +265,135 @@ static inline __attribute__((always_inline)) bool parse_time(struct rowparse_min
                                    (int64_t)(tens * 10 + ones) * 1000000000 + (int64_t)ns, out);
 }
 
-/* At most 18 digits; longer numbers take the slow path. */
+/* At most 18 digits; longer numbers take the slow path. Reads 8 bytes from s whatever n is. */
 static inline __attribute__((always_inline)) bool parse_uint(const char *s, size_t n, uint64_t *out)
 {
-    uint64_t v = (unsigned char)s[0] - (unsigned)'0', bad = v > 9;
+    uint64_t bad = 0;
 
-    if (unlikely(n - 1 > 17))
-        return false;
-    for (size_t i = 1; i < n; i++) {
-        unsigned digit = (unsigned char)s[i] - (unsigned)'0';
-        bad |= digit > 9;
-        v = v * 10 + digit;
+    if (likely(n - 1 < 8)) {
+        *out = eight_digits((load8(s) ^ ASCII_ZEROS) << (64 - 8 * n), &bad);
+        return !bad;
     }
-    *out = v;
-    return !bad;
+    return n - 1 < 18 && rowparse_uint(s, n, UINT64_MAX, out);
 }
 
-/* Parses the row whose field i lies between a[i - 1] + 1 and a[i]. */
-static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p, const char *text,
-                                                            const uint32_t *a, struct record *r)
-{
-    const struct recfile_layout *l = &p->layout;
-    const int16_t *field = l->field;
-    uint64_t thread = 0, n_objects = 1, bytes = 0, cat = 0;
-    uint32_t row_end = a[l->n_fields - 1];
-    int last = l->n_fields - 1;
-    bool ok = true;
+/* The columns of g4 as recorders write them: known when compiling, they are found for free. */
+static const struct recfile_layout usual_layout = {
+    .delimiter = '\t',
+    .n_fields = COL_CAT + 1,
+    .generation = 4,
+    .field = {[COL_IDX] = 0,
+              [COL_THREAD] = 1,
+              [COL_OP] = 2,
+              [COL_CLIENT_ID] = 3,
+              [COL_N_OBJECTS] = 4,
+              [COL_BYTES] = 5,
+              [COL_ENDPOINT] = 6,
+              [COL_FILE] = 7,
+              [COL_ERROR] = 8,
+              [COL_START] = 9,
+              [COL_FIRST_BYTE] = 10,
+              [COL_LAST_BYTE] = 11,
+              [COL_END] = 12,
+              [COL_DURATION_NS] = 13,
+              [COL_CAT] = 14,
+              [COL_INTENDED] = -1},
+};
 
-    if (text[row_end - 1] == '\r')
-        row_end--;
-#define FIELD_START(f) (text + (uint32_t)(a[(f)-1] + 1))
-#define FIELD_LEN(f)   ((size_t)((f) == last ? row_end : a[f]) - (uint32_t)(a[(f)-1] + 1))
-#define TEXT_FIELD(c)                                                                              \
-    (field[c] < 0 ? (struct slice){"", 0}                                                          \
-                  : (struct slice){FIELD_START(field[c]), FIELD_LEN(field[c])})
-    ok &= parse_uint(FIELD_START(field[COL_THREAD]), FIELD_LEN(field[COL_THREAD]), &thread);
-    ok &= thread <= UINT32_MAX;
-    ok &= parse_uint(FIELD_START(field[COL_BYTES]), FIELD_LEN(field[COL_BYTES]), &bytes);
-    if (field[COL_N_OBJECTS] >= 0 && FIELD_LEN(field[COL_N_OBJECTS]))
-        ok &= parse_uint(FIELD_START(field[COL_N_OBJECTS]), FIELD_LEN(field[COL_N_OBJECTS]),
-                         &n_objects);
-    if (field[COL_CAT] >= 0 && FIELD_LEN(field[COL_CAT]))
-        ok &= parse_uint(FIELD_START(field[COL_CAT]), FIELD_LEN(field[COL_CAT]), &cat);
-    ok &= parse_time(&p->minute[0], FIELD_START(field[COL_START]), FIELD_LEN(field[COL_START]),
-                     &r->start_ns);
-    ok &= parse_time(&p->minute[1], FIELD_START(field[COL_END]), FIELD_LEN(field[COL_END]),
-                     &r->end_ns);
-#define OPTIONAL_TIME(c, out)                                                                      \
-    do {                                                                                           \
-        *(out) = RECORD_NO_TIME;                                                                   \
-        if (field[c] >= 0 && FIELD_LEN(field[c]))                                                  \
-            ok &= parse_time(&p->minute[0], FIELD_START(field[c]), FIELD_LEN(field[c]), out);      \
-    } while (0)
-    OPTIONAL_TIME(COL_FIRST_BYTE, &r->first_byte_ns);
-    OPTIONAL_TIME(COL_LAST_BYTE, &r->last_byte_ns);
-    OPTIONAL_TIME(COL_INTENDED, &r->intended_ns);
-    r->op = TEXT_FIELD(COL_OP);
-    r->client = TEXT_FIELD(COL_CLIENT_ID);
-    r->endpoint = TEXT_FIELD(COL_ENDPOINT);
-    r->file = TEXT_FIELD(COL_FILE);
-    r->error = TEXT_FIELD(COL_ERROR);
-#undef FIELD_START
-#undef FIELD_LEN
-#undef TEXT_FIELD
-#undef OPTIONAL_TIME
+/* A row as the index gives it: field i lies between a[i - 1] + 1 and a[i]. */
+struct indexed_row {
+    const char *text;
+    const uint32_t *a;
+};
+
+static inline __attribute__((always_inline)) struct slice indexed_field(struct indexed_row row,
+                                                                        int i)
+{
+    uint32_t begin = row.a[i - 1] + 1; /* wraps to 0 in the first row */
+
+    return (struct slice){row.text + begin, row.a[i] - begin};
+}
+
+static inline __attribute__((always_inline)) struct slice
+text_field(struct indexed_row row, const struct recfile_layout *l, int column)
+{
+    return l->field[column] < 0 ? (struct slice){"", 0} : indexed_field(row, l->field[column]);
+}
+
+static inline __attribute__((always_inline)) bool
+optional_uint(struct indexed_row row, const struct recfile_layout *l, int column, uint64_t *out)
+{
+    struct slice f = text_field(row, l, column);
+
+    return f.n == 0 || parse_uint(f.p, f.n, out);
+}
+
+static inline __attribute__((always_inline)) bool optional_time(struct rowparse_minute *m,
+                                                                struct indexed_row row,
+                                                                const struct recfile_layout *l,
+                                                                int column, int64_t *out)
+{
+    struct slice f = text_field(row, l, column);
+
+    *out = RECORD_NO_TIME;
+    return f.n == 0 || parse_time(m, f.p, f.n, out);
+}
+
+/* False: leave the row to the slow path. Errors are looked at once, at the end. */
+static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p,
+                                                            struct indexed_row row,
+                                                            const struct recfile_layout *l,
+                                                            struct record *r)
+{
+    uint64_t thread = 0, n_objects = 1, bytes = 0, cat = 0;
+    struct slice f = indexed_field(row, l->field[COL_THREAD]);
+    bool ok = parse_uint(f.p, f.n, &thread) & (thread <= UINT32_MAX);
+
+    f = indexed_field(row, l->field[COL_BYTES]);
+    ok &= parse_uint(f.p, f.n, &bytes);
+    ok &= optional_uint(row, l, COL_N_OBJECTS, &n_objects);
+    ok &= optional_uint(row, l, COL_CAT, &cat);
+    f = indexed_field(row, l->field[COL_START]);
+    ok &= parse_time(&p->minute[0], f.p, f.n, &r->start_ns);
+    f = indexed_field(row, l->field[COL_END]);
+    ok &= parse_time(&p->minute[1], f.p, f.n, &r->end_ns);
+    ok &= optional_time(&p->minute[0], row, l, COL_FIRST_BYTE, &r->first_byte_ns);
+    ok &= optional_time(&p->minute[0], row, l, COL_LAST_BYTE, &r->last_byte_ns);
+    ok &= optional_time(&p->minute[0], row, l, COL_INTENDED, &r->intended_ns);
+    r->op = text_field(row, l, COL_OP);
+    r->client = text_field(row, l, COL_CLIENT_ID);
+    r->endpoint = text_field(row, l, COL_ENDPOINT);
+    r->file = text_field(row, l, COL_FILE);
+    r->error = text_field(row, l, COL_ERROR);
     r->thread = (uint32_t)thread;
     r->bytes = (int64_t)bytes;
     r->n_objects = (int64_t)n_objects;
     r->cat = cat;
-    return ok && r->op.n && r->end_ns >= r->start_ns;
+    return ok & (bytes <= INT64_MAX) & (n_objects <= INT64_MAX) & (r->op.n > 0) &
+           (r->end_ns >= r->start_ns);
+}
+
+/* Parses the row that ends at *end, a newline of the index. */
+static inline __attribute__((always_inline)) bool
+parse_line(struct rowparse *p, const char *text, const uint32_t *a, uint32_t *end, struct record *r)
+{
+    struct indexed_row row = {text, a};
+    bool cr = text[*end - 1] == '\r';
+
+    *end -= cr;
+    bool ok = p->usual ? parse_row(p, row, &usual_layout, r) : parse_row(p, row, &p->layout, r);
+    *end += cr;
+    return ok;
+}
+
+void rowparse_set_layout(struct rowparse *p, const struct recfile_layout *layout)
+{
+    p->has_layout = layout != NULL;
+    if (layout)
+        p->layout = *layout;
+    p->usual = layout && layout->delimiter == usual_layout.delimiter &&
+               layout->n_fields == usual_layout.n_fields &&
+               memcmp(layout->field, usual_layout.field, sizeof usual_layout.field) == 0;
 }
 
 static bool flush(struct rowparse *p)
@@ -423,7 +478,7 @@ static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, siz
     *again = false;
     if (!rowindex_build(&p->index, text, n, delimiter))
         return ROWPARSE_NO_MEMORY;
-    const uint32_t *a = p->index.seps;       /* the first separator of the current line */
+    uint32_t *a = p->index.seps;             /* the first separator of the current line */
     const uint32_t *nl = p->index.lines;     /* its newline */
     const uint32_t *quote = p->index.quotes; /* the next quote */
     size_t at = 0;                           /* where the current line begins */
@@ -431,7 +486,7 @@ static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, siz
         int nf = p->layout.n_fields;
         if (likely(p->has_layout && *nl != UINT32_MAX && a[nf - 1] == *nl && *quote > *nl &&
                    text[at] != '#' && *nl - at <= RECFILE_MAX_ROW_BYTES && !p->options->all_slow) &&
-            likely(parse_row(p, text, a, &p->batch[p->n_batch]))) {
+            likely(parse_line(p, text, a, &a[nf - 1], &p->batch[p->n_batch]))) {
             at = (size_t)*nl + 1;
             a += nf;
             nl++;

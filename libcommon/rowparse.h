@@ -53,6 +53,7 @@ struct rowparse {
     const struct rowparse_events *events;
     struct recfile_layout layout;
     bool has_layout;
+    bool usual;       /* the layout is that of g4: there is faster code for it */
     uint64_t n_lines; /* newlines passed */
     struct rowindex index;
     void *slow;                       /* state of the slow-row parser */
@@ -65,6 +66,9 @@ struct rowparse {
 bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
                    const struct rowparse_events *events, struct err *e);
 void rowparse_fini(struct rowparse *p);
+
+/* What the columns of the rows to come are; NULL: a header line must come first. */
+void rowparse_set_layout(struct rowparse *p, const struct recfile_layout *layout);
 
 enum rowparse_end { ROWPARSE_ALL, ROWPARSE_STOPPED, ROWPARSE_NO_MEMORY };
 

@@ -14,8 +14,7 @@ int64_t clock_offset_ns(void)
         int64_t taken_ns = clock_now_ns() - before_ns;
         if (taken_ns < best_ns) {
             best_ns = taken_ns;
-            offset_ns =
-                real.tv_sec * CLOCK_NS_PER_S + real.tv_nsec - (before_ns + taken_ns / 2);
+            offset_ns = real.tv_sec * CLOCK_NS_PER_S + real.tv_nsec - (before_ns + taken_ns / 2);
         }
     }
     return offset_ns;

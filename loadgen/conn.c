@@ -81,7 +81,8 @@ static bool set_up(struct conn *c, const struct conn_style *style, const char *a
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
     /* Else https would negotiate HTTP/2. */
-    ok = ok && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
+    ok =
+        ok && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
     /* Also the most that curl_easy_recv hands out at once. */
     ok = ok && curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LOW_WATER_MAX) == CURLE_OK;
@@ -307,8 +308,7 @@ void conn_expect(struct conn *c, uint64_t rest)
         return;
     if (want < 1)
         want = 1;
-    if (want != c->low_water &&
-        setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
+    if (want != c->low_water && setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
         c->low_water = want;
 }
 

@@ -37,11 +37,11 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next;    /* in the list that the owner keeps it in */
-    struct worker *user;  /* NULL: idle */
-    uint32_t host;        /* index */
+    struct conn *next;   /* in the list that the owner keeps it in */
+    struct worker *user; /* NULL: idle */
+    uint32_t host;       /* index */
     int64_t idle_since_ns;
-    int fd;               /* ready: to wait for; -1: none */
+    int fd; /* ready: to wait for; -1: none */
 
     /* Private. */
     CURL *easy;

@@ -22,8 +22,7 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-static void done(void *ctx, struct worker *w, const struct s3op *op,
-                 const struct worker_result *r)
+static void done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
 {
     struct control *c = ctx;
 

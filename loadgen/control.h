@@ -7,7 +7,7 @@
 struct control {
     struct loop loop;
     struct phase phase;
-    const struct s3op *op;          /* to be done; NULL: done */
+    const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
 };
 

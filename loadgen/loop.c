@@ -415,8 +415,8 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
         recorder_port_init(&l->port, recorder, index);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    bool ok = l->epoll >= 0 && l->wake >= 0 &&
-              epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0;
+    bool ok =
+        l->epoll >= 0 && l->wake >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0;
     if (!ok) {
         err_errno(e, errno, "cannot set up epoll");
         loop_fini(l);

@@ -24,13 +24,12 @@ struct phase {
     /* op comes zeroed but for its strings. */
     enum phase_next (*next)(void *ctx, struct worker *w, struct s3op *op);
     /* A request has ended; `op` as next left it. */
-    void (*done)(void *ctx, struct worker *w, const struct s3op *op,
-                 const struct worker_result *r);
+    void (*done)(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r);
     void *ctx;
 
-    int64_t start_ns; /* by the run's clock */
-    int64_t end_ns;   /* no request begins from then on; CLOCK_NEVER: none */
-    double rate;      /* requests per second in an open loop; 0: closed */
+    int64_t start_ns;               /* by the run's clock */
+    int64_t end_ns;                 /* no request begins from then on; CLOCK_NEVER: none */
+    double rate;                    /* requests per second in an open loop; 0: closed */
     atomic_uint_fast64_t n_tickets; /* requests that were given a due time */
 };
 
@@ -53,8 +52,8 @@ struct loop {
     struct xml xml; /* for errors */
     struct recorder_port port;
     bool recording;
-    char *buf;           /* LOOP_READ_BYTES */
-    int64_t now_ns;      /* of the latest read */
+    char *buf;      /* LOOP_READ_BYTES */
+    int64_t now_ns; /* of the latest read */
     struct worker *workers;
     unsigned n_workers;
     unsigned n_active; /* workers that have not ended */
@@ -62,15 +61,15 @@ struct loop {
 
     struct conn **idle; /* a list for each host, the last used first */
     struct conn *connecting;
-    struct conn *dead;            /* to be freed when no event can name them */
-    struct worker *again;         /* to be run in the next turn, in order */
+    struct conn *dead;    /* to be freed when no event can name them */
+    struct worker *again; /* to be run in the next turn, in order */
     struct worker **again_end;
-    struct worker *waiting;       /* in order of due_ns */
+    struct worker *waiting; /* in order of due_ns */
     struct worker **waiting_end;
     struct worker *parked;
-    int64_t parked_due_ns; /* when to try those again */
-    int64_t timeout_ns;    /* no deadline is earlier */
-    int stop_seen;         /* the engine's stop that was acted on */
+    int64_t parked_due_ns;   /* when to try those again */
+    int64_t timeout_ns;      /* no deadline is earlier */
+    int stop_seen;           /* the engine's stop that was acted on */
     struct loop_date *dates; /* by host */
     struct err error;        /* ends the loop */
 

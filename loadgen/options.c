@@ -52,8 +52,8 @@ const struct cli_option options_connection[] = {
 };
 
 const struct cli_option options_load[] = {
-    {"concurrent", CLI_INT, offsetof(struct options, n_workers), "N",
-     .help = "requests in flight", .min = 1, .max = 65536},
+    {"concurrent", CLI_INT, offsetof(struct options, n_workers), "N", .help = "requests in flight",
+     .min = 1, .max = 65536},
     {"duration", CLI_DURATION, offsetof(struct options, duration_ns), "DUR",
      .help = "how long to run", .min = 1, .max = INFINITY},
     {"rate", CLI_RATE, offsetof(struct options, rate), "N",
@@ -66,8 +66,8 @@ const struct cli_option options_load[] = {
 const struct cli_option options_load_more[] = {
     {"autoterm.dur", CLI_DURATION, offsetof(struct options, autoterm_dur_ns), "DUR",
      .help = "how long it must have been stable", .min = 1, .max = INFINITY},
-    {"autoterm.pct", CLI_PCT, offsetof(struct options, autoterm_pct), "PCT",
-     .help = "how stable", .min = 0, .max = 1e6},
+    {"autoterm.pct", CLI_PCT, offsetof(struct options, autoterm_pct), "PCT", .help = "how stable",
+     .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, offsetof(struct options, syncstart), "TIME",
      .help = "start then: hh:mm[:ss] or RFC 3339"},
     {0},
@@ -111,8 +111,8 @@ const struct cli_option options_run[] = {
     {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, offsetof(struct options, verify), "N",
      .help = "check the body of every Nth GET", .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, offsetof(struct options, seed), "N",
-     .help = "seed of all random choices", .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, offsetof(struct options, seed), "N", .help = "seed of all random choices",
+     .min = 0, .max = INFINITY},
     {"json", CLI_FLAG, offsetof(struct options, json), NULL,
      .help = "print the final state as JSON, no analysis"},
     {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
@@ -159,9 +159,9 @@ static bool take_secret(struct options *o, const char **field, const char *const
 static void hide_environment(void)
 {
     static const char *const secrets[] = {
-        "S3LOAD_ACCESS_KEY",  "S3LOAD_SECRET_KEY",     "S3LOAD_SESSION_TOKEN", "WARP_ACCESS_KEY",
-        "WARP_SECRET_KEY",    "WARP_SESSION_TOKEN",    "AWS_ACCESS_KEY_ID",
-        "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+        "S3LOAD_ACCESS_KEY", "S3LOAD_SECRET_KEY",     "S3LOAD_SESSION_TOKEN",
+        "WARP_ACCESS_KEY",   "WARP_SECRET_KEY",       "WARP_SESSION_TOKEN",
+        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
 
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         char *value = getenv(secrets[i]);

@@ -38,7 +38,7 @@ struct pending {
     struct pending_request {
         struct attribution_request request;
         uint32_t thread;
-    } *v;
+    } * v;
     size_t first, n, cap;
     int64_t until_ns, first_start_ns;
 };
@@ -193,9 +193,8 @@ static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
         struct pending *first = NULL;
         for (unsigned i = 0; i < r->options.n_loops; i++) {
             struct pending *q = &r->pending[i];
-            if (q->n > 0 &&
-                (first == NULL ||
-                 q->v[q->first].request.end_ns < first->v[first->first].request.end_ns))
+            if (q->n > 0 && (first == NULL ||
+                             q->v[q->first].request.end_ns < first->v[first->first].request.end_ns))
                 first = q;
         }
         if (first == NULL || first->v[first->first].request.end_ns > instant_ns)
@@ -283,9 +282,8 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
 
     for (size_t at = 0; at < b->n;) {
         const struct row *row = (const struct row *)(b->bytes + at);
-        if (!write_row(r, row, &e) ||
-            (asking && row->bench && !keep(&r->pending[b->loop], row) &&
-             !err_set(&e, "out of memory"))) {
+        if (!write_row(r, row, &e) || (asking && row->bench && !keep(&r->pending[b->loop], row) &&
+                                       !err_set(&e, "out of memory"))) {
             fail(r, &e);
             return;
         }
@@ -453,8 +451,8 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
 
 bool recorder_start(struct recorder *r, const char *comment, struct err *e)
 {
-    if (r->out != NULL && (!recwrite_comment(r->out, comment, strlen(comment), e) ||
-                           !recwrite_end_frame(r->out, e)))
+    if (r->out != NULL &&
+        (!recwrite_comment(r->out, comment, strlen(comment), e) || !recwrite_end_frame(r->out, e)))
         return false;
     int failed = pthread_create(&r->thread, NULL, writer, r);
     if (failed != 0)

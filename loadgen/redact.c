@@ -2,6 +2,7 @@
 #include "options.h"
 #include "strbuf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,4 +131,38 @@ char *options_redacted(int argc, char *const *argv)
     if (line.failed)
         strbuf_fini(&line);
     return line.s;
+}
+
+/* The words of f, each ended by a NUL. */
+static bool read_words(FILE *f, char **words, int max, int *n)
+{
+    size_t size = 0;
+
+    for (*n = 0; *n < max; ++*n) {
+        words[*n] = NULL;
+        ssize_t len = getdelim(&words[*n], &size, '\0', f);
+        size = 0;
+        if (len < 0) {
+            free(words[*n]);
+            return feof(f) != 0;
+        }
+    }
+    return true;
+}
+
+char *options_command_line(void)
+{
+    char *words[4096];
+    int n = 0;
+    char *line = NULL;
+    FILE *f = fopen("/proc/self/cmdline", "re");
+
+    if (f == NULL)
+        return strdup("s3load");
+    if (read_words(f, words, sizeof words / sizeof *words, &n))
+        line = options_redacted(n, words);
+    fclose(f);
+    for (int i = 0; i < n; i++)
+        free(words[i]);
+    return line;
 }

@@ -217,8 +217,8 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
 {
     static const char sse_c[] = "x-amz-server-side-encryption-customer-algorithm";
     bool creates = op->kind == S3OP_PUT || op->kind == S3OP_INITIATE;
-    bool content = creates || op->kind == S3OP_PUT_PART || op->kind == S3OP_GET ||
-                   op->kind == S3OP_STAT;
+    bool content =
+        creates || op->kind == S3OP_PUT_PART || op->kind == S3OP_GET || op->kind == S3OP_STAT;
 
     if (op->kind == S3OP_GET && !op->whole) {
         struct out o = {h->range, 0, sizeof h->range, false};

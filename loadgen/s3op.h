@@ -46,7 +46,8 @@ struct s3op {
     /* The object; in a listing the prefix; "" in requests on the bucket. */
     char key[S3OP_KEY_MAX + 1];
     size_t n_key;
-    const char *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
+    const char
+        *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
     const char *upload_id;
     unsigned part; /* of an S3OP_PUT_PART, from 1 */
 
@@ -102,7 +103,7 @@ struct s3op_head {
     const char *payload_hash; /* SHA-256 in hexadecimal, or SIGV4_UNSIGNED */
     const char *content_md5;  /* base64; NULL: none */
     const char *user_agent;
-    const char *token;        /* where a listing goes on; NULL: at its start */
+    const char *token; /* where a listing goes on; NULL: at its start */
     const char *version_token;
     int64_t time_s; /* UTC */
 };

@@ -295,9 +295,9 @@ static bool build(struct worker *w, bool page)
     char agent[96];
     bool has_body = s3op_n_body(&w->op) > 0;
     bool versions = w->op.kind == S3OP_LIST_VERSIONS;
-    const char *hash = !has_body                   ? SIGV4_EMPTY_PAYLOAD
+    const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->hash
-                                                   : SIGV4_UNSIGNED;
+                                                  : SIGV4_UNSIGNED;
 
     if (has_body && (w->n_made > CHUNK_BYTES || w->n_made == 0)) {
         w->n_made = 0;
@@ -313,12 +313,14 @@ static bool build(struct worker *w, bool page)
         .payload_hash = hash,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
-        .token = !page ? NULL : versions ? w->xml->next_key_marker : w->xml->next_token,
+        .token = !page      ? NULL
+                 : versions ? w->xml->next_key_marker
+                            : w->xml->next_token,
         .version_token = page && versions ? w->xml->next_version_marker : NULL,
         .time_s = (clock_now_ns() + g->offset_ns) / CLOCK_NS_PER_S,
     };
-    size_t n = s3op_build(&g->op_style, g->access_key[0] != '\0' ? &l->signer : NULL, &w->op,
-                          &head, w->out, S3OP_HEAD_MAX, &e);
+    size_t n = s3op_build(&g->op_style, g->access_key[0] != '\0' ? &l->signer : NULL, &w->op, &head,
+                          w->out, S3OP_HEAD_MAX, &e);
     if (n == 0)
         return set_error(w, "%s", e.msg);
     w->send = w->out + S3OP_HEAD_MAX - n;
@@ -603,8 +605,7 @@ static void check_get(struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    if (!op->whole && w->http.status != 206 &&
-        !(op->offset == 0 && w->n_read == op->length))
+    if (!op->whole && w->http.status != 206 && !(op->offset == 0 && w->n_read == op->length))
         set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (w->n_read != op->length)
         set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
@@ -633,9 +634,8 @@ static void check_document(struct worker *w)
         set_error(w, "%llu of %llu objects were not deleted: %s",
                   (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
                   w->xml_error.msg);
-        w->result.n_objects = w->n_failed_keys < w->op.n_objects
-                                  ? w->op.n_objects - w->n_failed_keys
-                                  : 0;
+        w->result.n_objects =
+            w->n_failed_keys < w->op.n_objects ? w->op.n_objects - w->n_failed_keys : 0;
     }
 }
 

@@ -19,9 +19,9 @@ struct worker_result {
     int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
     uint64_t n_bytes; /* payload, as the capture has it */
     uint64_t n_objects;
-    int status;                  /* of HTTP; 0: no response */
-    char error[600];             /* "": success */
-    char etag[WORKER_ETAG_MAX];  /* "": none */
+    int status;                 /* of HTTP; 0: no response */
+    char error[600];            /* "": success */
+    char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
     const struct xml *xml; /* the answer's document, for kinds that have one */
 };
@@ -52,9 +52,9 @@ struct worker {
 
     /* The present request. */
     struct s3op op;
-    bool has_op;        /* parked with it */
-    bool has_ticket;    /* due_ns is set */
-    int64_t due_ns;     /* open loop */
+    bool has_op;     /* parked with it */
+    bool has_ticket; /* due_ns is set */
+    int64_t due_ns;  /* open loop */
     uint32_t host;
     struct conn *conn;
     int64_t deadline_ns;
@@ -63,9 +63,9 @@ struct worker {
     struct xml *xml; /* made when first needed */
     struct err xml_error;
     bool uses_xml;
-    bool failed;      /* verification or a document: the rest is read, and not looked at */
-    bool broken;      /* sending failed; an answer may still be there */
-    uint64_t n_read;  /* of the body */
+    bool failed;     /* verification or a document: the rest is read, and not looked at */
+    bool broken;     /* sending failed; an answer may still be there */
+    uint64_t n_read; /* of the body */
     uint64_t n_failed_keys;
     uint64_t n_rows; /* rows so far: the seq of the present request */
     char error_body[2048];

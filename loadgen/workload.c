@@ -10,12 +10,23 @@
 #define DECK_STREAM  (UINT64_C(1) << 61)
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
+static uint64_t n_versions(const struct work *k)
+{
+    return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
+}
+
+uint64_t work_n_prepare(const struct work *k)
+{
+    return (uint64_t)k->o->n_objects * n_versions(k);
+}
+
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, const char *run_id, struct err *e)
 {
     *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
+    atomic_init(&k->next_id, work_n_prepare(k));
     k->own = calloc(k->n_workers, sizeof *k->own);
     if (k->own == NULL) {
         work_fini(k);
@@ -140,8 +151,7 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     op->length = range.length;
     op->whole = range.length == o->size_bytes;
     op->payload_seed = o->seed;
-    op->verify = options->verify > 0 &&
-                 work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
+    op->verify = options->verify > 0 && work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
 }
 
 void work_stat(struct work *k, const struct work_object *o, struct s3op *op)
@@ -222,16 +232,6 @@ enum work_card work_deal(struct work *k, struct worker *w)
 
 /* --- Phases -------------------------------------------------------------------------------------
  */
-
-static uint64_t n_versions(const struct work *k)
-{
-    return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
-}
-
-uint64_t work_n_prepare(const struct work *k)
-{
-    return (uint64_t)k->o->n_objects * n_versions(k);
-}
 
 /* Upload i: versions of an object have its name, and a content of their own. */
 static struct work_object prepared_object(const struct work *k, uint64_t i)

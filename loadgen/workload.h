@@ -65,7 +65,7 @@ struct work {
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
 
-    atomic_uint_fast64_t n_begun;   /* uploads in preparation */
+    atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
     atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */
     atomic_bool saw_version;        /* the bucket keeps versions */

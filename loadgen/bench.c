@@ -1,0 +1,677 @@
+#include "bench.h"
+
+#include "bucket.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "crew.h"
+#include "rfc3339.h"
+#include "screen.h"
+#include "sibling.h"
+#include "signals.h"
+#include "ssec.h"
+#include "summary.h"
+#include "units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* With no host to be connected to for so long the run ends. */
+#define ALL_DOWN_NS (3 * CLOCK_NS_PER_S)
+
+#define RUN_ID_LENGTH 12
+
+struct bench {
+    const struct cli_args *args;
+    struct options *o;
+    const struct workload *kind;
+    char run_id[RUN_ID_LENGTH + 1];
+    char host[256];
+    char *command_line;
+    char path[4096]; /* of the capture; "": none */
+    int fd;
+    int event;
+    struct ssec ssec;
+    struct engine engine;
+    struct control control;
+    struct signals signals;
+    struct recorder *recorder;
+    struct crew crew;
+    struct work work;
+    struct screen screen;
+    struct summary summary;
+    bool has_engine, has_control, has_crew, has_work;
+    bool uploaded; /* there may be something to clean */
+
+    /* While a phase runs. */
+    struct phase phase;
+    bool preparing, cleaning;
+    struct err error;  /* what ended it */
+    int64_t cpu_ns[2]; /* at the last line: of the busiest loop, time */
+};
+
+/* --- Start --------------------------------------------------------------------------------------
+ */
+
+/* Digits and letters without those that are read for others. */
+static bool random_name(char *name, size_t n, struct err *e)
+{
+    static const char alphabet[] = "23456789abcdefghijkmnpqrstuvwxyz";
+    unsigned char bytes[64];
+
+    if (getrandom(bytes, n, 0) != (ssize_t)n)
+        return err_errno(e, errno, "cannot get random bytes");
+    for (size_t i = 0; i < n; i++)
+        name[i] = alphabet[bytes[i] % 32];
+    name[n] = '\0';
+    return true;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s);
+    size_t n_end = strlen(end);
+
+    return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+/* A new file: none is ever overwritten. */
+static bool open_capture(struct bench *b, struct err *e)
+{
+    const char *name = b->o->benchdata;
+    char random[5];
+    char date[32];
+    time_t now = time(NULL);
+    struct tm tm;
+
+    if (b->o->stress)
+        return true;
+    if (name != NULL) {
+        int n = snprintf(b->path, sizeof b->path, "%s%s", name,
+                         ends_with(name, ".csv.zst") ? "" : ".csv.zst");
+        if (n >= (int)sizeof b->path)
+            return err_set(e, "--benchdata: the name is too long");
+    } else {
+        if (!random_name(random, 4, e))
+            return false;
+        localtime_r(&now, &tm);
+        strftime(date, sizeof date, "%Y-%m-%d[%H%M%S]", &tm);
+        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->kind->name, date, random);
+    }
+    b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (b->fd < 0 && errno == EEXIST)
+        return err_set(e, "'%s' is there already, and captures are not overwritten", b->path);
+    return b->fd >= 0 || err_errno(e, errno, "cannot make '%s'", b->path);
+}
+
+static bool init_engine(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    struct engine *g = &b->engine;
+
+    if (o->encrypt && !ssec_init(&b->ssec, e))
+        return false;
+    g->op_style = (struct s3op_style){
+        .bucket = o->bucket,
+        .region = o->region,
+        .tls = o->tls,
+        .lookup = (enum s3op_lookup)o->lookup,
+        .sign_payload = !o->tls && !o->no_payload_hash,
+        .md5 = o->md5,
+        .storage_class = o->storage_class,
+        .sse_s3 = o->sse_s3,
+        .sse_c_key = o->encrypt ? b->ssec.key : NULL,
+        .sse_c_key_md5 = o->encrypt ? b->ssec.key_md5 : NULL,
+        .object_lock = b->kind->object_lock,
+    };
+    g->conn_style = (struct conn_style){
+        .tls = o->tls,
+        .insecure = o->insecure,
+        .cacert = o->cacert,
+        .connect_timeout_ns = o->connect_timeout_ns,
+    };
+    g->access_key = o->access_key;
+    g->secret_key = o->secret_key;
+    g->session_token = o->session_token;
+    g->client = b->run_id;
+    g->seed = (uint64_t)o->seed;
+    g->offset_ns = clock_offset_ns();
+    g->request_timeout_ns = o->request_timeout_ns;
+    b->has_engine = engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
+    return b->has_engine;
+}
+
+static bool set_up(struct bench *b, struct err *e)
+{
+    b->fd = -1;
+    b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (b->event < 0)
+        return err_errno(e, errno, "cannot make an eventfd");
+    b->command_line = options_command_line();
+    if (b->command_line == NULL)
+        return err_set(e, "out of memory");
+    if (gethostname(b->host, sizeof b->host - 1) != 0)
+        return err_errno(e, errno, "cannot get the name of this machine");
+    screen_init(&b->screen, b->o->quiet);
+    if (!random_name(b->run_id, RUN_ID_LENGTH, e) || !init_engine(b, e))
+        return false;
+    b->has_control = control_init(&b->control, &b->engine, e);
+    if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))
+        return false;
+    b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
+    b->summary = (struct summary){
+        .command = b->kind->name,
+        .command_line = b->command_line,
+        .label = b->o->label,
+        .run_id = b->run_id,
+        .host = b->host,
+        .seed = b->engine.seed,
+        .start_ns = clock_now_ns() + b->engine.offset_ns,
+        .open_loop = b->o->rate > 0,
+    };
+    return b->has_work;
+}
+
+/* The capture with its first comment, and the threads. */
+static bool start_recording(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    unsigned n_loops = crew_n_loops((unsigned)o->n_workers);
+    struct strbuf comment = {0};
+
+    if (!open_capture(b, e))
+        return false;
+    b->summary.capture = b->fd >= 0 ? b->path : NULL;
+    const struct recorder_options options = {
+        .fd = b->fd,
+        .name = b->path,
+        .intended = o->rate > 0,
+        .n_loops = n_loops,
+        .autoterm = o->autoterm,
+        .autoterm_dur_ns = o->autoterm_dur_ns,
+        .autoterm_pct = o->autoterm_pct,
+        .offset_ns = b->engine.offset_ns,
+        .event = b->event,
+    };
+    b->recorder = recorder_open(&options, e);
+    if (b->recorder == NULL)
+        return false;
+    summary_put_start(&comment, &b->summary, &b->engine, &b->control);
+    bool ok =
+        comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    if (!ok)
+        return false;
+    b->has_crew =
+        crew_init(&b->crew, &b->engine, b->recorder, n_loops, (unsigned)o->n_workers, b->event, e);
+    if (b->has_crew)
+        atomic_store(&b->signals.crew, &b->crew);
+    return b->has_crew;
+}
+
+/* --- The bucket ---------------------------------------------------------------------------------
+ */
+
+static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool versions,
+                        struct err *e);
+
+static bool confirm(struct bench *b, struct err *e)
+{
+    char answer[16] = "";
+
+    if (b->o->yes)
+        return true;
+    if (!isatty(STDIN_FILENO))
+        return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
+                       b->o->bucket);
+    fprintf(stderr, "Delete all that bucket '%s' holds? Type yes: ", b->o->bucket);
+    if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
+        return err_set(e, "nothing was deleted");
+    return true;
+}
+
+/* Data of others is not touched, and not mixed with ours unless that is meant. */
+static bool check_content(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    struct bucket_content content;
+
+    if (o->no_clear || *o->prefix != '\0' || o->list_existing || o->clear_bucket)
+        return true;
+    if (!bucket_look(&b->control, &content, e))
+        return false;
+    if (content.n_foreign > 0)
+        return err_set(e,
+                       "bucket '%s' holds %s%llu object%s of others: name another bucket, or say "
+                       "with --prefix TEXT or --noclear that objects are to be put beside them "
+                       "(they are not touched)",
+                       o->bucket, content.more_foreign ? "at least " : "",
+                       (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
+    if (content.n_runs > 0)
+        screen_say(&b->screen, "The bucket holds objects of %llu other run%s of s3load.",
+                   (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
+    return true;
+}
+
+/* --- Phases -------------------------------------------------------------------------------------
+ */
+
+static bool interrupted(const struct bench *b)
+{
+    return atomic_load(&b->signals.n) > 0;
+}
+
+/* CPU of the busiest loop since it was last asked for, in percent of the time. */
+static double cpu_pct(struct bench *b, int64_t now_ns)
+{
+    int64_t most_ns = 0;
+    double pct = 0;
+
+    for (unsigned i = 0; i < b->crew.n_loops; i++) {
+        int64_t ns = atomic_load_explicit(&b->crew.loops[i].cpu_ns, memory_order_relaxed);
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    if (now_ns > b->cpu_ns[1])
+        pct = 100 * (double)(most_ns - b->cpu_ns[0]) / (double)(now_ns - b->cpu_ns[1]);
+    b->cpu_ns[0] = most_ns;
+    b->cpu_ns[1] = now_ns;
+    return pct;
+}
+
+static void show(struct bench *b, int64_t now_ns)
+{
+    struct work *k = &b->work;
+
+    if (b->preparing) {
+        screen_bar(&b->screen, now_ns, "Preparing", atomic_load(&k->n_done), work_n_prepare(k));
+    } else if (b->cleaning) {
+        screen_bar(&b->screen, now_ns, "Cleaning", atomic_load(&k->n_deleted), 0);
+    } else if (screen_is_due(&b->screen, now_ns)) {
+        struct recorder_tick tick;
+        const char *state = "";
+        recorder_take_tick(b->recorder, &tick);
+        if (b->o->autoterm)
+            state = recorder_is_stable(b->recorder, NULL) ? "stable" : "not stable";
+        screen_line(&b->screen, now_ns, &tick, crew_n_running(&b->crew), cpu_pct(b, now_ns), state);
+    }
+}
+
+static void end_phase(struct bench *b, enum engine_stop stop, const char *end)
+{
+    b->summary.end = end;
+    crew_stop(&b->crew, stop);
+}
+
+/* Ten times a second, and when something happens. */
+static void tick(void *ctx)
+{
+    struct bench *b = ctx;
+    int64_t now_ns = clock_now_ns();
+
+    show(b, now_ns);
+    if (atomic_load(&b->engine.stop) != ENGINE_RUN)
+        return;
+    int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
+    if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
+        end_phase(b, ENGINE_ABORT, "error");
+    } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > ALL_DOWN_NS) {
+        err_set(&b->error, "no host can be connected to: the run ends");
+        end_phase(b, ENGINE_STOP, "error");
+    } else if (!b->preparing && !b->cleaning && recorder_is_stable(b->recorder, NULL)) {
+        end_phase(b, ENGINE_STOP, "autoterm");
+    }
+}
+
+static bool run_phase(struct bench *b, struct err *e)
+{
+    screen_begin(&b->screen, clock_now_ns());
+    b->cpu_ns[1] = 0;
+    cpu_pct(b, clock_now_ns());
+    bool ok = crew_run(&b->crew, &b->phase, tick, b, e);
+    screen_end_bar(&b->screen);
+    if (b->error.msg[0] != '\0')
+        return err_set(e, "%s", b->error.msg);
+    return ok;
+}
+
+static bool prepare(struct bench *b, struct err *e)
+{
+    struct work *k = &b->work;
+    int64_t from_ns = clock_now_ns();
+
+    if (b->o->list_existing) {
+        uint64_t max = cli_given(b->args, "objects") ? (uint64_t)b->o->n_objects : 0;
+        return bucket_list(&b->control, k, max, e);
+    }
+    b->uploaded = true;
+    if (!b->kind->prepares)
+        return true;
+    b->preparing = true;
+    b->phase = (struct phase){.next = work_prepare_next,
+                              .done = work_prepare_done,
+                              .ctx = k,
+                              .start_ns = from_ns,
+                              .end_ns = CLOCK_NEVER};
+    bool ok = run_phase(b, e);
+    b->preparing = false;
+    b->summary.n_prepared = k->n_objects;
+    b->summary.n_not_prepared = k->n_failed;
+    b->summary.prepare_ns = clock_now_ns() - from_ns;
+    if (!ok || interrupted(b))
+        return ok;
+    if (k->n_objects == 0)
+        return err_set(e, "none of %llu uploads succeeded: %s", (unsigned long long)k->n_failed,
+                       k->error.msg);
+    if (k->n_failed > 0)
+        fprintf(stderr, "s3load: %llu of %llu uploads failed, the first with: %s\n",
+                (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare(k),
+                k->error.msg);
+    k->n_failed = 0;
+    err_clear(&k->error);
+    return true;
+}
+
+/* Waits for --syncstart, by the wall clock. */
+static void wait_for_start(struct bench *b)
+{
+    if (!b->o->syncstart_given)
+        return;
+    screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
+    for (bool late = true; !interrupted(b); late = false) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int64_t rest_ns = b->o->syncstart_ns - (now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec);
+        if (rest_ns <= 0) {
+            if (late)
+                fprintf(stderr, "s3load: the preparation took longer than --syncstart allowed: "
+                                "the run starts late\n");
+            return;
+        }
+        rest_ns = rest_ns < CLOCK_NS_PER_S / 10 ? rest_ns : CLOCK_NS_PER_S / 10;
+        struct timespec t = {0, rest_ns};
+        nanosleep(&t, NULL);
+    }
+}
+
+static int64_t ns_of(struct timeval t)
+{
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
+}
+
+/* How busy our busiest thread was. */
+static double busiest_pct(struct bench *b, const int64_t *cpu_ns, int64_t writer_cpu_ns,
+                          int64_t elapsed_ns)
+{
+    int64_t most_ns = recorder_cpu_ns(b->recorder) - writer_cpu_ns;
+
+    for (unsigned i = 0; i < b->crew.n_loops; i++) {
+        int64_t ns = atomic_load(&b->crew.loops[i].cpu_ns) - cpu_ns[i];
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return elapsed_ns > 0 ? 100 * (double)most_ns / (double)elapsed_ns : 0;
+}
+
+/* Requests of an open loop that were due before the end and were never begun. */
+static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begun)
+{
+    int64_t until_ns = end_ns < b->phase.end_ns ? end_ns : b->phase.end_ns;
+    double n_due = (double)(until_ns - b->phase.start_ns) / 1e9 * b->phase.rate;
+
+    return b->phase.rate > 0 && n_due > (double)n_begun ? (uint64_t)n_due - n_begun : 0;
+}
+
+static bool bench(struct bench *b, struct err *e)
+{
+    struct summary *s = &b->summary;
+    struct rusage before;
+    struct rusage after;
+    int64_t *cpu_ns = calloc(b->crew.n_loops, sizeof *cpu_ns);
+    struct recorder_tick dropped;
+    uint64_t n_connects = crew_n_connects(&b->crew);
+
+    if (cpu_ns == NULL)
+        return err_set(e, "out of memory");
+    recorder_drain(b->recorder);
+    recorder_take_tick(b->recorder, &dropped);
+    struct recorder_counts counts = recorder_counts(b->recorder);
+    int64_t writer_cpu_ns = recorder_cpu_ns(b->recorder);
+    for (unsigned i = 0; i < b->crew.n_loops; i++)
+        cpu_ns[i] = atomic_load(&b->crew.loops[i].cpu_ns);
+    getrusage(RUSAGE_SELF, &before);
+
+    int64_t from_ns = clock_now_ns();
+    s->end = NULL;
+    b->phase = (struct phase){.next = work_bench_next,
+                              .done = work_bench_done,
+                              .ctx = &b->work,
+                              .start_ns = from_ns,
+                              .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
+                                            ? from_ns + b->o->duration_ns
+                                            : CLOCK_NEVER,
+                              .rate = b->o->rate};
+    bool ok = run_phase(b, e);
+    int64_t end_ns = clock_now_ns();
+    recorder_drain(b->recorder);
+    getrusage(RUSAGE_SELF, &after);
+
+    struct recorder_counts all = recorder_counts(b->recorder);
+    s->bench_ns = end_ns - from_ns;
+    s->counts =
+        (struct recorder_counts){all.n_requests - counts.n_requests, all.n_errors - counts.n_errors,
+                                 all.n_objects - counts.n_objects, all.n_bytes - counts.n_bytes};
+    s->n_connects = crew_n_connects(&b->crew) - n_connects;
+    s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
+    s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
+    s->max_thread_pct = busiest_pct(b, cpu_ns, writer_cpu_ns, s->bench_ns);
+    s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
+    recorder_waits(b->recorder, &s->n_waits, &s->waits_ns);
+    recorder_is_stable(b->recorder, &s->autoterm);
+    if (s->end == NULL)
+        s->end = interrupted(b) ? "signal" : end_ns >= b->phase.end_ns ? "duration" : "done";
+    free(cpu_ns);
+    if (ok && b->work.n_failed > 0)
+        return err_set(e, "%s", b->work.error.msg);
+    return ok;
+}
+
+/* --- Cleaning -----------------------------------------------------------------------------------
+ */
+
+static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool versions,
+                        struct err *e)
+{
+    struct work *k = &b->work;
+    struct err cause = {""};
+
+    k->n_failed = 0;
+    err_clear(&k->error);
+    err_clear(&b->error);
+    b->cleaning = true;
+    cleanup_begin(k, prefix, dirs, versions);
+    b->phase =
+        (struct phase){.next = cleanup_next, .done = cleanup_done, .ctx = k, .end_ns = CLOCK_NEVER};
+    bool ok = run_phase(b, &cause);
+    b->cleaning = false;
+    if (ok && k->n_failed > 0)
+        ok = err_set(&cause, "%s", k->error.msg);
+    return ok || err_set(e, "%s", cause.msg);
+}
+
+/* Deletes what this run has uploaded. */
+static bool clean(struct bench *b, struct err *e)
+{
+    struct work *k = &b->work;
+    bool versions = b->kind->versions || atomic_load(&k->saw_version);
+    struct err cause = {""};
+
+    if (!b->uploaded || b->o->no_clear || !b->has_crew)
+        return true;
+    bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
+    ok = ok && (b->o->no_prefix || run_cleanup(b, k->root, true, versions, &cause));
+    ok = ok && run_cleanup(b, k->root, false, versions, &cause);
+    ok = ok && (atomic_load(&b->engine.stop) == ENGINE_RUN || err_set(&cause, "interrupted"));
+    return ok || err_set(e, "objects of this run are left under %s in bucket '%s': %s", k->root,
+                         b->o->bucket, cause.msg);
+}
+
+/* --- End ----------------------------------------------------------------------------------------
+ */
+
+static bool close_capture(struct bench *b, struct err *e)
+{
+    struct strbuf comment = {0};
+
+    if (b->recorder == NULL)
+        return true;
+    summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
+    bool ok =
+        comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    if (b->fd >= 0 && close(b->fd) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", b->path);
+    b->fd = -1;
+    return ok;
+}
+
+static void warn(const struct bench *b)
+{
+    const struct summary *s = &b->summary;
+
+    if (s->max_thread_pct > SUMMARY_BOUND_PCT)
+        fprintf(stderr,
+                "s3load: a thread of s3load was busy for %.0f %% of the time: this run "
+                "measures the client, not the server\n",
+                s->max_thread_pct);
+    else if (s->max_thread_pct > SUMMARY_WARN_PCT)
+        fprintf(stderr,
+                "s3load: a thread of s3load was busy for %.0f %% of the time, which may "
+                "show in the latencies\n",
+                s->max_thread_pct);
+    if (s->n_waits > 0)
+        fprintf(stderr,
+                "s3load: workers waited %llu times, %s in all, for the capture to be "
+                "written\n",
+                (unsigned long long)s->n_waits, units_duration(s->waits_ns).s);
+    if (s->n_not_begun > 0)
+        fprintf(stderr,
+                "s3load: %llu requests were due and not begun before the end: --concurrent "
+                "is too low for --rate, or the server too slow\n",
+                (unsigned long long)s->n_not_begun);
+}
+
+static void report(struct bench *b)
+{
+    if (b->o->json) {
+        struct strbuf json = {0};
+        summary_put_json(&json, &b->summary);
+        if (!json.failed)
+            fputs(json.s, stdout);
+        strbuf_fini(&json);
+        return;
+    }
+    const struct recorder_counts *c = &b->summary.counts;
+    printf("%s: %s requests, %s errors in %s\n", b->kind->name,
+           units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
+           units_duration(b->summary.bench_ns).s);
+    if (b->summary.capture == NULL)
+        return;
+    printf("Capture: %s\n", b->path);
+    if (c->n_requests > 0 && !sibling_analyze(b->path))
+        printf("To analyse it: s3analyze analyze '%s'\n", b->path);
+}
+
+static void tear_down(struct bench *b)
+{
+    signals_fini(&b->signals);
+    recorder_free(b->recorder);
+    if (b->has_crew)
+        crew_fini(&b->crew);
+    if (b->has_work)
+        work_fini(&b->work);
+    if (b->has_control)
+        control_fini(&b->control);
+    if (b->has_engine)
+        engine_fini(&b->engine);
+    ssec_fini(&b->ssec);
+    if (b->fd >= 0)
+        close(b->fd);
+    if (b->event >= 0)
+        close(b->event);
+    free(b->command_line);
+}
+
+/* Up to the closed capture. */
+static bool measure(struct bench *b, struct err *e)
+{
+    if (!bucket_make(&b->control, &b->work, e) || !check_content(b, e))
+        return false;
+    if (b->o->clear_bucket && !confirm(b, e))
+        return false;
+    if (!start_recording(b, e))
+        return false;
+    bool ok = !b->o->clear_bucket || run_cleanup(b, "", false, true, e);
+    ok = ok && prepare(b, e);
+    if (ok)
+        wait_for_start(b);
+    ok = ok && (interrupted(b) || bench(b, e));
+    if (!ok)
+        b->summary.error = e->msg;
+    if (interrupted(b) && b->summary.end == NULL)
+        b->summary.end = "signal";
+    return ok;
+}
+
+static int run(struct bench *b)
+{
+    struct err e = {""};
+    struct err closing = {""};
+    struct err cleaning = {""};
+    bool ok = set_up(b, &e);
+
+    ok = ok && measure(b, &e);
+    bool closed = close_capture(b, &closing);
+    bool cleaned = clean(b, &cleaning);
+    int status = ok && closed && cleaned ? EXIT_DONE : EXIT_FAILED;
+    if (b->has_crew)
+        warn(b);
+    if (b->has_crew && b->summary.bench_ns > 0)
+        report(b);
+    bool stopped = interrupted(b);
+    if (!ok && !(stopped && strcmp(e.msg, "interrupted") == 0))
+        cli_failed(b->args, &e);
+    if (!closed && strcmp(closing.msg, e.msg) != 0)
+        cli_failed(b->args, &closing);
+    if (!cleaned)
+        cli_failed(b->args, &cleaning);
+    return stopped ? 128 + atomic_load(&b->signals.first) : status;
+}
+
+int bench_main(const struct cli_args *args, struct options *o, const struct workload *kind)
+{
+    struct err e = {""};
+    int status = EXIT_USAGE;
+
+    if (!options_complete(o, args, &e)) {
+        cli_wrong_usage(args, "%s", e.msg);
+    } else {
+        struct bench *b = calloc(1, sizeof *b);
+        if (b == NULL) {
+            err_set(&e, "out of memory");
+            status = cli_failed(args, &e);
+        } else {
+            b->args = args;
+            b->o = o;
+            b->kind = kind;
+            status = run(b);
+            tear_down(b);
+        }
+        free(b);
+    }
+    options_free(o);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* A run from begin to end: bucket, preparation, benchmark, capture, cleaning, analysis. */
+#ifndef S3_BENCH_H
+#define S3_BENCH_H
+
+#include "cli.h"
+#include "options.h"
+#include "workload.h"
+
+/* The `run` of all commands. Returns the exit code. */
+int bench_main(const struct cli_args *args, struct options *o, const struct workload *kind);
+
+#endif

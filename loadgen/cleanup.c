@@ -1,0 +1,108 @@
+#include "cleanup.h"
+
+#include <string.h>
+
+enum step { LIST, DELETE, DONE };
+
+void cleanup_begin(struct work *k, const char *prefix, bool dirs, bool versions)
+{
+    k->clean_prefix = prefix;
+    k->clean_dirs = dirs;
+    k->clean_versions = versions;
+    for (unsigned i = 0; i < k->n_workers; i++) {
+        k->own[i].step = dirs || i == 0 ? LIST : DONE;
+        strbuf_clear(&k->own[i].previous);
+    }
+}
+
+/* Adds a key to the batch. */
+static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct work_own *own = user;
+    struct strbuf *b = &own->body;
+
+    if (entry->kind == XML_PREFIX)
+        return true;
+    if (own->part == 0) {
+        /* The same page again: what was deleted is still there. */
+        if (own->previous.n == entry->n_key && entry->n_key > 0 &&
+            memcmp(own->previous.s, entry->key, entry->n_key) == 0 && entry->version_id[0] == '\0')
+            return err_set(e, "the server lists '%s' after it was deleted", entry->key);
+        strbuf_clear(&own->previous);
+        strbuf_put(&own->previous, entry->key, entry->n_key);
+        strbuf_clear(b);
+        strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
+    }
+    own->part++;
+    strbuf_puts(b, "<Object><Key>");
+    if (!strbuf_xml(b, entry->key, entry->n_key))
+        return err_set(e, "a key has a character that XML cannot hold");
+    strbuf_puts(b, "</Key>");
+    if (entry->version_id[0] != '\0') {
+        strbuf_puts(b, "<VersionId>");
+        strbuf_xml(b, entry->version_id, strlen(entry->version_id));
+        strbuf_puts(b, "</VersionId>");
+    }
+    strbuf_puts(b, "</Object>");
+    return !b->failed || err_set(e, "out of memory");
+}
+
+static bool check_entry(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+    const char *prefix = w->op.key;
+
+    /* Whatever a server lists: what is not below the prefix is not ours. */
+    if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
+        return err_set(e, "the server lists a key that is not below the prefix asked for");
+    return on_entry(w->own, entry, e);
+}
+
+enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct work *k = ctx;
+    struct work_own *own = work_own(k, w);
+
+    op->recorded = false;
+    if (own->step == DONE)
+        return PHASE_END;
+    if (own->step == DELETE) {
+        strbuf_puts(&own->body, "</Delete>");
+        if (own->body.failed) {
+            work_fail(k, "out of memory");
+            return PHASE_END;
+        }
+        op->kind = S3OP_DELETE_BATCH;
+        op->body = own->body.s;
+        op->n_body = own->body.n;
+        op->n_objects = own->part;
+        return PHASE_OP;
+    }
+    op->kind = k->clean_versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
+    op->n_objects = 0;
+    op->one_page = true;
+    op->on_entry = check_entry;
+    op->user = w;
+    w->own = own;
+    own->part = 0;
+    int n = k->clean_dirs ? snprintf(op->key, sizeof op->key, "%s%04x/", k->clean_prefix, w->thread)
+                          : snprintf(op->key, sizeof op->key, "%s", k->clean_prefix);
+    op->n_key = (size_t)n;
+    return PHASE_OP;
+}
+
+void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
+{
+    struct work *k = ctx;
+    struct work_own *own = work_own(k, w);
+
+    if (r->error[0] != '\0') {
+        work_fail(k, r->error);
+        own->step = DONE;
+    } else if (op->kind == S3OP_DELETE_BATCH) {
+        atomic_fetch_add(&k->n_deleted, r->n_objects);
+        own->step = LIST;
+    } else {
+        own->step = own->part > 0 ? DELETE : DONE;
+    }
+}

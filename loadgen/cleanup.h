@@ -1,0 +1,17 @@
+/* Deletes what a run has uploaded, and nothing else: page by page it lists keys below a prefix and
+ * deletes them. */
+#ifndef S3_CLEANUP_H
+#define S3_CLEANUP_H
+
+#include "workload.h"
+
+/* Phases: first each worker below its own prefix, then one pass over all that is left. Keys below
+ * work.clean_prefix alone are deleted. */
+enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op);
+void cleanup_done(void *ctx, struct worker *w, const struct s3op *op,
+                  const struct worker_result *r);
+
+/* Sets up a pass. `dirs`: each worker has its prefix below, else one worker does all. */
+void cleanup_begin(struct work *k, const char *prefix, bool dirs, bool versions);
+
+#endif

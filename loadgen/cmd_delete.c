@@ -1,0 +1,79 @@
+#include "commands.h"
+
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    struct strbuf *body = &work_own(k, w)->body;
+    struct s3op key;
+    uint64_t n = 0;
+
+    strbuf_clear(body);
+    strbuf_puts(body, "<Delete><Quiet>true</Quiet>");
+    pthread_mutex_lock(&k->lock);
+    for (; n < (uint64_t)k->o->batch && k->n_objects > 0; n++) {
+        work_set_key(k, &k->objects[--k->n_objects], &key);
+        strbuf_puts(body, "<Object><Key>");
+        strbuf_xml(body, key.key, key.n_key);
+        strbuf_puts(body, "</Key></Object>");
+    }
+    pthread_mutex_unlock(&k->lock);
+    strbuf_puts(body, "</Delete>");
+    if (n == 0)
+        return PHASE_END;
+    if (body->failed) {
+        work_fail(k, "out of memory");
+        return PHASE_END;
+    }
+    op->kind = S3OP_DELETE_BATCH;
+    op->body = body->s;
+    op->n_body = body->n;
+    op->n_objects = n;
+    return PHASE_OP;
+}
+
+static const struct workload workload = {
+    .name = "delete", .prepares = true, .records_preparation = true, .next = next};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"batch", CLI_INT, offsetof(struct options, batch), "N",
+     .help = "objects to delete with a request", .min = 1, .max = 1000},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Deleting", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"Start and end", "time", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
+                                        .batch = 100};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_delete = {
+    .name = "delete",
+    .summary = "delete objects, many with a request",
+    .text = "Uploads --objects objects, then deletes them, --batch with each request, until none "
+            "is left or --duration is over. The uploads are recorded too.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

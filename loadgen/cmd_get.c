@@ -1,0 +1,61 @@
+#include "commands.h"
+
+#include <math.h>
+
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    work_get(k, w, &k->objects[rng_below(&w->rng, k->n_objects)], op);
+    return PHASE_OP;
+}
+
+static const struct workload workload = {
+    .name = "get", .prepares = true, .records_preparation = true, .next = next};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"range", CLI_FLAG, offsetof(struct options, range), NULL,
+     .help = "read a random part of an object"},
+    {"range-size", CLI_SIZE, offsetof(struct options, range_bytes), "SIZE",
+     .help = "read parts of this size", .min = 1, .max = INFINITY},
+    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
+     .help = "use what the bucket holds, upload nothing"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Reading", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"Start and end", "time", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 2500,
+                                        .size_bytes = INT64_C(10) << 20};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_get = {
+    .name = "get",
+    .summary = "download objects",
+    .text = "Uploads --objects objects, then downloads objects chosen at random until --duration "
+            "is over. The uploads are recorded too.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

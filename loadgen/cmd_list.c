@@ -1,0 +1,62 @@
+#include "commands.h"
+
+/* The worker's own prefix; all objects without prefixes. */
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    op->kind = S3OP_LIST;
+    op->n_objects = 0;
+    const char *all = k->o->list_existing ? k->o->prefix : k->root;
+    int n = k->o->no_prefix || k->o->list_existing
+                ? snprintf(op->key, sizeof op->key, "%s", all)
+                : snprintf(op->key, sizeof op->key, "%s%04x/", all, w->thread);
+    op->n_key = (size_t)n;
+    return PHASE_OP;
+}
+
+static const struct workload workload = {
+    .name = "list", .prepares = true, .records_preparation = true, .next = next};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
+     .help = "list what the bucket holds, upload nothing"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Pool", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"Start and end", "time", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 10000, .size_bytes = 1024};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_list = {
+    .name = "list",
+    .summary = "list objects",
+    .text = "Uploads --objects objects under a prefix per worker, then lists these prefixes to "
+            "their ends, page by page, until --duration is over. A row is one whole list, its "
+            "objects those listed, its first byte the first object. The uploads are recorded too.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

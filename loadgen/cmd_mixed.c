@@ -1,0 +1,99 @@
+#include "commands.h"
+
+/* An object is out of the pool while a request uses it. */
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    struct work_object *o = &work_own(k, w)->object;
+    enum work_card card = work_deal(k, w);
+
+    if (card == WORK_PUT) {
+        *o = work_new_object(k, w);
+        work_put(k, o, op);
+        return PHASE_OP;
+    }
+    if (!work_take(k, w, o))
+        return PHASE_WAIT;
+    if (card == WORK_GET) {
+        work_get(k, w, o, op);
+    } else if (card == WORK_STAT) {
+        work_stat(k, o, op);
+    } else {
+        op->kind = S3OP_DELETE;
+        work_set_key(k, o, op);
+    }
+    return PHASE_OP;
+}
+
+/* What failed to be deleted may be gone, what failed to be stored may be there: both stay out. */
+static void done(struct work *k, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r)
+{
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT ||
+        (op->kind == S3OP_PUT && r->error[0] == '\0'))
+        work_add(k, &work_own(k, w)->object, "");
+}
+
+static const struct workload workload = {
+    .name = "mixed",
+    .prepares = true,
+    .mixed = true,
+    .next = next,
+    .done = done,
+    .init = work_init_deck,
+};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
+     .help = "share of downloads", .min = 0, .max = 1e9},
+    {"stat-distrib", CLI_DOUBLE, offsetof(struct options, stat_share), "N",
+     .help = "share of HEAD requests", .min = 0, .max = 1e9},
+    {"put-distrib", CLI_DOUBLE, offsetof(struct options, put_share), "N",
+     .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
+    {"delete-distrib", CLI_DOUBLE, offsetof(struct options, delete_share), "N",
+     .help = "share of deletions", .min = 0, .max = 1e9},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Mix", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"Start and end", "time", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load mixed --duration 1m --rate 500", "500 requests per second, whatever the server does"},
+    {0},
+};
+
+static const struct options defaults = {
+    OPTIONS_DEFAULTS,   .n_objects = 2500, .size_bytes = INT64_C(10) << 20,
+    .get_share = 45,    .stat_share = 30,  .put_share = 15,
+    .delete_share = 10,
+};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_mixed = {
+    .name = "mixed",
+    .summary = "a mix of downloads, uploads, HEADs and deletions",
+    .text =
+        "Uploads --objects objects and works on them until --duration is over. New objects join "
+        "the pool, deleted ones leave it; none is deleted while a request reads it. Requests are "
+        "dealt in the shares of --get-distrib and so on. The first uploads are not recorded.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+#include "screen.h"
+
+#include "clock.h"
+#include "units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define BAR_WIDTH 30
+
+void screen_init(struct screen *s, bool quiet)
+{
+    *s = (struct screen){.enabled = !quiet && isatty(STDERR_FILENO)};
+}
+
+void screen_begin(struct screen *s, int64_t now_ns)
+{
+    s->start_ns = now_ns;
+    s->next_ns = now_ns + CLOCK_NS_PER_S;
+}
+
+void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,
+                uint64_t n_total)
+{
+    static const char full[] = "##############################";
+
+    if (!s->enabled)
+        return;
+    double seconds = (double)(now_ns - s->start_ns) / (double)CLOCK_NS_PER_S;
+    if (n_total == 0) {
+        fprintf(stderr, "\r\033[K%s: %s", what, units_count((int64_t)n_done).s);
+    } else {
+        double share = (double)n_done / (double)n_total;
+        fprintf(stderr, "\r\033[K%s [%-*.*s] %3.0f%% of %s, %.0fs", what, BAR_WIDTH,
+                (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n_total).s,
+                seconds);
+    }
+    s->bar_shown = true;
+}
+
+void screen_end_bar(struct screen *s)
+{
+    if (s->bar_shown)
+        fputs("\r\033[K", stderr);
+    s->bar_shown = false;
+}
+
+bool screen_is_due(struct screen *s, int64_t now_ns)
+{
+    if (!s->enabled || now_ns < s->next_ns)
+        return false;
+    s->next_ns += CLOCK_NS_PER_S;
+    if (s->next_ns <= now_ns)
+        s->next_ns = now_ns + CLOCK_NS_PER_S;
+    return true;
+}
+
+void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *tick,
+                 unsigned n_running, double cpu_pct, const char *autoterm)
+{
+    fprintf(stderr, "%6.0fs  %11s  %9s obj/s", (double)(now_ns - s->start_ns) / 1e9,
+            units_byte_rate((double)tick->counts.n_bytes).s,
+            units_rate((double)tick->counts.n_objects).s);
+    fprintf(stderr, "  errors %llu", (unsigned long long)tick->counts.n_errors);
+    if (tick->p50_ns > 0)
+        fprintf(stderr, "  p50 %s  p99 %s", units_duration(tick->p50_ns).s,
+                units_duration(tick->p99_ns).s);
+    fprintf(stderr, "  in flight %u  CPU %.0f%%%s%s\n", n_running, cpu_pct,
+            *autoterm != '\0' ? "  " : "", autoterm);
+}
+
+void screen_say(struct screen *s, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!s->enabled)
+        return;
+    screen_end_bar(s);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+}

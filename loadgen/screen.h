@@ -1,0 +1,35 @@
+/* What a run shows while it lasts: on standard error, and only on a terminal. */
+#ifndef S3_SCREEN_H
+#define S3_SCREEN_H
+
+#include "recorder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct screen {
+    bool enabled;
+    int64_t start_ns;
+    int64_t next_ns; /* when the next line is due */
+    bool bar_shown;
+};
+
+void screen_init(struct screen *s, bool quiet);
+
+/* A new part of the run begins. */
+void screen_begin(struct screen *s, int64_t now_ns);
+
+/* A bar: n_done of n_total (0: not known) are done. */
+void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,
+                uint64_t n_total);
+void screen_end_bar(struct screen *s);
+
+/* Whether a line is due, one a second; and the line. */
+bool screen_is_due(struct screen *s, int64_t now_ns);
+void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *tick,
+                 unsigned n_running, double cpu_pct, const char *autoterm);
+
+/* A message for the user, unless --quiet. */
+void screen_say(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

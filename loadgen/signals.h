@@ -1,0 +1,31 @@
+/* SIGINT and SIGTERM: the first ends the run in order, the second at once. */
+#ifndef S3_SIGNALS_H
+#define S3_SIGNALS_H
+
+#include "crew.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+struct signals {
+    pthread_t thread;
+    bool started;
+    sigset_t set;
+    atomic_int first; /* the signal that came first; 0: none */
+    atomic_int n;     /* how many came */
+    struct engine *engine;
+    _Atomic(struct crew *) crew; /* to stop; NULL: none yet */
+    struct loop *control;        /* to wake as well */
+};
+
+/* From here on the signals come to a thread of their own; to be called before other threads start.
+ */
+bool signals_init(struct signals *s, struct engine *g, struct loop *control, struct err *e);
+void signals_fini(struct signals *s);
+
+/* Lets work begin that belongs to an orderly end, after the first signal or none: clears the
+ * engine's stop. False: a second one has come, nothing more is to be done. */
+bool signals_let_finish(struct signals *s);
+
+#endif

@@ -1,0 +1,15 @@
+/* The key of --encrypt (SSE-C): random, new in each run, kept nowhere. */
+#ifndef S3_SSEC_H
+#define S3_SSEC_H
+
+#include "err.h"
+
+struct ssec {
+    char key[48];     /* base64 of 32 bytes */
+    char key_md5[32]; /* base64 of their MD5 */
+};
+
+bool ssec_init(struct ssec *s, struct err *e);
+void ssec_fini(struct ssec *s);
+
+#endif

@@ -1,0 +1,128 @@
+#include "summary.h"
+
+#include "rfc3339.h"
+#include "version.h"
+
+#include <inttypes.h>
+
+/* Bounds that no clock reaches: nothing is known. */
+static bool is_known(const struct loop_date *d)
+{
+    return d->lower_ns != INT64_MIN && d->upper_ns != INT64_MAX;
+}
+
+/* What all loops together know of a host's clock. */
+static struct loop_date combine(const struct control *control, const struct crew *crew, size_t host)
+{
+    struct loop_date all = control->loop.dates[host];
+
+    for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++) {
+        const struct loop_date *d = &crew->loops[i].dates[host];
+        all.lower_ns = d->lower_ns > all.lower_ns ? d->lower_ns : all.lower_ns;
+        all.upper_ns = d->upper_ns < all.upper_ns ? d->upper_ns : all.upper_ns;
+    }
+    return all;
+}
+
+/* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
+static void put_clocks(struct strbuf *b, const struct control *control, const struct crew *crew)
+{
+    const struct engine *g = control->loop.engine;
+    const char *comma = "";
+
+    strbuf_puts(b, "\"clock\":[");
+    for (size_t i = 0; i < g->hosts.n; i++) {
+        struct loop_date d = combine(control, crew, i);
+        if (!is_known(&d))
+            continue;
+        strbuf_printf(b, "%s{\"endpoint\":", comma);
+        strbuf_json(b, g->host[i].endpoint);
+        strbuf_printf(b, ",\"ahead_min_ns\":%" PRId64 ",\"ahead_max_ns\":%" PRId64 "}", d.lower_ns,
+                      d.upper_ns);
+        comma = ",";
+    }
+    strbuf_puts(b, "]");
+}
+
+static void put_string(struct strbuf *b, const char *name, const char *value)
+{
+    strbuf_printf(b, "\"%s\":", name);
+    if (value != NULL)
+        strbuf_json(b, value);
+    else
+        strbuf_puts(b, "null");
+    strbuf_puts(b, ",");
+}
+
+static void put_head(struct strbuf *b, const struct summary *s)
+{
+    put_string(b, "run_id", s->run_id);
+    put_string(b, "command", s->command);
+    put_string(b, "command_line", s->command_line);
+    put_string(b, "label", s->label);
+    put_string(b, "host", s->host);
+    put_string(b, "version", version_string);
+    strbuf_printf(b, "\"seed\":%" PRIu64 ",", s->seed);
+    put_string(b, "start", rfc3339_format(s->start_ns).s);
+}
+
+void summary_put_start(struct strbuf *b, const struct summary *s, const struct engine *g,
+                       const struct control *control)
+{
+    strbuf_puts(b, "s3load/1 {\"event\":\"start\",");
+    put_head(b, s);
+    put_string(b, "bucket", g->op_style.bucket);
+    put_clocks(b, control, NULL);
+    strbuf_puts(b, "}");
+}
+
+static void put_result(struct strbuf *b, const struct summary *s)
+{
+    const struct recorder_counts *c = &s->counts;
+
+    put_string(b, "end", s->end);
+    put_string(b, "error", s->error);
+    strbuf_printf(b,
+                  "\"requests\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"objects\":%" PRIu64
+                  ",\"bytes\":%" PRIu64 ",\"connects\":%" PRIu64 ",",
+                  c->n_requests, c->n_errors, c->n_objects, c->n_bytes, s->n_connects);
+    strbuf_printf(b,
+                  "\"prepared\":%" PRIu64 ",\"not_prepared\":%" PRIu64 ",\"prepare_ns\":%" PRId64
+                  ",\"bench_ns\":%" PRId64 ",",
+                  s->n_prepared, s->n_not_prepared, s->prepare_ns, s->bench_ns);
+    strbuf_printf(b,
+                  "\"cpu_user_ns\":%" PRId64 ",\"cpu_system_ns\":%" PRId64
+                  ",\"max_thread_cpu_pct\":%.1f,\"client_bound\":%s,",
+                  s->user_ns, s->system_ns, s->max_thread_pct,
+                  s->max_thread_pct > SUMMARY_BOUND_PCT ? "true" : "false");
+    strbuf_printf(b, "\"capture_waits\":%" PRIu64 ",\"capture_waits_ns\":%" PRId64 ",", s->n_waits,
+                  s->waits_ns);
+    if (s->open_loop)
+        strbuf_printf(b, "\"not_begun\":%" PRIu64 ",", s->n_not_begun);
+    if (s->autoterm.stopped)
+        strbuf_printf(
+            b, "\"autoterm\":{\"at_s\":%" PRId64 ",\"bytes_per_s\":%.17g,\"objects_per_s\":%.17g},",
+            s->autoterm.at_s, s->autoterm.window.bytes_per_s, s->autoterm.window.objects_per_s);
+}
+
+void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
+                     const struct crew *crew)
+{
+    strbuf_puts(b, "s3load/1 {\"event\":\"end\",");
+    put_result(b, s);
+    put_clocks(b, control, crew);
+    strbuf_puts(b, "}");
+}
+
+void summary_put_json(struct strbuf *b, const struct summary *s)
+{
+    strbuf_puts(b, "{\"schema\":\"s3load/run/1\",");
+    put_head(b, s);
+    put_result(b, s);
+    strbuf_puts(b, "\"capture\":");
+    if (s->capture != NULL)
+        strbuf_json(b, s->capture);
+    else
+        strbuf_puts(b, "null");
+    strbuf_puts(b, "}\n");
+}

@@ -1,0 +1,49 @@
+/* What is said of a run as JSON: in the capture's first and last comment, and for --json. */
+#ifndef S3_SUMMARY_H
+#define S3_SUMMARY_H
+
+#include "control.h"
+#include "crew.h"
+#include "recorder.h"
+#include "strbuf.h"
+
+#include <stdint.h>
+
+/* A loop that uses more of a CPU than this may hold requests up; than that, it does. */
+#define SUMMARY_WARN_PCT  70
+#define SUMMARY_BOUND_PCT 90
+
+struct summary {
+    const char *command, *command_line, *label;
+    const char *run_id;
+    const char *capture; /* NULL: none */
+    const char *host;    /* this machine */
+    uint64_t seed;
+    int64_t start_ns;  /* wall clock */
+    const char *end;   /* why the run ended */
+    const char *error; /* NULL: none */
+
+    /* The preparation, and the benchmark. */
+    uint64_t n_prepared, n_not_prepared;
+    int64_t prepare_ns, bench_ns;
+    struct recorder_counts counts;
+    uint64_t n_connects;
+    int64_t user_ns, system_ns; /* CPU */
+    double max_thread_pct;      /* of one CPU, the busiest of our threads */
+    uint64_t n_waits;           /* for the capture */
+    int64_t waits_ns;
+    uint64_t n_not_begun; /* open loop: due, and not begun before the end */
+    bool open_loop;
+    struct autoterm_stop autoterm;
+};
+
+/* "s3load/1 {...}" without a newline. */
+void summary_put_start(struct strbuf *b, const struct summary *s, const struct engine *g,
+                       const struct control *control);
+void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
+                     const struct crew *crew);
+
+/* The final state, for programs. */
+void summary_put_json(struct strbuf *b, const struct summary *s);
+
+#endif

@@ -1,0 +1,350 @@
+/* Simulates what the statistics promise (statistics.md): how often `cmp` raises a false alarm
+ * between runs of one configuration, how often a 95 % interval covers the truth, and how often an
+ * effect of the size printed as MDE is found. The same figures every time.
+ *
+ *   stats [REPETITIONS]     5,000 are the default
+ *
+ * A run is 300 segments whose speed is an autoregressive series with innovations of some shape, and
+ * 40 requests in each, slow where the segment is slow. Runs of one configuration differ by a factor
+ * with a standard deviation of 5 %. Exit status 1 if a figure lies outside its limits. */
+#include "hist.h"
+#include "stats.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N_SEGMENTS 300
+#define N_EACH     40 /* requests a segment */
+#define N_REQUESTS (N_SEGMENTS * N_EACH)
+#define N_RUNS     5 /* a side */
+#define RUN_CV     .05
+#define NOISE_SD   .2886751345948129 /* of the innovations, whatever their shape */
+#define N_TRUTH    1000000           /* segments of the long run that the true quantiles are from */
+#define WARM_UP    100
+
+enum shape { UNIFORM, GAUSSIAN, LOGNORMAL, N_SHAPES };
+static const char *const shape_names[] = {"uniform", "Gaussian", "lognormal"};
+static const double rhos[] = {0, .4, .8};
+#define N_RHOS 3
+
+static const struct stats_ratio ratios[] = {{1, 2}, {99, 100}};
+
+/* ---- Random numbers ---- */
+
+struct rng {
+    uint64_t state;
+};
+
+static double uniform(struct rng *r)
+{
+    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return ((double)(z >> 11) + .5) * 0x1p-53;
+}
+
+static double normal(struct rng *r)
+{
+    double radius = sqrt(-2 * log(uniform(r)));
+    return radius * cos(2 * M_PI * uniform(r));
+}
+
+/* Mean 0, standard deviation NOISE_SD. */
+static double innovation(struct rng *r, enum shape shape)
+{
+    const double sigma = .75, mean = exp(sigma * sigma / 2);
+    switch (shape) {
+    case UNIFORM:
+        return uniform(r) - .5;
+    case LOGNORMAL:
+        return NOISE_SD * (exp(sigma * normal(r)) - mean) / (mean * sqrt(expm1(sigma * sigma)));
+    default:
+        return NOISE_SD * normal(r);
+    }
+}
+
+/* ---- Runs ---- */
+
+struct cell {
+    enum shape shape;
+    double rho;
+    int64_t truth[2]; /* quantiles */
+    long n_repetitions;
+    /* Results: counts of repetitions, and of those that could be judged. */
+    long group_alarms, single_alarms;
+    long covered_mean, covered[2], had[2];
+    long group_found, single_found, single_tried;
+    bool failed;
+};
+
+struct run {
+    double speed[N_SEGMENTS];
+    int64_t latency[N_REQUESTS]; /* those of segment j: N_EACH from j * N_EACH on */
+    double mean;
+    int64_t quantile[2];
+};
+
+static int64_t latency_of(struct rng *r, double speed)
+{
+    return (int64_t)(1e8 / speed * (1 + uniform(r)));
+}
+
+/* Fills the run; `factor` is how much faster than others it is. */
+static bool run_make(struct run *run, struct rng *r, const struct cell *c, double factor)
+{
+    double z = 0, sum = 0;
+    for (int i = 0; i < WARM_UP; i++)
+        z = c->rho * z + innovation(r, c->shape);
+    for (int j = 0; j < N_SEGMENTS; j++) {
+        z = c->rho * z + innovation(r, c->shape);
+        run->speed[j] = (100 + 10 * z) * factor;
+        sum += run->speed[j];
+        for (int i = 0; i < N_EACH; i++)
+            run->latency[j * N_EACH + i] = latency_of(r, run->speed[j]);
+    }
+    run->mean = sum / N_SEGMENTS;
+    const size_t ranks[] = {stats_rank(N_REQUESTS, ratios[0]) - 1,
+                            stats_rank(N_REQUESTS, ratios[1]) - 1};
+    return hist_select(run->latency, N_REQUESTS, ranks, 2, run->quantile);
+}
+
+static double run_factor(struct rng *r)
+{
+    return exp(RUN_CV * normal(r));
+}
+
+/* The intervals of one run. */
+static bool run_intervals(const struct run *run, struct stats_ci *mean, struct stats_ci quantile[2],
+                          struct err *e)
+{
+    if (!stats_mean(run->mean, run->speed, N_SEGMENTS, N_REQUESTS, mean, e))
+        return false;
+    for (int q = 0; q < 2; q++) {
+        int64_t above[N_SEGMENTS] = {0}, count[N_SEGMENTS], values[5];
+        for (int i = 0; i < N_REQUESTS; i++)
+            above[i / N_EACH] += run->latency[i] > run->quantile[q];
+        for (int j = 0; j < N_SEGMENTS; j++)
+            count[j] = N_EACH;
+        struct stats_quantile plan;
+        size_t ranks[5];
+        if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, &plan, e))
+            return false;
+        stats_quantile_ranks(&plan, ranks);
+        if (!hist_select(run->latency, N_REQUESTS, ranks, 5, values))
+            return err_set(e, "out of memory");
+        stats_quantile_ci(&plan, values, &quantile[q]);
+    }
+    return true;
+}
+
+/* Quantiles of a very long run. */
+static bool find_truth(struct cell *c, struct rng *r)
+{
+    size_t n = (size_t)N_TRUTH * N_EACH;
+    int64_t *v = malloc(n * sizeof *v);
+    double z = 0;
+    for (size_t i = 0; v != NULL && i < n; i++) {
+        if (i % N_EACH == 0)
+            z = c->rho * z + innovation(r, c->shape);
+        v[i] = latency_of(r, 100 + 10 * z);
+    }
+    const size_t ranks[] = {stats_rank(n, ratios[0]) - 1, stats_rank(n, ratios[1]) - 1};
+    bool ok = v != NULL && hist_select(v, n, ranks, 2, c->truth);
+    free(v);
+    return ok;
+}
+
+/* ---- What is counted ---- */
+
+/* Whether `cmp` claims a change in any of three metrics: throughput, p50, p99. */
+static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
+{
+    static const double delta[] = {.05, .05, .10};
+    double p[3];
+    for (int m = 0; m < 3; m++)
+        p[m] = cmp[m].ok ? cmp[m].p : NAN;
+    if (!stats_holm(p, 3, e))
+        return false;
+    *alarm = false;
+    for (int m = 0; m < 3; m++) {
+        enum stats_verdict v =
+            stats_verdict(&cmp[m], (struct stats_question){m == 0, delta[m]}, p[m], NULL);
+        *alarm |= v == STATS_BETTER || v == STATS_WORSE;
+    }
+    return true;
+}
+
+/* Five runs against five: false alarms, and whether the throughput's MDE is found, by the test
+ * alone as a member of the family. */
+static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double mde_sds,
+                          struct err *e)
+{
+    double value[3][2][N_RUNS];
+    struct stats_cmp cmp[3];
+    bool alarm;
+    for (int s = 0; s < 2; s++) {
+        for (int i = 0; i < N_RUNS; i++) {
+            if (!run_make(run, r, c, run_factor(r)))
+                return err_set(e, "out of memory");
+            value[0][s][i] = run->mean;
+            value[1][s][i] = (double)run->quantile[0];
+            value[2][s][i] = (double)run->quantile[1];
+        }
+    }
+    for (int m = 0; m < 3; m++)
+        if (!stats_cmp_groups(value[m][0], N_RUNS, value[m][1], N_RUNS, false, &cmp[m], e))
+            return false;
+    if (!any_claim(cmp, &alarm, e))
+        return false;
+    c->group_alarms += alarm;
+
+    /* An effect of the size that is printed: as many pooled standard deviations. */
+    double effect = exp(mde_sds * cmp[0].sd);
+    for (int i = 0; i < N_RUNS; i++)
+        value[0][1][i] *= effect;
+    if (!stats_cmp_groups(value[0][0], N_RUNS, value[0][1], N_RUNS, false, &cmp[0], e))
+        return false;
+    double p[3] = {cmp[0].p, cmp[1].p, cmp[2].p};
+    if (!stats_holm(p, 3, e))
+        return false;
+    c->group_found += p[0] < .05;
+    return true;
+}
+
+/* One run against one with the run CV given: the same, and whether the intervals of a run cover. */
+static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct err *e)
+{
+    const struct stats_noise noise = {STATS_NOISE_CV, RUN_CV, 0};
+    struct stats_ci mean[2], quantile[2][2];
+    struct stats_cmp cmp[3];
+    bool alarm;
+    for (int s = 0; s < 2; s++)
+        if (!run_make(run, r, c, run_factor(r)) || !run_intervals(run, &mean[s], quantile[s], e))
+            return err_set(e, "out of memory");
+    stats_cmp_means(&mean[0], &mean[1], noise, &cmp[0]);
+    for (int q = 0; q < 2; q++)
+        stats_cmp_quantiles(&quantile[0][q], &quantile[1][q], noise, &cmp[1 + q]);
+    if (!any_claim(cmp, &alarm, e))
+        return false;
+    c->single_alarms += alarm;
+    if (cmp[0].ok) {
+        double effect = 1 + stats_mde_single(&cmp[0]);
+        struct stats_ci larger = mean[1];
+        larger.value *= effect;
+        larger.se *= effect;
+        larger.lo *= effect;
+        larger.hi *= effect;
+        stats_cmp_means(&mean[0], &larger, noise, &cmp[0]);
+        c->single_found += cmp[0].p < .05;
+        c->single_tried++;
+    }
+
+    if (!run_make(run, r, c, 1) || !run_intervals(run, &mean[0], quantile[0], e))
+        return err_set(e, "out of memory");
+    c->covered_mean += mean[0].lo <= 100 && 100 <= mean[0].hi;
+    for (int q = 0; q < 2; q++) {
+        const struct stats_ci *ci = &quantile[0][q];
+        c->had[q] += ci->ok;
+        c->covered[q] += ci->ok && ci->lo <= (double)c->truth[q] && (double)c->truth[q] <= ci->hi;
+    }
+    return true;
+}
+
+static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
+{
+    struct rng r = {seed};
+    struct err e = {""};
+    struct run *run = malloc(sizeof *run);
+    bool ok = run != NULL && find_truth(c, &r);
+    for (long i = 0; ok && i < c->n_repetitions; i++)
+        ok = repeat_groups(c, run, &r, mde_sds, &e) && repeat_single(c, run, &r, &e);
+    if (!ok)
+        fprintf(stderr, "stats: %s\n", e.msg[0] != '\0' ? e.msg : "out of memory");
+    free(run);
+    return ok;
+}
+
+/* ---- The table ---- */
+
+struct work {
+    struct cell cells[N_SHAPES * N_RHOS];
+    double mde_sds;
+    atomic_int next;
+};
+
+static void *work(void *arg)
+{
+    struct work *w = arg;
+    int i;
+    while ((i = atomic_fetch_add(&w->next, 1)) < N_SHAPES * N_RHOS)
+        w->cells[i].failed = !cell_run(&w->cells[i], 1000 + (uint64_t)i, w->mde_sds);
+    return NULL;
+}
+
+/* Prints a share in percent, marked if it lies outside its limits. */
+static bool put(long n, long of, double least, double most)
+{
+    double pct = of > 0 ? 100 * (double)n / (double)of : NAN;
+    bool inside = pct >= least && pct <= most;
+    printf(" %9.1f%s", pct, inside ? " " : "!");
+    return inside;
+}
+
+static bool put_cell(const struct cell *c)
+{
+    long n = c->n_repetitions;
+    printf("%-9s %.1f ", shape_names[c->shape], c->rho);
+    bool ok = put(c->group_alarms, n, 0, 6);
+    ok &= put(c->single_alarms, n, 0, 6);
+    ok &= put(c->covered_mean, n, 91, 97);
+    ok &= put(c->covered[0], c->had[0], 91, 97);
+    ok &= put(c->covered[1], c->had[1], 91, 97);
+    ok &= put(c->group_found, n, 75, 85);
+    ok &= put(c->single_found, c->single_tried, 75, 85);
+    printf("\n");
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct work w = {.next = 0};
+    struct err e = {""};
+    long n = argc > 1 ? strtol(argv[1], NULL, 10) : 5000;
+    if (n <= 0 || argc > 2) {
+        fprintf(stderr, "usage: stats [REPETITIONS]\n");
+        return EXIT_USAGE;
+    }
+    stats_init();
+    if (!stats_mde_groups(N_RUNS, N_RUNS, 3, &w.mde_sds, &e)) {
+        fprintf(stderr, "stats: %s\n", e.msg);
+        return EXIT_FAILED;
+    }
+    for (int i = 0; i < N_SHAPES * N_RHOS; i++)
+        w.cells[i] = (struct cell){
+            .shape = (enum shape)(i / N_RHOS), .rho = rhos[i % N_RHOS], .n_repetitions = n};
+
+    pthread_t other;
+    bool has_other =
+        sysconf(_SC_NPROCESSORS_ONLN) > 1 && pthread_create(&other, NULL, work, &w) == 0;
+    work(&w);
+    if (has_other)
+        pthread_join(other, NULL);
+
+    printf("%ld repetitions, %%           false alarms      95%% CI covers the truth       MDE is "
+           "found\n",
+           n);
+    printf("noise     rho     5 and 5   1 and 1       mean       p50       p99    5 and 5   1 and 1"
+           "\n");
+    bool ok = true;
+    for (int i = 0; i < N_SHAPES * N_RHOS; i++)
+        ok &= !w.cells[i].failed && put_cell(&w.cells[i]);
+    printf(
+        "limits            0..6      0..6     91..97    91..97    91..97     75..85    75..85\n");
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,70 @@
+/* What is taken out of error messages, and what stays. */
+#include "errnorm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *normal(const char *message, const char *key)
+{
+    static char out[ERRNORM_MAX_BYTES + 1];
+    size_t n = errnorm_message((struct slice){message, strlen(message)},
+                               (struct slice){key, strlen(key)}, out);
+
+    assert_true(n <= ERRNORM_MAX_BYTES);
+    out[n] = '\0';
+    return out;
+}
+
+static void test_replaced(void **state)
+{
+    static const char *const cases[][2] = {
+        {"The specified key does not exist.", "The specified key does not exist."},
+        {"HTTP 503 SlowDown: Please reduce your request rate.",
+         "HTTP 503 SlowDown: Please reduce your request rate."},
+        {"Get \"http://127.0.0.1:9000/b/k?x=1\": dial tcp 127.0.0.1:9000: connection refused",
+         "Get \"<url>\": dial tcp <host>: connection refused"},
+        {"read tcp 10.0.0.7:41544->10.0.0.9:9000: i/o timeout",
+         "read tcp <host>-><host>: i/o timeout"},
+        {"s3-node7.example:9000 is down", "<host> is down"},
+        {"connect to [::1]:9000 failed", "connect to <host> failed"},
+        {"request 17B2F0A3C9D1E4F5 failed", "request <id> failed"},
+        {"id 6ba7b810-9dad-11d1-80b4-00c04fd430c8.", "id <id>."},
+        {"object p/1.rnd is gone", "object <key> is gone"},
+        {"after 1234567 bytes", "after <n> bytes"},
+        {"two\nlines\tand tabs", "two lines and tabs"},
+        {"see https://example.org/a, please.", "see <url>, please."},
+        {"TLS 1.2 at 12:30", "TLS 1.2 at 12:30"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(normal(cases[i][0], "p/1.rnd"), cases[i][1]);
+}
+
+/* Messages that differ in what is taken out are the same; a cut message ends between characters. */
+static void test_long(void **state)
+{
+    char message[3 * ERRNORM_MAX_BYTES + 1];
+
+    (void)state;
+    memset(message, 0, sizeof message);
+    for (size_t i = 0; i + 2 < sizeof message; i += 2)
+        memcpy(message + i, "\xc3\xa9", 2);
+    memmove(message + 1, message, sizeof message - 2);
+    message[0] = 'x';
+    const char *out = normal(message, "");
+    assert_int_equal(strlen(out) % 2, 1);
+    assert_true(strlen(out) >= ERRNORM_MAX_BYTES - 2);
+    assert_string_equal(normal("", "k"), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replaced),
+                                       cmocka_unit_test(test_long)};
+
+    return cmocka_run_group_tests_name("errnorm", tests, NULL, NULL);
+}
