@@ -106,6 +106,8 @@ $(B)/libcommon/%.o: INCLUDES = -Ilibcommon $(call pkg_cflags,$(COMMON_PKGS))
 $(B)/analyze/%.o: INCLUDES = -Ianalyze -Ilibcommon $(call pkg_cflags,$(ANALYZE_PKGS))
 $(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
+# The loops over every byte and row are worth unrolling and vectorising.
+$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o: HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
 # Files that change only when what they hold does: compiler and flags, version, lists of sources.
@@ -121,7 +123,7 @@ $(B)/libcommon/version.o: $(B)/version
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC   $@")
-	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(HOT_CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
 
 $(COMMON_LIB): $(call objects,$(COMMON_SRC))
 $(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC))

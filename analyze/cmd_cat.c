@@ -122,7 +122,8 @@ static bool find_run_start(const struct options *o, const struct cli_args *args,
     return ok;
 }
 
-/* -- what the reader gives ---------------------------------------------------------------------- */
+/* -- what the reader gives ----------------------------------------------------------------------
+ */
 
 static unsigned n_cores(void)
 {
@@ -242,7 +243,8 @@ static bool on_comment(void *ctx, struct slice line, struct err *e)
     return ok || fail(c, e);
 }
 
-/* -- the command -------------------------------------------------------------------------------- */
+/* -- the command --------------------------------------------------------------------------------
+ */
 
 /* Says what --salvage dropped, in the capture and on standard error. */
 static bool say_dropped(struct cat *c, const char *path, const struct recfile_info *info)

@@ -54,7 +54,8 @@ static const struct cli_example examples[] = {
 
 static const struct options defaults = {.output = "-"};
 
-/* -- text --------------------------------------------------------------------------------------- */
+/* -- text ---------------------------------------------------------------------------------------
+ */
 
 static void put_time_span(struct text_table *t, const struct survey_sum *sum)
 {
@@ -157,7 +158,8 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     text_table_put(&t);
 }
 
-/* -- JSON --------------------------------------------------------------------------------------- */
+/* -- JSON ---------------------------------------------------------------------------------------
+ */
 
 /* Sums past the range of an integer become real numbers. */
 static void set_bytes(struct json_out *w, json_t *o, const char *key, __int128 n_bytes)
@@ -249,10 +251,11 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     json_out_end(w);
 }
 
-/* -- the command -------------------------------------------------------------------------------- */
+/* -- the command --------------------------------------------------------------------------------
+ */
 
-static bool survey_all(struct survey *surveys, const struct options *o,
-                       const struct cli_args *args, struct err *e)
+static bool survey_all(struct survey *surveys, const struct options *o, const struct cli_args *args,
+                       struct err *e)
 {
     struct progress progress;
     const struct recfile_options how = {.salvage = o->input.salvage,
@@ -327,8 +330,9 @@ static int run(const struct cli_args *args, void *options)
 const struct cli_command cmd_info = {
     .name = "info",
     .summary = "say what is in a capture and how it was recorded",
-    .text = "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
-            "clients and threads, and the recorder's command line.",
+    .text =
+        "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
+        "clients and threads, and the recorder's command line.",
     .operands = "CAPTURE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -73,7 +73,8 @@ static const struct cli_example examples[] = {
 
 static const struct options defaults = {0};
 
-/* -- options ------------------------------------------------------------------------------------- */
+/* -- options -------------------------------------------------------------------------------------
+ */
 
 /* "2=-1.5s" */
 static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *shift, struct err *e)
@@ -133,7 +134,8 @@ static bool check_existing(const struct options *o, struct err *e)
     return err_set(e, "%s is there already (--force overwrites it)", o->output.path);
 }
 
-/* -- report -------------------------------------------------------------------------------------- */
+/* -- report --------------------------------------------------------------------------------------
+ */
 
 static const char *sign(int64_t ns)
 {
@@ -168,8 +170,7 @@ static void put_input(struct text_table *t, const struct merge *m, const struct 
     text_table_cell(t, "%s", units_duration(span_ns).s);
     text_table_cell(t, "%s%s", sign(in->start_ns - m->start_ns),
                     magnitude(in->start_ns - m->start_ns).s);
-    text_table_cell(t, "%s%s", sign(in->end_ns - m->end_ns),
-                    magnitude(in->end_ns - m->end_ns).s);
+    text_table_cell(t, "%s%s", sign(in->end_ns - m->end_ns), magnitude(in->end_ns - m->end_ns).s);
     text_table_cell(t, "%s", alone ? "" : units_duration(in->overlap_ns).s);
     if (in->has_clock)
         text_table_cell(t, "%s%s (+-%s)", sign(in->clock_ns), magnitude(in->clock_ns).s,
@@ -223,8 +224,9 @@ static bool report_text(const struct merge *m, const struct options *o, FILE *f,
     for (size_t i = 0; i < m->n_notes; i++)
         text_line(&out, TEXT_WARNING, "Note: %s", m->notes[i].message);
     if (m->n_inputs > 1 && !knows_clocks(m))
-        text_line(&out, TEXT_FAINT, "No capture says how its clock went: whether they agree is not "
-                                    "known.");
+        text_line(&out, TEXT_FAINT,
+                  "No capture says how its clock went: whether they agree is not "
+                  "known.");
     return !out.failed || err_set(e, "out of memory");
 }
 
@@ -288,10 +290,11 @@ static bool report(const struct merge *m, const struct options *o, struct err *e
     return o->json ? report_json(m, o, f, e) : report_text(m, o, f, e);
 }
 
-/* -- the command --------------------------------------------------------------------------------- */
+/* -- the command ---------------------------------------------------------------------------------
+ */
 
-static bool write_capture(struct merge *m, const struct options *o,
-                          const struct merge_options *how, struct err *e)
+static bool write_capture(struct merge *m, const struct options *o, const struct merge_options *how,
+                          struct err *e)
 {
     struct capture_out out;
 
@@ -338,11 +341,12 @@ static int run(const struct cli_args *args, void *options)
 const struct cli_command cmd_merge = {
     .name = "merge",
     .summary = "put captures of one run, of several clients, together",
-    .text = "Writes one capture with the requests of all inputs in order of start. Threads of each "
-            "further input are numbered on from those before it. Inputs that hold the same requests "
-            "are refused, and so are, without --force, inputs that do not overlap in time.\n\n"
-            "Rows that have to wait for earlier ones take up to 64 MiB of memory, and beyond that a "
-            "temporary file in TMPDIR (default /var/tmp).",
+    .text =
+        "Writes one capture with the requests of all inputs in order of start. Threads of each "
+        "further input are numbered on from those before it. Inputs that hold the same requests "
+        "are refused, and so are, without --force, inputs that do not overlap in time.\n\n"
+        "Rows that have to wait for earlier ones take up to 64 MiB of memory, and beyond that a "
+        "temporary file in TMPDIR (default /var/tmp).",
     .operands = "CAPTURE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

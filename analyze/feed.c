@@ -73,7 +73,8 @@ static bool hand_over(struct feed *f)
     return !stop;
 }
 
-/* -- what the reader gives ---------------------------------------------------------------------- */
+/* -- what the reader gives ----------------------------------------------------------------------
+ */
 
 static bool shift_time(int64_t *ns, int64_t by)
 {
@@ -183,7 +184,8 @@ static void *feed_main(void *arg)
     return NULL;
 }
 
-/* -- for the caller ----------------------------------------------------------------------------- */
+/* -- for the caller -----------------------------------------------------------------------------
+ */
 
 struct feed *feed_start(const struct feed_options *options, struct err *e)
 {

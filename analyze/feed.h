@@ -1,5 +1,5 @@
-/* Reads a capture on a thread of its own and hands its rows out as sorted batches of formatted text,
- * one for each block of its survey. */
+/* Reads a capture on a thread of its own and hands its rows out as sorted batches of formatted
+ * text, one for each block of its survey. */
 #ifndef S3_FEED_H
 #define S3_FEED_H
 
@@ -12,11 +12,11 @@
 
 struct feed_options {
     const char *path;
-    const struct survey *survey; /* of that file, with blocks */
+    const struct survey *survey;  /* of that file, with blocks */
     const uint64_t *thread_bases; /* offset of the threads, by section of the survey */
-    int64_t shift_ns;            /* added to all times */
-    uint32_t input;              /* number that its batches carry */
-    bool intended;               /* format rows with that column */
+    int64_t shift_ns;             /* added to all times */
+    uint32_t input;               /* number that its batches carry */
+    bool intended;                /* format rows with that column */
     bool salvage;
 };
 
@@ -28,8 +28,8 @@ struct feed *feed_start(const struct feed_options *options, struct err *e);
 /* Ends reading, wherever it is, and frees all. NULL is allowed. */
 void feed_stop(struct feed *f);
 
-/* The next batch; the caller owns it. *batch NULL: all were handed out. False: *e says what is wrong
- * with the capture. */
+/* The next batch; the caller owns it. *batch NULL: all were handed out. False: *e says what is
+ * wrong with the capture. */
 bool feed_next(struct feed *f, struct reorder_batch **batch, struct err *e);
 
 /* Takes a batch back, to be filled again. */

@@ -20,7 +20,8 @@ static bool no_memory(struct err *e)
     return err_set(e, "out of memory");
 }
 
-/* -- reading them once --------------------------------------------------------------------------- */
+/* -- reading them once ---------------------------------------------------------------------------
+ */
 
 /* All inputs are read twice. */
 static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
@@ -29,8 +30,10 @@ static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
 
     for (size_t i = 0; i < n_paths; i++) {
         if (strcmp(paths[i], "-") == 0 || (stat(paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
-            return err_set(e, "%s: merge reads its inputs twice, and a pipe can be read only once: "
-                              "save it to a file", paths[i]);
+            return err_set(e,
+                           "%s: merge reads its inputs twice, and a pipe can be read only once: "
+                           "save it to a file",
+                           paths[i]);
         for (size_t k = 0; k < i; k++)
             if (outfile_is_same(paths[k], paths[i]))
                 return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
@@ -45,7 +48,8 @@ static void read_clock(struct merge_input *in)
     const char *text = survey_s3load_json(&in->survey);
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;
     json_t *clock = json_object_get(root, "clock");
-    json_t *offset = json_object_get(clock, "offset_ns"), *error = json_object_get(clock, "error_ns");
+    json_t *offset = json_object_get(clock, "offset_ns"),
+           *error = json_object_get(clock, "error_ns");
 
     in->has_clock = json_is_integer(offset) && json_is_integer(error);
     if (in->has_clock) {
@@ -169,7 +173,8 @@ static bool read_inputs(struct merge *m, const struct merge_options *o, struct e
     return r.failed == SIZE_MAX || err_set(e, "%s", r.error.msg);
 }
 
-/* -- threads ------------------------------------------------------------------------------------- */
+/* -- threads -------------------------------------------------------------------------------------
+ */
 
 /* Each section of an input, and each further input, begins above the threads before it. */
 static bool number_threads(struct merge *m, struct err *e)
@@ -195,7 +200,8 @@ static bool number_threads(struct merge *m, struct err *e)
     return true;
 }
 
-/* -- time ---------------------------------------------------------------------------------------- */
+/* -- time ----------------------------------------------------------------------------------------
+ */
 
 static int order(int64_t a, int64_t b)
 {
@@ -265,7 +271,8 @@ static bool place_in_time(struct merge *m, struct err *e)
     return true;
 }
 
-/* -- refusing ------------------------------------------------------------------------------------ */
+/* -- refusing ------------------------------------------------------------------------------------
+ */
 
 static bool check_duplicates(const struct merge *m, struct err *e)
 {
@@ -293,14 +300,16 @@ static bool check_overlap(const struct merge *m, const struct merge_options *o, 
     for (size_t i = 0; i < m->n_inputs && m->n_inputs > 1 && !o->force; i++) {
         const struct merge_input *in = &m->inputs[i];
         if (merge_has_rows(in) && in->overlap_ns == 0)
-            return err_set(e, "%s runs from %s to %s, when no other input does: they are not of one "
-                              "run (--force merges them, --shift mends a clock)",
+            return err_set(e,
+                           "%s runs from %s to %s, when no other input does: they are not of one "
+                           "run (--force merges them, --shift mends a clock)",
                            in->path, moment(in->start_ns).s, moment(in->end_ns).s);
     }
     return true;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------- */
+/* -- the whole -----------------------------------------------------------------------------------
+ */
 
 bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
                 const struct merge_options *options, struct err *e)

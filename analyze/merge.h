@@ -1,5 +1,6 @@
-/* Several captures of one run to one: what they are and whether they belong together (merge.c), what
- * is to be said about them (merge_notes.c), and their rows in order of start (merge_write.c). */
+/* Several captures of one run to one: what they are and whether they belong together (merge.c),
+ * what is to be said about them (merge_notes.c), and their rows in order of start (merge_write.c).
+ */
 #ifndef S3_MERGE_H
 #define S3_MERGE_H
 
@@ -24,7 +25,7 @@ struct merge_shift {
 struct merge_options {
     const struct merge_shift *shifts;
     size_t n_shifts;
-    bool force;       /* merge inputs that do not overlap, too */
+    bool force; /* merge inputs that do not overlap, or have some rows in common, too */
     bool salvage;
     unsigned threads; /* of the first pass; 0: one per core */
     size_t max_bytes; /* 0: MERGE_MAX_BYTES */
@@ -41,7 +42,8 @@ struct merge_input {
     /* With the shift; only if it has rows. */
     int64_t start_ns, end_ns;
     int64_t overlap_ns; /* time in which at least one other input runs too */
-    /* Its servers' clock against its own, from the recorder's comment: ahead by clock_ns +- error. */
+    /* Its servers' clock against its own, from the recorder's comment: ahead by clock_ns +- error.
+     */
     bool has_clock;
     int64_t clock_ns, clock_error_ns;
     /* Rows that another input has too; found while writing. */

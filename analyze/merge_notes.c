@@ -13,13 +13,15 @@
 #define MIX_DIFFERENCE_PCT  5
 #define SIZE_DIFFERENCE_PCT 5
 
-/* -- time ---------------------------------------------------------------------------------------- */
+/* -- time ----------------------------------------------------------------------------------------
+ */
 
 static bool note_time(struct merge *m, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
-        if (!merge_has_rows(in) && !merge_add_note(m, e, "no-rows", "%s holds no requests", in->name))
+        if (!merge_has_rows(in) &&
+            !merge_add_note(m, e, "no-rows", "%s holds no requests", in->name))
             return false;
         if (merge_has_rows(in) && in->overlap_ns == 0 && m->n_inputs > 1 &&
             !merge_add_note(m, e, "no-overlap", "%s runs when no other input does", in->name))
@@ -64,7 +66,8 @@ static bool note_clocks(struct merge *m, struct err *e)
     return true;
 }
 
-/* -- settings ------------------------------------------------------------------------------------ */
+/* -- settings ------------------------------------------------------------------------------------
+ */
 
 /* One word of a command line. */
 struct word {

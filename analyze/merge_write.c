@@ -27,7 +27,8 @@ struct writing {
     uint32_t last_input;
 };
 
-/* -- comments ------------------------------------------------------------------------------------ */
+/* -- comments ------------------------------------------------------------------------------------
+ */
 
 static bool put_time(json_t *o, const char *key, int64_t ns)
 {
@@ -79,7 +80,8 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     return ok;
 }
 
-/* -- rows ---------------------------------------------------------------------------------------- */
+/* -- rows ----------------------------------------------------------------------------------------
+ */
 
 /* The earliest start that the input may still give, once `taken` blocks of it were taken. */
 static int64_t earliest(const struct merge_input *in, size_t taken)
@@ -199,19 +201,29 @@ static bool write_rows(struct writing *g, struct progress *progress, struct err 
     }
 }
 
-static bool judge_duplicates(const struct merge *m, struct err *e)
+/* Refuses, unless forced, an input that is part of another. */
+static bool judge_duplicates(struct merge *m, bool force, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
-        if (in->n_duplicates && in->n_duplicates >= in->survey.sum.n * MAX_DUPLICATES_PCT / 100)
-            return err_set(e, "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
-                           in->n_duplicates, in->survey.sum.n, in->path,
-                           m->inputs[in->duplicate_of].path);
+        const struct merge_input *other = &m->inputs[in->duplicate_of];
+        if (!in->n_duplicates)
+            continue;
+        if (!force && in->n_duplicates >= in->survey.sum.n * MAX_DUPLICATES_PCT / 100)
+            return err_set(e,
+                           "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too (--force "
+                           "merges them)",
+                           in->n_duplicates, in->survey.sum.n, in->path, other->path);
+        if (!merge_add_note(m, e, "duplicates",
+                            "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
+                            in->n_duplicates, in->survey.sum.n, in->name, other->name))
+            return false;
     }
     return true;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------- */
+/* -- the whole -----------------------------------------------------------------------------------
+ */
 
 static void give_back(void *ctx, struct reorder_batch *batch)
 {
@@ -256,7 +268,7 @@ bool merge_write(struct merge *m, const struct merge_options *options, struct re
         ok = put_comments(w, &m->inputs[m->by_time[i]], e);
     }
     ok = ok && start(&g, options, e) && write_rows(&g, options->progress, e) &&
-         judge_duplicates(m, e);
+         judge_duplicates(m, options->force, e);
     reorder_free(g.reorder);
     for (size_t i = 0; g.feeds && i < m->n_inputs; i++)
         feed_stop(g.feeds[i]);

@@ -1,5 +1,5 @@
-/* A heap of sorted runs, by their next row. A run is a batch in memory, or a stretch of the temporary
- * file. */
+/* A heap of sorted runs, by their next row. A run is a batch in memory, or a stretch of the
+ * temporary file. */
 #include "reorder.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct spilled {
 };
 
 struct run {
-    struct reorder_row row; /* the next one */
+    struct reorder_row row;      /* the next one */
     struct reorder_batch *batch; /* NULL: in the file */
     size_t next;                 /* row of the batch */
     uint64_t at, end;            /* what is left in the file, behind what is in the buffer */
@@ -131,8 +131,8 @@ void reorder_batch_take(struct reorder_batch *b, int64_t start_ns, const char *e
 {
     size_t n_text = (size_t)(end - b->text);
 
-    b->rows[b->n_rows++] = (struct reorder_batch_row){start_ns, (uint32_t)b->n_text,
-                                                      (uint32_t)(n_text - b->n_text)};
+    b->rows[b->n_rows++] =
+        (struct reorder_batch_row){start_ns, (uint32_t)b->n_text, (uint32_t)(n_text - b->n_text)};
     b->n_text = n_text;
 }
 
@@ -215,7 +215,8 @@ static bool open_temporary(struct reorder *r, struct err *e)
     char path[4096];
 
     r->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (r->fd < 0 && (size_t)snprintf(path, sizeof path, "%s/s3analyze.XXXXXX", dir) < sizeof path) {
+    if (r->fd < 0 &&
+        (size_t)snprintf(path, sizeof path, "%s/s3analyze.XXXXXX", dir) < sizeof path) {
         r->fd = mkostemp(path, O_CLOEXEC);
         if (r->fd >= 0)
             unlink(path);
@@ -373,8 +374,7 @@ static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
             n = 0;
         }
         if (ok && sizeof head + row->n > WRITE_BYTES) {
-            ok = append(r, (const char *)&head, sizeof head, e) &&
-                 append(r, row->text, row->n, e);
+            ok = append(r, (const char *)&head, sizeof head, e) && append(r, row->text, row->n, e);
         } else if (ok) {
             memcpy(buffer + n, &head, sizeof head);
             memcpy(buffer + n + sizeof head, row->text, row->n);
@@ -427,9 +427,8 @@ static bool spill(struct reorder *r, struct err *e)
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
-struct reorder *reorder_new(size_t max_bytes,
-                            void (*give_back)(void *ctx, struct reorder_batch *b), void *ctx,
-                            struct err *e)
+struct reorder *reorder_new(size_t max_bytes, void (*give_back)(void *ctx, struct reorder_batch *b),
+                            void *ctx, struct err *e)
 {
     struct reorder *r = calloc(1, sizeof *r);
 

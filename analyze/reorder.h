@@ -51,11 +51,10 @@ const char *reorder_text_behind_thread(const char *text, uint32_t n);
 
 struct reorder;
 
-/* give_back takes a batch whose rows are done with, or NULL: batches are freed. max_bytes: of rows in
- * memory. NULL: out of memory. */
-struct reorder *reorder_new(size_t max_bytes,
-                            void (*give_back)(void *ctx, struct reorder_batch *b), void *ctx,
-                            struct err *e);
+/* give_back takes a batch whose rows are done with, or NULL: batches are freed. max_bytes: of rows
+ * in memory. NULL: out of memory. */
+struct reorder *reorder_new(size_t max_bytes, void (*give_back)(void *ctx, struct reorder_batch *b),
+                            void *ctx, struct err *e);
 void reorder_free(struct reorder *r);
 
 /* Takes over the batch, which is not empty (on failure too). False: memory, or the disk is full. */

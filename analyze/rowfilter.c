@@ -53,10 +53,11 @@ static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
     bool is_exact = strcmp(name, names->wanted) == 0;
     /* Exact names go before globs; but rows of others may have been kept already. */
     if (is_exact && names->has_others)
-        return err_set(e,
-                       "\"%s\" is the name of a %s, and as a pattern it stands for others: put a \\ "
-                       "before each [ * ?",
-                       name, names->kind);
+        return err_set(
+            e,
+            "\"%s\" is the name of a %s, and as a pattern it stands for others: put a \\ "
+            "before each [ * ?",
+            name, names->kind);
     names->is_meant[id] =
         is_exact || (!names->has_exact && dataset_name_matches(names->wanted, name));
     names->has_exact |= is_exact;
@@ -92,7 +93,8 @@ bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, stru
 {
     bool host, client, op = true;
 
-    if (!is_meant(&f->hosts, r->endpoint, &host, e) || !is_meant(&f->clients, r->client, &client, e))
+    if (!is_meant(&f->hosts, r->endpoint, &host, e) ||
+        !is_meant(&f->clients, r->client, &client, e))
         return false;
     if (f->ops->n) {
         uint32_t id = intern_add(&f->seen_ops, r->op);

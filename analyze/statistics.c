@@ -9,7 +9,13 @@
 
 /* Amounts in fixed point, 2^-40 of a byte or object, so that no sum depends on the order of rows.
  */
-#define FIXED_ONE 0x1p40
+#define FIXED_BITS 40
+#define FIXED_ONE  0x1p40
+
+static inline __int128 to_fixed(int64_t amount)
+{
+    return (__int128)amount << FIXED_BITS;
+}
 
 /* Above that segments get longer than statistics.md says. */
 #define MAX_SEGMENTS 100000
@@ -27,7 +33,6 @@ struct window {
 
 /* A request's way over the segments. */
 struct way {
-    bool whole; /* all of it in segment `last` */
     size_t first, last;
     double per_ns;                                /* 1 / duration */
     double in_first_ns, in_middle_ns, in_last_ns; /* in_middle: in each segment between */
@@ -94,12 +99,10 @@ static void flow_add_parts(struct flow *f, const struct way *p, int64_t amount)
     f->tail += (__int128)(per_ns * p->in_tail_ns);
 }
 
-static inline void flow_add(struct flow *f, const struct way *p, int64_t amount)
+/* All of it in segment j. */
+static inline void flow_add(struct flow *f, size_t j, int64_t amount)
 {
-    if (p->whole)
-        f->in[p->last] += (__int128)amount << 40;
-    else
-        flow_add_parts(f, p, amount);
+    f->in[j] += to_fixed(amount);
 }
 
 /* Amounts per second of the n segments; returns the amount in the whole window. */
@@ -171,7 +174,7 @@ static void by_host_add(struct by_host *h, uint32_t place, int64_t start_ns, int
         cell->ns += end_ns - start_ns;
         h->n_by_host[k]++;
         if (start_ns >= g->start_ns + (int64_t)j * g->length_ns) {
-            h->flow[k].in[j] += (__int128)amount << 40;
+            flow_add(&h->flow[k], j, amount);
             return;
         }
     }
@@ -214,35 +217,31 @@ static void sum_up(struct passes *p)
         int64_t to = end_ns < w.end_ns ? end_ns : w.end_ns;
         p->busy_ns += to - from;
 
-        struct way way = {0};
         bool ended = end_ns < w.grid.end_ns;
-        if (ended) {
-            way.last = segment_grid_index(&w.grid, end_ns);
-            way.whole = start_ns >= w.grid.start_ns + (int64_t)way.last * w.grid.length_ns;
-        }
+        size_t j = ended ? segment_grid_index(&w.grid, end_ns) : 0;
         if (t->error[i] != 0) {
-            if (ended)
-                p->n_failed[way.last]++;
+            p->n_failed[j] += ended;
             continue;
         }
         int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
         p->any_bytes |= bytes != 0;
         if (ended) {
-            p->n_ok[way.last]++;
+            p->n_ok[j]++;
             latency_count(&p->duration, duration_ns);
             if (packed_has(&t->ttfb, i))
                 latency_count(&p->ttfb, packed_get(&t->ttfb, i));
         }
-        if (!way.whole) {
-            if (duration_ns == 0) { /* of no length, in the tail */
-                p->bytes.tail += (__int128)bytes << 40;
-                p->objects.tail += (__int128)n_objects << 40;
-                continue;
-            }
-            way = way_over(&w, start_ns, end_ns);
+        if (ended && start_ns >= w.grid.start_ns + (int64_t)j * w.grid.length_ns) {
+            flow_add(&p->bytes, j, bytes);
+            flow_add(&p->objects, j, n_objects);
+        } else if (duration_ns > 0) {
+            struct way way = way_over(&w, start_ns, end_ns);
+            flow_add_parts(&p->bytes, &way, bytes);
+            flow_add_parts(&p->objects, &way, n_objects);
+        } else { /* of no length, in the tail */
+            p->bytes.tail += to_fixed(bytes);
+            p->objects.tail += to_fixed(n_objects);
         }
-        flow_add(&p->bytes, &way, bytes);
-        flow_add(&p->objects, &way, n_objects);
     }
 }
 

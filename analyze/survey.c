@@ -16,7 +16,7 @@ struct key {
 
 /* A set of numbers. */
 struct numbers {
-    uint64_t *v; /* number + 1; 0: free */
+    uint64_t *v;   /* number + 1; 0: free */
     size_t n, cap; /* cap: a power of two, or 0 */
 };
 
@@ -24,7 +24,7 @@ struct numbers {
 struct unit {
     struct intern ops, hosts, clients, keys;
     struct survey_sum *sums; /* by id in `keys` */
-    struct key last; /* of the last row: most rows share its names */
+    struct key last;         /* of the last row: most rows share its names */
     uint64_t n_rows, rows_hash;
     struct numbers threads;
     uint32_t top_thread;
@@ -176,10 +176,10 @@ static inline uint64_t slice_hash(struct slice s)
 static uint64_t row_hash(const struct record *r)
 {
     const uint64_t parts[] = {
-        (uint64_t)r->start_ns,      (uint64_t)r->end_ns,   (uint64_t)r->first_byte_ns,
-        (uint64_t)r->last_byte_ns,  (uint64_t)r->bytes,    (uint64_t)r->n_objects,
-        slice_hash(r->op),          slice_hash(r->client), slice_hash(r->endpoint),
-        slice_hash(r->file),        slice_hash(r->error),
+        (uint64_t)r->start_ns,     (uint64_t)r->end_ns,   (uint64_t)r->first_byte_ns,
+        (uint64_t)r->last_byte_ns, (uint64_t)r->bytes,    (uint64_t)r->n_objects,
+        slice_hash(r->op),         slice_hash(r->client), slice_hash(r->endpoint),
+        slice_hash(r->file),       slice_hash(r->error),
     };
     return intern_hash(parts, sizeof parts);
 }
@@ -197,8 +197,7 @@ static bool add_to_block(struct unit *u, const struct record *r)
     }
     b->n_rows++;
     b->first_start_ns = r->start_ns < b->first_start_ns ? r->start_ns : b->first_start_ns;
-    u->block_bytes +=
-        ROW_BYTES + r->op.n + r->client.n + r->endpoint.n + r->file.n + r->error.n;
+    u->block_bytes += ROW_BYTES + r->op.n + r->client.n + r->endpoint.n + r->file.n + r->error.n;
     return true;
 }
 
@@ -230,7 +229,8 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
     return true;
 }
 
-/* -- commit: one thread at a time --------------------------------------------------------------- */
+/* -- commit: one thread at a time ---------------------------------------------------------------
+ */
 
 /* Adds a unit's group to that of the same names. */
 static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)

@@ -1,5 +1,5 @@
-/* What a capture holds, found in one pass and in memory that does not grow with its rows: for `info`,
- * and to look before `cat` and `merge` write. */
+/* What a capture holds, found in one pass and in memory that does not grow with its rows: for
+ * `info`, and to look before `cat` and `merge` write. */
 #ifndef S3_SURVEY_H
 #define S3_SURVEY_H
 

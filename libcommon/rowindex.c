@@ -57,6 +57,12 @@ static bool make_room(struct rowindex *ix, size_t cap)
     return true;
 }
 
+/* Position of the lowest set bit; 64 if there is none (one instruction with BMI). */
+static inline __attribute__((always_inline)) uint32_t lowest(uint64_t mask)
+{
+    return mask ? (uint32_t)__builtin_ctzll(mask) : 64;
+}
+
 /* Appends base + the position of each set bit. */
 static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uint64_t mask,
                                                               uint32_t base)
@@ -65,14 +71,23 @@ static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uin
 
     /* A block of 64 bytes rarely has more than 8: writing 8 without looking beats counting. */
     for (int i = 0; i < 8; i++) {
-        out[i] = base + (uint32_t)__builtin_ctzll(mask | (UINT64_C(1) << 63));
+        out[i] = base + lowest(mask);
         mask &= mask - 1;
     }
     for (unsigned i = 8; i < n; i++) {
-        out[i] = base + (uint32_t)__builtin_ctzll(mask);
+        out[i] = base + lowest(mask);
         mask &= mask - 1;
     }
     return out + n;
+}
+
+/* The same for bits of which there are few. */
+static inline __attribute__((always_inline)) uint32_t *append_few(uint32_t *out, uint64_t mask,
+                                                                  uint32_t base)
+{
+    for (; mask; mask &= mask - 1)
+        *out++ = base + lowest(mask);
+    return out;
 }
 
 static inline __attribute__((always_inline)) void
@@ -91,10 +106,8 @@ build(struct rowindex *ix, const char *text, size_t n, char delimiter,
             m.quotes &= valid;
         }
         seps = append(seps, m.seps, (uint32_t)at);
-        if (m.lines)
-            lines = append(lines, m.lines, (uint32_t)at);
-        if (__builtin_expect(m.quotes != 0, 0))
-            quotes = append(quotes, m.quotes, (uint32_t)at);
+        lines = append_few(lines, m.lines, (uint32_t)at);
+        quotes = append_few(quotes, m.quotes, (uint32_t)at);
     }
     ix->n_seps = (size_t)(seps - ix->seps);
     ix->n_lines = (size_t)(lines - ix->lines);

@@ -373,6 +373,8 @@ static bool prepare(struct bench *b, struct err *e)
                 k->error.msg);
     k->n_failed = 0;
     err_clear(&k->error);
+    if (b->kind->versions && k->objects[0].version == NULL)
+        return err_set(e, "the server gives its objects no version ids");
     return true;
 }
 

@@ -64,6 +64,13 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
     struct work_own *own = work_own(k, w);
 
     op->recorded = false;
+    if (own->upload_id.n > 0) {
+        /* An upload that the end of the run left open. */
+        op->kind = S3OP_ABORT;
+        op->upload_id = own->upload_id.s;
+        work_set_key(k, &own->object, op);
+        return PHASE_OP;
+    }
     if (own->step == DONE)
         return PHASE_END;
     if (own->step == DELETE) {
@@ -96,9 +103,13 @@ void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const stru
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
 
+    if (op->kind == S3OP_ABORT)
+        strbuf_clear(&own->upload_id);
     if (r->error[0] != '\0') {
         work_fail(k, r->error);
         own->step = DONE;
+    } else if (op->kind == S3OP_ABORT) {
+        return;
     } else if (op->kind == S3OP_DELETE_BATCH) {
         atomic_fetch_add(&k->n_deleted, r->n_objects);
         own->step = LIST;

@@ -28,9 +28,12 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 static void done(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r)
 {
-    if (op->kind == S3OP_GET || op->kind == S3OP_STAT ||
-        (op->kind == S3OP_PUT && r->error[0] == '\0'))
-        work_add(k, &work_own(k, w)->object, "");
+    const struct work_object *o = &work_own(k, w)->object;
+
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT)
+        work_return(k, o);
+    else if (op->kind == S3OP_PUT && r->error[0] == '\0')
+        work_add(k, o, "");
 }
 
 static const struct workload workload = {
@@ -64,7 +67,7 @@ static const struct cli_group groups[] = {
     {"Run", NULL, options_run, 0},
     {"Connections", "connection", options_connection, 0},
     {"Objects and requests", "data", options_data, 0},
-    {"Start and end", "time", options_load_more, 0},
+    {"The run", "run", options_load_more, 0},
     {0},
 };
 

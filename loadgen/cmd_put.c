@@ -17,7 +17,7 @@ static const struct cli_group groups[] = {
     {"Run", NULL, options_run, 0},
     {"Connections", "connection", options_connection, 0},
     {"Objects and requests", "data", options_data, 0},
-    {"Start and end", "time", options_load_more, 0},
+    {"The run", "run", options_load_more, 0},
     {0},
 };
 

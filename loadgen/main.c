@@ -21,8 +21,9 @@ static void write_libraries(FILE *out)
     fprintf(out, "%s, %s, libzstd %s\n", curl_version(), XML_ExpatVersion(), ZSTD_versionString());
 }
 
-static const struct cli_command *const commands[] = {&cmd_get,  &cmd_put,   &cmd_delete, &cmd_list,
-                                                     &cmd_stat, &cmd_mixed, NULL};
+static const struct cli_command *const commands[] = {
+    &cmd_get,   &cmd_put,       &cmd_delete,    &cmd_list,      &cmd_stat,
+    &cmd_mixed, &cmd_versioned, &cmd_retention, &cmd_multipart, NULL};
 
 static const struct cli_program program = {
     .name = "s3load",

@@ -27,11 +27,11 @@ const struct cli_option options_where[] = {
     {"secret-key", CLI_STRING, offsetof(struct options, secret_key), "KEY", .help = "secret key"},
     {"bucket", CLI_STRING, offsetof(struct options, bucket), "NAME", .help = "bucket to use"},
     {"tls", CLI_FLAG, offsetof(struct options, tls), NULL, .help = "use https"},
-    {"region", CLI_STRING, offsetof(struct options, region), "NAME", .help = "region to sign for"},
     {0},
 };
 
 const struct cli_option options_connection[] = {
+    {"region", CLI_STRING, offsetof(struct options, region), "NAME", .help = "region to sign for"},
     {"host-select", CLI_CHOICE, offsetof(struct options, host_select), "HOW",
      .help = "how a server is chosen", .choices = SELECTS},
     {"session-token", CLI_STRING, offsetof(struct options, session_token), "TOKEN",
@@ -70,6 +70,13 @@ const struct cli_option options_load_more[] = {
      .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, offsetof(struct options, syncstart), "TIME",
      .help = "start then: hh:mm[:ss] or RFC 3339"},
+    {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
+     .help = "a text to be kept in the capture"},
+    {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
+    {"verify", CLI_INT, offsetof(struct options, verify), "N",
+     .help = "check the body of every Nth GET", .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, offsetof(struct options, seed), "N", .help = "seed of all random choices",
+     .min = 0, .max = INFINITY},
     {0},
 };
 
@@ -106,13 +113,6 @@ const struct cli_option options_data[] = {
 const struct cli_option options_run[] = {
     {"benchdata", CLI_STRING, offsetof(struct options, benchdata), "NAME",
      .help = "name of the capture"},
-    {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
-     .help = "a text to be kept in the capture"},
-    {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
-    {"verify", CLI_INT, offsetof(struct options, verify), "N",
-     .help = "check the body of every Nth GET", .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, offsetof(struct options, seed), "N", .help = "seed of all random choices",
-     .min = 0, .max = INFINITY},
     {"json", CLI_FLAG, offsetof(struct options, json), NULL,
      .help = "print the final state as JSON, no analysis"},
     {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},

@@ -362,7 +362,7 @@ static void send_more(struct worker *w)
         w->send += n;
         n_sent += (size_t)n;
     }
-    if (s3op_n_body(&w->op) > 0)
+    if (w->op.n_payload > 0)
         w->result.last_byte_ns = clock_now_ns();
     conn_want_write(w->conn, false);
     w->state = WORKER_RECEIVING;

@@ -161,17 +161,12 @@ void work_stat(struct work *k, const struct work_object *o, struct s3op *op)
     op->version_id = o->version;
 }
 
-bool work_add(struct work *k, const struct work_object *o, const char *version)
+static bool push(struct work *k, const struct work_object *o)
 {
-    struct work_object copy = *o;
     bool ok = true;
 
-    if (*version != '\0') {
-        copy.version = strdup(version);
-        ok = copy.version != NULL;
-    }
     pthread_mutex_lock(&k->lock);
-    if (ok && k->n_objects == k->cap_objects) {
+    if (k->n_objects == k->cap_objects) {
         size_t cap = k->cap_objects > 0 ? 2 * k->cap_objects : 1024;
         struct work_object *objects = realloc(k->objects, cap * sizeof *objects);
         ok = objects != NULL;
@@ -181,13 +176,31 @@ bool work_add(struct work *k, const struct work_object *o, const char *version)
         }
     }
     if (ok)
-        k->objects[k->n_objects++] = copy;
+        k->objects[k->n_objects++] = *o;
     pthread_mutex_unlock(&k->lock);
-    if (!ok) {
-        free(copy.version);
-        work_fail(k, "out of memory");
-    }
     return ok;
+}
+
+bool work_add(struct work *k, const struct work_object *o, const char *version)
+{
+    struct work_object copy = *o;
+    bool ok = true;
+
+    if (*version != '\0') {
+        copy.version = strdup(version);
+        ok = copy.version != NULL;
+    }
+    if (ok && push(k, &copy))
+        return true;
+    free(copy.version);
+    work_fail(k, "out of memory");
+    return false;
+}
+
+void work_return(struct work *k, const struct work_object *o)
+{
+    /* It had its place there. */
+    push(k, o);
 }
 
 bool work_take(struct work *k, struct worker *w, struct work_object *o)

@@ -116,6 +116,9 @@ void work_stat(struct work *k, const struct work_object *o, struct s3op *op);
  */
 bool work_add(struct work *k, const struct work_object *o, const char *version);
 
+/* Puts one back that was taken. */
+void work_return(struct work *k, const struct work_object *o);
+
 /* Takes a random object out of the pool; false: it is empty. */
 bool work_take(struct work *k, struct worker *w, struct work_object *o);
 

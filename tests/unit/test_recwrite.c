@@ -95,9 +95,10 @@ static void test_row(void **state)
 {
     (void)state;
     struct record r = simple_row(0);
-    assert_row(&r, false,
-               "\t0\tGET\tc0\t1\t4096\thttp://h0:9000\tp/key.rnd\t\t2026-11-21T05:45:58.000000000Z\t"
-               "2026-11-21T05:45:58.000000100Z\t\t2026-11-21T05:45:58.000000500Z\t500\t0\n");
+    assert_row(
+        &r, false,
+        "\t0\tGET\tc0\t1\t4096\thttp://h0:9000\tp/key.rnd\t\t2026-11-21T05:45:58.000000000Z\t"
+        "2026-11-21T05:45:58.000000100Z\t\t2026-11-21T05:45:58.000000500Z\t500\t0\n");
     r.intended_ns = BASE_NS - 1;
     r.thread = UINT32_MAX;
     r.bytes = INT64_MAX;
@@ -139,7 +140,7 @@ static void test_largest_row_keeps_to_its_bound(void **state)
 
 struct quoting {
     const char *text;
-    const char *in_key;   /* as it stands in `file` */
+    const char *in_key; /* as it stands in `file` */
     const char *in_error;
 };
 
@@ -301,7 +302,7 @@ static struct slice random_text(uint64_t *seed, char *out, bool newlines)
 static void round_trip(struct recwrite_options o)
 {
     struct record *rows = calloc(N_RANDOM, sizeof *rows);
-    char (*texts)[5][12] = calloc(N_RANDOM, sizeof *texts);
+    char(*texts)[5][12] = calloc(N_RANDOM, sizeof *texts);
     struct file f = new_file();
     struct recwrite *w = open_writer(&f, o);
     struct err e = {""};

@@ -1,0 +1,152 @@
+#include "commands.h"
+
+#include <string.h>
+
+enum step { INITIATE, PARTS, COMPLETE, ABORT };
+
+static bool set_body(struct work_own *own, struct s3op *op)
+{
+    strbuf_clear(&own->body);
+    strbuf_puts(&own->body, "<CompleteMultipartUpload "
+                            "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    strbuf_put(&own->body, own->etags.s, own->etags.n);
+    strbuf_puts(&own->body, "</CompleteMultipartUpload>");
+    op->body = own->body.s;
+    op->n_body = own->body.n;
+    return !own->body.failed;
+}
+
+/* Each worker makes one object after another: the parts are rows, begin and end of an upload only
+ * if they fail. */
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    struct work_own *own = work_own(k, w);
+
+    op->recorded = false;
+    op->bench = false;
+    switch ((enum step)own->step) {
+    case INITIATE:
+        own->object = work_new_object(k, w);
+        op->kind = S3OP_INITIATE;
+        break;
+    case PARTS:
+        op->kind = S3OP_PUT_PART;
+        op->part = ++own->part;
+        op->payload_seed = own->object.seed;
+        op->payload_offset = (uint64_t)k->o->part_bytes * (own->part - 1);
+        op->n_payload = (uint64_t)k->o->part_bytes;
+        op->recorded = true;
+        op->bench = true;
+        break;
+    case COMPLETE:
+        op->kind = S3OP_COMPLETE;
+        if (!set_body(own, op)) {
+            work_fail(k, "out of memory");
+            return PHASE_END;
+        }
+        break;
+    case ABORT:
+        op->kind = S3OP_ABORT;
+        break;
+    }
+    work_set_key(k, &own->object, op);
+    if (own->step != INITIATE)
+        op->upload_id = own->upload_id.s;
+    return PHASE_OP;
+}
+
+static void begin_parts(struct work *k, struct work_own *own, const char *upload_id)
+{
+    strbuf_clear(&own->upload_id);
+    strbuf_clear(&own->etags);
+    strbuf_puts(&own->upload_id, upload_id);
+    own->part = 0;
+    own->step = PARTS;
+    if (own->upload_id.failed)
+        work_fail(k, "out of memory");
+}
+
+static void end_upload(struct work_own *own)
+{
+    strbuf_clear(&own->upload_id);
+    own->step = INITIATE;
+}
+
+static void done(struct work *k, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r)
+{
+    struct work_own *own = work_own(k, w);
+    bool ok = r->error[0] == '\0';
+
+    switch (op->kind) {
+    case S3OP_INITIATE:
+        if (ok)
+            begin_parts(k, own, r->xml->upload_id);
+        break;
+    case S3OP_PUT_PART:
+        strbuf_printf(&own->etags, "<Part><PartNumber>%u</PartNumber><ETag>", own->part);
+        strbuf_xml(&own->etags, r->etag, strlen(r->etag));
+        strbuf_puts(&own->etags, "</ETag></Part>");
+        if (!ok)
+            own->step = ABORT;
+        else if (own->part == (uint64_t)k->o->n_parts)
+            own->step = COMPLETE;
+        break;
+    case S3OP_COMPLETE:
+        if (ok)
+            end_upload(own);
+        else
+            own->step = ABORT;
+        break;
+    default:
+        end_upload(own);
+    }
+}
+
+static const struct workload workload = {.name = "multipart", .next = next, .done = done};
+
+static const struct cli_option own_table[] = {
+    {"parts", CLI_INT, offsetof(struct options, n_parts), "N", .help = "parts of an object",
+     .min = 1, .max = 10000},
+    {"part.size", CLI_SIZE, offsetof(struct options, part_bytes), "SIZE",
+     .help = "size of a part; S3 wants 5MiB at least", .min = 1, .max = 5.0 * (1ull << 30)},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Parts", NULL, own_table, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"The run", "run", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS, .n_parts = 200,
+                                        .part_bytes = INT64_C(5) << 20};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_multipart = {
+    .name = "multipart",
+    .summary = "upload objects in parts",
+    .text =
+        "Each worker uploads objects of --parts parts, one part after another, until --duration "
+        "is over. Each part is a row; requests that begin and end uploads are rows only if they "
+        "fail.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,86 @@
+#include "commands.h"
+
+#include "clock.h"
+#include "rfc3339.h"
+
+/* Objects are protected for a day; cleaning up overrides that. */
+#define RETAIN_NS (24 * 3600 * CLOCK_NS_PER_S)
+
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    const struct work_object *o = &k->objects[rng_below(&w->rng, k->n_objects)];
+    struct strbuf *body = &work_own(k, w)->body;
+    int64_t until_s = (clock_now_ns() + k->engine->offset_ns + RETAIN_NS) / CLOCK_NS_PER_S;
+
+    strbuf_clear(body);
+    strbuf_printf(body,
+                  "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+                  "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
+                  rfc3339_format(until_s * CLOCK_NS_PER_S).s);
+    if (body->failed) {
+        work_fail(k, "out of memory");
+        return PHASE_END;
+    }
+    op->kind = S3OP_RETENTION;
+    work_set_key(k, o, op);
+    op->version_id = o->version;
+    op->body = body->s;
+    op->n_body = body->n;
+    return PHASE_OP;
+}
+
+static const struct workload workload = {
+    .name = "retention",
+    .prepares = true,
+    .records_preparation = true,
+    .versions = true,
+    .object_lock = true,
+    .next = next,
+};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"versions", CLI_INT, offsetof(struct options, n_versions), "N", .help = "versions of each",
+     .min = 1, .max = 1e9},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Pool", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"The run", "run", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
+                                        .n_versions = 5};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_retention = {
+    .name = "retention",
+    .summary = "set the retention of objects",
+    .text = "Uploads --versions versions of each of --objects objects, then sets the retention of "
+            "versions chosen at random until --duration is over. It needs a bucket with object "
+            "lock, which is only given when a bucket is made: s3load makes one that is not there. "
+            "The uploads are recorded too.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

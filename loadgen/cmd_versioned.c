@@ -1,0 +1,124 @@
+#include "commands.h"
+
+#include <stdlib.h>
+
+/* A new version of an object of the pool, or a new object if that is empty. */
+static struct work_object new_version(struct work *k, struct worker *w)
+{
+    struct work_object o = work_new_object(k, w);
+
+    pthread_mutex_lock(&k->lock);
+    if (k->n_objects > 0) {
+        const struct work_object *old = &k->objects[rng_below(&w->rng, k->n_objects)];
+        o.id = old->id;
+        o.dir = old->dir;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return o;
+}
+
+/* The pool holds versions; one is out of it while a request uses it. */
+static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+{
+    struct work_object *o = &work_own(k, w)->object;
+    enum work_card card = work_deal(k, w);
+
+    if (card == WORK_PUT) {
+        *o = new_version(k, w);
+        work_put(k, o, op);
+        return PHASE_OP;
+    }
+    if (!work_take(k, w, o))
+        return PHASE_WAIT;
+    if (card == WORK_GET) {
+        work_get(k, w, o, op);
+    } else if (card == WORK_STAT) {
+        work_stat(k, o, op);
+    } else {
+        op->kind = S3OP_DELETE;
+        op->version_id = o->version;
+        work_set_key(k, o, op);
+    }
+    return PHASE_OP;
+}
+
+static void done(struct work *k, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r)
+{
+    struct work_object *o = &work_own(k, w)->object;
+
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT)
+        work_return(k, o);
+    else if (op->kind == S3OP_DELETE)
+        free(o->version);
+    else if (r->error[0] == '\0')
+        work_add(k, o, r->version);
+    o->version = NULL;
+}
+
+static const struct workload workload = {
+    .name = "versioned",
+    .prepares = true,
+    .versions = true,
+    .mixed = true,
+    .next = next,
+    .done = done,
+    .init = work_init_deck,
+};
+
+static const struct cli_option own_table[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {"versions", CLI_INT, offsetof(struct options, n_versions), "N",
+     .help = "versions of each to upload", .min = 1, .max = 1e9},
+    {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
+     .help = "share of downloads", .min = 0, .max = 1e9},
+    {"stat-distrib", CLI_DOUBLE, offsetof(struct options, stat_share), "N",
+     .help = "share of HEAD requests", .min = 0, .max = 1e9},
+    {"put-distrib", CLI_DOUBLE, offsetof(struct options, put_share), "N",
+     .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
+    {"delete-distrib", CLI_DOUBLE, offsetof(struct options, delete_share), "N",
+     .help = "share of deletions", .min = 0, .max = 1e9},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Where", NULL, options_where, 0},
+    {"Load", NULL, options_load, 0},
+    {"Mix", NULL, own_table, 0},
+    {"Objects", NULL, options_size, 0},
+    {"Run", NULL, options_run, 0},
+    {"Connections", "connection", options_connection, 0},
+    {"Objects and requests", "data", options_data, 0},
+    {"The run", "run", options_load_more, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
+     "1,000 versions to begin with"},
+    {0},
+};
+
+static const struct options defaults = {
+    OPTIONS_DEFAULTS, .n_objects = 250, .n_versions = 5, .size_bytes = INT64_C(10) << 20,
+    .get_share = 45,  .stat_share = 30, .put_share = 15, .delete_share = 10,
+};
+
+static int run(const struct cli_args *args, void *options)
+{
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_versioned = {
+    .name = "versioned",
+    .summary = "a mix of requests for versions of objects",
+    .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds and "
+            "deletes single versions in the shares of --get-distrib and so on, until --duration is "
+            "over. The bucket's versioning is switched on. The first uploads are not recorded.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

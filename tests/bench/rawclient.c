@@ -1,0 +1,260 @@
+/* rawclient: the cheapest HTTP client that can put the same load on a server as s3load, to measure
+ * s3load against. One thread, epoll, plain sockets; it signs, and hashes what it uploads, but
+ * checks little, records nothing, and knows one host.
+ *
+ *   rawclient --port N --op get|put|stat [--size SIZE] [--in-flight N] [--duration DUR]
+ *             [--unsigned]
+ *
+ * Prints requests and CPU time (user and system) in ns. */
+#include "sigv4.h"
+#include "units.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define IN_FLIGHT_MAX 4096
+#define HEAD_MAX      2048
+#define READ_BYTES    (512 * 1024)
+#define LOW_WATER_MIN (128 * 1024)
+
+struct conn {
+    int fd;
+    size_t n_head;      /* of the response, so far */
+    uint64_t body_rest; /* of the response */
+    bool in_body;
+    int low_water;
+    char head[HEAD_MAX];
+};
+
+struct client {
+    struct sigv4 signer;
+    const char *method;
+    bool is_get, is_put, is_unsigned;
+    char host[32];
+    char *body;
+    size_t size;
+    uint64_t n_begun, n_done;
+    bool ending;
+    struct conn conns[IN_FLIGHT_MAX];
+    char *buf;
+    char *out;
+};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "rawclient: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void begin(struct client *c, struct conn *conn)
+{
+    char path[64];
+    char hash[SIGV4_HASH_SIZE];
+    struct err e = {""};
+    bool body = c->is_put && c->size > 0;
+
+    snprintf(path, sizeof path, "/bucket/s3load-raw/%016" PRIx64, c->n_begun++);
+    if (body && !c->is_unsigned && !sigv4_hash(&c->signer, c->body, c->size, hash, &e))
+        die(e.msg);
+    const struct sigv4_request r = {
+        .method = c->method,
+        .host = c->host,
+        .path = path,
+        .payload_hash = !body            ? SIGV4_EMPTY_PAYLOAD
+                        : c->is_unsigned ? SIGV4_UNSIGNED
+                                         : hash,
+        .time_s = time(NULL),
+    };
+    int n = snprintf(c->out, HEAD_MAX, "%s %s HTTP/1.1\r\n", c->method, path);
+    size_t n_signed = sigv4_sign(&c->signer, &r, c->out + n, HEAD_MAX, &e);
+    if (n_signed == 0)
+        die(e.msg);
+    n += (int)n_signed;
+    if (body)
+        n += snprintf(c->out + n, HEAD_MAX, "Content-Length: %zu\r\n\r\n", c->size);
+    else
+        n += snprintf(c->out + n, HEAD_MAX, "\r\n");
+    if (body)
+        memcpy(c->out + n, c->body, c->size);
+    size_t all = (size_t)n + (body ? c->size : 0);
+    for (size_t sent = 0; sent < all;) {
+        ssize_t k = send(conn->fd, c->out + sent, all - sent, MSG_NOSIGNAL);
+        if (k < 0)
+            die("send");
+        sent += (size_t)k;
+    }
+    conn->n_head = 0;
+    conn->in_body = false;
+}
+
+static void set_low_water(struct conn *conn)
+{
+    int want = conn->body_rest < READ_BYTES ? (int)conn->body_rest : READ_BYTES;
+
+    if ((conn->low_water == 1 && want < LOW_WATER_MIN) || want == conn->low_water)
+        return;
+    conn->low_water = want > 0 ? want : 1;
+    setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &conn->low_water, sizeof conn->low_water);
+}
+
+/* Finds the end of the response's head and the length of its body. */
+static bool take_head(struct client *c, struct conn *conn, size_t n)
+{
+    size_t take = n < HEAD_MAX - 1 - conn->n_head ? n : HEAD_MAX - 1 - conn->n_head;
+
+    memcpy(conn->head + conn->n_head, c->buf, take);
+    conn->n_head += take;
+    conn->head[conn->n_head] = '\0';
+    char *end = strstr(conn->head, "\r\n\r\n");
+    if (end == NULL)
+        return false;
+    char *length = strstr(conn->head, "Content-Length: ");
+    if (strncmp(conn->head, "HTTP/1.1 200", 12) != 0 || length == NULL)
+        die("the server does not answer 200 with a Content-Length");
+    size_t n_head = (size_t)(end + 4 - conn->head);
+    conn->body_rest = c->is_get ? strtoull(length + 16, NULL, 10) : 0;
+    conn->in_body = true;
+    n -= take - (conn->n_head - n_head);
+    conn->body_rest -= n < conn->body_rest ? n : conn->body_rest;
+    return true;
+}
+
+static void on_readable(struct client *c, struct conn *conn)
+{
+    ssize_t n = recv(conn->fd, c->buf, READ_BYTES, MSG_DONTWAIT);
+
+    if (n <= 0) {
+        if (n < 0 && errno == EAGAIN)
+            return;
+        die("receive");
+    }
+    if (!conn->in_body) {
+        if (!take_head(c, conn, (size_t)n))
+            return;
+    } else {
+        conn->body_rest -= (uint64_t)n < conn->body_rest ? (uint64_t)n : conn->body_rest;
+    }
+    set_low_water(conn);
+    if (conn->body_rest > 0)
+        return;
+    c->n_done++;
+    if (!c->ending)
+        begin(c, conn);
+}
+
+static void connect_all(struct client *c, int epoll, int64_t port, size_t n)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    for (size_t i = 0; i < n; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &c->conns[i]};
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+            epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+            die("cannot connect");
+        c->conns[i].fd = fd;
+        c->conns[i].low_water = 1;
+        begin(c, &c->conns[i]);
+    }
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t cpu_ns(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
+           (int64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void run(struct client *c, int64_t port, size_t in_flight, int64_t duration_ns)
+{
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int64_t end_ns = now_ns() + duration_ns;
+    struct epoll_event events[256];
+
+    connect_all(c, epoll, port, in_flight);
+    while (c->n_done < c->n_begun) {
+        int n = epoll_wait(epoll, events, 256, 1000);
+        c->ending = now_ns() >= end_ns;
+        for (int i = 0; i < n; i++)
+            on_readable(c, events[i].data.ptr);
+    }
+    close(epoll);
+}
+
+int main(int argc, char **argv)
+{
+    static struct client c;
+    static const struct option options[] = {{"port", required_argument, NULL, 'p'},
+                                            {"op", required_argument, NULL, 'o'},
+                                            {"size", required_argument, NULL, 's'},
+                                            {"in-flight", required_argument, NULL, 'n'},
+                                            {"duration", required_argument, NULL, 'd'},
+                                            {"unsigned", no_argument, NULL, 'u'},
+                                            {0}};
+    int64_t port = 0;
+    int64_t size = 4096;
+    int64_t in_flight = 8;
+    int64_t duration_ns = INT64_C(1000000000);
+    const char *op = "get";
+    struct err e = {""};
+    int k = 0;
+
+    while ((k = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        bool ok = true;
+        if (k == 'p')
+            ok = units_parse_int(optarg, &port, &e);
+        else if (k == 's')
+            ok = units_parse_size(optarg, &size, &e);
+        else if (k == 'n')
+            ok = units_parse_int(optarg, &in_flight, &e);
+        else if (k == 'd')
+            ok = units_parse_duration(optarg, false, &duration_ns, &e);
+        else if (k == 'o')
+            op = optarg;
+        else if (k == 'u')
+            c.is_unsigned = true;
+        else
+            return EXIT_USAGE;
+        if (!ok || in_flight < 1 || in_flight > IN_FLIGHT_MAX) {
+            fprintf(stderr, "rawclient: '%s': %s\n", optarg, e.msg);
+            return EXIT_USAGE;
+        }
+    }
+    c.is_get = strcmp(op, "get") == 0;
+    c.is_put = strcmp(op, "put") == 0;
+    c.method = c.is_get ? "GET" : c.is_put ? "PUT" : "HEAD";
+    c.size = (size_t)size;
+    c.body = calloc(1, c.size + 1);
+    c.buf = malloc(READ_BYTES);
+    c.out = malloc(3 * HEAD_MAX + c.size);
+    snprintf(c.host, sizeof c.host, "127.0.0.1:%d", (int)port);
+    if (c.body == NULL || c.buf == NULL || c.out == NULL ||
+        !sigv4_init(&c.signer, "AKIAIOSFODNN7EXAMPLE", "secret", NULL, "us-east-1", "s3", &e))
+        die("out of memory");
+    run(&c, port, (size_t)in_flight, duration_ns);
+    printf("%" PRIu64 " %" PRId64 "\n", c.n_done, cpu_ns());
+    return EXIT_DONE;
+}

@@ -1,0 +1,46 @@
+"""docs/json-statistics.md names every key, and its examples are what the commands print."""
+
+import json
+import re
+import shlex
+import unittest
+
+from harness import ROOT, CliTest, capture, json_differences
+
+DOC = ROOT / 'docs' / 'json-statistics.md'
+
+
+def keys(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(keys, value.values()))
+    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+
+class Schemas(CliTest):
+    def check_keys(self, value):
+        words = set(re.findall(r'[a-z0-9_]+', DOC.read_text()))
+        self.assertEqual(sorted(keys(value) - words), [])
+
+    def test_examples(self):
+        found = re.findall(r'^    s3analyze (.*)\n\nprints \[(\S+)\]', DOC.read_text(), re.M)
+        self.assertEqual(len(found), 2)
+        for command, path in found:
+            with self.subTest(example=path):
+                example = json.loads((DOC.parent / path).read_text())
+                got = self.s3analyze(*shlex.split(command), cwd=ROOT).json()
+                self.assert_same(json_differences(example, got))
+                self.assertEqual(keys(got), keys(example))
+                self.check_keys(example)
+
+    def test_keys_of_statistics(self):
+        report = self.s3analyze('analyze', '--json', '--co-interval', '1ms',
+                                capture('mixed-3hosts')).json()
+        self.check_keys([o['statistics'] for o in report['operations']])
+
+    def test_keys_of_groups(self):
+        a, b = capture('get-errors'), capture('get-randsize')
+        self.check_keys(self.s3analyze('cmp', '--json', '-v', '--before', a, '--after', b).json())
+
+
+if __name__ == '__main__':
+    unittest.main()
