@@ -101,6 +101,13 @@ static struct span span_of(const struct segment_range *r)
     return segment_range_usable(r) ? (struct span){true, r->start_ns, r->end_ns} : (struct span){0};
 }
 
+/* The one host of a set, NULL if there are several. */
+static const char *only_host(const struct set *s)
+{
+    const struct group_keys *k = &s->hosts.keys;
+    return k->n == 1 ? s->d->hosts.v[k->id[0]] : NULL;
+}
+
 static void fill_operation(struct operation *op, const struct set *s)
 {
     const struct attribution_outside *o = &s->outside;
@@ -114,6 +121,7 @@ static void fill_operation(struct operation *op, const struct set *s)
         op->concurrency += segment_thread_used(&s->threads[i]);
     op->n_hosts = (int64_t)s->hosts.keys.n;
     op->n_clients = (int64_t)s->clients.keys.n;
+    op->only_host = only_host(s);
     op->start_ns = scan_part_first_start_ns(&s->all);
     op->end_ns = s->all.last_end_ns;
     op->range = span_of(&s->range);
@@ -288,6 +296,7 @@ static bool finish_total(struct plan *p, struct err *e)
     total->range = span_of(&s->range);
     total->throughput = s->total;
     total->segments = s->segments;
+    total->only_host = only_host(s);
     return host_results(s, &total->hosts, &total->n_hosts, e) &&
            fill_source(&p->a->internal->sources[p->n], s, e);
 }

@@ -181,6 +181,7 @@ struct operation {
     int64_t n_requests, n_errors, n_objects, n_bytes;
     int64_t objects_per_op;
     int64_t concurrency, n_hosts, n_clients;
+    const char *only_host; /* NULL: none or several */
     int64_t start_ns, end_ns;
     const char *skipped; /* NULL, "too few samples", "no requests left" */
     struct span range;   /* that of the segments: over all requests */
@@ -211,6 +212,7 @@ struct cluster_total {
     struct span range;
     struct throughput throughput;
     struct segments segments;
+    const char *only_host; /* as an operation's */
     struct host_result *hosts;
     size_t n_hosts;
 };
@@ -231,6 +233,9 @@ struct analysis {
     const struct dataset *dataset; /* borrowed: must outlive the analysis */
     struct analysis_options options;
     int64_t n_rows;
+    /* The first start after the host, client and operation filters, before anything else is cut
+     * off: where relative times (--from 10s, t_s of a series) count from. INT64_MAX: no rows. */
+    int64_t run_start_ns;
     bool mixed;
     enum range_kind range; /* the one that was used */
     struct operation *operations;

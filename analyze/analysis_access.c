@@ -79,15 +79,26 @@ struct partition {
     size_t n;
 };
 
-/* Bucket of a size; n_buckets: none. */
+/* Bucket of a size; n_buckets: none. The last edge may be INT64_MAX, which leaves out no size. */
 static inline size_t bucket_of(const int64_t *edges, size_t n_buckets, int64_t bytes)
 {
-    if (bytes < edges[0])
+    if (bytes < edges[0] || (bytes >= edges[n_buckets] && edges[n_buckets] < INT64_MAX))
         return n_buckets;
     size_t b = 0;
-    while (b < n_buckets && bytes >= edges[b + 1])
+    while (b + 1 < n_buckets && bytes >= edges[b + 1])
         b++;
     return b;
+}
+
+/* Bucket of a row that counts; n_buckets: it does not. */
+static inline size_t bucket_of_row(const struct table *t, size_t i, const int64_t *edges,
+                                   size_t n_buckets)
+{
+    if (t->error[i] != 0 || t->object[i] == 0)
+        return n_buckets;
+    if (n_buckets == 1 && edges[0] == 0 && edges[1] == INT64_MAX)
+        return 0;
+    return bucket_of(edges, n_buckets, packed_get(&t->bytes, i));
 }
 
 static bool partition_init(struct partition *p, const struct table *t, const int64_t *edges,
@@ -105,9 +116,7 @@ static bool partition_init(struct partition *p, const struct table *t, const int
     size_t *next = p->first + 1; /* as in group_rows_init */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < t->n; i++) {
-            if (t->error[i] != 0 || t->object[i] == 0)
-                continue;
-            size_t b = n_buckets == 1 ? 0 : bucket_of(edges, n_buckets, packed_get(&t->bytes, i));
+            size_t b = bucket_of_row(t, i, edges, n_buckets);
             if (b == n_buckets)
                 continue;
             size_t part = (b << bits) + (size_t)(spread(t->object[i]) >> 1 >> shift);
@@ -171,12 +180,12 @@ static void put_pairs(const struct object_table *o, uint64_t *pair)
 
 /* Without partitions, as long as there are few objects. *done: there are few. */
 static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
-                     const struct table *t, bool *done, struct err *e)
+                     const struct table *t, const int64_t *edges, bool *done, struct err *e)
 {
     size_t n_rows = 0;
     *done = false;
     for (size_t i = 0; i < t->n; i++) {
-        if (t->error[i] != 0 || t->object[i] == 0)
+        if (bucket_of_row(t, i, edges, 1) != 0)
             continue;
         n_rows++;
         if (!add_row(o, d, t, t->object[i], (uint32_t)i))
@@ -238,7 +247,7 @@ bool access_init(struct access *a, const struct dataset *d, const struct table *
     bool done = false;
     bool ok = object_table_grow(&o) || err_set(e, "out of memory");
     if (ok && n_buckets == 1)
-        ok = find_few(a, &o, d, t, &done, e);
+        ok = find_few(a, &o, d, t, edges, &done, e);
     if (ok && !done)
         ok = find_in_partitions(a, &o, d, t, edges, e);
     free(o.v);

@@ -16,7 +16,15 @@ bool plan_scan(struct plan *p, struct err *e)
 {
     for (size_t k = 0; k < p->n; k++)
         plan_add_task(p, scan_entry, &p->entries[k], p->entries[k].table->n, 1);
-    return plan_run_tasks(p, e);
+    if (!plan_run_tasks(p, e))
+        return false;
+    p->a->run_start_ns = INT64_MAX;
+    for (size_t k = 0; k < p->n; k++) {
+        int64_t start_ns = scan_part_first_start_ns(&p->entries[k].scan.all);
+        if (start_ns < p->a->run_start_ns)
+            p->a->run_start_ns = start_ns;
+    }
+    return true;
 }
 
 static bool keep_row(void *ctx, const struct table *t, size_t i)
@@ -62,11 +70,7 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
     const struct analysis_options *o = &p->a->options;
     if (o->skip_ns <= 0 && !o->has_from && !o->has_to)
         return true;
-    int64_t run_start_ns = INT64_MAX;
-    for (size_t k = 0; k < p->n; k++) {
-        int64_t start_ns = scan_part_first_start_ns(&p->entries[k].scan.all);
-        run_start_ns = start_ns < run_start_ns ? start_ns : run_start_ns;
-    }
+    int64_t run_start_ns = p->a->run_start_ns;
     struct plan_keep window = PLAN_KEEP_ALL;
     if (o->has_from)
         window.from_ns = o->from_is_relative ? add_clamped(run_start_ns, o->from_ns) : o->from_ns;

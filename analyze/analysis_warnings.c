@@ -154,8 +154,11 @@ static bool about_idle_gap(struct analysis *a, const struct run_scan *s)
             longest_end = i + 1;
         }
     }
-    int64_t gap_ns = longest * bin_ns;
-    int64_t gap_start_ns = s->start_ns + (longest_end - longest) * bin_ns;
+    /* The last bin may reach past the end of the run, and past what 63 bits hold. */
+    int64_t gap_start_ns = (longest_end - longest) * bin_ns;
+    int64_t rest_ns = s->end_ns - s->start_ns - gap_start_ns;
+    int64_t gap_ns = longest <= rest_ns / bin_ns ? longest * bin_ns : rest_ns;
+    gap_start_ns += s->start_ns;
     double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
     if (gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
         return true;

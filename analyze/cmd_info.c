@@ -150,6 +150,11 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     put_parts(&t, "clients", &s->clients, MAX_SHOWN);
     if (info->has_intended)
         put_row(&t, "open loop", "with the times at which requests were due");
+    if (survey_n_merged(s)) {
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, "merged from");
+        text_table_cell(&t, "%zu captures", survey_n_merged(s));
+    }
     if (command)
         put_row(&t, "recorded by", command);
     if (json)
@@ -237,6 +242,7 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     json_out_set_int(w, o, "n_unverified", (int64_t)info->n_unverified);
     json_out_set_int(w, o, "n_threads", (int64_t)s->n_threads);
     set_sum(w, o, &s->sum);
+    json_out_set_int(w, o, "n_merged", (int64_t)survey_n_merged(s));
     json_out_set(w, o, "command", json_out_text(survey_command_line(s)));
     json_out_set(w, o, "s3load", parsed ? parsed : json_null());
     json_out_members(w, o);

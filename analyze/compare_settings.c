@@ -174,10 +174,9 @@ static bool side_counts(const struct compare_side *side, const char *op, uint64_
         return err_set(e, "out of memory");
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
-        for (size_t b = 0; o != NULL && o->count != NULL && b < HIST_N_INDEXES; b++) {
-            (*count)[b] += o->count[b];
-            *any |= o->count[b] > 0;
-        }
+        for (size_t b = 0; o != NULL && b < o->n_buckets; b++)
+            (*count)[o->first_bucket + b] += o->count[b];
+        *any |= o != NULL && o->n_buckets > 0;
     }
     return true;
 }

@@ -55,8 +55,15 @@ struct latency {
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e);
 void latency_fini(struct latency *l);
 
+/* Where clocks went wrong, a TTFB may be negative: it counts as none at all. */
+static inline int64_t latency_positive(int64_t v)
+{
+    return v < 0 ? 0 : v;
+}
+
 static inline void latency_count(struct latency *l, int64_t v)
 {
+    v = latency_positive(v);
     size_t bucket = hist_index(v);
     l->count[bucket]++;
     if (l->excess != NULL)
@@ -69,6 +76,7 @@ bool latency_aim(struct latency *l, struct err *e);
 static inline void latency_split(struct latency *l, int64_t v, size_t segment)
 {
     size_t class = 0;
+    v = latency_positive(v);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
         class += v > l->upper[q];
     if (class < STATISTICS_N_QUANTILES && v >= l->lower[class]) {
@@ -82,6 +90,7 @@ bool latency_plan(struct latency *l, struct err *e);
 
 static inline void latency_collect(struct latency *l, int64_t v)
 {
+    v = latency_positive(v);
     if (l->wanted[hist_index(v)])
         l->kept.v[l->kept.n++] = v;
 }

@@ -207,8 +207,10 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
         /* What these ask for is done. */
         how.has_from = how.has_to = false;
         how.skip_ns = 0;
+        int64_t run_start_ns = a->run_start_ns;
         analysis_free(a);
         ok = analysis_run(a, d, &how, e);
+        a->run_start_ns = run_start_ns;
         for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
             if (a->operations[k].statistics != NULL)
                 a->operations[k].statistics->cut_ns = cut_ns[k];

@@ -213,21 +213,11 @@ static bool put_series(struct table_out *t, const struct analysis *a, int op, in
     return ok;
 }
 
-/* Name of the one host that all requests of operation `op` went to (NULL: of any operation). */
-static const char *only_host(const struct dataset *d, const char *op)
-{
-    for (size_t i = 0; i < d->n_tables; i++) {
-        const struct table *t = &d->tables[i];
-        if (t->n > 0 && (!op || strcmp(d->ops.v[t->op], op) == 0))
-            return d->hosts.v[d->places[t->place[0]].host];
-    }
-    return "";
-}
-
 static bool put_hosts(struct table_out *t, const struct analysis *a, int op, struct series *s,
-                      const struct host_result *hosts, size_t n_hosts, struct err *e)
+                      const char *only_host, const struct host_result *hosts, size_t n_hosts,
+                      struct err *e)
 {
-    s->host = n_hosts > 0 ? "" : only_host(a->dataset, op < 0 ? NULL : s->op);
+    s->host = only_host ? only_host : "";
     if (!put_series(t, a, op, -1, s, e))
         return false;
     for (size_t i = 0; i < n_hosts; i++) {
@@ -236,15 +226,6 @@ static bool put_hosts(struct table_out *t, const struct analysis *a, int op, str
             return false;
     }
     return true;
-}
-
-static int64_t run_start_ns(const struct dataset *d)
-{
-    int64_t start = INT64_MAX;
-    for (size_t i = 0; i < d->n_inputs; i++)
-        if (d->inputs[i].first_start_ns < start)
-            start = d->inputs[i].first_start_ns;
-    return start;
 }
 
 enum report_csv_format report_csv_format(const char *path)
@@ -263,7 +244,7 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
     struct table_out t = {.f = f,
                           .format = format,
                           .full_series = a->options.full_series,
-                          .run_start_ns = run_start_ns(a->dataset)};
+                          .run_start_ns = a->run_start_ns};
     if (format != REPORT_CSV_JSON_LINES) {
         const struct series_row none = {.duration_ns = 1};
         const struct series nothing = {.op = "", .host = ""};
@@ -274,12 +255,12 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         struct series s = {.op = op->op, .objects_per_op = op->objects_per_op};
-        if (!put_hosts(&t, a, (int)i, &s, op->hosts, op->n_host_results, e))
+        if (!put_hosts(&t, a, (int)i, &s, op->only_host, op->hosts, op->n_host_results, e))
             return false;
     }
     if (with_total && a->total.present) {
         struct series s = {.op = "", .objects_per_op = 0};
-        return put_hosts(&t, a, -1, &s, a->total.hosts, a->total.n_hosts, e);
+        return put_hosts(&t, a, -1, &s, a->total.only_host, a->total.hosts, a->total.n_hosts, e);
     }
     return true;
 }

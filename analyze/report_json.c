@@ -296,6 +296,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     json_out_value(w, "n_requests", json_integer(op->n_requests));
     if (op->n_requests == 0) {
         json_out_value(w, "skipped", json_out_text(op->skipped));
+        json_out_value(w, "single_range", single_range(w, op));
         json_out_end(w);
         return;
     }

@@ -281,6 +281,7 @@ static void put_operation(const struct text_view *v, const struct operation *op,
         text_line(v->out, TEXT_HEADING, "Operation: %s (0).", op->op);
         text_line(v->out, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
         put_warnings(v, op->op);
+        put_single_range(v, op);
         return;
     }
     put_title(v, op, n_all);

@@ -77,14 +77,31 @@ static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
     return true;
 }
 
-/* Durations and TTFBs of the successful requests in the active range, of whatever sizes, and the
- * histogram of the former. */
+/* Keeps the histogram of n > 0 durations, as far as it is not empty at its ends. */
+static bool fill_counts(struct run_op *op, const int64_t *v, size_t n, struct err *e)
+{
+    size_t first = SIZE_MAX, last = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t bucket = hist_index(v[i]);
+        first = bucket < first ? bucket : first;
+        last = bucket > last ? bucket : last;
+    }
+    op->count = calloc(last - first + 1, sizeof *op->count);
+    if (op->count == NULL)
+        return err_set(e, "out of memory");
+    op->first_bucket = first;
+    op->n_buckets = last - first + 1;
+    for (size_t i = 0; i < n; i++)
+        op->count[hist_index(v[i]) - first]++;
+    return true;
+}
+
+/* Durations and TTFBs of the successful requests in the active range, of whatever sizes. */
 static bool fill_latencies(struct run_op *op, const struct table *t, const struct statistics *s,
                            struct err *e)
 {
     int64_t *v = malloc((t->n + 1) * sizeof *v);
-    op->count = calloc(HIST_N_INDEXES, sizeof *op->count);
-    bool ok = (v != NULL && op->count != NULL) || err_set(e, "out of memory");
+    bool ok = v != NULL || err_set(e, "out of memory");
     for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++) {
@@ -94,10 +111,9 @@ static bool fill_latencies(struct run_op *op, const struct table *t, const struc
                 continue;
             v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, i);
         }
-        for (size_t i = 0; !ttfb && i < n; i++)
-            op->count[hist_index(v[i])]++;
         if (n > 0)
-            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e);
+            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e) &&
+                 (ttfb || fill_counts(op, v, n, e));
     }
     free(v);
     return ok;

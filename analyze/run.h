@@ -62,7 +62,8 @@ struct run_op {
     struct run_figures figures;
     struct run_part *parts; /* the whole operation first */
     size_t n_parts;
-    uint64_t *count; /* durations by histogram bucket, HIST_N_INDEXES of them; NULL: none */
+    uint64_t *count; /* durations by histogram bucket, from first_bucket on; NULL: none */
+    size_t first_bucket, n_buckets;
 };
 
 struct run {

@@ -26,9 +26,12 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, struct s
     }
     if (out->all == 0)
         return;
-    /* The last bucket at whose lower end the sum of min(d, x) has not passed the target. */
+    /* The last bucket at whose lower end the sum of min(d, x) has not passed the target; the first
+     * one, even if it is empty, where the answer is below all durations. */
     const __int128 target = out->all * (__int128)p.num;
     __int128 below = 0;
+    out->bucket = 0;
+    out->n_above = n;
     for (size_t i = 0; i < HIST_N_INDEXES; i++) {
         if (count[i] == 0)
             continue;

@@ -441,17 +441,25 @@ static const char *behind(const char *line, const char *prefix)
     return strncmp(line, prefix, n) == 0 && line[n] == ' ' ? line + n + 1 : NULL;
 }
 
+size_t survey_n_merged(const struct survey *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_comments; i++)
+        n += behind(s->comments[i], "s3analyze/merge/1") != NULL;
+    return n;
+}
+
 const char *survey_s3load_json(const struct survey *s)
 {
-    const char *found = NULL;
-
+    if (survey_n_merged(s))
+        return NULL; /* there may be one of each */
     for (size_t i = 0; i < s->n_comments; i++) {
         const char *json = behind(s->comments[i], "s3load/1");
-        if (json && found)
-            return NULL;
-        found = json ? json : found;
+        if (json)
+            return json;
     }
-    return found;
+    return NULL;
 }
 
 const char *survey_command_line(const struct survey *s)

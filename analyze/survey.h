@@ -77,7 +77,10 @@ void survey_free(struct survey *s);
 /* The part of that name; NULL: none. */
 const struct survey_part *survey_find(const struct survey_parts *parts, const char *name);
 
-/* The JSON text of s3load's first comment ("# s3load/1 {...}"); NULL: none, or several. */
+/* How many captures were merged to this one, by its comments; 0: it is as it was recorded. */
+size_t survey_n_merged(const struct survey *s);
+
+/* The JSON text of s3load's first comment ("# s3load/1 {...}"); NULL: none, or it was merged. */
 const char *survey_s3load_json(const struct survey *s);
 
 /* The comment that tells the recorder's command line, without "# "; NULL: none. */

@@ -39,12 +39,20 @@ double slice_in_flight(const struct slice_totals *s, int64_t length_ns)
     return (double)(s->full_ns + s->other_ns) / (double)length_ns;
 }
 
+/* Rounded to 2^-64. Each part is off by less than 2^-96, so sums that are equal in truth may differ
+ * in their last bits; of those that differ in truth, only ones closer than 2^-64 come out equal. */
+static __int128 slice_rounded(const struct slice_totals *s)
+{
+    struct attribution_objects f = slice_fixed(s);
+    const unsigned dropped_bits = ATTRIBUTION_FRAC_BITS - 64;
+    return ((__int128)f.whole << 64) +
+           (__int128)((f.frac + ((unsigned __int128)1 << (dropped_bits - 1))) >> dropped_bits);
+}
+
 int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b)
 {
-    struct attribution_objects x = slice_fixed(a), y = slice_fixed(b);
-    if (x.whole != y.whole)
-        return x.whole < y.whole ? -1 : 1;
-    return (x.frac > y.frac) - (x.frac < y.frac);
+    __int128 x = slice_rounded(a), y = slice_rounded(b);
+    return (x > y) - (x < y);
 }
 
 void slice_merge(struct slice_totals *to, const struct slice_totals *from)

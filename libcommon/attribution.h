@@ -58,7 +58,7 @@ double slice_ended_mean_ms(const struct slice_totals *s);
 /* Mean number of requests running during a slice of this length. */
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
 
-/* Compares by number of objects, exactly: <0, 0, >0. */
+/* Compares by number of objects: <0, 0, >0. Sums that are equal as real numbers compare equal. */
 int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b);
 
 /* Adds `from` to `to`. */

@@ -108,9 +108,9 @@ static struct chunks_ahead *ahead_start(struct zreader *z)
 }
 
 void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
-                  bool beside)
+                  bool careful, bool beside)
 {
-    zreader_range(c->zreader, s, start, end);
+    zreader_range(c->zreader, s, start, end, careful);
     c->held = false;
     c->ahead = beside ? ahead_start(c->zreader) : NULL;
 }

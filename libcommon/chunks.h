@@ -32,10 +32,10 @@ struct chunks {
 bool chunks_init(struct chunks *c, struct err *e);
 void chunks_fini(struct chunks *c);
 
-/* Begins to read [start, end) of s. With `beside` a thread is started that decompresses ahead
- * (where none can be had, the caller's does it). chunks_end must follow. */
+/* Begins to read [start, end) of s (careful: zsource.h). With `beside` a thread is started that
+ * decompresses ahead (where none can be had, the caller's does it). chunks_end must follow. */
 void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
-                  bool beside);
+                  bool careful, bool beside);
 
 /* The next chunk, with the n_carry <= CHUNKS_CARRY_BYTES bytes at `carry` in front of its text;
  * `carry` may lie in the chunk before, which is given back by this. *text is where the carry

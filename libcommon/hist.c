@@ -28,7 +28,7 @@ void hist_add(struct hist *h, int64_t v)
     if (v > HIST_MAX_VALUE)
         h->n_over++;
     else
-        h->count[hist_index(v < 0 ? 0 : v)]++;
+        h->count[hist_index(v)]++;
 }
 
 void hist_merge(struct hist *to, const struct hist *from)

@@ -15,11 +15,11 @@
 #define HIST_MAX_VALUE  ((INT64_C(1) << 40) - 1) /* the largest value with a bucket */
 #define HIST_N_INDEXES  (52 * 1024 + 2048)       /* of all non-negative int64 */
 
-/* Bucket of a non-negative value; below HIST_N_INDEXES. */
+/* Bucket of a value, below HIST_N_INDEXES; a negative one goes to the bucket of 0. */
 static inline size_t hist_index(int64_t v)
 {
     if (v < 2048)
-        return (size_t)v;
+        return v < 0 ? 0 : (size_t)v;
     unsigned e = 63u - (unsigned)__builtin_clzll((unsigned long long)v) - 10u;
     return e * 1024u + (size_t)(v >> e);
 }
@@ -50,7 +50,7 @@ struct hist {
 bool hist_init(struct hist *h, struct err *e);
 void hist_fini(struct hist *h);
 
-/* Counts a value; a negative one goes to the bucket of 0. */
+/* Counts a value. */
 void hist_add(struct hist *h, int64_t v);
 
 /* Adds the counts of `from` to `to`. */

@@ -387,7 +387,7 @@ bool recunit_run(struct worker *w)
     }
     w->misread = false;
     begin_frame(w);
-    chunks_begin(&w->chunks, &r->source, u->start, u->end,
+    chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage,
                  r->source.compressed && unit_bytes(r, u) >= beside_from);
     while (go_on && !end) {
         const char *text;

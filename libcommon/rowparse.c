@@ -438,7 +438,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
     if (whole > RECFILE_MAX_ROW_BYTES) {
         go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, ROWPARSE_TOO_LONG);
     } else if (len == 0 || line[0] == '#') {
-        go_on = len == 0 || p->events->comment(p->events->ctx, line, len);
+        go_on = len == 0 || (flush(p) && p->events->comment(p->events->ctx, line, len));
     } else if (!p->has_layout || rowparse_is_header(line, len)) {
         if (!flush(p))
             return ODD_STOPPED;

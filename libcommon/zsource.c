@@ -220,6 +220,8 @@ struct zreader {
     size_t in_pos, in_size; /* input[in_pos..in_size) is not used yet */
     uint64_t next;          /* file offset of the byte that follows input */
     uint64_t end;
+    uint64_t limit; /* nothing is read beyond: `end`, or where the current frame must end */
+    bool careful;
     uint64_t frame_start;
     size_t want;      /* bytes of input that zstd asks for */
     uint64_t to_skip; /* of a skippable frame */
@@ -255,11 +257,14 @@ void zreader_free(struct zreader *r)
     free(r);
 }
 
-void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end)
+void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
+                   bool careful)
 {
     r->source = s;
     r->next = start;
-    r->end = end;
+    r->end = s->seekable && end > s->size ? s->size : end;
+    r->limit = r->end;
+    r->careful = careful && s->seekable;
     r->in_pos = r->in_size = 0;
     r->in_frame = r->at_eof = r->resync = false;
     r->frame_start = start;
@@ -302,8 +307,8 @@ static void need(struct zreader *r, size_t n)
     while (r->in_size < n && !r->at_eof) {
         size_t room = INPUT_BYTES - r->in_size;
         ssize_t got;
-        if (room > r->end - r->next)
-            room = (size_t)(r->end - r->next);
+        if (room > r->limit - r->next)
+            room = (size_t)(r->limit - r->next);
         if (r->source->seekable)
             do
                 got = pread(r->source->fd, r->input + r->in_size, room, (off_t)r->next);
@@ -321,15 +326,35 @@ static void need(struct zreader *r, size_t n)
     }
 }
 
-/* Goes to the next frame after damage. A damaged length may have led past the next frame: where the
- * source can seek, the search begins inside the damaged frame. */
+/* Reads no further than `limit` from here on; what was read beyond is read again later. */
+static void set_limit(struct zreader *r, uint64_t limit)
+{
+    r->limit = limit;
+    r->at_eof = false;
+    if (r->next > limit) {
+        r->in_size -= (size_t)(r->next - limit);
+        r->next = limit;
+    }
+}
+
+/* Where the frame at frame_start must end: a damaged length must not swallow the frames behind. */
+static uint64_t end_of_frame(const struct zreader *r)
+{
+    uint64_t end = frame_end(r->source, r->frame_start);
+
+    if (end == 0 || end > r->end || (end < r->end && !frame_at(r->source, end)))
+        end = find_frame(r->source, r->frame_start + 1);
+    return end < r->end ? end : r->end;
+}
+
+/* Goes to the next frame after damage. */
 static void to_next_frame(struct zreader *r)
 {
     r->resync = false;
-    if (r->source->seekable) {
-        r->next = r->frame_start + 1;
+    if (r->careful) {
+        r->next = r->limit > r->frame_start && r->limit < r->end ? r->limit : r->frame_start + 1;
         r->in_pos = r->in_size = 0;
-        r->at_eof = false;
+        set_limit(r, r->end);
     } else if (position(r) == r->frame_start && available(r)) {
         r->in_pos++;
     }
@@ -360,8 +385,7 @@ static void damage(struct zreader *r, struct zresult *result, const char *what)
     r->resync = true;
 }
 
-/* The input ends inside a frame: it was cut off there, or a damaged length led past the next frame.
- */
+/* The input, or the room that the frame has, ends inside a frame. */
 static void cut(struct zreader *r, struct zresult *result)
 {
     if (r->read_errno) {
@@ -370,8 +394,7 @@ static void cut(struct zreader *r, struct zresult *result)
     }
     r->in_pos = r->in_size;
     r->in_frame = false;
-    if (r->source->seekable && find_frame(r->source, r->frame_start + 1) <
-                                   (r->end < r->source->size ? r->end : r->source->size)) {
+    if (r->limit < r->end) {
         damage(r, result, "its lengths do not fit together");
         return;
     }
@@ -404,6 +427,8 @@ static bool next_frame(struct zreader *r, struct zresult *result)
             return false;
         }
         r->to_skip = 8 + (uint64_t)le32(r->input + r->in_pos + 4);
+        if (r->careful)
+            set_limit(r, end_of_frame(r));
         r->n_skippable++;
         return true;
     }
@@ -422,6 +447,8 @@ static bool next_frame(struct zreader *r, struct zresult *result)
     unsigned char *descriptor = r->input + r->in_pos + 4;
     r->has_checksum = *descriptor & CHECKSUM_FLAG;
     *descriptor &= (unsigned char)~CHECKSUM_FLAG;
+    if (r->careful)
+        set_limit(r, end_of_frame(r));
     ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
     r->want = 5;
     r->in_frame = true;
@@ -458,6 +485,8 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
         result->event = ZEVENT_FRAME_END;
         r->in_frame = false;
         r->n_frames++;
+        if (r->careful)
+            set_limit(r, r->end);
         return false;
     }
     if (in.pos == 0 && out->pos == before && out->pos < out->size && available(r) < r->want) {
@@ -513,6 +542,8 @@ void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *resu
                 n = (size_t)r->to_skip;
             r->in_pos += n;
             r->to_skip -= n;
+            if (r->to_skip == 0 && r->careful)
+                set_limit(r, r->end);
         } else if (!(r->in_frame ? step_frame(r, &out, result) : next_frame(r, result))) {
             break;
         }

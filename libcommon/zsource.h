@@ -53,8 +53,11 @@ struct zresult {
 struct zreader;
 struct zreader *zreader_new(struct err *e);
 void zreader_free(struct zreader *r);
-/* [start, end); end UINT64_MAX: to the end of the input (must be so for a pipe). */
-void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end);
+/* [start, end); end UINT64_MAX: to the end of the input (must be so for a pipe). `careful`: look
+ * where each frame must end before reading it, so that one with a damaged length does not take
+ * those behind it along (sources that can seek only; costs a look at every block header). */
+void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
+                   bool careful);
 /* Fills buf with up to cap bytes. */
 void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *result);
 

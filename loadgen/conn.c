@@ -166,10 +166,7 @@ static void fail(struct conn *c, CURLcode code)
 {
     struct err e = {""};
 
-    if (c->message[0] != '\0')
-        err_set(&e, "curl: %s: %s", curl_easy_strerror(code), c->message);
-    else
-        err_set(&e, "curl: %s", curl_easy_strerror(code));
+    err_set(&e, "curl: %s", c->message[0] != '\0' ? c->message : curl_easy_strerror(code));
     memcpy(c->message, e.msg, sizeof c->message - 1);
     c->message[sizeof c->message - 1] = '\0';
     c->state = CONN_FAILED;

@@ -17,6 +17,8 @@
  * that is below 500 ms. */
 #define FRAME_NS INT64_C(300000000)
 
+#define WRITER_NICE 5
+
 /* What the writer needs of a row beside its text. */
 struct row {
     int64_t start_ns, end_ns, bytes, n_objects;
@@ -343,6 +345,10 @@ static void *writer(void *user)
     struct recorder *r = user;
     int64_t due_ns = CLOCK_NEVER;
 
+    /* Where CPUs are short, requests come first. On Linux this is the thread's alone; where it is
+     * not allowed, nothing is lost. */
+    if (nice(WRITER_NICE) == -1)
+        errno = 0;
     pthread_mutex_lock(&r->lock);
     while (r->queue != NULL || !r->closing) {
         struct recorder_batch *b = r->queue;

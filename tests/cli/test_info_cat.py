@@ -260,6 +260,12 @@ class Info(Case):
         self.assertEqual(self.info(path)[0]['s3load'], told)
         self.assertIn('"seed": 7', self.s3analyze('info', path).out)
 
+    def test_merged(self):
+        out = self.tmp / 'merged.csv'
+        self.s3analyze('merge', '-o', out, capture('merge-in-1'), capture('merge-in-2'))
+        self.assertEqual(self.info(out)[0]['n_merged'], 2)
+        self.assertIn('merged from  2 captures', self.s3analyze('info', out).out)
+
     def test_text_has_the_figures(self):
         out = self.s3analyze('info', capture('get-g4')).out
         for part in ('g4, zstd: 1 frame, 0 skippable', '24,092 in 24,094 lines', 'Y305  24,092',

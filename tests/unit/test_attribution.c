@@ -163,9 +163,32 @@ static void objects_compare_exactly(void **state)
     struct slice_totals a = {.n_objects = 2}, b = {.n_objects = 1};
     b.object_frac = (unsigned __int128)1 << 96; /* 1 + 1 */
     assert_int_equal(slice_compare_objects(&a, &b), 0);
-    b.object_frac--;
+    b.object_frac -= (unsigned __int128)1 << 32; /* 2^-64 less */
     assert_true(slice_compare_objects(&a, &b) > 0);
     assert_true(slice_compare_objects(&b, &a) < 0);
+}
+
+/* 1/3 + 1/7 + 11/21 = 1, but not in binary. */
+static void equal_sums_compare_equal(void **state)
+{
+    (void)state;
+    struct segment_grid g;
+    struct slice_totals a[2] = {0}, b[2] = {0};
+    const struct attribution_request parts[] = {
+        {90, 120, 1, 1, true}, {60, 130, 1, 1, true}, {1, 211, 1, 1, true}};
+    const struct attribution_request whole = {100, 105, 1, 1, true};
+    segment_grid_init(&g, 100, 10, 1);
+    attribution_add(&g, a, &parts[0]);
+    attribution_add(&g, a, &parts[1]);
+    segment_grid_init(&g, 100, 110, 1);
+    attribution_add(&g, a, &parts[2]);
+    attribution_add(&g, b, &whole);
+    assert_true(a->object_frac != 0);
+    assert_int_equal(slice_compare_objects(a, b), 0);
+    assert_int_equal(slice_compare_objects(b, a), 0);
+    a->object_frac += (unsigned __int128)1 << 32;
+    assert_int_equal(slice_compare_objects(a, b), 1);
+    assert_int_equal(slice_compare_objects(b, a), -1);
 }
 
 static void sizes_need_128_bits(void **state)
@@ -191,6 +214,7 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_size),
         cmocka_unit_test(order_changes_nothing),
         cmocka_unit_test(objects_compare_exactly),
+        cmocka_unit_test(equal_sums_compare_equal),
         cmocka_unit_test(sizes_need_128_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ static void test_vector_16(void **state)
     assert_int_equal(hist_index(HIST_MAX_VALUE), HIST_N_COUNTERS - 1);
     assert_int_equal(hist_index(HIST_MAX_VALUE + 1), HIST_N_COUNTERS);
     assert_int_equal(hist_index(INT64_MAX), HIST_N_INDEXES - 1);
+    assert_int_equal(hist_index(-1), 0);
+    assert_int_equal(hist_index(INT64_MIN), 0);
 }
 
 /* Buckets cover the non-negative numbers without gap or overlap, each at most 1/1024 wide. */

@@ -252,6 +252,7 @@ static void assert_as_plain(const struct statistics_input *in)
         double x;
         assert_true(stats_residual_life(p.v, p.n_v, ratios[i], &x, &e));
         assert_true(s->residual_ns[i] == x || (isnan(x) && isnan(s->residual_ns[i])));
+        assert_int_equal(isnan(x), isnan(stats_residual_frac(p.v, p.n_v, 1)));
     }
     statistics_free(s);
 }

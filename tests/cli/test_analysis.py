@@ -1,0 +1,123 @@
+"""Single figures of the analysis whose definition is easy to miss, each against the oracle."""
+
+import random
+import unittest
+
+import capgen
+import oracle
+from capgen import Shape, row, simulate, steady, text
+from expect import ReportTest
+from oracle import SECOND, Analysis
+
+
+class Ties(ReportTest):
+    """Of segments with equal rates the earlier one sorts first."""
+
+    def test_equal_sums_of_parts(self):
+        # In each second three requests of a third, and of other shares that add up to one as well.
+        rows = []
+        for i in range(30):
+            n = 3 + i % 5 * 4
+            rows += [row(i * SECOND, (i + n) * SECOND, thread=i * 9 + k, size=0) for k in range(n)]
+        for dur in SECOND, SECOND // 3, SECOND * 7:
+            with self.subTest(dur=dur):
+                report = self.analyze(text(rows), '--dur', f'{dur}ns', '--range', 'full')
+                series = report.rows('GET')
+                segments = report.operations['GET']['segments']
+                exact = oracle.attribute(rows, [oracle.parse_time(s['start_time']) for s in series],
+                                         dur)
+                order = sorted(exact, key=lambda s: (s.objects, s.a))
+                half = min((2 * len(order) * 50 + 100) // 200, len(order) - 1)
+                for name, k in ('slowest', 0), ('median', half), ('fastest', -1):
+                    self.assertEqual(segments[name]['start'], oracle.format_time(order[k].a), name)
+
+    def test_captures_whose_ties_were_broken_wrongly(self):
+        for seed in range(40):
+            rows = simulate(seed, Shape(sizes=(0,), grid_ns=SECOND // 100, threads=16, n=150,
+                                        median=SECOND))
+            report = self.analyze(text(rows), '--dur', '100ms')
+            self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 10), f'seed {seed}')
+
+
+class FirstAccess(ReportTest):
+    def test_only_requests_of_the_buckets_sizes(self):
+        """Sizes that only requests outside the active range have are in no bucket."""
+        rows = steady(100, size=2000, file='a') + steady(100, size=3000, file='b', threads=1)
+        rows = [r._replace(thread=i // 100) for i, r in enumerate(rows)]
+        first = [row(-SECOND, -1, thread=t, size=size, file=key)
+                 for t, (size, key) in enumerate([(5, 'a'), (50 << 20, 'b')])]
+        report = self.analyze(text(first + rows))
+        sizes = report.operations['GET']['requests']['sizes']
+        self.assertEqual(len(sizes), 1)
+        self.assertEqual(sizes[0]['first_access']['n'], 2)
+        self.assert_fits_oracle(report, Analysis(first + rows))
+
+
+class NegativeTtfb(ReportTest):
+    """Clocks that were set back record first bytes before the start."""
+
+    def check(self, n, sizes):
+        r = random.Random(n)
+        rows = [x._replace(first=x.start + r.randrange(-10**7, 10**7), bytes=r.choice(sizes))
+                for x in steady(n, threads=4, every=SECOND // 500)]
+        report = self.analyze(text(rows), '--dur', '100ms')
+        self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 10))
+        self.s3analyze('analyze', '-v', '--analyze.all', self.tmp / 'capture.csv.zst')
+
+    def test_few_and_many(self):
+        for n in 500, 3000:
+            for sizes in [1000], [5, 1000, 70000]:
+                with self.subTest(n=n, sizes=sizes):
+                    self.check(n, sizes)
+
+
+class StuckThread(ReportTest):
+    def test_the_single_range_of_a_mixed_run(self):
+        """One thread that never comes back leaves nothing of a mixed run; the report says what there
+        would be without it."""
+        rows = steady(200, op='GET', threads=4) + \
+            [r._replace(thread=r.thread + 4) for r in steady(200, op='PUT', threads=4)]
+        stuck = [row(0, 21 * SECOND, thread=9)]
+        report = self.analyze(text(stuck + rows))
+        said = self.s3analyze('analyze', self.tmp / 'capture.csv.zst').out
+        for op in 'GET', 'PUT':
+            o = report.operations[op]
+            self.assertEqual((o['n_requests'], o['skipped']), (0, 'no requests left'))
+            self.assertGreater(o['single_range']['throughput']['objects_per_s'], 39)
+            self.assertEqual([t['thread'] for t in o['single_range']['threads']], [9])
+        self.assertEqual(said.count('Throughput over the single range'), 4)  # with its segments
+
+
+class RelativeTimes(ReportTest):
+    """--from and t_s count from the first start of what the filters leave."""
+
+    def setUp(self):
+        super().setUp()
+        early = steady(50, host='http://h0:9000')
+        late = [r._replace(start=r.start + 3 * SECOND, end=r.end + 3 * SECOND, thread=1)
+                for r in steady(50, host='http://h1:9000')]
+        self.data = text(early + late)
+
+    def first_start(self, *options):
+        return oracle.parse_time(self.analyze(self.data, *options).operations['GET']['start'])
+
+    def test_from(self):
+        self.assertEqual(self.first_start('--from', '1s'), capgen.START + SECOND)
+        self.assertEqual(self.first_start('--from', '1s', '--host', 'http://h1:9000'),
+                         capgen.START + 4 * SECOND)
+
+    def test_t_s(self):
+        for options in ['--host', 'http://h1:9000'], ['--host', '*h1*', '--from', '1s']:
+            report = self.analyze(self.data, '--analyze.all', '--dur', '500ms', *options)
+            for s in report.rows('GET'):
+                at = oracle.parse_time(s['start_time']) - capgen.START - 3 * SECOND
+                self.assertAlmostEqual(float(s['t_s']), at / 1e9, places=9)
+
+    def test_only_host(self):
+        report = self.analyze(self.data, '--host', '*h1*')
+        self.assertEqual({s['host'] for s in report.rows('GET')}, {'http://h1:9000'})
+        self.assertEqual({s['host'] for s in self.analyze(self.data).rows('GET')}, {''})
+
+
+if __name__ == '__main__':
+    unittest.main()
