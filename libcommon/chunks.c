@@ -10,7 +10,7 @@
 
 /* A thread that decompresses into a ring of chunks. */
 struct chunks_ahead {
-    struct zreader *zreader;
+    const struct chunks *chunks;
     struct chunk chunk[CHUNKS_AHEAD];
     pthread_t thread;
     pthread_mutex_t lock;
@@ -19,21 +19,23 @@ struct chunks_ahead {
     bool stop;
 };
 
-static bool chunk_init(struct chunk *c)
+static bool chunk_init(struct chunk *k, const struct chunks *c)
 {
-    c->mem = malloc(CHUNKS_MAX_BYTES + ROWINDEX_PADDING);
-    return c->mem != NULL;
+    k->mem = malloc(c->carry_bytes + c->text_bytes + ROWINDEX_PADDING);
+    return k->mem != NULL;
 }
 
-static char *chunk_text(struct chunk *c)
+static char *chunk_text(const struct chunk *k, const struct chunks *c)
 {
-    return c->mem + CHUNKS_CARRY_BYTES;
+    return k->mem + c->carry_bytes;
 }
 
-static void chunk_fill(struct chunk *c, struct zreader *z)
+static void chunk_fill(struct chunk *k, const struct chunks *c)
 {
-    zreader_read(z, chunk_text(c), CHUNKS_TEXT_BYTES, &c->result);
-    memset(chunk_text(c) + c->result.n, 0, ROWINDEX_PADDING);
+    char *text = chunk_text(k, c);
+
+    zreader_read(c->zreader, text, c->text_bytes, &k->result);
+    memset(text + k->result.n, 0, ROWINDEX_PADDING);
 }
 
 bool chunks_is_last(const struct zresult *result)
@@ -41,11 +43,13 @@ bool chunks_is_last(const struct zresult *result)
     return result->event == ZEVENT_END || result->event == ZEVENT_FAILED;
 }
 
-bool chunks_init(struct chunks *c, struct err *e)
+bool chunks_init(struct chunks *c, size_t text_bytes, struct err *e)
 {
     memset(c, 0, sizeof *c);
+    c->text_bytes = text_bytes ? text_bytes : CHUNKS_TEXT_BYTES;
+    c->carry_bytes = RECFILE_MAX_ROW_BYTES + c->text_bytes;
     c->zreader = zreader_new(e);
-    return c->zreader && (chunk_init(&c->own) || err_set(e, "out of memory"));
+    return c->zreader && (chunk_init(&c->own, c) || err_set(e, "out of memory"));
 }
 
 void chunks_fini(struct chunks *c)
@@ -69,7 +73,7 @@ static void *ahead_main(void *arg)
         pthread_mutex_unlock(&a->lock);
         if (stop)
             break;
-        chunk_fill(c, a->zreader);
+        chunk_fill(c, a->chunks);
         go_on = !chunks_is_last(&c->result);
         pthread_mutex_lock(&a->lock);
         a->n_filled++;
@@ -89,18 +93,18 @@ static void ahead_free(struct chunks_ahead *a)
 }
 
 /* NULL: no memory or no thread. */
-static struct chunks_ahead *ahead_start(struct zreader *z)
+static struct chunks_ahead *ahead_start(const struct chunks *c)
 {
     struct chunks_ahead *a = calloc(1, sizeof *a);
     bool ok = true;
 
     if (!a)
         return NULL;
-    a->zreader = z;
+    a->chunks = c;
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
     for (int i = 0; i < CHUNKS_AHEAD; i++)
-        ok = chunk_init(&a->chunk[i]) && ok;
+        ok = chunk_init(&a->chunk[i], c) && ok;
     if (ok && pthread_create(&a->thread, NULL, ahead_main, a) == 0)
         return a;
     ahead_free(a);
@@ -112,7 +116,7 @@ void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uin
 {
     zreader_range(c->zreader, s, start, end, careful);
     c->held = false;
-    c->ahead = beside ? ahead_start(c->zreader) : NULL;
+    c->ahead = beside ? ahead_start(c) : NULL;
 }
 
 const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,
@@ -124,10 +128,10 @@ const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_
     /* Before the chunk that holds the carry is given back. The thread beside does not touch what
      * lies in front of a text. */
     if (n_carry)
-        memmove(chunk_text(next) - n_carry, carry, n_carry);
-    *text = chunk_text(next) - n_carry;
+        memmove(chunk_text(next, c) - n_carry, carry, n_carry);
+    *text = chunk_text(next, c) - n_carry;
     if (!a) {
-        chunk_fill(next, c->zreader);
+        chunk_fill(next, c);
         return &next->result;
     }
     pthread_mutex_lock(&a->lock);

@@ -12,24 +12,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHUNKS_TEXT_BYTES  (512u << 10)
-#define CHUNKS_CARRY_BYTES (RECFILE_MAX_ROW_BYTES + CHUNKS_TEXT_BYTES)
-/* The longest text that chunks_next gives. */
-#define CHUNKS_MAX_BYTES   (CHUNKS_CARRY_BYTES + CHUNKS_TEXT_BYTES)
+/* Text of a chunk where nothing else is wanted. */
+#define CHUNKS_TEXT_BYTES (512u << 10)
 
 struct chunk {
-    char *mem;             /* CHUNKS_CARRY_BYTES, then the text, then padding */
+    char *mem;             /* room for a carry, then the text, then padding */
     struct zresult result; /* what came; result.n bytes of text */
 };
 
 struct chunks {
+    size_t text_bytes, carry_bytes;
     struct zreader *zreader;
     struct chunk own;
     struct chunks_ahead *ahead; /* the thread beside; NULL: none */
     bool held;                  /* the chunk given last is one of ahead's */
 };
 
-bool chunks_init(struct chunks *c, struct err *e);
+/* text_bytes: of a chunk; 0: CHUNKS_TEXT_BYTES. */
+bool chunks_init(struct chunks *c, size_t text_bytes, struct err *e);
 void chunks_fini(struct chunks *c);
 
 /* Begins to read [start, end) of s (careful: zsource.h). With `beside` a thread is started that
@@ -37,9 +37,9 @@ void chunks_fini(struct chunks *c);
 void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
                   bool careful, bool beside);
 
-/* The next chunk, with the n_carry <= CHUNKS_CARRY_BYTES bytes at `carry` in front of its text;
- * `carry` may lie in the chunk before, which is given back by this. *text is where the carry
- * begins; ROWINDEX_PADDING bytes are readable behind the text. */
+/* The next chunk, with the n_carry <= RECFILE_MAX_ROW_BYTES + text_bytes bytes at `carry` in front
+ * of its text; `carry` may lie in the chunk before, which is given back by this. *text is where the
+ * carry begins; ROWINDEX_PADDING bytes are readable behind the text. */
 const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,
                                   const char **text);
 

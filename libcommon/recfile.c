@@ -306,7 +306,7 @@ static bool worker_init(struct worker *w, struct reader *r)
     w->events = recunit_events;
     w->events.ctx = w;
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
-           chunks_init(&w->chunks, &r->error);
+           chunks_init(&w->chunks, r->options->chunk_bytes, &r->error);
 }
 
 static void worker_fini(struct worker *w)

@@ -66,8 +66,10 @@ struct recfile_sink {
 struct recfile_options {
     bool salvage;     /* count and skip damage instead of stopping at it */
     unsigned threads; /* units read at the same time; 0: one per core */
-    bool portable;    /* no SIMD (tests) */
-    bool all_slow;    /* every row through the slow path (tests) */
+    size_t
+        chunk_bytes; /* of text between decompressing and parsing; 0: 512 KiB. Less: less memory */
+    bool portable;   /* no SIMD (tests) */
+    bool all_slow;   /* every row through the slow path (tests) */
     recfile_slow_row *slow_row;
     void *(*slow_new)(void); /* state of one slow-row parser (one per thread) */
     void (*slow_free)(void *state);

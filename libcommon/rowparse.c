@@ -325,6 +325,10 @@ optional_uint(struct indexed_row row, const struct recfile_layout *l, int column
 {
     struct slice f = text_field(row, l, column);
 
+    if (likely(f.n == 1)) { /* most are 0 or 1 */
+        *out = (unsigned char)*f.p - (uint64_t)'0';
+        return *out <= 9;
+    }
     return f.n == 0 || parse_uint(f.p, f.n, out);
 }
 

@@ -26,6 +26,8 @@
 
 #define RUN_ID_LENGTH 12
 
+#define CLEAN_PASSES 3
+
 struct bench {
     const struct cli_args *args;
     struct options *o;
@@ -514,8 +516,15 @@ static bool clean(struct bench *b, struct err *e)
     if (!b->uploaded || b->o->no_clear || !b->has_crew)
         return true;
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    ok = ok && (b->o->no_prefix || run_cleanup(b, k->root, true, versions, &cause));
-    ok = ok && run_cleanup(b, k->root, false, versions, &cause);
+    /* What one pass could not delete, a later one may. */
+    if (ok && !b->o->no_prefix)
+        run_cleanup(b, k->root, true, versions, NULL);
+    bool left = ok;
+    for (int i = 0; i < CLEAN_PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+        err_clear(&cause);
+        left = !run_cleanup(b, k->root, false, versions, &cause);
+    }
+    ok = ok && !left;
     ok = ok && (atomic_load(&b->engine.stop) == ENGINE_RUN || err_set(&cause, "interrupted"));
     return ok || err_set(e, "objects of this run are left under %s in bucket '%s': %s", k->root,
                          b->o->bucket, cause.msg);

@@ -333,8 +333,8 @@ static bool check(struct options *o, struct err *e)
     if (o->put_share < o->delete_share)
         return err_set(e, "--put-distrib must be at least --delete-distrib, else there are no "
                           "objects left at some time");
-    if (strlen(o->prefix) > S3OP_KEY_MAX - 128)
-        return err_set(e, "--prefix is longer than %d bytes", S3OP_KEY_MAX - 128);
+    if (strlen(o->prefix) > OPTIONS_PREFIX_MAX)
+        return err_set(e, "--prefix is longer than %d bytes", OPTIONS_PREFIX_MAX);
     if (o->clear_bucket && o->list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)

@@ -145,13 +145,11 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
     case S3OP_LIST:
         put_param(o, "continuation-token", h->token);
         put_param(o, "delimiter", op->delimiter);
-        put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
         break;
     case S3OP_LIST_VERSIONS:
-        put_param(o, "encoding-type", "url");
         put_param(o, "key-marker", h->token);
         put_param(o, "prefix", op->key);
         put_param(o, "version-id-marker", h->version_token);

@@ -252,7 +252,8 @@ static bool expect_answer(struct worker *w)
     }
     err_clear(&w->xml_error);
     w->n_failed_keys = 0;
-    return xml_start(w->xml, listing, listing ? on_listed : on_deleted, w, &e) ||
+    /* Keys are asked for as they are: some servers say that they URL-encode them, and do not. */
+    return xml_start(w->xml, false, listing ? on_listed : on_deleted, w, &e) ||
            set_error(w, "%s", e.msg);
 }
 

@@ -1,0 +1,125 @@
+"""What tests of s3load share: running it, and reading what it recorded."""
+import collections
+import csv
+import io
+import json
+import os
+import re
+
+import zstd
+from harness import CliTest, run
+from servers import ACCESS_KEY, SECRET_KEY, Target
+
+FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+def ns(text):
+    """A timestamp of a capture as ns since the epoch, None if it is empty."""
+    if not text:
+        return None
+    m = re.fullmatch(r"(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)\.(\d{9})Z", text)
+    year, month, day, hour, minute, second, fraction = (int(g) for g in m.groups())
+    # Days since the epoch of a date (proleptic Gregorian).
+    y = year - (month <= 2)
+    days = 365 * y + y // 4 - y // 100 + y // 400 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719469
+    return ((days * 24 + hour) * 3600 + minute * 60 + second) * 10**9 + fraction
+
+
+class Row:
+    """A row of a capture; `seq` is its place among those of its thread."""
+
+    def __init__(self, fields, seq):
+        self.seq = seq
+        self.thread = int(fields["thread"])
+        self.op = fields["op"]
+        self.client = fields["client_id"]
+        self.n_objects = int(fields["n_objects"])
+        self.bytes = int(fields["bytes"])
+        self.endpoint = fields["endpoint"]
+        self.file = fields["file"]
+        self.error = fields["error"]
+        self.start = ns(fields["start"])
+        self.first_byte = ns(fields["first_byte"])
+        self.last_byte = ns(fields["last_byte"])
+        self.end = ns(fields["end"])
+        self.duration = int(fields["duration_ns"])
+        self.intended = ns(fields.get("intended"))
+
+
+class Capture:
+    """What s3load wrote: rows, the JSON of both comments (end: None if it is missing), and text."""
+
+    def __init__(self, path):
+        self.path = path
+        self.data = path.read_bytes()
+        text = b"".join(zstd.decodable(f) for f in self.frames()).decode()
+        self.text = text
+        lines = text.split("\n")
+        comments = [line for line in lines if line.startswith("# s3load/1 ")]
+        self.start = json.loads(comments[0][len("# s3load/1 "):])
+        self.end = json.loads(comments[-1][len("# s3load/1 "):]) if len(comments) > 1 else None
+        table = "\n".join(line for line in lines if not line.startswith("#"))
+        seen = collections.Counter()
+        self.rows = []
+        for fields in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t"):
+            if fields["cat"] is None:
+                continue  # cut off
+            self.rows.append(Row(fields, seen[fields["thread"]]))
+            seen[fields["thread"]] += 1
+
+    def frames(self):
+        """The frames: where a magic number begins something that can be read."""
+        starts = [m.start() for m in re.finditer(re.escape(FRAME_MAGIC), self.data)]
+        return [self.data[a:b] for a, b in zip(starts, starts[1:] + [len(self.data)])]
+
+    def of(self, op):
+        return [r for r in self.rows if r.op == op]
+
+    def ops(self):
+        return collections.Counter(r.op for r in self.rows)
+
+    def errors(self):
+        return [r for r in self.rows if r.error]
+
+
+class LoadTest(CliTest):
+    """Runs s3load against self.server, which make_server made (by default the target)."""
+    server_class = Target
+
+    def start(self, *options, **kwargs):
+        """Another server instead of the present one."""
+        self.server = self.server_class(*options, **kwargs)
+        self.addCleanup(self.server.stop)
+        return self.server
+
+    def environment(self):
+        return {"S3LOAD_ACCESS_KEY": ACCESS_KEY, "S3LOAD_SECRET_KEY": SECRET_KEY,
+                "HOME": str(self.tmp)}
+
+    def argv(self, command, *options):
+        argv = [command, *options]
+        if "--host" not in options:
+            argv += ["--host", self.server.hosts]
+        return argv
+
+    def s3load(self, command, *options, status=0, env=None, **kwargs):
+        return self.check_run("s3load", *self.argv(command, *options), status=status,
+                              env={**self.environment(), **(env or {})}, cwd=self.tmp, **kwargs)
+
+    def load(self, command, *options, **kwargs):
+        """Runs s3load to its end and returns its final state and capture."""
+        path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+        r = self.s3load(command, "--benchdata", path, "--json", *options, **kwargs)
+        state = r.json() if r.raw else None
+        return state, Capture(path)
+
+    def keys(self, bucket="s3load-benchmark-bucket"):
+        """How many objects a bucket of the server holds, by a listing of s3load."""
+        path = self.tmp / f"keys{len(os.listdir(self.tmp))}.csv.zst"
+        r = run("s3load", *self.argv("list", "--list-existing", "--duration", "200ms", "--concurrent",
+                                     "1", "--bucket", bucket, "--benchdata", path, "--json"),
+                env=self.environment(), cwd=self.tmp)
+        if r.status == 1 and "holds no object" in r.err:
+            return 0
+        self.assertEqual(r.status, 0, r.err)
+        return Capture(path).rows[0].n_objects

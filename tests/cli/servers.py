@@ -1,0 +1,121 @@
+"""Servers for tests of s3load: the embedded target (tests/target), and versitygw, a real one."""
+import csv
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import BUILD
+
+START_TIMEOUT_S = 20
+ACCESS_KEY = "s3load"
+SECRET_KEY = "s3load-secret"
+
+
+class Server:
+    """A running server: `hosts` as for --host; to be stopped."""
+
+    def __init__(self, process, ports, folder):
+        self.process = process
+        self.ports = ports
+        self.folder = folder
+
+    @property
+    def hosts(self):
+        return ",".join(f"127.0.0.1:{port}" for port in self.ports)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+        self.folder.cleanup()
+
+
+class Target(Server):
+    """build/s3target with the options; on several ports, with n_ports."""
+    has_faults = True
+    # Whatever a key may hold.
+    holds_odd_keys = True
+
+    def __init__(self, *options, n_ports=1):
+        folder = tempfile.TemporaryDirectory()
+        self.log_path = pathlib.Path(folder.name) / "log"
+        argv = [BUILD / "s3target", "serve", "--port", ",".join(["0"] * n_ports), "--log",
+                self.log_path, *options]
+        process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True)
+        ports = [re.search(r":(\d+)$", process.stdout.readline()).group(1)
+                 for _ in range(n_ports)]
+        super().__init__(process, ports, folder)
+
+    def log(self):
+        """The requests so far, as dictionaries."""
+        lines = self.log_path.read_text().split("\n")[:-1]
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def versitygw():
+    """The program; built, where there is Go. Skips the test where it cannot be had."""
+    path = os.environ.get("VERSITYGW") or shutil.which("versitygw") or BUILD / "versitygw"
+    if pathlib.Path(path).exists():
+        return path
+    if not shutil.which("go"):
+        raise unittest.SkipTest("neither versitygw nor go is installed")
+    env = dict(os.environ, GOBIN=str(BUILD))
+    done = subprocess.run(["go", "install", "github.com/versity/versitygw/cmd/versitygw@latest"],
+                          env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
+    if done.returncode != 0:
+        raise unittest.SkipTest(f"versitygw cannot be built: {done.stdout.decode()[-300:]}")
+    return BUILD / "versitygw"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class VersityGw(Server):
+    """versitygw with a folder of its own."""
+    has_faults = False
+    # Its file system has no names with "//" and none over 255 bytes.
+    holds_odd_keys = False
+
+    def __init__(self, *options):
+        if options:
+            raise unittest.SkipTest("versitygw has no faults")
+        program = versitygw()
+        folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(folder.name)
+        for name in ("objects", "old"):
+            (root / name).mkdir()
+        port = free_port()
+        env = dict(os.environ, ROOT_ACCESS_KEY=ACCESS_KEY, ROOT_SECRET_KEY=SECRET_KEY)
+        process = subprocess.Popen(
+            [program, "--port", f"127.0.0.1:{port}", "--keep-alive", "--quiet", "posix",
+             "--versioning-dir", root / "old", root / "objects"],
+            env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        super().__init__(process, [port], folder)
+        self.wait_until_up()
+
+    def wait_until_up(self):
+        until = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.ports[0]), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        self.stop()
+        raise unittest.SkipTest("versitygw does not start")

@@ -1,0 +1,342 @@
+"""Whether what s3load records is what happened: against the log of the target, row by row."""
+import collections
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import BUILD
+from loadcase import Capture, LoadTest
+
+MS = 10**6
+KILLS = int(os.environ.get("S3LOAD_KILLS", "8"))
+AUTOTERMS = int(os.environ.get("S3LOAD_AUTOTERMS", "2"))
+
+
+class Truth(LoadTest):
+    def logged(self):
+        """The target's log of recorded requests, by thread and seq; a listing has several."""
+        by_row = collections.defaultdict(list)
+        for line in self.server.log():
+            parts = line["user_agent"].split("/")
+            if len(parts) == 4:
+                by_row[int(parts[2]), int(parts[3])].append(line)
+        return by_row
+
+    def assert_as_logged(self, capture, slack_ms):
+        """Each row is what the target did; durations differ by at most slack_ms, but for 1 %."""
+        logged = self.logged()
+        offsets = []
+        for r in capture.rows:
+            lines = logged.pop((r.thread, r.seq), [])
+            self.assertTrue(lines, f"{r.op} {r.thread}/{r.seq} was never received")
+            line = lines[-1]
+            if r.op != "LIST":
+                self.assertEqual(len(lines), 1)
+                self.assertEqual(line["key"], r.file if r.op != "DELETE" or r.file else "")
+            self.assertEqual(line["op"], r.op)
+            fault, status = line["fault"], int(line["status"])
+            self.assertEqual(bool(r.error), status >= 300 or fault not in ("", "slow", "delay"),
+                             (r.error, line))
+            if r.error:
+                if status >= 300:
+                    self.assertIn(f"HTTP {status}", r.error)
+                continue
+            n_bytes = line["bytes_in"] if r.op == "PUT" else line["bytes_out"]
+            self.assertEqual(r.bytes, int(n_bytes) if r.op in ("PUT", "GET") else 0)
+            self.assertEqual(r.n_objects, sum(int(l["n_objects"]) for l in lines))
+            took = sum(int(l["end_ns"]) - int(l["start_ns"]) for l in lines)
+            offsets.append((r.duration - took) / MS)
+            if r.op == "GET":
+                # The first byte was handed over before it was read here.
+                self.assertGreaterEqual(r.first_byte - r.start,
+                                        int(line["first_ns"]) - int(line["received_ns"]) - MS)
+        self.assertEqual(list(logged), [], "requests without a row")
+        offsets.sort()
+        self.assertGreater(offsets[0], -slack_ms)
+        self.assertLess(offsets[int(len(offsets) * 0.99)], slack_ms)
+
+    def test_mixed(self):
+        self.start("--fault", "latency=exp:3ms", "--fault", "op=GET,fail=503:0.05", "--fault",
+                   "op=GET,truncate=0.02,reset=0.02", "--seed", "7")
+        _, c = self.load("mixed", "--objects", "50", "--obj.size", "20KiB", "--obj.randsize",
+                         "--concurrent", "16", "--duration", "2s")
+        self.assertGreater(len(c.errors()), 10)
+        self.assertTrue(any("SlowDown" in r.error for r in c.errors()))
+        self.assert_as_logged(c, 20)
+
+    def test_get_list_delete(self):
+        self.start("--fault", "latency=uniform:1ms:5ms")
+        for command in ("get", "list", "delete", "stat", "put"):
+            with self.subTest(command=command):
+                self.start("--fault", "latency=uniform:1ms:5ms")
+                own = [] if command == "put" else ["--objects", "300"]
+                _, c = self.load(command, *own, "--obj.size", "3KiB", "--concurrent", "8",
+                                 "--duration", "500ms")
+                self.assertEqual(c.errors(), [])
+                self.assert_as_logged(c, 20)
+
+    def test_latency_of_known_law(self):
+        """Means of exponential and fixed delays, within the client's own small addition."""
+        for law, mean_ms in (("5ms", 5), ("exp:4ms", 4), ("uniform:1ms:9ms", 5)):
+            self.start("--fault", f"op=PUT,latency={law}")
+            _, c = self.load("put", "--obj.size", "1KiB", "--concurrent", "8", "--duration", "2s")
+            mean = sum(r.duration for r in c.rows) / len(c.rows) / MS
+            self.assertGreater(mean, mean_ms * 0.9)
+            self.assertLess(mean, mean_ms * 1.1 + 2)
+
+    def test_corruption(self):
+        self.start("--fault", "op=GET,corrupt=0.2")
+        args = ("get", "--objects", "5", "--obj.size", "100KiB", "--concurrent", "4",
+                "--duration", "500ms")
+        _, c = self.load(*args)
+        self.assertEqual(c.errors(), [])
+        _, c = self.load(*args, "--verify", "1")
+        bad = [r for r in c.errors() if "not what was uploaded" in r.error]
+        corrupted = [l for l in self.logged().values() if l[0]["fault"] == "corrupt"]
+        self.assertTrue(bad)
+        self.assertEqual(len(bad), len(c.errors()))
+        self.assertTrue(corrupted)
+        _, c = self.load(*args, "--verify", "3")
+        share = len(c.errors()) / len(c.of("GET"))
+        self.assertTrue(0.02 < share < 0.15, share)
+
+    def test_stalled_server_times_out(self):
+        self.start("--fault", "op=PUT,stall=300ms:1h")
+        state, c = self.load("put", "--request-timeout", "500ms", "--concurrent", "4", "--obj.size",
+                             "1KiB", "--duration", "600ms")
+        late = [r for r in c.rows if "timeout" in r.error]
+        self.assertEqual(len(late), 4)
+        for r in late:
+            self.assertTrue(500 * MS <= r.duration < 700 * MS, r.duration)
+
+    def test_open_loop_shows_a_stall(self):
+        """A server that stands still for a second: response times tell, few are in flight."""
+        self.start("--fault", "op=PUT,stall=500ms:1s")
+        _, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size", "1KiB",
+                         "--duration", "3s")
+        response = sorted(r.end - r.intended for r in c.rows)
+        service = sorted(r.end - r.start for r in c.rows)
+        self.assertGreater(response[int(len(response) * 0.8)], 100 * MS)
+        self.assertLess(service[int(len(service) * 0.8)], 50 * MS)
+        self.assertEqual(len(c.rows), 300)
+        # Due at fixed times, none skipped.
+        due = sorted(r.intended for r in c.rows)
+        self.assertTrue(all(abs(b - a - 10 * MS) < 1000 for a, b in zip(due, due[1:])))
+
+    def test_idle_connections(self):
+        """Those that the server closes meanwhile are noticed before they are used."""
+        self.start("--idle-timeout", "1")
+        state, c = self.load("put", "--rate", "0.6", "--concurrent", "1", "--obj.size", "1",
+                             "--duration", "6s")
+        self.assertEqual(c.errors(), [])
+        self.assertGreaterEqual(state["connects"], 3)
+
+    def test_host_selection(self):
+        self.start(n_ports=3)
+        _, c = self.load("put", "--host-select", "roundrobin", "--concurrent", "6", "--obj.size",
+                         "1KiB", "--duration", "500ms")
+        n = collections.Counter(r.endpoint for r in c.rows)
+        self.assertEqual(len(n), 3)
+        self.assertLessEqual(max(n.values()) - min(n.values()), 2)
+
+        # The slow one gets fewer.
+        self.start("--fault", "server=0,latency=20ms", n_ports=3)
+        _, c = self.load("put", "--concurrent", "6", "--obj.size", "1KiB", "--duration", "1s")
+        n = collections.Counter(r.endpoint for r in c.rows)
+        slow = n[f"http://127.0.0.1:{self.server.ports[0]}"]
+        self.assertGreater(slow, 10)
+        self.assertLess(slow, min(v for k, v in n.items() if not k.endswith(self.server.ports[0])))
+
+    def test_random_sizes(self):
+        """Equal numbers for each of the highest doublings, a chi-square test at 1 in 10,000."""
+        self.start()
+        _, c = self.load("put", "--obj.size", "64KiB", "--obj.randsize", "--concurrent", "8",
+                         "--duration", "2s", "--seed", "42")
+        sizes = [r.bytes for r in c.rows]
+        self.assertTrue(all(1 <= s <= 65536 for s in sizes))
+        self.assertGreater(len(sizes), 500)
+        # D = 8 doublings: the lowest share of two is linear below 2^(m+1), then one each.
+        edges = [0, 512] + [512 << i for i in range(1, 8)]
+        n = [sum(a < s <= b for s in sizes) for a, b in zip(edges, edges[1:])]
+        expected = len(sizes) / 8
+        chi2 = sum((k - expected) ** 2 / expected for k in n)
+        self.assertLess(chi2, 29.9, n)
+
+    def test_seed(self):
+        """The same seed, the same sizes and choices."""
+        self.start()
+        runs = [self.load("get", "--objects", "20", "--obj.size", "10KiB", "--obj.randsize",
+                          "--concurrent", "1", "--duration", "300ms", "--seed", "5")[1]
+                for _ in range(2)]
+        n = min(len(c.rows) for c in runs)
+        a, b = ([(r.op, r.bytes, r.file.split("/", 1)[1]) for r in c.rows[:n]] for c in runs)
+        self.assertEqual(a, b)
+
+    def test_autoterm_as_replayed(self):
+        self.start("--fault", "latency=2ms")
+        for i in range(AUTOTERMS):
+            for command, own in (("put", []), ("mixed", ["--objects", "50"])):
+                state, c = self.load(command, *own, "--obj.size", "1KiB", "--concurrent", "8",
+                                     "--autoterm", "--autoterm.dur", "500ms", "--autoterm.pct",
+                                     "30", "--duration", "20s")
+                self.assertEqual(state["end"], "autoterm")
+                replay = self.s3analyze("autoterm", "--json", "--autoterm.dur", "500ms",
+                                        "--autoterm.pct", "30", c.path).json()
+                stops = [o["stop"]["at_s"] for o in replay["operations"] if o["stopped"]]
+                self.assertEqual(stops, [state["autoterm"]["at_s"]])
+
+
+class Crashes(LoadTest):
+    def run_and(self, act, *options, path=None):
+        """Starts s3load put, calls act(process), waits; returns status, capture and stderr."""
+        path = path or self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+        p = subprocess.Popen([str(BUILD / "s3load"),
+                              *self.argv("put", "--obj.size", "1KiB", "--benchdata", str(path),
+                                         *options)],
+                             env={**os.environ, **self.environment()}, cwd=self.tmp,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        act(p)
+        out, err = p.communicate(timeout=60)
+        return p.returncode, Capture(path) if path.exists() else None, err.decode()
+
+    def test_kill(self):
+        """SIGKILL: what ended a second before is there, and reads without --salvage but for the
+        cut end."""
+        self.start("--fault", "latency=1ms")
+        generator = random.Random(20260101)
+        for _ in range(KILLS):
+            killed = []
+
+            def kill(p):
+                time.sleep(generator.uniform(0.3, 1.8))
+                killed.append(time.time_ns())
+                p.kill()
+            status, c, _ = self.run_and(kill, "--concurrent", "8", "--noclear")
+            self.assertEqual(status, -signal.SIGKILL)
+            have = {(r.thread, r.seq) for r in c.rows}
+            for line in self.server.log():
+                parts = line["user_agent"].split("/")
+                if parts[1].split()[-1] != c.start["run_id"] or len(parts) != 4:
+                    continue
+                ended = (int(line["start_real_ns"]) + int(line["end_ns"]) - int(line["start_ns"]))
+                if ended < killed[0] - 10**9:
+                    self.assertIn((int(parts[2]), int(parts[3])), have)
+            r = self.s3analyze("info", c.path, status=None)
+            if r.status != 0:
+                self.assertRegex(r.err, "truncated|cut|ends within|incomplete")
+            self.s3analyze("info", "--salvage", c.path)
+
+    def test_second_interrupt(self):
+        self.start("--fault", "op=PUT,stall=500ms:1h")
+
+        def interrupt(p):
+            time.sleep(1)
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            self.assertIsNone(p.poll(), "the requests in flight are waited for")
+            p.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        status, c, err = self.run_and(interrupt, "--concurrent", "4")
+        self.assertLess(time.monotonic() - begin, 4)
+        self.assertEqual(status, 130)
+        self.assertEqual([r.error for r in c.errors()], ["interrupted"] * 4)
+        self.assertIsNotNone(c.end)
+        self.assertIn("are left under", err)
+
+    def test_full_disk(self):
+        """A failed write of the capture ends the run at once; what was written can be read."""
+        self.start()
+        limit = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+                 "resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)); "
+                 "os.execv(sys.argv[1], sys.argv[1:])")
+        path = self.tmp / "full.csv.zst"
+        begin = time.monotonic()
+        r = self.check_run("/usr/bin/env", "python3", "-c", limit, BUILD / "s3load",
+                           *self.argv("put", "--obj.size", "1KiB", "--benchdata", path,
+                                      "--duration", "60s"),
+                           status=1, env=self.environment(), cwd=self.tmp)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertIn("full.csv.zst", r.err)
+        c = Capture(path)
+        self.assertGreater(len(c.rows), 100)
+        self.s3analyze("info", "--salvage", path)
+        self.assertEqual(self.keys(), 0)
+
+    def test_tmpfs_full(self):
+        self.start()
+        mount = self.tmp / "small"
+        mount.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(mount)],
+                              stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
+            # The same by a limit of the size of files: test_full_disk.
+            return
+        self.addCleanup(subprocess.run, ["umount", str(mount)])
+        status, c, err = self.run_and(lambda p: None, "--duration", "60s",
+                                      path=mount / "full.csv.zst")
+        self.assertEqual(status, 1)
+        self.assertIn("No space left", err)
+        self.assertGreater(len(c.rows), 100)
+
+    def test_synced(self):
+        """Frames and calls of fdatasync: at most 500 ms apart."""
+        self.start()
+        source, library, times = (self.tmp / n for n in ("sync.c", "sync.so", "times"))
+        source.write_text('#include <stdio.h>\n#include <sys/syscall.h>\n#include <time.h>\n'
+                          '#include <unistd.h>\nint fdatasync(int fd) { struct timespec t; '
+                          'clock_gettime(CLOCK_MONOTONIC, &t); FILE *f = fopen(TIMES, "a"); '
+                          'fprintf(f, "%ld.%09ld\\n", (long)t.tv_sec, t.tv_nsec); fclose(f); '
+                          'return (int)syscall(SYS_fdatasync, fd); }\n')
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source,
+                        f'-DTIMES="{times}"'], check=True)
+        _, c = self.load("put", "--obj.size", "1KiB", "--duration", "2s", "--concurrent", "2",
+                         env={"LD_PRELOAD": str(library)})
+        at = [float(line) for line in times.read_text().split()]
+        self.assertGreaterEqual(len(at), len(c.frames()))
+        self.assertLess(max(b - a for a, b in zip(at[1:], at[2:])), 0.6)
+        self.assertIn("# s3load/1 ", Capture(c.path).text.split("\n")[1])
+
+    def test_host_dies(self):
+        """Its requests are error rows, the run goes on."""
+        other = self.server_class("--bucket", "s3load-benchmark-bucket")
+        self.addCleanup(other.stop)
+        self.start()
+
+        def stop_other(p):
+            time.sleep(1)
+            other.stop()
+        status, c, _ = self.run_and(stop_other, "--host", f"{self.server.hosts},{other.hosts}",
+                                    "--duration", "2500ms", "--concurrent", "4")
+        self.assertEqual(c.end["end"], "duration")
+        dead = [r for r in c.rows if r.endpoint.endswith(other.ports[0])]
+        failed = [r for r in c.rows if r.error]
+        self.assertTrue(failed)
+        self.assertTrue(all(r in dead for r in failed))
+        self.assertTrue(any("curl: " in r.error for r in failed))
+        # It is tried again now and then, not in a storm.
+        self.assertLess(len(failed), 100)
+        last = max(r.end for r in c.rows)
+        alive = [r for r in c.rows if r not in dead and r.end > last - 500 * MS]
+        self.assertGreater(len(alive), 100)
+
+    def test_all_hosts_die(self):
+        self.start()
+
+        def stop(p):
+            time.sleep(0.7)
+            self.server.process.kill()
+        begin = time.monotonic()
+        status, c, err = self.run_and(stop, "--concurrent", "4")
+        self.assertEqual(status, 1)
+        self.assertIn("no host can be connected to", err)
+        self.assertLess(time.monotonic() - begin, 15)
+        self.assertEqual(c.end["end"], "error")
+        self.assertTrue(c.errors())
+
+    def test_no_host_at_all(self):
+        r = self.check_run("s3load", "put", "--host", "127.0.0.1:1", status=1, cwd=self.tmp,
+                           env=self.environment())
+        self.assertIn("no server answers", r.err)
+        self.assertEqual(list(self.tmp.glob("*.zst")), [])
