@@ -62,33 +62,35 @@ void dataset_unit_clear(struct dataset_unit *u)
     u->top_thread = -1;
 }
 
-static inline uint64_t load(const char *p, size_t n)
+static inline uint64_t load8(const char *p)
 {
-    uint64_t x = 0;
+    uint64_t x;
 
-    memcpy(&x, p, n);
+    memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
     return x;
 }
 
-/* The last up to 8 bytes of s, where names that differ mostly do. */
-static inline uint64_t tail_of(struct slice s)
+/* The first up to 8 bytes of s, all that there is of most names. */
+static inline uint64_t first_word(struct slice s)
 {
-    if (s.n >= 8)
-        return load(s.p + s.n - 8, 8);
-    if (s.n >= 4)
-        return load(s.p, 4) << 32 | load(s.p + s.n - 4, 4);
-    return s.n ? load(s.p, 1) << 16 | load(s.p + s.n / 2, 1) << 8 | load(s.p + s.n - 1, 1) : 0;
+    uint64_t x = load8(s.p);
+
+    return s.n >= 8 ? x : x & ~(UINT64_MAX << (8 * s.n));
 }
 
-/* Names are short: comparing them here beats calling memcmp. */
+/* The last 8 bytes, where hosts differ. */
+static inline uint64_t last_word(struct slice s)
+{
+    return s.n >= 8 ? load8(s.p + s.n - 8) : first_word(s);
+}
+
+/* Whether a is b, whose first or last word is the same. */
 static inline bool same(struct slice a, struct slice b)
 {
-    if (a.n != b.n || tail_of(a) != tail_of(b))
-        return false;
-    for (size_t i = 0; i + 8 < a.n; i += 8)
-        if (load(a.p + i, 8) != load(b.p + i, 8))
-            return false;
-    return true;
+    return a.n == b.n && (a.n <= 8 || memcmp(a.p, b.p, a.n) == 0);
 }
 
 static bool add_part(struct dataset_unit *u, struct err *e)
@@ -148,8 +150,14 @@ static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const s
         return no_memory(e);
     if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
         return false;
-    *recent = (struct dataset_unit_recent){u->ops.strings[g.op], u->hosts.strings[g.host],
-                                           u->clients.strings[g.client], id, g.op};
+    *recent = (struct dataset_unit_recent){.op = u->ops.strings[g.op],
+                                           .host = u->hosts.strings[g.host],
+                                           .client = u->clients.strings[g.client],
+                                           .op_word = first_word(r->op),
+                                           .host_word = last_word(r->endpoint),
+                                           .client_word = first_word(r->client),
+                                           .group = id,
+                                           .op_id = g.op};
     return true;
 }
 
@@ -157,13 +165,14 @@ static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const s
 static inline const struct dataset_unit_recent *group_of(struct dataset_unit *u,
                                                          const struct record *r, struct err *e)
 {
-    uint64_t mix = tail_of(r->op) * UINT64_C(0x9e3779b97f4a7c15) ^
-                   tail_of(r->endpoint) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                   tail_of(r->client) * UINT64_C(0x165667b19e3779f9);
+    uint64_t op = first_word(r->op), host = last_word(r->endpoint), client = first_word(r->client);
+    uint64_t mix = op * UINT64_C(0x9e3779b97f4a7c15) ^ host * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                   client * UINT64_C(0x165667b19e3779f9);
     struct dataset_unit_recent *recent = &u->recent[mix >> (64 - DATASET_UNIT_RECENT_LOG)];
 
-    if (__builtin_expect(recent->op.p && same(recent->op, r->op) &&
-                             same(recent->host, r->endpoint) && same(recent->client, r->client),
+    if (__builtin_expect(recent->op_word == op && recent->host_word == host &&
+                             recent->client_word == client && same(r->op, recent->op) &&
+                             same(r->endpoint, recent->host) && same(r->client, recent->client),
                          1))
         return recent;
     return find_group(u, r, recent, e) ? recent : NULL;

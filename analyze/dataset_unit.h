@@ -44,6 +44,7 @@ struct dataset_unit {
     /* Groups seen lately, by a cheap hash of their strings. */
     struct dataset_unit_recent {
         struct slice op, host, client; /* owned by the dictionaries; op.p NULL: free */
+        uint64_t op_word, host_word, client_word;
         uint32_t group, op_id;
     } recent[1 << DATASET_UNIT_RECENT_LOG];
     /* What the ids are in the dataset; filled by whoever commits. */

@@ -58,7 +58,7 @@ static void add_field(struct row_csv *s, const char *p, size_t n)
         s->n_fields++;
         return;
     }
-    if (s->n_bytes + n > s->cap) {
+    if (s->n_bytes + n + RECORD_PADDING > s->cap) {
         size_t cap = (s->n_bytes + n) * 2 + 512;
         char *grown = realloc(s->bytes, cap);
         if (!grown) {

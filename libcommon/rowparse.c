@@ -126,9 +126,12 @@ static bool bad_field(char *why, size_t size, int column, struct slice f, const 
     return false;
 }
 
+/* What a column that is not there holds. */
+static const char nothing[RECORD_PADDING];
+
 static struct slice field_of(const struct recfile_layout *l, const struct slice *fields, int column)
 {
-    return l->field[column] >= 0 ? fields[l->field[column]] : (struct slice){"", 0};
+    return l->field[column] >= 0 ? fields[l->field[column]] : (struct slice){nothing, 0};
 }
 
 static bool get_time(const struct recfile_layout *l, const struct slice *fields, int column,
@@ -317,7 +320,7 @@ static inline __attribute__((always_inline)) struct slice indexed_field(struct i
 static inline __attribute__((always_inline)) struct slice
 text_field(struct indexed_row row, const struct recfile_layout *l, int column)
 {
-    return l->field[column] < 0 ? (struct slice){"", 0} : indexed_field(row, l->field[column]);
+    return l->field[column] < 0 ? (struct slice){nothing, 0} : indexed_field(row, l->field[column]);
 }
 
 static inline __attribute__((always_inline)) bool

@@ -725,7 +725,12 @@ static void on_body(struct worker *w, const char *data, size_t n)
 /* The connection ended, or what it brought is no HTTP. */
 static void on_broken(struct worker *w, const char *why)
 {
-    set_error(w, "%s", w->broken ? w->xml_error.msg : why);
+    if (w->broken)
+        why = w->xml_error.msg;
+    if (w->http.status >= 300)
+        set_error(w, "HTTP %d, %s", w->http.status, why);
+    else
+        set_error(w, "%s", why);
     w->result.status = w->http.status;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;

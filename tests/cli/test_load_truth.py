@@ -302,7 +302,7 @@ class Crashes(LoadTest):
         """Its requests are error rows, the run goes on."""
         other = self.server_class("--bucket", "s3load-benchmark-bucket")
         self.addCleanup(other.stop)
-        self.start()
+        self.start("--bucket", "s3load-benchmark-bucket")
 
         def stop_other(p):
             time.sleep(1)
