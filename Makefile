@@ -4,6 +4,7 @@
 #   make check                 all tests ("N passed, N failed"); CHECK_FLAGS=--skip-is-failure in CI
 #   make demo                  what s3analyze says of a capture in testdata/
 #   make bench                 speed and memory (tests/bench)
+#   make bench-load            cost and clock of s3load
 #   make bench-stats           false alarms, coverage and power of the statistics, simulated
 #   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
 #   make uninstall clean dist distcheck format format-check layering
@@ -175,6 +176,10 @@ bench: all $(BENCHES)
 bench-stats: $(B)/bench/stats
 	$(B)/bench/stats
 
+# What s3load costs, and how true its clock is.
+bench-load: all $(BENCHES)
+	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
+
 layering:
 	@tests/layering
 
@@ -244,7 +249,7 @@ distcheck: dist
 	rm -rf build/distcheck
 
 FORCE:
-.PHONY: all tests check demo bench bench-stats layering format format-check docs install uninstall \
+.PHONY: all tests check demo bench bench-load bench-stats layering format format-check docs install uninstall \
 	clean dist distcheck FORCE
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

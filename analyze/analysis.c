@@ -304,16 +304,8 @@ static bool finish_total(struct plan *p, struct err *e)
 static bool analyse(struct plan *p, struct err *e)
 {
     size_t n_rows = 0;
-    struct run_scan *run = &p->run_scan;
-    *run = (struct run_scan){.d = p->d, .start_ns = INT64_MAX, .end_ns = INT64_MIN};
-    for (size_t k = 0; k < p->n; k++) {
-        const struct scan_part *all = &p->entries[k].scan.all;
+    for (size_t k = 0; k < p->n; k++)
         n_rows += p->entries[k].table->n;
-        if (scan_part_first_start_ns(all) < run->start_ns)
-            run->start_ns = scan_part_first_start_ns(all);
-        if (all->last_end_ns > run->end_ns)
-            run->end_ns = all->last_end_ns;
-    }
     bool with_total = p->a->mixed && n_rows > 0;
 
     for (size_t k = 0; k < p->n; k++)
@@ -329,8 +321,6 @@ static bool analyse(struct plan *p, struct err *e)
             add_entry_tasks(p, &p->entries[k]);
     if (with_total)
         plan_add_task(p, segment_set, &p->total, n_rows, 5);
-    if (n_rows > 0)
-        plan_add_task(p, run_scan_fill, run, n_rows, 2);
     if (!plan_run_tasks(p, e))
         return false;
 
@@ -356,7 +346,7 @@ static bool run(struct plan *p, struct err *e)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && analysis_warnings(a, &p->run_scan, e);
+    return analyse(p, e) && analysis_warnings(a, p->scans, p->n, e);
 }
 
 static bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e)
@@ -386,7 +376,6 @@ static void plan_fini(struct plan *p)
         requests_work_fini(&p->entries[k].requests);
     }
     set_fini(&p->total);
-    run_scan_fini(&p->run_scan);
     free(p->entries);
     free(p->scans);
     free(p->tasks);

@@ -27,36 +27,20 @@ bool plan_scan(struct plan *p, struct err *e)
     return true;
 }
 
-static bool keep_row(void *ctx, const struct table *t, size_t i)
-{
-    const struct plan_keep *k = ctx;
-    return t->start[i] >= k->from_ns && t->start[i] <= k->last_ns && table_end(t, i) <= k->end_ns;
-}
+/* ---- Dropping rows ---- */
 
-/* Drops what x->keep does not name and scans what is left. */
-static bool drop_and_scan(void *entry, struct err *e)
+static bool drop_rows(void *entry, struct err *e)
 {
     struct plan_entry *x = entry;
-    const struct scan_part *all = &x->scan.all;
-    int64_t last_start_ns =
-        all->ok.last_ns > all->failed.last_ns ? all->ok.last_ns : all->failed.last_ns;
-    if (x->table->n == 0 ||
-        (scan_part_first_start_ns(all) >= x->keep.from_ns && last_start_ns <= x->keep.last_ns &&
-         all->last_end_ns <= x->keep.end_ns))
-        return true;
-    table_retain(x->table, keep_row, &x->keep);
-    scan_fini(&x->scan);
-    return scan_entry(x, e);
+    return scan_drop(&x->scan, x->plan->d, x->table, &x->keep, e);
 }
 
-static bool drop_and_scan_all(struct plan *p, struct err *e)
+static bool drop_all(struct plan *p, struct err *e)
 {
     for (size_t k = 0; k < p->n; k++)
-        plan_add_task(p, drop_and_scan, &p->entries[k], p->entries[k].table->n, 1);
+        plan_add_task(p, drop_rows, &p->entries[k], p->entries[k].table->n, 1);
     return plan_run_tasks(p, e);
 }
-
-/* ---- Dropping rows ---- */
 
 static int64_t add_clamped(int64_t a, int64_t b)
 {
@@ -71,27 +55,27 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
     if (o->skip_ns <= 0 && !o->has_from && !o->has_to)
         return true;
     int64_t run_start_ns = p->a->run_start_ns;
-    struct plan_keep window = PLAN_KEEP_ALL;
+    struct scan_keep window = SCAN_KEEP_ALL;
     if (o->has_from)
         window.from_ns = o->from_is_relative ? add_clamped(run_start_ns, o->from_ns) : o->from_ns;
     if (o->has_to)
         window.last_ns = add_clamped(o->to_ns, (o->to_is_relative ? run_start_ns : 0) - 1);
     for (size_t k = 0; k < p->n; k++) {
-        struct plan_keep *keep = &p->entries[k].keep;
+        struct scan_keep *keep = &p->entries[k].keep;
         *keep = window;
         int64_t skip_to_ns =
             add_clamped(scan_part_first_start_ns(&p->entries[k].scan.all), o->skip_ns);
         if (o->skip_ns > 0 && skip_to_ns > keep->from_ns)
             keep->from_ns = skip_to_ns;
     }
-    return drop_and_scan_all(p, e);
+    return drop_all(p, e);
 }
 
 static bool drop_outside(struct plan *p, const struct segment_range *r, struct err *e)
 {
     for (size_t k = 0; k < p->n; k++)
-        p->entries[k].keep = (struct plan_keep){r->start_ns, INT64_MAX, r->end_ns};
-    return drop_and_scan_all(p, e);
+        p->entries[k].keep = (struct scan_keep){r->start_ns, INT64_MAX, r->end_ns};
+    return drop_all(p, e);
 }
 
 /* ---- Where the all-threads range keeps little ---- */

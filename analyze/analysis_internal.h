@@ -62,28 +62,59 @@ static inline int64_t scan_part_first_start_ns(const struct scan_part *p)
 
 void scan_part_merge(struct scan_part *to, const struct scan_part *from);
 
+/* When a thread ran, and for how long it was busy. */
+struct scan_thread {
+    int64_t n;
+    uint64_t busy_ns; /* may wrap around: years of requests at a time */
+    int64_t first_start_ns, last_end_ns;
+};
+
 /* Rows i * SCAN_BLOCK and following. Rows that lie at the edges of a range are found by looking at
  * the blocks first: recorded rows are about in order of time, so few blocks reach over an edge. */
 #define SCAN_BLOCK 1024
 struct scan_block {
     int64_t min_start_ns, max_end_ns;
+    bool failed; /* some request of it failed */
 };
 
-/* One pass over a table. */
+/* What the successful requests of a block moved. */
+struct scan_amount {
+    int64_t bytes, n_objects;
+};
+
+#define SCAN_MAX_AMOUNTS 32 /* places by which amounts are told apart */
+
+/* Requests that start in [from_ns, last_ns] and end at end_ns or before. */
+struct scan_keep {
+    int64_t from_ns, last_ns, end_ns;
+};
+
+#define SCAN_KEEP_ALL ((struct scan_keep){INT64_MIN, INT64_MAX, INT64_MAX})
+
+/* What is known of a table. */
 struct scan {
     const struct table *t;
-    struct scan_part *parts;        /* by place */
-    struct segment_thread *threads; /* by thread index, over all requests */
+    struct scan_part *parts;       /* by place */
+    struct segment_thread *ranges; /* by thread index, over all requests */
+    struct scan_thread *threads;   /* by thread index, over all requests */
     struct scan_block *blocks;
     size_t n_blocks;
+    struct scan_amount *amounts; /* block x place, or by block: all places together */
+    size_t n_amounts;            /* of each block: the number of places, or 1 */
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
     int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
 };
 
-/* False: out of memory, or a sum past 63 bits. scan_fini may be called in any case. */
+/* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in
+ * any case. */
 bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e);
 void scan_fini(struct scan *s);
+
+/* Drops the other rows from the scan's table `t`; rows change their places. Costs the rows at the
+ * edges. False: out of memory; nothing has changed then. */
+bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
+               const struct scan_keep *keep, struct err *e);
 
 static inline size_t scan_block_end(const struct scan *s, size_t block)
 {
@@ -153,22 +184,44 @@ static inline bool set_is_grouped(const struct set *s, const struct set_group *g
 /* The successful requests of a table inside a range, or the rows named by a list of pairs. */
 struct rows {
     const struct table *t;
+    const struct scan *scan;    /* of t; unless pair != NULL */
     struct segment_range range; /* unless pair != NULL */
     const uint64_t *pair;
     unsigned shift; /* 0: the row in the low, 32: in the high half of each */
     size_t n;       /* rows or pairs to look at */
 };
 
-/* Row k of them; false: not one of them. */
-static inline bool rows_get(const struct rows *r, size_t k, size_t *row)
+/* Some of them, to look at one after another. */
+struct rows_block {
+    size_t from, to;
+    bool all; /* each is one of them */
+};
+
+static inline size_t rows_n_blocks(const struct rows *r)
 {
-    if (r->pair != NULL) {
-        *row = (uint32_t)(r->pair[k] >> r->shift);
-        return true;
-    }
-    *row = k;
-    return r->t->error[k] == 0 && r->t->start[k] >= r->range.start_ns &&
-           table_end(r->t, k) <= r->range.end_ns;
+    return r->pair != NULL ? 1 : r->scan->n_blocks;
+}
+
+static inline struct rows_block rows_block(const struct rows *r, size_t block)
+{
+    if (r->pair != NULL)
+        return (struct rows_block){0, r->n, true};
+    const struct scan_block *b = &r->scan->blocks[block];
+    return (struct rows_block){
+        .from = block * SCAN_BLOCK,
+        .to = scan_block_end(r->scan, block),
+        .all =
+            !b->failed && b->min_start_ns >= r->range.start_ns && b->max_end_ns <= r->range.end_ns,
+    };
+}
+
+/* Row k of a block; false: not one of them. */
+static inline bool rows_get(const struct rows *r, const struct rows_block *block, size_t k,
+                            size_t *row)
+{
+    *row = r->pair != NULL ? (uint32_t)(r->pair[k] >> r->shift) : k;
+    return block->all || (r->t->error[k] == 0 && r->t->start[k] >= r->range.start_ns &&
+                          table_end(r->t, k) <= r->range.end_ns);
 }
 
 /* Size classes (section 8, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]). */
@@ -256,20 +309,9 @@ void analysis_errors_free(struct operation *op);
 
 /* ---- analysis_warnings.c ---- */
 
-/* One pass over all requests: how busy each thread was, and when none of them ran. */
-#define RUN_SCAN_BINS 1024
-struct run_scan {
-    const struct dataset *d;
-    int64_t start_ns, end_ns;          /* of the run: first start, last end */
-    struct thread_time *threads;       /* NULL: no requests */
-    int64_t change[RUN_SCAN_BINS + 2]; /* in the number of requests that run, by bin of time */
-};
-
-/* Takes a struct run_scan with d, start_ns and end_ns. run_scan_fini may be called in any case. */
-bool run_scan_fill(void *run_scan, struct err *e);
-void run_scan_fini(struct run_scan *s);
-
-bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err *e);
+/* scans: of all tables, as they were analysed. */
+bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                       struct err *e);
 void analysis_warnings_free(struct analysis *a);
 
 /* ---- analysis_series.c ---- */

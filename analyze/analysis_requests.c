@@ -23,7 +23,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     *w = (struct requests_work){
         .op = op,
         .s = s,
-        .rows = {.t = t, .range = s->ok, .n = t->n},
+        .rows = {.t = t, .scan = s->scans[0], .range = s->ok, .n = t->n},
         .hosts = parts_of(&s->hosts),
         .clients = parts_of(&s->clients),
     };
@@ -158,8 +158,11 @@ bool requests_sizes(void *work, struct err *e)
     int64_t n_by_class[SAMPLE_N_CLASSES] = {0}, n = 0;
     __int128 bytes = 0;
     size_t row;
-    for (size_t k = 0; k < w->rows.n; k++) {
-        if (rows_get(&w->rows, k, &row)) {
+    for (size_t b = 0; b < rows_n_blocks(&w->rows); b++) {
+        const struct rows_block block = rows_block(&w->rows, b);
+        for (size_t k = block.from; k < block.to; k++) {
+            if (!rows_get(&w->rows, &block, k, &row))
+                continue;
             int64_t size = packed_get(&w->rows.t->bytes, row);
             n_by_class[sample_class(size)]++;
             bytes += size;

@@ -26,34 +26,41 @@ const int64_t sample_class_edges[SAMPLE_N_CLASSES + 1] = {
     INT64_MAX,
 };
 
+/* The class of the smallest number with so many bits. */
+static const uint8_t class_of_bits[64] = {
+    0,  1,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  4,  4,  5,  5,  5,  6,  6,  6,  7,
+    7,  7,  7,  8,  8,  8,  9,  9,  9,  10, 10, 10, 10, 11, 11, 11, 12, 12, 12, 13, 13, 13,
+    13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13,
+};
+
 size_t sample_class(int64_t bytes)
 {
-    size_t c = 0;
-    while (c + 1 < SAMPLE_N_CLASSES && bytes >= sample_class_edges[c + 1])
-        c++;
-    return c;
+    size_t c = bytes > 0 ? class_of_bits[64 - __builtin_clzll((unsigned long long)bytes)] : 0;
+    return c + (c + 1 < SAMPLE_N_CLASSES && bytes >= sample_class_edges[c + 1]);
 }
 
 /* ---- Moments ---- */
 
-/* Sums of values and of their squares, the latter in 192 bits. */
+/* Sums of values and of their squares; the squares of values that have more than 32 bits in 192
+ * bits. */
 struct sums {
-    int64_t n, min, max;
+    int64_t n;
     __int128 sum;
+    unsigned __int128 small_squares;
     unsigned __int128 squares;
     uint64_t squares_over;
 };
 
-static const struct sums sums_none = {.min = INT64_MAX, .max = INT64_MIN};
-
 static inline void sums_add(struct sums *s, int64_t v)
 {
+    s->n++;
+    s->sum += v;
+    if (__builtin_expect(v >= 0 && v <= UINT32_MAX, 1)) {
+        s->small_squares += (uint64_t)v * (uint64_t)v;
+        return;
+    }
     uint64_t size = v < 0 ? -(uint64_t)v : (uint64_t)v;
     unsigned __int128 square = (unsigned __int128)size * size;
-    s->n++;
-    s->min = v < s->min ? v : s->min;
-    s->max = v > s->max ? v : s->max;
-    s->sum += v;
     s->squares += square;
     s->squares_over += s->squares < square;
 }
@@ -61,9 +68,8 @@ static inline void sums_add(struct sums *s, int64_t v)
 static void sums_merge(struct sums *to, const struct sums *from)
 {
     to->n += from->n;
-    to->min = from->min < to->min ? from->min : to->min;
-    to->max = from->max > to->max ? from->max : to->max;
     to->sum += from->sum;
+    to->small_squares += from->small_squares;
     to->squares += from->squares;
     to->squares_over += from->squares_over + (to->squares < from->squares);
 }
@@ -97,8 +103,9 @@ static double sums_stddev(const struct sums *s)
     unsigned __int128 size = s->sum < 0 ? -(unsigned __int128)s->sum : (unsigned __int128)s->sum;
     const uint64_t n[] = {(uint64_t)s->n};
     const uint64_t sum[] = {(uint64_t)size, (uint64_t)(size >> 64)};
-    const uint64_t squares[] = {(uint64_t)s->squares, (uint64_t)(s->squares >> 64),
-                                s->squares_over};
+    unsigned __int128 all = s->squares + s->small_squares;
+    const uint64_t squares[] = {(uint64_t)all, (uint64_t)(all >> 64),
+                                s->squares_over + (all < s->squares)};
     uint64_t x[4], y[4];
     multiply(squares, 3, n, 1, x);
     multiply(sum, 2, sum, 2, y);
@@ -112,87 +119,275 @@ static double sums_stddev(const struct sums *s)
     return sqrt(difference / (double)s->n / (double)(s->n - 1));
 }
 
-/* ---- Values ---- */
+/* ---- Moments and quantiles ---- */
 
-/* Values by part: those of part p are n = sums[p].n values from v + first[p] on. 8 bytes a row. */
-struct sample {
-    int64_t *v;
-    size_t *first; /* parts + 1 */
-    struct sums *sums;
-    size_t n_parts, n;
+#define MAX_PERCENTS 5
+
+/* Of the values of one part, or of all. */
+struct figures {
+    struct sums sums;
+    int64_t min, max;
+    int64_t q[MAX_PERCENTS];
 };
 
-static bool sample_alloc(struct sample *s, const struct parts *parts, struct err *e)
+/* What is wanted of which values. */
+struct question {
+    const struct rows *rows;
+    const struct parts *parts;
+    const struct packed *column, *plus; /* plus: another column to add; NULL: none */
+    size_t n_percents;
+    unsigned percents[MAX_PERCENTS];
+};
+
+/* The value of a row; false: it has none. */
+static inline bool value_of(const struct question *q, size_t row, int64_t *value)
 {
-    *s = (struct sample){
-        .first = malloc((parts->n + 1) * sizeof *s->first),
-        .sums = malloc((parts->n + 1) * sizeof *s->sums),
-        .n_parts = parts->n,
+    if (!packed_has(q->column, row) || (q->plus != NULL && !packed_has(q->plus, row)))
+        return false;
+    *value = packed_get(q->column, row) + (q->plus != NULL ? packed_get(q->plus, row) : 0);
+    return true;
+}
+
+/* Ranks of the least value, the quantiles and the greatest one; returns how many. */
+static size_t ranks_of(const struct question *q, size_t n, size_t ranks[MAX_PERCENTS + 2])
+{
+    ranks[0] = 0;
+    for (size_t i = 0; i < q->n_percents; i++)
+        ranks[i + 1] = analysis_quantile_index(n, q->percents[i]);
+    ranks[q->n_percents + 1] = n - 1;
+    return q->n_percents + 2;
+}
+
+static void take_ranks(struct figures *f, const struct question *q, const int64_t *values)
+{
+    f->min = values[0];
+    memcpy(f->q, values + 1, q->n_percents * sizeof *f->q);
+    f->max = values[q->n_percents + 1];
+}
+
+static struct sums sums_of_all(const struct figures *parts, size_t n)
+{
+    struct sums all = {0};
+    for (size_t p = 0; p < n; p++)
+        sums_merge(&all, &parts[p].sums);
+    return all;
+}
+
+/* ---- By counting: few parts with many rows, in two passes ---- */
+
+#define COUNTED_MAX_PARTS 16
+#define COUNTED_MIN_ROWS  16384 /* a part */
+
+struct counted {
+    struct hist_picker parts[COUNTED_MAX_PARTS], all;
+    bool *wanted; /* by bucket: some picker wants its values */
+    bool with_all;
+};
+
+static bool counted_init(struct counted *c, size_t n_parts, bool with_all)
+{
+    *c = (struct counted){
+        .wanted = calloc(HIST_N_INDEXES, sizeof *c->wanted),
+        .with_all = with_all,
     };
-    if (s->first == NULL || s->sums == NULL)
-        return err_set(e, "out of memory");
+    bool ok = c->wanted != NULL && (!with_all || hist_picker_init(&c->all));
+    for (size_t p = 0; ok && p < n_parts; p++)
+        ok = hist_picker_init(&c->parts[p]);
+    return ok;
+}
+
+static void counted_fini(struct counted *c)
+{
+    for (size_t p = 0; p < COUNTED_MAX_PARTS; p++)
+        hist_picker_fini(&c->parts[p]);
+    hist_picker_fini(&c->all);
+    free(c->wanted);
+}
+
+static void count_values(struct counted *c, const struct question *q, struct figures *by_part)
+{
+    size_t row;
+    int64_t v;
+    for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
+        const struct rows_block block = rows_block(q->rows, b);
+        for (size_t k = block.from; k < block.to; k++) {
+            if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
+                continue;
+            size_t p = part_of(q->parts, q->rows->t, row);
+            sums_add(&by_part[p].sums, v);
+            hist_picker_count(&c->parts[p], v);
+        }
+    }
+}
+
+static void collect_values(struct counted *c, const struct question *q)
+{
+    size_t row;
+    int64_t v;
+    for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
+        const struct rows_block block = rows_block(q->rows, b);
+        for (size_t k = block.from; k < block.to; k++) {
+            if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v) ||
+                !c->wanted[hist_index(v)])
+                continue;
+            hist_picker_collect(&c->parts[part_of(q->parts, q->rows->t, row)], v);
+            if (c->with_all)
+                hist_picker_collect(&c->all, v);
+        }
+    }
+}
+
+static bool aim(struct hist_picker *p, const struct question *q, const struct figures *f,
+                bool *wanted)
+{
+    size_t ranks[MAX_PERCENTS + 2];
+    if (f->sums.n == 0)
+        return hist_picker_aim(p, NULL, 0);
+    bool ok = hist_picker_aim(p, ranks, ranks_of(q, (size_t)f->sums.n, ranks));
+    if (ok)
+        hist_picker_mark(p, wanted);
+    return ok;
+}
+
+static void finish(struct hist_picker *p, const struct question *q, struct figures *f)
+{
+    size_t ranks[MAX_PERCENTS + 2];
+    int64_t values[MAX_PERCENTS + 2];
+    if (f->sums.n == 0)
+        return;
+    ranks_of(q, (size_t)f->sums.n, ranks);
+    hist_picker_finish(p, ranks, values);
+    take_ranks(f, q, values);
+}
+
+static bool answer_by_counting(const struct question *q, struct figures *all,
+                               struct figures *by_part, struct err *e)
+{
+    struct counted c;
+    size_t n = q->parts->n;
+    bool ok = counted_init(&c, n, all != NULL && n > 1);
+    if (ok)
+        count_values(&c, q, by_part);
+    if (ok && c.with_all) {
+        all->sums = sums_of_all(by_part, n);
+        for (size_t p = 0; p < n; p++)
+            hist_picker_merge(&c.all, &c.parts[p]);
+        ok = aim(&c.all, q, all, c.wanted);
+    }
+    for (size_t p = 0; ok && p < n; p++)
+        ok = aim(&c.parts[p], q, &by_part[p], c.wanted);
+    if (ok)
+        collect_values(&c, q);
+    for (size_t p = 0; ok && p < n; p++)
+        finish(&c.parts[p], q, &by_part[p]);
+    if (ok && c.with_all)
+        finish(&c.all, q, all);
+    else if (ok && all != NULL)
+        *all = by_part[0];
+    counted_fini(&c);
+    return ok || err_set(e, "out of memory");
+}
+
+/* ---- By holding the values: 8 bytes a row, in one pass ---- */
+
+/* Values by part: those of part p stand from v + first[p] on. */
+struct sample {
+    int64_t *v;
+    size_t *first;
+};
+
+static bool sample_init(struct sample *s, const struct parts *parts, struct err *e)
+{
+    *s = (struct sample){.first = malloc((parts->n + 1) * sizeof *s->first)};
     size_t room = 0;
-    for (size_t p = 0; p < parts->n; p++) {
+    for (size_t p = 0; s->first != NULL && p < parts->n; p++) {
         s->first[p] = room;
-        s->sums[p] = sums_none;
         room += (size_t)parts->room[p];
     }
     s->v = malloc((room + 1) * sizeof *s->v);
-    return s->v != NULL || err_set(e, "out of memory");
+    return (s->first != NULL && s->v != NULL) || err_set(e, "out of memory");
 }
 
 static void sample_fini(struct sample *s)
 {
     free(s->v);
     free(s->first);
-    free(s->sums);
 }
 
-static inline void sample_add(struct sample *s, size_t part, int64_t value)
+/* Closes the gaps behind parts that have fewer values than room. */
+static void sample_close(struct sample *s, const struct figures *by_part, size_t n_parts)
 {
-    struct sums *x = &s->sums[part];
-    s->v[s->first[part] + (size_t)x->n] = value;
-    sums_add(x, value);
-}
-
-/* Closes the gaps that parts with fewer values than room left. */
-static void sample_close(struct sample *s)
-{
-    for (size_t p = 0; p < s->n_parts; p++) {
-        size_t n = (size_t)s->sums[p].n;
-        if (s->first[p] != s->n)
-            memmove(s->v + s->n, s->v + s->first[p], n * sizeof *s->v);
-        s->first[p] = s->n;
-        s->n += n;
+    size_t n_before = 0;
+    for (size_t p = 0; p < n_parts; p++) {
+        size_t n = (size_t)by_part[p].sums.n;
+        if (s->first[p] != n_before)
+            memmove(s->v + n_before, s->v + s->first[p], n * sizeof *s->v);
+        s->first[p] = n_before;
+        n_before += n;
     }
 }
 
-/* The values of a column, plus those of another one if there is one. */
-static bool sample_column(struct sample *s, const struct rows *rows, const struct parts *parts,
-                          const struct packed *column, const struct packed *plus, struct err *e)
+/* Values of ascending ranks; v is reordered. */
+static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out,
+                          struct err *e)
 {
-    if (!sample_alloc(s, parts, e))
-        return false;
-    size_t row;
-    for (size_t k = 0; k < rows->n; k++) {
-        if (!rows_get(rows, k, &row) || !packed_has(column, row) ||
-            (plus != NULL && !packed_has(plus, row)))
-            continue;
-        int64_t value = packed_get(column, row) + (plus != NULL ? packed_get(plus, row) : 0);
-        sample_add(s, part_of(parts, rows->t, row), value);
-    }
-    sample_close(s);
+    if (n >= COUNTED_MIN_ROWS)
+        return hist_select(v, n, ranks, n_ranks, out) || err_set(e, "out of memory");
+    hist_select_in_place(v, n, ranks, n_ranks, out);
     return true;
 }
 
-/* Quantiles of n > 0 values. */
-static bool quantiles(const int64_t *v, size_t n, const unsigned *percents, size_t n_percents,
-                      int64_t *out, struct err *e)
+/* Quantiles of f->sums.n values; v is reordered. */
+static bool select_figures(struct figures *f, const struct question *q, int64_t *v, struct err *e)
 {
-    size_t ranks[8];
-    for (size_t i = 0; i < n_percents; i++)
-        ranks[i] = analysis_quantile_index(n, percents[i]);
-    return hist_select(v, n, ranks, n_percents, out) || err_set(e, "out of memory");
+    size_t ranks[MAX_PERCENTS + 2], n = (size_t)f->sums.n;
+    int64_t values[MAX_PERCENTS + 2];
+    if (n == 0)
+        return true;
+    if (!select_values(v, n, ranks, ranks_of(q, n, ranks), values, e))
+        return false;
+    take_ranks(f, q, values);
+    return true;
+}
+
+static bool answer_by_holding(const struct question *q, struct figures *all,
+                              struct figures *by_part, struct err *e)
+{
+    struct sample s;
+    size_t row;
+    int64_t v;
+    bool ok = sample_init(&s, q->parts, e);
+    for (size_t b = 0; ok && b < rows_n_blocks(q->rows); b++) {
+        const struct rows_block block = rows_block(q->rows, b);
+        for (size_t k = block.from; k < block.to; k++) {
+            if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
+                continue;
+            size_t p = part_of(q->parts, q->rows->t, row);
+            s.v[s.first[p] + (size_t)by_part[p].sums.n] = v;
+            sums_add(&by_part[p].sums, v);
+        }
+    }
+    if (ok)
+        sample_close(&s, by_part, q->parts->n);
+    /* First the parts: reordering all values would mix them. */
+    for (size_t p = 0; ok && p < q->parts->n; p++)
+        ok = select_figures(&by_part[p], q, s.v + s.first[p], e);
+    if (ok && all != NULL) {
+        all->sums = sums_of_all(by_part, q->parts->n);
+        ok = select_figures(all, q, s.v, e);
+    }
+    sample_fini(&s);
+    return ok;
+}
+
+/* Figures of each part (by_part, all zero), and of all together unless `all` is NULL. */
+static bool answer(const struct question *q, struct figures *all, struct figures *by_part,
+                   struct err *e)
+{
+    size_t n = q->parts->n;
+    if (q->rows->pair == NULL && n <= COUNTED_MAX_PARTS && q->rows->n / n >= COUNTED_MIN_ROWS)
+        return answer_by_counting(q, all, by_part, e);
+    return answer_by_holding(q, all, by_part, e);
 }
 
 /* ---- Durations and TTFBs ---- */
@@ -203,85 +398,68 @@ static void *at(void *first, size_t i, size_t stride)
     return (char *)first + i * stride;
 }
 
-static bool fill_durations(struct durations *d, const int64_t *v, const struct sums *s,
-                           struct err *e)
+static void fill_durations(struct durations *d, const struct figures *f)
 {
-    int64_t q[3];
-    if (s->n == 0)
-        return true;
-    if (!quantiles(v, (size_t)s->n, (const unsigned[]){50, 90, 99}, 3, q, e))
-        return false;
+    if (f->sums.n == 0)
+        return;
     d->present = true;
-    d->n = s->n;
-    d->mean_ns = sums_mean(s);
-    d->stddev_ns = sums_stddev(s);
-    d->p50_ns = q[0];
-    d->p90_ns = q[1];
-    d->p99_ns = q[2];
-    d->fastest_ns = s->min;
-    d->slowest_ns = s->max;
-    return true;
+    d->n = f->sums.n;
+    d->mean_ns = sums_mean(&f->sums);
+    d->stddev_ns = sums_stddev(&f->sums);
+    d->p50_ns = f->q[0];
+    d->p90_ns = f->q[1];
+    d->p99_ns = f->q[2];
+    d->fastest_ns = f->min;
+    d->slowest_ns = f->max;
 }
 
-static bool fill_ttfb(struct ttfb *t, const int64_t *v, const struct sums *s, struct err *e)
+static void fill_ttfb(struct ttfb *t, const struct figures *f)
 {
-    int64_t q[5];
-    if (s->n == 0)
-        return true;
-    if (!quantiles(v, (size_t)s->n, (const unsigned[]){25, 50, 75, 90, 99}, 5, q, e))
-        return false;
+    if (f->sums.n == 0)
+        return;
     *t = (struct ttfb){
         .present = true,
-        .n = s->n,
-        .mean_ns = sums_mean(s),
-        .stddev_ns = sums_stddev(s),
-        .best_ns = s->min,
-        .p25_ns = q[0],
-        .p50_ns = q[1],
-        .p75_ns = q[2],
-        .p90_ns = q[3],
-        .p99_ns = q[4],
-        .worst_ns = s->max,
+        .n = f->sums.n,
+        .mean_ns = sums_mean(&f->sums),
+        .stddev_ns = sums_stddev(&f->sums),
+        .best_ns = f->min,
+        .p25_ns = f->q[0],
+        .p50_ns = f->q[1],
+        .p75_ns = f->q[2],
+        .p90_ns = f->q[3],
+        .p99_ns = f->q[4],
+        .worst_ns = f->max,
     };
-    return true;
-}
-
-static struct sums sums_of_all(const struct sample *s)
-{
-    struct sums all = sums_none;
-    for (size_t p = 0; p < s->n_parts; p++)
-        sums_merge(&all, &s->sums[p]);
-    return all;
 }
 
 bool sample_durations(const struct rows *rows, const struct parts *parts, const struct packed *plus,
                       struct durations *all, struct durations *by_part, size_t stride,
                       struct err *e)
 {
-    struct sample s;
-    bool ok = sample_column(&s, rows, parts, &rows->t->dur, plus, e);
-    if (ok && all != NULL) {
-        struct sums sums = sums_of_all(&s);
-        ok = fill_durations(all, s.v, &sums, e);
-    }
+    const struct question q = {rows, parts, &rows->t->dur, plus, 3, {50, 90, 99}};
+    struct figures of_all = {0}, *of_parts = calloc(parts->n + 1, sizeof *of_parts);
+    bool ok = (of_parts != NULL || err_set(e, "out of memory")) &&
+              answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
+    if (ok && all != NULL)
+        fill_durations(all, &of_all);
     for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
-        ok = fill_durations(at(by_part, p, stride), s.v + s.first[p], &s.sums[p], e);
-    sample_fini(&s);
+        fill_durations(at(by_part, p, stride), &of_parts[p]);
+    free(of_parts);
     return ok;
 }
 
 bool sample_ttfb(const struct rows *rows, const struct parts *parts, struct ttfb *all,
                  struct ttfb *by_part, size_t stride, struct err *e)
 {
-    struct sample s;
-    bool ok = sample_column(&s, rows, parts, &rows->t->ttfb, NULL, e);
-    if (ok && all != NULL) {
-        struct sums sums = sums_of_all(&s);
-        ok = fill_ttfb(all, s.v, &sums, e);
-    }
+    const struct question q = {rows, parts, &rows->t->ttfb, NULL, 5, {25, 50, 75, 90, 99}};
+    struct figures of_all = {0}, *of_parts = calloc(parts->n + 1, sizeof *of_parts);
+    bool ok = (of_parts != NULL || err_set(e, "out of memory")) &&
+              answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
+    if (ok && all != NULL)
+        fill_ttfb(all, &of_all);
     for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
-        ok = fill_ttfb(at(by_part, p, stride), s.v + s.first[p], &s.sums[p], e);
-    sample_fini(&s);
+        fill_ttfb(at(by_part, p, stride), &of_parts[p]);
+    free(of_parts);
     return ok;
 }
 
@@ -303,62 +481,70 @@ static inline double bits_rate(int64_t bits)
     return rate;
 }
 
+/* Of the requests of one part. */
 struct size_sums {
-    int64_t n;
+    int64_t n, n_rated;
     __int128 bytes, ns, rated_bytes, rated_ns;
 };
 
-static bool sample_rates(struct sample *s, struct size_sums *sizes, const struct rows *rows,
-                         const struct parts *parts, struct err *e)
+/* Sums, and rates by part: n_rated of part p from v + first[p] on. */
+static void add_rates(struct sample *s, struct size_sums *sums, const struct rows *rows,
+                      const struct parts *parts)
 {
-    if (!sample_alloc(s, parts, e))
-        return false;
     const struct table *t = rows->t;
     size_t row;
-    for (size_t k = 0; k < rows->n; k++) {
-        if (!rows_get(rows, k, &row))
-            continue;
-        size_t part = part_of(parts, t, row);
-        struct size_sums *x = &sizes[part];
-        int64_t bytes = packed_get(&t->bytes, row), ns = packed_get(&t->dur, row);
-        x->n++;
-        x->bytes += bytes;
-        x->ns += ns;
-        if (bytes > 0 && ns > 0) {
-            x->rated_bytes += bytes;
-            x->rated_ns += ns;
-            sample_add(s, part, rate_bits(bytes, ns));
+    for (size_t b = 0; b < rows_n_blocks(rows); b++) {
+        const struct rows_block block = rows_block(rows, b);
+        for (size_t k = block.from; k < block.to; k++) {
+            if (!rows_get(rows, &block, k, &row))
+                continue;
+            size_t part = part_of(parts, t, row);
+            struct size_sums *x = &sums[part];
+            int64_t bytes = packed_get(&t->bytes, row), ns = packed_get(&t->dur, row);
+            x->n++;
+            x->bytes += bytes;
+            x->ns += ns;
+            if (bytes > 0 && ns > 0) {
+                x->rated_bytes += bytes;
+                x->rated_ns += ns;
+                s->v[s->first[part] + (size_t)x->n_rated++] = rate_bits(bytes, ns);
+            }
         }
     }
-    sample_close(s);
-    return true;
 }
 
-/* v: the rates' bits; changed to small numbers, which are faster to select from. */
-static bool fill_sized(struct sized *out, const struct size_sums *sizes, int64_t *v,
-                       const struct sums *s, struct err *e)
+/* v: the rates' bits, which are overwritten. */
+static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v, struct err *e)
 {
-    if (sizes->n == 0)
-        return true;
-    out->present = true;
-    out->n = sizes->n;
-    out->n_unrated = sizes->n - s->n;
-    out->mean_bytes = (double)sizes->bytes / (double)sizes->n;
-    out->mean_ns = (double)sizes->ns / (double)sizes->n;
-    out->rated = s->n > 0;
+    const unsigned percents[] = {100, 99, 90, 50, 0};
+    size_t n = (size_t)s->n_rated, ranks[5];
+    int64_t values[5], least = INT64_MAX;
     if (s->n == 0)
         return true;
-    for (int64_t i = 0; i < s->n; i++)
-        v[i] = s->max - v[i]; /* the fastest first */
-    int64_t q[3];
-    if (!quantiles(v, (size_t)s->n, (const unsigned[]){50, 90, 99}, 3, q, e))
+    out->present = true;
+    out->n = s->n;
+    out->n_unrated = s->n - s->n_rated;
+    out->mean_bytes = (double)s->bytes / (double)s->n;
+    out->mean_ns = (double)s->ns / (double)s->n;
+    out->rated = n > 0;
+    if (n == 0)
+        return true;
+    /* The fastest come first: a rank counts from the greatest. */
+    for (size_t i = 0; i < 5; i++)
+        ranks[i] = n - 1 - analysis_quantile_index(n, percents[i]);
+    /* Small numbers are faster to select from: buckets are narrower. */
+    for (size_t i = 0; i < n; i++)
+        least = v[i] < least ? v[i] : least;
+    for (size_t i = 0; i < n; i++)
+        v[i] -= least;
+    if (!select_values(v, n, ranks, 5, values, e))
         return false;
-    out->mean_bytes_per_s = (double)sizes->rated_bytes / ((double)sizes->rated_ns / 1e9);
-    out->fastest_bytes_per_s = bits_rate(s->max);
-    out->p50_bytes_per_s = bits_rate(s->max - q[0]);
-    out->p90_bytes_per_s = bits_rate(s->max - q[1]);
-    out->p99_bytes_per_s = bits_rate(s->max - q[2]);
-    out->slowest_bytes_per_s = bits_rate(s->min);
+    out->mean_bytes_per_s = (double)s->rated_bytes / ((double)s->rated_ns / 1e9);
+    out->slowest_bytes_per_s = bits_rate(least + values[0]);
+    out->p99_bytes_per_s = bits_rate(least + values[1]);
+    out->p90_bytes_per_s = bits_rate(least + values[2]);
+    out->p50_bytes_per_s = bits_rate(least + values[3]);
+    out->fastest_bytes_per_s = bits_rate(least + values[4]);
     return true;
 }
 
@@ -366,13 +552,13 @@ bool sample_sized(const struct rows *rows, const struct parts *parts, struct siz
                   size_t stride, struct err *e)
 {
     struct sample s = {0};
-    struct size_sums *sizes = calloc(parts->n + 1, sizeof *sizes);
-    bool ok =
-        (sizes != NULL || err_set(e, "out of memory")) && sample_rates(&s, sizes, rows, parts, e);
+    struct size_sums *sums = calloc(parts->n + 1, sizeof *sums);
+    bool ok = (sums != NULL || err_set(e, "out of memory")) && sample_init(&s, parts, e);
+    if (ok)
+        add_rates(&s, sums, rows, parts);
     for (size_t p = 0; ok && p < parts->n; p++)
-        ok = fill_sized(at(by_part, p, stride), &sizes[p], s.v + s.first[p], &s.sums[p], e);
+        ok = fill_sized(at(by_part, p, stride), &sums[p], s.v + s.first[p], e);
     sample_fini(&s);
-    free(sizes);
-
+    free(sums);
     return ok && sample_ttfb(rows, parts, NULL, &by_part->ttfb, stride, e);
 }

@@ -1,5 +1,9 @@
-/* The one pass over a table that all else starts from. */
+/* What all else starts from: one pass over a table, and then looks at the rows near its edges.
+ * Counts and sums need every row. First and last times do not, as the blocks say where rows may be
+ * that are earlier, or later, than what was found. */
 #include "analysis_internal.h"
+
+#include "table.h"
 
 #include <stdlib.h>
 
@@ -15,83 +19,376 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
     segment_starts_merge(&to->failed, &from->failed);
 }
 
-static bool check_sum(bool over, const char *what, const struct dataset *d, const struct table *t,
-                      struct err *e)
+/* ---- Every row ---- */
+
+/* When the rows of a block ran. Columns are copied to where no store can change them. */
+static void scan_times(struct scan *s, size_t b)
 {
-    return !over || err_set(e, "%s: sum of %s exceeds 2^63-1", d->ops.v[t->op], what);
+    const struct table t = *s->t;
+    int64_t min_start_ns = INT64_MAX, max_end_ns = INT64_MIN;
+    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+        int64_t start_ns = t.start[i], end_ns = table_end(&t, i);
+        min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
+        max_end_ns = end_ns > max_end_ns ? end_ns : max_end_ns;
+    }
+    s->blocks[b].min_start_ns = min_start_ns;
+    s->blocks[b].max_end_ns = max_end_ns;
+}
+
+static void scan_threads(struct scan *s, size_t b)
+{
+    const struct table t = *s->t;
+    struct scan_thread *threads = s->threads;
+    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+        threads[t.thread[i]].n++;
+        threads[t.thread[i]].busy_ns += (uint64_t)packed_get(&t.dur, i);
+    }
+}
+
+/* Sums over all successful requests so far. */
+struct sums {
+    __int128 bytes, n_objects;
+};
+
+static void scan_places(struct scan *s, size_t b, struct sums *sums)
+{
+    const struct table t = *s->t;
+    struct scan_part *parts = s->parts;
+    int64_t min_bytes = s->min_bytes, max_bytes = s->max_bytes;
+    __int128 bytes = 0, n_objects = 0;
+    bool failed = false;
+    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+        struct scan_part *p = &parts[t.place[i]];
+        p->n++;
+        if (t.error[i] != 0) {
+            p->n_errors++;
+            failed = true;
+            continue;
+        }
+        int64_t own_bytes = packed_get(&t.bytes, i), own_objects = packed_get(&t.objects, i);
+        min_bytes = own_bytes < min_bytes ? own_bytes : min_bytes;
+        max_bytes = own_bytes > max_bytes ? own_bytes : max_bytes;
+        bytes += own_bytes;
+        n_objects += own_objects;
+        p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)own_bytes);
+        p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)own_objects);
+    }
+    s->min_bytes = min_bytes;
+    s->max_bytes = max_bytes;
+    s->blocks[b].failed = failed;
+    if (s->n_amounts == 1)
+        s->amounts[b] = (struct scan_amount){(int64_t)bytes, (int64_t)n_objects};
+    sums->bytes += bytes;
+    sums->n_objects += n_objects;
+}
+
+static struct scan_amount amount_of(const struct scan_part *p)
+{
+    return (struct scan_amount){p->n_bytes, p->n_objects};
+}
+
+/* The amounts of a block by place: what the sums have grown by. */
+static void begin_amounts(struct scan *s, size_t b)
+{
+    for (size_t p = 0; s->n_amounts > 1 && p < s->n_amounts; p++)
+        s->amounts[b * s->n_amounts + p] = amount_of(&s->parts[p]);
+}
+
+static void end_amounts(struct scan *s, size_t b)
+{
+    for (size_t p = 0; s->n_amounts > 1 && p < s->n_amounts; p++) {
+        struct scan_amount *x = &s->amounts[b * s->n_amounts + p];
+        struct scan_amount now = amount_of(&s->parts[p]);
+        x->bytes = (int64_t)((uint64_t)now.bytes - (uint64_t)x->bytes);
+        x->n_objects = (int64_t)((uint64_t)now.n_objects - (uint64_t)x->n_objects);
+    }
+}
+
+static bool check_sum(__int128 sum, const char *what, const struct dataset *d,
+                      const struct table *t, struct err *e)
+{
+    return sum <= INT64_MAX || err_set(e, "%s: sum of %s exceeds 2^63-1", d->ops.v[t->op], what);
 }
 
 static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
-    const struct table *t = s->t;
-    int64_t earliest_ns = INT64_MAX, sum_bytes = 0, sum_objects = 0;
-    bool bytes_over = false, objects_over = false;
-
+    struct sums sums = {0};
     for (size_t b = 0; b < s->n_blocks; b++) {
-        struct scan_block block = {INT64_MAX, INT64_MIN};
-        for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-            int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-            struct scan_part *p = &s->parts[t->place[i]];
-            block.min_start_ns = start_ns < block.min_start_ns ? start_ns : block.min_start_ns;
-            block.max_end_ns = end_ns > block.max_end_ns ? end_ns : block.max_end_ns;
-            if (start_ns <= earliest_ns && (i == 0 || start_ns < earliest_ns ||
-                                            dataset_compare(d, t, i, t, s->earliest) < 0)) {
-                earliest_ns = start_ns;
-                s->earliest = i;
-            }
-            segment_thread_add(&s->threads[t->thread[i]], start_ns, end_ns);
-            p->n++;
-            p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
-            if (t->error[i] != 0) {
-                p->n_errors++;
-                segment_starts_add(&p->failed, start_ns);
-                continue;
-            }
-            int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
-            s->min_bytes = bytes < s->min_bytes ? bytes : s->min_bytes;
-            s->max_bytes = bytes > s->max_bytes ? bytes : s->max_bytes;
-            bytes_over |= __builtin_add_overflow(sum_bytes, bytes, &sum_bytes);
-            objects_over |= __builtin_add_overflow(sum_objects, n_objects, &sum_objects);
-            p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)bytes);
-            p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)n_objects);
-            segment_starts_add(&p->ok, start_ns);
-        }
-        s->blocks[b] = block;
+        begin_amounts(s, b);
+        scan_times(s, b);
+        scan_threads(s, b);
+        scan_places(s, b, &sums);
+        end_amounts(s, b);
     }
-    return check_sum(bytes_over, "bytes", d, t, e) && check_sum(objects_over, "n_objects", d, t, e);
+    return check_sum(sums.bytes, "bytes", d, s->t, e) &&
+           check_sum(sums.n_objects, "n_objects", d, s->t, e);
 }
+
+/* ---- Edges ---- */
+
+static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
+{
+    const struct table *t = s->t;
+    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+        struct scan_part *p = &s->parts[t->place[i]];
+        segment_starts_add(t->error[i] == 0 ? &p->ok : &p->failed, start_ns);
+        p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
+        struct scan_thread *thread = &s->threads[t->thread[i]];
+        segment_thread_add(&s->ranges[t->thread[i]], start_ns, end_ns);
+        thread->first_start_ns =
+            start_ns < thread->first_start_ns ? start_ns : thread->first_start_ns;
+        thread->last_end_ns = end_ns > thread->last_end_ns ? end_ns : thread->last_end_ns;
+        if (start_ns <= t->start[s->earliest] && dataset_compare(d, t, i, t, s->earliest) < 0)
+            s->earliest = i;
+    }
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The start that matters most late, of n requests. */
+static int64_t last_wanted(const struct segment_starts *starts, int64_t n)
+{
+    return n == 0 ? INT64_MIN : n == 1 ? starts->first_ns : starts->second_ns;
+}
+
+/* Rows that start after this change nothing about first times. */
+static int64_t first_times_limit(const struct scan *s, const struct dataset *d)
+{
+    int64_t limit_ns = INT64_MIN;
+    for (size_t i = 0; i < d->n_places; i++) {
+        const struct scan_part *p = &s->parts[i];
+        limit_ns = later(limit_ns, last_wanted(&p->ok, p->n - p->n_errors));
+        limit_ns = later(limit_ns, last_wanted(&p->failed, p->n_errors));
+    }
+    for (size_t i = 0; i < d->n_threads; i++)
+        if (s->threads[i].n > 0)
+            limit_ns = later(limit_ns, s->ranges[i].first_end_ns);
+    return limit_ns;
+}
+
+/* Rows that end before this change nothing about last times. */
+static int64_t last_times_limit(const struct scan *s, const struct dataset *d)
+{
+    int64_t limit_ns = INT64_MAX;
+    for (size_t i = 0; i < d->n_places; i++) {
+        const struct scan_part *p = &s->parts[i];
+        if (p->n > p->n_errors)
+            limit_ns = earlier(limit_ns, p->ok.last_ns);
+        if (p->n_errors > 0)
+            limit_ns = earlier(limit_ns, p->failed.last_ns);
+    }
+    for (size_t i = 0; i < d->n_threads; i++)
+        if (s->threads[i].n > 0)
+            limit_ns = earlier(limit_ns, s->ranges[i].last_start_ns);
+    return limit_ns;
+}
+
+/* First and last times of places and threads, from the edges inwards. The limits are looked up once
+ * for as many rows as there are places and threads. */
+static void find_edges(struct scan *s, const struct dataset *d)
+{
+    size_t n_keys = d->n_places + d->n_threads, n_rows = 0;
+    int64_t limit_ns = INT64_MAX;
+    s->earliest = 0;
+    for (size_t b = 0; b < s->n_blocks; b++) {
+        if (s->blocks[b].min_start_ns > limit_ns)
+            continue;
+        look_at_block(s, d, b);
+        n_rows += SCAN_BLOCK;
+        if (n_rows >= n_keys) {
+            n_rows = 0;
+            limit_ns = first_times_limit(s, d);
+        }
+    }
+    limit_ns = INT64_MIN;
+    n_rows = n_keys;
+    for (size_t b = s->n_blocks; b-- > 0;) {
+        if (s->blocks[b].max_end_ns < limit_ns)
+            continue;
+        look_at_block(s, d, b);
+        n_rows += SCAN_BLOCK;
+        if (n_rows >= n_keys) {
+            n_rows = 0;
+            limit_ns = last_times_limit(s, d);
+        }
+    }
+    s->all = SCAN_PART_NONE;
+    for (size_t i = 0; i < d->n_places; i++)
+        if (s->parts[i].n > 0)
+            scan_part_merge(&s->all, &s->parts[i]);
+}
+
+static void forget_edges(struct scan *s, const struct dataset *d)
+{
+    for (size_t i = 0; i < d->n_places; i++) {
+        struct scan_part *p = &s->parts[i];
+        p->last_end_ns = INT64_MIN;
+        p->ok = p->failed = SEGMENT_STARTS_NONE;
+    }
+    for (size_t i = 0; i < d->n_threads; i++) {
+        s->ranges[i] = SEGMENT_THREAD_NONE;
+        s->threads[i].first_start_ns = INT64_MAX;
+        s->threads[i].last_end_ns = INT64_MIN;
+    }
+}
+
+/* ---- From the outside ---- */
 
 bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e)
 {
     size_t n_blocks = (t->n + SCAN_BLOCK - 1) / SCAN_BLOCK;
+    size_t n_amounts = d->n_places <= SCAN_MAX_AMOUNTS ? d->n_places : 1;
     *s = (struct scan){
         .t = t,
-        .parts = malloc((d->n_places + 1) * sizeof *s->parts),
-        .threads = malloc((d->n_threads + 1) * sizeof *s->threads),
+        .parts = calloc(d->n_places + 1, sizeof *s->parts),
+        .ranges = malloc((d->n_threads + 1) * sizeof *s->ranges),
+        .threads = calloc(d->n_threads + 1, sizeof *s->threads),
         .blocks = malloc((n_blocks + 1) * sizeof *s->blocks),
         .n_blocks = n_blocks,
+        .amounts = malloc((n_blocks + 1) * (n_amounts + 1) * sizeof *s->amounts),
+        .n_amounts = n_amounts,
         .all = SCAN_PART_NONE,
         .min_bytes = INT64_MAX,
         .max_bytes = INT64_MIN,
     };
-    if (s->parts == NULL || s->threads == NULL || s->blocks == NULL)
+    if (s->parts == NULL || s->ranges == NULL || s->threads == NULL || s->blocks == NULL ||
+        s->amounts == NULL)
         return err_set(e, "out of memory");
-    for (size_t i = 0; i < d->n_places; i++)
-        s->parts[i] = SCAN_PART_NONE;
-    for (size_t i = 0; i < d->n_threads; i++)
-        s->threads[i] = SEGMENT_THREAD_NONE;
     if (!scan_rows(s, d, e))
         return false;
-    for (size_t i = 0; i < d->n_places; i++)
-        if (s->parts[i].n > 0)
-            scan_part_merge(&s->all, &s->parts[i]);
+    forget_edges(s, d);
+    find_edges(s, d);
     return true;
 }
 
 void scan_fini(struct scan *s)
 {
     free(s->parts);
+    free(s->ranges);
     free(s->threads);
     free(s->blocks);
+    free(s->amounts);
     *s = (struct scan){0};
+}
+
+/* ---- Dropping rows ---- */
+
+static bool keeps_row(const struct scan_keep *k, const struct table *t, size_t i)
+{
+    return t->start[i] >= k->from_ns && t->start[i] <= k->last_ns && table_end(t, i) <= k->end_ns;
+}
+
+static bool keeps_block(const struct scan_keep *k, const struct scan_block *b)
+{
+    return b->min_start_ns >= k->from_ns && b->max_end_ns <= k->last_ns &&
+           b->max_end_ns <= k->end_ns;
+}
+
+static bool keeps_all(const struct scan_keep *k, const struct scan_part *all)
+{
+    return scan_part_first_start_ns(all) >= k->from_ns &&
+           later(all->ok.last_ns, all->failed.last_ns) <= k->last_ns &&
+           all->last_end_ns <= k->end_ns;
+}
+
+/* Takes a row out of the counts and sums. */
+static void forget_row(struct scan *s, size_t i, bool *was_extreme)
+{
+    const struct table *t = s->t;
+    struct scan_part *p = &s->parts[t->place[i]];
+    struct scan_thread *thread = &s->threads[t->thread[i]];
+    thread->n--;
+    thread->busy_ns -= (uint64_t)packed_get(&t->dur, i);
+    p->n--;
+    if (t->error[i] != 0) {
+        p->n_errors--;
+        return;
+    }
+    int64_t bytes = packed_get(&t->bytes, i);
+    p->n_bytes -= bytes;
+    p->n_objects -= packed_get(&t->objects, i);
+    *was_extreme = *was_extreme || bytes == s->min_bytes || bytes == s->max_bytes;
+}
+
+/* A block whose rows have changed, while the sums have changed already. */
+static void look_again(struct scan *s, size_t b)
+{
+    const struct table *t = s->t;
+    struct scan_amount *amounts = &s->amounts[b * s->n_amounts];
+    s->blocks[b].failed = false;
+    scan_times(s, b);
+    for (size_t p = 0; p < s->n_amounts; p++)
+        amounts[p] = (struct scan_amount){0, 0};
+    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+        if (t->error[i] != 0) {
+            s->blocks[b].failed = true;
+            continue;
+        }
+        struct scan_amount *x = &amounts[s->n_amounts > 1 ? t->place[i] : 0];
+        x->bytes += packed_get(&t->bytes, i);
+        x->n_objects += packed_get(&t->objects, i);
+    }
+}
+
+static void find_sizes(struct scan *s)
+{
+    const struct table *t = s->t;
+    s->min_bytes = INT64_MAX;
+    s->max_bytes = INT64_MIN;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->error[i] != 0)
+            continue;
+        s->min_bytes = earlier(s->min_bytes, packed_get(&t->bytes, i));
+        s->max_bytes = later(s->max_bytes, packed_get(&t->bytes, i));
+    }
+}
+
+bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
+               const struct scan_keep *keep, struct err *e)
+{
+    if (t->n == 0 || keeps_all(keep, &s->all))
+        return true;
+    bool was_extreme = false, *has_changed = calloc(s->n_blocks, sizeof *has_changed);
+    if (has_changed == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < t->n;) {
+        size_t b = i / SCAN_BLOCK;
+        if (i % SCAN_BLOCK == 0 && keeps_block(keep, &s->blocks[b])) {
+            i = scan_block_end(s, b);
+        } else if (keeps_row(keep, t, i)) {
+            i++;
+        } else {
+            /* Its place goes to the last row, which comes next. */
+            forget_row(s, i, &was_extreme);
+            table_move_row(t, i, t->n - 1);
+            t->n--;
+            has_changed[b] = true;
+        }
+    }
+    s->n_blocks = (t->n + SCAN_BLOCK - 1) / SCAN_BLOCK;
+    if (s->n_blocks > 0)
+        has_changed[s->n_blocks - 1] = true;
+    for (size_t b = 0; b < s->n_blocks; b++)
+        if (has_changed[b])
+            look_again(s, b);
+    free(has_changed);
+    /* Where there is one size, it stays. */
+    if (was_extreme && s->min_bytes < s->max_bytes)
+        find_sizes(s);
+    forget_edges(s, d);
+    find_edges(s, d);
+    if (s->all.n == s->all.n_errors) {
+        s->min_bytes = INT64_MAX;
+        s->max_bytes = INT64_MIN;
+    }
+    return true;
 }

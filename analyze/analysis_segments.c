@@ -1,60 +1,193 @@
-/* Segments (sections 4 and 6) of a set of requests and of its hosts and clients. */
+/* Segments (sections 4 and 6) of a set of requests and of its hosts and clients. Only bytes and
+ * objects matter here; all else that a segment has is for time series. */
 #include "analysis_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A matrix of slices, hosts x segments, of up to this size is filled in one pass over the rows. A
- * larger one is never held: its hosts come one after another. */
+/* A matrix of cells, keys x segments, of up to this size is filled in one pass over the rows.
+ * Instead of a larger one, the rows are put in order of their keys. */
 #define DENSE_BYTES (4u << 20)
 
-struct order {
-    const struct slice_totals *slices;
+/* ---- Fastest, median, slowest ---- */
+
+/* Cells to sort, by bytes or objects, ties by time. */
+struct ranking {
+    const struct slice_amounts *cells;
     bool by_objects;
 };
 
-static int compare_slices(const void *a, const void *b, void *arg)
+static inline bool ranks_above_zero(const struct ranking *r, size_t k)
 {
-    const struct order *o = arg;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct slice_totals *x = &o->slices[i], *y = &o->slices[j];
-    int c =
-        o->by_objects ? slice_compare_objects(x, y) : (x->bytes > y->bytes) - (x->bytes < y->bytes);
-    return c != 0 ? c : (i > j) - (i < j);
+    return r->by_objects ? slice_objects_key(&r->cells[k]) != 0 : r->cells[k].bytes != 0;
 }
 
-static struct segment_pick pick(const struct segment_grid *g, const struct slice_totals *slices,
+static inline bool ranks_before(const struct ranking *r, uint32_t i, uint32_t j)
+{
+    __int128 x, y;
+    if (r->by_objects) {
+        x = slice_objects_key(&r->cells[i]);
+        y = slice_objects_key(&r->cells[j]);
+    } else {
+        x = r->cells[i].bytes;
+        y = r->cells[j].bytes;
+    }
+    return x != y ? x < y : i < j;
+}
+
+static int compare_ranks(const void *a, const void *b, void *ranking)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    return ranks_before(ranking, j, i) - ranks_before(ranking, i, j);
+}
+
+/* The cell of rank k < n among those that `order` names, which is reordered. */
+static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n;
+    /* A series of bad pivots ends in a sort: never quadratic. */
+    for (int rounds = 64; rounds > 0 && hi - lo > 8; rounds--) {
+        uint32_t pivot = order[lo + (hi - lo) / 2];
+        size_t i = lo, j = hi - 1;
+        for (;;) {
+            while (ranks_before(r, order[i], pivot))
+                i++;
+            while (ranks_before(r, pivot, order[j]))
+                j--;
+            if (i >= j)
+                break;
+            uint32_t t = order[i];
+            order[i++] = order[j];
+            order[j--] = t;
+        }
+        if (k < i)
+            hi = i;
+        else
+            lo = i;
+    }
+    qsort_r(order + lo, hi - lo, sizeof *order, compare_ranks, (void *)r);
+    return order[k];
+}
+
+/* The zero cell of rank k among the zero cells, which sort by time: all but the `positive`, in
+ * order of time. */
+static uint32_t nth_zero(const uint32_t *positive, size_t n_positive, size_t k)
+{
+    for (size_t i = 0; i < n_positive && positive[i] <= k; i++)
+        k++;
+    return (uint32_t)k;
+}
+
+static struct segment_pick pick(const struct segment_grid *g, const struct slice_amounts *cells,
                                 size_t k)
 {
     double seconds = (double)g->length_ns / 1e9;
     return (struct segment_pick){
         .start_ns = g->start_ns + (int64_t)k * g->length_ns,
-        .bytes_per_s = (double)slices[k].bytes / seconds,
-        .objects_per_s = slice_n_objects(&slices[k]) / seconds,
+        .bytes_per_s = (double)cells[k].bytes / seconds,
+        .objects_per_s = slice_n_objects(&cells[k]) / seconds,
     };
 }
 
-/* Section 6, sorted by objects if the total has no bytes. `order` has room for g->n > 1 numbers. */
-static struct segments segments_of(const struct segment_grid *g, const struct slice_totals *slices,
-                                   const struct throughput *total, uint32_t *order)
+/* Section 6. `order` names, in order of time, all cells that are other than zero (and may name
+ * others); it is overwritten. */
+static struct segments segments_of(const struct segment_grid *g, const struct slice_amounts *cells,
+                                   const struct throughput *total, uint32_t *order, size_t n_order)
 {
-    struct order o = {slices, !total->present || total->n_bytes == 0};
-    for (size_t k = 0; k < g->n; k++)
-        order[k] = (uint32_t)k;
-    qsort_r(order, g->n, sizeof *order, compare_slices, &o);
+    const struct ranking r = {cells, !total->present || total->n_bytes == 0};
+    const unsigned percents[] = {0, 50, 100};
+    struct segment_pick picks[3];
+    size_t n_positive = 0;
+    for (size_t i = 0; i < n_order; i++)
+        if (ranks_above_zero(&r, order[i]))
+            order[n_positive++] = order[i];
+    size_t n_zero = g->n - n_positive;
+    for (size_t i = 0; i < 3; i++) {
+        size_t rank = analysis_quantile_index(g->n, percents[i]);
+        picks[i] = pick(g, cells,
+                        rank < n_zero ? nth_zero(order, n_positive, rank)
+                                      : nth(&r, order, n_positive, rank - n_zero));
+    }
     return (struct segments){
         .present = true,
         .duration_ns = g->length_ns,
         .n = (int64_t)g->n,
-        .by_objects = o.by_objects,
-        .slowest = pick(g, slices, order[analysis_quantile_index(g->n, 0)]),
-        .median = pick(g, slices, order[analysis_quantile_index(g->n, 50)]),
-        .fastest = pick(g, slices, order[analysis_quantile_index(g->n, 100)]),
+        .by_objects = r.by_objects,
+        .slowest = picks[0],
+        .median = picks[1],
+        .fastest = picks[2],
     };
 }
 
+/* ---- All in one pass ---- */
+
+/* Where amounts go: to one row of cells, or to one for each key. */
+struct sink {
+    struct slice_amounts *cells;
+    const uint32_t *key_of_place; /* NULL: one row */
+};
+
+static inline struct slice_amounts *sink_row(const struct sink *x, size_t n, uint32_t place)
+{
+    return x->key_of_place != NULL ? x->cells + (size_t)x->key_of_place[place] * n : x->cells;
+}
+
+static void add_rows(const struct segment_grid *g, const struct sink *sinks, size_t n_sinks,
+                     const struct scan *scan, size_t block)
+{
+    const struct table *t = scan->t;
+    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+        if (t->error[i] != 0)
+            continue;
+        const struct attribution_request r = analysis_request(t, i);
+        for (size_t k = 0; k < n_sinks; k++)
+            attribution_add_amounts(g, sink_row(&sinks[k], g->n, t->place[i]), &r);
+    }
+}
+
+/* A block that lies within segment `segment`. */
+static void add_block(const struct segment_grid *g, const struct sink *sinks, size_t n_sinks,
+                      const struct scan *scan, size_t block, size_t segment)
+{
+    const struct scan_amount *amounts = &scan->amounts[block * scan->n_amounts];
+    for (size_t p = 0; p < scan->n_amounts; p++) {
+        for (size_t k = 0; k < n_sinks; k++) {
+            if (amounts[p].bytes == 0 && amounts[p].n_objects == 0)
+                continue;
+            struct slice_amounts *cell = sink_row(&sinks[k], g->n, (uint32_t)p) + segment;
+            cell->bytes += amounts[p].bytes;
+            cell->n_objects += amounts[p].n_objects;
+        }
+    }
+}
+
+static void add_all(const struct set *s, const struct sink *sinks, size_t n_sinks)
+{
+    const struct segment_grid g = s->grid;
+    bool by_place = false;
+    for (size_t k = 0; k < n_sinks; k++)
+        by_place = by_place || sinks[k].key_of_place != NULL;
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const struct scan *scan = s->scans[k];
+        bool has_amounts = !by_place || scan->n_amounts == s->d->n_places;
+        for (size_t b = 0; b < scan->n_blocks; b++) {
+            const struct scan_block *block = &scan->blocks[b];
+            if (block->max_end_ns < g.start_ns || block->min_start_ns >= g.end_ns)
+                continue;
+            size_t segment = g.n;
+            if (has_amounts && block->min_start_ns >= g.start_ns && block->max_end_ns < g.end_ns)
+                segment = segment_grid_index(&g, block->max_end_ns);
+            if (segment < g.n && block->min_start_ns >= g.start_ns + (int64_t)segment * g.length_ns)
+                add_block(&g, sinks, n_sinks, scan, b, segment);
+            else
+                add_rows(&g, sinks, n_sinks, scan, b);
+        }
+    }
+}
+
 /* Keys x segments, if small enough to hold; else NULL. */
-static bool matrix_new(struct slice_totals **matrix, const struct set *s, const struct set_group *g)
+static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
+                       const struct set_group *g)
 {
     *matrix = NULL;
     if (!set_is_grouped(s, g) || g->keys.n > DENSE_BYTES / sizeof **matrix / s->grid.n)
@@ -63,61 +196,181 @@ static bool matrix_new(struct slice_totals **matrix, const struct set *s, const 
     return *matrix != NULL;
 }
 
-/* One pass over all rows: into the hosts' matrix, else into `slices`; and into the clients' matrix.
- */
-static void add_rows(const struct set *s, struct slice_totals *slices, struct slice_totals *hosts,
-                     struct slice_totals *clients)
+static struct segments dense_segments(const struct segment_grid *g,
+                                      const struct slice_amounts *cells,
+                                      const struct throughput *total, uint32_t *order)
+{
+    for (size_t k = 0; k < g->n; k++)
+        order[k] = (uint32_t)k;
+    return segments_of(g, cells, total, order, g->n);
+}
+
+/* ---- Key by key ---- */
+
+/* What a successful request adds to a segment, or, where it does not lie within one, the request
+ * itself: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
+struct entry {
+    uint32_t segment, bytes, n_objects;
+};
+
+#define ENTRY_ROW 0xFFFF0000u /* segments are fewer */
+
+/* Entries by key: those of key k are v[first[k]] .. v[next[k] - 1]. */
+struct entries {
+    struct entry *v;
+    size_t *first, *next;
+};
+
+static void entries_fini(struct entries *x)
+{
+    free(x->v);
+    free(x->first);
+    free(x->next);
+}
+
+static bool entries_init(struct entries *x, const struct set *s, const struct set_group *g,
+                         struct err *e)
 {
     const struct segment_grid grid = s->grid;
+    size_t n = 0;
+    *x = (struct entries){
+        .first = malloc(g->keys.n * sizeof *x->first),
+        .next = malloc(g->keys.n * sizeof *x->next),
+    };
+    for (size_t k = 0; x->first != NULL && x->next != NULL && k < g->keys.n; k++) {
+        x->first[k] = x->next[k] = n;
+        n += (size_t)(g->parts[k].n - g->parts[k].n_errors);
+    }
+    x->v = malloc((n + 1) * sizeof *x->v);
+    if (x->v == NULL || x->first == NULL || x->next == NULL)
+        return err_set(e, "out of memory");
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++) {
-            struct attribution_request r = analysis_request(t, i);
-            struct slice_totals *to =
-                hosts == NULL ? slices : hosts + s->hosts.keys.of_place[t->place[i]] * grid.n;
-            attribution_add(&grid, to, &r);
-            if (clients != NULL)
-                attribution_add(&grid, clients + s->clients.keys.of_place[t->place[i]] * grid.n,
-                                &r);
+            int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+            if (t->error[i] != 0 || end_ns < grid.start_ns || start_ns >= grid.end_ns)
+                continue;
+            struct entry entry = {ENTRY_ROW + (uint32_t)k, (uint32_t)i, 0};
+            if (start_ns >= grid.start_ns && end_ns < grid.end_ns &&
+                t->bytes.v[i] < PACKED_WIDE_BASE && t->objects.v[i] < PACKED_WIDE_BASE) {
+                size_t segment = segment_grid_index(&grid, end_ns);
+                if (start_ns >= grid.start_ns + (int64_t)segment * grid.length_ns)
+                    entry = (struct entry){(uint32_t)segment, t->bytes.v[i], t->objects.v[i]};
+            }
+            x->v[x->next[g->keys.of_place[t->place[i]]]++] = entry;
+        }
+    }
+    return true;
+}
+
+/* One row of cells, of which few are other than zero. */
+struct sparse {
+    struct slice_amounts *cells;
+    bool *is_touched;
+    uint32_t *touched; /* in order of time once sorted */
+    size_t n_touched;
+};
+
+static inline struct slice_amounts *sparse_cell(struct sparse *x, size_t k)
+{
+    if (!x->is_touched[k]) {
+        x->is_touched[k] = true;
+        x->touched[x->n_touched++] = (uint32_t)k;
+    }
+    return &x->cells[k];
+}
+
+static void sparse_add(struct sparse *x, const struct set *s, const struct entry *entry)
+{
+    size_t first, last;
+    if (entry->segment < ENTRY_ROW) {
+        struct slice_amounts *cell = sparse_cell(x, entry->segment);
+        cell->bytes += entry->bytes;
+        cell->n_objects += entry->n_objects;
+        return;
+    }
+    const struct table *t = s->scans[entry->segment - ENTRY_ROW]->t;
+    const struct attribution_request r = analysis_request(t, entry->bytes);
+    if (!attribution_slices(&s->grid, &r, &first, &last))
+        return;
+    for (size_t k = first; k <= last; k++)
+        sparse_cell(x, k);
+    attribution_add_amounts(&s->grid, x->cells, &r);
+}
+
+static void sparse_clear(struct sparse *x)
+{
+    for (size_t i = 0; i < x->n_touched; i++) {
+        x->cells[x->touched[i]] = (struct slice_amounts){0};
+        x->is_touched[x->touched[i]] = false;
+    }
+    x->n_touched = 0;
+}
+
+static bool sparse_init(struct sparse *x, size_t n, struct err *e)
+{
+    *x = (struct sparse){
+        .cells = calloc(n, sizeof *x->cells),
+        .is_touched = calloc(n, sizeof *x->is_touched),
+        .touched = malloc(n * sizeof *x->touched),
+    };
+    return (x->cells != NULL && x->is_touched != NULL && x->touched != NULL) ||
+           err_set(e, "out of memory");
+}
+
+static void sparse_fini(struct sparse *x)
+{
+    free(x->cells);
+    free(x->is_touched);
+    free(x->touched);
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    return (i > j) - (i < j);
+}
+
+/* Rows are about in order of time, and so are the cells they touch. */
+static void sort_indexes(uint32_t *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (v[i] < v[i - 1]) {
+            qsort(v, n, sizeof *v, compare_indexes);
+            return;
         }
     }
 }
 
-/* Segments of each key of a group too large for a matrix: groups the rows, then one key after
- * another. */
+/* Segments of each key of a group too large for a matrix, in time and memory of the number of rows.
+ */
 static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order, struct err *e)
 {
-    struct group_rows *rows = calloc(s->n_scans, sizeof *rows);
-    struct slice_totals *slices = malloc(s->grid.n * sizeof *slices);
-    bool ok = (rows != NULL && slices != NULL) || err_set(e, "out of memory");
-    for (size_t i = 0; ok && i < s->n_scans; i++)
-        ok = group_rows_init(&rows[i], s->scans[i]->t, &g->keys, e);
+    struct entries entries;
+    struct sparse row = {0};
+    bool ok = entries_init(&entries, s, g, e) && sparse_init(&row, s->grid.n, e);
     for (size_t k = 0; ok && k < g->keys.n; k++) {
-        memset(slices, 0, s->grid.n * sizeof *slices);
-        for (size_t i = 0; i < s->n_scans; i++) {
-            for (size_t j = rows[i].first[k]; j < rows[i].first[k + 1]; j++) {
-                struct attribution_request r = analysis_request(s->scans[i]->t, rows[i].row[j]);
-                attribution_add(&s->grid, slices, &r);
-            }
-        }
-        g->segments[k] = segments_of(&s->grid, slices, &g->totals[k], order);
+        for (size_t i = entries.first[k]; i < entries.next[k]; i++)
+            sparse_add(&row, s, &entries.v[i]);
+        sort_indexes(row.touched, row.n_touched);
+        memcpy(order, row.touched, row.n_touched * sizeof *order);
+        g->segments[k] = segments_of(&s->grid, row.cells, &g->totals[k], order, row.n_touched);
+        sparse_clear(&row);
     }
-    for (size_t i = 0; rows != NULL && i < s->n_scans; i++)
-        group_rows_fini(&rows[i]);
-    free(rows);
-    free(slices);
+    entries_fini(&entries);
+    sparse_fini(&row);
     return ok;
 }
 
 static bool group_segments(const struct set *s, struct set_group *g,
-                           const struct slice_totals *matrix, uint32_t *order, struct err *e)
+                           const struct slice_amounts *matrix, uint32_t *order, struct err *e)
 {
     if (!set_is_grouped(s, g))
         return true;
     if (matrix == NULL)
         return key_by_key(s, g, order, e);
     for (size_t k = 0; k < g->keys.n; k++)
-        g->segments[k] = segments_of(&s->grid, matrix + k * s->grid.n, &g->totals[k], order);
+        g->segments[k] = dense_segments(&s->grid, matrix + k * s->grid.n, &g->totals[k], order);
     return true;
 }
 
@@ -126,24 +379,29 @@ bool set_segments(struct set *s, struct err *e)
     size_t n = s->grid.n;
     if (n < 2)
         return true;
-    struct slice_totals *slices = calloc(n, sizeof *slices), *hosts = NULL, *clients = NULL;
+    struct slice_amounts *all = calloc(n, sizeof *all), *hosts = NULL, *clients = NULL;
     uint32_t *order = malloc(n * sizeof *order);
-    bool ok = slices != NULL && order != NULL && matrix_new(&hosts, s, &s->hosts) &&
-              matrix_new(&clients, s, &s->clients);
-    if (!ok)
-        err_set(e, "out of memory");
+    bool ok = (all != NULL && order != NULL && matrix_new(&hosts, s, &s->hosts) &&
+               matrix_new(&clients, s, &s->clients)) ||
+              err_set(e, "out of memory");
     if (ok) {
-        add_rows(s, slices, hosts, clients);
+        struct sink sinks[2] = {{all, NULL}};
+        size_t n_sinks = 1;
+        if (hosts != NULL)
+            sinks[0] = (struct sink){hosts, s->hosts.keys.of_place};
+        if (clients != NULL)
+            sinks[n_sinks++] = (struct sink){clients, s->clients.keys.of_place};
+        add_all(s, sinks, n_sinks);
         /* The segments of all are the sum of the hosts' segments. */
         for (size_t k = 0; hosts != NULL && k < s->hosts.keys.n; k++)
             for (size_t i = 0; i < n; i++)
-                slice_merge(&slices[i], &hosts[k * n + i]);
+                slice_merge(&all[i], &hosts[k * n + i]);
         if (s->total.present)
-            s->segments = segments_of(&s->grid, slices, &s->total, order);
+            s->segments = dense_segments(&s->grid, all, &s->total, order);
         ok = group_segments(s, &s->hosts, hosts, order, e) &&
              group_segments(s, &s->clients, clients, order, e);
     }
-    free(slices);
+    free(all);
     free(hosts);
     free(clients);
     free(order);

@@ -168,8 +168,8 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
         rows[k] = (struct series_row){
             .start_ns = start_ns,
             .duration_ns = g->length_ns,
-            .bytes = s->bytes,
-            .objects = slice_n_objects(s),
+            .bytes = s->sum.bytes,
+            .objects = slice_n_objects(&s->sum),
             .full_ops = s->full_ops,
             .partial_ops = s->partial_ops,
             .ops_started = slice_ops_started(s),

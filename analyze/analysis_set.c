@@ -97,15 +97,20 @@ static void search_block(struct ends_search *x, const struct set *s, const struc
 }
 
 /* From the last block to the first; a block that ends before all that was found holds nothing
- * better. */
+ * better. What was found is looked through once for as many rows as there are keys. */
 static void search_ends(struct ends_search *x, const struct set *s)
 {
     int64_t least_ns = INT64_MIN;
+    size_t n_keys = s->hosts.keys.n + s->clients.keys.n, n_rows = 0;
     for (size_t k = 0; k < s->n_scans; k++) {
         for (size_t b = s->scans[k]->n_blocks; b-- > 0;) {
             if (s->scans[k]->blocks[b].max_end_ns <= least_ns)
                 continue;
             search_block(x, s, s->scans[k], b);
+            n_rows += SCAN_BLOCK;
+            if (n_rows < n_keys)
+                continue;
+            n_rows = 0;
             least_ns = least_latest(&x->whole, 1, INT64_MAX);
             least_ns = least_latest(&x->ok, 1, least_ns);
             least_ns = least_latest(x->by_host, s->hosts.keys.n, least_ns);
@@ -239,7 +244,7 @@ static bool merge_scans(struct set *s, struct err *e)
             return err_set(e, "sum of bytes or of n_objects exceeds 2^63-1");
         scan_part_merge(&s->all, part);
         for (size_t i = 0; i < n_threads; i++) {
-            const struct segment_thread *t = &s->scans[k]->threads[i];
+            const struct segment_thread *t = &s->scans[k]->ranges[i];
             if (segment_thread_used(t))
                 segment_thread_add(&s->threads[i], t->last_start_ns, t->first_end_ns);
         }
@@ -281,7 +286,8 @@ struct total {
 static struct total total_of(const struct scan_part *p, const struct segment_range *ok)
 {
     struct total x = {
-        .slice = {.bytes = p->n_bytes, .n_objects = p->n_objects, .full_ops = p->n - p->n_errors},
+        .slice = {.sum = {.bytes = p->n_bytes, .n_objects = p->n_objects},
+                  .full_ops = p->n - p->n_errors},
     };
     if (segment_range_usable(ok))
         segment_grid_init(&x.grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
@@ -294,8 +300,8 @@ static inline void total_correct(struct total *x, const struct attribution_reque
 {
     if (r->start_ns >= x->grid.start_ns && r->end_ns < x->grid.end_ns)
         return;
-    x->slice.bytes -= r->bytes;
-    x->slice.n_objects -= r->n_objects;
+    x->slice.sum.bytes -= r->bytes;
+    x->slice.sum.n_objects -= r->n_objects;
     x->slice.full_ops--;
     attribution_add_partial(&x->grid, &x->slice, r);
 }
@@ -306,18 +312,18 @@ static struct throughput throughput_of(const struct total *x, int64_t n_errors)
         return (struct throughput){0};
     const struct slice_totals *s = &x->slice;
     double seconds = (double)x->grid.length_ns / 1e9;
-    double n_objects = slice_n_objects(s);
+    double n_objects = slice_n_objects(&s->sum);
     return (struct throughput){
         .present = true,
         .start_ns = x->grid.start_ns,
         .duration_ns = x->grid.length_ns,
-        .n_bytes = s->bytes,
+        .n_bytes = s->sum.bytes,
         .n_objects = n_objects,
         .full_ops = s->full_ops,
         .partial_ops = s->partial_ops,
         .ops_ended = slice_ops_ended(s),
         .errors = n_errors,
-        .bytes_per_s = (double)s->bytes / seconds,
+        .bytes_per_s = (double)s->sum.bytes / seconds,
         .objects_per_s = n_objects / seconds,
         .ops_ended_per_s = (double)slice_ops_ended(s) / seconds,
     };

@@ -85,53 +85,26 @@ static bool about_input(struct analysis *a, const struct dataset_input *in)
 
 /* ---- The run as a whole ---- */
 
-struct thread_time {
-    int64_t first_start_ns, last_end_ns;
-    __int128 busy_ns;
-};
-
-void run_scan_fini(struct run_scan *s)
-{
-    free(s->threads);
-}
-
-bool run_scan_fill(void *run_scan, struct err *e)
-{
-    struct run_scan *s = run_scan;
-    const struct dataset *d = s->d;
-    s->threads = malloc((d->n_threads + 1) * sizeof *s->threads);
-    if (s->threads == NULL)
-        return err_set(e, "out of memory");
-    for (size_t i = 0; i < d->n_threads; i++)
-        s->threads[i] = (struct thread_time){INT64_MAX, INT64_MIN, 0};
-    int64_t bin_ns = (s->end_ns - s->start_ns) / RUN_SCAN_BINS + 1;
-    double bins_per_ns = 1.0 / (double)bin_ns;
-    for (size_t k = 0; k < d->n_tables; k++) {
-        const struct table *t = &d->tables[k];
-        for (size_t i = 0; i < t->n; i++) {
-            int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-            struct thread_time *x = &s->threads[t->thread[i]];
-            x->first_start_ns = start_ns < x->first_start_ns ? start_ns : x->first_start_ns;
-            x->last_end_ns = end_ns > x->last_end_ns ? end_ns : x->last_end_ns;
-            x->busy_ns += end_ns - start_ns;
-            s->change[(int)((double)(start_ns - s->start_ns) * bins_per_ns)]++;
-            s->change[(int)((double)(end_ns - s->start_ns) * bins_per_ns) + 1]--;
-        }
-    }
-    return true;
-}
-
 /* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
  * does that. One part in a hundred is left to clocks. */
-static bool about_overlap(struct analysis *a, const struct run_scan *s)
+static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans)
 {
     size_t n = 0, n_used = 0;
     for (size_t i = 0; i < a->dataset->n_threads; i++) {
-        const struct thread_time *x = &s->threads[i];
-        if (x->first_start_ns > x->last_end_ns)
+        struct scan_thread all = {.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
+        for (size_t k = 0; k < n_scans; k++) {
+            const struct scan_thread *x = &scans[k]->threads[i];
+            if (x->first_start_ns < all.first_start_ns)
+                all.first_start_ns = x->first_start_ns;
+            if (x->last_end_ns > all.last_end_ns)
+                all.last_end_ns = x->last_end_ns;
+            all.busy_ns += x->busy_ns;
+        }
+        if (all.first_start_ns > all.last_end_ns)
             continue;
+        uint64_t lasted_ns = (uint64_t)(all.last_end_ns - all.first_start_ns);
         n_used++;
-        n += x->busy_ns - (x->last_end_ns - x->first_start_ns) > x->busy_ns / 100;
+        n += all.busy_ns > lasted_ns && all.busy_ns - lasted_ns > all.busy_ns / 100;
     }
     return n == 0 || 2 * n < n_used ||
            warn(a, "overlapping-runs", NULL,
@@ -141,12 +114,59 @@ static bool about_overlap(struct analysis *a, const struct run_scan *s)
                 units_count((int64_t)n).s);
 }
 
-static bool about_idle_gap(struct analysis *a, const struct run_scan *s)
+/* The run in equal bins of time. */
+#define N_BINS     1024
+#define SHORT_BINS 16 /* hide no gap that matters */
+struct bins {
+    int64_t start_ns, end_ns; /* first start, last end */
+    int64_t bin_ns;
+    double per_ns;
+    int64_t change[N_BINS + 2]; /* in the number of requests that run */
+};
+
+static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
 {
-    int64_t bin_ns = (s->end_ns - s->start_ns) / RUN_SCAN_BINS + 1;
+    x->change[(int)((double)(start_ns - x->start_ns) * x->per_ns)]++;
+    x->change[(int)((double)(end_ns - x->start_ns) * x->per_ns) + 1]--;
+}
+
+/* A block of rows that is over in a short time counts as one request. */
+static void bins_fill(struct bins *x, const struct scan *scan)
+{
+    for (size_t b = 0; b < scan->n_blocks; b++) {
+        const struct scan_block *block = &scan->blocks[b];
+        if ((block->max_end_ns - block->min_start_ns) / SHORT_BINS < x->bin_ns) {
+            bins_add(x, block->min_start_ns, block->max_end_ns);
+            continue;
+        }
+        for (size_t i = b * SCAN_BLOCK, end = scan_block_end(scan, b); i < end; i++)
+            bins_add(x, scan->t->start[i], table_end(scan->t, i));
+    }
+}
+
+static void bins_init(struct bins *x, const struct scan *const *scans, size_t n_scans)
+{
+    *x = (struct bins){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
+    for (size_t k = 0; k < n_scans; k++) {
+        int64_t start_ns = scan_part_first_start_ns(&scans[k]->all);
+        x->start_ns = start_ns < x->start_ns ? start_ns : x->start_ns;
+        if (scans[k]->all.last_end_ns > x->end_ns)
+            x->end_ns = scans[k]->all.last_end_ns;
+    }
+    if (x->start_ns > x->end_ns)
+        return;
+    x->bin_ns = (x->end_ns - x->start_ns) / N_BINS + 1;
+    x->per_ns = 1.0 / (double)x->bin_ns;
+    for (size_t k = 0; k < n_scans; k++)
+        bins_fill(x, scans[k]);
+}
+
+static bool about_idle_gap(struct analysis *a, const struct bins *s)
+{
+    int64_t bin_ns = s->bin_ns;
     int longest = 0, longest_end = 0, length = 0;
     int64_t running = 0;
-    for (int i = 0; i < RUN_SCAN_BINS; i++) {
+    for (int i = 0; i < N_BINS; i++) {
         running += s->change[i];
         length = running == 0 ? length + 1 : 0;
         if (length > longest) {
@@ -362,13 +382,16 @@ static bool about_course(struct analysis *a, const struct operation *op)
     return ok;
 }
 
-bool analysis_warnings(struct analysis *a, const struct run_scan *s, struct err *e)
+bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                       struct err *e)
 {
+    struct bins bins;
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i]);
-    if (ok && s->threads != NULL)
-        ok = about_overlap(a, s) && about_idle_gap(a, s);
+    bins_init(&bins, scans, n_scans);
+    if (ok && bins.start_ns <= bins.end_ns)
+        ok = about_overlap(a, scans, n_scans) && about_idle_gap(a, &bins);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
         const struct analysis_source *source = &a->internal->sources[k];

@@ -133,7 +133,7 @@ struct intern;
 bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
                         struct err *e);
 
-/* Keeps only rows of `t` for which keep(ctx, t, i) is true; order stays. */
+/* Keeps only rows of `t` for which keep(ctx, t, i) is true. The last rows fill the holes. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
                   void *ctx);
 

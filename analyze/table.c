@@ -230,28 +230,28 @@ void table_clear(struct table *t)
     t->dur.n_wide = t->bytes.n_wide = t->ttfb.n_wide = t->objects.n_wide = t->late.n_wide = 0;
 }
 
+void table_move_row(struct table *t, size_t to, size_t from)
+{
+    t->start[to] = t->start[from];
+    t->dur.v[to] = t->dur.v[from];
+    t->bytes.v[to] = t->bytes.v[from];
+    t->ttfb.v[to] = t->ttfb.v[from];
+    t->objects.v[to] = t->objects.v[from];
+    if (t->late.v)
+        t->late.v[to] = t->late.v[from];
+    t->object[to] = t->object[from];
+    t->thread[to] = t->thread[from];
+    t->place[to] = t->place[from];
+    t->error[to] = t->error[from];
+}
+
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
                   void *ctx)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n; i++) {
-        if (!keep(ctx, t, i))
-            continue;
-        if (n < i) {
-            t->start[n] = t->start[i];
-            t->dur.v[n] = t->dur.v[i];
-            t->bytes.v[n] = t->bytes.v[i];
-            t->ttfb.v[n] = t->ttfb.v[i];
-            t->objects.v[n] = t->objects.v[i];
-            if (t->late.v)
-                t->late.v[n] = t->late.v[i];
-            t->object[n] = t->object[i];
-            t->thread[n] = t->thread[i];
-            t->place[n] = t->place[i];
-            t->error[n] = t->error[i];
-        }
-        n++;
+    for (size_t i = 0; i < t->n;) {
+        if (keep(ctx, t, i))
+            i++;
+        else
+            table_move_row(t, i, --t->n);
     }
-    t->n = n;
 }

@@ -36,6 +36,9 @@ static inline bool table_add(struct table *t, const struct table_row *r);
 bool table_append(struct table *t, const struct table *from, const uint32_t *places,
                   const uint16_t *errors);
 
+/* Row `to` becomes a copy of row `from`. */
+void table_move_row(struct table *t, size_t to, size_t from);
+
 /* Empties a table and keeps its memory. */
 void table_clear(struct table *t);
 

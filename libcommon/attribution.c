@@ -14,7 +14,7 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static struct attribution_objects slice_fixed(const struct slice_totals *s)
+static struct attribution_objects slice_fixed(const struct slice_amounts *s)
 {
     return (struct attribution_objects){
         .whole = s->n_objects + (int64_t)(s->object_frac >> ATTRIBUTION_FRAC_BITS),
@@ -22,7 +22,7 @@ static struct attribution_objects slice_fixed(const struct slice_totals *s)
     };
 }
 
-double slice_n_objects(const struct slice_totals *s)
+double slice_n_objects(const struct slice_amounts *s)
 {
     struct attribution_objects f = slice_fixed(s);
     return (double)f.whole + ldexp((double)f.frac, -ATTRIBUTION_FRAC_BITS);
@@ -39,36 +39,21 @@ double slice_in_flight(const struct slice_totals *s, int64_t length_ns)
     return (double)(s->full_ns + s->other_ns) / (double)length_ns;
 }
 
-/* Rounded to 2^-64. Each part is off by less than 2^-96, so sums that are equal in truth may differ
- * in their last bits; of those that differ in truth, only ones closer than 2^-64 come out equal. */
-static __int128 slice_rounded(const struct slice_totals *s)
+/* Each part is off by less than 2^-96, so sums that are equal in truth may differ in their last
+ * bits. Of sums that differ in truth, only ones closer than 2^-64 give the same. */
+__int128 slice_objects_key(const struct slice_amounts *s)
 {
     struct attribution_objects f = slice_fixed(s);
     const unsigned dropped_bits = ATTRIBUTION_FRAC_BITS - 64;
-    return ((__int128)f.whole << 64) +
-           (__int128)((f.frac + ((unsigned __int128)1 << (dropped_bits - 1))) >> dropped_bits);
+    unsigned __int128 half = (unsigned __int128)1 << (dropped_bits - 1);
+    return ((__int128)f.whole << 64) + (__int128)((f.frac + half) >> dropped_bits);
 }
 
-int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b)
-{
-    __int128 x = slice_rounded(a), y = slice_rounded(b);
-    return (x > y) - (x < y);
-}
-
-void slice_merge(struct slice_totals *to, const struct slice_totals *from)
+void slice_merge(struct slice_amounts *to, const struct slice_amounts *from)
 {
     to->bytes += from->bytes;
     to->n_objects += from->n_objects;
     to->object_frac += from->object_frac;
-    to->full_ops += from->full_ops;
-    to->errors += from->errors;
-    to->full_ns += from->full_ns;
-    to->partial_ops += from->partial_ops;
-    to->partial_started += from->partial_started;
-    to->partial_ended += from->partial_ended;
-    to->ok_partial_ended += from->ok_partial_ended;
-    to->partial_ended_ns += from->partial_ended_ns;
-    to->other_ns += from->other_ns;
 }
 
 int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns)
@@ -99,7 +84,7 @@ struct attribution_objects attribution_objects_before(const struct attribution_r
     return f;
 }
 
-static void add_objects(struct slice_totals *s, struct attribution_objects from,
+static void add_objects(struct slice_amounts *s, struct attribution_objects from,
                         struct attribution_objects to)
 {
     s->n_objects += to.whole - from.whole;
@@ -110,41 +95,75 @@ static void add_objects(struct slice_totals *s, struct attribution_objects from,
     s->object_frac += to.frac - from.frac;
 }
 
+bool attribution_slices(const struct segment_grid *g, const struct attribution_request *r,
+                        size_t *first, size_t *last)
+{
+    if (g->n == 0 || r->start_ns >= g->end_ns || r->end_ns < g->start_ns)
+        return false;
+    *first = r->start_ns < g->start_ns ? 0 : segment_grid_index(g, r->start_ns);
+    *last = r->end_ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, r->end_ns);
+    return true;
+}
+
+/* Adds what a successful request moves in slices first .. last; `amounts` is that of the first of
+ * them, those of the others follow `stride` bytes apart. */
+static void add_parts(const struct segment_grid *g, size_t first, size_t last, void *amounts,
+                      size_t stride, const struct attribution_request *r)
+{
+    int64_t t_ns = g->start_ns + (int64_t)first * g->length_ns;
+    int64_t bytes_from = attribution_bytes_before(r, t_ns);
+    struct attribution_objects objects_from = attribution_objects_before(r, t_ns);
+    for (size_t k = first; k <= last; k++) {
+        struct slice_amounts *s = (void *)((char *)amounts + (k - first) * stride);
+        t_ns += g->length_ns;
+        int64_t bytes_to = attribution_bytes_before(r, t_ns);
+        struct attribution_objects objects_to = attribution_objects_before(r, t_ns);
+        s->bytes += bytes_to - bytes_from;
+        add_objects(s, objects_from, objects_to);
+        bytes_from = bytes_to;
+        objects_from = objects_to;
+    }
+}
+
+void attribution_add_amounts(const struct segment_grid *g, struct slice_amounts *cells,
+                             const struct attribution_request *r)
+{
+    size_t first, last;
+    if (!r->ok || !attribution_slices(g, r, &first, &last))
+        return;
+    if (first == last && r->start_ns >= g->start_ns && r->end_ns < g->end_ns) {
+        cells[first].bytes += r->bytes;
+        cells[first].n_objects += r->n_objects;
+    } else {
+        add_parts(g, first, last, &cells[first], sizeof *cells, r);
+    }
+}
+
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
                              const struct attribution_request *r)
 {
-    if (g->n == 0 || r->start_ns >= g->end_ns || r->end_ns < g->start_ns)
+    size_t first, last;
+    if (!attribution_slices(g, r, &first, &last))
         return;
-    size_t first = r->start_ns < g->start_ns ? 0 : segment_grid_index(g, r->start_ns);
-    size_t last = r->end_ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, r->end_ns);
-    int64_t a_ns = g->start_ns + (int64_t)first * g->length_ns;
-    int64_t bytes_from = attribution_bytes_before(r, a_ns);
-    struct attribution_objects objects_from = attribution_objects_before(r, a_ns);
-
+    if (r->ok)
+        add_parts(g, first, last, &slices[first].sum, sizeof *slices, r);
     for (size_t k = first; k <= last; k++) {
         struct slice_totals *s = &slices[k];
-        int64_t b_ns = a_ns + g->length_ns;
+        int64_t a_ns = g->start_ns + (int64_t)k * g->length_ns, b_ns = a_ns + g->length_ns;
         bool started = r->start_ns >= a_ns;
         bool ended = r->end_ns < b_ns;
         s->partial_ops++;
         s->partial_started += started;
         s->partial_ended += ended;
         s->other_ns += min64(r->end_ns, b_ns) - max64(r->start_ns, a_ns);
+        if (!ended)
+            continue;
         if (r->ok) {
-            int64_t bytes_to = attribution_bytes_before(r, b_ns);
-            struct attribution_objects objects_to = attribution_objects_before(r, b_ns);
-            s->bytes += bytes_to - bytes_from;
-            add_objects(s, objects_from, objects_to);
-            bytes_from = bytes_to;
-            objects_from = objects_to;
-            if (ended) {
-                s->ok_partial_ended++;
-                s->partial_ended_ns += r->end_ns - r->start_ns;
-            }
+            s->ok_partial_ended++;
+            s->partial_ended_ns += r->end_ns - r->start_ns;
         } else {
-            s->errors += ended;
+            s->errors++;
         }
-        a_ns = b_ns;
     }
 }
 

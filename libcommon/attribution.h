@@ -24,14 +24,19 @@ struct attribution_request {
     bool ok;
 };
 
-/* What a slice got. The first 64 bytes are all that a request within one slice touches. */
-struct slice_totals {
+/* What successful requests moved in a slice. */
+struct slice_amounts {
     int64_t bytes;
     int64_t n_objects;             /* whole objects; see object_frac */
     unsigned __int128 object_frac; /* and parts of objects, in 2^-96 */
-    int64_t full_ops;              /* successful, started and ended here */
-    int64_t errors;                /* failed, ended here */
-    __int128 full_ns;              /* durations of the full_ops */
+};
+
+/* All that a slice got. The first 64 bytes are all that a request within one slice touches. */
+struct slice_totals {
+    struct slice_amounts sum;
+    int64_t full_ops; /* successful, started and ended here */
+    int64_t errors;   /* failed, ended here */
+    __int128 full_ns; /* durations of the full_ops */
 
     int64_t partial_ops, partial_started, partial_ended;
     int64_t ok_partial_ended;  /* the successful ones of partial_ended */
@@ -50,7 +55,7 @@ static inline int64_t slice_ops_ended(const struct slice_totals *s)
 }
 
 /* Number of objects, parts included. */
-double slice_n_objects(const struct slice_totals *s);
+double slice_n_objects(const struct slice_amounts *s);
 
 /* Mean duration in ms of the successful requests that ended here; NaN if there is none. */
 double slice_ended_mean_ms(const struct slice_totals *s);
@@ -58,11 +63,12 @@ double slice_ended_mean_ms(const struct slice_totals *s);
 /* Mean number of requests running during a slice of this length. */
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
 
-/* Compares by number of objects: <0, 0, >0. Sums that are equal as real numbers compare equal. */
-int slice_compare_objects(const struct slice_totals *a, const struct slice_totals *b);
+/* The number of objects as a number to compare by: in 2^-64, rounded, so that sums that are equal
+ * as real numbers give the same. */
+__int128 slice_objects_key(const struct slice_amounts *s);
 
 /* Adds `from` to `to`. */
-void slice_merge(struct slice_totals *to, const struct slice_totals *from);
+void slice_merge(struct slice_amounts *to, const struct slice_amounts *from);
 
 /* Bytes of a request before time t: floor(bytes * (t - start) / (end - start)); 0 up to the start,
  * all from the end on. Differences of it are the parts of a request, and they add up to its size.
@@ -72,6 +78,10 @@ int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_
 /* The same for objects, to 96 binary places. */
 struct attribution_objects attribution_objects_before(const struct attribution_request *r,
                                                       int64_t t_ns);
+
+/* The slices *first .. *last that a request touches; false: none. */
+bool attribution_slices(const struct segment_grid *g, const struct attribution_request *r,
+                        size_t *first, size_t *last);
 
 /* As attribution_add, for a request that does not lie within one slice. */
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
@@ -88,8 +98,8 @@ static inline void attribution_add(const struct segment_grid *g, struct slice_to
         if (r->start_ns >= g->start_ns + (int64_t)k * g->length_ns) {
             struct slice_totals *s = &slices[k];
             if (r->ok) {
-                s->bytes += r->bytes;
-                s->n_objects += r->n_objects;
+                s->sum.bytes += r->bytes;
+                s->sum.n_objects += r->n_objects;
                 s->full_ops++;
                 s->full_ns += r->end_ns - r->start_ns;
             } else {
@@ -103,6 +113,10 @@ static inline void attribution_add(const struct segment_grid *g, struct slice_to
     const struct attribution_request copy = *r;
     attribution_add_partial(g, slices, &copy);
 }
+
+/* The amounts alone: cells[0..g->n-1] are those of the grid. As attribution_add otherwise. */
+void attribution_add_amounts(const struct segment_grid *g, struct slice_amounts *cells,
+                             const struct attribution_request *r);
 
 /* What a grid leaves out. */
 struct attribution_outside {

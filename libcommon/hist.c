@@ -6,6 +6,8 @@
 /* Below this many values a copy is cheaper than clearing the counters. */
 #define SMALL_N 4096
 
+#define FEW_N 32 /* sorted rather than searched */
+
 bool hist_init(struct hist *h, struct err *e)
 {
     *h = (struct hist){.count = calloc(HIST_N_COUNTERS, sizeof *h->count)};
@@ -74,12 +76,23 @@ static int64_t median_of_3(int64_t a, int64_t b, int64_t c)
     return c < a ? a : c > b ? b : c;
 }
 
+static void sort_few(int64_t *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        int64_t x = v[i];
+        size_t j = i;
+        for (; j > 0 && v[j - 1] > x; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
+}
+
 /* Reorders v so that v[k] has rank k, nothing larger stands before it and nothing smaller after. */
 static void select_nth(int64_t *v, size_t n, size_t k)
 {
     size_t lo = 0, hi = n;
     /* A series of bad pivots ends in a sort: never quadratic. */
-    for (int rounds = 64; rounds > 0 && hi - lo > 32; rounds--) {
+    for (int rounds = 64; rounds > 0 && hi - lo > FEW_N; rounds--) {
         int64_t pivot = median_of_3(v[lo], v[lo + (hi - lo) / 2], v[hi - 1]);
         size_t less = lo, i = lo, more = hi; /* [lo,less) <, [less,i) ==, [more,hi) > pivot */
         while (i < more) {
@@ -101,125 +114,175 @@ static void select_nth(int64_t *v, size_t n, size_t k)
         else
             return;
     }
-    qsort(v + lo, hi - lo, sizeof *v, compare_int64);
+    if (hi - lo <= FEW_N)
+        sort_few(v + lo, hi - lo);
+    else
+        qsort(v + lo, hi - lo, sizeof *v, compare_int64);
 }
 
-/* A wanted rank and the place of its answer. */
-struct wanted {
-    size_t rank, place;
-};
-
-static int compare_wanted(const void *a, const void *b)
-{
-    size_t x = ((const struct wanted *)a)->rank, y = ((const struct wanted *)b)->rank;
-    return (x > y) - (x < y);
-}
-
-/* Answers the ascending ranks of `w`, which all lie in [base, base + n), from v: the values of
- * those ranks in any order. */
-static void select_all(int64_t *v, size_t n, size_t base, const struct wanted *w, size_t n_wanted,
-                       int64_t *out)
+/* Values of ascending ranks, which all lie in [base, base + n): v has the values of those ranks in
+ * any order, and is reordered. */
+static void select_ranks(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
+                         int64_t *out)
 {
     size_t done = 0; /* v[0..done) hold the smallest values */
-    for (size_t i = 0; i < n_wanted; i++) {
-        size_t k = w[i].rank - base;
+    for (size_t i = 0; i < n_ranks; i++) {
+        size_t k = ranks[i] - base;
         if (k >= done) {
             select_nth(v + done, n - done, k - done);
             done = k + 1;
         }
-        out[w[i].place] = v[k];
+        out[i] = v[k];
     }
 }
 
-static bool select_from_copy(const int64_t *v, size_t n, const struct wanted *w, size_t n_wanted,
-                             int64_t *out)
+void hist_select_in_place(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out)
+{
+    select_ranks(v, n, 0, ranks, n_ranks, out);
+}
+
+/* ---- Two passes ---- */
+
+/* A bucket with wanted ranks: its values begin at kept[at]. */
+struct hist_wanted {
+    size_t bucket;
+    size_t base, n, at;     /* rank of its first value; values; place in `kept` */
+    size_t first, n_wanted; /* into the ascending ranks */
+};
+
+/* Whether all values of a bucket are the same: they need not be held. Bucket 0 has all negative
+ * ones. */
+static bool has_one_value(size_t bucket)
+{
+    return bucket > 0 && bucket < 2048;
+}
+
+bool hist_picker_init(struct hist_picker *p)
+{
+    *p = (struct hist_picker){.count = calloc(HIST_N_INDEXES, sizeof *p->count)};
+    return p->count != NULL;
+}
+
+void hist_picker_fini(struct hist_picker *p)
+{
+    free(p->count);
+    free(p->wanted);
+    free(p->kept);
+    *p = (struct hist_picker){0};
+}
+
+void hist_picker_merge(struct hist_picker *to, const struct hist_picker *from)
+{
+    for (size_t i = 0; i < HIST_N_INDEXES; i++)
+        to->count[i] += from->count[i];
+}
+
+bool hist_picker_aim(struct hist_picker *p, const size_t *ranks, size_t n_ranks)
+{
+    size_t n_kept = 0, below = 0, next = 0;
+    p->wanted = malloc((n_ranks + 1) * sizeof *p->wanted);
+    if (p->wanted == NULL)
+        return false;
+    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+        size_t in_bucket = p->count[i], first = next;
+        while (next < n_ranks && ranks[next] < below + in_bucket)
+            next++;
+        p->count[i] = HIST_NOT_WANTED;
+        if (next > first) {
+            p->wanted[p->n_wanted++] =
+                (struct hist_wanted){i, below, in_bucket, n_kept, first, next - first};
+            if (!has_one_value(i)) {
+                p->count[i] = (uint32_t)n_kept; /* from here on: where its next value goes */
+                n_kept += in_bucket;
+            }
+        }
+        below += in_bucket;
+    }
+    p->kept = malloc((n_kept + 1) * sizeof *p->kept);
+    return p->kept != NULL && next == n_ranks;
+}
+
+void hist_picker_mark(const struct hist_picker *p, bool *wanted)
+{
+    for (size_t i = 0; i < p->n_wanted; i++)
+        wanted[p->wanted[i].bucket] = !has_one_value(p->wanted[i].bucket);
+}
+
+void hist_picker_finish(struct hist_picker *p, const size_t *ranks, int64_t *out)
+{
+    for (size_t i = 0; i < p->n_wanted; i++) {
+        const struct hist_wanted *w = &p->wanted[i];
+        if (!has_one_value(w->bucket))
+            select_ranks(p->kept + w->at, w->n, w->base, ranks + w->first, w->n_wanted,
+                         out + w->first);
+        for (size_t j = w->first; has_one_value(w->bucket) && j < w->first + w->n_wanted; j++)
+            out[j] = (int64_t)w->bucket;
+    }
+}
+
+/* ---- One array ---- */
+
+/* A wanted rank and the place of its answer. */
+struct asked {
+    size_t rank, place;
+};
+
+static int compare_asked(const void *a, const void *b)
+{
+    size_t x = ((const struct asked *)a)->rank, y = ((const struct asked *)b)->rank;
+    return (x > y) - (x < y);
+}
+
+static bool select_by_copy(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks,
+                           int64_t *out)
 {
     int64_t *copy = malloc(n * sizeof *copy);
     if (copy == NULL)
         return false;
     memcpy(copy, v, n * sizeof *copy);
-    select_all(copy, n, 0, w, n_wanted, out);
+    hist_select_in_place(copy, n, ranks, n_ranks, out);
     free(copy);
     return true;
 }
 
-/* Collects the values of the buckets that hold wanted ranks and searches each. `count` holds the
- * number of values per bucket and is used up. */
-static bool select_in_buckets(const int64_t *v, size_t n, size_t *count, const struct wanted *w,
-                              size_t n_wanted, int64_t *out)
+static bool select_by_buckets(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks,
+                              int64_t *out)
 {
-    struct part {
-        size_t base, n, at;     /* rank of its first value; values; place in `kept` */
-        size_t first, n_wanted; /* into w */
-    } *parts = malloc(n_wanted * sizeof *parts);
-    if (parts == NULL)
-        return false;
-    size_t n_parts = 0, n_kept = 0, below = 0, next = 0;
-    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
-        size_t in_bucket = count[i], first = next;
-        while (next < n_wanted && w[next].rank < below + in_bucket)
-            next++;
-        count[i] = SIZE_MAX;
-        if (next > first && i < 2048) {
-            for (size_t j = first; j < next; j++)
-                out[w[j].place] = (int64_t)i;
-        } else if (next > first) {
-            parts[n_parts++] = (struct part){below, in_bucket, n_kept, first, next - first};
-            count[i] = n_kept; /* from here on: where its next value goes */
-            n_kept += in_bucket;
-        }
-        below += in_bucket;
-    }
-    int64_t *kept = malloc((n_kept > 0 ? n_kept : 1) * sizeof *kept);
-    if (kept == NULL) {
-        free(parts);
-        return false;
-    }
-    if (n_kept > 0) {
-        for (size_t i = 0; i < n; i++) {
-            size_t *at = &count[hist_index(v[i])];
-            if (*at != SIZE_MAX)
-                kept[(*at)++] = v[i];
-        }
-    }
-    for (size_t i = 0; i < n_parts; i++) {
-        struct part *p = &parts[i];
-        select_all(kept + p->at, p->n, p->base, w + p->first, p->n_wanted, out);
-    }
-    free(kept);
-    free(parts);
-    return true;
+    struct hist_picker p;
+    bool ok = hist_picker_init(&p);
+    for (size_t i = 0; ok && i < n; i++)
+        hist_picker_count(&p, v[i]);
+    ok = ok && hist_picker_aim(&p, ranks, n_ranks);
+    for (size_t i = 0; ok && i < n; i++)
+        hist_picker_collect(&p, v[i]);
+    if (ok)
+        hist_picker_finish(&p, ranks, out);
+    hist_picker_fini(&p);
+    return ok;
 }
 
 bool hist_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out)
 {
     if (n_ranks == 0)
         return true;
-    struct wanted *w = malloc(n_ranks * sizeof *w);
-    if (w == NULL)
-        return false;
-    bool ok = true;
-    for (size_t i = 0; i < n_ranks; i++) {
-        w[i] = (struct wanted){ranks[i], i};
-        ok = ok && ranks[i] < n;
-    }
-    qsort(w, n_ranks, sizeof *w, compare_wanted);
-
-    size_t *count = NULL;
-    bool negative = false;
-    if (ok && n >= SMALL_N) {
-        count = calloc(HIST_N_INDEXES, sizeof *count);
-        ok = count != NULL;
-        for (size_t i = 0; ok && i < n && !negative; i++) {
-            negative = v[i] < 0;
-            if (!negative)
-                count[hist_index(v[i])]++;
-        }
-    }
+    struct asked *asked = malloc(n_ranks * sizeof *asked);
+    size_t *sorted = malloc(n_ranks * sizeof *sorted);
+    int64_t *values = malloc(n_ranks * sizeof *values);
+    bool ok = asked != NULL && sorted != NULL && values != NULL;
+    for (size_t i = 0; ok && i < n_ranks; i++)
+        asked[i] = (struct asked){ranks[i], i};
     if (ok)
-        ok = count != NULL && !negative ? select_in_buckets(v, n, count, w, n_ranks, out)
-                                        : select_from_copy(v, n, w, n_ranks, out);
-    free(count);
-    free(w);
+        qsort(asked, n_ranks, sizeof *asked, compare_asked);
+    for (size_t i = 0; ok && i < n_ranks; i++)
+        sorted[i] = asked[i].rank;
+    ok = ok && sorted[n_ranks - 1] < n;
+    if (ok)
+        ok = n >= SMALL_N && n < HIST_NOT_WANTED ? select_by_buckets(v, n, sorted, n_ranks, values)
+                                                 : select_by_copy(v, n, sorted, n_ranks, values);
+    for (size_t i = 0; ok && i < n_ranks; i++)
+        out[asked[i].place] = values[i];
+    free(asked);
+    free(sorted);
+    free(values);
     return ok;
 }

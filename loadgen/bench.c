@@ -1,226 +1,24 @@
-#include "bench.h"
+#include "bench_internal.h"
 
 #include "bucket.h"
 #include "cleanup.h"
 #include "clock.h"
-#include "crew.h"
 #include "rfc3339.h"
-#include "screen.h"
 #include "sibling.h"
-#include "signals.h"
-#include "ssec.h"
-#include "summary.h"
 #include "units.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* With no host to be connected to for so long the run ends. */
 #define ALL_DOWN_NS (3 * CLOCK_NS_PER_S)
 
-#define RUN_ID_LENGTH 12
-
 #define CLEAN_PASSES 3
-
-struct bench {
-    const struct cli_args *args;
-    struct options *o;
-    const struct workload *kind;
-    char run_id[RUN_ID_LENGTH + 1];
-    char host[256];
-    char *command_line;
-    char path[4096]; /* of the capture; "": none */
-    int fd;
-    int event;
-    struct ssec ssec;
-    struct engine engine;
-    struct control control;
-    struct signals signals;
-    struct recorder *recorder;
-    struct crew crew;
-    struct work work;
-    struct screen screen;
-    struct summary summary;
-    bool has_engine, has_control, has_crew, has_work;
-    bool uploaded; /* there may be something to clean */
-
-    /* While a phase runs. */
-    struct phase phase;
-    bool preparing, cleaning;
-    struct err error;  /* what ended it */
-    int64_t cpu_ns[2]; /* at the last line: of the busiest loop, time */
-};
-
-/* --- Start --------------------------------------------------------------------------------------
- */
-
-/* Digits and letters without those that are read for others. */
-static bool random_name(char *name, size_t n, struct err *e)
-{
-    static const char alphabet[] = "23456789abcdefghijkmnpqrstuvwxyz";
-    unsigned char bytes[64];
-
-    if (getrandom(bytes, n, 0) != (ssize_t)n)
-        return err_errno(e, errno, "cannot get random bytes");
-    for (size_t i = 0; i < n; i++)
-        name[i] = alphabet[bytes[i] % 32];
-    name[n] = '\0';
-    return true;
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s);
-    size_t n_end = strlen(end);
-
-    return n >= n_end && strcmp(s + n - n_end, end) == 0;
-}
-
-/* A new file: none is ever overwritten. */
-static bool open_capture(struct bench *b, struct err *e)
-{
-    const char *name = b->o->benchdata;
-    char random[5];
-    char date[32];
-    time_t now = time(NULL);
-    struct tm tm;
-
-    if (b->o->stress)
-        return true;
-    if (name != NULL) {
-        int n = snprintf(b->path, sizeof b->path, "%s%s", name,
-                         ends_with(name, ".csv.zst") ? "" : ".csv.zst");
-        if (n >= (int)sizeof b->path)
-            return err_set(e, "--benchdata: the name is too long");
-    } else {
-        if (!random_name(random, 4, e))
-            return false;
-        localtime_r(&now, &tm);
-        strftime(date, sizeof date, "%Y-%m-%d[%H%M%S]", &tm);
-        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->kind->name, date, random);
-    }
-    b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (b->fd < 0 && errno == EEXIST)
-        return err_set(e, "'%s' is there already, and captures are not overwritten", b->path);
-    return b->fd >= 0 || err_errno(e, errno, "cannot make '%s'", b->path);
-}
-
-static bool init_engine(struct bench *b, struct err *e)
-{
-    const struct options *o = b->o;
-    struct engine *g = &b->engine;
-
-    if (o->encrypt && !ssec_init(&b->ssec, e))
-        return false;
-    g->op_style = (struct s3op_style){
-        .bucket = o->bucket,
-        .region = o->region,
-        .tls = o->tls,
-        .lookup = (enum s3op_lookup)o->lookup,
-        .sign_payload = !o->tls && !o->no_payload_hash,
-        .md5 = o->md5,
-        .storage_class = o->storage_class,
-        .sse_s3 = o->sse_s3,
-        .sse_c_key = o->encrypt ? b->ssec.key : NULL,
-        .sse_c_key_md5 = o->encrypt ? b->ssec.key_md5 : NULL,
-        .object_lock = b->kind->object_lock,
-    };
-    g->conn_style = (struct conn_style){
-        .tls = o->tls,
-        .insecure = o->insecure,
-        .cacert = o->cacert,
-        .connect_timeout_ns = o->connect_timeout_ns,
-    };
-    g->access_key = o->access_key;
-    g->secret_key = o->secret_key;
-    g->session_token = o->session_token;
-    g->client = b->run_id;
-    g->seed = (uint64_t)o->seed;
-    g->offset_ns = clock_offset_ns();
-    g->request_timeout_ns = o->request_timeout_ns;
-    b->has_engine = engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
-    return b->has_engine;
-}
-
-static bool set_up(struct bench *b, struct err *e)
-{
-    b->fd = -1;
-    b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (b->event < 0)
-        return err_errno(e, errno, "cannot make an eventfd");
-    b->command_line = options_command_line();
-    if (b->command_line == NULL)
-        return err_set(e, "out of memory");
-    if (gethostname(b->host, sizeof b->host - 1) != 0)
-        return err_errno(e, errno, "cannot get the name of this machine");
-    screen_init(&b->screen, b->o->quiet);
-    if (!random_name(b->run_id, RUN_ID_LENGTH, e) || !init_engine(b, e))
-        return false;
-    b->has_control = control_init(&b->control, &b->engine, e);
-    if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))
-        return false;
-    b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
-    b->summary = (struct summary){
-        .command = b->kind->name,
-        .command_line = b->command_line,
-        .label = b->o->label,
-        .run_id = b->run_id,
-        .host = b->host,
-        .seed = b->engine.seed,
-        .start_ns = clock_now_ns() + b->engine.offset_ns,
-        .open_loop = b->o->rate > 0,
-    };
-    return b->has_work;
-}
-
-/* The capture with its first comment, and the threads. */
-static bool start_recording(struct bench *b, struct err *e)
-{
-    const struct options *o = b->o;
-    unsigned n_loops = crew_n_loops((unsigned)o->n_workers);
-    struct strbuf comment = {0};
-
-    if (!open_capture(b, e))
-        return false;
-    b->summary.capture = b->fd >= 0 ? b->path : NULL;
-    const struct recorder_options options = {
-        .fd = b->fd,
-        .name = b->path,
-        .intended = o->rate > 0,
-        .n_loops = n_loops,
-        .autoterm = o->autoterm,
-        .autoterm_dur_ns = o->autoterm_dur_ns,
-        .autoterm_pct = o->autoterm_pct,
-        .offset_ns = b->engine.offset_ns,
-        .event = b->event,
-    };
-    b->recorder = recorder_open(&options, e);
-    if (b->recorder == NULL)
-        return false;
-    summary_put_start(&comment, &b->summary, &b->engine, &b->control);
-    bool ok =
-        comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
-    strbuf_fini(&comment);
-    if (!ok)
-        return false;
-    b->has_crew =
-        crew_init(&b->crew, &b->engine, b->recorder, n_loops, (unsigned)o->n_workers, b->event, e);
-    if (b->has_crew)
-        atomic_store(&b->signals.crew, &b->crew);
-    return b->has_crew;
-}
 
 /* --- The bucket ---------------------------------------------------------------------------------
  */
-
-static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool versions,
-                        struct err *e);
 
 static bool confirm(struct bench *b, struct err *e)
 {
@@ -278,10 +76,10 @@ static double cpu_pct(struct bench *b, int64_t now_ns)
         int64_t ns = atomic_load_explicit(&b->crew.loops[i].cpu_ns, memory_order_relaxed);
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    if (now_ns > b->cpu_ns[1])
-        pct = 100 * (double)(most_ns - b->cpu_ns[0]) / (double)(now_ns - b->cpu_ns[1]);
-    b->cpu_ns[0] = most_ns;
-    b->cpu_ns[1] = now_ns;
+    if (now_ns > b->shown_at_ns)
+        pct = 100 * (double)(most_ns - b->shown_cpu_ns) / (double)(now_ns - b->shown_at_ns);
+    b->shown_cpu_ns = most_ns;
+    b->shown_at_ns = now_ns;
     return pct;
 }
 
@@ -332,7 +130,7 @@ static void tick(void *ctx)
 static bool run_phase(struct bench *b, struct err *e)
 {
     screen_begin(&b->screen, clock_now_ns());
-    b->cpu_ns[1] = 0;
+    b->shown_at_ns = 0;
     cpu_pct(b, clock_now_ns());
     bool ok = crew_run(&b->crew, &b->phase, tick, b, e);
     screen_end_bar(&b->screen);
@@ -533,22 +331,6 @@ static bool clean(struct bench *b, struct err *e)
 /* --- End ----------------------------------------------------------------------------------------
  */
 
-static bool close_capture(struct bench *b, struct err *e)
-{
-    struct strbuf comment = {0};
-
-    if (b->recorder == NULL)
-        return true;
-    summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
-    bool ok =
-        comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);
-    strbuf_fini(&comment);
-    if (b->fd >= 0 && close(b->fd) != 0 && ok)
-        ok = err_errno(e, errno, "cannot write '%s'", b->path);
-    b->fd = -1;
-    return ok;
-}
-
 static void warn(const struct bench *b)
 {
     const struct summary *s = &b->summary;
@@ -586,34 +368,14 @@ static void report(struct bench *b)
         return;
     }
     const struct recorder_counts *c = &b->summary.counts;
-    printf("%s: %s requests, %s errors in %s\n", b->kind->name,
+    printf("%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
            units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
-           units_duration(b->summary.bench_ns).s);
+           units_duration(b->summary.bench_ns).s, b->run_id, (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL)
         return;
     printf("Capture: %s\n", b->path);
     if (c->n_requests > 0 && !sibling_analyze(b->path))
         printf("To analyse it: s3analyze analyze '%s'\n", b->path);
-}
-
-static void tear_down(struct bench *b)
-{
-    signals_fini(&b->signals);
-    recorder_free(b->recorder);
-    if (b->has_crew)
-        crew_fini(&b->crew);
-    if (b->has_work)
-        work_fini(&b->work);
-    if (b->has_control)
-        control_fini(&b->control);
-    if (b->has_engine)
-        engine_fini(&b->engine);
-    ssec_fini(&b->ssec);
-    if (b->fd >= 0)
-        close(b->fd);
-    if (b->event >= 0)
-        close(b->event);
-    free(b->command_line);
 }
 
 /* Up to the closed capture. */
@@ -623,7 +385,7 @@ static bool measure(struct bench *b, struct err *e)
         return false;
     if (b->o->clear_bucket && !confirm(b, e))
         return false;
-    if (!start_recording(b, e))
+    if (!bench_start_recording(b, e))
         return false;
     bool ok = !b->o->clear_bucket || run_cleanup(b, "", false, true, e);
     ok = ok && prepare(b, e);
@@ -642,10 +404,10 @@ static int run(struct bench *b)
     struct err e = {""};
     struct err closing = {""};
     struct err cleaning = {""};
-    bool ok = set_up(b, &e);
+    bool ok = bench_set_up(b, &e);
 
     ok = ok && measure(b, &e);
-    bool closed = close_capture(b, &closing);
+    bool closed = bench_close_capture(b, &closing);
     bool cleaned = clean(b, &cleaning);
     int status = ok && closed && cleaned ? EXIT_DONE : EXIT_FAILED;
     if (b->has_crew)
@@ -679,7 +441,7 @@ int bench_main(const struct cli_args *args, struct options *o, const struct work
             b->o = o;
             b->kind = kind;
             status = run(b);
-            tear_down(b);
+            bench_tear_down(b);
         }
         free(b);
     }

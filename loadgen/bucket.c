@@ -61,6 +61,17 @@ static bool check_lock(struct control *c, const struct s3op_style *style, struct
                    style->bucket, cause.msg);
 }
 
+/* A HEAD has no error but its status: a listing tells why the bucket cannot be used. */
+static void ask_why(struct control *c, struct err *cause)
+{
+    const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
+    struct worker_result r;
+    struct err why = {""};
+
+    if (!control_run(c, &op, &r, &why))
+        *cause = why;
+}
+
 bool bucket_make(struct control *c, const struct work *k, struct err *e)
 {
     const struct s3op_style *style = &k->engine->op_style;
@@ -69,6 +80,8 @@ bool bucket_make(struct control *c, const struct work *k, struct err *e)
     const struct s3op op = {.kind = S3OP_BUCKET_STAT};
     bool exists = control_run(c, &op, &r, &cause);
 
+    if (!exists && r.status != 404 && r.status != 0)
+        ask_why(c, &cause);
     if (!exists && r.status != 404)
         return err_set(e, "%s '%s': %s",
                        r.status == 0 ? "no server answers a request for bucket"

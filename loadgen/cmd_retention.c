@@ -3,20 +3,26 @@
 #include "clock.h"
 #include "rfc3339.h"
 
-/* Objects are protected for a day; cleaning up overrides that. */
+/* Objects are protected for a day from the begin of the run; cleaning up overrides that. */
 #define RETAIN_NS (24 * 3600 * CLOCK_NS_PER_S)
+
+static bool init(struct work *k, struct err *e)
+{
+    (void)e;
+    k->retain_until_s = (clock_now_ns() + k->engine->offset_ns + RETAIN_NS) / CLOCK_NS_PER_S;
+    return true;
+}
 
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     const struct work_object *o = &k->objects[rng_below(&w->rng, k->n_objects)];
     struct strbuf *body = &work_own(k, w)->body;
-    int64_t until_s = (clock_now_ns() + k->engine->offset_ns + RETAIN_NS) / CLOCK_NS_PER_S;
 
     strbuf_clear(body);
     strbuf_printf(body,
                   "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                   "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
-                  rfc3339_format(until_s * CLOCK_NS_PER_S).s);
+                  rfc3339_format(k->retain_until_s * CLOCK_NS_PER_S).s);
     if (body->failed) {
         work_fail(k, "out of memory");
         return PHASE_END;
@@ -36,6 +42,7 @@ static const struct workload workload = {
     .versions = true,
     .object_lock = true,
     .next = next,
+    .init = init,
 };
 
 static const struct cli_option own_table[] = {

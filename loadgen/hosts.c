@@ -153,6 +153,9 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
     char prefix[NAME_MAX_LEN];
 
     *h = (struct hosts){.select = select};
+    /* No message may show a password. */
+    if (strchr(list, '@') != NULL)
+        return err_set(e, "hosts are named without user and password");
     pthread_mutex_init(&h->lock, NULL);
     for (const char *p = list;; p++) {
         size_t n = strcspn(p, ",");

@@ -15,8 +15,8 @@
 
 #define SLICE_NS INT64_C(100000)
 
-/* New requests begun before arrivals are looked at again: what has arrived is stamped first, so that
- * beginning requests does not bend the times of others. */
+/* New requests begun before arrivals are looked at again: what has arrived is stamped first, so
+ * that beginning requests does not bend the times of others. */
 #define BEGUN_MAX 8
 
 /* How often those who wait for an object or a host look again. */

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* S3 allows keys of 1,024 bytes, and our names after the prefix have 41: s3load-RUNID/0000/NUMBER. */
+/* S3 allows keys of 1,024 bytes, and our names after the prefix have 41: s3load-RUNID/0000/NUMBER.
+ */
 #define OPTIONS_PREFIX_MAX 983
 
 struct options {

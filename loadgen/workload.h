@@ -65,6 +65,8 @@ struct work {
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
 
+    int64_t retain_until_s; /* retention: the same for all, since it must not be shortened */
+
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
     atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */

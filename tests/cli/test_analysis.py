@@ -119,5 +119,47 @@ class RelativeTimes(ReportTest):
         self.assertEqual({s['host'] for s in self.analyze(self.data).rows('GET')}, {''})
 
 
+class Large(ReportTest):
+    """Paths that only captures of some size take."""
+
+    def check(self, shape, dur, note, shuffle=None, **options):
+        rows = simulate(1, shape)
+        expected = Analysis(rows, dur=dur, **options)
+        if shuffle:
+            shuffle(rows)
+        flags = [f'--analyze.{k}={v}ns' for k, v in options.items()]
+        report = self.analyze(text(rows), '--dur', f'{dur}ns', *flags)
+        self.assert_fits_oracle(report, expected, note)
+
+    def test_many_rows(self):
+        """Blocks of rows within a segment, and values counted rather than held."""
+        r = random.Random(5)
+        shape = Shape(n=33000, threads=32, hosts=2, long_frac=0.001, error_frac=0.0002,
+                      n_objects=(1, 5), keys=3000, median=SECOND // 20)
+        self.check(shape, 5 * SECOND, 'in order')
+        self.check(shape, 5 * SECOND, 'shuffled', r.shuffle)
+        self.check(shape, 5 * SECOND, 'reversed', lambda rows: rows.reverse(), skip=7 * SECOND)
+        shape.error_frac, shape.ops = 0, ('GET', 'PUT')
+        self.check(shape, 7 * SECOND, 'mixed, shuffled', r.shuffle)
+
+    def test_many_sizes(self):
+        sizes = tuple(int(10 ** (k / 7)) for k in range(70)) + (0, (1 << 32) - 1, 1 << 32, 5 << 40)
+        self.check(Shape(n=20000, threads=16, hosts=1, sizes=sizes, keys=500), 5 * SECOND, '')
+
+    def test_many_hosts_and_segments(self):
+        """More hosts x segments than are held at a time."""
+        r = random.Random(6)
+        for sizes in (65536,), (0,), (0, 5 << 32):
+            shape = Shape(n=3000, threads=16, hosts=600, sizes=sizes, n_objects=(0, 1, 5 << 32),
+                          long_frac=0.01, error_frac=0.01)
+            self.check(shape, SECOND // 25, str(sizes), r.shuffle)
+
+    def test_gigantic_durations(self):
+        """Moments of values whose squares need more than 64 bits."""
+        rows = steady(2000, threads=3, every=SECOND // 2)
+        rows += [row(i * SECOND, i * SECOND + (1 << 40) * i, thread=3 + i) for i in range(9)]
+        self.assert_fits_oracle(self.analyze(text(rows)), Analysis(rows))
+
+
 if __name__ == '__main__':
     unittest.main()

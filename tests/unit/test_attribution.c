@@ -34,31 +34,31 @@ static void one_request_in_every_position(void **state)
     x = add_one(&g, s, request(110, 119, 9, true), 1); /* within */
     assert_int_equal(x.full_ops, 1);
     assert_int_equal(x.partial_ops, 0);
-    assert_int_equal(x.bytes, 9);
+    assert_int_equal(x.sum.bytes, 9);
     assert_int_equal(slice_ops_started(&x), 1);
     assert_int_equal(slice_ops_ended(&x), 1);
 
     x = add_one(&g, s, request(110, 120, 10, true), 1); /* ends where the next one begins */
     assert_int_equal(x.partial_ops, 1);
-    assert_int_equal(x.bytes, 10);
+    assert_int_equal(x.sum.bytes, 10);
     assert_int_equal(slice_ops_started(&x), 1);
     assert_int_equal(slice_ops_ended(&x), 0);
-    assert_int_equal(s[2].bytes, 0);
+    assert_int_equal(s[2].sum.bytes, 0);
     assert_int_equal(s[2].partial_ops, 1);
     assert_int_equal(slice_ops_ended(&s[2]), 1);
     assert_true(slice_ended_mean_ms(&s[2]) == 10 / 1e6);
     assert_true(isnan(slice_ended_mean_ms(&x)));
 
     x = add_one(&g, s, request(90, 140, 500, true), 1); /* over all three and on */
-    assert_int_equal(x.bytes, 100);
+    assert_int_equal(x.sum.bytes, 100);
     assert_int_equal(x.partial_ops, 1);
     assert_int_equal(slice_ops_started(&x) + slice_ops_ended(&x), 0);
-    assert_true(fabs(slice_n_objects(&x) - 0.2) < 1e-15);
+    assert_true(fabs(slice_n_objects(&x.sum) - 0.2) < 1e-15);
     assert_true(slice_in_flight(&x, 10) == 1);
 
     x = add_one(&g, s, request(115, 115, 7, true), 1); /* of no length */
     assert_int_equal(x.full_ops, 1);
-    assert_int_equal(x.bytes, 7);
+    assert_int_equal(x.sum.bytes, 7);
     x = add_one(&g, s, request(110, 110, 7, true), 1);
     assert_int_equal(x.full_ops, 1);
     assert_int_equal(s[0].partial_ops, 0);
@@ -77,12 +77,12 @@ static void failed_requests_add_no_bytes(void **state)
     segment_grid_init(&g, 100, 10, 3);
     x = add_one(&g, s, request(111, 112, 5, false), 1);
     assert_int_equal(x.errors, 1);
-    assert_int_equal(x.partial_ops + x.full_ops + x.bytes + slice_ops_ended(&x), 0);
+    assert_int_equal(x.partial_ops + x.full_ops + x.sum.bytes + slice_ops_ended(&x), 0);
     x = add_one(&g, s, request(105, 112, 5, false), 1);
     assert_int_equal(x.errors, 1);
     assert_int_equal(x.partial_ops, 1);
     assert_int_equal(slice_ops_ended(&x), 1);
-    assert_int_equal(x.bytes, 0);
+    assert_int_equal(x.sum.bytes, 0);
     assert_int_equal(s[0].errors, 0);
     assert_int_equal(slice_ops_started(&s[0]), 1);
     assert_true(isnan(slice_ended_mean_ms(&x)));
@@ -100,7 +100,9 @@ static void parts_add_up_to_the_size(void **state)
     (void)state;
     enum { N = 10000 };
     struct slice_totals *s = calloc(N, sizeof *s);
+    struct slice_amounts *cells = malloc(N * sizeof *cells);
     assert_non_null(s);
+    assert_non_null(cells);
     uint64_t seed = 1;
     for (int round = 0; round < 300; round++) {
         struct segment_grid g;
@@ -117,22 +119,29 @@ static void parts_add_up_to_the_size(void **state)
         attribution_add(&g, s, &r);
         attribution_add_outside(&g, &o, &r);
 
-        struct slice_totals sum = {0};
+        struct slice_amounts sum = {0};
+        int64_t n_errors = 0, n_ok_ended = 0;
+        memset(cells, 0, N * sizeof *cells);
+        attribution_add_amounts(&g, cells, &r);
         for (size_t k = 0; k < N; k++) {
-            assert_true(s[k].bytes >= 0 && s[k].bytes <= r.bytes);
-            slice_merge(&sum, &s[k]);
+            assert_memory_equal(&cells[k], &s[k].sum, sizeof *cells);
+            n_errors += s[k].errors;
+            n_ok_ended += s[k].full_ops + s[k].ok_partial_ended;
+            assert_true(s[k].sum.bytes >= 0 && s[k].sum.bytes <= r.bytes);
+            slice_merge(&sum, &s[k].sum);
         }
         assert_int_equal(sum.bytes + o.before_bytes + o.after_bytes, r.ok ? r.bytes : 0);
         bool inside = end >= g.start_ns && end < g.end_ns;
         assert_int_equal(o.n_before + o.n_after, !inside);
-        assert_int_equal(sum.errors, inside && !r.ok);
-        assert_int_equal(sum.full_ops + sum.ok_partial_ended, inside && r.ok);
+        assert_int_equal(n_errors, inside && !r.ok);
+        assert_int_equal(n_ok_ended, inside && r.ok);
         if (start >= g.start_ns && inside && r.ok) {
             assert_int_equal(sum.n_objects + (int64_t)(sum.object_frac >> ATTRIBUTION_FRAC_BITS),
                              r.n_objects);
             assert_true((sum.object_frac & (((unsigned __int128)1 << 96) - 1)) == 0);
         }
     }
+    free(cells);
     free(s);
 }
 
@@ -157,15 +166,15 @@ static void order_changes_nothing(void **state)
     assert_memory_equal(a, b, sizeof a);
 }
 
-static void objects_compare_exactly(void **state)
+static void objects_compare_closely(void **state)
 {
     (void)state;
-    struct slice_totals a = {.n_objects = 2}, b = {.n_objects = 1};
+    struct slice_amounts a = {.n_objects = 2}, b = {.n_objects = 1};
     b.object_frac = (unsigned __int128)1 << 96; /* 1 + 1 */
-    assert_int_equal(slice_compare_objects(&a, &b), 0);
+    assert_true(slice_objects_key(&a) == slice_objects_key(&b));
     b.object_frac -= (unsigned __int128)1 << 32; /* 2^-64 less */
-    assert_true(slice_compare_objects(&a, &b) > 0);
-    assert_true(slice_compare_objects(&b, &a) < 0);
+    assert_true(slice_objects_key(&a) > slice_objects_key(&b));
+    assert_true(slice_objects_key(&(struct slice_amounts){0}) == 0);
 }
 
 /* 1/3 + 1/7 + 11/21 = 1, but not in binary. */
@@ -173,22 +182,20 @@ static void equal_sums_compare_equal(void **state)
 {
     (void)state;
     struct segment_grid g;
-    struct slice_totals a[2] = {0}, b[2] = {0};
+    struct slice_amounts a = {0}, b = {0};
     const struct attribution_request parts[] = {
         {90, 120, 1, 1, true}, {60, 130, 1, 1, true}, {1, 211, 1, 1, true}};
     const struct attribution_request whole = {100, 105, 1, 1, true};
     segment_grid_init(&g, 100, 10, 1);
-    attribution_add(&g, a, &parts[0]);
-    attribution_add(&g, a, &parts[1]);
+    attribution_add_amounts(&g, &a, &parts[0]);
+    attribution_add_amounts(&g, &a, &parts[1]);
     segment_grid_init(&g, 100, 110, 1);
-    attribution_add(&g, a, &parts[2]);
-    attribution_add(&g, b, &whole);
-    assert_true(a->object_frac != 0);
-    assert_int_equal(slice_compare_objects(a, b), 0);
-    assert_int_equal(slice_compare_objects(b, a), 0);
-    a->object_frac += (unsigned __int128)1 << 32;
-    assert_int_equal(slice_compare_objects(a, b), 1);
-    assert_int_equal(slice_compare_objects(b, a), -1);
+    attribution_add_amounts(&g, &a, &parts[2]);
+    attribution_add_amounts(&g, &b, &whole);
+    assert_true(a.object_frac != 0);
+    assert_true(slice_objects_key(&a) == slice_objects_key(&b));
+    a.object_frac += (unsigned __int128)1 << 32;
+    assert_true(slice_objects_key(&a) > slice_objects_key(&b));
 }
 
 static void sizes_need_128_bits(void **state)
@@ -213,7 +220,7 @@ int main(void)
         cmocka_unit_test(failed_requests_add_no_bytes),
         cmocka_unit_test(parts_add_up_to_the_size),
         cmocka_unit_test(order_changes_nothing),
-        cmocka_unit_test(objects_compare_exactly),
+        cmocka_unit_test(objects_compare_closely),
         cmocka_unit_test(equal_sums_compare_equal),
         cmocka_unit_test(sizes_need_128_bits),
     };

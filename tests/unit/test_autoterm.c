@@ -62,14 +62,15 @@ static bool plainly_stable(const struct run *run, size_t n, int64_t dur_ns, doub
         attribution_add(&g, s, &run->v[i].r);
     const struct slice_totals *last = &s[n_segments - 1];
     double seconds = (double)length / 1e9;
-    bool by_bytes = last->bytes > 0, stable = true;
-    double current = (by_bytes ? (double)last->bytes : slice_n_objects(last)) / seconds;
+    bool by_bytes = last->sum.bytes > 0, stable = true;
+    double current = (by_bytes ? (double)last->sum.bytes : slice_n_objects(&last->sum)) / seconds;
     for (size_t k = n_segments - 7; k < n_segments - 1; k++) {
-        double speed = (by_bytes ? (double)s[k].bytes : slice_n_objects(&s[k])) / seconds;
+        double speed = (by_bytes ? (double)s[k].sum.bytes : slice_n_objects(&s[k].sum)) / seconds;
         stable = stable && fabs(speed - current) <= current * pct / 100;
     }
     *w = (struct autoterm_window){g.end_ns - 7 * length, g.end_ns, length,
-                                  (double)last->bytes / seconds, slice_n_objects(last) / seconds};
+                                  (double)last->sum.bytes / seconds,
+                                  slice_n_objects(&last->sum) / seconds};
     free(s);
     return stable;
 }

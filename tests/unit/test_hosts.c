@@ -61,7 +61,7 @@ static void test_refused(void **state)
     assert_refused("a,", "empty");
     assert_refused("a,,b", "empty");
     assert_refused("http://a:9000", "not a URL");
-    assert_refused("user@a", "unexpected '@'");
+    assert_refused("user:pw@a", "without user and password");
     assert_refused("a/b", "unexpected '/'");
     assert_refused("a:", "port");
     assert_refused("a:0", "1..65535");

@@ -1,0 +1,55 @@
+/* What bench.c (the course of a run) and bench_setup.c (what it consists of) share. */
+#ifndef S3_BENCH_INTERNAL_H
+#define S3_BENCH_INTERNAL_H
+
+#include "bench.h"
+#include "control.h"
+#include "crew.h"
+#include "recorder.h"
+#include "screen.h"
+#include "signals.h"
+#include "ssec.h"
+#include "summary.h"
+
+#define RUN_ID_LENGTH 12
+
+struct bench {
+    const struct cli_args *args;
+    struct options *o;
+    const struct workload *kind;
+    char run_id[RUN_ID_LENGTH + 1];
+    char host[256];
+    char *command_line;
+    char path[4096]; /* of the capture; "": none */
+    int fd;
+    int event;
+    struct ssec ssec;
+    struct engine engine;
+    struct control control;
+    struct signals signals;
+    struct recorder *recorder;
+    struct crew crew;
+    struct work work;
+    struct screen screen;
+    struct summary summary;
+    bool has_engine, has_control, has_crew, has_work;
+    bool uploaded; /* there may be something to clean */
+
+    /* While a phase runs. */
+    struct phase phase;
+    bool preparing, cleaning;
+    struct err error;                  /* what ended it */
+    int64_t shown_at_ns, shown_cpu_ns; /* of the last line: when, CPU of the busiest loop */
+};
+
+/* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
+bool bench_set_up(struct bench *b, struct err *e);
+void bench_tear_down(struct bench *b);
+
+/* Opens the capture with its first comment, and makes the loops. */
+bool bench_start_recording(struct bench *b, struct err *e);
+
+/* Ends the capture with its last comment. */
+bool bench_close_capture(struct bench *b, struct err *e);
+
+#endif

@@ -1,0 +1,215 @@
+#include "bench_internal.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Digits and letters without those that are read for others. */
+static bool random_name(char *name, size_t n, struct err *e)
+{
+    static const char alphabet[] = "23456789abcdefghijkmnpqrstuvwxyz";
+    unsigned char bytes[64];
+
+    if (getrandom(bytes, n, 0) != (ssize_t)n)
+        return err_errno(e, errno, "cannot get random bytes");
+    for (size_t i = 0; i < n; i++)
+        name[i] = alphabet[bytes[i] % 32];
+    name[n] = '\0';
+    return true;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s);
+    size_t n_end = strlen(end);
+
+    return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+/* A new file: none is ever overwritten. */
+static bool open_capture(struct bench *b, struct err *e)
+{
+    const char *name = b->o->benchdata;
+    char random[5];
+    char date[32];
+    time_t now = time(NULL);
+    struct tm tm;
+
+    if (b->o->stress)
+        return true;
+    if (name != NULL) {
+        int n = snprintf(b->path, sizeof b->path, "%s%s", name,
+                         ends_with(name, ".csv.zst") ? "" : ".csv.zst");
+        if (n >= (int)sizeof b->path)
+            return err_set(e, "--benchdata: the name is too long");
+    } else {
+        if (!random_name(random, 4, e))
+            return false;
+        localtime_r(&now, &tm);
+        strftime(date, sizeof date, "%Y-%m-%d[%H%M%S]", &tm);
+        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->kind->name, date, random);
+    }
+    b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (b->fd < 0 && errno == EEXIST)
+        return err_set(e, "'%s' is there already, and captures are not overwritten", b->path);
+    return b->fd >= 0 || err_errno(e, errno, "cannot make '%s'", b->path);
+}
+
+static bool init_engine(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    struct engine *g = &b->engine;
+
+    if (o->encrypt && !ssec_init(&b->ssec, e))
+        return false;
+    g->op_style = (struct s3op_style){
+        .bucket = o->bucket,
+        .region = o->region,
+        .tls = o->tls,
+        .lookup = (enum s3op_lookup)o->lookup,
+        .sign_payload = !o->tls && !o->no_payload_hash,
+        .md5 = o->md5,
+        .storage_class = o->storage_class,
+        .sse_s3 = o->sse_s3,
+        .sse_c_key = o->encrypt ? b->ssec.key : NULL,
+        .sse_c_key_md5 = o->encrypt ? b->ssec.key_md5 : NULL,
+        .object_lock = b->kind->object_lock,
+    };
+    g->conn_style = (struct conn_style){
+        .tls = o->tls,
+        .insecure = o->insecure,
+        .cacert = o->cacert,
+        .connect_timeout_ns = o->connect_timeout_ns,
+    };
+    g->access_key = o->access_key;
+    g->secret_key = o->secret_key;
+    g->session_token = o->session_token;
+    g->client = b->run_id;
+    g->seed = (uint64_t)o->seed;
+    g->offset_ns = clock_offset_ns();
+    g->request_timeout_ns = o->request_timeout_ns;
+    b->has_engine = engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
+    return b->has_engine;
+}
+
+/* A descriptor for each worker and some more: as many as we may have. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+bool bench_set_up(struct bench *b, struct err *e)
+{
+    raise_descriptor_limit();
+    b->fd = -1;
+    b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (b->event < 0)
+        return err_errno(e, errno, "cannot make an eventfd");
+    b->command_line = options_command_line();
+    if (b->command_line == NULL)
+        return err_set(e, "out of memory");
+    if (gethostname(b->host, sizeof b->host - 1) != 0)
+        return err_errno(e, errno, "cannot get the name of this machine");
+    screen_init(&b->screen, b->o->quiet);
+    if (!random_name(b->run_id, RUN_ID_LENGTH, e) || !init_engine(b, e))
+        return false;
+    b->has_control = control_init(&b->control, &b->engine, e);
+    if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))
+        return false;
+    b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
+    b->summary = (struct summary){
+        .command = b->kind->name,
+        .command_line = b->command_line,
+        .label = b->o->label,
+        .run_id = b->run_id,
+        .host = b->host,
+        .seed = b->engine.seed,
+        .start_ns = clock_now_ns() + b->engine.offset_ns,
+        .open_loop = b->o->rate > 0,
+    };
+    return b->has_work;
+}
+
+bool bench_start_recording(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    unsigned n_loops = crew_n_loops((unsigned)o->n_workers);
+    struct strbuf comment = {0};
+
+    if (!open_capture(b, e))
+        return false;
+    b->summary.capture = b->fd >= 0 ? b->path : NULL;
+    const struct recorder_options options = {
+        .fd = b->fd,
+        .name = b->path,
+        .intended = o->rate > 0,
+        .n_loops = n_loops,
+        .autoterm = o->autoterm,
+        .autoterm_dur_ns = o->autoterm_dur_ns,
+        .autoterm_pct = o->autoterm_pct,
+        .offset_ns = b->engine.offset_ns,
+        .event = b->event,
+    };
+    b->recorder = recorder_open(&options, e);
+    if (b->recorder == NULL)
+        return false;
+    summary_put_start(&comment, &b->summary, &b->engine, &b->control);
+    bool ok =
+        comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    if (!ok)
+        return false;
+    b->has_crew =
+        crew_init(&b->crew, &b->engine, b->recorder, n_loops, (unsigned)o->n_workers, b->event, e);
+    if (b->has_crew)
+        atomic_store(&b->signals.crew, &b->crew);
+    return b->has_crew;
+}
+
+bool bench_close_capture(struct bench *b, struct err *e)
+{
+    struct strbuf comment = {0};
+
+    if (b->recorder == NULL)
+        return true;
+    summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
+    bool ok =
+        comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    if (b->fd >= 0 && close(b->fd) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", b->path);
+    b->fd = -1;
+    return ok;
+}
+
+void bench_tear_down(struct bench *b)
+{
+    signals_fini(&b->signals);
+    recorder_free(b->recorder);
+    if (b->has_crew)
+        crew_fini(&b->crew);
+    if (b->has_work)
+        work_fini(&b->work);
+    if (b->has_control)
+        control_fini(&b->control);
+    if (b->has_engine)
+        engine_fini(&b->engine);
+    ssec_fini(&b->ssec);
+    if (b->fd >= 0)
+        close(b->fd);
+    if (b->event >= 0)
+        close(b->event);
+    free(b->command_line);
+}

@@ -1,0 +1,296 @@
+#include "worker_internal.h"
+
+#include "clock.h"
+#include "loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- While it comes -----------------------------------------------------------------------------
+ */
+
+static void keep_text(char *dst, size_t size, const char *value, size_t n)
+{
+    if (n >= size)
+        return;
+    memcpy(dst, value, n);
+    dst[n] = '\0';
+}
+
+static void on_header(void *user, const char *name, size_t n_name, const char *value,
+                      size_t n_value)
+{
+    struct worker *w = user;
+
+    if (n_name == 4 && memcmp(name, "date", 4) == 0)
+        loop_saw_date(w->loop, w->host, w->result.start_ns, value, n_value);
+    else if (n_name == 4 && memcmp(name, "etag", 4) == 0)
+        keep_text(w->result.etag, sizeof w->result.etag, value, n_value);
+    else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
+        keep_text(w->result.version, sizeof w->result.version, value, n_value);
+}
+
+static bool uses_xml(enum s3op_kind kind)
+{
+    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_DELETE_BATCH ||
+           kind == S3OP_INITIATE || kind == S3OP_COMPLETE;
+}
+
+/* Keys that a batch could not delete. */
+static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+
+    (void)e;
+    if (entry->kind == XML_FAILED_KEY) {
+        if (w->n_failed_keys++ == 0)
+            err_set(&w->cause, "%s: %s", entry->code, entry->message);
+    }
+    return true;
+}
+
+static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+
+    if (w->result.first_byte_ns == CLOCK_NEVER)
+        w->result.first_byte_ns = w->loop->now_ns;
+    w->result.n_objects += entry->kind != XML_PREFIX;
+    return w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e);
+}
+
+bool worker_expect_answer(struct worker *w)
+{
+    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+    struct err e = {""};
+
+    http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
+    w->failed = false;
+    w->broken = false;
+    w->n_read = 0;
+    w->n_error_body = 0;
+    w->uses_xml = uses_xml(w->op.kind);
+    if (!w->uses_xml)
+        return true;
+    if (w->xml == NULL) {
+        w->xml = calloc(1, sizeof *w->xml);
+        if (w->xml == NULL || !xml_init(w->xml, &e)) {
+            free(w->xml);
+            w->xml = NULL;
+            return worker_set_error(w, "out of memory");
+        }
+    }
+    err_clear(&w->cause);
+    w->n_failed_keys = 0;
+    /* Keys are asked for as they are: some servers say that they URL-encode them, and do not. */
+    return xml_start(w->xml, false, listing ? on_listed : on_deleted, w, &e) ||
+           worker_set_error(w, "%s", e.msg);
+}
+
+/* --- What it means ------------------------------------------------------------------------------
+ */
+
+static bool is_success(const struct worker *w)
+{
+    return w->http.status >= 200 && w->http.status < 300;
+}
+
+/* "HTTP 503 SlowDown: Reduce your request rate." */
+static void set_http_error(struct worker *w)
+{
+    struct xml *x = &w->loop->xml;
+    struct err e = {""};
+    bool ok = w->n_error_body > 0 && xml_start(x, false, NULL, NULL, &e) &&
+              xml_feed(x, w->error_body, w->n_error_body, true, &e);
+
+    /* Of a body that was cut, what was read counts. */
+    if ((ok || w->n_error_body == sizeof w->error_body) && x->root == XML_ERROR &&
+        x->code[0] != '\0')
+        worker_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
+                         x->message[0] != '\0' ? ": " : "", x->message);
+    else
+        worker_set_error(w, "HTTP %d", w->http.status);
+}
+
+static void check_get(struct worker *w)
+{
+    const struct s3op *op = &w->op;
+
+    if (!op->whole && w->http.status != 206 && !(op->offset == 0 && w->n_read == op->length))
+        worker_set_error(w, "HTTP %d to a request for a range", w->http.status);
+    else if (w->n_read != op->length)
+        worker_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
+                         (unsigned long long)op->length);
+}
+
+static void check_document(struct worker *w)
+{
+    static const enum xml_root roots[S3OP_N_KINDS] = {
+        [S3OP_LIST] = XML_LIST,
+        [S3OP_LIST_VERSIONS] = XML_VERSIONS,
+        [S3OP_DELETE_BATCH] = XML_DELETED,
+        [S3OP_INITIATE] = XML_INITIATE,
+        [S3OP_COMPLETE] = XML_COMPLETE,
+    };
+    struct xml *x = w->xml;
+    struct err e = {""};
+
+    if (!w->failed && !xml_feed(x, NULL, 0, true, &e))
+        worker_set_error(w, "%s", e.msg);
+    else if (x->root == XML_ERROR)
+        worker_set_error(w, "HTTP %d %s: %s", w->http.status, x->code, x->message);
+    else if (x->root != roots[w->op.kind])
+        worker_set_error(w, "HTTP %d with another document than asked for", w->http.status);
+    if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
+        worker_set_error(w, "%llu of %llu objects were not deleted: %s",
+                         (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
+                         w->cause.msg);
+        w->result.n_objects =
+            w->n_failed_keys < w->op.n_objects ? w->op.n_objects - w->n_failed_keys : 0;
+    }
+}
+
+/* A listing goes on with its next page, in the same row. */
+static bool is_to_go_on(const struct worker *w)
+{
+    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+
+    return listing && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
+}
+
+/* The response is complete. */
+static void on_complete(struct worker *w, bool left_over)
+{
+    bool early = w->state == WORKER_SENDING || w->broken;
+    bool keep = w->http.keep_alive && !left_over && !early;
+
+    /* A host that answers is there, though a new connection to it may have failed. */
+    hosts_set_up(&w->loop->engine->hosts, w->host);
+    w->result.status = w->http.status;
+    if (w->op.kind == S3OP_GET)
+        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+    if (!is_success(w))
+        set_http_error(w);
+    else if (early)
+        worker_set_error(w, "HTTP %d before the request was sent", w->http.status);
+    else if (w->op.kind == S3OP_GET)
+        check_get(w);
+    else if (w->uses_xml)
+        check_document(w);
+    if (!is_success(w))
+        w->result.n_objects = w->op.kind == S3OP_DELETE_BATCH ? 0 : w->op.n_objects;
+    if (w->conn->low_water != 1)
+        conn_expect(w->conn, 0);
+    if (is_to_go_on(w))
+        worker_next_page(w, keep);
+    else
+        worker_finish(w, w->loop->now_ns, keep);
+}
+
+static void on_body(struct worker *w, const char *data, size_t n)
+{
+    struct err e = {""};
+
+    if (!is_success(w)) {
+        size_t room = sizeof w->error_body - w->n_error_body;
+        n = n < room ? n : room;
+        memcpy(w->error_body + w->n_error_body, data, n);
+        w->n_error_body += n;
+        return;
+    }
+    if (w->op.kind == S3OP_GET) {
+        if (w->result.first_byte_ns == CLOCK_NEVER)
+            w->result.first_byte_ns = w->loop->now_ns;
+        if (w->op.verify && !w->failed &&
+            !payload_matches(&w->loop->engine->payload, w->op.payload_seed,
+                             w->op.offset + w->n_read, data, n)) {
+            worker_set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on",
+                             n, (unsigned long long)(w->op.offset + w->n_read));
+            w->failed = true;
+        }
+    } else if (w->uses_xml && !w->failed && !xml_feed(w->xml, data, n, false, &e)) {
+        worker_set_error(w, "%s", e.msg);
+        w->failed = true;
+    }
+    w->n_read += n;
+}
+
+/* The connection ended, or what it brought is no HTTP. */
+static void on_broken(struct worker *w, const char *why)
+{
+    if (w->broken)
+        why = w->cause.msg;
+    if (w->http.status >= 300)
+        worker_set_error(w, "HTTP %d, %s", w->http.status, why);
+    else
+        worker_set_error(w, "%s", why);
+    w->result.status = w->http.status;
+    if (w->op.kind == S3OP_GET)
+        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+    if (w->op.kind == S3OP_DELETE_BATCH)
+        w->result.n_objects = 0;
+    worker_finish(w, w->loop->now_ns, false);
+}
+
+/* Takes n bytes; false: the request has ended. */
+static bool feed(struct worker *w, const char *data, size_t n)
+{
+    size_t at = 0;
+
+    for (;;) {
+        size_t used = 0;
+        size_t n_body = 0;
+        const char *body = NULL;
+        enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
+        at += used;
+        switch (event) {
+        case HTTP1_BODY:
+            on_body(w, body, n_body);
+            break;
+        case HTTP1_DONE:
+            on_complete(w, at < n);
+            return false;
+        case HTTP1_ERROR:
+            on_broken(w, w->http.err.msg);
+            return false;
+        case HTTP1_MORE:
+            return true;
+        default:
+            break;
+        }
+    }
+}
+
+void worker_read(struct worker *w)
+{
+    struct loop *l = w->loop;
+    struct conn *c = w->conn;
+    struct err e = {""};
+    size_t n_read = 0;
+
+    do {
+        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, &e);
+        l->now_ns = clock_now_ns();
+        if (n == CONN_AGAIN)
+            return;
+        if (n == CONN_ERROR) {
+            on_broken(w, e.msg);
+            return;
+        }
+        if (n == 0) {
+            if (http1_close(&w->http) == HTTP1_DONE)
+                on_complete(w, false);
+            else
+                on_broken(w, w->http.err.msg);
+            return;
+        }
+        if (!feed(w, l->buf, (size_t)n))
+            return;
+        n_read += (size_t)n;
+        /* Only now, with a byte of the body there, may it be waited for more. */
+        if (w->n_read > 0)
+            conn_expect(c, http1_rest(&w->http));
+    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
+    if (conn_must_drain(c))
+        loop_again(l, w);
+}

@@ -1,0 +1,23 @@
+/* What worker.c (requests) and worker_answer.c (responses) share. */
+#ifndef S3_WORKER_INTERNAL_H
+#define S3_WORKER_INTERNAL_H
+
+#include "worker.h"
+
+/* Makes the request a failed one; the first error, which is the cause, stays. Always false. */
+bool worker_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The request has ended at end_ns: makes its row. `keep` its connection. */
+void worker_finish(struct worker *w, int64_t end_ns, bool keep);
+
+/* Makes ready for the answer to a request, or to the next page of a listing. False: an error is
+ * set. */
+bool worker_expect_answer(struct worker *w);
+
+/* Asks for the next page of a listing, in the same row. */
+void worker_next_page(struct worker *w, bool keep);
+
+/* Reads what has come. */
+void worker_read(struct worker *w);
+
+#endif

@@ -1,0 +1,219 @@
+"""Options of s3load: credentials and where they must not show, TLS, virtual hosts, names of files."""
+import datetime
+import os
+import pathlib
+import subprocess
+import time
+
+from harness import BUILD
+from loadcase import Capture, LoadTest
+from servers import ACCESS_KEY, SECRET_KEY
+
+SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms")
+COMMANDS = ("get", "put", "delete", "list", "stat", "mixed", "versioned", "retention", "multipart")
+
+
+class Secrets(LoadTest):
+    TOKEN = "token-FQoGZXIvYXdzEXAMPLE"
+
+    def bare(self, *argv, status=0, env=None):
+        return self.check_run("s3load", *argv, status=status, cwd=self.tmp,
+                              env={"HOME": str(self.tmp), **(env or {})})
+
+    def assert_hidden(self, text):
+        for secret in (SECRET_KEY, self.TOKEN):
+            self.assertNotIn(secret, text)
+
+    def test_command_line(self):
+        """No secret in the capture, in messages, or in the process title after start-up."""
+        self.start("--session-token", self.TOKEN, "--fault", "latency=1ms")
+        path = self.tmp / "c.csv.zst"
+        for form in ([f"--secret-key={SECRET_KEY}", f"--session-token={self.TOKEN}"],
+                     ["--secret-key", SECRET_KEY, "--session-token", self.TOKEN]):
+            p = subprocess.Popen([str(BUILD / "s3load"), "put", "--host", self.server.hosts,
+                                  "--access-key", ACCESS_KEY, *form, "--obj.size", "1KiB",
+                                  "--duration", "1s", "--benchdata", str(path)], cwd=self.tmp,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(0.5)
+            title = pathlib.Path(f"/proc/{p.pid}/cmdline").read_bytes().decode()
+            out, err = p.communicate()
+            self.assertEqual(p.returncode, 0, err)
+            c = Capture(path)
+            self.assert_hidden(title + out.decode() + err.decode() + c.text)
+            self.assertIn("REDACTED", c.start["command_line"])
+            self.assertIn("--obj.size 1KiB", c.start["command_line"])
+            path.unlink()
+
+    def test_environment_is_hidden(self):
+        self.start("--session-token", self.TOKEN, "--fault", "latency=1ms")
+        env = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+               "AWS_SESSION_TOKEN": self.TOKEN}
+        p = subprocess.Popen([str(BUILD / "s3load"), "put", "--host", self.server.hosts,
+                              "--obj.size", "1KiB", "--duration", "1s"],
+                             env={**os.environ, **env}, cwd=self.tmp, stdout=subprocess.PIPE)
+        time.sleep(0.5)
+        environ = pathlib.Path(f"/proc/{p.pid}/environ").read_bytes().decode()
+        p.communicate()
+        self.assertEqual(p.returncode, 0)
+        self.assert_hidden(environ)
+
+    def test_misspelt_option(self):
+        for form in ([f"--secretkey={SECRET_KEY}"], [f"--secret_key={SECRET_KEY}"],
+                     [f"--secret-keys={SECRET_KEY}"]):
+            r = self.bare("put", *form, status=2)
+            self.assert_hidden(r.err + r.out)
+            self.assertIn("unknown option", r.err)
+
+    def test_userinfo(self):
+        r = self.bare("put", "--host", f"http://user:{SECRET_KEY}@127.0.0.1:9000", status=1)
+        self.assert_hidden(r.err)
+        r = self.bare("put", status=2, env={
+            "AWS_ENDPOINT_URL_S3": f"http://user:{SECRET_KEY}@127.0.0.1:9000"})
+        self.assert_hidden(r.err)
+
+    def test_where_they_come_from(self):
+        """S3LOAD_*, then WARP_*, then AWS_*, then the profile; the command line before all."""
+        self.start()
+        right = {"ACCESS_KEY": ACCESS_KEY, "SECRET_KEY": SECRET_KEY}
+        aws = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+        wrong_aws = {k: "wrong" for k in aws}
+        host = {"AWS_ENDPOINT_URL_S3": f"http://{self.server.hosts}/"}
+        credentials = self.tmp / ".aws" / "credentials"
+        credentials.parent.mkdir()
+        credentials.write_text(
+            f"[default]\naws_access_key_id = {ACCESS_KEY}\naws_secret_access_key={SECRET_KEY}\n\n"
+            "; comment\n[other]\naws_access_key_id = other\naws_secret_access_key = wrong\n")
+        for env in ({f"S3LOAD_{k}": v for k, v in right.items()} | wrong_aws,
+                    {f"WARP_{k}": v for k, v in right.items()} | wrong_aws, aws, {}):
+            self.bare("put", *SMALL, env={**host, **env})
+            self.bare("put", *SMALL, env={"WARP_HOST": self.server.hosts, **env})
+        r = self.bare("put", *SMALL, "--profile", "other", env=host, status=1)
+        self.assertIn("InvalidAccessKeyId", r.err)
+        r = self.bare("put", *SMALL, "--profile", "none", env=host, status=2)
+        self.assertIn("no profile 'none'", r.err)
+        self.bare("put", *SMALL, "--access-key", ACCESS_KEY, "--secret-key", SECRET_KEY,
+                  env={**host, **wrong_aws})
+
+
+class Connections(LoadTest):
+    def test_tls(self):
+        certificate = self.tmp / "cert.pem"
+        self.start("--tls", "--cert-out", certificate)
+        r = self.s3load("put", "--tls", *SMALL, status=1)
+        self.assertIn("certificate", r.err)
+        for how in (["--insecure"], ["--cacert", certificate]):
+            for command, own in (("put", []), ("get", ["--objects", "3", "--verify", "1"]),
+                                 ("mixed", ["--objects", "5"])):
+                _, c = self.load(command, *own, "--tls", *how, "--obj.size", "700KiB",
+                                 "--concurrent", "4", "--duration", "300ms")
+                self.assertEqual(c.errors(), [])
+                self.assertTrue(all(r.endpoint.startswith("https://") for r in c.rows))
+
+    def test_encrypt(self):
+        """SSE-C, over TLS only."""
+        self.start("--tls")
+        for command, own in (("get", ["--objects", "3"]), ("mixed", ["--objects", "5"])):
+            _, c = self.load(command, *own, "--tls", "--insecure", "--encrypt", *SMALL)
+            self.assertEqual(c.errors(), [])
+            self.assertNotIn("customer", c.text)
+        r = self.s3load("put", "--encrypt", *SMALL, status=2)
+        self.assertIn("--tls", r.err)
+
+    def test_virtual_hosts(self):
+        self.start("--domain", "localhost")
+        host = f"localhost:{self.server.ports[0]}"
+        _, c = self.load("mixed", "--host", host, "--lookup", "host", "--objects", "5", *SMALL)
+        self.assertEqual(c.errors(), [])
+        self.assertEqual({r.endpoint for r in c.rows}, {f"http://{host}"})
+        self.assertEqual({line["bucket"] for line in self.server.log()},
+                         {"s3load-benchmark-bucket"})
+
+    def test_server_side_options(self):
+        self.start()
+        _, c = self.load("get", "--objects", "3", "--sse-s3", "--storage-class", "STANDARD_IA",
+                         "--md5", "--disable-sha256-payload", *SMALL)
+        self.assertEqual(c.errors(), [])
+
+    def test_bodies_of_all_sizes(self):
+        """Around the sizes in which bodies are digested and sent."""
+        self.start()
+        for size in ("262143", "262144", "262145", "3MiB"):
+            for digest in ([], ["--md5"], ["--disable-sha256-payload"]):
+                _, c = self.load("get", "--objects", "2", "--obj.size", size, "--verify", "1",
+                                 "--concurrent", "2", "--duration", "100ms", *digest)
+                self.assertEqual(c.errors(), [])
+
+
+class Options(LoadTest):
+    def test_help(self):
+        for command in COMMANDS:
+            r = self.check_run("s3load", command, "--help")
+            self.assertLessEqual(r.out.count("\n"), 40, command)
+            self.assertTrue(all(len(line) <= 80 for line in r.out.split("\n")), command)
+            self.check_run("s3load", command, "--help", "all")
+        r = self.check_run("s3load", "--version")
+        for library in ("libcurl", "OpenSSL", "expat", "zstd"):
+            self.assertIn(library, r.out)
+
+    def test_defaults(self):
+        """As the specification has them."""
+        defaults = {"get": ("2500", "10MiB"), "mixed": ("2500", "10MiB"), "put": (None, "10MiB"),
+                    "delete": ("25000", "1KiB"), "list": ("10000", "1KiB"),
+                    "stat": ("10000", "1KiB"), "versioned": ("250", "10MiB"),
+                    "retention": ("25000", "1KiB")}
+        for command, (objects, size) in defaults.items():
+            text = self.check_run("s3load", command, "--help", "all").out
+            self.assertIn(f"[{size}]", text)
+            if objects:
+                self.assertIn(f"[{objects}]", text)
+            for default in ("[20]", "[5m]", "[127.0.0.1:9000]", "[s3load-benchmark-bucket]",
+                            "[us-east-1]", "[weighed]", "[auto]", "[10s]", "[7.5]", "[1m]"):
+                self.assertIn(default, text)
+
+    def test_capture_is_never_overwritten(self):
+        self.start()
+        path = self.tmp / "mine.csv.zst"
+        self.s3load("put", "--benchdata", self.tmp / "mine", *SMALL)
+        before = path.read_bytes()
+        r = self.s3load("put", "--benchdata", path, *SMALL, status=1)
+        self.assertIn("there already", r.err)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_default_name_and_analysis(self):
+        self.start()
+        r = self.s3load("put", "--label", "a \"label\"", *SMALL)
+        name = next(self.tmp.glob("*.csv.zst")).name
+        self.assertRegex(name, r"^s3load-put-\d{4}-\d\d-\d\d\[\d{6}\]-\w{4}\.csv\.zst$")
+        self.assertIn(f"Capture: {name}", r.out)
+        self.assertIn("Operation: PUT", r.out)
+        self.assertEqual(r.err, "")
+        self.assertEqual(Capture(self.tmp / name).start["label"], "a \"label\"")
+
+    def test_stress(self):
+        self.start()
+        r = self.s3load("put", "--stress", "--json", *SMALL)
+        self.assertGreater(r.json()["requests"], 0)
+        self.assertIsNone(r.json()["capture"])
+        self.assertEqual(list(self.tmp.glob("*.zst")), [])
+
+    def test_syncstart(self):
+        self.start()
+        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
+        begin = at.replace(microsecond=0) + datetime.timedelta(seconds=1)
+        _, c = self.load("get", "--objects", "3", "--syncstart", begin.isoformat(), *SMALL)
+        first = min(r.start for r in c.of("GET"))
+        self.assertTrue(0 <= first - begin.timestamp() * 1e9 < 1e8)
+        self.assertTrue(all(r.end < first for r in c.of("PUT")))
+        for bad in ("25:00", "12", "2020-01-01T00:00:00Z", "noon"):
+            self.s3load("put", "--syncstart", bad, *SMALL, status=2)
+
+    def test_wrong_usage(self):
+        for options in (["--put-distrib", "1", "--delete-distrib", "2"], ["--concurrent", "0"],
+                        ["--bucket", "a/b"], ["--verify", "-1"], ["operand"],
+                        ["--access-key", "only"]):
+            self.check_run("s3load", "mixed", *options, status=2, cwd=self.tmp,
+                           env={"HOME": str(self.tmp)})
+        self.check_run("s3load", "get", "--list-existing", "--verify", "1", status=2)
+        r = self.check_run("s3load", "put", "--host", "a{1...", status=1, cwd=self.tmp,
+                           env={"HOME": str(self.tmp)})
+        self.assertIn("range", r.err)
