@@ -3,6 +3,7 @@
 #include "load.h"
 #include "outfile.h"
 #include "report_csv.h"
+#include "report_html.h"
 #include "report_json.h"
 #include "report_text.h"
 #include "text.h"
@@ -13,6 +14,7 @@ struct options {
     struct load_input input;
     const char *output; /* of the report */
     const char *series; /* of the time series; NULL: none */
+    const char *html;   /* of the page; NULL: none */
     bool json, verbose, no_color;
     bool series_total, series_all;
 };
@@ -34,6 +36,11 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, output),
      .arg = "FILE",
      .help = "write the report there"},
+    {.name = "html",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, html),
+     .arg = "FILE",
+     .help = "write a page with charts too"},
     {.name = "no-color",
      .alias = "no-colour",
      .type = CLI_FLAG,
@@ -68,8 +75,7 @@ static const struct cli_group groups[] = {
 
 static const struct cli_example examples[] = {
     {"s3analyze analyze run.csv.zst", "what the run reached"},
-    {"s3analyze analyze --json run.csv.zst", "the same for programs"},
-    {"s3analyze analyze --out series.csv --dur 500ms run.csv.zst", "throughput over time"},
+    {"s3analyze analyze --html report.html run.csv.zst", "a page to send around"},
     {0},
 };
 
@@ -83,12 +89,20 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
                           "them a file");
     if (o->series && outfile_is_same(o->series, o->output))
         return err_set(e, "the report and the time series both want %s", o->series);
+    if (o->html && outfile_is_stdout(o->html) &&
+        (outfile_is_stdout(o->output) || (o->series && outfile_is_stdout(o->series))))
+        return err_set(e, "the page and another output both want standard output: give one of "
+                          "them a file");
+    if (o->html && (outfile_is_same(o->html, o->output) ||
+                    (o->series && outfile_is_same(o->html, o->series))))
+        return err_set(e, "the page and another output both want %s", o->html);
     for (size_t i = 0; i < args->n_operands; i++) {
         const char *capture = args->operands[i];
         if (outfile_is_stdout(capture))
             continue;
         if (outfile_is_same(o->output, capture) ||
-            (o->series && outfile_is_same(o->series, capture)))
+            (o->series && outfile_is_same(o->series, capture)) ||
+            (o->html && outfile_is_same(o->html, capture)))
             return err_set(e, "%s is a capture to read: it would be overwritten", capture);
     }
     return true;
@@ -123,13 +137,28 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
     return outfile_close(&out, e);
 }
 
+static bool write_page(const struct analysis *a, const struct options *o, struct err *e)
+{
+    struct outfile out;
+    if (!o->html)
+        return true;
+    if (!outfile_open(&out, o->html, e))
+        return false;
+    const struct report_html_options how = {NULL, NULL};
+    if (!report_html(a, &how, out.f, e)) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
 static bool analyze(const struct options *o, const struct cli_args *args, struct err *e)
 {
     struct dataset d = {0};
     struct analysis a = {0};
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
               load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-              write_report(&a, o, e) && write_series(&a, o, e);
+              write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
     analysis_free(&a);
     dataset_free(&d);
     return ok;

@@ -18,7 +18,7 @@ static void write_libraries(FILE *out)
 }
 
 static const struct cli_command *const commands[] = {
-    &cmd_analyze, &cmd_info, &cmd_cat, &cmd_cmp, &cmd_merge, &cmd_autoterm, NULL};
+    &cmd_analyze, &cmd_info, &cmd_cat, &cmd_cmp, &cmd_merge, &cmd_autoterm, &cmd_plot, NULL};
 
 static const struct cli_program program = {
     .name = "s3analyze",

@@ -19,7 +19,7 @@
 #if defined __SANITIZE_ADDRESS__
 #define FLIPS 2000
 #else
-#define FLIPS 10000
+#define FLIPS 14000
 #endif
 #define LARGE_FLIPS    150
 #define READ_TIMEOUT_S 60

@@ -1,0 +1,131 @@
+#include "html_out.h"
+
+#include "utf8.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* Marks that turn the direction of text around: U+202A .. U+202E, U+2066 .. U+2069. */
+static bool is_direction(const char *s, size_t n)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    return n == 3 && u[0] == 0xE2 &&
+           ((u[1] == 0x80 && u[2] >= 0xAA && u[2] <= 0xAE) ||
+            (u[1] == 0x81 && u[2] >= 0xA6 && u[2] <= 0xA9));
+}
+
+void html_text(FILE *f, const char *s)
+{
+    while (*s != '\0') {
+        size_t n = utf8_length(s);
+        if (n == 0 || (n == 1 && ((unsigned char)*s < ' ' || *s == 0x7F) && *s != '\n') ||
+            (n == 2 && (unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0) ||
+            is_direction(s, n)) {
+            fputs(*s == '\t' ? " " : REPLACEMENT, f);
+            s += n > 0 ? n : 1;
+            continue;
+        }
+        switch (*s) {
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '>':
+            fputs("&gt;", f);
+            break;
+        case '&':
+            fputs("&amp;", f);
+            break;
+        case '"':
+            fputs("&quot;", f);
+            break;
+        case '\'':
+            fputs("&#39;", f);
+            break;
+        default:
+            fwrite(s, 1, n, f);
+            break;
+        }
+        s += n;
+    }
+}
+
+static void put_escaped(FILE *f, const char *fmt, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0) {
+        fputs("(out of memory)", f);
+        return;
+    }
+    html_text(f, text);
+    free(text);
+}
+
+void html_textf(FILE *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_escaped(f, fmt, args);
+    va_end(args);
+}
+
+void html_element(FILE *f, const char *tag, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(f, "<%s>", tag);
+    put_escaped(f, fmt, args);
+    fprintf(f, "</%s>\n", tag);
+    va_end(args);
+}
+
+void html_table(FILE *f, const char *caption, const char *const *columns, size_t n, size_t n_left)
+{
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table>", f);
+    if (caption != NULL)
+        html_element(f, "caption", "%s", caption);
+    fputs("<thead><tr>", f);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i < n_left ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);
+        html_text(f, columns[i]);
+        fputs("</th>", f);
+    }
+    fputs("</tr></thead><tbody>\n", f);
+}
+
+void html_row(FILE *f)
+{
+    fputs("<tr>", f);
+}
+
+void html_cell(FILE *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("<td>", f);
+    put_escaped(f, fmt, args);
+    fputs("</td>", f);
+    va_end(args);
+}
+
+void html_cell_text(FILE *f, const char *s)
+{
+    fputs("<td class=\"l\">", f);
+    html_text(f, s);
+    fputs("</td>", f);
+}
+
+void html_name(FILE *f, const char *s)
+{
+    fputs("<th scope=\"row\" class=\"l\">", f);
+    html_text(f, s);
+    fputs("</th>", f);
+}
+
+void html_table_end(FILE *f)
+{
+    fputs("</tbody></table></div>\n", f);
+}

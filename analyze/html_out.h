@@ -1,0 +1,27 @@
+/* Pieces of an HTML page. All text is escaped; write errors stay in the FILE. */
+#ifndef S3_HTML_OUT_H
+#define S3_HTML_OUT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Text, with every character that means something to HTML or XML escaped, what is no UTF-8 or
+ * invisible replaced. */
+void html_text(FILE *f, const char *s);
+void html_textf(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* <TAG>text</TAG> */
+void html_element(FILE *f, const char *tag, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A table that scrolls where it is too wide: its caption and column names, of which the first
+ * n_left are aligned to the left; then rows of cells. */
+void html_table(FILE *f, const char *caption, const char *const *columns, size_t n, size_t n_left);
+void html_row(FILE *f);
+void html_cell(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A cell of text, aligned to the left; `html_name` is the row's heading. */
+void html_cell_text(FILE *f, const char *s);
+void html_name(FILE *f, const char *s);
+void html_table_end(FILE *f);
+
+#endif

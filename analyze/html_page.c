@@ -1,0 +1,183 @@
+#include "html_page.h"
+
+#include "html_out.h"
+#include "plot_gnuplot.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of the page; the charts' colours come as variables, from plots/style.gp. */
+static const char style[] =
+    ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1c2127;--faint:#5b6570;"
+    "--line:#dfe3e8;--accent:#0069b4;--bad:#b3261e;--warn:#fdf3d6;--warn-line:#d9a514}\n"
+    "@media screen and (prefers-color-scheme:dark){:root{--page:#0d1013;--card:#14181d;"
+    "--text:#e6e9ed;--faint:#9aa4af;--line:#2e353d;--accent:#5ab4f0;--bad:#ff8a80;"
+    "--warn:#2b2411;--warn-line:#b98a12}}\n"
+    "*{box-sizing:border-box}\n"
+    "html{-webkit-text-size-adjust:100%}\n"
+    "body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"
+    "'Segoe UI',Roboto,'Noto Sans','Liberation Sans',sans-serif;overflow-wrap:anywhere}\n"
+    "main,header,footer{max-width:1000px;margin:0 auto;padding:0 20px}\n"
+    "header{padding-top:32px}\nfooter{padding:24px 20px 48px;color:var(--faint);font-size:13px}\n"
+    "h1{font-size:26px;line-height:1.25;margin:0 0 6px}\n"
+    "h2{font-size:21px;line-height:1.3;margin:44px 0 14px;padding-top:14px;"
+    "border-top:1px solid var(--line)}\n"
+    "h3{font-size:16px;margin:28px 0 8px}\np{margin:8px 0}\n"
+    "a{color:var(--accent)}\n"
+    "header p{color:var(--faint);margin:0}\n"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(250px,1fr));gap:14px;"
+    "margin:16px 0}\n"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;"
+    "padding:14px 16px}\n"
+    ".card b{display:block;font-size:23px;line-height:1.25;margin:2px 0;font-weight:650;"
+    "font-variant-numeric:tabular-nums}\n"
+    ".card span{display:block;color:var(--faint);font-size:13px}\n"
+    ".card .bad,td.bad{color:var(--bad)}\n"
+    ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
+    "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
+    "nav{background:var(--card);border:1px solid var(--line);border-radius:8px;"
+    "padding:12px 16px;margin:20px 0}\n"
+    "nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:4px 20px;margin:0;padding:0}\n"
+    "figure{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:16px 0;"
+    "padding:14px 14px 10px}\n"
+    "figcaption{font-weight:600;margin:0 2px 6px}\n"
+    "figcaption small{display:block;font-weight:400;font-size:13px;color:var(--faint)}\n"
+    ".scroll{overflow-x:auto;max-width:100%}\n"
+    "figure svg{display:block;width:100%;min-width:620px;height:auto}\n"
+    "figure svg text,figure svg tspan{font-family:inherit}\n"
+    "table{border-collapse:collapse;font-size:14px;margin:10px 0;"
+    "font-variant-numeric:tabular-nums}\n"
+    "caption{text-align:left;font-weight:600;padding:6px 0;white-space:nowrap}\n"
+    "th,td{padding:5px 12px 5px 0;border-bottom:1px solid var(--line);text-align:right;"
+    "white-space:nowrap;vertical-align:top}\n"
+    "thead th{color:var(--faint);font-weight:500}\ntbody th{font-weight:500}\n"
+    ".l{text-align:left}\ntd.wrap{white-space:normal;min-width:240px;max-width:520px}\n"
+    "dl{margin:8px 0}\ndt{font-weight:600;margin-top:12px}\ndd{margin:2px 0 0}\n"
+    "pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 14px;"
+    "overflow-x:auto;white-space:pre-wrap;font-size:13px}\n"
+    "code{font-size:13px}\n"
+    "@media (max-width:600px){main,header,footer{padding-left:12px;padding-right:12px}"
+    "h1{font-size:22px}figure{padding:10px 8px 8px}}\n"
+    "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible}"
+    "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
+    "figure svg{min-width:0}nav{display:none}th,td{white-space:normal}}\n"
+    "@media screen and (prefers-color-scheme:dark){figure svg image{filter:invert(1) "
+    "hue-rotate(180deg)}}\n";
+
+/* ---- Charts ---- */
+
+bool html_charts_init(struct html_charts *c, struct err *e)
+{
+    const char *base = getenv("TMPDIR");
+    *c = (struct html_charts){.options = {.no_titles = true, .format = "svg", .theme = "light"}};
+    if (asprintf(&c->folder, "%s/s3analyze-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp") <
+        0) {
+        c->folder = NULL;
+        return err_set(e, "out of memory");
+    }
+    if (mkdtemp(c->folder) != NULL)
+        return true;
+    err_errno(e, errno, "%s: a folder for the charts", c->folder);
+    free(c->folder);
+    c->folder = NULL;
+    return false;
+}
+
+void html_charts_draw(struct html_charts *c)
+{
+    struct plot_gnuplot g;
+    bool ok = plot_gnuplot_init(&g, &c->missing) &&
+              plot_palette_read(&c->palette, g.scripts, &c->missing);
+    plot_gnuplot_fini(&g);
+    if (ok)
+        plot_draw(&c->set, &c->options, &c->missing);
+}
+
+void html_charts_fini(struct html_charts *c)
+{
+    for (size_t i = 0; i < c->set.n; i++) {
+        unlink(c->set.v[i].data);
+        unlink(c->set.v[i].picture);
+    }
+    if (c->folder != NULL)
+        rmdir(c->folder);
+    free(c->folder);
+    plot_set_free(&c->set);
+}
+
+bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e)
+{
+    char prefix[24];
+    bool ok = true;
+    if (c->missing.msg[0] != '\0')
+        return true;
+    for (size_t i = 0; ok && i < c->set.n; i++) {
+        const struct plot_picture *x = &c->set.v[i];
+        if (op != NULL && strcmp(x->op, op) != 0)
+            continue;
+        snprintf(prefix, sizeof prefix, "g%zu-", i);
+        fputs("<figure><figcaption>", f);
+        html_text(f, x->title);
+        fputs("<small>", f);
+        html_text(f, x->caption);
+        fputs("</small></figcaption><div class=\"scroll\" tabindex=\"0\">", f);
+        ok = plot_svg_inline(f, x->picture, x->title, prefix, &c->palette, e);
+        fputs("</div></figure>\n", f);
+    }
+    return ok;
+}
+
+/* ---- The page ---- */
+
+void html_page_begin(FILE *f, const struct html_charts *c, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; img-src data:\">\n"
+          "<meta name=\"generator\" content=\"s3analyze ",
+          f);
+    html_text(f, version_string);
+    fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", f);
+    html_text(f, title);
+    fputs("</title>\n<style>\n", f);
+    fputs(style, f);
+    fputs(":root{", f);
+    for (size_t i = 0; i < c->palette.n; i++)
+        fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].light);
+    fputs("--c_back:transparent}\n@media screen and (prefers-color-scheme:dark){:root{", f);
+    for (size_t i = 0; i < c->palette.n; i++)
+        fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
+    fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
+}
+
+void html_page_contents(FILE *f, const struct html_section *sections, size_t n)
+{
+    fputs("<nav aria-label=\"Contents\"><ul>\n", f);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "<li><a href=\"#%s\">", sections[i].id);
+        html_text(f, sections[i].title);
+        fputs("</a></li>\n", f);
+    }
+    fputs("</ul></nav>\n", f);
+}
+
+void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
+{
+    fputs("<h2 id=\"definitions\">How the figures are defined</h2>\n<dl>\n", f);
+    for (size_t i = 0; i < n; i++) {
+        html_element(f, "dt", "%s", v[i].term);
+        html_element(f, "dd", "%s", v[i].text);
+    }
+    fputs("</dl>\n", f);
+}
+
+void html_page_end(FILE *f)
+{
+    fputs("</main>\n<footer>Written by s3analyze ", f);
+    html_text(f, version_string);
+    fputs(".</footer>\n</body></html>\n", f);
+}

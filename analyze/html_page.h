@@ -1,0 +1,48 @@
+/* The frame of a page: head, styles, contents, charts, definitions; for the reports of a run and of
+ * a comparison. One file that needs nothing else. */
+#ifndef S3_HTML_PAGE_H
+#define S3_HTML_PAGE_H
+
+#include "err.h"
+#include "plot.h"
+#include "plot_svg.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Charts drawn for a page, in a temporary folder. */
+struct html_charts {
+    char *folder;
+    struct plot_set set;
+    struct plot_palette palette;
+    struct plot_options options; /* for plot_add_... */
+    struct err missing;          /* why there are none; empty: there are */
+};
+
+/* Makes the folder. False: *e says why. The caller calls html_charts_fini in any case. */
+bool html_charts_init(struct html_charts *c, struct err *e);
+/* Draws what was added to c->set. What hinders that, as a missing gnuplot, ends up in c->missing:
+ * the page is written without charts then. */
+void html_charts_draw(struct html_charts *c);
+/* Removes the folder. */
+void html_charts_fini(struct html_charts *c);
+
+/* A section of the page, for the contents. */
+struct html_section {
+    const char *id, *title;
+};
+
+/* Head of the page up to the contents. */
+void html_page_begin(FILE *f, const struct html_charts *c, const char *title);
+void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
+/* The charts of an operation, `op` as in struct plot_picture; NULL: all of them. */
+bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e);
+/* A term and what it means. */
+struct html_definition {
+    const char *term, *text;
+};
+void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
+void html_page_end(FILE *f);
+
+#endif

@@ -1,0 +1,216 @@
+#include "plot.h"
+
+#include "outfile.h"
+#include "plot_data.h"
+#include "plot_gnuplot.h"
+#include "plot_svg.h"
+#include "plot_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH  860
+#define HEIGHT 400
+
+bool plot_wants(const struct plot_options *o, const char *chart)
+{
+    for (size_t i = 0; i < o->n_charts; i++)
+        if (strcmp(o->charts[i], chart) == 0)
+            return true;
+    return o->n_charts == 0;
+}
+
+static void picture_free(struct plot_picture *x)
+{
+    free(x->op);
+    free(x->title);
+    free(x->data);
+    free(x->picture);
+}
+
+void plot_set_free(struct plot_set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        picture_free(&s->v[i]);
+    free(s->v);
+    *s = (struct plot_set){0};
+}
+
+/* ---- Names of files ---- */
+
+/* "throughput-GET": of the operation what no shell or file system minds. */
+static char *stem_of(const char *chart, const char *op)
+{
+    char *stem = NULL;
+    if (op == NULL)
+        return strdup(chart);
+    if (asprintf(&stem, "%s-%.60s", chart, *op != '\0' ? op : "all") < 0)
+        return NULL;
+    for (char *c = stem; *c != '\0'; c++) {
+        bool plain = (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z') ||
+                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+        *c = plain ? *c : '_';
+    }
+    return stem;
+}
+
+static bool is_taken(const struct plot_set *s, const char *path)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->v[i].data, path) == 0)
+            return true;
+    return false;
+}
+
+/* FOLDER/STEM.tsv and FOLDER/STEM.svg, with a number where another operation has that name. */
+static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *folder,
+                         const char *stem, const char *format)
+{
+    char number[16] = "";
+    for (unsigned k = 2;; k++) {
+        if (asprintf(&x->data, "%s/%s%s.tsv", folder, stem, number) < 0) {
+            x->data = NULL;
+            return false;
+        }
+        if (!is_taken(s, x->data))
+            break;
+        free(x->data);
+        snprintf(number, sizeof number, "-%u", k);
+    }
+    if (asprintf(&x->picture, "%s/%s%s.%s", folder, stem, number, format) < 0) {
+        x->picture = NULL;
+        return false;
+    }
+    return true;
+}
+
+/* ---- One chart ---- */
+
+static bool grow(struct plot_set *s)
+{
+    if (s->n < s->cap)
+        return true;
+    size_t cap = s->cap > 0 ? 2 * s->cap : 16;
+    struct plot_picture *v = realloc(s->v, cap * sizeof *v);
+    if (v == NULL)
+        return false;
+    s->v = v;
+    s->cap = cap;
+    return true;
+}
+
+static bool write_data(const struct plot_picture *x, const struct plot_options *o,
+                       bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
+                       struct err *e)
+{
+    struct outfile out;
+    if (!outfile_open(&out, x->data, e))
+        return false;
+    if (!write(out.f, ctx, o->no_titles ? "" : x->title)) {
+        outfile_discard(&out);
+        return err_set(e, "out of memory");
+    }
+    return outfile_close(&out, e);
+}
+
+bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
+              const char *caption, const char *folder, const char *stem,
+              const struct plot_options *o,
+              bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
+              struct err *e)
+{
+    struct plot_picture x = {.chart = chart,
+                             .caption = caption,
+                             .op = strdup(op != NULL ? op : ""),
+                             .width = o->width > 0 ? o->width : WIDTH,
+                             .height = o->height > 0 ? o->height : HEIGHT};
+    char *own_stem = stem != NULL ? strdup(stem) : stem_of(chart, op);
+    const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
+    bool has_label = o->label != NULL && *o->label != '\0';
+    if (asprintf(&x.title, "%s%s%s%s%s", has_label ? o->label : "", has_label ? " \xC2\xB7 " : "",
+                 what, op != NULL ? " \xC2\xB7 " : "", title) < 0)
+        x.title = NULL;
+    bool ok = (x.op != NULL && x.title != NULL && own_stem != NULL &&
+               choose_paths(s, &x, folder, own_stem, o->format) && grow(s)) ||
+              err_set(e, "out of memory");
+    free(own_stem);
+    if (!ok || !write_data(&x, o, write, ctx, e)) {
+        picture_free(&x);
+        return false;
+    }
+    s->v[s->n++] = x;
+    return true;
+}
+
+/* ---- The charts of a run ---- */
+
+struct run_chart {
+    const struct plot_kind *kind;
+    const struct plot_data *data;
+};
+
+static bool write_run_chart(FILE *f, const void *ctx, const char *title)
+{
+    const struct run_chart *c = ctx;
+    return c->kind->write(f, c->data, title);
+}
+
+/* A chart that is asked for by name is drawn wherever there is data for it. */
+static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
+                   const struct plot_options *o)
+{
+    if (!plot_wants(o, kind->name) || (kind->has_data != NULL && !kind->has_data(p)))
+        return false;
+    return o->n_charts > 0 || kind->is_worth == NULL || kind->is_worth(p);
+}
+
+static bool add_operation(struct plot_set *s, const struct analysis *a, int index,
+                          const char *folder, const char *stem, const struct plot_options *o,
+                          struct err *e)
+{
+    struct plot_data p;
+    bool ok = plot_data_init(&p, a, index, e);
+    p.replay = ok && o->replays != NULL ? plot_replays_of(o->replays, p.op) : NULL;
+    p.replay_pct = o->replays != NULL ? o->replays->pct : 0;
+    for (size_t i = 0; ok && p.n_requests > 0 && plot_kinds[i].name != NULL; i++) {
+        const struct plot_kind *kind = &plot_kinds[i];
+        const struct run_chart chart = {kind, &p};
+        if (is_due(kind, &p, o))
+            ok = plot_add(s, kind->name, p.op, kind->title, kind->caption, folder, stem, o,
+                          write_run_chart, &chart, e);
+    }
+    plot_data_fini(&p);
+    return ok;
+}
+
+bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
+                       const char *stem, const struct plot_options *o, struct err *e)
+{
+    bool ok = true;
+    if (a->mixed && a->total.present && a->n_operations > 1)
+        ok = add_operation(s, a, -1, folder, stem, o, e);
+    for (size_t k = 0; ok && k < a->n_operations; k++)
+        ok = add_operation(s, a, (int)k, folder, stem, o, e);
+    return ok;
+}
+
+bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
+{
+    struct plot_gnuplot g;
+    struct plot_drawing *drawings = calloc(s->n + 1, sizeof *drawings);
+    bool ok = drawings != NULL || err_set(e, "out of memory");
+    for (size_t i = 0; ok && i < s->n; i++) {
+        const struct plot_picture *x = &s->v[i];
+        drawings[i] =
+            (struct plot_drawing){x->chart, x->data, x->picture, x->width, x->height, o->theme};
+    }
+    if (ok) {
+        ok = plot_gnuplot_init(&g, e) && plot_gnuplot_draw(&g, drawings, s->n, e);
+        plot_gnuplot_fini(&g);
+    }
+    for (size_t i = 0; ok && strcmp(o->format, "svg") == 0 && i < s->n; i++)
+        ok = plot_svg_finish(s->v[i].picture, s->v[i].title, e);
+    free(drawings);
+    return ok;
+}

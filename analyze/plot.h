@@ -1,0 +1,60 @@
+/* Charts of a run: which there are, their data files, and their pictures. */
+#ifndef S3_PLOT_H
+#define S3_PLOT_H
+
+#include "analysis.h"
+#include "err.h"
+#include "plot_replay.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct plot_options {
+    const char *const *charts; /* names; n_charts 0: those that show something */
+    size_t n_charts;
+    const char *label;  /* before every title; NULL: none */
+    bool no_titles;     /* pictures without a title, for a report that has its own */
+    const char *format; /* "svg", "png", "pdf" */
+    const char *theme;  /* "light", "dark" */
+    int width, height;  /* pixels; 0: as suits the chart */
+    const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
+};
+
+/* One chart: its data file and its picture. */
+struct plot_picture {
+    const char *chart;   /* "throughput" */
+    const char *caption; /* how to read it */
+    char *op;            /* as captures spell it; "" for all operations or runs together */
+    char *title;
+    char *data, *picture; /* paths */
+    int width, height;
+};
+
+struct plot_set {
+    struct plot_picture *v;
+    size_t n, cap;
+};
+
+/* Adds the charts of an analysis: writes their data files FOLDER/CHART-OP.tsv (or, where the
+ * caller knows that there is one alone, STEM.tsv). Nothing is drawn yet. False: *e says why. */
+bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
+                       const char *stem, const struct plot_options *o, struct err *e);
+
+/* Adds one chart whose data `write` puts into the file; for other models than struct analysis. `op`
+ * NULL: none. */
+bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
+              const char *caption, const char *folder, const char *stem,
+              const struct plot_options *o,
+              bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
+              struct err *e);
+
+/* Draws the pictures beside their data. */
+bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
+
+void plot_set_free(struct plot_set *s);
+
+/* Whether charts of that name are asked for (no names: any). */
+bool plot_wants(const struct plot_options *o, const char *chart);
+
+#endif

@@ -1,0 +1,467 @@
+#include "plot_data.h"
+
+#include "segment.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
+
+#define MAX_LINE_BINS 400 /* of hosts as lines */
+#define MAX_ROW_BINS  100 /* of many hosts as a heat map */
+#define MANY_HOSTS    100
+
+/* ---- Buckets ---- */
+
+size_t plot_data_log_bucket(int64_t v)
+{
+    /* 2^(1/4), 2^(2/4), 2^(3/4) times 2^63 */
+    static const uint64_t edges[] = {UINT64_C(0x9837F0518DB8A96F), UINT64_C(0xB504F333F9DE6484),
+                                     UINT64_C(0xD744FCCAD69D6AF4)};
+    if (v < 2)
+        return 0;
+    unsigned shift = (unsigned)__builtin_clzll((uint64_t)v);
+    uint64_t mantissa = (uint64_t)v << shift;
+    return (63 - shift) * 4 + (mantissa > edges[0]) + (mantissa > edges[1]) + (mantissa > edges[2]);
+}
+
+double plot_data_log_lower(size_t bucket)
+{
+    return bucket == 0 ? 0 : exp2((double)bucket / 4);
+}
+
+static struct plot_bins bins_over(int64_t start_ns, int64_t end_ns, size_t most)
+{
+    struct plot_bins b = {.start_ns = start_ns, .length_ns = 1, .n = 1};
+    int64_t span_ns = end_ns - start_ns;
+    if (span_ns > 0) {
+        b.length_ns = span_ns / (int64_t)most + 1;
+        b.n = (size_t)(span_ns / b.length_ns) + 1;
+    }
+    return b;
+}
+
+static inline size_t bin_of(const struct plot_bins *b, int64_t ns)
+{
+    if (ns <= b->start_ns)
+        return 0;
+    uint64_t k = (uint64_t)(ns - b->start_ns) / (uint64_t)b->length_ns;
+    return k < b->n ? (size_t)k : b->n - 1;
+}
+
+/* ---- Which requests ---- */
+
+static const struct table *table_of(const struct plot_data *p, size_t i)
+{
+    const struct table *t = &p->a->dataset->tables[i];
+    return p->index < 0 || strcmp(p->a->dataset->ops.v[t->op], p->op) == 0 ? t : NULL;
+}
+
+static void find_span(struct plot_data *p)
+{
+    const struct dataset *d = p->a->dataset;
+    p->zero_ns = p->start_ns = INT64_MAX;
+    p->end_ns = INT64_MIN;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        if (d->inputs[i].first_start_ns < p->zero_ns)
+            p->zero_ns = d->inputs[i].first_start_ns;
+    for (size_t k = 0; k < p->a->n_operations; k++) {
+        const struct operation *op = &p->a->operations[k];
+        if (op->n_requests == 0 || (p->index >= 0 && p->index != (int)k))
+            continue;
+        p->start_ns = op->start_ns < p->start_ns ? op->start_ns : p->start_ns;
+        p->end_ns = op->end_ns > p->end_ns ? op->end_ns : p->end_ns;
+        p->n_requests += op->n_requests;
+        p->n_errors += op->n_errors;
+        p->has_bytes |= op->n_bytes > 0;
+    }
+}
+
+/* ---- The series ---- */
+
+/* That of the segments; where there are none, about a fiftieth of the time. */
+static int64_t series_length_ns(const struct plot_data *p)
+{
+    int64_t wanted_ns = (p->end_ns - p->start_ns) / 50, power_ns = 1;
+    if (p->segments->present)
+        return p->segments->duration_ns;
+    if (p->a->options.segment_ns > 0)
+        return p->a->options.segment_ns;
+    while (power_ns * 10 <= wanted_ns)
+        power_ns *= 10;
+    return wanted_ns >= 5 * power_ns   ? 5 * power_ns
+           : wanted_ns >= 2 * power_ns ? 2 * power_ns
+                                       : power_ns;
+}
+
+/* The segments, continued on both sides until they hold every request. */
+static bool fill_series(struct plot_data *p, struct err *e)
+{
+    int64_t length_ns = series_length_ns(p);
+    int64_t anchor_ns = p->range.present ? p->range.start_ns : p->start_ns;
+    int64_t n_before = p->start_ns < anchor_ns ? (anchor_ns - p->start_ns - 1) / length_ns + 1 : 0;
+    int64_t n_after = (p->end_ns - anchor_ns) / length_ns + 1;
+    struct segment_grid grid;
+    if (n_before + n_after > ANALYSIS_MAX_SEGMENTS)
+        return err_set(e, "more than %d segments of %lld ns: choose longer ones",
+                       ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
+    if (anchor_ns < n_before * length_ns || length_ns > (INT64_MAX - anchor_ns) / n_after)
+        return err_set(e, "segments of %lld ns are too long", (long long)length_ns);
+    segment_grid_init(&grid, anchor_ns - n_before * length_ns, length_ns,
+                      (size_t)(n_before + n_after));
+    return analysis_series_on(p->a, p->index, -1, &grid, &p->rows, &p->n_rows, e);
+}
+
+void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,
+                    double (*column)(const struct series_row *row, size_t i), bool *keep)
+{
+    if (n <= max_rows) {
+        memset(keep, true, n * sizeof *keep);
+        return;
+    }
+    memset(keep, false, n * sizeof *keep);
+    size_t n_stretches = max_rows / (2 * n_columns);
+    for (size_t s = 0; s < n_stretches; s++) {
+        size_t from = s * n / n_stretches, to = (s + 1) * n / n_stretches;
+        for (size_t c = 0; c < n_columns; c++) {
+            size_t least = n, greatest = n;
+            for (size_t i = from; i < to; i++) {
+                double x = column(&rows[i], c);
+                if (isnan(x))
+                    continue;
+                if (least == n || x < column(&rows[least], c))
+                    least = i;
+                if (greatest == n || x > column(&rows[greatest], c))
+                    greatest = i;
+            }
+            if (least < n)
+                keep[least] = keep[greatest] = true;
+        }
+    }
+    keep[0] = keep[n - 1] = true;
+}
+
+/* ---- The pass over the requests ---- */
+
+/* The part of [start, end) in each bin that it touches, as ns; at least 1 in all. */
+static void spread(double *bins, const struct plot_bins *b, int64_t start_ns, int64_t end_ns,
+                   double amount_per_ns)
+{
+    size_t from = bin_of(b, start_ns), to = bin_of(b, end_ns);
+    for (size_t k = from; k <= to; k++) {
+        int64_t lo = b->start_ns + (int64_t)k * b->length_ns, hi = lo + b->length_ns;
+        lo = k == from || lo < start_ns ? start_ns : lo;
+        hi = k == to || hi > end_ns ? end_ns : hi;
+        bins[k] += (double)(hi - lo) * amount_per_ns;
+    }
+}
+
+/* An amount in proportion to the time spent in each bin. */
+static inline void spread_amount(double *bins, const struct plot_bins *b, int64_t start_ns,
+                                 int64_t end_ns, double amount)
+{
+    size_t to = bin_of(b, end_ns);
+    if (start_ns == end_ns || bin_of(b, start_ns) == to)
+        bins[to] += amount;
+    else
+        spread(bins, b, start_ns, end_ns, amount / (double)(end_ns - start_ns));
+}
+
+static int compare_parties(const void *a, const void *b)
+{
+    return strcmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
+}
+
+static int compare_means(const void *a, const void *b)
+{
+    const struct plot_party *x = a, *y = b;
+    return x->mean != y->mean ? (x->mean > y->mean) - (x->mean < y->mean) : compare_parties(a, b);
+}
+
+/* Which names the set has: used[id]. */
+static bool find_parties(struct plot_data *p, bool *host_used, bool *client_used)
+{
+    const struct dataset *d = p->a->dataset;
+    bool *used = calloc(d->n_places + 1, sizeof *used);
+    if (used == NULL)
+        return false;
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table *t = table_of(p, i);
+        for (size_t k = 0; t != NULL && k < t->n; k++)
+            used[t->place[k]] = true;
+    }
+    for (size_t i = 0; i < d->n_places; i++) {
+        host_used[d->places[i].host] |= used[i];
+        client_used[d->places[i].client] |= used[i];
+    }
+    free(used);
+    return true;
+}
+
+static bool add_parties(struct plot_party **out, size_t *n_out, size_t *of_id,
+                        const struct names *names, const bool *used, size_t n_bins)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < names->n; i++)
+        n += used[i];
+    struct plot_party *v = calloc(n + 1, sizeof *v);
+    if (v == NULL)
+        return false;
+    *out = v;
+    for (size_t i = 0; i < names->n; i++) {
+        if (!used[i])
+            continue;
+        struct plot_party *x = &v[*n_out];
+        *x = (struct plot_party){names->v[i], calloc(n_bins, sizeof *x->value), 0};
+        if (x->value == NULL)
+            return false;
+        of_id[i] = (*n_out)++;
+    }
+    return true;
+}
+
+struct pass {
+    size_t *host_of, *client_of; /* by id */
+    struct segment_range inside; /* of the sample */
+    size_t class_of[64];         /* by binary digits of the size, the class where it starts */
+};
+
+static size_t class_of(const struct plot_data *p, int64_t bytes)
+{
+    size_t c = 0;
+    while (c + 1 < p->n_classes && bytes >= p->classes[c + 1].min_bytes)
+        c++;
+    return c;
+}
+
+static void add_row(struct plot_data *p, const struct pass *x, const struct table *t, size_t i)
+{
+    const struct place *place = &p->a->dataset->places[t->place[i]];
+    int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
+    size_t bin = bin_of(&p->bins, end_ns);
+    spread(p->clients[x->client_of[place->client]].value, &p->bins, start_ns, end_ns,
+           1.0 / (double)p->bins.length_ns);
+    if (t->error[i] != 0) {
+        p->errors[bin]++;
+        return;
+    }
+    int64_t bytes = packed_get(&t->bytes, i);
+    double amount = p->has_bytes ? (double)bytes : (double)packed_get(&t->objects, i);
+    double *host = p->hosts[x->host_of[place->host]].value;
+    double objects = (double)packed_get(&t->objects, i);
+    double fine_s = (double)p->bins.length_ns / 1e9;
+    spread_amount(host, &p->host_bins, start_ns, end_ns, amount);
+    spread_amount(p->fine_objects, &p->bins, start_ns, end_ns, objects / fine_s);
+    if (bytes > 0)
+        spread_amount(p->fine_bytes, &p->bins, start_ns, end_ns, (double)bytes / fine_s);
+    p->heat[bin * PLOT_DATA_N_LOG + plot_data_log_bucket(dur_ns)]++;
+    if (bytes > 0)
+        p->sizes[plot_data_log_bucket(bytes)]++;
+    else
+        p->n_empty++;
+    if (p->n_classes > 0 && start_ns >= x->inside.start_ns && end_ns <= x->inside.end_ns)
+        hist_add(&p->classes[class_of(p, bytes)].durations, dur_ns);
+}
+
+/* Keeps the first `most` of the parties. */
+static void cut_parties(struct plot_party *v, size_t *n, size_t most)
+{
+    for (size_t i = most; i < *n; i++)
+        free(v[i].value);
+    *n = *n < most ? *n : most;
+}
+
+static void finish_parties(struct plot_data *p)
+{
+    double seconds = (double)p->host_bins.length_ns / 1e9;
+    for (size_t h = 0; h < p->n_hosts; h++) {
+        struct plot_party *x = &p->hosts[h];
+        for (size_t k = 0; k < p->host_bins.n; k++) {
+            x->value[k] /= seconds;
+            x->mean += x->value[k] / (double)p->host_bins.n;
+        }
+    }
+    p->n_hosts_in_all = p->n_hosts;
+    p->n_clients_in_all = p->n_clients;
+    if (p->n_hosts > PLOT_DATA_MAX_HOSTS) {
+        qsort(p->hosts, p->n_hosts, sizeof *p->hosts, compare_means);
+        cut_parties(p->hosts, &p->n_hosts, PLOT_DATA_MAX_HOSTS);
+    }
+    qsort(p->hosts, p->n_hosts, sizeof *p->hosts, compare_parties);
+    qsort(p->clients, p->n_clients, sizeof *p->clients, compare_parties);
+    cut_parties(p->clients, &p->n_clients, PLOT_DATA_MAX_CLIENTS);
+}
+
+/* Where the hosts' rates are cut: at the segments, or several of them together. */
+static void choose_host_bins(struct plot_data *p, size_t n_hosts)
+{
+    size_t most = n_hosts <= PLOT_DATA_MAX_LINES ? MAX_LINE_BINS
+                  : n_hosts <= MANY_HOSTS        ? PLOT_DATA_MAX_HEAT_BINS
+                                                 : MAX_ROW_BINS;
+    size_t joined = (p->n_rows + most - 1) / most;
+    p->host_bins = p->bins;
+    if (p->n_rows > 0)
+        p->host_bins =
+            (struct plot_bins){p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
+                               (p->n_rows + joined - 1) / joined};
+}
+
+static bool fill_pass(struct plot_data *p, struct pass *x)
+{
+    const struct dataset *d = p->a->dataset;
+    bool *host_used = calloc(d->hosts.n + 1, sizeof *host_used);
+    bool *client_used = calloc(d->clients.n + 1, sizeof *client_used);
+    x->host_of = calloc(d->hosts.n + 1, sizeof *x->host_of);
+    x->client_of = calloc(d->clients.n + 1, sizeof *x->client_of);
+    p->bins = bins_over(p->start_ns, p->end_ns, PLOT_DATA_MAX_HEAT_BINS);
+    p->heat = calloc(p->bins.n * PLOT_DATA_N_LOG, sizeof *p->heat);
+    p->errors = calloc(p->bins.n, sizeof *p->errors);
+    p->fine_bytes = calloc(p->bins.n, sizeof *p->fine_bytes);
+    p->fine_objects = calloc(p->bins.n, sizeof *p->fine_objects);
+    bool ok = host_used != NULL && client_used != NULL && x->host_of != NULL &&
+              x->client_of != NULL && p->heat != NULL && p->errors != NULL &&
+              p->fine_bytes != NULL && p->fine_objects != NULL &&
+              find_parties(p, host_used, client_used);
+    if (ok) {
+        size_t n_hosts = 0;
+        for (size_t i = 0; i < d->hosts.n; i++)
+            n_hosts += host_used[i];
+        choose_host_bins(p, n_hosts);
+        ok =
+            add_parties(&p->hosts, &p->n_hosts, x->host_of, &d->hosts, host_used, p->host_bins.n) &&
+            add_parties(&p->clients, &p->n_clients, x->client_of, &d->clients, client_used,
+                        p->bins.n);
+    }
+    for (size_t i = 0; ok && i < d->n_tables; i++) {
+        const struct table *t = table_of(p, i);
+        for (size_t k = 0; t != NULL && k < t->n; k++)
+            add_row(p, x, t, k);
+    }
+    if (ok)
+        finish_parties(p);
+    free(host_used);
+    free(client_used);
+    free(x->host_of);
+    free(x->client_of);
+    return ok;
+}
+
+/* ---- Durations ---- */
+
+static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n)
+{
+    size_t ranks[PLOT_DATA_N_MARKS];
+    s->n = n;
+    if (n == 0)
+        return true;
+    s->count = calloc(HIST_N_INDEXES, sizeof *s->count);
+    if (s->count == NULL)
+        return false;
+    s->first = HIST_N_INDEXES;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = hist_index(v[i]);
+        s->count[k]++;
+        s->first = k < s->first ? k : s->first;
+        s->last = k > s->last ? k : s->last;
+    }
+    for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
+        /* round(n p), half up: permille are whole numbers here. */
+        unsigned __int128 twice =
+            (unsigned __int128)2 * n * (unsigned)lround(plot_data_mark_pct[i] * 10);
+        size_t rank = (size_t)((twice + 1000) / 2000);
+        ranks[i] = rank < n ? rank : n - 1;
+    }
+    return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns);
+}
+
+static bool fill_samples(struct plot_data *p, const struct segment_range *inside)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
+        const struct table *t = table_of(p, i);
+        room += t != NULL ? t->n : 0;
+    }
+    int64_t *v = malloc((room + 1) * sizeof *v);
+    bool ok = v != NULL;
+    for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
+        size_t n = 0;
+        for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
+            const struct table *t = table_of(p, i);
+            for (size_t k = 0; t != NULL && k < t->n; k++)
+                if (t->error[k] == 0 && t->start[k] >= inside->start_ns &&
+                    table_end(t, k) <= inside->end_ns && (!ttfb || packed_has(&t->ttfb, k)))
+                    v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, k);
+        }
+        ok = finish_sample(ttfb ? &p->ttfb : &p->durations, v, n);
+    }
+    free(v);
+    return ok;
+}
+
+static bool init_classes(struct plot_data *p, struct err *e)
+{
+    const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
+    if (q == NULL || !q->present || q->single_size || q->n_sizes == 0)
+        return true;
+    p->classes = calloc(q->n_sizes, sizeof *p->classes);
+    if (p->classes == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < q->n_sizes; i++) {
+        p->classes[i].min_bytes = q->sizes[i].min_bytes;
+        p->classes[i].max_bytes = q->sizes[i].max_bytes;
+        p->n_classes = i + 1;
+        if (!hist_init(&p->classes[i].durations, e))
+            return false;
+    }
+    return true;
+}
+
+bool plot_data_init(struct plot_data *p, const struct analysis *a, int index, struct err *e)
+{
+    struct pass x = {0};
+    const struct operation *op = index >= 0 ? &a->operations[index] : NULL;
+    *p = (struct plot_data){
+        .a = a,
+        .index = index,
+        .operation = op,
+        .op = op != NULL ? op->op : "",
+        .range = op != NULL ? op->range : a->total.range,
+        .throughput = op != NULL ? &op->throughput : &a->total.throughput,
+        .segments = op != NULL ? &op->segments : &a->total.segments,
+        .statistics = op != NULL ? op->statistics : NULL,
+    };
+    find_span(p);
+    if (p->n_requests == 0)
+        return true;
+    const struct throughput *t = p->throughput;
+    x.inside = t->present ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}
+                          : (struct segment_range){0, -1};
+    return init_classes(p, e) && fill_series(p, e) &&
+           ((fill_pass(p, &x) && fill_samples(p, &x.inside)) || err_set(e, "out of memory"));
+}
+
+static void free_parties(struct plot_party *v, size_t n)
+{
+    for (size_t i = 0; v != NULL && i < n; i++)
+        free(v[i].value);
+    free(v);
+}
+
+void plot_data_fini(struct plot_data *p)
+{
+    free(p->rows);
+    free(p->heat);
+    free(p->errors);
+    free(p->fine_bytes);
+    free(p->fine_objects);
+    free_parties(p->hosts, p->n_hosts);
+    free_parties(p->clients, p->n_clients);
+    free(p->durations.count);
+    free(p->ttfb.count);
+    for (size_t i = 0; i < p->n_classes; i++)
+        hist_fini(&p->classes[i].durations);
+    free(p->classes);
+    *p = (struct plot_data){0};
+}

@@ -1,0 +1,113 @@
+/* What the charts of one operation show, or of all operations of a mixed run together: the series
+ * and figures of the analysis, and what one pass over the requests adds. Its size does not grow
+ * with the number of requests. */
+#ifndef S3_PLOT_DATA_H
+#define S3_PLOT_DATA_H
+
+#include "analysis.h"
+#include "err.h"
+#include "hist.h"
+#include "plot_replay.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLOT_DATA_MAX_HEAT_BINS  160  /* of time, in a heat map */
+#define PLOT_DATA_MAX_LINES      8    /* hosts drawn as lines; more make a heat map */
+#define PLOT_DATA_MAX_HOSTS      1000 /* rows of a heat map: the slowest ones, if there are more */
+#define PLOT_DATA_MAX_CLIENTS    60   /* likewise, the first ones by name */
+#define PLOT_DATA_N_LOG          256  /* buckets of plot_data_log_bucket */
+#define PLOT_DATA_MAX_SIZE_CLASS 14
+
+/* Buckets whose edges are the powers of the fourth root of two: bucket 0 holds 0 and 1, bucket k
+ * [2^(k/4), 2^((k+1)/4)). */
+size_t plot_data_log_bucket(int64_t v);
+double plot_data_log_lower(size_t bucket);
+
+/* Equal bins of time, each a whole number of ns. */
+struct plot_bins {
+    int64_t start_ns, length_ns;
+    size_t n;
+};
+
+/* Quantiles of a set of durations or TTFBs, by the report's rank rule (analysis-semantics.md 1),
+ * and how they are distributed. */
+#define PLOT_DATA_N_MARKS 5
+extern const double plot_data_mark_pct[PLOT_DATA_N_MARKS]; /* 50, 90, 99, 99.9, 100 */
+struct plot_sample {
+    uint64_t n;
+    int64_t mark_ns[PLOT_DATA_N_MARKS];
+    uint64_t *count;    /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
+    size_t first, last; /* indexes in use */
+};
+
+/* One row of a host's or client's part in the run. */
+struct plot_party {
+    const char *name; /* owned by the dataset */
+    double *value;    /* by bin */
+    double mean;      /* over the bins */
+};
+
+struct plot_size_class {
+    int64_t min_bytes, max_bytes; /* max -1: no upper edge */
+    struct hist durations;        /* ns */
+};
+
+struct plot_data {
+    const struct analysis *a; /* borrowed */
+    int index;                /* of the operation; -1: all together */
+    const char *op;           /* "" : all together */
+    int64_t zero_ns;          /* first start of the run: second 0 of the charts */
+    int64_t start_ns, end_ns; /* first start, latest end of these requests */
+    bool has_bytes;
+    int64_t n_requests, n_errors;
+    struct span range;                   /* active range of all its requests */
+    const struct throughput *throughput; /* not NULL; may be absent */
+    const struct segments *segments;     /* likewise */
+    const struct statistics *statistics; /* NULL: none */
+    const struct operation *operation;   /* NULL: all together */
+
+    struct series_row *rows; /* from first start to latest end */
+    size_t n_rows;
+
+    struct plot_bins bins; /* of the heat maps, errors and clients */
+    uint32_t *heat;        /* [bin * PLOT_DATA_N_LOG + bucket]: successful requests that end */
+    double *fine_bytes, *fine_objects; /* per second, by bin */
+    int64_t *errors;                   /* failed requests that end, by bin */
+    uint64_t sizes[PLOT_DATA_N_LOG];   /* successful requests, by bucket of bytes */
+    uint64_t n_empty;                  /* those of 0 bytes, not in sizes */
+
+    struct plot_bins host_bins;
+    struct plot_party *hosts; /* bytes/s, or objects/s, by name */
+    size_t n_hosts, n_hosts_in_all;
+    struct plot_party *clients; /* requests in flight */
+    size_t n_clients, n_clients_in_all;
+
+    struct plot_sample durations, ttfb; /* successful requests inside the active range */
+    struct plot_size_class *classes;    /* the same, by size; n_classes 0: one size */
+    size_t n_classes;
+
+    /* Set by the caller of plot_data_init: the replay to show, borrowed; NULL: none. */
+    const struct plot_replay *replay;
+    double replay_pct;
+};
+
+/* Computes all that for operation `index` of `a` (-1: all together, which a mixed analysis has).
+ * False: *e says why. The caller calls plot_data_fini in any case. */
+bool plot_data_init(struct plot_data *p, const struct analysis *a, int index, struct err *e);
+void plot_data_fini(struct plot_data *p);
+
+/* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches
+ * those with the least and the greatest value of each column. keep[i] says of rows[i]; `columns`
+ * hands out n_columns values of a row, NaN for none. All rows, if there are few. */
+void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,
+                    double (*column)(const struct series_row *row, size_t i), bool *keep);
+
+/* Seconds into the run. */
+static inline double plot_data_t_s(const struct plot_data *p, int64_t ns)
+{
+    return (double)(ns - p->zero_ns) / 1e9;
+}
+
+#endif

@@ -1,0 +1,175 @@
+#include "plot_gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define AT_ONCE 2
+
+extern char **environ;
+
+/* A running gnuplot; what it says goes to `said`. */
+struct child {
+    pid_t pid; /* 0: none */
+    FILE *said;
+};
+
+static bool has_scripts(const char *folder)
+{
+    char *path = NULL;
+    bool found = asprintf(&path, "%s/style.gp", folder) >= 0 && access(path, R_OK) == 0;
+    free(path);
+    return found;
+}
+
+static bool find_scripts(struct plot_gnuplot *g, struct err *e)
+{
+    static const char *const beside[] = {"/../share/s3analyze/plots", "/../plots"};
+    const char *given = getenv("S3ANALYZE_PLOTS");
+    char program[4096];
+    if (given != NULL && *given != '\0') {
+        g->scripts = strdup(given);
+        if (g->scripts == NULL)
+            return err_set(e, "out of memory");
+        return has_scripts(given) ||
+               err_set(e, "%s: no chart scripts there (S3ANALYZE_PLOTS)", given);
+    }
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        if (asprintf(&g->scripts, "%s%s", program, beside[i]) < 0) {
+            g->scripts = NULL;
+            return err_set(e, "out of memory");
+        }
+        if (has_scripts(g->scripts))
+            return true;
+        free(g->scripts);
+        g->scripts = NULL;
+    }
+    return err_set(e, "the chart scripts are missing: they belong into %s%s", program, beside[0]);
+}
+
+static bool start(struct child *c, char *const argv[], struct err *e)
+{
+    posix_spawn_file_actions_t actions;
+    c->said = tmpfile();
+    if (c->said == NULL)
+        return err_errno(e, errno, "a temporary file");
+    int fd = fileno(c->said);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 1);
+        error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 2);
+        error = error != 0 ? error : posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (error == 0)
+        return true;
+    fclose(c->said);
+    *c = (struct child){0};
+    if (error == ENOENT)
+        return err_set(e,
+                       "gnuplot is missing, which draws the charts: apt-get install gnuplot-nox");
+    return err_errno(e, error, "gnuplot");
+}
+
+/* Waits for it. False: it failed, or complained. */
+static bool finish(struct child *c, const char *picture, struct err *e)
+{
+    char line[512], said[512] = "";
+    int status = 0;
+    if (c->pid == 0)
+        return true;
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    rewind(c->said);
+    /* The last line says what is wrong, those before it where. */
+    while (fgets(line, sizeof line, c->said) != NULL)
+        if (line[strspn(line, " \t\r\n^")] != '\0')
+            memcpy(said, line, sizeof said);
+    fclose(c->said);
+    *c = (struct child){0};
+    said[strcspn(said, "\r\n")] = '\0';
+    if (said[0] != '\0')
+        return err_set(e, "%s: gnuplot: %s", picture, said);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return err_set(e, "%s: gnuplot failed", picture);
+    return true;
+}
+
+bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e)
+{
+    struct child c = {0};
+    char *argv[] = {"gnuplot", "--version", NULL};
+    *g = (struct plot_gnuplot){NULL};
+    if (!start(&c, argv, e))
+        return false;
+    int status = 0;
+    while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    fclose(c.said);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return err_set(e, "gnuplot does not run");
+    return find_scripts(g, e);
+}
+
+void plot_gnuplot_fini(struct plot_gnuplot *g)
+{
+    free(g->scripts);
+    *g = (struct plot_gnuplot){NULL};
+}
+
+/* gnuplot takes a name that begins with '<' or '|' for a command, and "-" for its input. */
+static char *plain_path(const char *path)
+{
+    char *plain = NULL;
+    if (asprintf(&plain, "%s%s", *path == '/' ? "" : "./", path) < 0)
+        return NULL;
+    return plain;
+}
+
+static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawing *d,
+                          struct child *c, struct err *e)
+{
+    char width[16], height[16];
+    char *script = NULL, *data = plain_path(d->data), *picture = plain_path(d->picture);
+    bool ok = asprintf(&script, "%s/%s.gp", g->scripts, d->chart) >= 0;
+    if (!ok)
+        script = NULL;
+    ok = (ok && data != NULL && picture != NULL) || err_set(e, "out of memory");
+    snprintf(width, sizeof width, "%d", d->width);
+    snprintf(height, sizeof height, "%d", d->height);
+    if (ok) {
+        char *argv[] = {"gnuplot", "-d",  "-c",   script,           data,
+                        picture,   width, height, (char *)d->theme, NULL};
+        ok = start(c, argv, e);
+    }
+    free(script);
+    free(data);
+    free(picture);
+    return ok;
+}
+
+bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
+                       struct err *e)
+{
+    struct child children[AT_ONCE] = {{0}};
+    bool ok = true;
+    for (size_t i = 0; i < n + AT_ONCE; i++) {
+        struct child *c = &children[i % AT_ONCE];
+        if (i >= AT_ONCE && i - AT_ONCE < n)
+            ok &= finish(c, drawings[i - AT_ONCE].picture, e);
+        if (ok && i < n)
+            ok = start_drawing(g, &drawings[i], c, e);
+    }
+    return ok;
+}

@@ -1,0 +1,34 @@
+/* Draws charts: runs gnuplot with the scripts of the folder plots/. */
+#ifndef S3_PLOT_GNUPLOT_H
+#define S3_PLOT_GNUPLOT_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plot_gnuplot {
+    char *scripts; /* the folder */
+};
+
+/* Finds the scripts: in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree
+ * that the program was built in; and asks whether there is a gnuplot. False: *e says what is
+ * missing, and of what package. plot_gnuplot_fini may be called in any case. */
+bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e);
+void plot_gnuplot_fini(struct plot_gnuplot *g);
+
+/* One picture: scripts/CHART.gp reads `data` and writes `picture`, whose name's end (.svg, .png,
+ * .pdf) says the format. */
+struct plot_drawing {
+    const char *chart;
+    const char *data, *picture; /* paths */
+    int width, height;          /* pixels */
+    const char *theme;          /* "light" or "dark" */
+};
+
+/* Draws all n, two at a time. gnuplot gets nothing but paths and sizes on its command line. False:
+ * *e holds what gnuplot said first. */
+bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
+                       struct err *e);
+
+#endif

@@ -1,0 +1,194 @@
+#include "plot_svg.h"
+
+#include "html_out.h"
+#include "outfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BYTES (64u << 20)
+
+/* The whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
+static char *read_all(const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    char *text = NULL;
+    size_t n = 0, cap = 0;
+    if (f == NULL) {
+        err_errno(e, errno, "%s", path);
+        return NULL;
+    }
+    do {
+        cap = cap > 0 ? 2 * cap : 1 << 16;
+        char *more = cap <= MAX_BYTES ? realloc(text, cap + 1) : NULL;
+        if (more == NULL) {
+            err_set(e, cap > MAX_BYTES ? "%s: too large" : "%s: out of memory", path);
+            goto failed;
+        }
+        text = more;
+        n += fread(text + n, 1, cap - n, f);
+    } while (n == cap);
+    if (ferror(f)) {
+        err_errno(e, errno, "%s", path);
+        goto failed;
+    }
+    fclose(f);
+    text[n] = '\0';
+    return text;
+failed:
+    fclose(f);
+    free(text);
+    return NULL;
+}
+
+static const char *skip(const char *s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+}
+
+/* ---- The palette ---- */
+
+bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *e)
+{
+    char *path = NULL;
+    *p = (struct plot_palette){.n = 0};
+    if (asprintf(&path, "%s/style.gp", scripts) < 0)
+        return err_set(e, "out of memory");
+    char *text = read_all(path, e);
+    free(path);
+    if (text == NULL)
+        return false;
+    /* NAME = "#rrggbb": those of the dark theme come first. */
+    for (const char *at = text; (at = strstr(at, " = \"#")) != NULL; at++) {
+        const char *name = at;
+        while (name > text && (name[-1] == '_' || (name[-1] >= '0' && name[-1] <= '9') ||
+                               (name[-1] >= 'a' && name[-1] <= 'z')))
+            name--;
+        size_t n = (size_t)(at - name), k = 0;
+        if (n == 0 || n >= sizeof p->v[0].name || strlen(at) < 12)
+            continue;
+        while (k < p->n && (strncmp(p->v[k].name, name, n) != 0 || p->v[k].name[n] != '\0'))
+            k++;
+        if (k == PLOT_SVG_MAX_COLOURS)
+            break;
+        struct plot_colour *c = &p->v[k];
+        memcpy(c->light, at + 4, 7);
+        if (k == p->n) {
+            memcpy(c->name, name, n);
+            memcpy(c->dark, at + 4, 7);
+            p->n++;
+        }
+    }
+    free(text);
+    return true;
+}
+
+/* Length of the colour at s, "rgb(  0, 105, 180)" or "#0069b4", and its values; 0: none. */
+static size_t colour_length(const char *s, unsigned rgb[3])
+{
+    int n = 0;
+    if (sscanf(s, "rgb( %3u, %3u, %3u)%n", &rgb[0], &rgb[1], &rgb[2], &n) == 3 && n > 0)
+        return (size_t)n;
+    n = 0;
+    if (sscanf(s, "#%2x%2x%2x%n", &rgb[0], &rgb[1], &rgb[2], &n) == 3 && n == 7)
+        return 7;
+    return 0;
+}
+
+static const char *colour_name(const struct plot_palette *p, const unsigned rgb[3])
+{
+    char hex[16];
+    snprintf(hex, sizeof hex, "#%02x%02x%02x", rgb[0] & 0xff, rgb[1] & 0xff, rgb[2] & 0xff);
+    for (size_t i = 0; i < p->n; i++)
+        if (strcmp(p->v[i].light, hex) == 0)
+            return p->v[i].name;
+    return NULL;
+}
+
+/* ---- The picture ---- */
+
+static void put_title(FILE *f, const char *title)
+{
+    fputs("<title>", f);
+    html_text(f, title);
+    fputs("</title>", f);
+}
+
+/* Copies what lies between `text` and its end; prefix and palette NULL: for a file of its own. */
+static void copy(FILE *f, const char *text, const char *title, const char *prefix,
+                 const struct plot_palette *palette)
+{
+    unsigned rgb[3];
+    bool in_tag = false;
+    for (const char *s = text; *s != '\0';) {
+        const char *end;
+        if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
+            put_title(f, title);
+            s = end + strlen("</title>");
+            continue;
+        }
+        if (skip(s, "<desc>") != NULL && (end = strstr(s, "</desc>")) != NULL) {
+            s = end + strlen("</desc>");
+            continue;
+        }
+        if ((end = skip(s, "<image ")) != NULL) {
+            fputs("<image style='image-rendering:pixelated' ", f);
+            in_tag = true;
+            s = end;
+            continue;
+        }
+        in_tag = *s == '<' || (in_tag && *s != '>');
+        if (in_tag && prefix != NULL) {
+            if ((end = skip(s, "id='")) != NULL || (end = skip(s, "id=\"")) != NULL ||
+                (end = skip(s, "href='#")) != NULL || (end = skip(s, "url(#")) != NULL) {
+                fwrite(s, 1, (size_t)(end - s), f);
+                fputs(prefix, f);
+                s = end;
+                continue;
+            }
+            size_t n = *s == 'r' || *s == '#' ? colour_length(s, rgb) : 0;
+            const char *name = n > 0 ? colour_name(palette, rgb) : NULL;
+            if (name != NULL) {
+                fprintf(f, "var(--%s)", name);
+                s += n;
+                continue;
+            }
+        }
+        fputc(*s++, f);
+    }
+}
+
+bool plot_svg_finish(const char *path, const char *title, struct err *e)
+{
+    struct outfile out;
+    char *text = read_all(path, e);
+    bool ok = text != NULL && outfile_open(&out, path, e);
+    if (ok) {
+        copy(out.f, text, title, NULL, NULL);
+        ok = outfile_close(&out, e);
+    }
+    free(text);
+    return ok;
+}
+
+bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *prefix,
+                     const struct plot_palette *palette, struct err *e)
+{
+    char *text = read_all(path, e);
+    if (text == NULL)
+        return false;
+    const char *svg = strstr(text, "<svg"), *box = strstr(text, "viewBox=\"");
+    const char *end = box != NULL ? strchr(box + strlen("viewBox=\""), '"') : NULL;
+    const char *body = end != NULL ? strchr(end, '>') : NULL;
+    bool ok = (svg != NULL && body != NULL && svg < box) ||
+              err_set(e, "%s: not as gnuplot writes SVG", path);
+    if (ok) {
+        fprintf(f, "<svg role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" %.*s>",
+                (int)(end + 1 - box), box);
+        copy(f, body + 1, title, prefix, palette);
+    }
+    free(text);
+    return ok;
+}

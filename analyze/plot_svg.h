@@ -1,0 +1,33 @@
+/* What gnuplot's SVG lacks: a title, sharp heat maps; and for a page, colours that follow its theme
+ * and names that do not clash. */
+#ifndef S3_PLOT_SVG_H
+#define S3_PLOT_SVG_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Colours of the charts by role, as plots/style.gp defines them. */
+#define PLOT_SVG_MAX_COLOURS 40
+struct plot_palette {
+    struct plot_colour {
+        char name[16];          /* "c_1" */
+        char light[8], dark[8]; /* "#0069b4" */
+    } v[PLOT_SVG_MAX_COLOURS];
+    size_t n;
+};
+
+/* Reads them from the scripts' folder. */
+bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *e);
+
+/* Gives the picture at `path` its title. */
+bool plot_svg_finish(const char *path, const char *title, struct err *e);
+
+/* Writes the picture at `path` (of the light theme) as an element of a page: it fits the page's
+ * width, its names begin with `prefix`, its colours are variables such as var(--c_1). */
+bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *prefix,
+                     const struct plot_palette *palette, struct err *e);
+
+#endif

@@ -1,0 +1,562 @@
+#include "plot_write.h"
+
+#include "plot_out.h"
+#include "statistics.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB           0x1p20
+#define MAX_ROWS      2000 /* of a series */
+#define MAX_CDF_STEPS 300
+#define MAX_SIZE_BARS 40
+#define CHART_COLUMNS "title zero_unix t_min t_max"
+#define SERIES_COLUMNS                                                                             \
+    "start_time t_s duration_s mb_per_sec objs_per_sec ops_ended_per_sec errors in_range p50_ms "  \
+    "p90_ms p99_ms max_ms ttfb_p50_ms in_flight"
+
+/* ---- What several charts have ---- */
+
+static double zero_unix(const struct plot_data *p)
+{
+    return (double)p->zero_ns / 1e9;
+}
+
+static double t_min(const struct plot_data *p)
+{
+    return plot_data_t_s(p, p->start_ns);
+}
+
+static double t_max(const struct plot_data *p)
+{
+    return plot_data_t_s(p, p->end_ns > p->start_ns ? p->end_ns : p->start_ns + 1);
+}
+
+/* A segment that hangs over the first start or the latest end says too little to be drawn. */
+static bool is_drawn(const struct plot_data *p, const struct series_row *r)
+{
+    return r->in_range || (r->start_ns >= p->start_ns && r->start_ns + r->duration_ns <= p->end_ns);
+}
+
+/* The block "series", thinned out so that the least and the greatest of each column stay. */
+static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
+                       double (*column)(const struct series_row *row, size_t i))
+{
+    bool *keep = calloc(p->n_rows + 1, sizeof *keep);
+    if (keep == NULL)
+        return false;
+    plot_data_thin(p->rows, p->n_rows, MAX_ROWS, n_columns, column, keep);
+    plot_out_block(f, "series", SERIES_COLUMNS);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const struct series_row *r = &p->rows[i];
+        double seconds = (double)r->duration_ns / 1e9;
+        if (keep[i] && (is_drawn(p, r) || p->n_rows <= 2))
+            plot_out_row(f, "trrrrriirrrrrr", r->start_ns, plot_data_t_s(p, r->start_ns), seconds,
+                         (double)r->bytes / MIB / seconds, r->objects / seconds,
+                         (double)r->ops_ended / seconds, r->errors, (int64_t)r->in_range, r->p50_ms,
+                         r->p90_ms, r->p99_ms, r->max_ms, r->ttfb_p50_ms, r->in_flight);
+    }
+    free(keep);
+    return true;
+}
+
+static int64_t n_error_bins(const struct plot_data *p)
+{
+    int64_t n = 0;
+    for (size_t k = 0; k < p->bins.n; k++)
+        n += p->errors[k] > 0;
+    return n;
+}
+
+static double bin_middle_s(const struct plot_data *p, const struct plot_bins *b, size_t k)
+{
+    return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
+}
+
+static void put_errors(FILE *f, const struct plot_data *p)
+{
+    plot_out_block(f, "errors", "t_s errors");
+    for (size_t k = 0; k < p->bins.n; k++)
+        if (p->errors[k] > 0)
+            plot_out_row(f, "ri", bin_middle_s(p, &p->bins, k), p->errors[k]);
+}
+
+/* Time outside the active range, and warm-up within. */
+static int64_t put_shades(FILE *f, const struct plot_data *p)
+{
+    int64_t n = 0;
+    const struct statistics *s = p->statistics;
+    plot_out_block(f, "shades", "from_s to_s is_warm_up");
+    double from = t_min(p), to = t_max(p);
+    if (p->range.present) {
+        double start = plot_data_t_s(p, p->range.start_ns);
+        double end = plot_data_t_s(p, p->range.end_ns);
+        if (start > from && ++n)
+            plot_out_row(f, "rri", from, start, INT64_C(0));
+        if (end < to && ++n)
+            plot_out_row(f, "rri", end, to, INT64_C(0));
+    }
+    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0 && ++n)
+        plot_out_row(f, "rri", plot_data_t_s(p, s->start_ns),
+                     plot_data_t_s(p, statistics_steady_from_ns(s)), INT64_C(1));
+    return n;
+}
+
+/* ---- Throughput ---- */
+
+static double rate_column(const struct series_row *row, size_t i)
+{
+    return i == 0 ? (double)row->bytes : row->objects;
+}
+
+static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
+                     const struct statistics_rate *r, double mean, double unit)
+{
+    double from = plot_data_t_s(p, p->throughput->start_ns);
+    double to = plot_data_t_s(p, p->throughput->start_ns + p->throughput->duration_ns);
+    bool has_ci = r != NULL && r->present && r->mean.ok;
+    plot_out_row(f, "irrrrr", panel, from, to, mean / unit, has_ci ? r->mean.lo / unit : NAN,
+                 has_ci ? r->mean.hi / unit : NAN);
+    return has_ci;
+}
+
+/* *n_bands: those with an interval. */
+static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
+{
+    const struct statistics *s = p->statistics;
+    *n_bands = 0;
+    plot_out_block(f, "means", "panel from_s to_s mean lo hi");
+    if (!p->throughput->present)
+        return 0;
+    if (p->has_bytes)
+        *n_bands +=
+            put_mean(f, p, 0, s != NULL ? &s->bytes : NULL, p->throughput->bytes_per_s, MIB);
+    *n_bands += put_mean(f, p, 1, s != NULL ? &s->objects : NULL, p->throughput->objects_per_s, 1);
+    return 1 + p->has_bytes;
+}
+
+/* The levels between change points. */
+static int64_t put_levels(FILE *f, const struct plot_data *p)
+{
+    const struct statistics *s = p->statistics;
+    plot_out_block(f, "levels", "from_s to_s level");
+    if (s == NULL || s->shifts.n == 0)
+        return 0;
+    double unit = s->by_objects ? 1 : MIB;
+    double from = plot_data_t_s(p, s->start_ns);
+    for (size_t i = 0; i < s->shifts.n; i++) {
+        double to = plot_data_t_s(p, s->start_ns + (int64_t)s->shifts.v[i].at * s->segment_ns);
+        plot_out_row(f, "rrr", from, to, s->shifts.v[i].before / unit);
+        from = to;
+    }
+    plot_out_row(f, "rrr", from, plot_data_t_s(p, s->start_ns + s->duration_ns),
+                 s->shifts.v[s->shifts.n - 1].after / unit);
+    return (int64_t)s->shifts.n + 1;
+}
+
+static int64_t put_marks(FILE *f, const struct plot_data *p)
+{
+    const struct segments *s = p->segments;
+    plot_out_block(f, "marks", "kind t_s mb_per_sec objs_per_sec");
+    if (!s->present)
+        return 0;
+    const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
+    for (int64_t i = 0; i < 3; i++)
+        plot_out_row(f, "irrr", i, plot_data_t_s(p, picks[i]->start_ns + s->duration_ns / 2),
+                     picks[i]->bytes_per_s / MIB, picks[i]->objects_per_s);
+    return 3;
+}
+
+/* Between segments, where they are long. */
+static int64_t put_fine(FILE *f, const struct plot_data *p)
+{
+    plot_out_block(f, "fine", "t_s mb_per_sec objs_per_sec");
+    if (p->bins.n < 3 || p->bins.length_ns * 2 > p->rows[0].duration_ns)
+        return 0;
+    for (size_t k = 0; k + 1 < p->bins.n; k++)
+        plot_out_row(f, "rrr", bin_middle_s(p, &p->bins, k), p->fine_bytes[k] / MIB,
+                     p->fine_objects[k]);
+    return (int64_t)p->bins.n - 1;
+}
+
+static bool write_throughput(FILE *f, const struct plot_data *p, const char *title)
+{
+    if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
+        return false;
+    put_errors(f, p);
+    int64_t n_bands, n_shades = put_shades(f, p), n_means = put_means(f, p, &n_bands);
+    int64_t n_levels = put_levels(f, p), n_marks = put_marks(f, p), n_fine = put_fine(f, p);
+    plot_out_block(
+        f, "chart",
+        CHART_COLUMNS
+        " has_bytes n_errors n_shades n_means n_bands n_levels n_marks n_fine fine_s segment_s");
+    plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(p), t_min(p), t_max(p),
+                 (int64_t)p->has_bytes, n_error_bins(p), n_shades, n_means, n_bands, n_levels,
+                 n_marks, n_fine, (double)p->bins.length_ns / 1e9,
+                 (double)p->rows[0].duration_ns / 1e9);
+    return true;
+}
+
+/* ---- Hosts, clients ---- */
+
+static bool has_hosts(const struct plot_data *p)
+{
+    return p->n_hosts > 1;
+}
+
+static void put_party_names(FILE *f, const struct plot_party *v, size_t n, const char *unnamed)
+{
+    plot_out_block(f, "names", "index mean name");
+    for (size_t h = 0; h < n; h++)
+        plot_out_row(f, "irs", (int64_t)h, v[h].mean, *v[h].name != '\0' ? v[h].name : unnamed);
+}
+
+/* Whether a bin lies within the run, or all of them do not. */
+static bool is_whole_bin(const struct plot_data *p, size_t k)
+{
+    int64_t start_ns = p->host_bins.start_ns + (int64_t)k * p->host_bins.length_ns;
+    return p->host_bins.n < 3 ||
+           (start_ns >= p->start_ns && start_ns + p->host_bins.length_ns <= p->end_ns);
+}
+
+static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
+{
+    double unit = p->has_bytes ? MIB : 1, most = 0;
+    bool lines = p->n_hosts <= PLOT_DATA_MAX_LINES;
+    plot_out_block(f, "rates", "t_s host rate");
+    for (size_t h = 0; h < p->n_hosts; h++) {
+        for (size_t k = 0; k < p->host_bins.n; k++) {
+            double rate = p->hosts[h].value[k] / unit;
+            if (lines && !is_whole_bin(p, k))
+                continue;
+            most = rate > most ? rate : most;
+            plot_out_row(f, "rir", bin_middle_s(p, &p->host_bins, k), (int64_t)h, rate);
+        }
+    }
+    put_party_names(f, p->hosts, p->n_hosts, "(unnamed)");
+    int64_t n_shades = put_shades(f, p);
+    plot_out_block(f, "chart",
+                   CHART_COLUMNS
+                   " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades");
+    plot_out_row(f, "srrriiiirrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
+                 (int64_t)p->n_hosts, (int64_t)p->n_hosts_in_all, (int64_t)lines, most,
+                 (double)p->host_bins.length_ns / 1e9, (int64_t)p->host_bins.n, n_shades);
+    return true;
+}
+
+static bool has_clients(const struct plot_data *p)
+{
+    return p->n_clients > 1;
+}
+
+static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
+{
+    double most = 0;
+    plot_out_block(f, "activity", "t_s client in_flight");
+    for (size_t c = 0; c < p->n_clients; c++) {
+        for (size_t k = 0; k < p->bins.n; k++) {
+            double x = p->clients[c].value[k];
+            most = x > most ? x : most;
+            plot_out_row(f, "rir", bin_middle_s(p, &p->bins, k), (int64_t)c, x);
+        }
+    }
+    put_party_names(f, p->clients, p->n_clients, "(unnamed)");
+    int64_t n_shades = put_shades(f, p);
+    plot_out_block(f, "chart",
+                   CHART_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades");
+    plot_out_row(f, "srrriirrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->n_clients,
+                 (int64_t)p->n_clients_in_all, most, (double)p->bins.length_ns / 1e9,
+                 (int64_t)p->bins.n, n_shades);
+    return true;
+}
+
+/* ---- Latency ---- */
+
+static bool has_durations(const struct plot_data *p)
+{
+    return p->n_requests > p->n_errors;
+}
+
+static double latency_column(const struct series_row *row, size_t i)
+{
+    const double v[] = {row->p50_ms, row->p90_ms, row->p99_ms, row->max_ms};
+    return v[i];
+}
+
+static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
+{
+    if (!put_series(f, p, 4, latency_column))
+        return false;
+    int64_t n_shades = put_shades(f, p);
+    double lo = INFINITY, hi = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        lo = p->rows[i].p50_ms < lo ? p->rows[i].p50_ms : lo;
+        hi = p->rows[i].max_ms > hi ? p->rows[i].max_ms : hi;
+    }
+    plot_out_block(f, "chart", CHART_COLUMNS " n_shades lo_ms hi_ms segment_s");
+    plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo, hi,
+                 (double)p->rows[0].duration_ns / 1e9);
+    return true;
+}
+
+static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
+{
+    size_t first = PLOT_DATA_N_LOG, last = 0;
+    uint32_t most = 0;
+    for (size_t k = 0; k < p->bins.n; k++) {
+        for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
+            uint32_t n = p->heat[k * PLOT_DATA_N_LOG + b];
+            most = n > most ? n : most;
+            if (n > 0) {
+                first = b < first ? b : first;
+                last = b > last ? b : last;
+            }
+        }
+    }
+    plot_out_block(f, "heat", "t_s bucket from_ms requests");
+    for (size_t b = first; b <= last; b++)
+        for (size_t k = 0; k < p->bins.n; k++)
+            plot_out_row(f, "riri", bin_middle_s(p, &p->bins, k), (int64_t)b,
+                         plot_data_log_lower(b) / 1e6, (int64_t)p->heat[k * PLOT_DATA_N_LOG + b]);
+    plot_out_block(f, "chart", CHART_COLUMNS " first last most bin_s n_bins");
+    plot_out_row(f, "srrriirri", title, zero_unix(p), t_min(p), t_max(p), (int64_t)first,
+                 (int64_t)last, (double)most, (double)p->bins.length_ns / 1e9, (int64_t)p->bins.n);
+    return true;
+}
+
+/* Points of the cumulative distribution: a step of one part in MAX_CDF_STEPS up or (on a log scale)
+ * to the right. */
+static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
+{
+    plot_out_block(f, name, "ms pct");
+    uint64_t below = 0, last_below = 0;
+    double lo = log((double)hist_upper(s->first) + 1), hi = log((double)hist_upper(s->last) + 1);
+    double last_x = -INFINITY, step = (hi - lo) / MAX_CDF_STEPS;
+    for (size_t k = s->first; s->n > 0 && k <= s->last; k++) {
+        if (s->count[k] == 0)
+            continue;
+        below += s->count[k];
+        double x = log((double)hist_upper(k) + 1);
+        if (k != s->last && x - last_x < step && (below - last_below) * MAX_CDF_STEPS < s->n)
+            continue;
+        int64_t ns = k == s->last ? s->mark_ns[PLOT_DATA_N_MARKS - 1] : hist_upper(k);
+        plot_out_row(f, "rr", (double)ns / 1e6, 100.0 * (double)below / (double)s->n);
+        last_below = below;
+        last_x = x;
+    }
+}
+
+static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
+{
+    char label[64];
+    for (size_t i = 0; s->n > 0 && i < PLOT_DATA_N_MARKS; i++) {
+        double pct = plot_data_mark_pct[i];
+        if (pct == 100)
+            snprintf(label, sizeof label, "max %.32s", units_duration(s->mark_ns[i]).s);
+        else
+            snprintf(label, sizeof label, "p%g %.32s", pct, units_duration(s->mark_ns[i]).s);
+        plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, pct, label);
+    }
+}
+
+static bool has_sample(const struct plot_data *p)
+{
+    return p->durations.n > 0;
+}
+
+static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
+{
+    put_cdf(f, "durations", &p->durations);
+    put_cdf(f, "ttfb", &p->ttfb);
+    plot_out_block(f, "marks", "is_ttfb ms pct label");
+    put_cdf_marks(f, &p->durations, 0);
+    put_cdf_marks(f, &p->ttfb, 1);
+    plot_out_block(f, "chart", CHART_COLUMNS " n n_ttfb");
+    plot_out_row(f, "srrrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->durations.n,
+                 (int64_t)p->ttfb.n);
+    return true;
+}
+
+/* ---- Sizes ---- */
+
+static void size_label(char *label, size_t size, int64_t min_bytes, int64_t max_bytes)
+{
+    if (max_bytes < 0)
+        snprintf(label, size, "%.20s up", units_size((double)min_bytes).s);
+    else
+        snprintf(label, size, "%.20s to %.20s", units_size((double)min_bytes).s,
+                 units_size((double)max_bytes).s);
+}
+
+/* 1-based rank rule of analysis-semantics.md 1 on a histogram. */
+static double class_quantile_ms(const struct hist *h, unsigned pct)
+{
+    uint64_t index = (uint64_t)(((unsigned __int128)2 * h->n * pct + 100) / 200);
+    return (double)hist_value_at(h, (index < h->n ? index : h->n - 1) + 1) / 1e6;
+}
+
+static bool has_classes(const struct plot_data *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_classes; i++)
+        n += p->classes[i].durations.n > 0;
+    return n > 0;
+}
+
+static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
+{
+    int64_t n = 0;
+    char label[64];
+    plot_out_block(f, "classes",
+                   "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms label");
+    for (size_t i = 0; i < p->n_classes; i++) {
+        const struct plot_size_class *c = &p->classes[i];
+        const struct hist *h = &c->durations;
+        if (h->n == 0)
+            continue;
+        size_label(label, sizeof label, c->min_bytes, c->max_bytes);
+        plot_out_row(f, "iiiirrrrrs", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
+                     (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
+                     class_quantile_ms(h, 99), (double)h->max / 1e6, label);
+    }
+    plot_out_block(f, "chart", CHART_COLUMNS " n");
+    plot_out_row(f, "srrri", title, zero_unix(p), t_min(p), t_max(p), n);
+    return true;
+}
+
+static bool has_sizes(const struct plot_data *p)
+{
+    return has_durations(p);
+}
+
+static bool has_several_sizes(const struct plot_data *p)
+{
+    size_t n = p->n_empty > 0;
+    for (size_t b = 0; b < PLOT_DATA_N_LOG; b++)
+        n += p->sizes[b] > 0;
+    return n > 1;
+}
+
+static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
+{
+    size_t first = PLOT_DATA_N_LOG, last = 0, joined = 1;
+    int64_t n = 0;
+    char label[64];
+    for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
+        if (p->sizes[b] > 0) {
+            first = b < first ? b : first;
+            last = b > last ? b : last;
+        }
+    }
+    while (first <= last && last / joined - first / joined + 1 > MAX_SIZE_BARS)
+        joined *= 2;
+    plot_out_block(f, "sizes", "index from_bytes to_bytes requests label");
+    if (p->n_empty > 0)
+        plot_out_row(f, "irris", n++, 0.0, 0.0, (int64_t)p->n_empty, "0");
+    for (size_t b = first / joined * joined; first <= last && b <= last; b += joined) {
+        uint64_t count = 0;
+        for (size_t k = b; k < b + joined && k < PLOT_DATA_N_LOG; k++)
+            count += p->sizes[k];
+        double from = plot_data_log_lower(b), to = plot_data_log_lower(b + joined);
+        snprintf(label, sizeof label, "%.40s", units_size(from).s);
+        plot_out_row(f, "irris", n++, from, to, (int64_t)count, label);
+    }
+    plot_out_block(f, "chart", CHART_COLUMNS " n");
+    plot_out_row(f, "srrri", title, zero_unix(p), t_min(p), t_max(p), n);
+    return true;
+}
+
+/* ---- Requests in flight ---- */
+
+static double in_flight_column(const struct series_row *row, size_t i)
+{
+    (void)i;
+    return row->in_flight;
+}
+
+static bool write_in_flight(FILE *f, const struct plot_data *p, const char *title)
+{
+    if (!put_series(f, p, 1, in_flight_column))
+        return false;
+    int64_t n_shades = put_shades(f, p);
+    double concurrency = p->operation != NULL ? (double)p->operation->concurrency : NAN;
+    plot_out_block(f, "chart", CHART_COLUMNS " n_shades concurrency segment_s");
+    plot_out_row(f, "srrrirr", title, zero_unix(p), t_min(p), t_max(p), n_shades, concurrency,
+                 (double)p->rows[0].duration_ns / 1e9);
+    return true;
+}
+
+/* ---- Autoterm ---- */
+
+static bool has_replay(const struct plot_data *p)
+{
+    return p->replay != NULL;
+}
+
+/* The window that decided: its seven segments, and how far from the last one's speed they may be.
+ */
+static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct autoterm_stop *stop = &p->replay->stop;
+    const struct autoterm_window *w = &stop->window;
+    double speed = p->has_bytes ? w->bytes_per_s / MIB : w->objects_per_s;
+    double half = speed * p->replay_pct / 100;
+    if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
+        return false;
+    int64_t n_shades = put_shades(f, p);
+    plot_out_block(f, "window", "from_s to_s speed lo hi at_s");
+    if (stop->stopped)
+        plot_out_row(f, "rrrrrr", plot_data_t_s(p, w->start_ns), plot_data_t_s(p, w->end_ns), speed,
+                     speed - half, speed + half, t_min(p) + (double)stop->at_s);
+    plot_out_block(f, "chart", CHART_COLUMNS " has_bytes n_shades n_windows segment_s");
+    plot_out_row(f, "srrriiir", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
+                 n_shades, (int64_t)stop->stopped, (double)p->rows[0].duration_ns / 1e9);
+    return true;
+}
+
+/* ---- The list ---- */
+
+const struct plot_kind plot_kinds[] = {
+    {"throughput", "throughput over time",
+     "One point per segment. Grey: outside the active range, not counted; amber: warm-up. The line "
+     "with its band is the mean with its 95 % confidence interval, dashes the levels between "
+     "change "
+     "points, crosses failed requests.",
+     NULL, NULL, write_throughput},
+    {"hosts", "throughput by host",
+     "The rate of each host over time. A host that lags behind, or stops, stands out.", NULL,
+     has_hosts, write_hosts},
+    {"latency", "latency over time",
+     "Quantiles of the durations of the successful requests that end in each segment, on a "
+     "logarithmic scale.",
+     has_durations, NULL, write_latency},
+    {"latency-heat", "latency heat map",
+     "How many requests ended when, after how long: the darker, the more. Bands are different "
+     "kinds "
+     "of requests; a stripe upwards is a stall.",
+     has_durations, NULL, write_latency_heat},
+    {"cdf", "latency distribution",
+     "The share of the requests that took at most so long; dots mark percentiles. Time to first "
+     "byte beside the whole duration, where it was recorded.",
+     has_sample, NULL, write_cdf},
+    {"latency-size", "latency by object size",
+     "Durations by size: the box is from the fastest to p90 with a line at p50, the line goes on "
+     "to "
+     "p99, the dot is the slowest.",
+     has_classes, NULL, write_latency_size},
+    {"sizes", "object sizes", "How many successful requests had which size.", has_sizes,
+     has_several_sizes, write_sizes},
+    {"in-flight", "requests in flight",
+     "The mean number of requests running at a time; dashes: the number of threads that took part.",
+     NULL, NULL, write_in_flight},
+    {"clients", "activity of clients",
+     "How many requests each client had running, over time: whether they all ran at once.", NULL,
+     has_clients, write_clients},
+    {"autoterm", "where autoterm would have stopped",
+     "The red frame is the window that decided: its seven segments are within the given percentage "
+     "of the last one's speed. The dashed line is when that was noticed.",
+     has_replay, NULL, write_autoterm},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};

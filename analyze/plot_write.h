@@ -1,0 +1,28 @@
+/* Data files of the charts of one run: struct plot_data as blocks (plot_out.h). Each has a block
+ * "chart" of one row: its title, the time axis, and how many rows the other blocks have, so that a
+ * script never reads an empty one. Write errors stay in `f`. */
+#ifndef S3_PLOT_WRITE_H
+#define S3_PLOT_WRITE_H
+
+#include "plot_data.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* One kind of chart: its name is that of its script in plots/. */
+struct plot_kind {
+    const char *name;
+    const char *title;   /* "latency over time" */
+    const char *caption; /* how to read it, for reports */
+    /* Whether there is anything to see; NULL: always. */
+    bool (*has_data)(const struct plot_data *p);
+    /* Whether it shows more than other charts do; NULL: always. */
+    bool (*is_worth)(const struct plot_data *p);
+    /* False: out of memory. */
+    bool (*write)(FILE *f, const struct plot_data *p, const char *title);
+};
+
+/* In the order of a report; the last one has no name. */
+extern const struct plot_kind plot_kinds[];
+
+#endif

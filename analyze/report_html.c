@@ -1,0 +1,253 @@
+#include "report_html.h"
+
+#include "html_out.h"
+#include "html_page.h"
+#include "html_run.h"
+#include "rfc3339.h"
+#include "sha256.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct html_definition definitions[] = {
+    {"Active range",
+     "The time that counts: from the moment the last thread has finished its first request to the "
+     "moment the first thread begins its last one. With errors, several clients or filters: from "
+     "the second start to the last end before the last start."},
+    {"Segment",
+     "A slice of the active range, all of the same length. A request that runs over an edge gives "
+     "each slice its share of bytes and objects, in proportion to the time spent there."},
+    {"Average throughput",
+     "Bytes (objects) of the successful requests within the active range, divided by its length. "
+     "MiB is 1,048,576 bytes."},
+    {"Fastest, median, slowest segment",
+     "Segments sorted by bytes, or by objects where there are no bytes; with n of them number "
+     "round(n p)."},
+    {"Duration, 50 %, 90 %, 99 %",
+     "Of the successful requests that lie in the active range, sorted by time: number round(n p). "
+     "Service time in a closed loop: a request that had to wait for its turn is not seen waiting."},
+    {"Time to first byte", "From the start of a request to the first byte of its answer."},
+    {"First access, last access", "The first and the last request to each object."},
+    {"Throughput of single requests",
+     "Where sizes differ: bytes of a request over its duration, the highest first."},
+    {"95 % confidence interval",
+     "Where the figure would come to lie in 95 of 100 such runs, going by the noise within this "
+     "run: of means by batch means, which allow for neighbouring segments being alike; of "
+     "quantiles by order statistics with an effective number of requests. How much runs differ "
+     "from each other a single run cannot show."},
+    {"Warm-up, drift, change",
+     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
+     "changes by optimal partitioning (5 % or more). They are reported; nothing is cut."},
+};
+#define N_DEFINITIONS (sizeof definitions / sizeof *definitions)
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What the page is called: the label, or the captures. */
+static char *title_of(const struct analysis *a, const struct report_html_options *o)
+{
+    const struct dataset *d = a->dataset;
+    char *title = NULL;
+    int n;
+    if (o->label != NULL && *o->label != '\0')
+        return strdup(o->label);
+    if (d->n_inputs > 1)
+        n = asprintf(&title, "%s and %zu more", file_name(d->inputs[0].path), d->n_inputs - 1);
+    else
+        n = asprintf(&title, "%s", d->n_inputs > 0 ? file_name(d->inputs[0].path) : "no capture");
+    return n >= 0 ? title : NULL;
+}
+
+static void put_header(FILE *f, const struct analysis *a, const char *title)
+{
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct dataset_input *in = &a->dataset->inputs[i];
+        start_ns = in->first_start_ns < start_ns ? in->first_start_ns : start_ns;
+        end_ns = in->last_end_ns > end_ns ? in->last_end_ns : end_ns;
+    }
+    fputs("<header>", f);
+    html_element(f, "h1", "%s", title);
+    if (start_ns <= end_ns)
+        html_element(f, "p", "%s requests in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
+                     units_duration(end_ns - start_ns).s, rfc3339_format(start_ns).s,
+                     rfc3339_format(start_ns).s + 11, a->mixed ? ", operations mixed" : "");
+    fputs("</header>\n<main>\n", f);
+}
+
+static void put_warnings(FILE *f, const struct analysis *a, const struct html_charts *charts)
+{
+    size_t n_dropped = 0;
+    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+        for (int k = 0; k < N_DROPS; k++)
+            n_dropped += a->dataset->inputs[i].info.n_dropped[k] > 0;
+    if (a->n_warnings == 0 && n_dropped == 0 && charts->missing.msg[0] == '\0')
+        return;
+    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
+    if (charts->missing.msg[0] != '\0')
+        html_element(f, "li", "There are no charts: %s", charts->missing.msg);
+    for (size_t i = 0; n_dropped > 0 && i < a->dataset->n_inputs; i++) {
+        const struct dataset_input *in = &a->dataset->inputs[i];
+        for (int k = 0; k < N_DROPS; k++)
+            if (in->info.n_dropped[k] > 0)
+                html_element(f, "li", "Dropped %" PRIu64 " %s; the first: %s",
+                             in->info.n_dropped[k], recfile_drop_names[k], in->info.first_drop[k]);
+    }
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        const struct warning *w = &a->warnings[i];
+        html_element(f, "li", "%s%s%s", w->op != NULL ? w->op : "", w->op != NULL ? ": " : "",
+                     w->message);
+    }
+    fputs("</ul></div>\n", f);
+}
+
+/* ---- The inputs ---- */
+
+static bool put_inputs(FILE *f, const struct analysis *a, const struct report_html_options *o,
+                       struct err *e)
+{
+    static const char *const names[] = {"Capture",     "Generation", "Requests", "Dropped",
+                                        "First start", "Last end",   "SHA-256"};
+    const struct dataset *d = a->dataset;
+    fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
+    html_table(f, NULL, names, sizeof names / sizeof *names, 1);
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const struct dataset_input *in = &d->inputs[i];
+        struct sha256_text sum = {""};
+        uint64_t n_dropped = 0;
+        bool has_rows = in->first_start_ns <= in->last_end_ns;
+        for (int k = 0; k < N_DROPS; k++)
+            n_dropped += in->info.n_dropped[k];
+        if (!sha256_file(in->path, &sum, e))
+            return false;
+        html_row(f);
+        html_name(f, in->path);
+        html_cell(f, "g%d", in->info.generation);
+        html_cell(f, "%s", units_count((int64_t)in->n_rows).s);
+        html_cell(f, "%s", units_count((int64_t)n_dropped).s);
+        html_cell(f, "%s", has_rows ? rfc3339_format(in->first_start_ns).s : "-");
+        html_cell(f, "%s", has_rows ? rfc3339_format(in->last_end_ns).s : "-");
+        html_cell(f, "%s", sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
+        fputs("</tr>\n", f);
+    }
+    html_table_end(f);
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        if (d->inputs[i].n_comments == 0)
+            continue;
+        html_element(f, "h3", "What the recorder wrote into %s", file_name(d->inputs[i].path));
+        fputs("<pre>", f);
+        for (size_t k = 0; k < d->inputs[i].n_comments; k++)
+            html_textf(f, "%s\n", d->inputs[i].comments[k]);
+        fputs("</pre>\n", f);
+    }
+    if (o->cut_text != NULL && *o->cut_text != '\0')
+        html_element(f, "p", "Analysed with: %s", o->cut_text);
+    return true;
+}
+
+/* ---- The page ---- */
+
+struct section_list {
+    struct html_section *v;
+    char (*ids)[24];
+    size_t n;
+    size_t *order; /* of the operations */
+};
+
+/* Of operations that ran one after another, the largest first: the others prepared or cleaned up.
+ */
+static void sort_operations(size_t *order, const struct analysis *a)
+{
+    for (size_t k = 0; k < a->n_operations; k++) {
+        size_t at = k;
+        while (!a->mixed && at > 0 &&
+               a->operations[order[at - 1]].n_requests < a->operations[k].n_requests) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = k;
+    }
+}
+
+static bool list_sections(struct section_list *l, const struct analysis *a)
+{
+    size_t room = a->n_operations + 5;
+    *l = (struct section_list){calloc(room, sizeof *l->v), calloc(room, sizeof *l->ids), 0,
+                               calloc(room, sizeof *l->order)};
+    if (l->v == NULL || l->ids == NULL || l->order == NULL)
+        return false;
+    sort_operations(l->order, a);
+    l->v[l->n++] = (struct html_section){"summary", "Summary"};
+    if (a->total.present)
+        l->v[l->n++] = (struct html_section){"all", "All operations"};
+    for (size_t k = 0; k < a->n_operations; k++) {
+        snprintf(l->ids[l->n], sizeof *l->ids, "op%zu", l->order[k]);
+        l->v[l->n] = (struct html_section){l->ids[l->n], a->operations[l->order[k]].op};
+        l->n++;
+    }
+    l->v[l->n++] = (struct html_section){"inputs", "Inputs and parameters"};
+    l->v[l->n++] = (struct html_section){"definitions", "Definitions"};
+    return true;
+}
+
+static bool put_sections(FILE *f, const struct analysis *a, const struct html_charts *charts,
+                         const size_t *order, struct err *e)
+{
+    if (a->total.present) {
+        fputs("<h2 id=\"all\">All operations together</h2>\n", f);
+        if (!html_page_charts(f, charts, "", e))
+            return false;
+        html_run_total(f, &a->total);
+    }
+    for (size_t i = 0; i < a->n_operations; i++) {
+        size_t k = order[i];
+        const struct operation *op = &a->operations[k];
+        fprintf(f, "<h2 id=\"op%zu\">", k);
+        html_text(f, op->op);
+        fputs("</h2>\n", f);
+        if (op->n_requests == 0) {
+            html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
+            continue;
+        }
+        if (!html_page_charts(f, charts, op->op, e))
+            return false;
+        html_run_operation(f, op);
+    }
+    return true;
+}
+
+bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
+                 struct err *e)
+{
+    struct html_charts charts;
+    struct section_list sections = {0};
+    char *title = title_of(a, o);
+    bool ok = html_charts_init(&charts, e) &&
+              plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e) &&
+              ((title != NULL && list_sections(&sections, a)) || err_set(e, "out of memory"));
+    if (ok) {
+        html_charts_draw(&charts);
+        html_page_begin(f, &charts, title);
+        put_header(f, a, title);
+        fputs("<section id=\"summary\">", f);
+        html_run_summary(f, a);
+        fputs("</section>\n", f);
+        put_warnings(f, a, &charts);
+        html_page_contents(f, sections.v, sections.n);
+        ok = put_sections(f, a, &charts, sections.order, e) && put_inputs(f, a, o, e);
+        html_page_definitions(f, definitions, N_DEFINITIONS);
+        html_page_end(f);
+    }
+    free(title);
+    free(sections.v);
+    free(sections.ids);
+    free(sections.order);
+    html_charts_fini(&charts);
+    return ok;
+}

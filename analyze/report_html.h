@@ -1,0 +1,21 @@
+/* The analysis as a page for people: one HTML file with everything in it. */
+#ifndef S3_REPORT_HTML_H
+#define S3_REPORT_HTML_H
+
+#include "analysis.h"
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report_html_options {
+    const char *label;    /* in the title; NULL: the captures' names */
+    const char *cut_text; /* how the requests were chosen and cut, for the parameters; NULL */
+};
+
+/* Draws the charts and writes the page. Without gnuplot the page has a note in their place. False:
+ * *e says why. Write errors stay in `f` for whoever closes it. */
+bool report_html(const struct analysis *a, const struct report_html_options *options, FILE *f,
+                 struct err *e);
+
+#endif

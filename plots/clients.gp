@@ -1,0 +1,28 @@
+# Activity of clients: how many requests each had running, over time.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+stats data index "chart" using (n = int(column("n_clients")), most = column("most"), \
+    bin = column("bin_s"), 0) nooutput
+array name[n + 1]
+stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
+unset grid
+set yrange [n - 0.5:-0.5]
+left_px = 130
+set lmargin at screen X(left_px)
+set ytics ()
+short(s) = strlen(s) > 15 ? s[1:14] . "…" : s
+step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
+do for [c = 0:n - 1:step] { set ytics add (short(name[c + 1]) c) }
+y_unit = "requests in flight"
+linear = 1
+@heat_colours
+@heat_unit
+@time_below
+@time_above
+plot data index "activity" using (column("t_s")):(column("client") - 0.4): \
+    (column("t_s") - bin / 2):(column("t_s") + bin / 2):(column("client") - 0.4): \
+    (column("client") + 0.4):(column("in_flight") > 0 ? heat_rgb(column("in_flight")) : v_back) \
+    with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, @heat_key

@@ -1,0 +1,46 @@
+# Throughput by host: a line for each of a few hosts, a heat map of many.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \
+    most = column("most"), has_bytes = int(column("has_bytes")), segment = column("bin_s"), \
+    n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), 0) nooutput
+y_unit = has_bytes ? "MiB/s" : "objects/s"
+array name[n_hosts + 1]
+stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
+
+@shading
+if (lines) {
+    top = most > 0 ? most * 1.06 : 1
+    set yrange [0:top]
+    set ytics step_of(top, 6)
+    @y_label
+    set key maxrows (n_hosts > 3 ? 2 : 1)
+    if (n_hosts > 3) { set tmargin at screen Y(panel_top_px + 18) }
+    @time_below
+    @time_above
+    array colour[8] = [c_1, c_2, c_3, c_4, c_5, c_6, c_7, c_8]
+    plot @shades for [h = 0:n_hosts - 1] data index "rates" \
+        using (column("host") == h ? column("t_s") : NaN):(column("rate")) with lines \
+        linewidth 1.6 linecolor rgb colour[h + 1] title name[h + 1]
+} else {
+    unset grid
+    linear = 1
+    set yrange [n_hosts - 0.5:-0.5]
+    # As many names as there is room for.
+    step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
+    left_px = 180
+    set lmargin at screen X(left_px)
+    set ytics ()
+    short(s) = strlen(s) > 22 ? s[1:21] . "…" : s
+    do for [h = 0:n_hosts - 1:step] { set ytics add (short(name[h + 1]) h) }
+    @heat_colours
+    @heat_unit
+    @time_below
+    @time_above
+    plot data index "rates" using (column("t_s")):(column("host")):(heat_r(column("rate"))): \
+        (heat_g(column("rate"))):(heat_b(column("rate"))):(column("rate") > 0 ? 255 : 0) \
+        with rgbalpha notitle, @heat_key
+}

@@ -1,0 +1,31 @@
+# Latency over time: quantiles of the durations in each segment, on a log scale.
+# Also draws what `s3analyze analyze --analyze.out` writes.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+n_shades = 0
+if (!plain) {
+    stats data index "chart" using (n_shades = int(column("n_shades")), \
+        segment = column("segment_s"), 0) nooutput
+}
+low = 1e99; high = 0.0
+stats data index 0 using (plain && !mine(0) || !(column("max_ms") >= 0) ? 0 : \
+    (low = column("p50_ms") < low ? column("p50_ms") : low, \
+    high = column("max_ms") > high ? column("max_ms") : high, 0)) nooutput
+axis = "y"
+load dir . "latency-axis.gp"
+bottom = low
+top = high
+@shading
+@time_below
+@time_above
+plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with lines linewidth 1 \
+        linecolor rgb c_8 title "max", \
+    data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with lines linewidth 1.6 \
+        linecolor rgb c_4 title "p99", \
+    data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with lines linewidth 1.6 \
+        linecolor rgb c_2 title "p90", \
+    data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with lines linewidth 1.8 \
+        linecolor rgb c_1 title "p50"

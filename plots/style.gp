@@ -1,0 +1,148 @@
+# What all charts share: picture format, theme, fonts, colours, the axis of time.
+#
+#   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark]]
+#
+# OUT ends in .svg, .png or .pdf. DATA is the .tsv that `s3analyze plot` leaves beside each picture:
+# blocks of tab-separated rows, each after a comment with its name, which `index "NAME"` finds.
+# Text of a capture is only ever a value here, never part of a command, and is drawn as it is
+# (noenhanced).
+
+data = ARG1
+out = ARG2
+width = strlen(ARG3) ? int(real(ARG3)) : 860
+height = strlen(ARG4) ? int(real(ARG4)) : 400
+dark = strlen(ARG5) && ARG5 eq "dark"
+
+# Colours by role. Series colours are told apart by colour-blind people (after Okabe and Ito).
+# Reports replace those of the light theme by CSS variables: each stands for one role only.
+if (dark) {
+    c_back = "#14181d"; c_text = "#e6e9ed"; c_faint = "#9aa4af"; c_grid = "#2e353d"
+    c_1 = "#5ab4f0"; c_2 = "#f2a541"; c_3 = "#2fc39a"; c_4 = "#e48bbf"
+    c_5 = "#b7a3f5"; c_6 = "#e5d352"; c_7 = "#ff8067"; c_8 = "#a9b8c6"
+    c_bad = "#ff6b6b"; c_outside = "#20262d"; c_warm = "#4a3d17"; c_level = "#d9dde2"; c_fine = "#2f5878"
+    h_0 = "#1d3145"; h_1 = "#24527a"; h_2 = "#2f7cb8"; h_3 = "#63aee6"; h_4 = "#d4ecff"
+} else {
+    c_back = "#ffffff"; c_text = "#1c2127"; c_faint = "#5b6570"; c_grid = "#dfe3e8"
+    c_1 = "#0069b4"; c_2 = "#c75300"; c_3 = "#00805e"; c_4 = "#b1487f"
+    c_5 = "#6a4fc3"; c_6 = "#8c7300"; c_7 = "#a8321b"; c_8 = "#4d5f70"
+    c_bad = "#cf2233"; c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_level = "#343b43"; c_fine = "#a9cbe6"
+    h_0 = "#dbeafa"; h_1 = "#a3cbef"; h_2 = "#5c9fd8"; h_3 = "#1f6bab"; h_4 = "#0a3259"
+}
+
+rgb(c) = int("0x" . c[2:])
+v_outside = rgb(c_outside)
+v_warm = rgb(c_warm)
+
+font = "sans-serif,13"
+if (out[strlen(out)-3:] eq ".png") {
+    set terminal pngcairo noenhanced size width,height font font background rgb c_back
+} else { if (out[strlen(out)-3:] eq ".pdf") {
+    set terminal pdfcairo noenhanced size width/100.0,height/100.0 font "sans-serif,9" background rgb c_back
+} else {
+    set terminal svg noenhanced size width,height fixed font font background c_back
+} }
+set output out
+
+set encoding utf8
+set datafile separator "\t"
+set datafile columnheaders
+set datafile missing "NaN"
+
+set border 3 linewidth 1 linecolor rgb c_faint
+set grid ytics linetype 1 linewidth 1 linecolor rgb c_grid
+set tics nomirror scale 0.5 textcolor rgb c_faint
+set key horizontal left top Left reverse maxrows 1 samplen 1.4 width 0.5 textcolor rgb c_text noenhanced
+
+# The block "chart" says the title and the axis of time. What `s3analyze analyze --analyze.out`
+# writes has no such block: there the first series counts.
+title = ""
+segment = 0.0
+stats data using (0) nooutput
+plain = STATS_blocks < 2
+if (plain) {
+    mine(x) = strcol("op") eq op && strcol("host") eq host
+    seconds(s) = strptime("%Y-%m-%dT%H:%M:%S", s)
+    zero = NaN; op = ""; host = ""; t_min = 0; t_max = 0
+    stats data using (zero == zero ? 0 : (zero = seconds(strcol("start_time")), op = strcol("op"), \
+        host = strcol("host")), \
+        mine(0) ? t_max = seconds(strcol("start_time")) - zero + column("duration_s") : 0) nooutput
+} else {
+    stats data index "chart" using (title = strcol("title"), zero = column("zero_unix"), \
+        t_min = column("t_min"), t_max = column("t_max"), 0) nooutput
+}
+
+# The middle of a segment, as far as the chart shows it. Of a file with several series, the first.
+cut(t) = t < t_min ? t_min : t > t_max ? t_max : t
+from_s(x) = plain ? (mine(0) ? seconds(strcol("start_time")) - zero : NaN) : column("t_s")
+middle(x) = (t = from_s(0), (cut(t) + cut(t + column("duration_s"))) / 2)
+
+# Pixels to fractions of the picture.
+X(px) = px / real(width)
+Y(px) = 1 - px / real(height)
+head_px = title eq "" ? 12 : 38
+left_px = 76
+right_px = 36
+foot_px = 50
+panel_top_px = head_px + 44
+set lmargin at screen X(left_px)
+set rmargin at screen X(width - right_px)
+set tmargin at screen Y(panel_top_px)
+set bmargin at screen Y(height - foot_px)
+set key at screen X(left_px - 4), screen Y(head_px - 6)
+if (title ne "") {
+    set label 1 title at screen X(left_px), screen Y(20) left front textcolor rgb c_text font ",16"
+}
+
+# About n rounded steps over a span: of numbers, and of a clock.
+step_of(span, n) = (m = 10 ** floor(log10(span / n)), r = span / n / m, \
+    (r < 1.5 ? 1 : r < 3.5 ? 2 : r < 7.5 ? 5 : 10) * m)
+clock_step(span, n) = (s = span / n, s <= 1 ? step_of(span, n) : s <= 2 ? 2 : s <= 5 ? 5 : \
+    s <= 10 ? 10 : s <= 15 ? 15 : s <= 30 ? 30 : s <= 60 ? 60 : s <= 120 ? 120 : s <= 300 ? 300 : \
+    s <= 600 ? 600 : s <= 1800 ? 1800 : s <= 3600 ? 3600 : s <= 7200 ? 7200 : s <= 21600 ? 21600 : \
+    86400 * ceil(s / 86400))
+
+# What the y axis shows.
+y_label = 'set label 3 y_unit at screen X(16), graph 0.5 center rotate by 90 front \
+    textcolor rgb c_faint'
+
+# Time: seconds into the run below, the time of day above. Further panels above the last one call
+# time_hidden instead.
+n_tics = width / 110
+clock_format = t_max - t_min > 86400 ? "%m-%d %H:%M" : \
+    (t_max - t_min) / n_tics < 1 ? "%H:%M:%.3S" : "%H:%M:%S"
+time_below = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics); \
+    set format x "%g"; set xlabel "seconds into the run" . (segment > 0 ? \
+    sprintf(", segments of %g s", segment) : "") . "; above: time of day, UTC" offset 0,0.4 textcolor rgb c_faint'
+time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics) format ""; \
+    unset xlabel'
+time_above = 'set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
+    clock_step(t_max - t_min, n_tics) scale 0'
+
+# Time outside the active range and warm-up, behind all else, up to `top`. To be expanded once
+# n_shades is known.
+shading = 'shades = n_shades == 0 ? "" : "data index \"shades\" using (0):(0):(column(\"from_s\")):\
+    (column(\"to_s\")):(bottom):(top):(column(\"is_warm_up\") > 0 ? v_warm : v_outside) \
+    with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, "'
+bottom = 0
+
+# Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.
+linear = 0
+part(h, k) = int("0x" . h[2 * k:2 * k + 1])
+mix(k, x) = (j = int(x * 4) > 3 ? 3 : int(x * 4), a = heat[j + 1], b = heat[j + 2], \
+    part(a, k) + (part(b, k) - part(a, k)) * (x * 4 - j))
+level(n) = n <= 0 ? 0 : linear ? n / most : most > 1 ? (n > 1 ? log(n) / log(most) : 0) : 1
+heat_colours = 'array heat[5] = [h_0, h_1, h_2, h_3, h_4]'
+heat_r(n) = mix(1, level(n))
+heat_g(n) = mix(2, level(n))
+heat_b(n) = mix(3, level(n))
+heat_rgb(n) = int(heat_r(n)) * 65536 + int(heat_g(n)) * 256 + int(heat_b(n))
+at_level(x) = linear ? x * most : exp(x * log(most > 1 ? most : 1))
+n_keys(x) = linear || most >= 5 ? 5 : most > 1 ? int(most) : 1
+key_at(i) = linear || most >= 5 ? at_level(i / 4.0) : i + 1
+heat_key = 'for [i = 0:n_keys(0) - 1] NaN with points pointtype 5 pointsize 1.6 \
+    linecolor rgb heat[1 + int(level(key_at(i)) * 4 + 0.5)] \
+    title linear ? sprintf("%.2g", key_at(i)) : sprintf("%.0f", ceil(key_at(i) - 1e-6))'
+heat_unit = 'set label 5 y_unit at screen X(width - right_px), screen Y(head_px + 2) right \
+    textcolor rgb c_faint'
+y_unit = ""
+v_back = rgb(c_back)

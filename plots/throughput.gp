@@ -1,0 +1,89 @@
+# Throughput over time: MiB/s above, objects/s below (alone where there are no bytes).
+# Also draws what `s3analyze analyze --analyze.out` writes.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+n_errors = 0; n_shades = 0; n_means = 0; n_bands = 0; n_levels = 0; n_marks = 0; n_fine = 0
+if (!plain) {
+    stats data index "chart" using (n_errors = int(column("n_errors")), \
+        n_shades = int(column("n_shades")), n_means = int(column("n_means")), \
+        n_bands = int(column("n_bands")), n_levels = int(column("n_levels")), \
+        n_marks = int(column("n_marks")), n_fine = int(column("n_fine")), \
+        fine_s = column("fine_s"), segment = column("segment_s"), 0) nooutput
+}
+
+# A second row of the key, where one is too short.
+if ((4 + (n_levels > 0) + (n_errors > 0) + 2 * (n_marks > 0) + (n_fine > 0)) * 95 > width) {
+    panel_top_px = panel_top_px + 18
+    set tmargin at screen Y(panel_top_px)
+    set key maxrows 2
+}
+
+# What there is besides the line, each a part of the plot command; "" where there is none.
+fine = n_fine == 0 ? "" : 'data index "fine" using (column("t_s")):(column(rate)) with lines \
+    linewidth 1 linecolor rgb c_fine title (is_main ? sprintf("%.3g s", fine_s) : ""), '
+bands = n_bands == 0 ? "" : 'data index "means" using (0):(column("mean")): \
+    (column("panel") == panel ? column("from_s") : NaN):(column("to_s")):(column("lo")): \
+    (column("hi")) with boxxyerror fillstyle transparent solid 0.2 noborder linecolor rgb c_2 \
+    title (is_main ? "95 % CI" : ""), '
+means = n_means == 0 ? "" : 'data index "means" \
+    using (column("panel") == panel ? column("from_s") : NaN):(column("mean")): \
+    (column("to_s") - column("from_s")):(0) with vectors nohead linewidth 1.6 linecolor rgb c_2 \
+    title (is_main ? "mean" : ""), '
+levels = n_levels == 0 ? "" : 'for [i = 1:is_main] data index "levels" \
+    using (column("from_s")):(column("level")):(column("to_s") - column("from_s")):(0) \
+    with vectors nohead dashtype 2 linewidth 1.6 linecolor rgb c_level title "level", '
+marks = n_marks == 0 ? "" : 'for [i = 0:(is_main ? 2 : -1)] data index "marks" \
+    using (column("kind") == i ? column("t_s") : NaN):(column(rate)) with points \
+    pointtype (i == 0 ? 9 : i == 1 ? 7 : 11) pointsize 1 \
+    linecolor rgb (i == 0 ? c_3 : i == 1 ? c_text : c_4) \
+    title (i == 0 ? "fastest" : i == 1 ? "median" : "slowest"), '
+errors = n_errors == 0 ? "" : 'for [i = 1:is_main] data index "errors" \
+    using (column("t_s")):(top * 0.03) with points pointtype 2 pointsize 0.5 linewidth 1.4 \
+    linecolor rgb c_bad title "errors", '
+
+mb_top = -1.0; objs_top = -1.0
+greater(a, b) = a > b ? a : b
+stats data index 0 using (plain && !mine(0) ? 0 : (mb_top = greater(mb_top, column("mb_per_sec")), \
+    objs_top = greater(objs_top, column("objs_per_sec")), 0)) nooutput
+if (n_fine > 0) {
+    stats data index "fine" using (mb_top = greater(mb_top, column("mb_per_sec")), \
+        objs_top = greater(objs_top, column("objs_per_sec")), 0) nooutput
+}
+has_bytes = mb_top > 0
+main = has_bytes ? 0 : 1 # the panel with the marks
+middle_px = foot_px + (height - panel_top_px - foot_px) * 0.36
+@shading
+set multiplot
+do for [panel = main:1] {
+    rate = panel == 0 ? "mb_per_sec" : "objs_per_sec"
+    is_main = panel == main
+    top = 1.06 * (panel == 0 ? mb_top : objs_top)
+    if (top <= 0) { top = 1 }
+    set yrange [0:top]
+    set ytics step_of(top, is_main ? 5 : 3)
+    y_unit = panel == 0 ? "MiB/s" : "objects/s"
+    @y_label
+    if (has_bytes && panel == 0) {
+        set bmargin at screen Y(height - middle_px - 9)
+        @time_hidden
+        @time_above
+    } else {
+        set bmargin at screen Y(height - foot_px)
+        @time_below
+        if (has_bytes) {
+            set tmargin at screen Y(height - middle_px + 9)
+            unset label 1
+            unset x2tics
+            unset key
+        } else {
+            @time_above
+        }
+    }
+    plot @shades @bands @fine @means @levels data index 0 using (middle(0)):(column(rate)) with lines \
+        linewidth 1.6 linecolor rgb (panel == 0 ? c_1 : c_3) \
+        title y_unit, @marks @errors
+}
+unset multiplot
