@@ -2,7 +2,7 @@
 #
 #   make                       both programs into build/
 #   make check                 all tests ("N passed, N failed"); CHECK_FLAGS=--skip-is-failure in CI
-#   make demo                  what s3analyze says of a capture in testdata/
+#   make demo                  loads the embedded S3 target, analyses, leaves build/report.html
 #   make bench                 speed and memory (tests/bench)
 #   make bench-load            cost and clock of s3load
 #   make bench-stats           false alarms, coverage and power of the statistics, simulated
@@ -75,7 +75,10 @@ NEEDED_PKGS :=
 ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
 NEEDED_PKGS := $(COMMON_PKGS) $(ANALYZE_PKGS) $(if $(LOADGEN_SRC),$(LOADGEN_PKGS))
 ifneq ($(filter check tests distcheck,$(MAKECMDGOALS)),)
-NEEDED_PKGS += $(UNIT_PKGS) $(if $(TARGET),$(TARGET_PKGS))
+NEEDED_PKGS += $(UNIT_PKGS)
+endif
+ifneq ($(filter check tests distcheck demo,$(MAKECMDGOALS)),)
+NEEDED_PKGS += $(TARGET_PKGS)
 endif
 ifeq ($(shell command -v $(firstword $(CC))),)
 $(error $(firstword $(CC)) is missing: apt-get install gcc)
@@ -167,8 +170,8 @@ tests: all $(UNIT_TESTS) $(TARGET)
 check: tests layering
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
 
-demo: all
-	$(B)/s3analyze analyze testdata/mixed-3hosts.csv.zst
+demo: all $(TARGET)
+	@BUILD=$(B) tests/demo
 
 bench: all $(BENCHES)
 	@BUILD=$(B) tests/bench/run $(BENCH_FLAGS)
