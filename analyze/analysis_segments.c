@@ -215,11 +215,22 @@ struct entry {
 
 #define ENTRY_ROW 0xFFFF0000u /* segments are fewer */
 
-/* Entries by key: those of key k are v[first[k]] .. v[next[k] - 1]. */
+/* Entries by key, of as many keys at a time as there is room for: those of key k are v[first[k]] ..
+ * v[next[k] - 1]. */
 struct entries {
     struct entry *v;
+    size_t room;
     size_t *first, *next;
 };
+
+/* In up to about ENTRIES_PASSES passes over the rows, to hold that part of them at a time. */
+#define ENTRIES_PASSES 4
+#define ENTRIES_LEAST  ((size_t)1 << 18)
+
+static size_t n_successful(const struct set_group *g, size_t k)
+{
+    return (size_t)(g->parts[k].n - g->parts[k].n_errors);
+}
 
 static void entries_fini(struct entries *x)
 {
@@ -228,27 +239,42 @@ static void entries_fini(struct entries *x)
     free(x->next);
 }
 
-static bool entries_init(struct entries *x, const struct set *s, const struct set_group *g,
-                         struct err *e)
+static bool entries_init(struct entries *x, const struct set_group *g, struct err *e)
 {
-    const struct segment_grid grid = s->grid;
-    size_t n = 0;
+    size_t n = 0, most = 0;
+    for (size_t k = 0; k < g->keys.n; k++) {
+        n += n_successful(g, k);
+        most = n_successful(g, k) > most ? n_successful(g, k) : most;
+    }
+    size_t room = n / ENTRIES_PASSES > ENTRIES_LEAST ? n / ENTRIES_PASSES : ENTRIES_LEAST;
     *x = (struct entries){
+        .room = room > most ? room : most,
         .first = malloc(g->keys.n * sizeof *x->first),
         .next = malloc(g->keys.n * sizeof *x->next),
     };
-    for (size_t k = 0; x->first != NULL && x->next != NULL && k < g->keys.n; k++) {
-        x->first[k] = x->next[k] = n;
-        n += (size_t)(g->parts[k].n - g->parts[k].n_errors);
+    x->v = malloc(x->room * sizeof *x->v);
+    return (x->v != NULL && x->first != NULL && x->next != NULL) || err_set(e, "out of memory");
+}
+
+/* The entries of key `from` and following; returns the key after the last for which there is room.
+ */
+static size_t entries_fill(struct entries *x, const struct set *s, const struct set_group *g,
+                           size_t from)
+{
+    const struct segment_grid grid = s->grid;
+    size_t n = 0, to = from;
+    for (; to < g->keys.n && n + n_successful(g, to) <= x->room; to++) {
+        x->first[to] = x->next[to] = n;
+        n += n_successful(g, to);
     }
-    x->v = malloc((n + 1) * sizeof *x->v);
-    if (x->v == NULL || x->first == NULL || x->next == NULL)
-        return err_set(e, "out of memory");
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++) {
+            size_t key = g->keys.of_place[t->place[i]];
+            if (key < from || key >= to || t->error[i] != 0)
+                continue;
             int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-            if (t->error[i] != 0 || end_ns < grid.start_ns || start_ns >= grid.end_ns)
+            if (end_ns < grid.start_ns || start_ns >= grid.end_ns)
                 continue;
             struct entry entry = {ENTRY_ROW + (uint32_t)k, (uint32_t)i, 0};
             if (start_ns >= grid.start_ns && end_ns < grid.end_ns &&
@@ -257,10 +283,10 @@ static bool entries_init(struct entries *x, const struct set *s, const struct se
                 if (start_ns >= grid.start_ns + (int64_t)segment * grid.length_ns)
                     entry = (struct entry){(uint32_t)segment, t->bytes.v[i], t->objects.v[i]};
             }
-            x->v[x->next[g->keys.of_place[t->place[i]]]++] = entry;
+            x->v[x->next[key]++] = entry;
         }
     }
-    return true;
+    return to;
 }
 
 /* One row of cells, of which few are other than zero. */
@@ -348,8 +374,11 @@ static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order
 {
     struct entries entries;
     struct sparse row = {0};
-    bool ok = entries_init(&entries, s, g, e) && sparse_init(&row, s->grid.n, e);
+    size_t filled = 0;
+    bool ok = entries_init(&entries, g, e) && sparse_init(&row, s->grid.n, e);
     for (size_t k = 0; ok && k < g->keys.n; k++) {
+        if (k == filled)
+            filled = entries_fill(&entries, s, g, k);
         for (size_t i = entries.first[k]; i < entries.next[k]; i++)
             sparse_add(&row, s, &entries.v[i]);
         sort_indexes(row.touched, row.n_touched);

@@ -93,8 +93,8 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
         (outfile_is_stdout(o->output) || (o->series && outfile_is_stdout(o->series))))
         return err_set(e, "the page and another output both want standard output: give one of "
                           "them a file");
-    if (o->html && (outfile_is_same(o->html, o->output) ||
-                    (o->series && outfile_is_same(o->html, o->series))))
+    if (o->html &&
+        (outfile_is_same(o->html, o->output) || (o->series && outfile_is_same(o->html, o->series))))
         return err_set(e, "the page and another output both want %s", o->html);
     for (size_t i = 0; i < args->n_operands; i++) {
         const char *capture = args->operands[i];

@@ -4,6 +4,7 @@
 #include "compare_json.h"
 #include "compare_md.h"
 #include "compare_text.h"
+#include "html_compare.h"
 #include "load.h"
 #include "outfile.h"
 #include "text.h"
@@ -20,7 +21,7 @@ struct options {
     struct load_analysis analysis;
     struct load_input input;
     struct cli_list before, after, history, gate;
-    const char *before_name, *after_name, *output;
+    const char *before_name, *after_name, *output, *html;
     double run_cv_pct;
     bool json, markdown, csv, verbose, no_color;
 };
@@ -85,6 +86,11 @@ static const struct cli_option output_table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct options, verbose),
      .help = "each host and size too"},
+    {.name = "html",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, html),
+     .arg = "FILE",
+     .help = "write a page with charts too"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_STRING,
@@ -214,13 +220,22 @@ static bool group_load_pattern(struct group *g, const char *pattern, const struc
 }
 
 static bool load_all(struct group *before, struct group *after, struct group *history,
-                     const struct options *o, const struct cli_args *args, struct err *e)
+                     struct plot_traces *traces, const struct options *o,
+                     const struct cli_args *args, struct err *e)
 {
-    const struct run_options how = {&o->filter, &o->input, &o->analysis, o->verbose};
+    struct run_options how = {.filter = &o->filter,
+                              .input = &o->input,
+                              .analysis = &o->analysis,
+                              .with_parts = o->verbose,
+                              .seen = o->html != NULL ? plot_traces_add : NULL,
+                              .seen_ctx = traces};
     bool pair = args->n_operands == 2;
-    if (!group_load(before, pair ? args->operands : o->before.v, pair ? 1 : o->before.n, &how, e) ||
-        !group_load(after, pair ? args->operands + 1 : o->after.v, pair ? 1 : o->after.n, &how, e))
+    if (!group_load(before, pair ? args->operands : o->before.v, pair ? 1 : o->before.n, &how, e))
         return false;
+    traces->is_after = true;
+    if (!group_load(after, pair ? args->operands + 1 : o->after.v, pair ? 1 : o->after.n, &how, e))
+        return false;
+    how.seen = NULL;
     for (size_t i = 0; i < o->history.n; i++)
         if (!group_load_pattern(history, o->history.v[i], &how, e))
             return false;
@@ -242,6 +257,21 @@ static bool write_report(const struct compare *c, const struct options *o, struc
     else
         ok = compare_text(c, !o->no_color && text_wants_colour(out.f), out.f, e);
     if (!ok) {
+        outfile_discard(&out);
+        return false;
+    }
+    return outfile_close(&out, e);
+}
+
+static bool write_page(const struct compare *c, const struct plot_traces *traces,
+                       const struct options *o, struct err *e)
+{
+    struct outfile out;
+    if (o->html == NULL)
+        return true;
+    if (!outfile_open(&out, o->html, e))
+        return false;
+    if (!html_compare(c, traces, out.f, e)) {
         outfile_discard(&out);
         return false;
     }
@@ -275,7 +305,8 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
 
 static bool compare_groups(const struct options *o, double run_cv_frac, const struct group *before,
                            const struct group *after, const struct group *history,
-                           const struct compare_gate *gates, enum exit_code *code, struct err *e)
+                           const struct compare_gate *gates, const struct plot_traces *traces,
+                           enum exit_code *code, struct err *e)
 {
     const struct compare_options how = {
         .run_cv_frac = run_cv_frac,
@@ -289,7 +320,8 @@ static bool compare_groups(const struct options *o, double run_cv_frac, const st
     const struct compare_side b = {o->after_name != NULL ? o->after_name : "after", after->runs,
                                    after->n};
     struct compare c;
-    bool ok = compare_run(&c, &a, &b, &how, e) && write_report(&c, o, e);
+    bool ok =
+        compare_run(&c, &a, &b, &how, e) && write_report(&c, o, e) && write_page(&c, traces, o, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
     return ok;
@@ -299,6 +331,7 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
     struct group before = {0}, after = {0}, history = {0};
+    struct plot_traces traces = {0};
     struct compare_gate *gates = NULL;
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
@@ -307,12 +340,13 @@ static int run(const struct cli_args *args, void *options)
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }
-    bool ok = load_all(&before, &after, &history, o, args, &e) &&
-              compare_groups(o, run_cv_frac, &before, &after, &history, gates, &code, &e);
+    bool ok = load_all(&before, &after, &history, &traces, o, args, &e) &&
+              compare_groups(o, run_cv_frac, &before, &after, &history, gates, &traces, &code, &e);
     free(gates);
     group_free(&before);
     group_free(&after);
     group_free(&history);
+    plot_traces_free(&traces);
     return ok ? (int)code : cli_failed(args, &e);
 }
 

@@ -119,7 +119,7 @@ static void put_dropped(struct text_table *t, const struct recfile_info *info)
 static void put_capture(struct text *out, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
-    const char *json = survey_s3load_json(s), *command = survey_command_line(s);
+    const char *json = survey_s3load_json(s, false), *command = survey_command_line(s);
     struct text_table t;
 
     text_line(out, TEXT_HEADING, "%s", path);
@@ -217,7 +217,7 @@ static void json_dropped(struct json_out *w, const struct recfile_info *info)
 static void json_capture(struct json_out *w, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
-    const char *s3load = survey_s3load_json(s);
+    const char *s3load = survey_s3load_json(s, false);
     json_t *parsed = s3load ? json_loads(s3load, 0, NULL) : NULL;
     char generation[8];
     json_t *o = json_object();

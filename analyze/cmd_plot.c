@@ -1,7 +1,10 @@
 #include "commands.h"
+#include "compare.h"
 #include "load.h"
 #include "plot.h"
+#include "plot_compare.h"
 #include "plot_write.h"
+#include "run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,15 +14,20 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#define MIN_PIXELS 200
+#define MAX_PIXELS 10000
+
+struct size {
+    int width, height;
+};
+
 struct options {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    const char *out, *label;
-    struct cli_list charts;
-    struct {
-        int width, height;
-    } size;
+    const char *out, *label, *before_name, *after_name;
+    struct cli_list charts, before, after;
+    struct size size;
     bool dark;
     int64_t dur_ns;
     double pct;
@@ -28,11 +36,13 @@ struct options {
 /* "860x400" */
 static bool parse_size(const char *text, void *field, struct err *e)
 {
-    int *v = field;
+    struct size *size = field;
     int end = 0;
-    if (sscanf(text, "%5dx%5d%n", &v[0], &v[1], &end) != 2 || text[end] != '\0' || v[0] < 200 ||
-        v[1] < 120 || v[0] > 10000 || v[1] > 10000)
-        return err_set(e, "expected WIDTHxHEIGHT in pixels, 200x120 to 10000x10000");
+    if (sscanf(text, "%5dx%5d%n", &size->width, &size->height, &end) != 2 || text[end] != '\0' ||
+        size->width < MIN_PIXELS || size->height < MIN_PIXELS || size->width > MAX_PIXELS ||
+        size->height > MAX_PIXELS)
+        return err_set(e, "expected WIDTHxHEIGHT in pixels, from %dx%d to %dx%d", MIN_PIXELS,
+                       MIN_PIXELS, MAX_PIXELS, MAX_PIXELS);
     return true;
 }
 
@@ -66,6 +76,30 @@ static const struct cli_option output_table[] = {
     {0},
 };
 
+static const struct cli_option compare_table[] = {
+    {.name = "before",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct options, before),
+     .arg = "CAPTURE...",
+     .help = "charts of a comparison: runs before"},
+    {.name = "after",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct options, after),
+     .arg = "CAPTURE...",
+     .help = "runs after"},
+    {.name = "before-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, before_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {.name = "after-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, after_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {0},
+};
+
 static const struct cli_option replay_table[] = {
     {.name = "autoterm.dur",
      .type = CLI_DURATION,
@@ -86,47 +120,257 @@ static const struct cli_option replay_table[] = {
 
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
-    {"Autoterm chart", "filters", replay_table, 0},
+    {"Comparison", NULL, compare_table, 0},
+    {"Chart autoterm", NULL, replay_table, 0},
     {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
     {"Reading", "filters", load_input_table, offsetof(struct options, input)},
     {0},
 };
 
+static const struct cli_example examples[] = {
+    {"s3analyze plot run.csv.zst --out charts", "all charts of a run, with their data"},
+    {"s3analyze plot run.csv.zst --chart cdf --out cdf.png", "one picture"},
+    {"s3analyze plot --before a*.zst --after b*.zst --out ab", "charts of a comparison"},
+    {0},
+};
+
 static const struct options defaults = {.dur_ns = AUTOTERM_DEFAULT_DUR_NS,
                                         .pct = AUTOTERM_DEFAULT_PCT};
+
+/* ---- Where to ---- */
+
+struct target {
+    char *folder, *stem; /* stem NULL: names of their own */
+    const char *format;
+};
+
+/* A name that ends as a picture does is one. */
+static const char *format_of(const char *path)
+{
+    static const char *const formats[] = {"svg", "png", "pdf"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && i < 3; i++)
+        if (strcasecmp(dot + 1, formats[i]) == 0)
+            return formats[i];
+    return NULL;
+}
+
+static bool target_init(struct target *t, const char *out, struct err *e)
+{
+    const char *slash = strrchr(out, '/');
+    struct stat st;
+    bool is_folder = stat(out, &st) == 0 && S_ISDIR(st.st_mode);
+    *t = (struct target){.format = is_folder ? NULL : format_of(out)};
+    if (t->format == NULL) {
+        t->format = "svg";
+        t->folder = strdup(out);
+        if (t->folder == NULL)
+            return err_set(e, "out of memory");
+        if (mkdir(out, 0777) != 0 && errno != EEXIST)
+            return err_errno(e, errno, "%s", out);
+        return true;
+    }
+    t->folder = slash != NULL ? strndup(out, (size_t)(slash - out) + (slash == out)) : strdup(".");
+    t->stem = strdup(slash != NULL ? slash + 1 : out);
+    if (t->folder == NULL || t->stem == NULL)
+        return err_set(e, "out of memory");
+    *strrchr(t->stem, '.') = '\0';
+    return true;
+}
+
+static void target_fini(struct target *t)
+{
+    free(t->folder);
+    free(t->stem);
+}
+
+/* ---- Charts of a run ---- */
+
+/* The replay sees every request, so it comes before the analysis, which may drop some; from and to
+ * are what it takes into account. */
+static bool replay(struct plot_replays *r, struct dataset *d, struct options *o, struct err *e)
+{
+    struct load_analysis whole = {.range = RANGE_FULL};
+    struct analysis a = {0};
+    bool ok = load_run_analysis(&a, d, &o->filter, &whole, &o->input, false, e) &&
+              plot_replays_init(r, d, a.mixed, o->dur_ns, o->pct, e);
+    analysis_free(&a);
+    o->filter.from.given = o->filter.to.given = false; /* that is done */
+    return ok;
+}
+
+static bool add_run(struct plot_set *set, const struct cli_args *args, struct options *o,
+                    const struct target *t, struct plot_options *how, struct err *e)
+{
+    struct dataset d = {0};
+    struct analysis a = {0};
+    struct plot_replays replays = {0};
+    bool with_replay = o->charts.n > 0 && plot_wants(how, "autoterm");
+    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
+              (!with_replay || replay(&replays, &d, o, e)) &&
+              load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
+    how->replays = with_replay ? &replays : NULL;
+    ok = ok && plot_add_analysis(set, &a, t->folder, t->stem, how, e);
+    how->replays = NULL;
+    plot_replays_free(&replays);
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+/* ---- Charts of a comparison ---- */
+
+static bool load_runs(struct run **runs, const struct cli_list *paths, const struct options *o,
+                      struct plot_traces *traces, size_t *n, struct err *e)
+{
+    const struct run_options how = {.filter = &o->filter,
+                                    .input = &o->input,
+                                    .analysis = &o->analysis,
+                                    .seen = plot_traces_add,
+                                    .seen_ctx = traces};
+    *runs = calloc(paths->n, sizeof **runs);
+    if (*runs == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < paths->n; i++)
+        if (!run_load(&(*runs)[(*n)++], paths->v[i], &how, e))
+            return false;
+    return true;
+}
+
+static void free_runs(struct run *runs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        run_free(&runs[i]);
+    free(runs);
+}
+
+static bool add_comparison(struct plot_set *set, const struct options *o, const struct target *t,
+                           const struct plot_options *how, struct err *e)
+{
+    const struct compare_options plain = {.run_cv_frac = NAN};
+    struct plot_traces traces = {0};
+    struct run *before = NULL, *after = NULL;
+    struct compare c = {0};
+    size_t n_before = 0, n_after = 0;
+    bool ok = load_runs(&before, &o->before, o, &traces, &n_before, e);
+    traces.is_after = true;
+    ok = ok && load_runs(&after, &o->after, o, &traces, &n_after, e);
+    if (ok) {
+        const struct compare_side a = {o->before_name != NULL ? o->before_name : "before", before,
+                                       n_before};
+        const struct compare_side b = {o->after_name != NULL ? o->after_name : "after", after,
+                                       n_after};
+        ok = compare_run(&c, &a, &b, &plain, e) &&
+             plot_add_compare(set, &c, &traces, t->folder, t->stem, how, e);
+        compare_free(&c);
+    }
+    plot_traces_free(&traces);
+    free_runs(before, n_before);
+    free_runs(after, n_after);
+    return ok;
+}
+
+/* ---- The command ---- */
+
+static bool is_chart(const char *name, bool comparison)
+{
+    for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
+        if (strcmp(name, plot_compare_charts[i]) == 0)
+            return true;
+    for (size_t i = 0; !comparison && plot_kinds[i].name != NULL; i++)
+        if (strcmp(name, plot_kinds[i].name) == 0)
+            return true;
+    return false;
+}
+
+static bool check_charts(const struct options *o, bool comparison, struct err *e)
+{
+    char known[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
+                              plot_compare_charts[i]);
+    for (size_t i = 0; !comparison && plot_kinds[i].name != NULL; i++)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
+                              plot_kinds[i].name);
+    for (size_t i = 0; i < o->charts.n; i++)
+        if (!is_chart(o->charts.v[i], comparison))
+            return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);
+    return true;
+}
+
+static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    bool comparison = o->before.n > 0 || o->after.n > 0;
+    if (o->out == NULL || *o->out == '\0')
+        return err_set(e, "--out is missing: a folder, or a picture such as run.svg");
+    if (comparison && args->n_operands > 0)
+        return err_set(e, "give either captures, or --before and --after");
+    if (comparison && (o->before.n == 0 || o->after.n == 0))
+        return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
+    if (!comparison && args->n_operands == 0)
+        return err_set(e, "which capture?");
+    if (format_of(o->out) != NULL && o->charts.n > 1)
+        return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
+    return check_charts(o, comparison, e);
+}
+
+static bool draw(const struct cli_args *args, struct options *o, struct err *e)
+{
+    static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
+    bool comparison = o->before.n > 0;
+    struct plot_options how = {.charts = o->charts.v,
+                               .n_charts = o->charts.n,
+                               .label = o->label,
+                               .theme = o->dark ? "dark" : "light",
+                               .width = o->size.width,
+                               .height = o->size.height};
+    struct plot_set set = {0};
+    struct target t;
+    bool ok = target_init(&t, o->out, e);
+    how.format = t.format;
+    if (t.stem != NULL && how.n_charts == 0) {
+        how.charts = comparison ? one_change : one_chart;
+        how.n_charts = 1;
+    }
+    ok = ok &&
+         (comparison ? add_comparison(&set, o, &t, &how, e) : add_run(&set, args, o, &t, &how, e));
+    if (ok && set.n == 0)
+        ok = err_set(e, "there is nothing to draw");
+    ok = ok && plot_draw(&set, &how, e);
+    plot_set_free(&set);
+    target_fini(&t);
+    return ok;
+}
 
 static int run(const struct cli_args *args, void *options)
 {
     struct options *o = options;
     struct err e = {""};
-    struct dataset d = {0};
-    struct analysis a = {0};
-    struct plot_set set = {0};
-    const struct plot_options how = {.charts = o->charts.v,
-                                     .n_charts = o->charts.n,
-                                     .label = o->label,
-                                     .format = "svg",
-                                     .theme = o->dark ? "dark" : "light",
-                                     .width = o->size.width,
-                                     .height = o->size.height};
-    mkdir(o->out, 0777);
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
-              load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &e) &&
-              plot_add_analysis(&set, &a, o->out, NULL, &how, &e) && plot_draw(&set, &how, &e);
-    analysis_free(&a);
-    dataset_free(&d);
-    plot_set_free(&set);
-    return ok ? EXIT_DONE : cli_failed(args, &e);
+    if (!check_usage(o, args, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return draw(args, o, &e) ? EXIT_DONE : cli_failed(args, &e);
 }
 
 const struct cli_command cmd_plot = {
     .name = "plot",
-    .summary = "draw charts of a run, or of two sides of a comparison",
+    .summary = "draw charts of a run or of a comparison",
+    .text =
+        "Draws charts by gnuplot, whose scripts are in the folder share/s3analyze/plots of the "
+        "installation. Beside each picture lies its data file: gnuplot -c SCRIPT DATA OUT draws it "
+        "again, and SCRIPT may be changed. The environment variable S3ANALYZE_PLOTS names another "
+        "folder of scripts.\n\n"
+        "Charts of a run: throughput, hosts, latency, latency-heat, cdf, latency-size, sizes, "
+        "in-flight, clients, and, if asked for by name, autoterm. A mixed run has those of all "
+        "operations together too; a single picture shows those, or else the operation with the "
+        "most requests. Charts of a comparison (--before, --after): compare-change, "
+        "compare-throughput, compare-cdf.",
     .operands = "CAPTURE...",
     .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
+    .examples = examples,
     .options_size = sizeof(struct options),
     .defaults = &defaults,
     .run = run,

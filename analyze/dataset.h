@@ -127,8 +127,8 @@ void dataset_free(struct dataset *d);
  * it, with or without its scheme ("http://"). */
 bool dataset_name_matches(const char *pattern, const char *name);
 
-/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which there
- * are. */
+/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
+ * there are. */
 struct intern;
 bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
                         struct err *e);

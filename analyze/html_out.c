@@ -82,14 +82,14 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     va_end(args);
 }
 
-void html_table(FILE *f, const char *caption, const char *const *columns, size_t n, size_t n_left)
+void html_table(FILE *f, const char *caption, const char *const *columns, const char *align)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\"><table>", f);
     if (caption != NULL)
         html_element(f, "caption", "%s", caption);
     fputs("<thead><tr>", f);
-    for (size_t i = 0; i < n; i++) {
-        fputs(i < n_left ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);
+    for (size_t i = 0; align[i] != '\0'; i++) {
+        fputs(align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);
         html_text(f, columns[i]);
         fputs("</th>", f);
     }

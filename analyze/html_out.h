@@ -14,9 +14,9 @@ void html_textf(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 
 void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A table that scrolls where it is too wide: its caption and column names, of which the first
- * n_left are aligned to the left; then rows of cells. */
-void html_table(FILE *f, const char *caption, const char *const *columns, size_t n, size_t n_left);
+/* A table that scrolls where it is too wide: its caption (NULL: none) and column names, as many as
+ * `align` has letters, l or r; then rows of cells. */
+void html_table(FILE *f, const char *caption, const char *const *columns, const char *align);
 void html_row(FILE *f);
 void html_cell(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A cell of text, aligned to the left; `html_name` is the row's heading. */

@@ -12,9 +12,10 @@
 /* Of the page; the charts' colours come as variables, from plots/style.gp. */
 static const char style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1c2127;--faint:#5b6570;"
-    "--line:#dfe3e8;--accent:#0069b4;--bad:#b3261e;--warn:#fdf3d6;--warn-line:#d9a514}\n"
+    "--line:#dfe3e8;--accent:#0069b4;--bad:#b3261e;--good:#00704f;--warn:#fdf3d6;--warn-line:#"
+    "d9a514}\n"
     "@media screen and (prefers-color-scheme:dark){:root{--page:#0d1013;--card:#14181d;"
-    "--text:#e6e9ed;--faint:#9aa4af;--line:#2e353d;--accent:#5ab4f0;--bad:#ff8a80;"
+    "--text:#e6e9ed;--faint:#9aa4af;--line:#2e353d;--accent:#5ab4f0;--bad:#ff8a80;--good:#4bd6ac;"
     "--warn:#2b2411;--warn-line:#b98a12}}\n"
     "*{box-sizing:border-box}\n"
     "html{-webkit-text-size-adjust:100%}\n"
@@ -35,7 +36,7 @@ static const char style[] =
     ".card b{display:block;font-size:23px;line-height:1.25;margin:2px 0;font-weight:650;"
     "font-variant-numeric:tabular-nums}\n"
     ".card span{display:block;color:var(--faint);font-size:13px}\n"
-    ".card .bad,td.bad{color:var(--bad)}\n"
+    ".card .bad,td.bad{color:var(--bad)}.card .good,td.good{color:var(--good)}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
     "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
     "nav{background:var(--card);border:1px solid var(--line);border-radius:8px;"

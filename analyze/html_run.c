@@ -99,7 +99,7 @@ static void put_overview(FILE *f, const struct analysis *a)
 {
     static const char *const names[] = {"Operation",  "Requests", "Errors", "Average", "obj/s",
                                         "Median seg", "p50",      "p90",    "p99",     "Slowest"};
-    html_table(f, NULL, names, COUNT(names), 1);
+    html_table(f, NULL, names, "lrrrrrrrrr");
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         const struct throughput *t = &op->throughput;
@@ -184,7 +184,7 @@ static void put_throughput(FILE *f, const char *caption, const struct throughput
         html_element(f, "p", "%s: none, the active range is empty.", caption);
         return;
     }
-    html_table(f, caption, names, COUNT(names), 1);
+    html_table(f, caption, names, "lrrrr");
     rate_row(f, "Average", t->bytes_per_s, t->objects_per_s, t->start_ns, t->duration_ns);
     if (s->present) {
         const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
@@ -244,7 +244,7 @@ static const char *const time_names[] = {"",     "n",    "Mean", "Fastest", "25 
 
 static void put_durations(FILE *f, const struct requests *q)
 {
-    html_table(f, "Requests", time_names, COUNT(time_names), 1);
+    html_table(f, "Requests", time_names, "lrrrrrrrrrr");
     durations_row(f, "Duration", &q->all);
     ttfb_row(f, "Time to first byte", &q->all.ttfb);
     durations_row(f, "Response time", &q->response_time);
@@ -291,8 +291,7 @@ static struct units_text bucket_text(const struct size_bucket *b)
 static void put_sizes(FILE *f, const struct requests *q)
 {
     char name[80];
-    html_table(f, "Requests by size: throughput of single requests", sized_names,
-               COUNT(sized_names), 1);
+    html_table(f, "Requests by size: throughput of single requests", sized_names, "lrrrrrrrrrrr");
     for (size_t i = 0; i < q->n_sizes; i++) {
         sized_row(f, bucket_text(&q->sizes[i]).s, &q->sizes[i].all);
         snprintf(name, sizeof name, "%.40s, first access", bucket_text(&q->sizes[i]).s);
@@ -357,7 +356,7 @@ static void put_hosts(FILE *f, const struct host_result *hosts, size_t n, const 
 {
     if (n == 0)
         return;
-    html_table(f, "Hosts", party_names, COUNT(party_names), 1);
+    html_table(f, "Hosts", party_names, "lrrrrrrrrr");
     for (size_t i = 0; i < n; i++) {
         const struct durations *d = NULL;
         for (size_t k = 0; q != NULL && q->single_size && k < q->n_hosts; k++)
@@ -369,8 +368,7 @@ static void put_hosts(FILE *f, const struct host_result *hosts, size_t n, const 
     html_table_end(f);
     if (q == NULL || q->single_size || q->n_hosts == 0)
         return;
-    html_table(f, "Requests by host: throughput of single requests", sized_names,
-               COUNT(sized_names), 1);
+    html_table(f, "Requests by host: throughput of single requests", sized_names, "lrrrrrrrrrrr");
     for (size_t k = 0; k < q->n_hosts; k++)
         sized_row(f, named(q->hosts[k].host), &q->hosts[k].sized);
     html_table_end(f);
@@ -380,7 +378,7 @@ static void put_clients(FILE *f, const struct operation *op)
 {
     if (op->n_client_results == 0)
         return;
-    html_table(f, "Clients", party_names, COUNT(party_names), 1);
+    html_table(f, "Clients", party_names, "lrrrrrrrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
         party_row(f, c->client, c->n_requests, c->n_errors, &c->throughput, &c->segments,
@@ -394,7 +392,7 @@ static void put_errors(FILE *f, const struct operation *op)
     static const char *const names[] = {"Message", "Host", "Count", "First, UTC", "Last, UTC"};
     if (op->n_error_groups == 0)
         return;
-    html_table(f, "Errors", names, COUNT(names), 2);
+    html_table(f, "Errors", names, "llrrr");
     for (size_t i = 0; i < op->n_error_groups; i++) {
         const struct error_group *g = &op->errors[i];
         html_row(f);
@@ -492,7 +490,7 @@ static void put_statistics(FILE *f, const struct statistics *s)
         return;
     snprintf(caption, sizeof caption, "95 %% confidence intervals, from %zu segments of %.32s",
              s->n_segments, units_duration(s->segment_ns).s);
-    html_table(f, caption, names, COUNT(names), 1);
+    html_table(f, caption, names, "lrrrl");
     if (s->bytes.present) {
         ci_row(f, "Throughput", &s->bytes.mean, units_byte_rate);
         ci_row(f, "Throughput, median segment", &s->bytes.median, units_byte_rate);

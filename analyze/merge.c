@@ -14,6 +14,7 @@
 
 /* That read inputs in parallel; each takes memory. */
 #define MAX_READERS 8
+#define NS_PER_DAY  (INT64_C(86400) * 1000000000)
 
 static bool no_memory(struct err *e)
 {
@@ -41,22 +42,50 @@ static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
     return true;
 }
 
-/* Clocks are told apart by the recorder's comment "s3load/1 {... "clock": {"offset_ns": N,
- * "error_ns": N}}": how far the servers' clock is ahead of the recorder's. */
+/* Clocks are told apart by s3load's comments, the closing one first, as it has seen more:
+ * "clock": [{"endpoint": "...", "ahead_min_ns": N, "ahead_max_ns": N}, ...] brackets how far each
+ * server's clock is ahead of the recorder's. Servers that disagree widen the bracket. */
+static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_ns)
+{
+    int64_t min_low = INT64_MAX, max_high = INT64_MIN;
+    const json_t *server;
+    size_t i;
+
+    *low_ns = INT64_MIN;
+    *high_ns = INT64_MAX;
+    json_array_foreach(servers, i, server)
+    {
+        const json_t *min = json_object_get(server, "ahead_min_ns"),
+                     *max = json_object_get(server, "ahead_max_ns");
+        if (!json_is_integer(min) || !json_is_integer(max))
+            continue;
+        int64_t low = json_integer_value(min), high = json_integer_value(max);
+        *low_ns = low > *low_ns ? low : *low_ns;
+        *high_ns = high < *high_ns ? high : *high_ns;
+        min_low = low < min_low ? low : min_low;
+        max_high = high > max_high ? high : max_high;
+    }
+    if (*low_ns > *high_ns) {
+        *low_ns = min_low;
+        *high_ns = max_high;
+    }
+    /* Beyond a day in all it is no clock. */
+    return min_low <= max_high && min_low > -NS_PER_DAY && max_high < NS_PER_DAY;
+}
+
 static void read_clock(struct merge_input *in)
 {
-    const char *text = survey_s3load_json(&in->survey);
-    json_t *root = text ? json_loads(text, 0, NULL) : NULL;
-    json_t *clock = json_object_get(root, "clock");
-    json_t *offset = json_object_get(clock, "offset_ns"),
-           *error = json_object_get(clock, "error_ns");
-
-    in->has_clock = json_is_integer(offset) && json_is_integer(error);
-    if (in->has_clock) {
-        in->clock_ns = json_integer_value(offset);
-        in->clock_error_ns = json_integer_value(error);
+    for (int closing = 1; closing >= 0 && !in->has_clock; closing--) {
+        const char *text = survey_s3load_json(&in->survey, closing);
+        json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+        int64_t low_ns, high_ns;
+        in->has_clock = bracket_clock(json_object_get(root, "clock"), &low_ns, &high_ns);
+        if (in->has_clock) {
+            in->clock_ns = low_ns + (high_ns - low_ns) / 2;
+            in->clock_error_ns = (high_ns - low_ns + 1) / 2;
+        }
+        json_decref(root);
     }
-    json_decref(root);
 }
 
 static const char *last_part(const char *path)

@@ -184,14 +184,26 @@ static bool add_operation(struct plot_set *s, const struct analysis *a, int inde
     return ok;
 }
 
+/* Of one picture: all operations of a mixed run together, else the one with the most requests. */
+static int main_operation(const struct analysis *a, bool has_total)
+{
+    size_t largest = 0;
+    for (size_t k = 0; !has_total && k < a->n_operations; k++)
+        if (a->operations[k].n_requests > a->operations[largest].n_requests)
+            largest = k;
+    return has_total ? -1 : (int)largest;
+}
+
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
                        const char *stem, const struct plot_options *o, struct err *e)
 {
-    bool ok = true;
-    if (a->mixed && a->total.present && a->n_operations > 1)
-        ok = add_operation(s, a, -1, folder, stem, o, e);
+    bool ok = true, has_total = a->mixed && a->total.present && a->n_operations > 1;
+    if (stem != NULL && a->n_operations > 0)
+        return add_operation(s, a, main_operation(a, has_total), folder, stem, o, e);
+    if (has_total)
+        ok = add_operation(s, a, -1, folder, NULL, o, e);
     for (size_t k = 0; ok && k < a->n_operations; k++)
-        ok = add_operation(s, a, (int)k, folder, stem, o, e);
+        ok = add_operation(s, a, (int)k, folder, NULL, o, e);
     return ok;
 }
 

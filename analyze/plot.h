@@ -36,8 +36,9 @@ struct plot_set {
     size_t n, cap;
 };
 
-/* Adds the charts of an analysis: writes their data files FOLDER/CHART-OP.tsv (or, where the
- * caller knows that there is one alone, STEM.tsv). Nothing is drawn yet. False: *e says why. */
+/* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
+ * is one operation alone, and its data is FOLDER/STEM.tsv: all operations of a mixed run together,
+ * else the one with the most requests. Nothing is drawn yet. False: *e says why. */
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
                        const char *stem, const struct plot_options *o, struct err *e);
 

@@ -359,13 +359,8 @@ static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n)
     s->count = calloc(HIST_N_INDEXES, sizeof *s->count);
     if (s->count == NULL)
         return false;
-    s->first = HIST_N_INDEXES;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = hist_index(v[i]);
-        s->count[k]++;
-        s->first = k < s->first ? k : s->first;
-        s->last = k > s->last ? k : s->last;
-    }
+    for (size_t i = 0; i < n; i++)
+        s->count[hist_index(v[i])]++;
     for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
         /* round(n p), half up: permille are whole numbers here. */
         unsigned __int128 twice =

@@ -38,8 +38,7 @@ extern const double plot_data_mark_pct[PLOT_DATA_N_MARKS]; /* 50, 90, 99, 99.9, 
 struct plot_sample {
     uint64_t n;
     int64_t mark_ns[PLOT_DATA_N_MARKS];
-    uint64_t *count;    /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
-    size_t first, last; /* indexes in use */
+    uint64_t *count; /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
 };
 
 /* One row of a host's or client's part in the run. */

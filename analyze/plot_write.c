@@ -1,5 +1,6 @@
 #include "plot_write.h"
 
+#include "plot_cdf.h"
 #include "plot_out.h"
 #include "statistics.h"
 #include "units.h"
@@ -10,7 +11,7 @@
 
 #define MIB           0x1p20
 #define MAX_ROWS      2000 /* of a series */
-#define MAX_CDF_STEPS 300
+#define CDF_STEPS     300
 #define MAX_SIZE_BARS 40
 #define CHART_COLUMNS "title zero_unix t_min t_max"
 #define SERIES_COLUMNS                                                                             \
@@ -326,26 +327,11 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     return true;
 }
 
-/* Points of the cumulative distribution: a step of one part in MAX_CDF_STEPS up or (on a log scale)
- * to the right. */
 static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
 {
     plot_out_block(f, name, "ms pct");
-    uint64_t below = 0, last_below = 0;
-    double lo = log((double)hist_upper(s->first) + 1), hi = log((double)hist_upper(s->last) + 1);
-    double last_x = -INFINITY, step = (hi - lo) / MAX_CDF_STEPS;
-    for (size_t k = s->first; s->n > 0 && k <= s->last; k++) {
-        if (s->count[k] == 0)
-            continue;
-        below += s->count[k];
-        double x = log((double)hist_upper(k) + 1);
-        if (k != s->last && x - last_x < step && (below - last_below) * MAX_CDF_STEPS < s->n)
-            continue;
-        int64_t ns = k == s->last ? s->mark_ns[PLOT_DATA_N_MARKS - 1] : hist_upper(k);
-        plot_out_row(f, "rr", (double)ns / 1e6, 100.0 * (double)below / (double)s->n);
-        last_below = below;
-        last_x = x;
-    }
+    if (s->n > 0)
+        plot_cdf_rows(f, s->count, s->n, s->mark_ns[PLOT_DATA_N_MARKS - 1], CDF_STEPS);
 }
 
 static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)

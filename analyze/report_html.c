@@ -116,7 +116,7 @@ static bool put_inputs(FILE *f, const struct analysis *a, const struct report_ht
                                         "First start", "Last end",   "SHA-256"};
     const struct dataset *d = a->dataset;
     fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
-    html_table(f, NULL, names, sizeof names / sizeof *names, 1);
+    html_table(f, NULL, names, "lrrrrrr");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};

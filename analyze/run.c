@@ -328,7 +328,7 @@ bool run_load(struct run *r, const char *path, const struct run_options *o, stru
               sha256_file(path, &r->sha256, e) &&
               load_dataset(&d, &path, 1, o->filter, o->input, e) &&
               load_run_analysis(&a, &d, o->filter, o->analysis, o->input, false, e) &&
-              fill_run(r, &a, o->with_parts, e);
+              fill_run(r, &a, o->with_parts, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
     analysis_free(&a);
     dataset_free(&d);
     return ok;

@@ -82,6 +82,9 @@ struct run_options {
     const struct load_input *input;
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
+    /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
+    bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
+    void *seen_ctx;
 };
 
 /* Reads and analyses one capture. The caller calls run_free in any case. */

@@ -450,12 +450,14 @@ size_t survey_n_merged(const struct survey *s)
     return n;
 }
 
-const char *survey_s3load_json(const struct survey *s)
+const char *survey_s3load_json(const struct survey *s, bool closing)
 {
+    size_t n = s->n_comments;
+
     if (survey_n_merged(s))
         return NULL; /* there may be one of each */
-    for (size_t i = 0; i < s->n_comments; i++) {
-        const char *json = behind(s->comments[i], "s3load/1");
+    for (size_t i = 0; i < n; i++) {
+        const char *json = behind(s->comments[closing ? n - 1 - i : i], "s3load/1");
         if (json)
             return json;
     }

@@ -80,8 +80,9 @@ const struct survey_part *survey_find(const struct survey_parts *parts, const ch
 /* How many captures were merged to this one, by its comments; 0: it is as it was recorded. */
 size_t survey_n_merged(const struct survey *s);
 
-/* The JSON text of s3load's first comment ("# s3load/1 {...}"); NULL: none, or it was merged. */
-const char *survey_s3load_json(const struct survey *s);
+/* The JSON text of s3load's first comment ("# s3load/1 {...}"), or of the last one, which closes a
+ * whole capture; NULL: none, or it was merged. */
+const char *survey_s3load_json(const struct survey *s, bool closing);
 
 /* The comment that tells the recorder's command line, without "# "; NULL: none. */
 const char *survey_command_line(const struct survey *s);

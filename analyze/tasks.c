@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MAX_THREADS 64
+/* A piece of work may hold some 20 bytes a row while it runs: never many of them at a time. */
+#define MAX_THREADS 4
 
 struct job {
     struct task task;
@@ -55,7 +56,7 @@ bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
     pthread_t others[MAX_THREADS];
     size_t n_others = 0;
     /* A thread that cannot be had is one fewer. */
-    while (n_others + 1 < n_threads && n_others + 1 < n && n_others < MAX_THREADS &&
+    while (n_others + 1 < n_threads && n_others + 1 < n && n_others + 1 < MAX_THREADS &&
            pthread_create(&others[n_others], NULL, work, &q) == 0)
         n_others++;
     work(&q);

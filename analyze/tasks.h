@@ -16,7 +16,8 @@ struct task {
 };
 
 /* Runs all n tasks (reordering them) on up to n_threads threads, this one included; 0: one per
- * core. False: one failed; *e is that of the failed one that stands first in the caller's order. */
+ * core; never on more than a few, as each holds memory. False: one failed; *e is that of the failed
+ * one that stands first in the caller's order. */
 bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e);
 
 #endif

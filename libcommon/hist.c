@@ -126,6 +126,10 @@ static void select_ranks(int64_t *v, size_t n, size_t base, const size_t *ranks,
                          int64_t *out)
 {
     size_t done = 0; /* v[0..done) hold the smallest values */
+    if (n <= 2 * FEW_N) {
+        sort_few(v, n);
+        done = n;
+    }
     for (size_t i = 0; i < n_ranks; i++) {
         size_t k = ranks[i] - base;
         if (k >= done) {

@@ -14,7 +14,8 @@ struct slice {
     size_t n;
 };
 
-/* Slices of a record can be read this far beyond their end: short ones are compared as a whole word. */
+/* Slices of a record can be read this far beyond their end: short ones are compared as a whole
+ * word. */
 #define RECORD_PADDING 8
 
 /* Times are ns since the Unix epoch. The slices live as long as the function that hands the record

@@ -12,10 +12,12 @@ unset grid
 set yrange [n - 0.5:-0.5]
 left_px = 130
 set lmargin at screen X(left_px)
-set ytics ()
+unset ytics
 short(s) = strlen(s) > 15 ? s[1:14] . "…" : s
 step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
-do for [c = 0:n - 1:step] { set ytics add (short(name[c + 1]) c) }
+do for [c = 0:n - 1:step] {
+        set label 100 + c short(name[c + 1]) at graph 0, first c offset -1,0 right textcolor rgb c_faint
+    }
 y_unit = "requests in flight"
 linear = 1
 @heat_colours

@@ -33,9 +33,11 @@ if (lines) {
     step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
     left_px = 180
     set lmargin at screen X(left_px)
-    set ytics ()
+    unset ytics
     short(s) = strlen(s) > 22 ? s[1:21] . "…" : s
-    do for [h = 0:n_hosts - 1:step] { set ytics add (short(name[h + 1]) h) }
+    do for [h = 0:n_hosts - 1:step] {
+        set label 100 + h short(name[h + 1]) at graph 0, first h offset -1,0 right textcolor rgb c_faint
+    }
     @heat_colours
     @heat_unit
     @time_below

@@ -19,25 +19,32 @@ if (dark) {
     c_back = "#14181d"; c_text = "#e6e9ed"; c_faint = "#9aa4af"; c_grid = "#2e353d"
     c_1 = "#5ab4f0"; c_2 = "#f2a541"; c_3 = "#2fc39a"; c_4 = "#e48bbf"
     c_5 = "#b7a3f5"; c_6 = "#e5d352"; c_7 = "#ff8067"; c_8 = "#a9b8c6"
-    c_bad = "#ff6b6b"; c_outside = "#20262d"; c_warm = "#4a3d17"; c_level = "#d9dde2"; c_fine = "#2f5878"
+    c_bad = "#ff6b6b"; c_outside = "#20262d"; c_warm = "#4a3d17"; c_level = "#d9dde2"; c_fine = "#2f5878"; c_1_faint = "#2b5878"; c_2_faint = "#705026"
     h_0 = "#1d3145"; h_1 = "#24527a"; h_2 = "#2f7cb8"; h_3 = "#63aee6"; h_4 = "#d4ecff"
 } else {
     c_back = "#ffffff"; c_text = "#1c2127"; c_faint = "#5b6570"; c_grid = "#dfe3e8"
     c_1 = "#0069b4"; c_2 = "#c75300"; c_3 = "#00805e"; c_4 = "#b1487f"
     c_5 = "#6a4fc3"; c_6 = "#8c7300"; c_7 = "#a8321b"; c_8 = "#4d5f70"
-    c_bad = "#cf2233"; c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_level = "#343b43"; c_fine = "#a9cbe6"
+    c_bad = "#cf2233"; c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_level = "#343b43"; c_fine = "#a9cbe6"; c_1_faint = "#9fc6e8"; c_2_faint = "#eebb95"
     h_0 = "#dbeafa"; h_1 = "#a3cbef"; h_2 = "#5c9fd8"; h_3 = "#1f6bab"; h_4 = "#0a3259"
 }
 
 rgb(c) = int("0x" . c[2:])
 v_outside = rgb(c_outside)
 v_warm = rgb(c_warm)
+v_3 = rgb(c_3)
+v_4 = rgb(c_4)
+v_8 = rgb(c_8)
+v_bad = rgb(c_bad)
 
 font = "sans-serif,13"
+title_size = "16"
 if (out[strlen(out)-3:] eq ".png") {
-    set terminal pngcairo noenhanced size width,height font font background rgb c_back
+    set terminal pngcairo noenhanced size width,height font "sans-serif,10" background rgb c_back
+    title_size = "12"
 } else { if (out[strlen(out)-3:] eq ".pdf") {
     set terminal pdfcairo noenhanced size width/100.0,height/100.0 font "sans-serif,9" background rgb c_back
+    title_size = "11"
 } else {
     set terminal svg noenhanced size width,height fixed font font background c_back
 } }
@@ -90,13 +97,13 @@ set tmargin at screen Y(panel_top_px)
 set bmargin at screen Y(height - foot_px)
 set key at screen X(left_px - 4), screen Y(head_px - 6)
 if (title ne "") {
-    set label 1 title at screen X(left_px), screen Y(20) left front textcolor rgb c_text font ",16"
+    set label 1 title at screen X(left_px), screen Y(20) left front textcolor rgb c_text font "," . title_size
 }
 
 # About n rounded steps over a span: of numbers, and of a clock.
-step_of(span, n) = (m = 10 ** floor(log10(span / n)), r = span / n / m, \
+step_of(span, n) = (m = 10.0 ** floor(log10(span / real(n))), r = span / real(n) / m, \
     (r < 1.5 ? 1 : r < 3.5 ? 2 : r < 7.5 ? 5 : 10) * m)
-clock_step(span, n) = (s = span / n, s <= 1 ? step_of(span, n) : s <= 2 ? 2 : s <= 5 ? 5 : \
+clock_step(span, n) = (s = span / real(n), s <= 1 ? step_of(span, n) : s <= 2 ? 2 : s <= 5 ? 5 : \
     s <= 10 ? 10 : s <= 15 ? 15 : s <= 30 ? 30 : s <= 60 ? 60 : s <= 120 ? 120 : s <= 300 ? 300 : \
     s <= 600 ? 600 : s <= 1800 ? 1800 : s <= 3600 ? 3600 : s <= 7200 ? 7200 : s <= 21600 ? 21600 : \
     86400 * ceil(s / 86400))

@@ -14,8 +14,8 @@ if (!plain) {
         fine_s = column("fine_s"), segment = column("segment_s"), 0) nooutput
 }
 
-# A second row of the key, where one is too short.
-if ((4 + (n_levels > 0) + (n_errors > 0) + 2 * (n_marks > 0) + (n_fine > 0)) * 95 > width) {
+# A second row of the key.
+if (n_marks + n_means > 0) {
     panel_top_px = panel_top_px + 18
     set tmargin at screen Y(panel_top_px)
     set key maxrows 2

@@ -237,7 +237,8 @@ class Merge(CliTest):
         clocks = {0: (1000000, 200000), 1: (5000000, 300000), 2: (1400000, 250000)}
         for i, (offset, error) in clocks.items():
             header, *body = text(rows[i]).decode().splitlines()
-            told = json.dumps({'clock': {'offset_ns': offset, 'error_ns': error}})
+            told = json.dumps({'clock': [{'endpoint': 'h', 'ahead_min_ns': offset - error,
+                                          'ahead_max_ns': offset + error}]})
             paths[i].write_bytes('\n'.join([header, f'# s3load/1 {told}', *body, '']).encode())
         report = self.report(*paths)
         self.assertEqual([(x['clock_offset_ns'], x['clock_error_ns']) for x in report['inputs']],

@@ -1,0 +1,343 @@
+#include "html_compare.h"
+
+#include "compare_words.h"
+#include "html_out.h"
+#include "html_page.h"
+#include "rfc3339.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define COUNT(names) (sizeof(names) / sizeof *(names))
+
+static const struct html_definition definitions[] = {
+    {"Change and 95 % CI",
+     "After against before, in percent (error rates: in points). Of several runs a side: the "
+     "Hodges-Lehmann estimate over the runs' values; of single runs: the ratio, with the errors "
+     "within both runs."},
+    {"p", "How likely such a difference is if nothing has changed: adjusted by Holm over "
+          "throughput, p50 "
+          "and p99 of all operations. Figures with * are exploratory: their p is raw."},
+    {"Verdict",
+     "Faster or slower where p < 0.05; the same where the 90 % interval lies within 5 % (p99: "
+     "10 %); inconclusive otherwise, with the smallest change that would have been found (MDE)."},
+    {"Run noise",
+     "Runs of one configuration differ from each other by more than the noise within one of them. "
+     "A "
+     "single run a side cannot show by how much: without a history the verdict is then never more "
+     "than \"differs\", with the run CV below which the change would be real."},
+    {"Quantiles",
+     "Of type 1: always an observed value, over the successful requests that end in the "
+     "active range."},
+    {"Fastest, median, slowest segment",
+     "Slices of the active range sorted by throughput; number round(n p)."},
+};
+
+static const char *verdict_class(const struct compare_metric *m)
+{
+    return m->verdict == STATS_WORSE ? "bad" : m->verdict == STATS_BETTER ? "good" : "";
+}
+
+/* Operations with something to say come first: order[], freed by the caller. NULL: out of memory.
+ */
+static size_t *order_of(const struct compare *c)
+{
+    size_t *order = calloc(c->n_ops + 1, sizeof *order), n = 0;
+    for (int says = 1; order != NULL && says >= 0; says--) {
+        for (size_t k = 0; k < c->n_ops; k++) {
+            bool ok = false;
+            for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+                ok |= c->ops[k].metrics[i].cmp.ok;
+            if (ok == (says == 1))
+                order[n++] = k;
+        }
+    }
+    return order;
+}
+
+/* ---- The summary ---- */
+
+static void put_header(FILE *f, const struct compare *c)
+{
+    fputs("<header>", f);
+    html_element(f, "h1", "%s against %s", c->after.name, c->before.name);
+    html_element(f, "p", "%zu run%s against %zu; %zu operation%s", c->after.n,
+                 c->after.n == 1 ? "" : "s", c->before.n, c->n_ops, c->n_ops == 1 ? "" : "s");
+    fputs("</header>\n<main>\n", f);
+}
+
+/* A card for each figure of the family. */
+static void put_cards(FILE *f, const struct compare *c, const size_t *order)
+{
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[order[k]];
+        fputs("<div class=\"cards\">\n", f);
+        for (size_t i = 0; i < op->n_metrics; i++) {
+            const struct compare_metric *m = &op->metrics[i];
+            if (!m->in_family || m->part->kind != RUN_ALL)
+                continue;
+            struct compare_words_row r = compare_words_row(m);
+            fprintf(f, "<div class=\"card\"><span>");
+            html_textf(f, "%s %s", op->op, r.metric);
+            fprintf(f, "</span><b class=\"%s\">", verdict_class(m));
+            html_text(f, r.change);
+            fputs("</b>", f);
+            html_element(f, "span", "%s", r.verdict.s);
+            html_element(f, "span", "95 %% CI %s", r.ci);
+            html_element(f, "span", "%s to %s", r.before, r.after);
+            fputs("</div>\n", f);
+        }
+        fputs("</div>\n", f);
+    }
+}
+
+static void put_gate(FILE *f, const struct compare *c)
+{
+    if (!c->has_gate)
+        return;
+    const char *result = c->gate == EXIT_DONE     ? "passed"
+                         : c->gate == EXIT_FAILED ? "not passed"
+                                                  : "undecided";
+    html_element(f, "p", "Gate: %s.", result);
+    fputs("<ul>\n", f);
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
+            const struct compare_metric *m = &c->ops[k].metrics[i];
+            if (!m->gated)
+                continue;
+            double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
+            html_element(f, "li", "%s %s: %+.3g%s allowed: %s", c->ops[k].op,
+                         compare_words_metric(m->metric), 100 * limit,
+                         m->cmp.is_difference ? " points" : " %",
+                         !m->cmp.ok       ? m->cmp.why
+                         : m->gate_passes ? "within"
+                                          : "not shown to be within");
+        }
+    }
+    fputs("</ul>\n", f);
+}
+
+static void put_warnings(FILE *f, const struct compare *c, const struct html_charts *charts)
+{
+    bool unknown = c->single && c->noise == STATS_NOISE_UNKNOWN;
+    size_t n_limits = compare_n_limits(c);
+    if (c->n_warnings == 0 && n_limits == 0 && !unknown && charts->missing.msg[0] == '\0')
+        return;
+    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
+    if (charts->missing.msg[0] != '\0')
+        html_element(f, "li", "There are no charts: %s", charts->missing.msg);
+    if (unknown)
+        html_element(f, "li",
+                     "How much runs differ from each other is unknown: p and CI hold for "
+                     "noise within the runs alone. Give several runs a side, --history or "
+                     "--run-cv.");
+    if (n_limits > 0)
+        html_element(f, "li",
+                     "The configurations differ, which limits the comparison: not all of "
+                     "a difference need come from what was to be compared.");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        html_element(f, "li", "%s", c->warnings[i].message);
+    fputs("</ul></div>\n", f);
+}
+
+/* ---- An operation ---- */
+
+static void put_settings(FILE *f, const struct compare_setting *v, size_t n)
+{
+    if (n == 0)
+        return;
+    fputs("<ul>\n", f);
+    for (size_t i = 0; i < n; i++)
+        html_element(f, "li", "%s: %s%s", compare_words_setting(v[i].kind),
+                     compare_words_setting_change(&v[i]).s,
+                     compare_is_limit(v[i].kind) ? " (limits the comparison)" : "");
+    fputs("</ul>\n", f);
+}
+
+static void put_metrics(FILE *f, const struct compare *c, const struct compare_op *op)
+{
+    char before[96], after[96];
+    const struct run_part *part = NULL;
+    snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
+    snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
+    const char *const names[] = {"", before, after, "Change", "95 % CI", "p", "Verdict", "Method"};
+    html_table(f, NULL, names, "lrrrrrll");
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        struct compare_words_row r = compare_words_row(m);
+        if (m->part != part && m->part->kind != RUN_ALL) {
+            fputs("<tr><th colspan=\"8\" class=\"l\">", f);
+            html_text(f, compare_words_part(m->part).s);
+            fputs("</th></tr>\n", f);
+        }
+        part = m->part;
+        html_row(f);
+        html_name(f, r.metric);
+        html_cell(f, "%s", r.before);
+        html_cell(f, "%s", r.after);
+        html_cell(f, "%s", r.change);
+        html_cell(f, "%s", r.ci);
+        html_cell(f, "%s", r.p);
+        fprintf(f, "<td class=\"l %s\">", verdict_class(m));
+        html_text(f, r.verdict.s);
+        fputs("</td>", f);
+        html_cell_text(f, compare_words_assumption(m).s);
+        fputs("</tr>\n", f);
+    }
+    html_table_end(f);
+}
+
+static void change_cells(FILE *f, enum run_metric metric, double before, double after)
+{
+    bool known = !isnan(before) && !isnan(after);
+    html_cell(f, "%s", isnan(before) ? "-" : compare_words_value(metric, before).s);
+    html_cell(f, "%s", isnan(after) ? "-" : compare_words_value(metric, after).s);
+    if (known && before > 0)
+        html_cell(f, "%+.2f %%", 100 * (after - before) / before);
+    else
+        html_cell(f, "-");
+    fputs("</tr>\n", f);
+}
+
+static void figure_row(FILE *f, const char *what, const char *which, enum run_metric metric,
+                       double before, double after)
+{
+    if (isnan(before) && isnan(after))
+        return;
+    html_row(f);
+    fputs("<th scope=\"row\" class=\"l\">", f);
+    html_textf(f, "%s, %s", what, which);
+    fputs("</th>", f);
+    change_cells(f, metric, before, after);
+}
+
+/* The figures of the report, medians over the runs. */
+static void put_figures(FILE *f, const struct compare *c, const struct compare_op *op)
+{
+    static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
+                                                   "slowest segment"};
+    static const char *const times[RUN_N_TIMES] = {"mean", "50 %",    "90 %",
+                                                   "99 %", "fastest", "slowest"};
+    const char *const names[] = {"", c->before.name, c->after.name, "Change"};
+    const struct run_figures *a = &op->before, *b = &op->after;
+    html_table(f, "Figures of the runs' own reports", names, "lrrr");
+    for (int i = 0; i < RUN_N_RATES; i++)
+        figure_row(f, "Throughput", rates[i], RUN_THROUGHPUT, a->bytes_per_s[i], b->bytes_per_s[i]);
+    for (int i = 0; i < RUN_N_RATES; i++)
+        figure_row(f, "Objects", rates[i], RUN_OBJECTS, a->objects_per_s[i], b->objects_per_s[i]);
+    for (int i = 0; i < RUN_N_TIMES; i++)
+        figure_row(f, "Duration", times[i], RUN_P50, a->duration_ns[i], b->duration_ns[i]);
+    for (int i = 0; i < RUN_N_TIMES; i++)
+        figure_row(f, "Time to first byte", times[i], RUN_TTFB, a->ttfb_ns[i], b->ttfb_ns[i]);
+    html_table_end(f);
+}
+
+static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
+                   struct err *e)
+{
+    const struct compare_op *op = &c->ops[k];
+    fprintf(f, "<h2 id=\"op%zu\">", k);
+    html_text(f, op->op);
+    fputs("</h2>\n", f);
+    put_settings(f, op->settings, op->n_settings);
+    put_metrics(f, c, op);
+    if (!html_page_charts(f, charts, op->op, e))
+        return false;
+    put_figures(f, c, op);
+    if (op->has_effect)
+        html_element(f, "p",
+                     "Durations: Kolmogorov-Smirnov distance %.3f; one of %s is shorter "
+                     "than one of %s in %.1f %% of pairs.",
+                     op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
+    return true;
+}
+
+/* ---- The runs ---- */
+
+static void put_runs(FILE *f, const struct compare *c)
+{
+    static const char *const names[] = {"Side",        "Capture", "Requests",
+                                        "First start", "Ran",     "SHA-256"};
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
+    put_settings(f, c->settings, c->n_settings);
+    if (!isnan(c->run_cv_frac))
+        html_element(f, "p", "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
+    if (c->n_history > 0)
+        html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
+    html_table(f, NULL, names, "llrrrr");
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct run *r = &sides[s]->runs[i];
+            bool has_rows = r->start_ns <= r->end_ns;
+            html_row(f);
+            html_cell_text(f, sides[s]->name);
+            html_name(f, r->path);
+            html_cell(f, "%s", units_count(r->n_rows).s);
+            html_cell(f, "%s", has_rows ? rfc3339_format(r->start_ns).s : "-");
+            html_cell(f, "%s", has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
+            html_cell(f, "%s", r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
+            fputs("</tr>\n", f);
+        }
+    }
+    html_table_end(f);
+}
+
+/* ---- The page ---- */
+
+static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
+{
+    size_t n = 0;
+    struct html_section *v = calloc(c->n_ops + 3, sizeof *v);
+    char(*ids)[24] = calloc(c->n_ops + 1, sizeof *ids);
+    bool ok = v != NULL && ids != NULL;
+    if (ok) {
+        v[n++] = (struct html_section){"summary", "Summary"};
+        for (size_t k = 0; k < c->n_ops; k++) {
+            snprintf(ids[k], sizeof *ids, "op%zu", order[k]);
+            v[n++] = (struct html_section){ids[k], c->ops[order[k]].op};
+        }
+        v[n++] = (struct html_section){"inputs", "Inputs and parameters"};
+        v[n++] = (struct html_section){"definitions", "Definitions"};
+        html_page_contents(f, v, n);
+    }
+    free(v);
+    free(ids);
+    return ok;
+}
+
+bool html_compare(const struct compare *c, const struct plot_traces *traces, FILE *f, struct err *e)
+{
+    struct html_charts charts;
+    char *title = NULL;
+    size_t *order = order_of(c);
+    bool ok = html_charts_init(&charts, e) && (order != NULL || err_set(e, "out of memory")) &&
+              plot_add_compare(&charts.set, c, traces, charts.folder, NULL, &charts.options, e);
+    if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
+        title = NULL;
+        ok = err_set(e, "out of memory");
+    }
+    if (ok) {
+        html_charts_draw(&charts);
+        html_page_begin(f, &charts, title);
+        put_header(f, c);
+        fputs("<section id=\"summary\">", f);
+        put_cards(f, c, order);
+        put_gate(f, c);
+        fputs("</section>\n", f);
+        put_warnings(f, c, &charts);
+        ok = put_contents(f, c, order) || err_set(e, "out of memory");
+        ok = ok && html_page_charts(f, &charts, "", e);
+        for (size_t k = 0; ok && k < c->n_ops; k++)
+            ok = put_op(f, c, order[k], &charts, e);
+        put_runs(f, c);
+        html_page_definitions(f, definitions, COUNT(definitions));
+        html_page_end(f);
+    }
+    free(title);
+    free(order);
+    html_charts_fini(&charts);
+    return ok;
+}

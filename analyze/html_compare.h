@@ -1,0 +1,17 @@
+/* A comparison as a page for people: one HTML file with everything in it. */
+#ifndef S3_HTML_COMPARE_H
+#define S3_HTML_COMPARE_H
+
+#include "compare.h"
+#include "err.h"
+#include "plot_compare.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Draws the charts and writes the page. Without gnuplot the page has a note in their place. False:
+ * *e says why. Write errors stay in `f` for whoever closes it. */
+bool html_compare(const struct compare *c, const struct plot_traces *traces, FILE *f,
+                  struct err *e);
+
+#endif

@@ -1,0 +1,14 @@
+/* A cumulative distribution as few points. */
+#ifndef S3_PLOT_CDF_H
+#define S3_PLOT_CDF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Writes rows (ms, percent) of the distribution that `count` holds (HIST_N_INDEXES counters, by
+ * hist_index; n > 0 values in all, the greatest max_ns): a point where it has risen by one part in
+ * `steps`, or moved by that to the right on a log scale. */
+void plot_cdf_rows(FILE *f, const uint64_t *count, uint64_t n, int64_t max_ns, unsigned steps);
+
+#endif

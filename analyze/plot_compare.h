@@ -1,0 +1,42 @@
+/* Charts of a comparison: throughput of both sides over time, aligned at the start; their latency
+ * distributions; the changes with their confidence intervals. */
+#ifndef S3_PLOT_COMPARE_H
+#define S3_PLOT_COMPARE_H
+
+#include "analysis.h"
+#include "compare.h"
+#include "err.h"
+#include "plot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Throughput of one operation in one run, over time. */
+struct plot_trace {
+    bool is_after;
+    char *op;
+    bool has_bytes;
+    int64_t length_ns; /* of a step */
+    double *rate;      /* MiB/s, or objects/s where there are no bytes */
+    size_t n;
+};
+
+struct plot_traces {
+    bool is_after; /* whose runs are being added */
+    struct plot_trace *v;
+    size_t n, cap;
+};
+
+/* Adds the operations of a run; `traces` is a struct plot_traces (to be given to run_load). */
+bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
+void plot_traces_free(struct plot_traces *t);
+
+/* Adds the charts of a comparison whose runs gave these traces. */
+bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
+                      const char *folder, const char *stem, const struct plot_options *o,
+                      struct err *e);
+
+/* Names of the charts, the last one NULL. */
+extern const char *const plot_compare_charts[];
+
+#endif

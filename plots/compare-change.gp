@@ -1,0 +1,49 @@
+# Changes of a comparison with their 95 % confidence intervals, a row for each operation and metric.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+n = 1
+stats data index "chart" using (n = int(column("n")), least = column("least"), \
+    most = column("most"), 0) nooutput
+array name[n + 1]
+array change[n + 1]
+stats data index "rows" using (name[int(column("index")) + 1] = strcol("name"), \
+    change[int(column("index")) + 1] = strcol("change"), 0) nooutput
+room = (most - least) * 0.05
+low = least - room
+high = most + room
+left_px = 190
+right_px = 96
+set lmargin at screen X(left_px)
+set rmargin at screen X(width - right_px)
+set tmargin at screen Y(head_px + 12)
+set xrange [low:high]
+set yrange [n - 0.5:-0.5]
+set xtics step_of(high - low, 7) format "%g%%"
+unset grid
+set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
+unset ytics
+set border 1
+short(s) = strlen(s) > 26 ? s[1:25] . "…" : s
+do for [i = 0:n - 1] {
+    set label 100 + i short(name[i + 1]) at graph 0, first i offset -1,0 right textcolor rgb c_text
+    set label 200 + i change[i + 1] at graph 1, first i offset 1,0 left textcolor rgb c_text
+}
+# Labels, not tics, as the names may hold anything: the text of a tic is a format.
+set xlabel "change, after against before" offset 0,0.4 textcolor rgb c_faint
+set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead front linewidth 1 linecolor rgb c_faint
+colour(d) = d > 1 ? v_4 : d > 0 ? v_3 : d < 0 ? v_bad : v_8
+cut_x(x, end) = x == x ? x : end
+plot data index "rows" using (column("same_lo_pct")):(column("index")): \
+        (column("same_lo_pct")):(column("same_hi_pct")):(column("index") - 0.38): \
+        (column("index") + 0.38) with boxxyerror linecolor rgb c_outside fillstyle solid noborder \
+        notitle, \
+    data index "rows" using (cut_x(column("lo_pct"), low)):(column("index")): \
+        (cut_x(column("hi_pct"), high) - cut_x(column("lo_pct"), low)):(0): \
+        (colour(column("direction"))) with vectors nohead linewidth 2.4 linecolor rgb variable \
+        notitle, \
+    data index "rows" using (column("change_pct")):(column("index")): \
+        (colour(column("direction"))) with points pointtype 7 pointsize 0.9 \
+        linecolor rgb variable notitle

@@ -1,0 +1,28 @@
+# Throughput of both sides of a comparison over time, aligned at the start: each run thin, the median
+# of a side's runs thick.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+stats data index "chart" using (most = column("most"), has_bytes = int(column("has_bytes")), \
+    before = strcol("before"), after = strcol("after"), n_before = int(column("n_before")), \
+    n_after = int(column("n_after")), 0) nooutput
+top = most > 0 ? most * 1.06 : 1
+set yrange [0:top]
+set ytics step_of(top, 6)
+y_unit = has_bytes ? "MiB/s" : "objects/s"
+@y_label
+set tmargin at screen Y(head_px + 26)
+set xrange [0:t_max]
+set xtics clock_step(t_max, n_tics)
+set xlabel "seconds since the start of the operation" offset 0,0.4 textcolor rgb c_faint
+name(s, n) = n > 1 ? s . sprintf(" (median of %d)", n) : s
+plot for [i = 1:n_before > 1] data index "before_runs" using 1:2 with lines linewidth 0.7 \
+        linecolor rgb c_1_faint notitle, \
+    for [i = 1:n_after > 1] data index "after_runs" using 1:2 with lines linewidth 0.7 \
+        linecolor rgb c_2_faint notitle, \
+    data index "before_median" using 1:2 with lines linewidth 2.2 linecolor rgb c_1 \
+        title name(before, n_before), \
+    data index "after_median" using 1:2 with lines linewidth 2.2 linecolor rgb c_2 \
+        title name(after, n_after)
