@@ -29,7 +29,7 @@ struct dataset_unit_part {
     struct op_span span; /* of all that pass the host and client filters, not only of `rows` */
 };
 
-#define DATASET_UNIT_RECENT_LOG 10
+#define DATASET_UNIT_RECENT_LOG 14
 
 /* Dictionaries and what is known of their entries stay when the rows are committed. */
 struct dataset_unit {

@@ -294,18 +294,17 @@ static void finish_parties(struct plot_data *p)
     cut_parties(p->clients, &p->n_clients, PLOT_DATA_MAX_CLIENTS);
 }
 
-/* Where the hosts' rates are cut: at the segments, or several of them together. */
+/* Where the hosts' rates are cut: for lines at the segments, or several of them together. */
 static void choose_host_bins(struct plot_data *p, size_t n_hosts)
 {
-    size_t most = n_hosts <= PLOT_DATA_MAX_LINES ? MAX_LINE_BINS
-                  : n_hosts <= MANY_HOSTS        ? PLOT_DATA_MAX_HEAT_BINS
-                                                 : MAX_ROW_BINS;
-    size_t joined = (p->n_rows + most - 1) / most;
-    p->host_bins = p->bins;
-    if (p->n_rows > 0)
-        p->host_bins =
-            (struct plot_bins){p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
-                               (p->n_rows + joined - 1) / joined};
+    if (n_hosts > PLOT_DATA_MAX_LINES || p->n_rows == 0) {
+        size_t most = n_hosts <= MANY_HOSTS ? PLOT_DATA_MAX_HEAT_BINS : MAX_ROW_BINS;
+        p->host_bins = bins_over(p->start_ns, p->end_ns, most);
+        return;
+    }
+    size_t joined = (p->n_rows + MAX_LINE_BINS - 1) / MAX_LINE_BINS;
+    p->host_bins = (struct plot_bins){p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
+                                      (p->n_rows + joined - 1) / joined};
 }
 
 static bool fill_pass(struct plot_data *p, struct pass *x)

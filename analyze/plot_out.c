@@ -51,6 +51,8 @@ static void put_text(FILE *f, const char *s)
             fputc(' ', f);
         } else if (*s == '"') {
             fputc('\'', f); /* gnuplot's quote */
+        } else if (*s == '\\') {
+            fputs("\\\\", f); /* what gnuplot reads as one */
         } else {
             fwrite(s, 1, n, f);
         }

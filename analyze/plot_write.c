@@ -367,15 +367,6 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Sizes ---- */
 
-static void size_label(char *label, size_t size, int64_t min_bytes, int64_t max_bytes)
-{
-    if (max_bytes < 0)
-        snprintf(label, size, "%.20s up", units_size((double)min_bytes).s);
-    else
-        snprintf(label, size, "%.20s to %.20s", units_size((double)min_bytes).s,
-                 units_size((double)max_bytes).s);
-}
-
 /* 1-based rank rule of analysis-semantics.md 1 on a histogram. */
 static double class_quantile_ms(const struct hist *h, unsigned pct)
 {
@@ -394,18 +385,19 @@ static bool has_classes(const struct plot_data *p)
 static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
 {
     int64_t n = 0;
-    char label[64];
     plot_out_block(f, "classes",
-                   "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms label");
+                   "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms from to");
     for (size_t i = 0; i < p->n_classes; i++) {
         const struct plot_size_class *c = &p->classes[i];
         const struct hist *h = &c->durations;
         if (h->n == 0)
             continue;
-        size_label(label, sizeof label, c->min_bytes, c->max_bytes);
-        plot_out_row(f, "iiiirrrrrs", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
+        bool is_open = c->max_bytes < 0;
+        plot_out_row(f, "iiiirrrrrss", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
                      (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
-                     class_quantile_ms(h, 99), (double)h->max / 1e6, label);
+                     class_quantile_ms(h, 99), (double)h->max / 1e6,
+                     units_size((double)c->min_bytes).s,
+                     is_open ? "up" : units_size((double)c->max_bytes).s);
     }
     plot_out_block(f, "chart", CHART_COLUMNS " n");
     plot_out_row(f, "srrri", title, zero_unix(p), t_min(p), t_max(p), n);
@@ -519,7 +511,8 @@ const struct plot_kind plot_kinds[] = {
      "logarithmic scale.",
      has_durations, NULL, write_latency},
     {"latency-heat", "latency heat map",
-     "How many requests ended when, after how long: the darker, the more. Bands are different "
+     "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
+     "different "
      "kinds "
      "of requests; a stripe upwards is a stall.",
      has_durations, NULL, write_latency_heat},

@@ -5,7 +5,7 @@ dir = ARG0[1:slash]
 call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
 
 stats data index "chart" using (n = int(column("n_clients")), most = column("most"), \
-    bin = column("bin_s"), 0) nooutput
+    bin = column("bin_s"), n_bins = column("n_bins"), 0) nooutput
 array name[n + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
 unset grid
@@ -13,15 +13,15 @@ set yrange [n - 0.5:-0.5]
 left_px = 130
 set lmargin at screen X(left_px)
 unset ytics
-short(s) = strlen(s) > 15 ? s[1:14] . "…" : s
 step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
 do for [c = 0:n - 1:step] {
-        set label 100 + c short(name[c + 1]) at graph 0, first c offset -1,0 right textcolor rgb c_faint
+        set label 100 + c short(name[c + 1], 15) at graph 0, first c offset -1,0 right textcolor rgb c_faint
     }
 y_unit = "requests in flight"
 linear = 1
 @heat_colours
 @heat_unit
+t_max = t_min + n_bins * bin
 @time_below
 @time_above
 plot data index "activity" using (column("t_s")):(column("client") - 0.4): \

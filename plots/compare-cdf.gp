@@ -19,7 +19,7 @@ set ytics ("0" 0, "25" 25, "50 %%" 50, "75" 75, "90" 90, "100 %%" 100)
 y_unit = "requests"
 @y_label
 set tmargin at screen Y(head_px + 26)
-name(s, n) = n > 1 ? s . sprintf(" (%d runs)", n) : s
+name(s, n) = n > 1 ? short(s, 28) . sprintf(" (%d runs)", n) : short(s, 28)
 plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with lines \
         linewidth 0.7 linecolor rgb c_1_faint notitle, \
     for [i = 1:n_after > 1] data index "after_runs" using (floor_ms($1)):2 with lines \

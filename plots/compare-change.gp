@@ -26,9 +26,8 @@ unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics
 set border 1
-short(s) = strlen(s) > 26 ? s[1:25] . "…" : s
 do for [i = 0:n - 1] {
-    set label 100 + i short(name[i + 1]) at graph 0, first i offset -1,0 right textcolor rgb c_text
+    set label 100 + i short(name[i + 1], 24) at graph 0, first i offset -1,0 right textcolor rgb c_text
     set label 200 + i change[i + 1] at graph 1, first i offset 1,0 left textcolor rgb c_text
 }
 # Labels, not tics, as the names may hold anything: the text of a tic is a format.

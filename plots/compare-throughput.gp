@@ -17,7 +17,7 @@ set tmargin at screen Y(head_px + 26)
 set xrange [0:t_max]
 set xtics clock_step(t_max, n_tics)
 set xlabel "seconds since the start of the operation" offset 0,0.4 textcolor rgb c_faint
-name(s, n) = n > 1 ? s . sprintf(" (median of %d)", n) : s
+name(s, n) = n > 1 ? short(s, 28) . sprintf(" (median of %d)", n) : short(s, 28)
 plot for [i = 1:n_before > 1] data index "before_runs" using 1:2 with lines linewidth 0.7 \
         linecolor rgb c_1_faint notitle, \
     for [i = 1:n_after > 1] data index "after_runs" using 1:2 with lines linewidth 0.7 \

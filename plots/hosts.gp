@@ -6,7 +6,8 @@ call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
 
 stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \
     most = column("most"), has_bytes = int(column("has_bytes")), segment = column("bin_s"), \
-    n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), 0) nooutput
+    n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), \
+    n_bins = column("n_bins"), 0) nooutput
 y_unit = has_bytes ? "MiB/s" : "objects/s"
 array name[n_hosts + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
@@ -17,8 +18,16 @@ if (lines) {
     set yrange [0:top]
     set ytics step_of(top, 6)
     @y_label
-    set key maxrows (n_hosts > 3 ? 2 : 1)
-    if (n_hosts > 3) { set tmargin at screen Y(panel_top_px + 18) }
+    longest = 0
+    do for [h = 1:n_hosts] {
+        name[h] = short(name[h], 40)
+        longest = strlen(name[h]) > longest ? strlen(name[h]) : longest
+    }
+    in_row = int((width - left_px - 20) / (longest * 9.0 + 60))
+    in_row = in_row > 0 ? in_row : 1
+    n_rows = (n_hosts + in_row - 1) / in_row
+    set key maxrows n_rows
+    set tmargin at screen Y(panel_top_px + 18 * (n_rows - 1))
     @time_below
     @time_above
     array colour[8] = [c_1, c_2, c_3, c_4, c_5, c_6, c_7, c_8]
@@ -34,12 +43,13 @@ if (lines) {
     left_px = 180
     set lmargin at screen X(left_px)
     unset ytics
-    short(s) = strlen(s) > 22 ? s[1:21] . "…" : s
     do for [h = 0:n_hosts - 1:step] {
-        set label 100 + h short(name[h + 1]) at graph 0, first h offset -1,0 right textcolor rgb c_faint
+        set label 100 + h short(name[h + 1], 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
     }
     @heat_colours
     @heat_unit
+    t_max = t_min + n_bins * segment
+    segment = 0
     @time_below
     @time_above
     plot data index "rates" using (column("t_s")):(column("host")):(heat_r(column("rate"))): \

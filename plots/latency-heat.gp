@@ -25,6 +25,7 @@ unset grid
 y_unit = "requests"
 @heat_colours
 @heat_unit
+t_max = t_min + n_bins * bin
 @time_below
 @time_above
 plot data index "heat" using (column("t_s")):(column("bucket")):(heat_r(column("requests"))): \

@@ -11,14 +11,14 @@ low = 1e99; high = 0.0
 stats data index "classes" using (low = column("min_ms") < low ? column("min_ms") : low, \
     high = column("max_ms") > high ? column("max_ms") : high, 0) nooutput
 array label[n + 1]
-stats data index "classes" using (label[int(column("index")) + 1] = strcol("label"), 0) nooutput
+stats data index "classes" using (label[int(column("index")) + 1] = \
+    strcol("from") . (strcol("to") eq "up" ? "\nand up" : "\nto " . strcol("to")), 0) nooutput
 axis = "y"
 load dir . "latency-axis.gp"
 set xrange [-0.6:n - 0.4]
 set tmargin at screen Y(head_px + 26)
 set xtics ()
 do for [i = 0:n - 1] { set xtics add (label[i + 1] i) }
-if (n > 6) { set xtics rotate by -20 left font ",11" }
 plot data index "classes" using (column("index")):(floor_ms(column("min_ms"))): \
         (column("index") - 0.28):(column("index") + 0.28):(floor_ms(column("min_ms"))): \
         (floor_ms(column("p90_ms"))) with boxxyerror linecolor rgb c_1 \

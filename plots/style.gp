@@ -83,6 +83,9 @@ cut(t) = t < t_min ? t_min : t > t_max ? t_max : t
 from_s(x) = plain ? (mine(0) ? seconds(strcol("start_time")) - zero : NaN) : column("t_s")
 middle(x) = (t = from_s(0), (cut(t) + cut(t + column("duration_s"))) / 2)
 
+# Text of at most n characters.
+short(s, n) = strlen(s) > n ? s[1:n - 1] . "…" : s
+
 # Pixels to fractions of the picture.
 X(px) = px / real(width)
 Y(px) = 1 - px / real(height)
@@ -97,7 +100,7 @@ set tmargin at screen Y(panel_top_px)
 set bmargin at screen Y(height - foot_px)
 set key at screen X(left_px - 4), screen Y(head_px - 6)
 if (title ne "") {
-    set label 1 title at screen X(left_px), screen Y(20) left front textcolor rgb c_text font "," . title_size
+    set label 1 short(title, int((width - left_px) / 9.5)) at screen X(left_px), screen Y(20) left front textcolor rgb c_text font "," . title_size
 }
 
 # About n rounded steps over a span: of numbers, and of a clock.
@@ -142,7 +145,7 @@ heat_colours = 'array heat[5] = [h_0, h_1, h_2, h_3, h_4]'
 heat_r(n) = mix(1, level(n))
 heat_g(n) = mix(2, level(n))
 heat_b(n) = mix(3, level(n))
-heat_rgb(n) = int(heat_r(n)) * 65536 + int(heat_g(n)) * 256 + int(heat_b(n))
+heat_rgb(n) = rgb(heat[1 + int(level(n) * 4 + 0.5)]) # one of the five, which themes know
 at_level(x) = linear ? x * most : exp(x * log(most > 1 ? most : 1))
 n_keys(x) = linear || most >= 5 ? 5 : most > 1 ? int(most) : 1
 key_at(i) = linear || most >= 5 ? at_level(i / 4.0) : i + 1

@@ -1,0 +1,186 @@
+"""Reports as pages: what they hold, that they need nothing else, and how a browser shows them."""
+import hashlib
+import html.parser
+import re
+import unittest
+
+import capgen
+from browser import Browser
+from capgen import SECOND
+from harness import CliTest, capture, tool
+
+# Run in the page: what is cut off, what lies over something else, what is too wide.
+FAULTS = """(() => {
+  const bad = [], root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) bad.push(`the page is ${root.scrollWidth} wide`);
+  for (const svg of document.querySelectorAll('svg')) {
+    const box = svg.getBoundingClientRect(), seen = [];
+    const name = svg.querySelector('title').textContent;
+    if (box.width < 100) bad.push(`${name}: not to be seen`);
+    for (const text of svg.querySelectorAll('text')) {
+      const r = text.getBoundingClientRect(), s = text.textContent.trim();
+      if (!s) continue;
+      if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 ||
+          r.bottom > box.bottom + 1) bad.push(`${name}: "${s}" is cut off`);
+      for (const [o, t] of seen)
+        if (Math.min(r.right, o.right) - Math.max(r.left, o.left) > 2 &&
+            Math.min(r.bottom, o.bottom) - Math.max(r.top, o.top) > 4)
+          bad.push(`${name}: "${s}" lies over "${t}"`);
+      seen.push([r, s]);
+    }
+  }
+  return bad;
+})()"""
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects tags, ids, references and text; complains of what is not closed."""
+    VOID = {"meta", "link", "br", "hr", "img"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.ids, self.references, self.text = [], set(), [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "xlink:href", "src", "action"):
+                self.references.append(value)
+            assert not name.startswith("on"), (tag, name)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open[-3:], self.getpos())
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open[-1:] != ["style"]:
+            self.text.append(data)
+
+
+class Html(CliTest):
+    def page(self, *args, command="analyze", **kwargs):
+        path = self.tmp / "report.html"
+        self.s3analyze(command, "-q", "--html", path, *args, **kwargs)
+        text = path.read_text()
+        reader = Reader(text)
+        self.assertEqual(reader.open, [])
+        self.assertEqual(len(set(reader.ids)), len(reader.ids))
+        for reference in reader.references:
+            if reference.startswith("#"):
+                self.assertIn(reference[1:], reader.ids)
+            else:
+                self.assertTrue(reference.startswith("data:"), reference)
+        self.assertNotIn("script", reader.tags)
+        self.assertNotIn("@import", text)
+        return text, reader, " ".join(" ".join(reader.text).split())
+
+    def test_figures_of_the_report(self):
+        path = capture("get-errors")
+        _, _, said = self.page(path)
+        report = self.s3analyze("analyze", "-q", "--json", path).json()
+        get = next(o for o in report["operations"] if o["op"] == "GET")
+        for wanted in (f"{get['n_requests']:,}", f"{get['n_errors']:,}", "95 % CI",
+                       hashlib.sha256(path.read_bytes()).hexdigest(), "Active range",
+                       f"{get['throughput']['bytes_per_s'] / 2**20:.1f}MiB/s",
+                       "What the recorder wrote"):
+            self.assertIn(wanted, said)
+        for warning in report["warnings"]:
+            self.assertIn(" ".join(warning["message"].split()), said)
+        for group in get["errors"]:
+            self.assertIn(" ".join(group["message"].split()), said)
+        for host in get["hosts"]:
+            self.assertIn(host["host"], said)
+
+    def test_charts_are_in_the_page(self):
+        tool("gnuplot")
+        text, reader, _ = self.page(capture("mixed-3hosts"))
+        self.assertGreater(text.count("<svg"), 20)
+        self.assertIn("var(--c_1)", text)
+        self.assertIn("prefers-color-scheme:dark", text)
+        self.assertNotIn("There are no charts", text)
+        # All colours follow the theme.
+        for names in (["get-errors"], ["merge-in-1", "merge-in-2"], ["edge-sizes"]):
+            text += self.page(*map(capture, names))[0]
+        body = text.replace("<style>", "</style>").split("</style>")
+        self.assertEqual(set(re.findall(r"rgb\([^)]*\)", "".join(body[0::2]))), set())
+
+    def test_comparison(self):
+        _, _, said = self.page(capture("get-g4"), capture("get-randsize"), command="cmp")
+        for wanted in ("after against before", "Verdict", "Throughput", "Run noise",
+                       hashlib.sha256(capture("get-g4").read_bytes()).hexdigest()):
+            self.assertIn(wanted, said)
+
+    def test_without_gnuplot(self):
+        for command, args in (("analyze", [capture("get-g4")]),
+                              ("cmp", [capture("get-g4"), capture("get-randsize")])):
+            text, _, said = self.page(*args, command=command, env={"PATH": str(self.tmp)})
+            self.assertIn("gnuplot-nox", said)
+            self.assertNotIn("<svg", text)
+
+    def test_nothing_is_left_behind(self):
+        self.page(capture("get-g4"), env={"TMPDIR": str(self.tmp)})
+        self.assertEqual([p.name for p in self.tmp.iterdir()], ["report.html"])
+
+    def test_outputs_do_not_meet(self):
+        for args in (["--html", "-"], ["--html", capture("get-g4")],
+                     ["--html", self.tmp / "x", "--out", self.tmp / "x"]):
+            self.s3analyze("analyze", capture("get-g4"), *args, status=2)
+
+    def hostile(self):
+        evil = "<script>alert(1)</script><img src=x onerror=alert(1)> \"q\" 'a' @x _y {z} \\n `ls` $(ls) &amp; \u202e"
+        rows = []
+        for i in range(400):
+            rows.append(capgen.row(i * SECOND // 20, (i + 2) * SECOND // 20, thread=i % 2,
+                                   host=(evil, "</td></table>" + evil, "#h")[i % 3],
+                                   client=f"<u>{i % 2}", file=evil, size=1000 + i % 3,
+                                   error=evil if i % 10 == 0 else ""))
+        path = self.tmp / "<img src=x onerror=alert(1)>.csv"
+        path.write_bytes(capgen.text(rows) + f"# {evil}\n".encode())
+        return path
+
+    def test_text_of_a_capture_is_inert(self):
+        path = self.hostile()
+        text, reader, said = self.page(path)
+        self.assertFalse({"img", "u", "script"} & reader.tags)
+        self.assertIn("<script>alert(1)</script>", said)
+        self.assertNotIn("\u202e", text)
+        text, reader, _ = self.page(path, capture("get-g4"), "--before-name", "<script>x</script>",
+                                    "--after-name", "<i>", command="cmp")
+        self.assertFalse({"img", "i", "script"} & reader.tags)
+
+    def test_in_a_browser(self):
+        tool("gnuplot")
+        pages = [("get", "analyze", ["get-g4"]), ("mixed", "analyze", ["mixed-3hosts"]),
+                 ("errors", "analyze", ["edge-errors"]), ("sizes", "analyze", ["edge-sizes"]),
+                 ("clients", "analyze", ["merge-in-1", "merge-in-2"]),
+                 ("cmp", "cmp", ["get-g4", "get-randsize"])]
+        with Browser() as browser:
+            self.look(browser, self.hostile(), "analyze")
+            for name, command, of in pages:
+                with self.subTest(page=name):
+                    self.look(browser, *map(capture, of), command)
+
+    def look(self, browser, *args):
+        *of, command = args
+        self.page(*of, command=command)
+        for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+            page = browser.open(self.tmp / "report.html", width=width, dark=dark)
+            self.assertEqual(page.messages, [])
+            self.assertEqual(page.requests, [])
+            self.assertEqual(page.evaluate(FAULTS), [], f"{of} {width}")
+            self.assertEqual(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), dark)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,322 @@
+"""Charts: what their data files hold, that every one is drawn, and what the pictures look like inside."""
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import capgen
+from capgen import SECOND
+from harness import ROOT, CliTest, capture, captures, is_close, run, tool
+
+MIB = 1 << 20
+RUN_CHARTS = ["throughput", "hosts", "latency", "latency-heat", "cdf", "latency-size", "sizes",
+              "in-flight", "clients", "autoterm"]
+SVG = "{http://www.w3.org/2000/svg}"
+EVIL = "<script>alert(1)</script> \"q\" 'a' @x _y {z} \\n `touch {0}` $(touch {0}) %s %n & ^"
+
+
+def blocks(path):
+    """Blocks of a data file by name, each a list of rows as dicts."""
+    out = {}
+    for part in pathlib.Path(path).read_text().split("\n\n\n"):
+        lines = [line for line in part.split("\n") if line]
+        assert lines[0].startswith("# "), lines[0]
+        out[lines[0][2:]] = list(csv.DictReader(lines[1:], delimiter="\t", quoting=csv.QUOTE_NONE))
+    return out
+
+
+def number(text):
+    return math.nan if text == "NaN" else float(text)
+
+
+def svg_texts(path):
+    """Well-formedness is checked by the way."""
+    root = ElementTree.parse(path).getroot()
+    return ["".join(t.itertext()).strip() for t in root.iter(f"{SVG}text")]
+
+
+class Plot(CliTest):
+    def setUp(self):
+        super().setUp()
+        tool("gnuplot")
+
+    def plot(self, *args, **kwargs):
+        r = self.s3analyze("plot", "-q", *args, **kwargs)
+        self.assertEqual(r.err if r.status == 0 else "", "")
+        return r
+
+    def written(self, text):
+        path = self.tmp / "made.csv"
+        path.write_bytes(text)
+        return path
+
+    # --- What is drawn ---
+
+    def test_every_chart_of_every_capture(self):
+        for name in captures():
+            for dark in ([], ["--dark"]):
+                out = self.tmp / f"{name}{len(dark)}"
+                with self.subTest(capture=name, dark=dark):
+                    self.plot(capture(name), "--out", out, "--chart", ",".join(RUN_CHARTS),
+                              "--autoterm.dur", "1s", "--autoterm.pct", "25", *dark)
+                    drawn = {p.name.split("-")[0] for p in out.glob("*.svg")}
+                    self.assertLessEqual({"throughput", "hosts", "clients", "in", "autoterm"}, drawn)
+                    for svg in out.glob("*.svg"):
+                        self.assertLess(svg.stat().st_size, MIB, svg.name)
+                        self.assertGreater(len(svg_texts(svg)), 3, svg.name)
+                        self.assertTrue(svg.with_suffix(".tsv").exists())
+
+    def test_comparison_charts(self):
+        out = self.tmp / "ab"
+        self.plot("--before", capture("get-g4"), "--after", capture("get-randsize"), "--out", out,
+                  "--before-name", "old", "--after-name", "new")
+        self.assertLessEqual({"compare-change.svg", "compare-cdf-GET.svg",
+                              "compare-throughput-GET.svg"}, {p.name for p in out.iterdir()})
+        for svg in out.glob("*.svg"):
+            self.assertTrue(svg_texts(svg))
+        self.assertIn("old", svg_texts(out / "compare-cdf-GET.svg"))
+        report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-randsize"),
+                                status=None).json()
+        get = next(o for o in report["operations"] if o["op"] == "GET")
+        rows = {r["name"]: r for r in blocks(out / "compare-change.tsv")["rows"]}
+        for name, metric in (("GET Throughput", "throughput"), ("GET 50%", "p50")):
+            m = next(m for m in get["metrics"] if m["metric"] == metric and m["host"] is None)
+            self.assertTrue(is_close(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
+            self.assertTrue(is_close(m["ratio_lo"], 1 + number(rows[name]["lo_pct"]) / 100))
+            self.assertTrue(is_close(m["ratio_hi"], 1 + number(rows[name]["hi_pct"]) / 100))
+
+    def test_formats_and_size(self):
+        for name, start in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml")):
+            self.plot(capture("get-g4"), "--out", self.tmp / name, "--size", "640x300")
+            self.assertTrue((self.tmp / name).read_bytes().startswith(start))
+        root = ElementTree.parse(self.tmp / "a.svg").getroot()
+        self.assertEqual((root.get("width"), root.get("height")), ("640", "300"))
+        self.assertTrue((self.tmp / "a.tsv").exists())
+
+    def test_marks_labels_and_theme(self):
+        light, dark = self.tmp / "l.svg", self.tmp / "d.svg"
+        self.plot(capture("get-errors"), "--op", "GET", "--label", "night", "--out", light)
+        self.plot(capture("get-errors"), "--op", "GET", "--dark", "--out", dark)
+        texts = svg_texts(light)
+        for wanted in ("fastest", "median", "slowest", "95 % CI", "mean", "errors", "MiB/s"):
+            self.assertIn(wanted, texts)
+        self.assertTrue(any(t.startswith("night") for t in texts))
+        self.assertTrue(any("seconds into the run" in t for t in texts))
+        self.assertTrue(any(re.fullmatch(r"\d\d:\d\d:\d\d", t) for t in texts))
+        self.assertIn('fill="#ffffff"', light.read_text())
+        self.assertNotIn('fill="#ffffff"', dark.read_text())
+
+    def test_redrawn_by_hand(self):
+        """A data file, and a time series too, can be drawn with the script alone."""
+        self.plot(capture("mixed-3hosts"), "--out", self.tmp, "--chart", "throughput")
+        series = self.tmp / "series.tsv"
+        self.s3analyze("analyze", capture("mixed-3hosts"), "--out", series)
+        for data in (self.tmp / "throughput-GET.tsv", series):
+            for chart in ("throughput", "latency", "in-flight"):
+                if chart != "throughput" and data != series:
+                    continue
+                r = run("/usr/bin/env", "gnuplot", "-d", "-c", ROOT / "plots" / f"{chart}.gp", data,
+                        self.tmp / "again.svg")
+                self.assertEqual((r.status, r.err), (0, ""), chart)
+                self.assertTrue(svg_texts(self.tmp / "again.svg"))
+
+    def test_colours_stand_for_one_role(self):
+        style = (ROOT / "plots" / "style.gp").read_text()
+        found = re.findall(r'\b([a-z]+_\w+) = "(#[0-9a-f]{6})"', style)
+        light = dict(found[len(found) // 2:])
+        self.assertEqual(len(set(light.values())), len(light))
+        self.assertEqual(set(light), set(dict(found[:len(found) // 2])))
+
+    # --- The data ---
+
+    def test_throughput_data(self):
+        for name in ("get-errors", "mixed-3hosts", "edge-errors", "list"):
+            out = self.tmp / name
+            report = self.s3analyze("analyze", "--json", "-q", capture(name)).json()
+            series = self.s3analyze("analyze", "-q", capture(name), "--output", os.devnull, "--out",
+                                    "-").out
+            series = [r for r in csv.DictReader(series.splitlines(), delimiter="\t")]
+            self.plot(capture(name), "--out", out, "--chart", "throughput")
+            for op in report["operations"]:
+                path = out / f"throughput-{op['op']}.tsv"
+                if not op["throughput"] or not op["segments"]:
+                    continue
+                with self.subTest(capture=name, op=op["op"]):
+                    data = blocks(path)
+                    own = {r["start_time"]: r for r in series if r["op"] == op["op"] and
+                           (not r["host"] or op["n_hosts"] == 1)}
+                    drawn = {r["start_time"]: r for r in data["series"] if r["in_range"] == "1"}
+                    self.assertEqual(set(own), set(drawn))
+                    for start, row in own.items():
+                        for column in ("mb_per_sec", "objs_per_sec", "errors", "p50_ms", "p99_ms",
+                                       "in_flight"):
+                            want = number(row[column] or "NaN")
+                            got = number(drawn[start][column])
+                            same = math.isnan(got) if math.isnan(want) else is_close(want, got)
+                            self.assertTrue(same, (column, want, got))
+                    for mark, which in zip(data["marks"], ("fastest", "median", "slowest")):
+                        pick = op["segments"][which]
+                        self.assertTrue(is_close(number(mark["mb_per_sec"]),
+                                                 pick["bytes_per_s"] / MIB))
+                        self.assertTrue(is_close(number(mark["objs_per_sec"]),
+                                                 pick["objects_per_s"]))
+                    means = {r["panel"]: r for r in data["means"]}
+                    self.assertTrue(is_close(number(means["1"]["mean"]),
+                                             op["throughput"]["objects_per_s"]))
+                    statistics = op["statistics"] or {"objects_per_s": {"mean": {"lo": None}}}
+                    mean = statistics["objects_per_s"]["mean"]
+                    if mean["lo"] is not None:
+                        self.assertTrue(is_close(number(means["1"]["lo"]), mean["lo"]))
+                        self.assertTrue(is_close(number(means["1"]["hi"]), mean["hi"]))
+                    self.assertEqual(sum(int(r["errors"]) for r in data["errors"]),
+                                     op["n_errors"])
+
+    def test_distribution_data(self):
+        report = self.s3analyze("analyze", "--json", "-q", capture("get-g4")).json()
+        self.plot(capture("get-g4"), "--out", self.tmp)
+        for op in report["operations"]:
+            q, n = op["requests"], op["n_requests"] - op["n_errors"]
+            data = blocks(self.tmp / f"cdf-{op['op']}.tsv")
+            marks = {(r["is_ttfb"], r["pct"]): number(r["ms"]) for r in data["marks"]}
+            for pct, key in (("50", "p50_ns"), ("90", "p90_ns"), ("99", "p99_ns"),
+                             ("100", "slowest_ns")):
+                self.assertTrue(is_close(marks["0", pct], q[key] / 1e6), (op["op"], pct))
+            if q["ttfb"]:
+                self.assertTrue(is_close(marks["1", "90"], q["ttfb"]["p90_ns"] / 1e6))
+            for name in ("durations", "ttfb"):
+                points = [(number(r["ms"]), number(r["pct"])) for r in data[name]]
+                self.assertEqual(points, sorted(points))
+                self.assertLessEqual(len(points), 700)
+                self.assertTrue(not points or points[-1][1] == 100)
+            self.assertEqual(int(data["chart"][0]["n"]), q["n"])
+            heat = blocks(self.tmp / f"latency-heat-{op['op']}.tsv")["heat"]
+            self.assertEqual(sum(int(r["requests"]) for r in heat), n)
+
+    def test_size_data(self):
+        report = self.s3analyze("analyze", "--json", "-q", capture("get-randsize")).json()
+        self.plot(capture("get-randsize"), "--out", self.tmp)
+        for op in report["operations"]:
+            rows = blocks(self.tmp / f"latency-size-{op['op']}.tsv")["classes"]
+            self.assertEqual([int(r["n"]) for r in rows], [s["n"] for s in op["requests"]["sizes"]])
+            for r in rows:
+                values = [number(r[k]) for k in ("min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms")]
+                self.assertEqual(values, sorted(values))
+            sizes = blocks(self.tmp / f"sizes-{op['op']}.tsv")["sizes"]
+            self.assertEqual(sum(int(r["requests"]) for r in sizes),
+                             op["n_requests"] - op["n_errors"])
+
+    def test_host_data(self):
+        """The hosts' rates add up to the whole."""
+        self.plot(capture("mixed-3hosts"), "--out", self.tmp, "--chart", "hosts,throughput")
+        rates = {}
+        for r in blocks(self.tmp / "hosts-GET.tsv")["rates"]:
+            rates.setdefault(round(number(r["t_s"]), 6), []).append(number(r["rate"]))
+        n = 0
+        for r in blocks(self.tmp / "throughput-GET.tsv")["series"]:
+            t = round(number(r["t_s"]) + number(r["duration_s"]) / 2, 6)
+            if t in rates:
+                n += 1
+                self.assertEqual(len(rates[t]), 3)
+                self.assertAlmostEqual(sum(rates[t]), number(r["mb_per_sec"]), 3)
+        self.assertGreater(n, 5)
+
+    def test_autoterm_window(self):
+        args = ["--autoterm.dur", "1s", "--autoterm.pct", "30"]
+        for name in ("get-g4", "get-errors"):
+            stops = self.s3analyze("autoterm", "-q", "--json", capture(name), *args).json()
+            self.plot(capture(name), "--out", self.tmp / name, "--chart", "autoterm", *args)
+            for op in stops["operations"]:
+                window = blocks(self.tmp / name / f"autoterm-{op['op']}.tsv")["window"]
+                self.assertEqual(bool(window), op["stopped"])
+                if window:
+                    w, rate = window[0], op["stop"]["bytes_per_s"] / MIB
+                    self.assertTrue(is_close(number(w["speed"]), rate))
+                    self.assertTrue(is_close(number(w["hi"]), rate * 1.3))
+                    texts = svg_texts(self.tmp / name / f"autoterm-{op['op']}.svg")
+                    self.assertIn("window", texts)
+
+    def test_thinning_keeps_extremes(self):
+        """Of many segments few are drawn, the fastest and the slowest among them."""
+        rows = capgen.simulate(5, capgen.Shape(n=20000, threads=3, sizes=(1000, 2000, 900000)))
+        path = self.written(capgen.text(rows))
+        self.plot(path, "--out", self.tmp, "--chart", "throughput,latency", "--dur", "10ms")
+        self.s3analyze("analyze", "-q", path, "--dur", "10ms", "--out", self.tmp / "all.tsv")
+        with open(self.tmp / "all.tsv") as f:
+            own = [r for r in csv.DictReader(f, delimiter="\t") if not r["host"]]
+        data = blocks(self.tmp / "throughput-GET.tsv")["series"]
+        self.assertGreater(len(own), 5000)
+        self.assertLess(len(data), 2100)
+        for pick in (min, max):
+            self.assertEqual(pick(number(r["mb_per_sec"]) for r in own),
+                             pick(number(r["mb_per_sec"]) for r in data))
+        latency = blocks(self.tmp / "latency-GET.tsv")["series"]
+        self.assertEqual(max(number(r["max_ms"] or "NaN") for r in own if r["max_ms"]),
+                         max(number(r["max_ms"]) for r in latency))
+        self.assertLess((self.tmp / "throughput-GET.svg").stat().st_size, MIB)
+
+    def test_many_hosts(self):
+        rows = capgen.simulate(6, capgen.Shape(n=6000, threads=40, hosts=1200))
+        self.plot(self.written(capgen.text(rows)), "--out", self.tmp, "--chart", "hosts")
+        chart = blocks(self.tmp / "hosts-GET.tsv")["chart"][0]
+        self.assertEqual(chart["n_hosts"], "1000")
+        self.assertGreater(int(chart["n_hosts_in_all"]), 1000)
+        self.assertLess((self.tmp / "hosts-GET.svg").stat().st_size, MIB)
+
+    # --- Hostile captures ---
+
+    def test_text_of_a_capture_is_inert(self):
+        canary = self.tmp / "canary"
+        evil = EVIL.replace("{0}", str(canary))
+        rows = []
+        for i in range(400):
+            rows.append(capgen.row(i * SECOND // 20, (i + 2) * SECOND // 20, thread=i % 2, op="GET",
+                                   host=(evil, "%s" + evil, "#h")[i % 3], client=f"{evil.replace(chr(34), '')}{i % 2}",
+                                   file=evil.replace("\t", " "), size=1000 + i % 3,
+                                   error=evil if i % 10 == 0 else ""))
+            rows.append(capgen.row(i * SECOND // 20 + 1, (i + 1) * SECOND // 20 + 1, thread=2,
+                                   op="a`b$(c)<b>", host="|h", client="-", size=10))
+        path = self.written(capgen.text(rows))
+        out = self.tmp / "out"
+        self.plot(path, "--out", out, "--chart", ",".join(RUN_CHARTS), "--label", evil)
+        for svg in out.glob("*.svg"):
+            root = ElementTree.parse(svg).getroot()
+            self.assertFalse(list(root.iter(f"{SVG}script")))
+            self.assertNotIn("<script", svg.read_text())
+        self.assertTrue(all(re.fullmatch(r"[\w.-]+", p.name) for p in out.iterdir()))
+        shown = "".join(svg_texts(out / "hosts-all.svg"))
+        for part in ("<script>alert(1)</script>", "@x _y {z} \\n `touch"):
+            self.assertIn(part, shown)
+        self.plot("--before", path, "--after", path, "--before-name", evil, "--after-name", evil,
+                  "--out", self.tmp / "ab", status=None)
+        self.assertFalse(canary.exists())
+
+    def test_folder_that_looks_like_a_command(self):
+        os.chdir(self.tmp)
+        self.addCleanup(os.chdir, ROOT)
+        self.plot(capture("get-g4"), "--out", "|touch canary", "--chart", "cdf")
+        self.assertFalse((self.tmp / "canary").exists())
+        self.assertTrue((self.tmp / "|touch canary" / "cdf-GET.svg").exists())
+
+    # --- What goes wrong ---
+
+    def test_usage(self):
+        for args, said in (([], "--out is missing"),
+                           (["--out", "x", "--chart", "pie"], "throughput"),
+                           (["--out", "x", "--size", "big"], "WIDTHxHEIGHT"),
+                           (["--out", "x.svg", "--chart", "cdf,sizes"], "one picture"),
+                           (["--out", "x", "--before", "a"], "")):
+            r = self.s3analyze("plot", capture("get-g4"), *args, status=2)
+            self.assertIn(said, r.err)
+
+    def test_without_gnuplot(self):
+        r = self.s3analyze("plot", capture("get-g4"), "--out", self.tmp / "o", status=1,
+                           env={"PATH": str(self.tmp)})
+        self.assertIn("gnuplot-nox", r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
