@@ -5,6 +5,7 @@
 #   make demo                  loads the embedded S3 target, analyses, leaves build/report.html
 #   make bench                 speed and memory (tests/bench)
 #   make bench-load            cost and clock of s3load
+#   make pictures              draws those of the README
 #   make bench-stats           false alarms, coverage and power of the statistics, simulated
 #   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
 #   make uninstall clean dist distcheck format format-check layering
@@ -183,6 +184,12 @@ bench-stats: $(B)/bench/stats
 bench-load: all $(BENCHES)
 	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
 
+# The pictures of the README.
+pictures: all
+	$(B)/s3analyze plot --quiet --op GET --chart throughput,cdf --out $(B)/pictures \
+		testdata/mixed-3hosts.csv.zst
+	cp $(B)/pictures/throughput-GET.svg $(B)/pictures/cdf-GET.svg docs/
+
 layering:
 	@tests/layering
 
@@ -252,7 +259,7 @@ distcheck: dist
 	rm -rf build/distcheck
 
 FORCE:
-.PHONY: all tests check demo bench bench-load bench-stats layering format format-check docs install uninstall \
+.PHONY: all tests check demo bench bench-load bench-stats pictures layering format format-check docs install uninstall \
 	clean dist distcheck FORCE
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -280,6 +280,31 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
 
 /* ---- The command ---- */
 
+/* An output must not overwrite a capture that is compared. */
+static bool spares_captures(const struct options *o, const char *const *captures, size_t n,
+                            struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!outfile_is_stdout(captures[i]) &&
+            (outfile_is_same(o->output, captures[i]) ||
+             (o->html != NULL && outfile_is_same(o->html, captures[i]))))
+            return err_set(e, "%s is a capture to read: it would be overwritten", captures[i]);
+    return true;
+}
+
+static bool check_outputs(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(o->output))
+        return err_set(e, "the page and the comparison both want standard output: give one of them "
+                          "a file");
+    if (o->html != NULL && outfile_is_same(o->html, o->output))
+        return err_set(e, "the page and the comparison both want %s", o->html);
+    return spares_captures(o, args->operands, args->n_operands, e) &&
+           spares_captures(o, o->before.v, o->before.n, e) &&
+           spares_captures(o, o->after.v, o->after.n, e) &&
+           spares_captures(o, o->history.v, o->history.n, e);
+}
+
 static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
 {
     bool groups_given = o->before.n > 0 || o->after.n > 0;
@@ -336,7 +361,8 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
-    if (!check_usage(o, args, &e) || !parse_gates(&o->gate, &gates, &e)) {
+    if (!check_usage(o, args, &e) || !check_outputs(o, args, &e) ||
+        !parse_gates(&o->gate, &gates, &e)) {
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }

@@ -66,6 +66,17 @@ class CmpTest(CliTest):
 
 
 class Figures(CmpTest):
+    def test_outputs_do_not_meet(self):
+        mine = self.tmp / 'run.csv.zst'
+        mine.write_bytes(capture('list').read_bytes())
+        other = capture('list')
+        for options in ['--html', mine], ['--output', mine]:
+            r = self.s3analyze('cmp', *options, mine, other, status=2)
+            self.assertIn('would be overwritten', r.err)
+        r = self.s3analyze('cmp', '--html', '-', mine, other, status=2)
+        self.assertIn('standard output', r.err)
+        self.assertEqual(mine.read_bytes(), other.read_bytes())
+
     def test_figures_are_those_of_analyze(self):
         a, b = self.runs('a', 1) + self.runs('b', 1, speed=1.2)
         report = self.cmp(a, b)
