@@ -24,6 +24,7 @@ struct chunks {
     size_t text_bytes, carry_bytes;
     struct zreader *zreader;
     struct chunk own;
+    size_t own_bytes;           /* of text that there is room for */
     struct chunks_ahead *ahead; /* the thread beside; NULL: none */
     bool held;                  /* the chunk given last is one of ahead's */
 };
@@ -33,9 +34,11 @@ bool chunks_init(struct chunks *c, size_t text_bytes, struct err *e);
 void chunks_fini(struct chunks *c);
 
 /* Begins to read [start, end) of s (careful: zsource.h). With `beside` a thread is started that
- * decompresses ahead (where none can be had, the caller's does it). chunks_end must follow. */
+ * decompresses ahead (where none can be had, the caller's does it). Without, frames of which none
+ * has more than text_bound bytes (0: not known) are held as a whole if that is not much.
+ * chunks_end must follow. */
 void chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
-                  bool careful, bool beside);
+                  bool careful, bool beside, uint64_t text_bound);
 
 /* The next chunk, with the n_carry <= RECFILE_MAX_ROW_BYTES + text_bytes bytes at `carry` in front
  * of its text; `carry` may lie in the chunk before, which is given back by this. *text is where the

@@ -388,7 +388,7 @@ bool recunit_run(struct worker *w)
     w->misread = false;
     begin_frame(w);
     chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage,
-                 r->source.compressed && unit_bytes(r, u) >= beside_from);
+                 r->source.compressed && unit_bytes(r, u) >= beside_from, u->text_bound);
     while (go_on && !end) {
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);

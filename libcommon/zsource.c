@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+/* For ZSTD_d_stableOutBuffer: where a library does not know it, it says so, and is used without. */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -146,12 +148,15 @@ static size_t header_size(unsigned char descriptor)
     return n;
 }
 
-/* The end of the frame at `at`, by its block headers alone; 0 where they make no sense. */
-static uint64_t frame_end(const struct zsource *s, uint64_t at)
+/* The end of the frame at `at`, by its block headers alone; 0 where they make no sense. *n_text is
+ * what it can hold at most. */
+static uint64_t frame_end(const struct zsource *s, uint64_t at, uint64_t *n_text)
 {
-    unsigned char b[8];
+    unsigned char b[ZSTD_FRAMEHEADERSIZE_MAX];
+    size_t n_header = pread_some(s->fd, b, sizeof b, at);
 
-    if (pread_some(s->fd, b, 8, at) < 5)
+    *n_text = 0;
+    if (n_header < 5)
         return 0;
     uint32_t magic = le32(b);
     if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC)
@@ -159,6 +164,7 @@ static uint64_t frame_end(const struct zsource *s, uint64_t at)
     if (magic != FRAME_MAGIC)
         return 0;
     unsigned char descriptor = b[4];
+    unsigned long long n_told = ZSTD_getFrameContentSize(b, n_header);
     uint64_t p = at + 4 + header_size(descriptor);
     for (bool last = false; !last;) {
         if (pread_some(s->fd, b, 3, p) < 3)
@@ -169,7 +175,10 @@ static uint64_t frame_end(const struct zsource *s, uint64_t at)
         if (type == 3)
             return 0;
         p += 3 + (type == 1 ? 1 : block >> 3);
+        *n_text += ZSTD_BLOCKSIZE_MAX;
     }
+    if (n_told < ZSTD_CONTENTSIZE_ERROR)
+        *n_text = n_told;
     return p + (descriptor & CHECKSUM_FLAG ? 4 : 0);
 }
 
@@ -197,16 +206,25 @@ static uint64_t find_frame(const struct zsource *s, uint64_t at)
     return s->size;
 }
 
-uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes)
+uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes,
+                           uint64_t *text_bound)
 {
-    uint64_t at = start;
+    uint64_t at = start, n_text;
+    bool damaged = false;
 
+    *text_bound = 0;
     while (at < s->size && at - start < min_bytes) {
-        uint64_t end = frame_end(s, at);
-        if (end == 0 || end > s->size || (end < s->size && !frame_at(s, end)))
+        uint64_t end = frame_end(s, at, &n_text);
+        if (n_text > *text_bound)
+            *text_bound = n_text;
+        if (end == 0 || end > s->size || (end < s->size && !frame_at(s, end))) {
             end = find_frame(s, at + 4);
+            damaged = true;
+        }
         at = end;
     }
+    if (damaged)
+        *text_bound = 0;
     return at < s->size ? at : s->size;
 }
 
@@ -226,6 +244,8 @@ struct zreader {
     size_t want;      /* bytes of input that zstd asks for */
     uint64_t to_skip; /* of a skippable frame */
     bool in_frame, has_checksum, at_eof, resync;
+    size_t hold; /* whole frames of up to so many bytes stand in the buffer; 0: they do not */
+    ZSTD_outBuffer out; /* what of the buffer is filled */
     int read_errno;
     uint64_t n_frames, n_skippable;
 };
@@ -257,6 +277,15 @@ void zreader_free(struct zreader *r)
     free(r);
 }
 
+bool zreader_hold_frames(struct zreader *r, size_t cap)
+{
+    ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
+    if (ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_stableOutBuffer, cap > 0)))
+        return false;
+    r->hold = cap;
+    return true;
+}
+
 void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
                    bool careful)
 {
@@ -270,6 +299,8 @@ void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->frame_start = start;
     r->to_skip = 0;
     r->read_errno = 0;
+    if (r->hold)
+        zreader_hold_frames(r, 0);
     r->n_frames = r->n_skippable = 0;
     if (!s->seekable) {
         memcpy(r->input, s->first, s->n_first);
@@ -285,6 +316,11 @@ uint64_t zreader_n_frames(const struct zreader *r)
 uint64_t zreader_n_skippable(const struct zreader *r)
 {
     return r->n_skippable;
+}
+
+size_t zreader_n_held(const struct zreader *r)
+{
+    return r->hold && r->in_frame ? r->out.pos : 0;
 }
 
 static size_t available(const struct zreader *r)
@@ -340,7 +376,7 @@ static void set_limit(struct zreader *r, uint64_t limit)
 /* Where the frame at frame_start must end: a damaged length must not swallow the frames behind. */
 static uint64_t end_of_frame(const struct zreader *r)
 {
-    uint64_t end = frame_end(r->source, r->frame_start);
+    uint64_t n_text, end = frame_end(r->source, r->frame_start, &n_text);
 
     if (end == 0 || end > r->end || (end < r->end && !frame_at(r->source, end)))
         end = find_frame(r->source, r->frame_start + 1);
@@ -489,7 +525,7 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
             set_limit(r, r->end);
         return false;
     }
-    if (in.pos == 0 && out->pos == before && out->pos < out->size && available(r) < r->want) {
+    if (in.pos == 0 && out->pos == before && available(r) < r->want) {
         cut(r, result);
         return false;
     }
@@ -520,35 +556,40 @@ static void read_plain(struct zreader *r, char *buf, size_t cap, struct zresult 
     }
 }
 
-void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *result)
+void zreader_read(struct zreader *r, char *buf, size_t n, struct zresult *result)
 {
-    ZSTD_outBuffer out = {buf, cap, 0};
+    ZSTD_outBuffer *out = &r->out;
 
     memset(result, 0, offsetof(struct zresult, why));
     result->event = ZEVENT_MORE;
     result->why[0] = '\0';
     if (!r->source->compressed)
-        read_plain(r, buf, cap, result);
-    while (r->source->compressed && out.pos < out.size) {
+        read_plain(r, buf, n, result);
+    size_t begin = zreader_n_held(r), end = begin + n;
+    if (begin == 0)
+        *out = (ZSTD_outBuffer){buf, r->hold ? r->hold : n, 0};
+    /* What is held has an end of its own: room is never what ends it. */
+    bool to_event = r->hold && out->size <= end;
+    while (r->source->compressed && (out->pos < end || to_event)) {
         if (r->to_skip) {
             need(r, 1);
-            size_t n = available(r);
-            if (n == 0) {
+            size_t n_skip = available(r);
+            if (n_skip == 0) {
                 r->to_skip = 0;
                 cut(r, result);
                 break;
             }
-            if (n > r->to_skip)
-                n = (size_t)r->to_skip;
-            r->in_pos += n;
-            r->to_skip -= n;
+            if (n_skip > r->to_skip)
+                n_skip = (size_t)r->to_skip;
+            r->in_pos += n_skip;
+            r->to_skip -= n_skip;
             if (r->to_skip == 0 && r->careful)
                 set_limit(r, r->end);
-        } else if (!(r->in_frame ? step_frame(r, &out, result) : next_frame(r, result))) {
+        } else if (!(r->in_frame ? step_frame(r, out, result) : next_frame(r, result))) {
             break;
         }
     }
     if (r->source->compressed)
-        result->n = out.pos;
+        result->n = out->pos - begin;
     result->position = r->next;
 }

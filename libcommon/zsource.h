@@ -1,5 +1,7 @@
 /* The bytes of a capture: a file or a pipe, plain or zstd, decompressed piece by piece. Frames are
- * fed to zstd block by block, so that all that stands before a damaged block comes out. */
+ * fed to zstd block by block, so that all that stands before a damaged block comes out. A frame
+ * that is known to be small is decompressed into one piece of memory as a whole: zstd then keeps no
+ * copy of its own of what it needs to look back at. */
 #ifndef S3_ZSOURCE_H
 #define S3_ZSOURCE_H
 
@@ -27,8 +29,10 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e);
 void zsource_close(struct zsource *s);
 
 /* The end of the run of frames that begins at `start`, of at least min_bytes where the file has
- * them; s->size where the rest is damaged beyond finding a frame. Seekable sources only. */
-uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes);
+ * them; s->size where the rest is damaged beyond finding a frame. *text_bound is what no frame of
+ * the run holds more bytes of text than, 0 where that is not known. Seekable sources only. */
+uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes,
+                           uint64_t *text_bound);
 
 enum zevent {
     ZEVENT_MORE,      /* the buffer is full */
@@ -58,8 +62,15 @@ void zreader_free(struct zreader *r);
  * those behind it along (sources that can seek only; costs a look at every block header). */
 void zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
                    bool careful);
-/* Fills buf with up to cap bytes. */
-void zreader_read(struct zreader *r, char *buf, size_t cap, struct zresult *result);
+/* Each frame of the range just begun has at most cap bytes of text, and zreader_read may put a
+ * whole one into its buffer, piece by piece. False: this zstd cannot do that; all stays as it was.
+ */
+bool zreader_hold_frames(struct zreader *r, size_t cap);
+/* What of the current frame is in the buffer; 0 between frames, and where frames are not held. */
+size_t zreader_n_held(const struct zreader *r);
+/* Puts n bytes into buf, or fewer before an event. Where whole frames are held, they go behind what
+ * is held, may be up to a block more, and buf must stay the same from call to call. */
+void zreader_read(struct zreader *r, char *buf, size_t n, struct zresult *result);
 
 /* Of the current range, so far. */
 uint64_t zreader_n_frames(const struct zreader *r);
