@@ -112,7 +112,8 @@ $(B)/analyze/%.o: INCLUDES = -Ianalyze -Ilibcommon $(call pkg_cflags,$(ANALYZE_P
 $(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
-$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o: HOT_CFLAGS = $(if $(SAN),,-O3)
+$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o \
+	$(B)/analyze/statistics.o $(B)/analyze/latency.o: HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
 # Files that change only when what they hold does: compiler and flags, version, lists of sources.

@@ -1,5 +1,7 @@
 #include "latency.h"
 
+#include "dataset.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,19 @@ void latency_fini(struct latency *l)
     free(l->wanted);
     kept_fini(&l->near);
     kept_fini(&l->kept);
+}
+
+void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    uint64_t *count = l->count, *excess = l->excess;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] == PACKED_NONE)
+            continue;
+        size_t bucket = hist_index(v[i]);
+        count[bucket]++;
+        if (excess != NULL)
+            excess[bucket] += (uint64_t)(v[i] - hist_lower(bucket));
+    }
 }
 
 /* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
@@ -83,6 +98,68 @@ bool latency_aim(struct latency *l, struct err *e)
     return (l->n_above != NULL && l->n_requests != NULL && l->near.v != NULL &&
             l->near.segment != NULL) ||
            err_set(e, "out of memory");
+}
+
+/* Latencies that are looked at together for one near a quantile: hardly any is. */
+#define GROUP 16
+
+/* The buckets of the quantiles as packed values; one that no value is in where they have none. */
+struct near {
+    uint32_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
+};
+
+static struct near near_of(const struct latency *l)
+{
+    struct near b;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        bool none = l->upper[q] >= PACKED_NONE;
+        b.lower[q] = none ? PACKED_NONE : (uint32_t)l->lower[q];
+        b.upper[q] = none ? PACKED_NONE : (uint32_t)l->upper[q];
+    }
+    return b;
+}
+
+static bool any_near(const struct near *b, const uint32_t v[GROUP])
+{
+    uint32_t any = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        for (size_t i = 0; i < GROUP; i++)
+            any |= v[i] - b->lower[q] <= b->upper[q] - b->lower[q];
+    return any;
+}
+
+static void keep_near(struct latency *l, const struct near *b, uint32_t v, size_t segment)
+{
+    size_t q = 0;
+    while (q < STATISTICS_N_QUANTILES && v > b->upper[q])
+        q++;
+    if (v == PACKED_NONE || q == STATISTICS_N_QUANTILES || v < b->lower[q])
+        return;
+    l->near.v[l->near.n] = v;
+    l->near.segment[l->near.n++] = (uint32_t)segment;
+}
+
+void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
+{
+    const struct near b = near_of(l);
+    int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
+    uint32_t n_none = 0;
+    for (size_t i = 0; i < n; i++)
+        n_none += v[i] == PACKED_NONE;
+    int64_t n_left = (int64_t)(n - n_none);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        uint32_t n_more = 0;
+        for (size_t i = 0; i < n; i++)
+            n_more += v[i] > b.upper[q];
+        n_more -= b.upper[q] < PACKED_NONE ? n_none : 0;
+        n_above[q] += n_left - n_more;
+        n_left = n_more;
+    }
+    n_above[STATISTICS_N_QUANTILES] += n_left;
+    for (size_t i = 0; i < n; i += GROUP)
+        if (n - i < GROUP || any_near(&b, v + i))
+            for (size_t k = i; k < n && k < i + GROUP; k++)
+                keep_near(l, &b, v[k], segment);
 }
 
 static int compare_size(const void *a, const void *b)
@@ -167,6 +244,14 @@ bool latency_plan(struct latency *l, struct err *e)
     }
     free(n_above);
     return ok && want_buckets(l, e);
+}
+
+void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    const bool *wanted = l->wanted;
+    for (size_t i = 0; i < n && l->n > 0; i++)
+        if (wanted[hist_index(v[i])] && v[i] != PACKED_NONE)
+            l->kept.v[l->kept.n++] = v[i];
 }
 
 /* Solves for the residual life with the latencies of its bucket. */

@@ -70,6 +70,9 @@ static inline void latency_count(struct latency *l, int64_t v)
         l->excess[bucket] += (uint64_t)(v - hist_lower(bucket));
 }
 
+/* Packed values, none of them wide; those that are PACKED_NONE are left out. So below. */
+void latency_count_packed(struct latency *l, const uint32_t *v, size_t n);
+
 bool latency_aim(struct latency *l, struct err *e);
 
 /* A latency of a request that ends in `segment`. */
@@ -86,6 +89,9 @@ static inline void latency_split(struct latency *l, int64_t v, size_t segment)
     l->n_above[segment * LATENCY_N_CLASSES + class]++;
 }
 
+/* Latencies of requests that all end in `segment`. */
+void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment);
+
 bool latency_plan(struct latency *l, struct err *e);
 
 static inline void latency_collect(struct latency *l, int64_t v)
@@ -94,6 +100,8 @@ static inline void latency_collect(struct latency *l, int64_t v)
     if (l->wanted[hist_index(v)])
         l->kept.v[l->kept.n++] = v;
 }
+
+void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n);
 
 /* `residual_ns` has STATISTICS_N_RESIDUALS places, or is NULL. */
 bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,

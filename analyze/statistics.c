@@ -1,5 +1,6 @@
 #include "statistics.h"
 
+#include "flow.h"
 #include "latency.h"
 #include "segment.h"
 
@@ -7,193 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Amounts in fixed point, 2^-40 of a byte or object, so that no sum depends on the order of rows.
- */
-#define FIXED_BITS 40
-#define FIXED_ONE  0x1p40
-
-static inline __int128 to_fixed(int64_t amount)
-{
-    return (__int128)amount << FIXED_BITS;
-}
-
 /* Above that segments get longer than statistics.md says. */
 #define MAX_SEGMENTS 100000
 
-/* Hosts x segments that the imbalance of hosts is judged by; with more hosts segments are joined.
- */
-#define MAX_HOST_CELLS 1000000
-
-/* ---- Where a request lies ---- */
-
-struct window {
-    int64_t start_ns, end_ns;
-    struct segment_grid grid; /* the rest up to end_ns is the tail */
-};
-
-/* A request's way over the segments. */
-struct way {
-    size_t first, last;
-    double per_ns;                                /* 1 / duration */
-    double in_first_ns, in_middle_ns, in_last_ns; /* in_middle: in each segment between */
-    double in_tail_ns;
-    bool touches; /* some segment */
-};
-
-static struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
-{
-    const struct segment_grid *g = &w->grid;
-    struct way p = {.per_ns = 1 / (double)(end_ns - start_ns)};
-    int64_t from = start_ns > g->start_ns ? start_ns : g->start_ns;
-    int64_t to = end_ns < g->end_ns ? end_ns : g->end_ns;
-    if (from < to) {
-        p.touches = true;
-        p.first = segment_grid_index(g, from);
-        p.last = to == g->end_ns ? g->n - 1 : segment_grid_index(g, to);
-        p.in_middle_ns = (double)g->length_ns;
-        p.in_last_ns = (double)(to - (g->start_ns + (int64_t)p.last * g->length_ns));
-        if (p.first == p.last)
-            p.in_last_ns = (double)(to - from);
-        else
-            p.in_first_ns = (double)(g->start_ns + (int64_t)(p.first + 1) * g->length_ns - from);
-    }
-    from = start_ns > g->end_ns ? start_ns : g->end_ns;
-    to = end_ns < w->end_ns ? end_ns : w->end_ns;
-    if (from < to)
-        p.in_tail_ns = (double)(to - from);
-    return p;
-}
-
-/* ---- Sums per segment ---- */
-
-struct flow {
-    __int128 *in;   /* by segment */
-    __int128 *over; /* differences of what requests that run over a whole segment add to it */
-    __int128 tail;
-};
-
-static bool flow_init(struct flow *f, size_t n)
-{
-    *f = (struct flow){.in = calloc(n + 1, sizeof *f->in), .over = calloc(n + 2, sizeof *f->over)};
-    return f->in != NULL && f->over != NULL;
-}
-
-static void flow_fini(struct flow *f)
-{
-    free(f->in);
-    free(f->over);
-}
-
-static void flow_add_parts(struct flow *f, const struct way *p, int64_t amount)
-{
-    double per_ns = (double)amount * p->per_ns * FIXED_ONE;
-    if (p->touches) {
-        f->in[p->first] += (__int128)(per_ns * p->in_first_ns);
-        f->in[p->last] += (__int128)(per_ns * p->in_last_ns);
-        if (p->last > p->first + 1) {
-            __int128 part = (__int128)(per_ns * p->in_middle_ns);
-            f->over[p->first + 1] += part;
-            f->over[p->last] -= part;
-        }
-    }
-    f->tail += (__int128)(per_ns * p->in_tail_ns);
-}
-
-/* All of it in segment j. */
-static inline void flow_add(struct flow *f, size_t j, int64_t amount)
-{
-    f->in[j] += to_fixed(amount);
-}
-
-/* Amounts per second of the n segments; returns the amount in the whole window. */
-static double flow_rates(const struct flow *f, size_t n, int64_t segment_ns, double *rate)
-{
-    __int128 all = f->tail, over = 0;
-    for (size_t j = 0; j < n; j++) {
-        over += f->over[j];
-        rate[j] = (double)(f->in[j] + over) / FIXED_ONE / ((double)segment_ns / 1e9);
-        all += f->in[j] + over;
-    }
-    return (double)all / FIXED_ONE;
-}
-
-/* What goes on at each host, on segments of the window's or some of them joined. */
-struct by_host {
-    const uint32_t *of_place; /* NULL: not wanted */
-    size_t n_hosts, n;        /* segments */
-    struct window window;
-    struct flow *flow; /* by host */
-    struct host_cell {
-        int64_t n, ns; /* successful requests that ended, and their durations */
-    } * ended;         /* host x segment */
-    int64_t *n_by_host;
-};
-
-static bool by_host_init(struct by_host *h, const struct statistics_input *in,
-                         const struct window *w)
-{
-    size_t n_hosts = in->hosts != NULL ? in->hosts->n : 0, n_joined = 1;
-    *h = (struct by_host){.window = *w};
-    if (n_hosts < 2)
-        return true;
-    while (w->grid.n / n_joined > MAX_HOST_CELLS / n_hosts)
-        n_joined++;
-    h->n = w->grid.n / n_joined;
-    h->n_hosts = n_hosts;
-    h->of_place = in->hosts->of_place;
-    segment_grid_init(&h->window.grid, w->grid.start_ns, (int64_t)n_joined * w->grid.length_ns,
-                      h->n);
-    h->flow = calloc(n_hosts, sizeof *h->flow);
-    h->ended = calloc(n_hosts * h->n + 1, sizeof *h->ended);
-    h->n_by_host = calloc(n_hosts, sizeof *h->n_by_host);
-    bool ok = h->flow != NULL && h->ended != NULL && h->n_by_host != NULL;
-    for (size_t k = 0; ok && k < n_hosts; k++)
-        ok = flow_init(&h->flow[k], h->n);
-    return ok;
-}
-
-static void by_host_fini(struct by_host *h)
-{
-    for (size_t k = 0; h->flow != NULL && k < h->n_hosts; k++)
-        flow_fini(&h->flow[k]);
-    free(h->flow);
-    free(h->ended);
-    free(h->n_by_host);
-}
-
-/* A successful request. */
-static void by_host_add(struct by_host *h, uint32_t place, int64_t start_ns, int64_t end_ns,
-                        int64_t amount)
-{
-    const struct segment_grid *g = &h->window.grid;
-    size_t k = h->of_place[place];
-    if (end_ns >= g->start_ns && end_ns < g->end_ns) {
-        size_t j = segment_grid_index(g, end_ns);
-        struct host_cell *cell = &h->ended[k * h->n + j];
-        cell->n++;
-        cell->ns += end_ns - start_ns;
-        h->n_by_host[k]++;
-        if (start_ns >= g->start_ns + (int64_t)j * g->length_ns) {
-            flow_add(&h->flow[k], j, amount);
-            return;
-        }
-    }
-    struct way p = way_over(&h->window, start_ns, end_ns);
-    if (start_ns < end_ns)
-        flow_add_parts(&h->flow[k], &p, amount);
-}
-
 /* ---- The passes over the rows ---- */
+
+/* Recorded rows are about in order of time: most chunks of them lie within one segment. Their rows
+ * can be added without looking where each one lies. */
+#define CHUNK_ROWS 256
+#define NO_SEGMENT UINT32_MAX
 
 struct passes {
     const struct statistics_input *in;
     struct window window;
+    uint32_t
+        *chunks; /* segment of each chunk, or NO_SEGMENT; NULL: rows are looked at one by one */
     struct flow bytes, objects;
     int64_t *n_ok, *n_failed; /* ended, by segment */
     __int128 busy_ns;
     bool any_bytes;
     struct latency duration, ttfb;
-    struct by_host hosts;
+    struct flow_hosts hosts;
 };
 
 static inline size_t row_of(const struct statistics_input *in, size_t k)
@@ -201,47 +36,125 @@ static inline size_t row_of(const struct statistics_input *in, size_t k)
     return in->row != NULL ? in->row[k] : k;
 }
 
+/* Rows from .. to - 1 of those to look at, which belong to one chunk. */
+struct chunk {
+    size_t from, to;
+    uint32_t segment; /* all succeeded within it, and no value is wide; or NO_SEGMENT */
+};
+
+/* The chunk at row k; in the first pass its segment is not known yet. */
+static inline struct chunk chunk_at(const struct passes *p, size_t k)
+{
+    size_t n = p->in->n, to = n - k > CHUNK_ROWS ? k + CHUNK_ROWS : n;
+    return (struct chunk){k, to, p->chunks != NULL ? p->chunks[k / CHUNK_ROWS] : NO_SEGMENT};
+}
+
+/* Whether some value is wide, or, but for `optional`, missing. */
+static bool any_wide(const uint32_t *v, size_t n, bool optional)
+{
+    uint32_t limit = optional ? PACKED_NONE - PACKED_WIDE_BASE : PACKED_NONE - PACKED_WIDE_BASE + 1;
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any |= v[i] - PACKED_WIDE_BASE < limit;
+    return any;
+}
+
+static uint32_t segment_of(const struct table *t, const struct segment_grid *g, struct chunk c)
+{
+    size_t n = c.to - c.from;
+    uint16_t failed = 0;
+    int64_t first_start_ns = INT64_MAX, last_end_ns = INT64_MIN;
+    for (size_t i = c.from; i < c.to; i++)
+        failed |= t->error[i];
+    if (failed != 0 || any_wide(t->dur.v + c.from, n, false) ||
+        any_wide(t->bytes.v + c.from, n, false) || any_wide(t->objects.v + c.from, n, false) ||
+        any_wide(t->ttfb.v + c.from, n, true))
+        return NO_SEGMENT;
+    for (size_t i = c.from; i < c.to; i++) {
+        int64_t start_ns = t->start[i], end_ns = start_ns + (int64_t)t->dur.v[i];
+        first_start_ns = start_ns < first_start_ns ? start_ns : first_start_ns;
+        last_end_ns = end_ns > last_end_ns ? end_ns : last_end_ns;
+    }
+    if (first_start_ns < g->start_ns || last_end_ns >= g->end_ns)
+        return NO_SEGMENT;
+    size_t j = segment_grid_index(g, last_end_ns);
+    bool within = first_start_ns >= g->start_ns + (int64_t)j * g->length_ns;
+    return within ? (uint32_t)j : NO_SEGMENT;
+}
+
+static uint64_t sum_of(const uint32_t *v, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+static void sum_up_chunk(struct passes *p, struct chunk c)
+{
+    const struct table *t = p->in->table;
+    size_t n = c.to - c.from, j = c.segment;
+    uint64_t bytes = sum_of(t->bytes.v + c.from, n);
+    p->busy_ns += sum_of(t->dur.v + c.from, n);
+    p->n_ok[j] += (int64_t)n;
+    p->any_bytes |= bytes != 0;
+    flow_add(&p->bytes, j, (int64_t)bytes);
+    flow_add(&p->objects, j, (int64_t)sum_of(t->objects.v + c.from, n));
+    latency_count_packed(&p->duration, t->dur.v + c.from, n);
+    latency_count_packed(&p->ttfb, t->ttfb.v + c.from, n);
+}
+
+static void sum_up_row(struct passes *p, size_t i)
+{
+    const struct table *t = p->in->table;
+    const struct window *w = &p->window;
+    int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
+    int64_t end_ns = start_ns + duration_ns;
+    if (end_ns < w->start_ns || start_ns >= w->end_ns)
+        return;
+    int64_t from = start_ns > w->start_ns ? start_ns : w->start_ns;
+    int64_t to = end_ns < w->end_ns ? end_ns : w->end_ns;
+    p->busy_ns += to - from;
+
+    bool ended = end_ns < w->grid.end_ns;
+    size_t j = ended ? segment_grid_index(&w->grid, end_ns) : 0;
+    if (t->error[i] != 0) {
+        p->n_failed[j] += ended;
+        return;
+    }
+    int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
+    p->any_bytes |= bytes != 0;
+    if (ended) {
+        p->n_ok[j]++;
+        latency_count(&p->duration, duration_ns);
+        if (packed_has(&t->ttfb, i))
+            latency_count(&p->ttfb, packed_get(&t->ttfb, i));
+    }
+    if (ended && start_ns >= w->grid.start_ns + (int64_t)j * w->grid.length_ns) {
+        flow_add(&p->bytes, j, bytes);
+        flow_add(&p->objects, j, n_objects);
+    } else if (duration_ns > 0) {
+        struct way way = way_over(w, start_ns, end_ns);
+        flow_add_parts(&p->bytes, &way, bytes);
+        flow_add_parts(&p->objects, &way, n_objects);
+    } else { /* of no length, in the tail */
+        flow_add_tail(&p->bytes, bytes);
+        flow_add_tail(&p->objects, n_objects);
+    }
+}
+
 /* First pass: sums, and latencies by histogram bucket. */
 static void sum_up(struct passes *p)
 {
     const struct statistics_input *in = p->in;
-    const struct table *t = in->table;
-    const struct window w = p->window;
-    for (size_t k = 0; k < in->n; k++) {
-        size_t i = row_of(in, k);
-        int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
-        int64_t end_ns = start_ns + duration_ns;
-        if (end_ns < w.start_ns || start_ns >= w.end_ns)
-            continue;
-        int64_t from = start_ns > w.start_ns ? start_ns : w.start_ns;
-        int64_t to = end_ns < w.end_ns ? end_ns : w.end_ns;
-        p->busy_ns += to - from;
-
-        bool ended = end_ns < w.grid.end_ns;
-        size_t j = ended ? segment_grid_index(&w.grid, end_ns) : 0;
-        if (t->error[i] != 0) {
-            p->n_failed[j] += ended;
-            continue;
-        }
-        int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
-        p->any_bytes |= bytes != 0;
-        if (ended) {
-            p->n_ok[j]++;
-            latency_count(&p->duration, duration_ns);
-            if (packed_has(&t->ttfb, i))
-                latency_count(&p->ttfb, packed_get(&t->ttfb, i));
-        }
-        if (ended && start_ns >= w.grid.start_ns + (int64_t)j * w.grid.length_ns) {
-            flow_add(&p->bytes, j, bytes);
-            flow_add(&p->objects, j, n_objects);
-        } else if (duration_ns > 0) {
-            struct way way = way_over(&w, start_ns, end_ns);
-            flow_add_parts(&p->bytes, &way, bytes);
-            flow_add_parts(&p->objects, &way, n_objects);
-        } else { /* of no length, in the tail */
-            p->bytes.tail += to_fixed(bytes);
-            p->objects.tail += to_fixed(n_objects);
-        }
+    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
+        c = chunk_at(p, c.from);
+        if (p->chunks != NULL)
+            c.segment = p->chunks[c.from / CHUNK_ROWS] = segment_of(in->table, &p->window.grid, c);
+        if (c.segment != NO_SEGMENT)
+            sum_up_chunk(p, c);
+        for (size_t k = c.from; c.segment == NO_SEGMENT && k < c.to; k++)
+            sum_up_row(p, row_of(in, k));
     }
 }
 
@@ -257,45 +170,83 @@ static inline bool ends_in(const struct passes *p, size_t i, int64_t duration_ns
     return true;
 }
 
-static bool show_latencies(struct passes *p, struct err *e)
+/* Second pass: latencies per segment, by quantile. */
+static void split_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
-    size_t segment;
+    size_t j;
+    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
+        c = chunk_at(p, c.from);
+        if (c.segment != NO_SEGMENT) {
+            latency_split_packed(&p->duration, t->dur.v + c.from, c.to - c.from, c.segment);
+            latency_split_packed(&p->ttfb, t->ttfb.v + c.from, c.to - c.from, c.segment);
+            continue;
+        }
+        for (size_t k = c.from; k < c.to; k++) {
+            size_t i = row_of(in, k);
+            int64_t duration_ns = packed_get(&t->dur, i);
+            if (!ends_in(p, i, duration_ns, &j))
+                continue;
+            latency_split(&p->duration, duration_ns, j);
+            if (packed_has(&t->ttfb, i))
+                latency_split(&p->ttfb, packed_get(&t->ttfb, i), j);
+        }
+    }
+}
+
+/* Third pass: the latencies near the limits of the quantiles. */
+static void collect_latencies(struct passes *p)
+{
+    const struct statistics_input *in = p->in;
+    const struct table *t = in->table;
+    size_t j;
+    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
+        c = chunk_at(p, c.from);
+        if (c.segment != NO_SEGMENT) {
+            latency_collect_packed(&p->duration, t->dur.v + c.from, c.to - c.from);
+            latency_collect_packed(&p->ttfb, t->ttfb.v + c.from, c.to - c.from);
+            continue;
+        }
+        for (size_t k = c.from; k < c.to; k++) {
+            size_t i = row_of(in, k);
+            int64_t duration_ns = packed_get(&t->dur, i);
+            if (!ends_in(p, i, duration_ns, &j))
+                continue;
+            latency_collect(&p->duration, duration_ns);
+            if (packed_has(&t->ttfb, i))
+                latency_collect(&p->ttfb, packed_get(&t->ttfb, i));
+        }
+    }
+}
+
+static bool show_latencies(struct passes *p, struct err *e)
+{
     if (!latency_aim(&p->duration, e) || !latency_aim(&p->ttfb, e))
         return false;
-    for (size_t k = 0; k < in->n; k++) {
-        size_t i = row_of(in, k);
-        int64_t duration_ns = packed_get(&t->dur, i);
-        if (!ends_in(p, i, duration_ns, &segment))
-            continue;
-        latency_split(&p->duration, duration_ns, segment);
-        if (packed_has(&t->ttfb, i))
-            latency_split(&p->ttfb, packed_get(&t->ttfb, i), segment);
-    }
+    split_latencies(p);
     if (!latency_plan(&p->duration, e) || !latency_plan(&p->ttfb, e))
         return false;
-    for (size_t k = 0; k < in->n; k++) {
-        size_t i = row_of(in, k);
-        int64_t duration_ns = packed_get(&t->dur, i);
-        if (!ends_in(p, i, duration_ns, &segment))
-            continue;
-        latency_collect(&p->duration, duration_ns);
-        if (packed_has(&t->ttfb, i))
-            latency_collect(&p->ttfb, packed_get(&t->ttfb, i));
-    }
+    collect_latencies(p);
     return true;
 }
 
 static void sum_hosts(struct passes *p)
 {
-    const struct table *t = p->in->table;
+    const struct statistics_input *in = p->in;
+    const struct table *t = in->table;
     const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
-    for (size_t k = 0; k < p->in->n; k++) {
-        size_t i = row_of(p->in, k);
-        if (t->error[i] == 0)
-            by_host_add(&p->hosts, t->place[i], t->start[i], table_end(t, i),
-                        packed_get(amount, i));
+    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
+        c = chunk_at(p, c.from);
+        size_t j = c.segment != NO_SEGMENT ? c.segment / p->hosts.n_joined : SIZE_MAX;
+        for (size_t k = c.from; k < c.to; k++) {
+            size_t i = row_of(in, k);
+            if (j < p->hosts.n)
+                flow_hosts_add_within(&p->hosts, t->place[i], j, t->dur.v[i], amount->v[i]);
+            else if (t->error[i] == 0)
+                flow_hosts_add(&p->hosts, t->place[i], t->start[i], table_end(t, i),
+                               packed_get(amount, i));
+        }
     }
 }
 
@@ -348,19 +299,22 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
 }
 
 /* Round robin gives every host as many requests as the others, but for those at the ends. */
-static bool counts_are_equal(const struct by_host *h, int64_t concurrency)
+static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
 {
     int64_t least = INT64_MAX, most = 0;
     for (size_t k = 0; k < h->n_hosts; k++) {
-        least = h->n_by_host[k] < least ? h->n_by_host[k] : least;
-        most = h->n_by_host[k] > most ? h->n_by_host[k] : most;
+        int64_t n = 0;
+        for (size_t j = 0; j < h->n; j++)
+            n += h->ended[k * h->n + j].n;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
     }
     return most - least <= concurrency && most - least <= most / 50;
 }
 
 static bool fill_hosts(struct statistics *s, const struct passes *p, struct err *e)
 {
-    const struct by_host *h = &p->hosts;
+    const struct flow_hosts *h = &p->hosts;
     struct statistics_hosts *to = &s->hosts;
     size_t n = h->n;
     if (h->of_place == NULL)
@@ -379,7 +333,7 @@ static bool fill_hosts(struct statistics *s, const struct passes *p, struct err 
         if (!to->by_latency)
             flow_rates(&h->flow[k], n, h->window.grid.length_ns, x + k * n);
         for (size_t j = 0; j < n; j++) {
-            const struct host_cell *cell = &h->ended[k * n + j];
+            const struct flow_cell *cell = &h->ended[k * n + j];
             if (to->by_latency)
                 x[k * n + j] = (double)cell->ns / (double)cell->n;
             sum += x[k * n + j];
@@ -433,21 +387,25 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     size_t n = (size_t)(length_ns / width_ns);
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
     segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
+    if (in->row == NULL)
+        p->chunks = malloc((in->n / CHUNK_ROWS + 1) * sizeof *p->chunks);
     p->n_ok = calloc(n + 1, sizeof *p->n_ok);
     p->n_failed = calloc(n + 1, sizeof *p->n_failed);
-    bool ok = p->n_ok != NULL && p->n_failed != NULL && flow_init(&p->bytes, n) &&
-              flow_init(&p->objects, n) && by_host_init(&p->hosts, in, &p->window);
+    bool ok = (p->chunks != NULL || in->row != NULL) && p->n_ok != NULL && p->n_failed != NULL &&
+              flow_init(&p->bytes, n) && flow_init(&p->objects, n) &&
+              flow_hosts_init(&p->hosts, in->hosts, &p->window);
     return (ok || err_set(e, "out of memory")) && latency_init(&p->duration, n, true, e) &&
            latency_init(&p->ttfb, n, false, e);
 }
 
 static void passes_fini(struct passes *p)
 {
+    free(p->chunks);
     free(p->n_ok);
     free(p->n_failed);
     flow_fini(&p->bytes);
     flow_fini(&p->objects);
-    by_host_fini(&p->hosts);
+    flow_hosts_fini(&p->hosts);
     latency_fini(&p->duration);
     latency_fini(&p->ttfb);
 }

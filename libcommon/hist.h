@@ -18,10 +18,9 @@
 /* Bucket of a value, below HIST_N_INDEXES; a negative one goes to the bucket of 0. */
 static inline size_t hist_index(int64_t v)
 {
-    if (v < 2048)
-        return v < 0 ? 0 : (size_t)v;
-    unsigned e = 63u - (unsigned)__builtin_clzll((unsigned long long)v) - 10u;
-    return e * 1024u + (size_t)(v >> e);
+    uint64_t u = v < 0 ? 0 : (uint64_t)v;
+    unsigned e = 53u - (unsigned)__builtin_clzll(u | 1024u);
+    return e * 1024u + (size_t)(u >> e);
 }
 
 /* Smallest and largest value of bucket `index` (below HIST_N_INDEXES). */
