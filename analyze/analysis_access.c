@@ -94,7 +94,7 @@ static inline size_t bucket_of(const int64_t *edges, size_t n_buckets, int64_t b
 static inline size_t bucket_of_row(const struct table *t, size_t i, const int64_t *edges,
                                    size_t n_buckets)
 {
-    if (t->error[i] != 0 || t->object[i] == 0)
+    if (table_failed(t, i) || t->object[i] == 0)
         return n_buckets;
     if (n_buckets == 1 && edges[0] == 0 && edges[1] == INT64_MAX)
         return 0;

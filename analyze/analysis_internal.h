@@ -37,7 +37,7 @@ static inline struct attribution_request analysis_request(const struct table *t,
         .end_ns = table_end(t, i),
         .bytes = packed_get(&t->bytes, i),
         .n_objects = packed_get(&t->objects, i),
-        .ok = t->error[i] == 0,
+        .ok = !table_failed(t, i),
     };
 }
 
@@ -220,7 +220,7 @@ static inline bool rows_get(const struct rows *r, const struct rows_block *block
                             size_t *row)
 {
     *row = r->pair != NULL ? (uint32_t)(r->pair[k] >> r->shift) : k;
-    return block->all || (r->t->error[k] == 0 && r->t->start[k] >= r->range.start_ns &&
+    return block->all || (!table_failed(r->t, k) && r->t->start[k] >= r->range.start_ns &&
                           table_end(r->t, k) <= r->range.end_ns);
 }
 

@@ -60,7 +60,8 @@ bool requests_durations(void *work, struct err *e)
         return false;
     const struct packed *late = &w->rows.t->late;
     const struct parts all = one_part(&w->s->n_inside);
-    if (late->v != NULL && !sample_durations(&w->rows, &all, late, &r->response_time, NULL, 0, e))
+    if (!packed_has_none(late) &&
+        !sample_durations(&w->rows, &all, late, &r->response_time, NULL, 0, e))
         return false;
     struct client_result *clients = w->op->clients;
     return clients == NULL || sample_durations(&w->rows, &w->clients, NULL, NULL,

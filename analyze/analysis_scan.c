@@ -60,7 +60,7 @@ static void scan_places(struct scan *s, size_t b, struct sums *sums)
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
         struct scan_part *p = &parts[t.place[i]];
         p->n++;
-        if (t.error[i] != 0) {
+        if (table_failed(&t, i)) {
             p->n_errors++;
             failed = true;
             continue;
@@ -132,7 +132,7 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         struct scan_part *p = &s->parts[t->place[i]];
-        segment_starts_add(t->error[i] == 0 ? &p->ok : &p->failed, start_ns);
+        segment_starts_add(!table_failed(t, i) ? &p->ok : &p->failed, start_ns);
         p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
         struct scan_thread *thread = &s->threads[t->thread[i]];
         segment_thread_add(&s->ranges[t->thread[i]], start_ns, end_ns);
@@ -309,7 +309,7 @@ static void forget_row(struct scan *s, size_t i, bool *was_extreme)
     thread->n--;
     thread->busy_ns -= (uint64_t)packed_get(&t->dur, i);
     p->n--;
-    if (t->error[i] != 0) {
+    if (table_failed(t, i)) {
         p->n_errors--;
         return;
     }
@@ -329,7 +329,7 @@ static void look_again(struct scan *s, size_t b)
     for (size_t p = 0; p < s->n_amounts; p++)
         amounts[p] = (struct scan_amount){0, 0};
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        if (t->error[i] != 0) {
+        if (table_failed(t, i)) {
             s->blocks[b].failed = true;
             continue;
         }
@@ -345,7 +345,7 @@ static void find_sizes(struct scan *s)
     s->min_bytes = INT64_MAX;
     s->max_bytes = INT64_MIN;
     for (size_t i = 0; i < t->n; i++) {
-        if (t->error[i] != 0)
+        if (table_failed(t, i))
             continue;
         s->min_bytes = earlier(s->min_bytes, packed_get(&t->bytes, i));
         s->max_bytes = later(s->max_bytes, packed_get(&t->bytes, i));

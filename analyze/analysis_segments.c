@@ -137,7 +137,7 @@ static void add_rows(const struct segment_grid *g, const struct sink *sinks, siz
 {
     const struct table *t = scan->t;
     for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
-        if (t->error[i] != 0)
+        if (table_failed(t, i))
             continue;
         const struct attribution_request r = analysis_request(t, i);
         for (size_t k = 0; k < n_sinks; k++)
@@ -271,17 +271,19 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++) {
             size_t key = g->keys.of_place[t->place[i]];
-            if (key < from || key >= to || t->error[i] != 0)
+            if (key < from || key >= to || table_failed(t, i))
                 continue;
             int64_t start_ns = t->start[i], end_ns = table_end(t, i);
             if (end_ns < grid.start_ns || start_ns >= grid.end_ns)
                 continue;
             struct entry entry = {ENTRY_ROW + (uint32_t)k, (uint32_t)i, 0};
             if (start_ns >= grid.start_ns && end_ns < grid.end_ns &&
-                t->bytes.v[i] < PACKED_WIDE_BASE && t->objects.v[i] < PACKED_WIDE_BASE) {
+                packed_raw(&t->bytes, i) < PACKED_WIDE_BASE &&
+                packed_raw(&t->objects, i) < PACKED_WIDE_BASE) {
                 size_t segment = segment_grid_index(&grid, end_ns);
                 if (start_ns >= grid.start_ns + (int64_t)segment * grid.length_ns)
-                    entry = (struct entry){(uint32_t)segment, t->bytes.v[i], t->objects.v[i]};
+                    entry = (struct entry){(uint32_t)segment, packed_raw(&t->bytes, i),
+                                           packed_raw(&t->objects, i)};
             }
             x->v[x->next[key]++] = entry;
         }

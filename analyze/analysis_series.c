@@ -84,7 +84,7 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
             for (size_t j = 0; j < sel[i].n; j++) {
                 size_t row = selection_row(&sel[i], j);
                 int64_t end_ns = table_end(t, row);
-                if (t->error[row] != 0 || end_ns < g->start_ns || end_ns >= g->end_ns ||
+                if (table_failed(t, row) || end_ns < g->start_ns || end_ns >= g->end_ns ||
                     (ttfb && !packed_has(&t->ttfb, row)))
                     continue;
                 size_t k = segment_grid_index(g, end_ns);

@@ -85,7 +85,7 @@ static void search_block(struct ends_search *x, const struct set *s, const struc
     const struct table *t = scan->t;
     for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
         int64_t end_ns = table_end(t, i);
-        bool ok = t->error[i] == 0;
+        bool ok = !table_failed(t, i);
         ends_add(&x->whole, end_ns);
         if (ok)
             ends_add(&x->ok, end_ns);
@@ -162,7 +162,7 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++)
-            if (t->error[i] == 0)
+            if (!table_failed(t, i))
                 segment_thread_add(&threads[t->thread[i]], t->start[i], table_end(t, i));
     }
     s->ok = segment_range_all(threads, s->d->n_threads);
@@ -408,7 +408,7 @@ static void count_inside(struct set *s)
                 scan->blocks[b].max_end_ns <= s->ok.end_ns)
                 continue;
             for (size_t i = b * SCAN_BLOCK, end = scan_block_end(scan, b); i < end; i++) {
-                if (t->error[i] != 0 ||
+                if (table_failed(t, i) ||
                     (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
                     continue;
                 s->n_inside--;

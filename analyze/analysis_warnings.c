@@ -326,7 +326,7 @@ static bool about_clients(struct analysis *a, const struct operation *op)
 
 static bool about_open_loop(struct analysis *a, const struct operation *op, const struct table *t)
 {
-    if (t->late.v == NULL)
+    if (packed_has_none(&t->late))
         return true;
     int64_t n = 0, n_late = 0, most_ns = 0;
     for (size_t i = 0; i < t->n; i++) {

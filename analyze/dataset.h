@@ -1,4 +1,5 @@
-/* All requests of one or more captures as columns of numbers: about 42 bytes a request.
+/* All requests of one or more captures as columns of numbers: at most 42 bytes a request, less
+ * where a column has one value throughout.
  *
  * One table per operation type. Durations, sizes, TTFBs and object counts are packed: 32 bits where
  * the value fits, else an index into a list of wide values. Strings are interned (operations,
@@ -15,7 +16,8 @@
 
 /* Packed column of int64 values. */
 struct packed {
-    uint32_t *v;
+    uint32_t *v;   /* NULL: they are all `same` */
+    uint32_t same; /* never a wide value */
     int64_t *wide; /* values that do not fit */
     size_t n_wide, cap_wide;
 };
@@ -23,15 +25,26 @@ struct packed {
 #define PACKED_NONE      UINT32_MAX  /* no value (TTFB) */
 #define PACKED_WIDE_BASE 0xF0000000u /* v >= this: wide[v - PACKED_WIDE_BASE] */
 
+static inline uint32_t packed_raw(const struct packed *c, size_t i)
+{
+    return c->v != NULL ? c->v[i] : c->same;
+}
+
 static inline bool packed_has(const struct packed *c, size_t i)
 {
-    return c->v[i] != PACKED_NONE;
+    return packed_raw(c, i) != PACKED_NONE;
+}
+
+/* Whether no row has a value. */
+static inline bool packed_has_none(const struct packed *c)
+{
+    return c->v == NULL && c->same == PACKED_NONE;
 }
 
 /* Value i; call only if packed_has. */
 static inline int64_t packed_get(const struct packed *c, size_t i)
 {
-    uint32_t v = c->v[i];
+    uint32_t v = packed_raw(c, i);
     return __builtin_expect(v < PACKED_WIDE_BASE, 1) ? (int64_t)v : c->wide[v - PACKED_WIDE_BASE];
 }
 
@@ -51,12 +64,22 @@ struct table {
     struct packed bytes;   /* payload */
     struct packed ttfb;    /* ns, or PACKED_NONE */
     struct packed objects; /* n_objects */
-    struct packed late;    /* start - intended, ns, or PACKED_NONE; v == NULL without that column */
+    struct packed late;    /* start - intended, ns, or PACKED_NONE */
     uint64_t *object;      /* hash of `file`; 0: no key */
     uint32_t *thread;      /* index into dataset.threads */
     uint32_t *place;       /* index into dataset.places */
-    uint16_t *error;       /* 0: success, else index into dataset.errors */
+    uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
 };
+
+static inline uint16_t table_error(const struct table *t, size_t i)
+{
+    return t->error != NULL ? t->error[i] : 0;
+}
+
+static inline bool table_failed(const struct table *t, size_t i)
+{
+    return table_error(t, i) != 0;
+}
 
 static inline int64_t table_end(const struct table *t, size_t i)
 {

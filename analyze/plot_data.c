@@ -243,7 +243,7 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
     size_t bin = bin_of(&p->bins, end_ns);
     spread(p->clients[x->client_of[place->client]].value, &p->bins, start_ns, end_ns,
            1.0 / (double)p->bins.length_ns);
-    if (t->error[i] != 0) {
+    if (table_failed(t, i)) {
         p->errors[bin]++;
         return;
     }
@@ -384,7 +384,7 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
         for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
             const struct table *t = table_of(p, i);
             for (size_t k = 0; t != NULL && k < t->n; k++)
-                if (t->error[k] == 0 && t->start[k] >= inside->start_ns &&
+                if (!table_failed(t, k) && t->start[k] >= inside->start_ns &&
                     table_end(t, k) <= inside->end_ns && (!ttfb || packed_has(&t->ttfb, k)))
                     v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, k);
         }

@@ -57,7 +57,7 @@ static bool next_request(void *ctx, uint32_t *thread, struct attribution_request
         .end_ns = item->end_ns,
         .bytes = packed_get(&t->bytes, item->row),
         .n_objects = packed_get(&t->objects, item->row),
-        .ok = t->error[item->row] == 0,
+        .ok = !table_failed(t, item->row),
     };
     return true;
 }

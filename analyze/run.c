@@ -105,7 +105,7 @@ static bool fill_latencies(struct run_op *op, const struct table *t, const struc
     for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++) {
-            if (t->error[i] != 0 || t->start[i] < s->start_ns ||
+            if (table_failed(t, i) || t->start[i] < s->start_ns ||
                 table_end(t, i) > s->start_ns + s->duration_ns ||
                 (ttfb && !packed_has(&t->ttfb, i)))
                 continue;

@@ -49,29 +49,32 @@ static inline struct chunk chunk_at(const struct passes *p, size_t k)
     return (struct chunk){k, to, p->chunks != NULL ? p->chunks[k / CHUNK_ROWS] : NO_SEGMENT};
 }
 
-/* Whether some value is wide, or, but for `optional`, missing. */
-static bool any_wide(const uint32_t *v, size_t n, bool optional)
+/* Whether some value of a chunk is wide. */
+static bool any_wide(const struct packed *column, struct chunk c)
 {
-    uint32_t limit = optional ? PACKED_NONE - PACKED_WIDE_BASE : PACKED_NONE - PACKED_WIDE_BASE + 1;
+    const uint32_t *v = column->v;
     bool any = false;
-    for (size_t i = 0; i < n; i++)
-        any |= v[i] - PACKED_WIDE_BASE < limit;
+    for (size_t i = c.from; column->n_wide > 0 && i < c.to; i++)
+        any |= v[i] - PACKED_WIDE_BASE < PACKED_NONE - PACKED_WIDE_BASE;
     return any;
+}
+
+static bool any_failed(const struct table *t, struct chunk c)
+{
+    uint16_t failed = 0;
+    for (size_t i = c.from; t->error != NULL && i < c.to; i++)
+        failed |= t->error[i];
+    return failed != 0;
 }
 
 static uint32_t segment_of(const struct table *t, const struct segment_grid *g, struct chunk c)
 {
-    size_t n = c.to - c.from;
-    uint16_t failed = 0;
     int64_t first_start_ns = INT64_MAX, last_end_ns = INT64_MIN;
-    for (size_t i = c.from; i < c.to; i++)
-        failed |= t->error[i];
-    if (failed != 0 || any_wide(t->dur.v + c.from, n, false) ||
-        any_wide(t->bytes.v + c.from, n, false) || any_wide(t->objects.v + c.from, n, false) ||
-        any_wide(t->ttfb.v + c.from, n, true))
+    if (any_failed(t, c) || any_wide(&t->dur, c) || any_wide(&t->bytes, c) ||
+        any_wide(&t->objects, c) || any_wide(&t->ttfb, c))
         return NO_SEGMENT;
     for (size_t i = c.from; i < c.to; i++) {
-        int64_t start_ns = t->start[i], end_ns = start_ns + (int64_t)t->dur.v[i];
+        int64_t start_ns = t->start[i], end_ns = start_ns + (int64_t)packed_raw(&t->dur, i);
         first_start_ns = start_ns < first_start_ns ? start_ns : first_start_ns;
         last_end_ns = end_ns > last_end_ns ? end_ns : last_end_ns;
     }
@@ -82,26 +85,42 @@ static uint32_t segment_of(const struct table *t, const struct segment_grid *g, 
     return within ? (uint32_t)j : NO_SEGMENT;
 }
 
-static uint64_t sum_of(const uint32_t *v, size_t n)
+/* Of a chunk without wide or missing values. */
+static int64_t sum_of(const struct packed *column, struct chunk c)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
+    int64_t sum = 0;
+    if (column->v == NULL)
+        return (int64_t)column->same * (int64_t)(c.to - c.from);
+    for (size_t i = c.from; i < c.to; i++)
+        sum += column->v[i];
     return sum;
+}
+
+/* The values of a chunk, one behind the other. */
+static const uint32_t *values_of(const struct packed *column, struct chunk c,
+                                 uint32_t room[CHUNK_ROWS])
+{
+    if (column->v != NULL)
+        return column->v + c.from;
+    for (size_t i = 0; i < c.to - c.from; i++)
+        room[i] = column->same;
+    return room;
 }
 
 static void sum_up_chunk(struct passes *p, struct chunk c)
 {
     const struct table *t = p->in->table;
     size_t n = c.to - c.from, j = c.segment;
-    uint64_t bytes = sum_of(t->bytes.v + c.from, n);
-    p->busy_ns += sum_of(t->dur.v + c.from, n);
+    uint32_t room[CHUNK_ROWS];
+    int64_t bytes = sum_of(&t->bytes, c);
+    p->busy_ns += sum_of(&t->dur, c);
     p->n_ok[j] += (int64_t)n;
     p->any_bytes |= bytes != 0;
-    flow_add(&p->bytes, j, (int64_t)bytes);
-    flow_add(&p->objects, j, (int64_t)sum_of(t->objects.v + c.from, n));
-    latency_count_packed(&p->duration, t->dur.v + c.from, n);
-    latency_count_packed(&p->ttfb, t->ttfb.v + c.from, n);
+    flow_add(&p->bytes, j, bytes);
+    flow_add(&p->objects, j, sum_of(&t->objects, c));
+    latency_count_packed(&p->duration, values_of(&t->dur, c, room), n);
+    if (!packed_has_none(&t->ttfb))
+        latency_count_packed(&p->ttfb, values_of(&t->ttfb, c, room), n);
 }
 
 static void sum_up_row(struct passes *p, size_t i)
@@ -118,7 +137,7 @@ static void sum_up_row(struct passes *p, size_t i)
 
     bool ended = end_ns < w->grid.end_ns;
     size_t j = ended ? segment_grid_index(&w->grid, end_ns) : 0;
-    if (t->error[i] != 0) {
+    if (table_failed(t, i)) {
         p->n_failed[j] += ended;
         return;
     }
@@ -164,7 +183,7 @@ static inline bool ends_in(const struct passes *p, size_t i, int64_t duration_ns
     const struct table *t = p->in->table;
     const struct segment_grid *g = &p->window.grid;
     int64_t end_ns = t->start[i] + duration_ns;
-    if (end_ns < g->start_ns || end_ns >= g->end_ns || t->error[i] != 0)
+    if (end_ns < g->start_ns || end_ns >= g->end_ns || table_failed(t, i))
         return false;
     *segment = segment_grid_index(g, end_ns);
     return true;
@@ -175,12 +194,15 @@ static void split_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
+    uint32_t room[CHUNK_ROWS];
     size_t j;
     for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
         c = chunk_at(p, c.from);
         if (c.segment != NO_SEGMENT) {
-            latency_split_packed(&p->duration, t->dur.v + c.from, c.to - c.from, c.segment);
-            latency_split_packed(&p->ttfb, t->ttfb.v + c.from, c.to - c.from, c.segment);
+            size_t n = c.to - c.from;
+            latency_split_packed(&p->duration, values_of(&t->dur, c, room), n, c.segment);
+            if (!packed_has_none(&t->ttfb))
+                latency_split_packed(&p->ttfb, values_of(&t->ttfb, c, room), n, c.segment);
             continue;
         }
         for (size_t k = c.from; k < c.to; k++) {
@@ -200,12 +222,14 @@ static void collect_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
+    uint32_t room[CHUNK_ROWS];
     size_t j;
     for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
         c = chunk_at(p, c.from);
         if (c.segment != NO_SEGMENT) {
-            latency_collect_packed(&p->duration, t->dur.v + c.from, c.to - c.from);
-            latency_collect_packed(&p->ttfb, t->ttfb.v + c.from, c.to - c.from);
+            latency_collect_packed(&p->duration, values_of(&t->dur, c, room), c.to - c.from);
+            if (!packed_has_none(&t->ttfb))
+                latency_collect_packed(&p->ttfb, values_of(&t->ttfb, c, room), c.to - c.from);
             continue;
         }
         for (size_t k = c.from; k < c.to; k++) {
@@ -242,8 +266,9 @@ static void sum_hosts(struct passes *p)
         for (size_t k = c.from; k < c.to; k++) {
             size_t i = row_of(in, k);
             if (j < p->hosts.n)
-                flow_hosts_add_within(&p->hosts, t->place[i], j, t->dur.v[i], amount->v[i]);
-            else if (t->error[i] == 0)
+                flow_hosts_add_within(&p->hosts, t->place[i], j, packed_raw(&t->dur, i),
+                                      packed_raw(amount, i));
+            else if (!table_failed(t, i))
                 flow_hosts_add(&p->hosts, t->place[i], t->start[i], table_end(t, i),
                                packed_get(amount, i));
         }

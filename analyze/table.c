@@ -7,7 +7,7 @@
 /* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. The
  * first rows of a column get small pages, so that a short one costs little; behind them a huge page
  * begins, and the reservation is laid out so that it is aligned there. */
-#define SMALL_PAGE_ROWS ((size_t)1 << 20)
+#define SMALL_PAGE_ROWS ((size_t)1 << 18)
 #define MIN_STEP_ROWS   4096
 #define MAX_STEP_ROWS   (1u << 20)
 #define HUGE_PAGE       ((size_t)2 << 20)
@@ -19,23 +19,36 @@ struct column {
     size_t width;
 };
 
-#define MAX_COLUMNS 10
+#define N_PACKED    5
+#define MAX_COLUMNS (5 + N_PACKED)
 
+static void packed_of(const struct table *table, struct packed *c[N_PACKED])
+{
+    struct table *t = (struct table *)table; /* what may change is for the caller to know */
+
+    c[0] = &t->dur;
+    c[1] = &t->bytes;
+    c[2] = &t->ttfb;
+    c[3] = &t->objects;
+    c[4] = &t->late;
+}
+
+/* The columns that there are: others have one value throughout. */
 static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
 {
+    struct packed *packed[N_PACKED];
     size_t n = 0;
 
     c[n++] = (struct column){(void **)&t->start, sizeof *t->start};
-    c[n++] = (struct column){(void **)&t->dur.v, sizeof *t->dur.v};
-    c[n++] = (struct column){(void **)&t->bytes.v, sizeof *t->bytes.v};
-    c[n++] = (struct column){(void **)&t->ttfb.v, sizeof *t->ttfb.v};
-    c[n++] = (struct column){(void **)&t->objects.v, sizeof *t->objects.v};
     c[n++] = (struct column){(void **)&t->object, sizeof *t->object};
     c[n++] = (struct column){(void **)&t->thread, sizeof *t->thread};
     c[n++] = (struct column){(void **)&t->place, sizeof *t->place};
-    c[n++] = (struct column){(void **)&t->error, sizeof *t->error};
-    if (t->late.v)
-        c[n++] = (struct column){(void **)&t->late.v, sizeof *t->late.v};
+    if (t->error)
+        c[n++] = (struct column){(void **)&t->error, sizeof *t->error};
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        if (packed[i]->v)
+            c[n++] = (struct column){(void **)&packed[i]->v, sizeof *packed[i]->v};
     return n;
 }
 
@@ -76,9 +89,13 @@ static void touch(void *column, size_t width, size_t from, size_t to)
 bool table_init(struct table *t, uint32_t op, size_t rows)
 {
     struct column c[MAX_COLUMNS];
+    struct packed *packed[N_PACKED];
 
     memset(t, 0, sizeof *t);
     t->op = op;
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        packed[i]->same = PACKED_NONE;
     /* Where address space is limited, a smaller reservation will do: it can grow. */
     for (; rows >= MIN_STEP_ROWS; rows /= 2) {
         size_t n = columns_of(t, c), got = 0;
@@ -99,15 +116,14 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
 void table_fini(struct table *t)
 {
     struct column c[MAX_COLUMNS];
+    struct packed *packed[N_PACKED];
     size_t n = columns_of(t, c);
 
     for (size_t i = 0; i < n && t->cap; i++)
         munmap(*c[i].p, t->cap * c[i].width);
-    free(t->dur.wide);
-    free(t->bytes.wide);
-    free(t->ttfb.wide);
-    free(t->objects.wide);
-    free(t->late.wide);
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        free(packed[i]->wide);
     memset(t, 0, sizeof *t);
 }
 
@@ -153,7 +169,34 @@ bool table_reserve(struct table *t, size_t rows)
     return true;
 }
 
-bool table_add_wide(struct packed *c, size_t i, int64_t value)
+/* A column for all rows that there is room for. NULL: out of memory. */
+static void *new_column(const struct table *t, size_t width)
+{
+    void *column = reserve(t->cap, width);
+
+    if (column)
+        touch(column, width, 0, t->n_ready);
+    return column;
+}
+
+/* A column of its own for what has been one value in the first n rows. */
+static bool spread(struct table *t, struct packed *c, size_t n)
+{
+    c->v = new_column(t, sizeof *c->v);
+    for (size_t i = 0; c->v && i < n; i++)
+        c->v[i] = c->same;
+    return c->v != NULL;
+}
+
+bool table_vary(struct table *t, struct packed *c, size_t i, uint32_t raw)
+{
+    if (!spread(t, c, i))
+        return false;
+    c->v[i] = raw;
+    return true;
+}
+
+bool table_add_wide(struct table *t, struct packed *c, size_t i, int64_t value)
 {
     if (c->n_wide == c->cap_wide) {
         size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
@@ -165,29 +208,59 @@ bool table_add_wide(struct packed *c, size_t i, int64_t value)
         c->wide = grown;
         c->cap_wide = cap;
     }
+    if (!c->v && !spread(t, c, i))
+        return false;
     c->v[i] = PACKED_WIDE_BASE + (uint32_t)c->n_wide;
     c->wide[c->n_wide++] = value;
     return true;
 }
 
-/* The first row with an intended time: rows before it have none. */
-bool table_add_late(struct table *t)
+/* The memory of a new column is 0: success. */
+bool table_add_error(struct table *t, size_t i, uint16_t error)
 {
-    t->late.v = reserve(t->cap, sizeof *t->late.v);
-    if (t->late.v)
-        memset(t->late.v, 0xff, t->n * sizeof *t->late.v); /* PACKED_NONE */
-    return t->late.v != NULL;
+    t->error = new_column(t, sizeof *t->error);
+    if (t->error)
+        t->error[i] = error;
+    return t->error != NULL;
 }
 
-static bool append_packed(struct packed *c, size_t at, const struct packed *from, size_t n)
+static bool is_wide(uint32_t raw)
 {
+    return raw >= PACKED_WIDE_BASE && raw != PACKED_NONE;
+}
+
+/* Whether the first n values of `from` are all `same`. */
+static bool are_all(const struct packed *from, size_t n, uint32_t same)
+{
+    uint32_t differs = 0;
+
+    if (!from->v)
+        return from->same == same;
+    for (size_t i = 0; i < n; i++)
+        differs |= from->v[i] ^ same;
+    return differs == 0;
+}
+
+static bool append_packed(struct table *t, struct packed *c, const struct packed *from, size_t n)
+{
+    size_t at = t->n;
+
+    if (at == 0 && !is_wide(packed_raw(from, 0)))
+        c->same = packed_raw(from, 0);
+    if (!c->v && are_all(from, n, c->same))
+        return true;
+    if (!c->v && !spread(t, c, at))
+        return false;
+    for (size_t i = 0; !from->v && i < n; i++)
+        c->v[at + i] = from->same;
+    if (!from->v)
+        return true;
     memcpy(c->v + at, from->v, n * sizeof *c->v);
     if (from->n_wide == 0)
         return true;
     for (size_t i = 0; i < n; i++) {
-        uint32_t v = from->v[i];
-        if (v >= PACKED_WIDE_BASE && v != PACKED_NONE &&
-            !table_add_wide(c, at + i, from->wide[v - PACKED_WIDE_BASE]))
+        if (is_wide(from->v[i]) &&
+            !table_add_wide(t, c, at + i, from->wide[from->v[i] - PACKED_WIDE_BASE]))
             return false;
     }
     return true;
@@ -196,29 +269,29 @@ static bool append_packed(struct packed *c, size_t at, const struct packed *from
 bool table_append(struct table *t, const struct table *from, const uint32_t *places,
                   const uint16_t *errors)
 {
+    struct packed *packed[N_PACKED], *from_packed[N_PACKED];
     size_t at = t->n, n = from->n;
 
     if (n == 0)
         return true;
-    if (!table_reserve(t, n) || (from->late.v && !t->late.v && !table_add_late(t)))
+    if (!table_reserve(t, n))
         return false;
     memcpy(t->start + at, from->start, n * sizeof *t->start);
     memcpy(t->object + at, from->object, n * sizeof *t->object);
     memcpy(t->thread + at, from->thread, n * sizeof *t->thread);
     for (size_t i = 0; i < n; i++)
         t->place[at + i] = places[from->place[i]];
-    for (size_t i = 0; i < n; i++)
-        t->error[at + i] = errors[from->error[i]];
-    if (!append_packed(&t->dur, at, &from->dur, n) ||
-        !append_packed(&t->bytes, at, &from->bytes, n) ||
-        !append_packed(&t->ttfb, at, &from->ttfb, n) ||
-        !append_packed(&t->objects, at, &from->objects, n))
-        return false;
-    if (from->late.v) {
-        if (!append_packed(&t->late, at, &from->late, n))
+    packed_of(t, packed);
+    packed_of(from, from_packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        if (!append_packed(t, packed[i], from_packed[i], n))
             return false;
-    } else if (t->late.v) {
-        memset(t->late.v + at, 0xff, n * sizeof *t->late.v); /* PACKED_NONE */
+    for (size_t i = 0; (t->error || from->error) && i < n; i++) {
+        uint16_t error = errors[table_error(from, i)];
+        if (t->error)
+            t->error[at + i] = error;
+        else if (error && !table_add_error(t, at + i, error))
+            return false;
     }
     t->n += n;
     return true;
@@ -226,23 +299,28 @@ bool table_append(struct table *t, const struct table *from, const uint32_t *pla
 
 void table_clear(struct table *t)
 {
+    struct packed *packed[N_PACKED];
+
     t->n = 0;
-    t->dur.n_wide = t->bytes.n_wide = t->ttfb.n_wide = t->objects.n_wide = t->late.n_wide = 0;
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        packed[i]->n_wide = 0;
 }
 
 void table_move_row(struct table *t, size_t to, size_t from)
 {
+    struct packed *packed[N_PACKED];
+
     t->start[to] = t->start[from];
-    t->dur.v[to] = t->dur.v[from];
-    t->bytes.v[to] = t->bytes.v[from];
-    t->ttfb.v[to] = t->ttfb.v[from];
-    t->objects.v[to] = t->objects.v[from];
-    if (t->late.v)
-        t->late.v[to] = t->late.v[from];
     t->object[to] = t->object[from];
     t->thread[to] = t->thread[from];
     t->place[to] = t->place[from];
-    t->error[to] = t->error[from];
+    if (t->error)
+        t->error[to] = t->error[from];
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        if (packed[i]->v)
+            packed[i]->v[to] = packed[i]->v[from];
 }
 
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),

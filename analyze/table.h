@@ -44,24 +44,34 @@ void table_clear(struct table *t);
 
 /* ---- */
 
-/* Slow parts of table_add. */
-bool table_add_wide(struct packed *c, size_t i, int64_t value);
-bool table_add_late(struct table *t);
+/* Slow parts of table_add: row i is the first that differs from those before it, or has a value
+ * that does not fit, or is the first that failed. */
+bool table_vary(struct table *t, struct packed *c, size_t i, uint32_t raw);
+bool table_add_wide(struct table *t, struct packed *c, size_t i, int64_t value);
+bool table_add_error(struct table *t, size_t i, uint16_t error);
 
-static inline bool table_put(struct packed *c, size_t i, int64_t value)
+static inline bool table_put_raw(struct table *t, struct packed *c, size_t i, uint32_t raw)
 {
-    if (__builtin_expect(value < 0 || value >= (int64_t)PACKED_WIDE_BASE, 0))
-        return table_add_wide(c, i, value);
-    c->v[i] = (uint32_t)value;
+    if (c->v != NULL)
+        c->v[i] = raw;
+    else if (i == 0)
+        c->same = raw;
+    else if (c->same != raw)
+        return table_vary(t, c, i, raw);
     return true;
 }
 
-static inline bool table_put_optional(struct packed *c, size_t i, int64_t value)
+static inline bool table_put(struct table *t, struct packed *c, size_t i, int64_t value)
 {
-    if (value != RECORD_NO_TIME)
-        return table_put(c, i, value);
-    c->v[i] = PACKED_NONE;
-    return true;
+    if (__builtin_expect(value < 0 || value >= (int64_t)PACKED_WIDE_BASE, 0))
+        return table_add_wide(t, c, i, value);
+    return table_put_raw(t, c, i, (uint32_t)value);
+}
+
+static inline bool table_put_optional(struct table *t, struct packed *c, size_t i, int64_t value)
+{
+    return value != RECORD_NO_TIME ? table_put(t, c, i, value)
+                                   : table_put_raw(t, c, i, PACKED_NONE);
 }
 
 static inline bool table_add(struct table *t, const struct table_row *r)
@@ -69,19 +79,19 @@ static inline bool table_add(struct table *t, const struct table_row *r)
     size_t i = t->n++;
     bool ok = true;
 
-    if (__builtin_expect(r->late != RECORD_NO_TIME && !t->late.v, 0) && !table_add_late(t))
-        return false;
     t->start[i] = r->start;
     t->object[i] = r->object;
     t->thread[i] = r->thread;
     t->place[i] = r->place;
-    t->error[i] = r->error;
-    ok &= table_put(&t->dur, i, r->dur);
-    ok &= table_put(&t->bytes, i, r->bytes);
-    ok &= table_put_optional(&t->ttfb, i, r->ttfb);
-    ok &= table_put(&t->objects, i, r->objects);
-    if (__builtin_expect(t->late.v != NULL, 0))
-        ok &= table_put_optional(&t->late, i, r->late);
+    ok &= table_put(t, &t->dur, i, r->dur);
+    ok &= table_put(t, &t->bytes, i, r->bytes);
+    ok &= table_put_optional(t, &t->ttfb, i, r->ttfb);
+    ok &= table_put(t, &t->objects, i, r->objects);
+    ok &= table_put_optional(t, &t->late, i, r->late);
+    if (t->error != NULL)
+        t->error[i] = r->error;
+    else if (r->error != 0)
+        ok &= table_add_error(t, i, r->error);
     return ok;
 }
 
