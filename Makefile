@@ -7,6 +7,7 @@
 #   make bench-load            cost and clock of s3load
 #   make pictures              draws those of the README
 #   make bench-stats           false alarms, coverage and power of the statistics, simulated
+#   make coverage mutants      what the tests run, and which mistakes they find (tests/coverage.mk)
 #   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
 #   make uninstall clean dist distcheck format format-check layering
 #
@@ -112,7 +113,7 @@ $(B)/analyze/%.o: INCLUDES = -Ianalyze -Ilibcommon $(call pkg_cflags,$(ANALYZE_P
 $(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
-$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o \
+$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o $(B)/analyze/dataset_unit.o \
 	$(B)/analyze/statistics.o $(B)/analyze/latency.o: HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
@@ -258,6 +259,8 @@ distcheck: dist
 	@left=$$(find build/distcheck/root -type f); \
 		if [ -n "$$left" ]; then echo "left behind: $$left"; exit 1; fi
 	rm -rf build/distcheck
+
+include tests/coverage.mk
 
 FORCE:
 .PHONY: all tests check demo bench bench-load bench-stats pictures layering format format-check docs install uninstall \

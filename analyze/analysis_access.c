@@ -10,6 +10,7 @@
 #define FIRST_OBJECTS 1024 /* the hash table has room for */
 #define FEW_OBJECTS   8192 /* whose hash table stays in the cache as a whole */
 #define PREFETCH      32   /* rows ahead */
+#define SLOTS_EACH    4    /* of the hash table, per object: few rows look at more than one */
 
 /* Hashes of keys are taken as evenly spread, but not which bits: this spreads all of them upwards.
  */
@@ -30,7 +31,7 @@ struct object_table {
     struct object *v;
     size_t n, cap;
     uint32_t *slot; /* index into v + 1; 0: free */
-    size_t mask;    /* slots in use - 1; at least half of them stay free */
+    size_t mask;    /* slots in use - 1 */
 };
 
 static size_t slot_of(const struct object_table *o, uint64_t hash)
@@ -48,12 +49,12 @@ static bool object_table_grow(struct object_table *o)
     if (v == NULL)
         return false;
     o->v = v;
-    uint32_t *slot = calloc(cap * 2, sizeof *slot);
+    uint32_t *slot = calloc(cap * SLOTS_EACH, sizeof *slot);
     if (slot == NULL)
         return false;
     free(o->slot);
     o->slot = slot;
-    o->mask = cap * 2 - 1;
+    o->mask = cap * SLOTS_EACH - 1;
     o->cap = cap;
     for (size_t i = 0; i < o->n; i++)
         slot[slot_of(o, v[i].hash)] = (uint32_t)i + 1;
@@ -64,7 +65,7 @@ static bool object_table_grow(struct object_table *o)
 static void object_table_clear(struct object_table *o, size_t n_rows)
 {
     size_t n_slots = 64;
-    while (n_slots < 2 * n_rows && n_slots < 2 * o->cap)
+    while (n_slots < SLOTS_EACH * n_rows && n_slots < SLOTS_EACH * o->cap)
         n_slots *= 2;
     o->mask = n_slots - 1;
     o->n = 0;

@@ -204,12 +204,56 @@ static void counted_fini(struct counted *c)
     free(c->wanted);
 }
 
+/* Whether all rows of a block count, and their values are those of the column, none of them wide.
+ */
+static bool is_plain(const struct question *q, const struct rows_block *block)
+{
+    return block->all && q->rows->pair == NULL && q->plus == NULL && q->column->v != NULL &&
+           q->column->n_wide == 0 && q->parts->of_class == NULL;
+}
+
+static inline size_t part_of_place(const struct question *q, size_t row)
+{
+    return q->parts->of_place != NULL ? q->parts->of_place[q->rows->t->place[row]] : 0;
+}
+
+static void count_plain(struct counted *c, const struct question *q, const struct rows_block *block,
+                        struct figures *by_part)
+{
+    /* Of a block: far below 64 bits. */
+    struct {
+        uint64_t n, sum, squares_low, squares_high;
+    } sums[COUNTED_MAX_PARTS] = {{0}};
+    const uint32_t *v = q->column->v;
+    for (size_t row = block->from; row < block->to; row++) {
+        if (v[row] == PACKED_NONE)
+            continue;
+        size_t p = part_of_place(q, row);
+        uint64_t square = (uint64_t)v[row] * v[row];
+        sums[p].n++;
+        sums[p].sum += v[row];
+        sums[p].squares_low += (uint32_t)square;
+        sums[p].squares_high += square >> 32;
+        hist_picker_count32(&c->parts[p], v[row]);
+    }
+    for (size_t p = 0; p < q->parts->n; p++) {
+        struct sums *to = &by_part[p].sums;
+        to->n += (int64_t)sums[p].n;
+        to->sum += sums[p].sum;
+        to->small_squares += ((unsigned __int128)sums[p].squares_high << 32) + sums[p].squares_low;
+    }
+}
+
 static void count_values(struct counted *c, const struct question *q, struct figures *by_part)
 {
     size_t row;
     int64_t v;
     for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
+        if (is_plain(q, &block)) {
+            count_plain(c, q, &block, by_part);
+            continue;
+        }
         for (size_t k = block.from; k < block.to; k++) {
             if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
                 continue;
@@ -220,19 +264,36 @@ static void count_values(struct counted *c, const struct question *q, struct fig
     }
 }
 
+static inline void collect_value(struct counted *c, size_t part, int64_t v)
+{
+    hist_picker_collect(&c->parts[part], v);
+    if (c->with_all)
+        hist_picker_collect(&c->all, v);
+}
+
+static void collect_plain(struct counted *c, const struct question *q,
+                          const struct rows_block *block)
+{
+    const uint32_t *v = q->column->v;
+    for (size_t row = block->from; row < block->to; row++)
+        if (c->wanted[hist_index32(v[row])] && v[row] != PACKED_NONE)
+            collect_value(c, part_of_place(q, row), v[row]);
+}
+
 static void collect_values(struct counted *c, const struct question *q)
 {
     size_t row;
     int64_t v;
     for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
+        if (is_plain(q, &block)) {
+            collect_plain(c, q, &block);
+            continue;
+        }
         for (size_t k = block.from; k < block.to; k++) {
-            if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v) ||
-                !c->wanted[hist_index(v)])
-                continue;
-            hist_picker_collect(&c->parts[part_of(q->parts, q->rows->t, row)], v);
-            if (c->with_all)
-                hist_picker_collect(&c->all, v);
+            if (rows_get(q->rows, &block, k, &row) && value_of(q, row, &v) &&
+                c->wanted[hist_index(v)])
+                collect_value(c, part_of(q->parts, q->rows->t, row), v);
         }
     }
 }

@@ -87,10 +87,19 @@ static inline uint64_t last_word(struct slice s)
     return s.n >= 8 ? load8(s.p + s.n - 8) : first_word(s);
 }
 
-/* Whether a is b, whose first or last word is the same. */
+/* Whether a is b, whose first or last word is the same. Most names are short. */
 static inline bool same(struct slice a, struct slice b)
 {
-    return a.n == b.n && (a.n <= 8 || memcmp(a.p, b.p, a.n) == 0);
+    if (a.n != b.n)
+        return false;
+    if (a.n <= 8)
+        return true;
+    uint64_t differ = (load8(a.p) ^ load8(b.p)) | (load8(a.p + a.n - 8) ^ load8(b.p + a.n - 8));
+    if (a.n <= 16 || differ)
+        return !differ;
+    return ((load8(a.p + 8) ^ load8(b.p + 8)) | (load8(a.p + a.n - 16) ^ load8(b.p + a.n - 16))) ==
+               0 &&
+           (a.n <= 32 || memcmp(a.p + 16, b.p + 16, a.n - 32) == 0);
 }
 
 static bool add_part(struct dataset_unit *u, struct err *e)
@@ -208,12 +217,14 @@ static inline int64_t max_of(int64_t a, int64_t b)
 bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
 {
     for (const struct record *r = rows; r < rows + n; r++) {
-        const struct dataset_unit_recent *g = group_of(u, r, e);
-        if (!g)
-            return false;
         u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
         u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
         u->top_thread = max_of(u->top_thread, r->thread);
+    }
+    for (const struct record *r = rows; r < rows + n; r++) {
+        const struct dataset_unit_recent *g = group_of(u, r, e);
+        if (!g)
+            return false;
         struct dataset_unit_choice choice = u->choices[g->group];
         if (!choice.in_span)
             continue;

@@ -45,7 +45,7 @@ void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (v[i] == PACKED_NONE)
             continue;
-        size_t bucket = hist_index(v[i]);
+        size_t bucket = hist_index32(v[i]);
         count[bucket]++;
         if (excess != NULL)
             excess[bucket] += (uint64_t)(v[i] - hist_lower(bucket));
@@ -250,7 +250,7 @@ void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
 {
     const bool *wanted = l->wanted;
     for (size_t i = 0; i < n && l->n > 0; i++)
-        if (wanted[hist_index(v[i])] && v[i] != PACKED_NONE)
+        if (wanted[hist_index32(v[i])] && v[i] != PACKED_NONE)
             l->kept.v[l->kept.n++] = v[i];
 }
 
