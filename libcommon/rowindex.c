@@ -13,6 +13,9 @@ struct masks {
     uint64_t seps, lines, quotes;
 };
 
+/* Delimiters and newlines that a block has at most, but for rare ones. */
+#define USUAL_SEPS 10
+
 enum rowindex_kind rowindex_best_kind(void)
 {
 #ifdef HAVE_X86
@@ -39,8 +42,8 @@ void rowindex_fini(struct rowindex *ix)
 
 static bool make_room(struct rowindex *ix, size_t cap)
 {
-    /* Appending writes up to 8 entries beyond the ones that count. */
-    size_t n = cap + ROWINDEX_GUARD + 16;
+    /* Appending writes up to USUAL_SEPS entries beyond the ones that count. */
+    size_t n = cap + ROWINDEX_GUARD + USUAL_SEPS;
 
     rowindex_fini(ix);
     uint32_t *seps = malloc((n + 1) * sizeof *seps);
@@ -69,23 +72,25 @@ static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uin
 {
     unsigned n = (unsigned)__builtin_popcountll(mask);
 
-    /* A block of 64 bytes rarely has more than 8: writing 8 without looking beats counting. */
-    for (int i = 0; i < 8; i++) {
+    /* A block of 64 bytes rarely has more: writing as many without looking beats counting. */
+    for (int i = 0; i < USUAL_SEPS; i++) {
         out[i] = base + lowest(mask);
         mask &= mask - 1;
     }
-    for (unsigned i = 8; i < n; i++) {
+    for (unsigned i = USUAL_SEPS; i < n; i++) {
         out[i] = base + lowest(mask);
         mask &= mask - 1;
     }
     return out + n;
 }
 
-/* The same for bits of which there are few. */
+/* The same for bits of which there is hardly ever more than one: no branch on whether there is. */
 static inline __attribute__((always_inline)) uint32_t *append_few(uint32_t *out, uint64_t mask,
                                                                   uint32_t base)
 {
-    for (; mask; mask &= mask - 1)
+    *out = base + lowest(mask);
+    out += mask != 0;
+    for (mask &= mask - 1; __builtin_expect(mask != 0, 0); mask &= mask - 1)
         *out++ = base + lowest(mask);
     return out;
 }
