@@ -2,6 +2,7 @@
 
 #include "hist.h"
 #include "statistics.h"
+#include "tasks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,23 +78,37 @@ static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
     return true;
 }
 
-/* Keeps the histogram of n > 0 durations, as far as it is not empty at its ends. */
-static bool fill_counts(struct run_op *op, const int64_t *v, size_t n, struct err *e)
+/* The successful requests in the active range. */
+static inline bool is_inside(const struct statistics *s, const struct table *t, size_t i)
 {
-    size_t first = SIZE_MAX, last = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t bucket = hist_index(v[i]);
-        first = bucket < first ? bucket : first;
-        last = bucket > last ? bucket : last;
-    }
-    op->count = calloc(last - first + 1, sizeof *op->count);
-    if (op->count == NULL)
+    return !table_failed(t, i) && t->start[i] >= s->start_ns &&
+           table_end(t, i) <= s->start_ns + s->duration_ns;
+}
+
+/* Counts durations by histogram bucket, and keeps what is not empty. */
+static bool fill_counts(struct run_op *op, const struct table *t, const struct statistics *s,
+                        struct err *e)
+{
+    size_t first = 0, end = HIST_N_INDEXES;
+    uint64_t *count = calloc(HIST_N_INDEXES, sizeof *count);
+    if (count == NULL)
         return err_set(e, "out of memory");
-    op->first_bucket = first;
-    op->n_buckets = last - first + 1;
-    for (size_t i = 0; i < n; i++)
-        op->count[hist_index(v[i]) - first]++;
-    return true;
+    for (size_t i = 0; i < t->n; i++)
+        if (is_inside(s, t, i))
+            count[hist_index(packed_get(&t->dur, i))]++;
+    while (first < end && count[first] == 0)
+        first++;
+    while (first < end && count[end - 1] == 0)
+        end--;
+    if (first < end) {
+        op->count = malloc((end - first) * sizeof *op->count);
+        if (op->count != NULL)
+            memcpy(op->count, count + first, (end - first) * sizeof *op->count);
+        op->first_bucket = first;
+        op->n_buckets = end - first;
+    }
+    free(count);
+    return first == end || op->count != NULL || err_set(e, "out of memory");
 }
 
 /* Durations and TTFBs of the successful requests in the active range, of whatever sizes. */
@@ -104,19 +119,37 @@ static bool fill_latencies(struct run_op *op, const struct table *t, const struc
     bool ok = v != NULL || err_set(e, "out of memory");
     for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
         size_t n = 0;
-        for (size_t i = 0; i < t->n; i++) {
-            if (table_failed(t, i) || t->start[i] < s->start_ns ||
-                table_end(t, i) > s->start_ns + s->duration_ns ||
-                (ttfb && !packed_has(&t->ttfb, i)))
-                continue;
-            v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, i);
-        }
+        for (size_t i = 0; i < t->n; i++)
+            if (is_inside(s, t, i) && (!ttfb || packed_has(&t->ttfb, i)))
+                v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, i);
         if (n > 0)
-            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e) &&
-                 (ttfb || fill_counts(op, v, n, e));
+            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e);
     }
     free(v);
     return ok;
+}
+
+/* The same of requests of one size: the report has them. */
+static void take_latencies(struct run_op *op, const struct durations *d)
+{
+    const struct ttfb *t = &d->ttfb;
+    double *duration_ns = op->figures.duration_ns, *ttfb_ns = op->figures.ttfb_ns;
+    if (d->present) {
+        duration_ns[RUN_MEAN] = d->mean_ns;
+        duration_ns[RUN_Q50] = (double)d->p50_ns;
+        duration_ns[RUN_Q90] = (double)d->p90_ns;
+        duration_ns[RUN_Q99] = (double)d->p99_ns;
+        duration_ns[RUN_BEST] = (double)d->fastest_ns;
+        duration_ns[RUN_WORST] = (double)d->slowest_ns;
+    }
+    if (t->present) {
+        ttfb_ns[RUN_MEAN] = t->mean_ns;
+        ttfb_ns[RUN_Q50] = (double)t->p50_ns;
+        ttfb_ns[RUN_Q90] = (double)t->p90_ns;
+        ttfb_ns[RUN_Q99] = (double)t->p99_ns;
+        ttfb_ns[RUN_BEST] = (double)t->best_ns;
+        ttfb_ns[RUN_WORST] = (double)t->worst_ns;
+    }
 }
 
 /* ---- Parts ---- */
@@ -267,8 +300,12 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
-    return fill_latencies(op, t, s, e) && (!with_parts || (add_parts(op, d, t, s, RUN_HOST, e) &&
-                                                           add_parts(op, d, t, s, RUN_SIZE, e)));
+    bool one_size = from->requests.present && from->requests.single_size;
+    if (one_size)
+        take_latencies(op, &from->requests.all);
+    return (one_size || fill_latencies(op, t, s, e)) && fill_counts(op, t, s, e) &&
+           (!with_parts ||
+            (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
 }
 
 /* ---- The run ---- */
@@ -288,10 +325,56 @@ static bool asked_for_autoterm(const struct dataset *d)
     return false;
 }
 
-static bool fill_run(struct run *r, const struct analysis *a, bool with_parts, struct err *e)
+/* What is done at the same time: the operations, and the sum of the file. */
+struct work {
+    struct run *run;
+    const struct analysis *a;
+    const struct operation *from; /* NULL: the sum */
+    struct run_op *op;
+    bool with_parts;
+};
+
+static bool do_work(void *work, struct err *e)
+{
+    struct work *w = work;
+    return w->from != NULL ? fill_op(w->op, w->a, w->from, w->with_parts, e)
+                           : sha256_file(w->run->path, &w->run->sha256, e);
+}
+
+static bool fill_ops(struct run *r, const struct analysis *a, const struct run_options *o,
+                     struct err *e)
+{
+    size_t n = 0;
+    int64_t n_all = 0;
+    struct work *work = malloc((a->n_operations + 1) * sizeof *work);
+    struct task *tasks = malloc((a->n_operations + 1) * sizeof *tasks);
+    r->ops = calloc(a->n_operations + 1, sizeof *r->ops);
+    bool ok = (work != NULL && tasks != NULL && r->ops != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < a->n_operations; k++) {
+        const struct operation *from = &a->operations[k];
+        if (from->n_requests == 0)
+            continue;
+        n_all += from->n_requests;
+        work[n] = (struct work){r, a, from, &r->ops[r->n_ops++], o->with_parts};
+        tasks[n] = (struct task){do_work, &work[n], (uint64_t)from->n_requests};
+        n++;
+    }
+    if (ok) {
+        work[n] = (struct work){.run = r};
+        tasks[n] = (struct task){do_work, &work[n], (uint64_t)n_all};
+        ok = tasks_run(tasks, n + 1, a->options.threads, e);
+    }
+    for (size_t k = 0; ok && k < r->n_ops; k++)
+        r->ops[k].share = (double)r->ops[k].n_requests / (double)n_all;
+    free(work);
+    free(tasks);
+    return ok;
+}
+
+static bool fill_run(struct run *r, const struct analysis *a, const struct run_options *o,
+                     struct err *e)
 {
     const struct dataset *d = a->dataset;
-    int64_t n_all = 0;
     r->n_rows = a->n_rows;
     r->mixed = a->mixed;
     r->range = a->range;
@@ -303,20 +386,7 @@ static bool fill_run(struct run *r, const struct analysis *a, bool with_parts, s
             d->inputs[i].first_start_ns < r->start_ns ? d->inputs[i].first_start_ns : r->start_ns;
         r->end_ns = d->inputs[i].last_end_ns > r->end_ns ? d->inputs[i].last_end_ns : r->end_ns;
     }
-    r->ops = calloc(a->n_operations + 1, sizeof *r->ops);
-    if (r->ops == NULL)
-        return err_set(e, "out of memory");
-    for (size_t k = 0; k < a->n_operations; k++)
-        n_all += a->operations[k].n_requests;
-    for (size_t k = 0; k < a->n_operations; k++) {
-        if (a->operations[k].n_requests == 0)
-            continue;
-        struct run_op *op = &r->ops[r->n_ops++];
-        if (!fill_op(op, a, &a->operations[k], with_parts, e))
-            return false;
-        op->share = (double)op->n_requests / (double)n_all;
-    }
-    return true;
+    return fill_ops(r, a, o, e);
 }
 
 bool run_load(struct run *r, const char *path, const struct run_options *o, struct err *e)
@@ -325,10 +395,9 @@ bool run_load(struct run *r, const char *path, const struct run_options *o, stru
     struct analysis a = {0};
     *r = (struct run){.path = strdup(path)};
     bool ok = (r->path != NULL || err_set(e, "out of memory")) &&
-              sha256_file(path, &r->sha256, e) &&
               load_dataset(&d, &path, 1, o->filter, o->input, e) &&
               load_run_analysis(&a, &d, o->filter, o->analysis, o->input, false, e) &&
-              fill_run(r, &a, o->with_parts, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
+              fill_run(r, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
     analysis_free(&a);
     dataset_free(&d);
     return ok;
