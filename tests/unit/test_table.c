@@ -1,0 +1,153 @@
+/* analyze/table: columns that begin as one value, become many, hold wide values, and are put behind
+ * each other, against plain arrays. */
+#include "table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N 20000
+
+static uint64_t seed;
+
+static uint64_t next_random(uint64_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (seed >> 33) % below;
+}
+
+/* A value that is `usual` up to row `until`, then anything, wide ones and (optional) none too. */
+static int64_t value(size_t i, size_t until, int64_t usual, bool optional)
+{
+    if (i < until)
+        return usual;
+    switch (next_random(8)) {
+    case 0:
+        return (int64_t)PACKED_WIDE_BASE + (int64_t)next_random(1000);
+    case 1:
+        return INT64_MAX;
+    case 2:
+        return optional ? RECORD_NO_TIME : 0;
+    case 3:
+        return optional ? -5 : (int64_t)PACKED_WIDE_BASE - 1;
+    default:
+        return (int64_t)next_random(1000000);
+    }
+}
+
+static struct table_row row_at(size_t i, size_t until)
+{
+    return (struct table_row){
+        .start = (int64_t)i * 1000,
+        .dur = value(i, until, 7, false),
+        .bytes = value(i, until, (int64_t)PACKED_WIDE_BASE + 5, false),
+        .ttfb = value(i, until, RECORD_NO_TIME, true),
+        .objects = value(i, until, 1, false),
+        .late = value(i, until, RECORD_NO_TIME, true),
+        .object = i * 31,
+        .thread = (uint32_t)(i % 7),
+        .place = (uint32_t)(i % 3),
+        .error = i < until ? 0 : (uint16_t)next_random(3),
+    };
+}
+
+static void assert_packed(const struct packed *c, size_t i, int64_t want, bool optional)
+{
+    assert_int_equal(packed_has(c, i), !optional || want != RECORD_NO_TIME);
+    if (packed_has(c, i))
+        assert_int_equal(packed_get(c, i), want);
+}
+
+static void assert_row(const struct table *t, size_t i, const struct table_row *want)
+{
+    assert_int_equal(t->start[i], want->start);
+    assert_int_equal(t->object[i], want->object);
+    assert_int_equal(t->thread[i], want->thread);
+    assert_int_equal(t->place[i], want->place);
+    assert_int_equal(table_error(t, i), want->error);
+    assert_packed(&t->dur, i, want->dur, false);
+    assert_packed(&t->bytes, i, want->bytes, false);
+    assert_packed(&t->ttfb, i, want->ttfb, true);
+    assert_packed(&t->objects, i, want->objects, false);
+    assert_packed(&t->late, i, want->late, true);
+}
+
+/* Rows are added to a part, and parts put behind each other, as when a capture is read. */
+static void check(size_t until, size_t part_rows)
+{
+    const uint32_t places[] = {0, 1, 2};
+    const uint16_t errors[] = {0, 1, 2};
+    struct table_row *want = calloc(N, sizeof *want);
+    struct table all, part;
+    assert_non_null(want);
+    assert_true(table_init(&all, 0, N / 4) && table_init(&part, 0, 4096));
+    seed = until + part_rows;
+    for (size_t i = 0; i < N; i++) {
+        want[i] = row_at(i, until);
+        assert_true(table_reserve(&part, 1) && table_add(&part, &want[i]));
+        assert_row(&part, part.n - 1, &want[i]);
+        if (part.n == part_rows || i + 1 == N) {
+            assert_true(table_append(&all, &part, places, errors));
+            table_clear(&part);
+        }
+    }
+    assert_int_equal(all.n, N);
+    for (size_t i = 0; i < N; i++)
+        assert_row(&all, i, &want[i]);
+    table_move_row(&all, 0, N - 1);
+    assert_row(&all, 0, &want[N - 1]);
+    table_fini(&part);
+    table_fini(&all);
+    free(want);
+}
+
+static void test_columns_vary_from_the_start(void **state)
+{
+    (void)state;
+    check(0, 1);
+    check(0, 1000);
+}
+
+static void test_columns_vary_later(void **state)
+{
+    (void)state;
+    check(1, 1);
+    check(999, 1000);
+    check(1000, 1000);
+    check(12345, 5000);
+}
+
+/* What never varies takes no memory. */
+static void test_columns_of_one_value(void **state)
+{
+    (void)state;
+    struct table t;
+    assert_true(table_init(&t, 0, 4096));
+    for (size_t i = 0; i < N; i++) {
+        struct table_row r = row_at(i, N);
+        r.bytes = 4096;
+        assert_true(table_reserve(&t, 1) && table_add(&t, &r));
+    }
+    assert_true(t.dur.v == NULL && t.bytes.v == NULL && t.ttfb.v == NULL && t.objects.v == NULL);
+    assert_null(t.error);
+    assert_true(packed_has_none(&t.ttfb) && packed_has_none(&t.late));
+    assert_false(packed_has_none(&t.bytes));
+    assert_int_equal(packed_get(&t.bytes, N - 1), 4096);
+    table_fini(&t);
+    check(N, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns_vary_from_the_start),
+        cmocka_unit_test(test_columns_vary_later),
+        cmocka_unit_test(test_columns_of_one_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
