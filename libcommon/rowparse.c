@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -244,9 +249,20 @@ static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, co
     return true;
 }
 
-/* Reads up to 30 bytes from s whatever n is: the text's padding allows it. */
-static inline __attribute__((always_inline)) bool parse_time(struct rowparse_minute *m,
-                                                             const char *s, size_t n, int64_t *out)
+/* The rest of a time behind the minute m, from its seconds and ns: base is a whole minute that
+ * rfc3339_parse accepted; only the last minute of the range can overflow. */
+static inline __attribute__((always_inline)) bool
+time_in(const struct rowparse_minute *m, uint32_t seconds, uint32_t ns, int64_t *out)
+{
+    return !__builtin_add_overflow(m->base_ns, (int64_t)seconds * 1000000000 + (int64_t)ns, out);
+}
+
+/* How to read one time; both read up to 33 bytes from s whatever n is: the text's padding allows
+ * it. No branch looks at the number of digits, which changes from row to row: missing ones are 0.
+ */
+typedef bool time_reader(struct rowparse_minute *m, const char *s, size_t n, int64_t *out);
+
+static inline bool parse_time(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
 {
     uint64_t differs = (load8(s) ^ load8(m->prefix)) | (load8(s + 8) ^ load8(m->prefix + 8)) |
                        (uint64_t)(unsigned char)(s[16] ^ m->prefix[16]);
@@ -254,7 +270,6 @@ static inline __attribute__((always_inline)) bool parse_time(struct rowparse_min
     if (unlikely(differs || n_digits - 1 > 8 || s[19] != '.' || s[n - 1] != 'Z'))
         return time_general(m, s, n, out);
 
-    /* No branches: the number of digits changes from row to row. Missing digits are 0. */
     uint64_t bad = 0, n_first = n_digits < 8 ? n_digits : 8;
     uint64_t x = (load8(s + 20) ^ ASCII_ZEROS) & (UINT64_MAX >> (64 - 8 * n_first));
     unsigned tens = (unsigned char)s[17] - '0', ones = (unsigned char)s[18] - '0';
@@ -262,11 +277,39 @@ static inline __attribute__((always_inline)) bool parse_time(struct rowparse_min
     uint32_t ns = eight_digits(x, &bad) * 10 + ninth;
     if (unlikely(bad || tens > 5 || ones > 9 || ninth > 9))
         return false;
-    /* base is a whole minute that rfc3339_parse accepted; only the last minute of the range can
-     * overflow. */
-    return !__builtin_add_overflow(m->base_ns,
-                                   (int64_t)(tens * 10 + ones) * 1000000000 + (int64_t)ns, out);
+    return time_in(m, tens * 10 + ones, ns, out);
 }
+
+#ifdef HAVE_X86
+/* The same with vectors of 16 bytes: digits become pairs, and these fours. */
+__attribute__((target("avx2"))) static inline bool
+parse_time_avx2(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
+{
+    /* "SS.fffffffff" as 0 0 S S f1 ... f8 0 f9 0 0, and which digit of the fraction stands where.
+     */
+    const __m128i place = _mm_setr_epi8(-1, -1, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, -1, 11, -1, -1);
+    const __m128i digit = _mm_setr_epi8(0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 0);
+    const __m128i in_pairs = _mm_set1_epi16(0x010a), /* 10, 1 */
+        in_fours = _mm_setr_epi16(100, 1, 100, 1, 100, 1, 1, 1);
+    __m128i prefix = _mm_loadu_si128((const __m128i *)(const void *)m->prefix);
+    __m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)s), prefix);
+    size_t n_digits = n - (PREFIX_LEN + 4);
+    if (unlikely(_mm_movemask_epi8(same) != 0xffff || s[16] != m->prefix[16] || n_digits - 1 > 8 ||
+                 s[19] != '.' || s[n - 1] != 'Z'))
+        return time_general(m, s, n, out);
+
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(s + PREFIX_LEN));
+    x = _mm_shuffle_epi8(_mm_sub_epi8(x, _mm_set1_epi8('0')), place);
+    x = _mm_and_si128(x, _mm_cmpgt_epi8(_mm_set1_epi8((char)(n_digits + 1)), digit));
+    __m128i beyond_9 = _mm_subs_epu8(x, _mm_set1_epi8(9));
+    x = _mm_madd_epi16(_mm_maddubs_epi16(x, in_pairs), in_fours);
+    uint64_t low = (uint64_t)_mm_cvtsi128_si64(x), high = (uint64_t)_mm_extract_epi64(x, 1);
+    if (unlikely(!_mm_testz_si128(beyond_9, beyond_9) || (uint32_t)low > 59))
+        return false;
+    uint32_t ns = (uint32_t)(low >> 32) * 100000 + (uint32_t)high * 10 + (uint32_t)(high >> 32);
+    return time_in(m, (uint32_t)low, ns, out);
+}
+#endif
 
 /* At most 18 digits; longer numbers take the slow path. Reads 8 bytes from s whatever n is. */
 static inline __attribute__((always_inline)) bool parse_uint(const char *s, size_t n, uint64_t *out)
@@ -335,22 +378,20 @@ optional_uint(struct indexed_row row, const struct recfile_layout *l, int column
     return f.n == 0 || parse_uint(f.p, f.n, out);
 }
 
-static inline __attribute__((always_inline)) bool optional_time(struct rowparse_minute *m,
-                                                                struct indexed_row row,
-                                                                const struct recfile_layout *l,
-                                                                int column, int64_t *out)
+static inline __attribute__((always_inline)) bool
+optional_time(time_reader *read_time, struct rowparse_minute *m, struct indexed_row row,
+              const struct recfile_layout *l, int column, int64_t *out)
 {
     struct slice f = text_field(row, l, column);
 
     *out = RECORD_NO_TIME;
-    return f.n == 0 || parse_time(m, f.p, f.n, out);
+    return f.n == 0 || read_time(m, f.p, f.n, out);
 }
 
 /* False: leave the row to the slow path. Errors are looked at once, at the end. */
-static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p,
-                                                            struct indexed_row row,
-                                                            const struct recfile_layout *l,
-                                                            struct record *r)
+static inline __attribute__((always_inline)) bool
+parse_row(struct rowparse *p, time_reader *read_time, struct indexed_row row,
+          const struct recfile_layout *l, struct record *r)
 {
     uint64_t thread = 0, n_objects = 1, bytes = 0, cat = 0;
     struct slice f = indexed_field(row, l->field[COL_THREAD]);
@@ -361,12 +402,12 @@ static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p,
     ok &= optional_uint(row, l, COL_N_OBJECTS, &n_objects);
     ok &= optional_uint(row, l, COL_CAT, &cat);
     f = indexed_field(row, l->field[COL_START]);
-    ok &= parse_time(&p->minute[0], f.p, f.n, &r->start_ns);
+    ok &= read_time(&p->minute[0], f.p, f.n, &r->start_ns);
     f = indexed_field(row, l->field[COL_END]);
-    ok &= parse_time(&p->minute[1], f.p, f.n, &r->end_ns);
-    ok &= optional_time(&p->minute[0], row, l, COL_FIRST_BYTE, &r->first_byte_ns);
-    ok &= optional_time(&p->minute[0], row, l, COL_LAST_BYTE, &r->last_byte_ns);
-    ok &= optional_time(&p->minute[0], row, l, COL_INTENDED, &r->intended_ns);
+    ok &= read_time(&p->minute[1], f.p, f.n, &r->end_ns);
+    ok &= optional_time(read_time, &p->minute[0], row, l, COL_FIRST_BYTE, &r->first_byte_ns);
+    ok &= optional_time(read_time, &p->minute[0], row, l, COL_LAST_BYTE, &r->last_byte_ns);
+    ok &= optional_time(read_time, &p->minute[0], row, l, COL_INTENDED, &r->intended_ns);
     r->op = text_field(row, l, COL_OP);
     r->client = text_field(row, l, COL_CLIENT_ID);
     r->endpoint = text_field(row, l, COL_ENDPOINT);
@@ -381,14 +422,17 @@ static inline __attribute__((always_inline)) bool parse_row(struct rowparse *p,
 }
 
 /* Parses the row that ends at *end, a newline of the index. */
-static inline __attribute__((always_inline)) bool
-parse_line(struct rowparse *p, const char *text, const uint32_t *a, uint32_t *end, struct record *r)
+static inline __attribute__((always_inline)) bool parse_line(struct rowparse *p,
+                                                             time_reader *read_time,
+                                                             const char *text, const uint32_t *a,
+                                                             uint32_t *end, struct record *r)
 {
     struct indexed_row row = {text, a};
     bool cr = text[*end - 1] == '\r';
 
     *end -= cr;
-    bool ok = p->usual ? parse_row(p, row, &usual_layout, r) : parse_row(p, row, &p->layout, r);
+    bool ok = p->usual ? parse_row(p, read_time, row, &usual_layout, r)
+                       : parse_row(p, read_time, row, &p->layout, r);
     *end += cr;
     return ok;
 }
@@ -477,8 +521,9 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
 }
 
 /* Parses text[*used..n) while the delimiter stays the same. */
-static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, size_t n, bool last,
-                                       size_t *used, bool *again)
+static inline __attribute__((always_inline)) enum rowparse_end
+parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t n, bool last,
+            size_t *used, bool *again)
 {
     const char delimiter = p->has_layout ? p->layout.delimiter : '\t';
 
@@ -493,7 +538,7 @@ static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, siz
         int nf = p->layout.n_fields;
         if (likely(p->has_layout && *nl != UINT32_MAX && a[nf - 1] == *nl && *quote > *nl &&
                    text[at] != '#' && *nl - at <= RECFILE_MAX_ROW_BYTES && !p->options->all_slow) &&
-            likely(parse_line(p, text, a, &a[nf - 1], &p->batch[p->n_batch]))) {
+            likely(parse_line(p, read_time, text, a, &a[nf - 1], &p->batch[p->n_batch]))) {
             at = (size_t)*nl + 1;
             a += nf;
             nl++;
@@ -524,6 +569,30 @@ static enum rowparse_end one_delimiter(struct rowparse *p, const char *text, siz
     return flush(p) ? ROWPARSE_ALL : ROWPARSE_STOPPED;
 }
 
+static enum rowparse_end lines_portable(struct rowparse *p, const char *text, size_t n, bool last,
+                                        size_t *used, bool *again)
+{
+    return parse_lines(p, parse_time, text, n, last, used, again);
+}
+
+#ifdef HAVE_X86
+__attribute__((target("avx2"))) static enum rowparse_end
+lines_avx2(struct rowparse *p, const char *text, size_t n, bool last, size_t *used, bool *again)
+{
+    return parse_lines(p, parse_time_avx2, text, n, last, used, again);
+}
+#endif
+
+static enum rowparse_end lines(struct rowparse *p, const char *text, size_t n, bool last,
+                               size_t *used, bool *again)
+{
+#ifdef HAVE_X86
+    if (p->index.kind == ROWINDEX_AVX2)
+        return lines_avx2(p, text, n, last, used, again);
+#endif
+    return lines_portable(p, text, n, last, used, again);
+}
+
 enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, bool last,
                                 size_t *used)
 {
@@ -532,6 +601,6 @@ enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, 
     size_t step = 0;
 
     for (*used = 0, end = ROWPARSE_ALL; again && end == ROWPARSE_ALL; *used += step)
-        end = one_delimiter(p, text + *used, n - *used, last, &step, &again);
+        end = lines(p, text + *used, n - *used, last, &step, &again);
     return end;
 }
