@@ -6,10 +6,14 @@
 #   make bench                 speed and memory (tests/bench)
 #   make bench-load            cost and clock of s3load
 #   make pictures              draws those of the README
+#   make fuzz                  feeds all that reads input with libFuzzer for TIME=60 seconds (clang)
+#   make valgrind              s3analyze under memcheck
 #   make bench-stats           false alarms, coverage and power of the statistics, simulated
 #   make coverage mutants      what the tests run, and which mistakes they find (tests/coverage.mk)
 #   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
-#   make uninstall clean dist distcheck format format-check layering
+#   make dist deb              the tarball and, from it, the Debian packages: build/, build/deb/
+#   make cross                 builds for arm64 and big-endian s390x, compares results under qemu
+#   make uninstall clean distcheck format format-check layering
 #
 # SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/; CC=clang and CFLAGS=...
 # rebuild what they change; WERROR= lets warnings pass; V=1 shows commands.
@@ -27,8 +31,10 @@ comma := ,
 B := build$(if $(SAN),-$(patsubst address%,asan,$(patsubst thread,tsan,$(subst $(comma),-,$(SAN)))))
 Q := $(if $(V),,@)
 
-# A checkout tells its commit, a tarball of `make dist` carries .version.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || cat .version 2>/dev/null)
+# A tarball of `make dist` carries .version, a checkout tells its commit. Twelve digits, as by itself
+# git chooses a number that differs between clones.
+DESCRIBE := git describe --tags --always --abbrev=12
+VERSION := $(shell cat .version 2>/dev/null || $(DESCRIBE) --dirty 2>/dev/null)
 VERSION := $(RELEASE)$(if $(VERSION),$(if $(filter $(RELEASE),$(VERSION:v%=%)),,+$(VERSION)))
 
 .DEFAULT_GOAL := all
@@ -58,6 +64,7 @@ UNIT_HELP_LIB := $(if $(UNIT_HELP_SRC),$(B)/libunit.a)
 PROGRAMS := $(if $(wildcard analyze/main.c),$(B)/s3analyze) $(if $(wildcard loadgen/main.c),$(B)/s3load)
 TARGET := $(if $(wildcard tests/target/main.c),$(B)/s3target)
 UNIT_TESTS := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
+FAULTS := $(if $(SAN),,$(B)/fault.so)
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 
 # --- Libraries: pkg-config module and the Debian package that has it --------------------------------
@@ -72,7 +79,7 @@ modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
 pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
 
-NO_BUILD_GOALS := clean uninstall dist format format-check layering
+NO_BUILD_GOALS := clean uninstall dist deb format format-check layering
 NEEDED_PKGS :=
 ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
 NEEDED_PKGS := $(COMMON_PKGS) $(ANALYZE_PKGS) $(if $(LOADGEN_SRC),$(LOADGEN_PKGS))
@@ -83,7 +90,7 @@ ifneq ($(filter check tests distcheck demo,$(MAKECMDGOALS)),)
 NEEDED_PKGS += $(TARGET_PKGS)
 endif
 ifeq ($(shell command -v $(firstword $(CC))),)
-$(error $(firstword $(CC)) is missing: apt-get install gcc)
+$(error $(firstword $(CC)) is missing: apt-get install $(firstword $(CC)))
 endif
 ifeq ($(shell command -v $(PKG_CONFIG)),)
 $(error $(PKG_CONFIG) is missing: apt-get install pkg-config)
@@ -114,7 +121,7 @@ $(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_P
 $(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
 $(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o $(B)/analyze/dataset_unit.o \
-	$(B)/analyze/statistics.o $(B)/analyze/latency.o: HOT_CFLAGS = $(if $(SAN),,-O3)
+	$(B)/analyze/statistics.o $(B)/analyze/latency.o $(B)/loadgen/payload.o: HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
 # Files that change only when what they hold does: compiler and flags, version, lists of sources.
@@ -160,18 +167,27 @@ TEST_LIBS = $(if $(LOADGEN_LIB),$(LOADGEN_LIBS)) $(ANALYZE_LIBS) $(COMMON_LIBS)
 $(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
 $(UNIT_TESTS): $(B)/unit/%: $(B)/tests/unit/%.o $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
+# Preloaded, makes calls fail (tests/cli/test_faults.py). Never with sanitizers: it has malloc.
+$(FAULTS): tests/fault/fault.c $(B)/flags
+	$(if $(V),,@echo "  LINK $@")
+	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
 $(BENCHES): LIBS = $(TEST_LIBS)
 $(BENCHES): $(B)/bench/%: $(B)/tests/bench/%.o $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
+
+include tests/fuzz/fuzz.mk
 
 # --- Goals ------------------------------------------------------------------------------------------
 
 all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS)
 
-tests: all $(UNIT_TESTS) $(TARGET)
+tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET)
 
 check: tests layering
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
+
+valgrind: all
+	@BUILD=$(B) tests/valgrind
 
 demo: all $(TARGET)
 	@BUILD=$(B) tests/demo
@@ -236,17 +252,29 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-# The committed tree, the same bytes every time.
+# The committed tree, the same bytes whoever packs it.
 DIST := s3load-$(RELEASE)
 dist:
 	rm -rf build/dist && mkdir -p build/dist/$(DIST)
-	git archive HEAD | tar -xf - -C build/dist/$(DIST)
-	git describe --tags --always >build/dist/$(DIST)/.version
-	tar -C build/dist --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw,a-s \
-		--mtime=@$$(git log -1 --format=%ct) -cf build/$(DIST).tar $(DIST)
+	git -c core.autocrlf=false archive HEAD | tar -xf - -C build/dist/$(DIST)
+	$(DESCRIBE) >build/dist/$(DIST)/.version
+	tar -C build/dist --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
+		--mode=go=rX,u+rw,a-s --mtime=@$$(git log -1 --format=%ct) -cf build/$(DIST).tar $(DIST)
 	gzip -9nf build/$(DIST).tar
 	rm -rf build/dist
 	@echo build/$(DIST).tar.gz
+
+# Without the tests, which `make check` runs.
+deb: dist
+	rm -rf build/deb && mkdir -p build/deb
+	tar -xzf build/$(DIST).tar.gz -C build/deb
+	cd build/deb/$(DIST) && env -u MAKEFLAGS DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
+		dpkg-buildpackage -us -uc -b -Pnocheck
+	rm -rf build/deb/$(DIST)
+	@ls build/deb/*.deb
+
+cross: all
+	@BUILD=$(B) tests/cross
 
 # The tarball builds, passes its tests, and uninstalls what it installed.
 distcheck: dist
@@ -263,7 +291,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all tests check demo bench bench-load bench-stats pictures layering format format-check docs install uninstall \
-	clean dist distcheck FORCE
+.PHONY: all tests check valgrind demo bench bench-load bench-stats pictures layering format format-check docs install uninstall \
+	clean dist distcheck deb cross FORCE
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

@@ -1,5 +1,5 @@
-/* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is in
- * README.md; each command is in its cmd_NAME.c. */
+/* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is
+ * docs/how-it-is-built.md; each command is in its cmd_NAME.c. */
 #include "commands.h"
 #include "stats.h"
 #include "stats_version.h"
@@ -12,9 +12,9 @@
 
 static void write_libraries(FILE *out)
 {
-    fprintf(out, "libzstd %s, libcsv %d.%d.%d, jansson %s, GSL %s, %s\n", ZSTD_versionString(),
-            CSV_MAJOR, CSV_MINOR, CSV_RELEASE, jansson_version_str(), stats_version_gsl(),
-            OpenSSL_version(OPENSSL_VERSION));
+    fprintf(out, "libzstd %s, libcsv %d.%d.%d, jansson %s, GSL %s, OpenSSL %s\n",
+            ZSTD_versionString(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE, jansson_version_str(),
+            stats_version_gsl(), OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
 static const struct cli_command *const commands[] = {
@@ -24,6 +24,11 @@ static const struct cli_program program = {
     .name = "s3analyze",
     .summary = "say how fast an S3 store was, from the requests that a run recorded",
     .version = version_string,
+    .text =
+        "Reads captures (NAME.csv.zst): the requests that s3load, or an older recorder of the same "
+        "family, wrote.\n\n"
+        "Environment: NO_COLOR switches colours off, TMPDIR is where temporary files go, and "
+        "S3ANALYZE_PLOTS names another folder of gnuplot scripts.",
     .commands = commands,
     .write_libraries = write_libraries,
 };

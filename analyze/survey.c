@@ -3,6 +3,7 @@
 #include "intern.h"
 #include "row_csv.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,12 +176,15 @@ static inline uint64_t slice_hash(struct slice s)
 
 static uint64_t row_hash(const struct record *r)
 {
-    const uint64_t parts[] = {
+    uint64_t parts[] = {
         (uint64_t)r->start_ns,     (uint64_t)r->end_ns,   (uint64_t)r->first_byte_ns,
         (uint64_t)r->last_byte_ns, (uint64_t)r->bytes,    (uint64_t)r->n_objects,
         slice_hash(r->op),         slice_hash(r->client), slice_hash(r->endpoint),
         slice_hash(r->file),       slice_hash(r->error),
     };
+    /* Captures carry the hash from machine to machine. */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        parts[i] = htole64(parts[i]);
     return intern_hash(parts, sizeof parts);
 }
 

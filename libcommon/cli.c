@@ -73,7 +73,9 @@ static int run_command(const struct cli_program *program, const struct cli_comma
         memcpy(options, command->defaults, command->options_size);
     bool ok = cli_parse(command, argc, argv, &args, options, &e);
     args.program = program->name;
-    if (!ok) {
+    if (!ok && args.no_memory) {
+        status = cli_failed(&args, &e);
+    } else if (!ok) {
         status = cli_wrong_usage(&args, "%s", e.msg);
     } else if (args.help_topic) {
         cli_help_command(stdout, program->name, command, args.help_topic);
@@ -137,6 +139,7 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
         printf("%s %s\n", program->name, program->version);
         program->write_libraries(stdout);
+        puts("License GPL-3.0-or-later. This is free software; there is no warranty.");
         return EXIT_DONE;
     }
     if (strncmp(name, "--dump-", 7) == 0)

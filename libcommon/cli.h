@@ -43,12 +43,14 @@ struct cli_option {
     const char *name; /* without dashes: "analyze.dur" */
     enum cli_type type;
     size_t offset;     /* of the field, in the struct of the group */
-    const char *arg;   /* name of the value in help: "DUR"; NULL for flags */
+    const char *arg;   /* name of the value in help: "DUR"; NULL for flags. FILE, DIR and CAPTURE
+                          are completed by the shell as paths. */
     const char *help;  /* one short phrase, lower case, no full stop; the default is added */
     const char *alias; /* another long name: "dur" */
     char letter;       /* 'o': -o */
     double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
-    const char *const *choices; /* CLI_CHOICE: names, NULL at the end */
+    /* CLI_CHOICE: names, NULL at the end. CLI_LIST: those that the shell offers, or NULL. */
+    const char *const *choices;
     /* CLI_CUSTOM: parses `text` into the field; or fills *e with what was expected. */
     bool (*parse)(const char *text, void *field, struct err *e);
 };
@@ -74,6 +76,7 @@ struct cli_args {
     const char **operands;
     size_t n_operands;
     const char *help_topic; /* not NULL: help was asked for ("": the first page) */
+    bool no_memory;         /* parsing ran out of memory: no wrong usage */
     struct cli_memory *memory;
 };
 
@@ -108,7 +111,7 @@ int cli_main(const struct cli_program *program, int argc, char **argv);
 
 /* Parses argv[1..argc-1] (argv[0] is not looked at) into *args and *options, which holds the
  * defaults. Strings point into argv or are owned by *args: cli_args_free, in any case. Stops at
- * --help without further checks. False: wrong usage, said in *e. */
+ * --help without further checks. False: wrong usage, said in *e, unless args->no_memory. */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args,
                void *options, struct err *e);
 void cli_args_free(struct cli_args *args);

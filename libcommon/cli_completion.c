@@ -2,23 +2,29 @@
 
 #include <string.h>
 
-typedef void option_writer(FILE *out, const struct cli_option *option);
+typedef void option_writer(FILE *out, const struct cli_command *c, const struct cli_option *o);
 
 static void each_option(FILE *out, const struct cli_command *c, option_writer *write)
 {
     for (const struct cli_group *g = c->groups; g && g->options; g++) {
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
-            write(out, o);
+            write(out, c, o);
     }
 }
 
-/* Text inside '...' of a shell, without what the completion systems take apart: [ ] : and quotes.
- */
-static void put_plain(FILE *out, const char *s)
+static bool takes_path(const struct cli_option *o)
+{
+    return strstr(o->arg, "FILE") || strstr(o->arg, "DIR") || strstr(o->arg, "CAPTURE");
+}
+
+/* Text between two ' of any of the shells, with a backslash before each of `special`. */
+static void put_quoted(FILE *out, const char *s, const char *special)
 {
     for (; *s; s++) {
-        if (!strchr("'[]:\\\"`$", *s))
-            fputc(*s, out);
+        if (*s == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", strchr(special, *s) ? "\\" : "", *s);
     }
 }
 
@@ -28,11 +34,11 @@ static void put_choices(FILE *out, const struct cli_option *o)
         fprintf(out, "%s%s", i > 0 ? " " : "", o->choices[i]);
 }
 
-/* --- bash: words for the command, choices after an option that has some, else files --------------
- */
+/* --- bash: a case per option that takes a value, by "COMMAND OPTION" --- */
 
-static void bash_words(FILE *out, const struct cli_option *o)
+static void bash_names(FILE *out, const struct cli_command *c, const struct cli_option *o)
 {
+    (void)c;
     fprintf(out, " --%s", o->name);
     if (o->alias)
         fprintf(out, " --%s", o->alias);
@@ -40,74 +46,93 @@ static void bash_words(FILE *out, const struct cli_option *o)
         fprintf(out, " -%c", o->letter);
 }
 
-static void bash_choices(FILE *out, const struct cli_option *o)
+static void bash_value(FILE *out, const struct cli_command *c, const struct cli_option *o)
 {
-    if (o->type != CLI_CHOICE)
+    if (o->type == CLI_FLAG)
         return;
-    fprintf(out, "    *' --%s'", o->name);
+    fprintf(out, "    '%s --%s'", c->name, o->name);
     if (o->alias)
-        fprintf(out, "|*' --%s'", o->alias);
+        fprintf(out, "|'%s --%s'", c->name, o->alias);
     if (o->letter)
-        fprintf(out, "|*' -%c'", o->letter);
-    fputs(") words='", out);
-    put_choices(out, o);
-    fputs("';;\n", out);
+        fprintf(out, "|'%s -%c'", c->name, o->letter);
+    if (o->choices) {
+        fputs(") words='", out);
+        put_choices(out, o);
+        fputs("';;\n", out);
+    } else {
+        fputs(takes_path(o) ? ") paths=1;;\n" : ") ;;\n", out);
+    }
 }
 
 static void write_bash(FILE *out, const struct cli_program *program)
 {
     fprintf(out, "# bash completion of %s\n_%s()\n{\n", program->name, program->name);
-    fputs("    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-          "    local before=\"${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD-1]}\"\n"
-          "    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-          "        words='",
+    fputs("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= paths=\n"
+          "    # bash takes --option=value for three words.\n"
+          "    if [ \"$cur\" = = ]; then\n"
+          "        cur=\n"
+          "    elif [ \"$prev\" = = ]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    fi\n"
+          "    [ \"$COMP_CWORD\" -eq 1 ] && prev=\n"
+          "    case \"${COMP_WORDS[COMP_CWORD > 1]} $prev\" in\n"
+          "    *' ') words='",
           out);
     for (const struct cli_command *const *c = program->commands; *c; c++)
         fprintf(out, "%s ", (*c)->name);
-    fputs("--help --version'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-          "        return\n    fi\n    case ${COMP_WORDS[1]} in\n",
-          out);
+    fputs("--help --version';;\n", out);
+    for (const struct cli_command *const *c = program->commands; *c; c++)
+        each_option(out, *c, bash_value);
     for (const struct cli_command *const *c = program->commands; *c; c++) {
-        fprintf(out, "    %s)\n    case $before in\n", (*c)->name);
-        each_option(out, *c, bash_choices);
-        fputs("    *) [[ $cur == -* ]] && words='--help", out);
-        each_option(out, *c, bash_words);
-        fputs("';;\n    esac;;\n", out);
+        fprintf(out, "    '%s '*) paths=%s; [[ $cur == -* ]] && words='--help", (*c)->name,
+                (*c)->operands ? "1" : "");
+        each_option(out, *c, bash_names);
+        fputs("';;\n", out);
     }
-    fputs("    esac\n    if [ -n \"$words\" ]; then\n"
-          "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    else\n"
-          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\n",
+    fputs("    esac\n"
+          "    COMPREPLY=()\n"
+          "    # Of a list, the item after the last comma.\n"
+          "    if [ -n \"$words\" ]; then\n"
+          "        COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"$words\" -- "
+          "\"${cur##*,}\"))\n"
+          "    elif [ -n \"$paths\" ]; then\n"
+          "        compopt -o default\n"
+          "    fi\n"
+          "}\n",
           out);
-    fprintf(out, "complete -o filenames -F _%s %s\n", program->name, program->name);
+    fprintf(out, "complete -F _%s %s\n", program->name, program->name);
 }
 
-/* --- zsh -----------------------------------------------------------------------------------------
- */
+/* --- zsh: a call of _arguments per command --- */
 
 static void zsh_one(FILE *out, const char *dashes, const char *name, const struct cli_option *o)
 {
     bool many = o->type == CLI_LIST || o->type == CLI_STRINGS || o->type == CLI_OPERANDS;
-    fprintf(out, " \\\n        '%s%s%s%s[", many ? "*" : "", dashes, name,
-            o->type == CLI_FLAG ? ""
-            : dashes[1]         ? "="
-                                : "+");
-    put_plain(out, o->help);
+    bool is_letter = !dashes[1];
+    fprintf(out, " \\\n        '%s%s%s", many ? "*" : "", dashes, name);
+    if (o->type != CLI_FLAG)
+        fputs(is_letter ? "+" : "=", out);
+    fputc('[', out);
+    put_quoted(out, o->help, "[]:\\");
     fputc(']', out);
-    if (o->type == CLI_CHOICE) {
-        fputs(":value:(", out);
-        put_choices(out, o);
-        fputc(')', out);
-    } else if (o->type != CLI_FLAG) {
+    if (o->type != CLI_FLAG) {
         fputc(':', out);
-        put_plain(out, o->arg);
-        fputs(":_files", out);
+        put_quoted(out, o->arg, "[]:\\");
+        fputs(!o->choices           ? takes_path(o) ? ":_files" : ": "
+              : o->type == CLI_LIST ? ":_sequence compadd - "
+                                    : ":(",
+              out);
+    }
+    if (o->choices) {
+        put_choices(out, o);
+        fputs(o->type == CLI_LIST ? "" : ")", out);
     }
     fputc('\'', out);
 }
 
-static void zsh_option(FILE *out, const struct cli_option *o)
+static void zsh_option(FILE *out, const struct cli_command *c, const struct cli_option *o)
 {
+    (void)c;
     zsh_one(out, "--", o->name, o);
     if (o->alias)
         zsh_one(out, "--", o->alias, o);
@@ -121,54 +146,69 @@ static void write_zsh(FILE *out, const struct cli_program *program)
     fputs("    if (( CURRENT == 2 )); then\n        local -a commands=(", out);
     for (const struct cli_command *const *c = program->commands; *c; c++) {
         fprintf(out, "\n            '%s:", (*c)->name);
-        put_plain(out, (*c)->summary);
+        put_quoted(out, (*c)->summary, "\\");
         fputc('\'', out);
     }
-    fputs(")\n        _describe command commands\n        return\n    fi\n"
+    fputs(")\n        _describe command commands\n        _arguments --help --version\n"
+          "        return\n    fi\n"
           "    local name=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $name in\n",
           out);
     for (const struct cli_command *const *c = program->commands; *c; c++) {
         fprintf(out, "    %s) _arguments '--help[explain]'", (*c)->name);
         each_option(out, *c, zsh_option);
-        fputs(" \\\n        '*:file:_files';;\n", out);
+        fputs((*c)->operands ? " \\\n        '*:file:_files';;\n" : ";;\n", out);
     }
     fprintf(out, "    esac\n}\n_%s \"$@\"\n", program->name);
 }
 
-/* --- fish ----------------------------------------------------------------------------------------
- */
+/* --- fish: a line per option --- */
+
+static void fish_line(FILE *out, const struct cli_program *program, const struct cli_command *c)
+{
+    fprintf(out, "complete -c %s -n '__fish_seen_subcommand_from %s'", program->name, c->name);
+}
 
 static void write_fish_option(FILE *out, const struct cli_program *program,
                               const struct cli_command *c, const struct cli_option *o)
 {
-    fprintf(out, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s", program->name, c->name,
-            o->name);
+    fish_line(out, program, c);
+    fprintf(out, " -l %s", o->name);
     if (o->alias)
         fprintf(out, " -l %s", o->alias);
     if (o->letter)
         fprintf(out, " -s %c", o->letter);
-    if (o->type == CLI_CHOICE) {
-        fputs(" -x -a '", out);
+    if (o->choices) {
+        fprintf(out, " -x -a '%s", o->type == CLI_LIST ? "(__fish_append , " : "");
         put_choices(out, o);
-        fputc('\'', out);
+        fputs(o->type == CLI_LIST ? ")'" : "'", out);
     } else if (o->type != CLI_FLAG) {
-        fputs(" -r", out);
+        fputs(takes_path(o) ? " -rF" : " -x", out);
     }
     fputs(" -d '", out);
-    put_plain(out, o->help);
+    put_quoted(out, o->help, "");
     fputs("'\n", out);
 }
 
 static void write_fish(FILE *out, const struct cli_program *program)
 {
     fprintf(out, "# fish completion of %s\n", program->name);
+    fprintf(out, "complete -c %s -f\n", program->name);
+    fprintf(out, "complete -c %s -n __fish_use_subcommand -l help -d explain\n", program->name);
+    fprintf(out, "complete -c %s -n __fish_use_subcommand -l version -d 'version and libraries'\n",
+            program->name);
     for (const struct cli_command *const *c = program->commands; *c; c++) {
-        fprintf(out, "complete -c %s -f -n __fish_use_subcommand -a %s -d '", program->name,
+        fprintf(out, "complete -c %s -n __fish_use_subcommand -a %s -d '", program->name,
                 (*c)->name);
-        put_plain(out, (*c)->summary);
+        put_quoted(out, (*c)->summary, "");
         fputs("'\n", out);
     }
     for (const struct cli_command *const *c = program->commands; *c; c++) {
+        fish_line(out, program, *c);
+        fputs(" -l help -d explain\n", out);
+        if ((*c)->operands) {
+            fish_line(out, program, *c);
+            fputs(" -F\n", out);
+        }
         for (const struct cli_group *g = (*c)->groups; g && g->options; g++) {
             for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
                 write_fish_option(out, program, *c, o);

@@ -5,12 +5,12 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Text with what groff would interpret escaped: backslashes and hyphens everywhere, a dot or an
- * apostrophe at the start of a line. */
-static void put_text(FILE *out, const char *text)
+/* n bytes of text with what groff would interpret escaped: backslashes and hyphens everywhere, a
+ * dot or an apostrophe at the start of a line. */
+static void put_bytes(FILE *out, const char *text, size_t n)
 {
     bool at_start = true;
-    for (const char *p = text; *p; p++) {
+    for (const char *p = text; p < text + n; p++) {
         if (at_start && (*p == '.' || *p == '\''))
             fputs("\\&", out);
         if (*p == '\\')
@@ -23,22 +23,19 @@ static void put_text(FILE *out, const char *text)
     }
 }
 
-/* Paragraphs with an empty line between; ends the line. */
+static void put_text(FILE *out, const char *text)
+{
+    put_bytes(out, text, strlen(text));
+}
+
+/* The text of a section: paragraphs with an empty line between. */
 static void put_paragraphs(FILE *out, const char *text)
 {
     while (*text) {
         const char *end = strstr(text, "\n\n");
         size_t n = end ? (size_t)(end - text) : strlen(text);
-        fputs(".PP\n", out);
-        char line[1024];
-        for (size_t i = 0; i < n;) {
-            size_t part = n - i < sizeof(line) - 1 ? n - i : sizeof(line) - 1;
-            memcpy(line, text + i, part);
-            line[part] = '\0';
-            put_text(out, line);
-            i += part;
-        }
-        fputc('\n', out);
+        put_bytes(out, text, n);
+        fputs(end ? "\n.PP\n" : "\n", out);
         text += n + (end ? 2 : 0);
     }
 }
@@ -159,6 +156,11 @@ static void put_commands(FILE *out, const struct cli_program *program)
         put_text(out, (*c)->summary);
         fputc('\n', out);
     }
+    fputs(".SH OPTIONS\n"
+          ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR [\\fICOMMAND\\fR]\nlist the commands, or explain "
+          "one\n"
+          ".TP\n\\fB\\-\\-version\\fR\ntell the version, those of the libraries, and the license\n",
+          out);
 }
 
 static void put_see_also(FILE *out, const struct cli_program *program,

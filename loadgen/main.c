@@ -18,7 +18,10 @@
 
 static void write_libraries(FILE *out)
 {
-    fprintf(out, "%s, %s, libzstd %s\n", curl_version(), XML_ExpatVersion(), ZSTD_versionString());
+    const XML_Expat_Version expat = XML_ExpatVersionInfo();
+    fprintf(out, "libcurl %s, OpenSSL %s, expat %d.%d.%d, libzstd %s\n",
+            curl_version_info(CURLVERSION_NOW)->version, OpenSSL_version(OPENSSL_VERSION_STRING),
+            expat.major, expat.minor, expat.micro, ZSTD_versionString());
 }
 
 static const struct cli_command *const commands[] = {
@@ -29,6 +32,14 @@ static const struct cli_program program = {
     .name = "s3load",
     .summary = "put load on an S3 store, and record each request",
     .version = version_string,
+    .text =
+        "Sends one kind of request, or a mix, and records each request in a capture "
+        "(NAME.csv.zst), from which s3analyze says how fast the store was.\n\n"
+        "Environment: S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, S3LOAD_SESSION_TOKEN, "
+        "S3LOAD_REGION and S3LOAD_TLS stand for options that are not given; then the same names "
+        "with WARP_; then AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION "
+        "and AWS_ENDPOINT_URL_S3; then the profile in ~/.aws/credentials, or in the file that "
+        "AWS_SHARED_CREDENTIALS_FILE names.",
     .commands = commands,
     .write_libraries = write_libraries,
 };

@@ -374,8 +374,8 @@ static void test_completion(void **state)
 {
     (void)state;
     static const char *const shells[] = {"bash", "zsh", "fish"};
-    static const char *const choice[] = {"*' --format') words='text json csv'",
-                                         "'--format=[what to write]:value:(text json csv)'",
+    static const char *const choice[] = {" --format') words='text json csv'",
+                                         "'--format=[what to write]:NAME:(text json csv)'",
                                          "-l format -x -a 'text json csv'"};
     for (size_t i = 0; i < 3; i++) {
         char *text;

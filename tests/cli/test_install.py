@@ -1,0 +1,184 @@
+"""`make install`: the files, the man pages, completion typed into real shells; version and packages."""
+import os
+import pathlib
+import pty
+import re
+import select
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import BUILD, ROOT, CliTest, capture, run, tool
+
+PROGRAMS = ("s3analyze", "s3load")
+DEADLINE_S = 60
+
+
+def commands(program):
+    return [page[len(program) + 1:] for page in run(program, "--dump-pages").out.split()[1:]]
+
+
+def install(root, goal):
+    """Runs make with the build under test. With -o it does not see that its flags are not the default ones,
+    which would compile all again."""
+    b = os.path.relpath(BUILD, ROOT)
+    done = subprocess.run(["make", f"B={b}", *(f"-o{b}/{name}" for name in ("flags", "version", "sources")),
+                           goal, f"DESTDIR={root}", "PREFIX=/usr"], cwd=ROOT,
+                          env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = done.stdout.decode(errors="replace")[-4000:]
+    if done.returncode != 0 or "  CC " in said:
+        raise AssertionError(said)
+
+
+class Shell:
+    """An interactive shell on a terminal of its own."""
+
+    def __init__(self, argv, cwd):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cwd)
+            os.execvpe(argv[0], argv, {"PATH": os.environ["PATH"], "TERM": "dumb", "LC_ALL": "C",
+                                       "INPUTRC": "/dev/null", "HOME": str(cwd), "PS1": "$ "})
+
+    def close(self):
+        os.close(self.fd)  # hangs it up
+        os.waitpid(self.pid, 0)
+
+    def type(self, keys, answer):
+        """Types and waits for output that has the regular expression `answer`; returns its group."""
+        os.write(self.fd, keys.encode())
+        said = ""
+        end = time.monotonic() + DEADLINE_S
+        while not (match := re.search(answer, said)):
+            ready = select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]
+            if not ready:
+                raise AssertionError(f"no {answer!r} in {said!r}")
+            said += os.read(self.fd, 4096).decode(errors="replace")
+        return match.group(1)
+
+    def complete(self, line):
+        """What the line becomes by a tab: it is then printed in place of being run."""
+        return self.type(f"{line}\t\x01printf '<%s>' \x05\r", r"((<[^<>%]+>)+)")
+
+
+class Install(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
+        install(cls.root, "install")
+
+    def files(self, root):
+        return {str(p.relative_to(root)) for p in root.rglob("*") if not p.is_dir()}
+
+    def test_files(self):
+        want = {f"usr/share/s3analyze/plots/{p.name}" for p in (ROOT / "plots").iterdir()}
+        for name in PROGRAMS:
+            pages = [name] + [f"{name}-{c}" for c in commands(name)]
+            want.update(f"usr/share/man/man1/{page}.1" for page in pages)
+            want.update((f"usr/bin/{name}", f"usr/share/bash-completion/completions/{name}",
+                         f"usr/share/zsh/site-functions/_{name}",
+                         f"usr/share/fish/vendor_completions.d/{name}.fish"))
+        self.assertEqual(self.files(self.root), want)
+        for path in (self.root / "usr").rglob("*"):
+            mode = 0o755 if path.is_dir() or path.parent.name == "bin" else 0o644
+            self.assertEqual(path.stat().st_mode & 0o7777, mode, path)
+
+    def test_uninstall_leaves_nothing(self):
+        install(self.tmp, "install")
+        (self.tmp / "usr/bin/other").write_text("")
+        install(self.tmp, "uninstall")
+        self.assertEqual(self.files(self.tmp), {"usr/bin/other"})
+
+    def test_installed_program_finds_its_plots(self):
+        tool("gnuplot")
+        picture = self.tmp / "cdf.svg"
+        self.check_run(self.root / "usr/bin/s3analyze", "plot", "--quiet", "--chart", "cdf", "--out", picture,
+                       capture("list"))
+        self.assertIn("<svg", picture.read_text())
+
+    def test_man_pages_have_no_warnings(self):
+        man = tool("man")
+        for path in sorted(self.root.glob("usr/share/man/man1/*")):
+            with self.subTest(page=path.name):
+                r = self.check_run(man, "--warnings", "-l", path, env={"MANWIDTH": "80"})
+                self.assertEqual(r.err, "")
+                self.assertIn("EXIT STATUS", r.out)
+
+    def test_version(self):
+        release = re.search(r"^RELEASE = (\S+)$", (ROOT / "Makefile").read_text(), re.M).group(1)
+        for name in PROGRAMS:
+            lines = run(name, "--version").out.splitlines()
+            self.assertRegex(lines[0], rf"^{name} {re.escape(release)}(\+\S+)?$")
+            self.assertRegex(lines[1], r"^(\w+ \d[\w.]*, )+\w+ \d[\w.]*$")
+            self.assertIn("GPL-3.0-or-later", lines[2])
+        self.assertRegex((ROOT / "debian/changelog").read_text(), rf"^s3load-toolkit \({re.escape(release)}\)")
+
+    def test_charts_offered_are_those_there_are(self):
+        script = run("s3analyze", "--dump-completion", "bash").out
+        offered = re.search(r"'plot --chart'\) words='(.*)'", script).group(1).split()
+        known = []
+        for operands in (["x"], ["--before", "x", "--after", "x"]):
+            r = self.s3analyze("plot", "--chart", "none", "--out", "x", *operands, status=2)
+            known += re.search(r"there are (.*)", r.err).group(1).split(", ")
+        self.assertEqual(sorted(offered), sorted(known))
+
+    # What a line becomes by a tab; the last two stay as they are.
+    LINES = [
+        ("s3analyze anal", "<s3analyze><analyze>"),
+        ("s3load multi", "<s3load><multipart>"),
+        ("s3analyze --vers", "<s3analyze><--version>"),
+        ("s3analyze info --salv", "<s3analyze><info><--salvage>"),
+        ("s3load get --range-s", "<s3load><get><--range-size>"),
+        ("s3analyze analyze --range si", "<s3analyze><analyze><--range><single>"),
+        ("s3analyze analyze --range=si", "<s3analyze><analyze><--range=single>"),
+        ("s3load put --lookup pa", "<s3load><put><--lookup><path>"),
+        ("s3analyze plot --chart cdf,thr", "<s3analyze><plot><--chart><cdf,throughput>"),
+        ("s3analyze analyze my", "<s3analyze><analyze><my run.csv>"),
+        ("s3analyze analyze --html=my", "<s3analyze><analyze><--html=my run.csv>"),
+        ("s3analyze analyze -o my", "<s3analyze><analyze><-o><my run.csv>"),
+        ("s3analyze analyze --dur my", "<s3analyze><analyze><--dur><my>"),
+        ("s3load get my", "<s3load><get><my>"),
+    ]
+
+    def check_shell(self, argv, setup):
+        (self.tmp / "my run.csv").write_text("")
+        shell = Shell(argv, self.tmp)
+        self.addCleanup(shell.close)
+        shell.type(setup + "; echo rea''dy\r", "(ready)")
+        for line, want in self.LINES:
+            with self.subTest(line=line):
+                # zsh adds = where a value must follow.
+                self.assertEqual(shell.complete(line).replace("=>", ">"), want)
+
+    def test_bash_completes(self):
+        folder = self.root / "usr/share/bash-completion/completions"
+        self.check_shell(["bash", "--norc", "--noprofile", "-i"],
+                         "; ".join(f"source {folder}/{name}" for name in PROGRAMS))
+
+    def test_zsh_completes(self):
+        tool("zsh")
+        folder = self.root / "usr/share/zsh/site-functions"
+        self.check_shell(["zsh", "-f", "-i"],
+                         f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep")
+
+    def test_fish_completes(self):
+        fish = tool("fish")
+        (self.tmp / "my run.csv").write_text("")
+        folder = self.root / "usr/share/fish/vendor_completions.d"
+        sources = "; ".join(f"source {folder}/{name}.fish" for name in PROGRAMS)
+        for line, want in self.LINES:
+            with self.subTest(line=line):
+                r = self.check_run(fish, "--no-config", "-c", f"{sources}; complete --escape -C '{line}'",
+                                   cwd=self.tmp, env={"HOME": str(self.tmp)})
+                offered = [o.split("\t")[0].replace("\\ ", " ") for o in r.out.splitlines()]
+                last = re.findall(r"<([^<>]+)>", want)[-1]
+                self.assertEqual(offered, [] if line.endswith(last) else [last])
+
+
+if __name__ == "__main__":
+    unittest.main()
