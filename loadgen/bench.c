@@ -278,6 +278,10 @@ static bool bench(struct bench *b, struct err *e)
     free(cpu_ns);
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
+    if (ok && !interrupted(b) && s->counts.n_requests > 0 &&
+        s->counts.n_errors == s->counts.n_requests)
+        return err_set(e, "none of %llu requests succeeded",
+                       (unsigned long long)s->counts.n_requests);
     return ok;
 }
 
@@ -304,6 +308,15 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool ver
     return ok || err_set(e, "%s", cause.msg);
 }
 
+/* Deletes all that the bucket holds. */
+static bool clear_bucket(struct bench *b, struct err *e)
+{
+    struct err cause = {""};
+
+    return run_cleanup(b, "", false, true, &cause) ||
+           err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
+}
+
 /* Deletes what this run has uploaded. */
 static bool clean(struct bench *b, struct err *e)
 {
@@ -322,9 +335,10 @@ static bool clean(struct bench *b, struct err *e)
         err_clear(&cause);
         left = !run_cleanup(b, k->root, false, versions, &cause);
     }
-    ok = ok && !left;
-    ok = ok && (atomic_load(&b->engine.stop) == ENGINE_RUN || err_set(&cause, "interrupted"));
-    return ok || err_set(e, "objects of this run are left under %s in bucket '%s': %s", k->root,
+    ok = ok && !left && atomic_load(&b->engine.stop) == ENGINE_RUN;
+    if (!ok && cause.msg[0] == '\0')
+        err_set(&cause, "interrupted");
+    return ok || err_set(e, "objects of this run may be left under %s in bucket '%s': %s", k->root,
                          b->o->bucket, cause.msg);
 }
 
@@ -387,7 +401,7 @@ static bool measure(struct bench *b, struct err *e)
         return false;
     if (!bench_start_recording(b, e))
         return false;
-    bool ok = !b->o->clear_bucket || run_cleanup(b, "", false, true, e);
+    bool ok = !b->o->clear_bucket || clear_bucket(b, e);
     ok = ok && prepare(b, e);
     if (ok)
         wait_for_start(b);
@@ -427,10 +441,10 @@ static int run(struct bench *b)
 int bench_main(const struct cli_args *args, struct options *o, const struct workload *kind)
 {
     struct err e = {""};
-    int status = EXIT_USAGE;
+    int status;
 
     if (!options_complete(o, args, &e)) {
-        cli_wrong_usage(args, "%s", e.msg);
+        status = o->failed ? cli_failed(args, &e) : cli_wrong_usage(args, "%s", e.msg);
     } else {
         struct bench *b = calloc(1, sizeof *b);
         if (b == NULL) {

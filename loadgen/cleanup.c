@@ -12,10 +12,25 @@ void cleanup_begin(struct work *k, const char *prefix, bool dirs, bool versions)
     for (unsigned i = 0; i < k->n_workers; i++) {
         k->own[i].step = dirs || i == 0 ? LIST : DONE;
         strbuf_clear(&k->own[i].previous);
+        strbuf_clear(&k->own[i].unfit);
     }
 }
 
-/* Adds a key to the batch. */
+/* Keeps the key and version of an entry, each with its NUL. */
+static void keep(struct strbuf *b, const struct xml_entry *entry)
+{
+    strbuf_clear(b);
+    strbuf_put(b, entry->key, entry->n_key + 1);
+    strbuf_put(b, entry->version_id, strlen(entry->version_id) + 1);
+}
+
+static bool is_same(const struct strbuf *kept, const struct xml_entry *entry)
+{
+    return kept->n > 0 && strcmp(kept->s, entry->key) == 0 &&
+           strcmp(kept->s + entry->n_key + 1, entry->version_id) == 0;
+}
+
+/* Adds a key to the batch, or keeps it to be deleted alone if XML cannot hold it. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct work_own *own = user;
@@ -23,20 +38,23 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 
     if (entry->kind == XML_PREFIX)
         return true;
-    if (own->part == 0) {
+    if (own->part == 0 && own->unfit.n == 0) {
         /* The same page again: what was deleted is still there. */
-        if (own->previous.n == entry->n_key && entry->n_key > 0 &&
-            memcmp(own->previous.s, entry->key, entry->n_key) == 0 && entry->version_id[0] == '\0')
+        if (is_same(&own->previous, entry))
             return err_set(e, "the server lists '%s' after it was deleted", entry->key);
-        strbuf_clear(&own->previous);
-        strbuf_put(&own->previous, entry->key, entry->n_key);
+        keep(&own->previous, entry);
         strbuf_clear(b);
         strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
     }
-    own->part++;
+    size_t n = b->n;
     strbuf_puts(b, "<Object><Key>");
-    if (!strbuf_xml(b, entry->key, entry->n_key))
-        return err_set(e, "a key has a character that XML cannot hold");
+    if (!strbuf_xml(b, entry->key, entry->n_key)) {
+        b->n = n;
+        if (own->unfit.n == 0)
+            keep(&own->unfit, entry);
+        return (!b->failed && !own->unfit.failed) || err_set(e, "out of memory");
+    }
+    own->part++;
     strbuf_puts(b, "</Key>");
     if (entry->version_id[0] != '\0') {
         strbuf_puts(b, "<VersionId>");
@@ -54,8 +72,21 @@ static bool check_entry(void *user, const struct xml_entry *entry, struct err *e
 
     /* Whatever a server lists: what is not below the prefix is not ours. */
     if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
-        return err_set(e, "the server lists a key that is not below the prefix asked for");
+        return err_set(e, "the server lists '%s', which is not below the prefix asked for",
+                       entry->key);
+    if (entry->n_key > S3OP_KEY_MAX)
+        return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
     return on_entry(w->own, entry, e);
+}
+
+/* Deletes a key that does not fit into a batch. */
+static void delete_unfit(const struct work_own *own, struct s3op *op)
+{
+    op->kind = S3OP_DELETE;
+    op->n_key = strlen(own->unfit.s);
+    memcpy(op->key, own->unfit.s, op->n_key + 1);
+    if (own->unfit.s[op->n_key + 1] != '\0')
+        op->version_id = own->unfit.s + op->n_key + 1;
 }
 
 enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
@@ -73,6 +104,10 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
     }
     if (own->step == DONE)
         return PHASE_END;
+    if (own->step == DELETE && own->unfit.n > 0) {
+        delete_unfit(own, op);
+        return PHASE_OP;
+    }
     if (own->step == DELETE) {
         strbuf_puts(&own->body, "</Delete>");
         if (own->body.failed) {
@@ -110,10 +145,11 @@ void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const stru
         own->step = DONE;
     } else if (op->kind == S3OP_ABORT) {
         return;
-    } else if (op->kind == S3OP_DELETE_BATCH) {
+    } else if (own->step == DELETE) {
         atomic_fetch_add(&k->n_deleted, r->n_objects);
-        own->step = LIST;
+        own->step = op->kind == S3OP_DELETE && own->part > 0 ? DELETE : LIST;
+        strbuf_clear(&own->unfit);
     } else {
-        own->step = own->part > 0 ? DELETE : DONE;
+        own->step = own->part > 0 || own->unfit.n > 0 ? DELETE : DONE;
     }
 }

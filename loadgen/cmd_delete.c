@@ -1,5 +1,7 @@
 #include "commands.h"
 
+#include <string.h>
+
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct strbuf *body = &work_own(k, w)->body;
@@ -30,8 +32,24 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
+/* The names are ours but for the prefix. */
+static bool init(struct work *k, struct err *e)
+{
+    struct strbuf text = {0};
+    bool fits = strbuf_xml(&text, k->o->prefix, strlen(k->o->prefix));
+
+    strbuf_fini(&text);
+    return fits || err_set(e, "--prefix has a character that XML cannot hold, and so no request to "
+                              "delete several objects");
+}
+
 static const struct workload workload = {
-    .name = "delete", .prepares = true, .records_preparation = true, .next = next};
+    .name = "delete",
+    .prepares = true,
+    .records_preparation = true,
+    .next = next,
+    .init = init,
+};
 
 static const struct cli_option own_table[] = {
     {"objects", CLI_INT, offsetof(struct options, n_objects), "N",

@@ -23,22 +23,10 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     struct work_object *o = &work_own(k, w)->object;
     enum work_card card = work_deal(k, w);
 
-    if (card == WORK_PUT) {
-        *o = new_version(k, w);
-        work_put(k, o, op);
-        return PHASE_OP;
-    }
-    if (!work_take(k, w, o))
-        return PHASE_WAIT;
-    if (card == WORK_GET) {
-        work_get(k, w, o, op);
-    } else if (card == WORK_STAT) {
-        work_stat(k, o, op);
-    } else {
-        op->kind = S3OP_DELETE;
-        op->version_id = o->version;
-        work_set_key(k, o, op);
-    }
+    if (card != WORK_PUT)
+        return work_use(k, w, card, op);
+    *o = new_version(k, w);
+    work_put(k, o, op);
     return PHASE_OP;
 }
 

@@ -406,12 +406,13 @@ void loop_saw_date(struct loop *l, uint32_t host, int64_t send_ns, const char *t
     memcpy(d->text, text, n);
     d->text[n] = '\0';
     const char *end = strptime(d->text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    if (end == NULL || *end != '\0') {
+    time_t date_s = end != NULL && *end == '\0' ? timegm(&tm) : -1;
+    if (date_s < 0 || date_s >= INT64_MAX / CLOCK_NS_PER_S) {
         d->text[0] = '\0';
         return;
     }
     /* The new one had begun when its answer was here. */
-    d->date_ns = timegm(&tm) * CLOCK_NS_PER_S;
+    d->date_ns = date_s * CLOCK_NS_PER_S;
     d->last_send_ns = send_ns;
     int64_t lower_ns = d->date_ns - (l->now_ns + l->engine->offset_ns);
     d->lower_ns = lower_ns > d->lower_ns ? lower_ns : d->lower_ns;

@@ -24,7 +24,8 @@ const struct cli_option options_where[] = {
      .help = "servers; {1...10} in name or port"},
     {"access-key", CLI_STRING, offsetof(struct options, access_key), "KEY",
      .help = "access key; also from the environment"},
-    {"secret-key", CLI_STRING, offsetof(struct options, secret_key), "KEY", .help = "secret key"},
+    {"secret-key", CLI_STRING, offsetof(struct options, secret_key), "KEY",
+     .help = "secret key; also from the environment"},
     {"bucket", CLI_STRING, offsetof(struct options, bucket), "NAME", .help = "bucket to use"},
     {"tls", CLI_FLAG, offsetof(struct options, tls), NULL, .help = "use https"},
     {0},
@@ -66,17 +67,17 @@ const struct cli_option options_load[] = {
 const struct cli_option options_load_more[] = {
     {"autoterm.dur", CLI_DURATION, offsetof(struct options, autoterm_dur_ns), "DUR",
      .help = "how long it must have been stable", .min = 1, .max = INFINITY},
-    {"autoterm.pct", CLI_PCT, offsetof(struct options, autoterm_pct), "PCT", .help = "how stable",
-     .min = 0, .max = 1e6},
+    {"autoterm.pct", CLI_PCT, offsetof(struct options, autoterm_pct), "PCT",
+     .help = "within how much of the last speed", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, offsetof(struct options, syncstart), "TIME",
-     .help = "start then: hh:mm[:ss] or RFC 3339"},
+     .help = "start then: hh:mm[:ss], local time, or RFC 3339"},
     {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
      .help = "a text to be kept in the capture"},
     {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, offsetof(struct options, verify), "N",
-     .help = "check the body of every Nth GET", .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, offsetof(struct options, seed), "N", .help = "seed of all random choices",
-     .min = 0, .max = INFINITY},
+     .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, offsetof(struct options, seed), "N",
+     .help = "seed of all random choices; default: another each time", .min = 0, .max = INFINITY},
     {0},
 };
 
@@ -112,7 +113,7 @@ const struct cli_option options_data[] = {
 
 const struct cli_option options_run[] = {
     {"benchdata", CLI_STRING, offsetof(struct options, benchdata), "NAME",
-     .help = "name of the capture"},
+     .help = "name of the capture; default: by command and time"},
     {"json", CLI_FLAG, offsetof(struct options, json), NULL,
      .help = "print the final state as JSON, no analysis"},
     {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
@@ -135,8 +136,10 @@ static const char *from_environment(const char *const *names)
 
 static bool keep(struct options *o, char *memory, struct err *e)
 {
-    if (memory == NULL)
+    if (memory == NULL) {
+        o->failed = true;
         return err_set(e, "out of memory");
+    }
     o->memory[o->n_memory++] = memory;
     return true;
 }
@@ -252,8 +255,10 @@ static bool take_profile(struct options *o, const struct cli_args *args, struct 
 
     if (o->access_key != NULL && o->secret_key != NULL && !explicit)
         return true;
-    if (!profile_read(&p, o->profile, explicit, e))
+    if (!profile_read(&p, o->profile, explicit, e)) {
+        o->failed = !explicit;
         return false;
+    }
     bool ok = true;
     if (o->access_key == NULL && o->secret_key == NULL && p.access_key != NULL) {
         o->access_key = p.access_key;
@@ -316,8 +321,22 @@ static bool check_syncstart(struct options *o, struct err *e)
     return true;
 }
 
+/* A line break would end a header of a request: a token that was read from a file may have one. */
+static bool check_plain(const char *name, const char *value, struct err *e)
+{
+    for (; value != NULL && *value != '\0'; value++)
+        if ((unsigned char)*value < ' ' || *value == 0x7f)
+            return err_set(e, "the %s holds a control character", name);
+    return true;
+}
+
 static bool check(struct options *o, struct err *e)
 {
+    if (!check_plain("access key", o->access_key, e) ||
+        !check_plain("session token", o->session_token, e) ||
+        !check_plain("region", o->region, e) || !check_plain("bucket's name", o->bucket, e) ||
+        !check_plain("storage class", o->storage_class, e))
+        return false;
     if ((o->access_key == NULL) != (o->secret_key == NULL))
         return err_set(e, "there is %s key without %s key",
                        o->access_key != NULL ? "an access" : "a secret",
@@ -351,7 +370,8 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     o->seed_given = cli_given(args, "seed");
     if (!o->seed_given) {
         uint32_t seed = 0;
-        if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        o->failed = getrandom(&seed, sizeof seed, 0) != sizeof seed;
+        if (o->failed)
             return err_errno(e, errno, "cannot get random bytes");
         o->seed = seed;
     }

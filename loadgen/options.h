@@ -62,6 +62,7 @@ struct options {
     int64_t n_parts, part_bytes;
 
     /* Found out. */
+    bool failed; /* what options_complete says is no fault of the command line */
     bool seed_given;
     bool syncstart_given;
     int64_t syncstart_ns; /* CLOCK_REALTIME */

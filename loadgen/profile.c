@@ -40,6 +40,7 @@ static bool take(struct profile *p, char *line)
     return true;
 }
 
+/* False: errno says why. */
 static bool read_section(struct profile *p, FILE *f, const char *name, bool *found)
 {
     char *line = NULL;
@@ -60,9 +61,12 @@ static bool read_section(struct profile *p, FILE *f, const char *name, bool *fou
             ok = take(p, text);
         }
     }
+    ok = ok && feof(f);
+    int cause = errno;
     if (line != NULL)
         explicit_bzero(line, size);
     free(line);
+    errno = cause;
     return ok;
 }
 
@@ -81,7 +85,7 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
     FILE *f = fopen(path, "re");
     if (f == NULL)
         return !required || err_errno(e, errno, "profile %s: cannot read '%s'", name, path);
-    bool ok = read_section(p, f, name, &found) || err_set(e, "out of memory");
+    bool ok = read_section(p, f, name, &found) || err_errno(e, errno, "cannot read '%s'", path);
     fclose(f);
     if (ok && required && !found)
         return err_set(e, "there is no profile '%s' in '%s'", name, path);

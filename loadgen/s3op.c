@@ -145,11 +145,13 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
     case S3OP_LIST:
         put_param(o, "continuation-token", h->token);
         put_param(o, "delimiter", op->delimiter);
+        put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
         break;
     case S3OP_LIST_VERSIONS:
+        put_param(o, "encoding-type", "url");
         put_param(o, "key-marker", h->token);
         put_param(o, "prefix", op->key);
         put_param(o, "version-id-marker", h->version_token);
@@ -239,7 +241,7 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
     }
     if (op->kind == S3OP_BUCKET_CREATE && s->object_lock)
         add(h, "x-amz-bucket-object-lock-enabled", "true");
-    if (op->kind == S3OP_DELETE_BATCH && s->object_lock)
+    if ((op->kind == S3OP_DELETE || op->kind == S3OP_DELETE_BATCH) && s->object_lock)
         add(h, "x-amz-bypass-governance-retention", "true");
 }
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the text of an error that is not XML. */
+#define PLAIN_TEXT_MAX 200
+
 /* --- While it comes -----------------------------------------------------------------------------
  */
 
@@ -36,6 +39,11 @@ static bool uses_xml(enum s3op_kind kind)
            kind == S3OP_INITIATE || kind == S3OP_COMPLETE;
 }
 
+static bool is_listing(const struct worker *w)
+{
+    return w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+}
+
 /* Keys that a batch could not delete. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
@@ -49,19 +57,8 @@ static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
     return true;
 }
 
-static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
-{
-    struct worker *w = user;
-
-    if (w->result.first_byte_ns == CLOCK_NEVER)
-        w->result.first_byte_ns = w->loop->now_ns;
-    w->result.n_objects += entry->kind != XML_PREFIX;
-    return w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e);
-}
-
 bool worker_expect_answer(struct worker *w)
 {
-    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
     struct err e = {""};
 
     http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
@@ -82,9 +79,9 @@ bool worker_expect_answer(struct worker *w)
     }
     err_clear(&w->cause);
     w->n_failed_keys = 0;
-    /* Keys are asked for as they are: some servers say that they URL-encode them, and do not. */
-    return xml_start(w->xml, false, listing ? on_listed : on_deleted, w, &e) ||
-           worker_set_error(w, "%s", e.msg);
+    bool ok = is_listing(w) ? xml_start(w->xml, w->op.key, w->op.on_entry, w->op.user, &e)
+                            : xml_start(w->xml, "", on_deleted, w, &e);
+    return ok || worker_set_error(w, "%s", e.msg);
 }
 
 /* --- What it means ------------------------------------------------------------------------------
@@ -95,12 +92,25 @@ static bool is_success(const struct worker *w)
     return w->http.status >= 200 && w->http.status < 300;
 }
 
+/* The length of the first line of an error's body that is plain text, as what a TLS port answers to
+ * plain HTTP; 0: it is not. */
+static size_t plain_text(const struct worker *w)
+{
+    const char *s = w->error_body;
+    size_t n = 0;
+
+    while (n < w->n_error_body && n < PLAIN_TEXT_MAX && s[n] >= ' ' && s[n] <= '~')
+        n++;
+    bool whole = n == w->n_error_body || s[n] == '\r' || s[n] == '\n';
+    return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
+}
+
 /* "HTTP 503 SlowDown: Reduce your request rate." */
 static void set_http_error(struct worker *w)
 {
     struct xml *x = &w->loop->xml;
     struct err e = {""};
-    bool ok = w->n_error_body > 0 && xml_start(x, false, NULL, NULL, &e) &&
+    bool ok = w->n_error_body > 0 && xml_start(x, "", NULL, NULL, &e) &&
               xml_feed(x, w->error_body, w->n_error_body, true, &e);
 
     /* Of a body that was cut, what was read counts. */
@@ -108,6 +118,8 @@ static void set_http_error(struct worker *w)
         x->code[0] != '\0')
         worker_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
                          x->message[0] != '\0' ? ": " : "", x->message);
+    else if (plain_text(w) > 0)
+        worker_set_error(w, "HTTP %d: %.*s", w->http.status, (int)plain_text(w), w->error_body);
     else
         worker_set_error(w, "HTTP %d", w->http.status);
 }
@@ -116,7 +128,8 @@ static void check_get(struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    if (!op->whole && w->http.status != 206 && !(op->offset == 0 && w->n_read == op->length))
+    /* Some servers answer 200 with the range; more than that is the whole object. */
+    if (!op->whole && w->http.status != 206 && w->n_read > op->length)
         worker_set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (w->n_read != op->length)
         worker_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
@@ -153,9 +166,7 @@ static void check_document(struct worker *w)
 /* A listing goes on with its next page, in the same row. */
 static bool is_to_go_on(const struct worker *w)
 {
-    bool listing = w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
-
-    return listing && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
+    return is_listing(w) && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
 }
 
 /* The response is complete. */
@@ -187,9 +198,26 @@ static void on_complete(struct worker *w, bool left_over)
         worker_finish(w, w->loop->now_ns, keep);
 }
 
+/* A piece of a document. The first byte of a listing is its first element. */
+static void read_document(struct worker *w, const char *data, size_t n)
+{
+    struct xml *x = w->xml;
+    struct err e = {""};
+    uint64_t n_objects = x->n_objects;
+
+    if (!xml_feed(x, data, n, false, &e)) {
+        worker_set_error(w, "%s", e.msg);
+        w->failed = true;
+    }
+    if (is_listing(w)) {
+        w->result.n_objects += x->n_objects - n_objects;
+        if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
+            w->result.first_byte_ns = w->loop->now_ns;
+    }
+}
+
 static void on_body(struct worker *w, const char *data, size_t n)
 {
-    struct err e = {""};
 
     if (!is_success(w)) {
         size_t room = sizeof w->error_body - w->n_error_body;
@@ -208,9 +236,8 @@ static void on_body(struct worker *w, const char *data, size_t n)
                              n, (unsigned long long)(w->op.offset + w->n_read));
             w->failed = true;
         }
-    } else if (w->uses_xml && !w->failed && !xml_feed(w->xml, data, n, false, &e)) {
-        worker_set_error(w, "%s", e.msg);
-        w->failed = true;
+    } else if (w->uses_xml && !w->failed) {
+        read_document(w, data, n);
     }
     w->n_read += n;
 }
@@ -224,7 +251,8 @@ static void on_broken(struct worker *w, const char *why)
         worker_set_error(w, "HTTP %d, %s", w->http.status, why);
     else
         worker_set_error(w, "%s", why);
-    w->result.status = w->http.status;
+    /* Of an interim answer alone (100 Continue) nothing came. */
+    w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)

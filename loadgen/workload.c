@@ -58,6 +58,7 @@ void work_fini(struct work *k)
         strbuf_fini(&own->upload_id);
         strbuf_fini(&own->etags);
         strbuf_fini(&own->previous);
+        strbuf_fini(&own->unfit);
     }
     free(k->own);
     pthread_mutex_destroy(&k->lock);
@@ -241,6 +242,24 @@ enum work_card work_deal(struct work *k, struct worker *w)
         pthread_mutex_unlock(&k->lock);
     }
     return (enum work_card)w->card;
+}
+
+enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op)
+{
+    struct work_object *o = &work_own(k, w)->object;
+
+    if (!work_take(k, w, o))
+        return PHASE_WAIT;
+    if (card == WORK_GET) {
+        work_get(k, w, o, op);
+    } else if (card == WORK_STAT) {
+        work_stat(k, o, op);
+    } else {
+        op->kind = S3OP_DELETE;
+        op->version_id = o->version;
+        work_set_key(k, o, op);
+    }
+    return PHASE_OP;
 }
 
 /* --- Phases -------------------------------------------------------------------------------------

@@ -46,7 +46,9 @@ struct work_own {
     unsigned part;
     int step;
     uint64_t n_gets;
-    struct strbuf previous; /* cleaning: the first key of the last page */
+    /* Cleaning. A key and its version, each with a NUL: */
+    struct strbuf previous; /* the first of the last page */
+    struct strbuf unfit;    /* the first of the page that XML cannot hold */
 };
 
 struct work {
@@ -128,6 +130,10 @@ bool work_take(struct work *k, struct worker *w, struct work_object *o);
 enum work_card { WORK_GET, WORK_STAT, WORK_PUT, WORK_DELETE, WORK_N_CARDS };
 bool work_init_deck(struct work *k, struct err *e);
 enum work_card work_deal(struct work *k, struct worker *w);
+
+/* Takes an object out of the pool for the worker, and makes op what the card says (not WORK_PUT) of
+ * it; or lets the worker wait for one. */
+enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op);
 
 /* Keeps the first error. */
 void work_fail(struct work *k, const char *why);

@@ -91,22 +91,16 @@ static void XMLCALL on_text(void *user, const XML_Char *s, int n)
     x->too_long = x->too_long || take < (size_t)n;
 }
 
-/* Keeps the text whole, or stops; `decode`: it is URL-encoded if keys are. Returns its length. */
-static size_t keep(struct xml *x, char dst[static XML_TEXT_MAX], bool decode)
+/* Keeps the text whole, or stops. Returns its length. */
+static size_t keep(struct xml *x, char dst[static XML_TEXT_MAX])
 {
-    size_t n = x->n_text;
-
-    memcpy(dst, x->text, n + 1);
+    memcpy(dst, x->text, x->n_text + 1);
     if (x->too_long) {
         err_set(x->err, "a key, token or id in the answer's XML is longer than %d bytes",
                 XML_TEXT_MAX - 1);
         stop(x);
-    } else if (decode && x->url_encoded && !uri_decode(dst, &n, true)) {
-        err_set(x->err, "a key in the answer's XML is not URL-encoded");
-        stop(x);
     }
-    dst[n] = '\0';
-    return n;
+    return x->n_text;
 }
 
 /* Keeps as much of the text as fits. */
@@ -136,11 +130,9 @@ static void end_of_field(struct xml *x, const char *name)
     struct xml_entry *entry = &x->entry;
 
     if (strcmp(name, "Key") == 0 || (entry->kind == XML_PREFIX && strcmp(name, "Prefix") == 0)) {
-        /* Answers to a batch DELETE have no encoding. */
-        bool decode = x->root == XML_LIST || x->root == XML_VERSIONS;
-        entry->n_key = keep(x, entry->key, decode);
+        entry->n_key = keep(x, entry->key);
     } else if (strcmp(name, "VersionId") == 0) {
-        keep(x, entry->version_id, false);
+        keep(x, entry->version_id);
     } else if (strcmp(name, "Size") == 0) {
         entry->size_bytes = size_of_text(x);
     } else if (strcmp(name, "IsLatest") == 0) {
@@ -152,23 +144,126 @@ static void end_of_field(struct xml *x, const char *name)
     }
 }
 
+/* --- Entries that are held back -----------------------------------------------------------------
+ */
+
+/* What a list tells of an entry; its key and version follow, each with a NUL. */
+struct held {
+    enum xml_entry_kind kind;
+    bool is_latest;
+    uint64_t size_bytes;
+    size_t n_key, n_version;
+};
+
+static bool hold(struct xml *x)
+{
+    const struct xml_entry *entry = &x->entry;
+    const struct held h = {
+        .kind = entry->kind,
+        .is_latest = entry->is_latest,
+        .size_bytes = entry->size_bytes,
+        .n_key = entry->n_key,
+        .n_version = strlen(entry->version_id),
+    };
+
+    strbuf_put(&x->held, (const char *)&h, sizeof h);
+    strbuf_put(&x->held, entry->key, h.n_key + 1);
+    strbuf_put(&x->held, entry->version_id, h.n_version + 1);
+    if (x->held.failed)
+        return err_set(x->err, "out of memory");
+    return x->held.n <= XML_HELD_MAX || err_set(x->err, "the answer's list is too long");
+}
+
+/* Decodes a key in place if keys are encoded. Some servers say so and do not: what begins with the
+ * prefix asked for only as it stands, or cannot be decoded, is left. */
+static bool decode(struct xml *x, char *text, size_t *n)
+{
+    char decoded[XML_TEXT_MAX];
+    size_t n_decoded = *n;
+    size_t n_prefix = strlen(x->prefix);
+
+    memcpy(decoded, text, *n);
+    if (x->url_encoded && uri_decode(decoded, &n_decoded, true)) {
+        bool begins = n_decoded >= n_prefix && memcmp(decoded, x->prefix, n_prefix) == 0;
+        if (begins || strncmp(text, x->prefix, n_prefix) != 0) {
+            memcpy(text, decoded, n_decoded);
+            *n = n_decoded;
+        }
+    }
+    text[*n] = '\0';
+    return strlen(text) == *n || err_set(x->err, "a key in the answer's XML holds a NUL");
+}
+
+static bool hand_out(struct xml *x)
+{
+    struct xml_entry *entry = &x->entry;
+
+    return decode(x, entry->key, &entry->n_key) && x->on_entry(x->user, entry, x->err);
+}
+
+/* Hands out what was held, the encoding being known now. */
+static bool release(struct xml *x)
+{
+    struct xml_entry *entry = &x->entry;
+    size_t n = 0;
+
+    x->encoding_known = true;
+    entry->code[0] = '\0';
+    entry->message[0] = '\0';
+    while (n < x->held.n) {
+        const char *p = x->held.s + n;
+        struct held h;
+        memcpy(&h, p, sizeof h);
+        p += sizeof h;
+        entry->kind = h.kind;
+        entry->is_latest = h.is_latest;
+        entry->size_bytes = h.size_bytes;
+        entry->n_key = h.n_key;
+        memcpy(entry->key, p, h.n_key + 1);
+        p += h.n_key + 1;
+        memcpy(entry->version_id, p, h.n_version + 1);
+        n += sizeof h + h.n_key + 1 + h.n_version + 1;
+        if (!hand_out(x))
+            return false;
+    }
+    strbuf_clear(&x->held);
+    return true;
+}
+
+static bool end_of_entry(struct xml *x)
+{
+    bool is_list = x->root == XML_LIST || x->root == XML_VERSIONS;
+
+    x->in_entry = false;
+    x->n_entries++;
+    x->n_objects += x->entry.kind != XML_PREFIX;
+    if (x->on_entry == NULL)
+        return true;
+    return is_list && !x->encoding_known ? hold(x) : hand_out(x);
+}
+
 /* An element directly below the root. */
 static void end_of_property(struct xml *x, const char *name)
 {
-    if (strcmp(name, "Code") == 0 && x->root == XML_ERROR)
+    if (strcmp(name, "EncodingType") == 0) {
+        x->url_encoded = strcmp(x->text, "url") == 0;
+        if (!release(x))
+            stop(x);
+    } else if (strcmp(name, "Code") == 0 && x->root == XML_ERROR) {
         keep_some(x, x->code, sizeof x->code);
-    else if (strcmp(name, "Message") == 0 && x->root == XML_ERROR)
+    } else if (strcmp(name, "Message") == 0 && x->root == XML_ERROR) {
         keep_some(x, x->message, sizeof x->message);
-    else if (strcmp(name, "IsTruncated") == 0)
+    } else if (strcmp(name, "IsTruncated") == 0) {
         x->is_truncated = strcmp(x->text, "true") == 0;
-    else if (strcmp(name, "NextContinuationToken") == 0)
-        keep(x, x->next_token, false);
-    else if (strcmp(name, "NextKeyMarker") == 0)
-        keep(x, x->next_key_marker, true);
-    else if (strcmp(name, "NextVersionIdMarker") == 0)
-        keep(x, x->next_version_marker, false);
-    else if (strcmp(name, "UploadId") == 0 && x->root == XML_INITIATE)
-        keep(x, x->upload_id, false);
+    } else if (strcmp(name, "NextContinuationToken") == 0) {
+        keep(x, x->next_token);
+    } else if (strcmp(name, "NextKeyMarker") == 0) {
+        keep(x, x->next_key_marker);
+    } else if (strcmp(name, "NextVersionIdMarker") == 0) {
+        keep(x, x->next_version_marker);
+    } else if (strcmp(name, "UploadId") == 0 && x->root == XML_INITIATE) {
+        keep(x, x->upload_id);
+    }
 }
 
 static void XMLCALL on_end(void *user, const XML_Char *name)
@@ -179,9 +274,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     if (x->depth == 3 && x->in_entry) {
         end_of_field(x, name);
     } else if (x->depth == 2 && x->in_entry) {
-        x->in_entry = false;
-        x->n_entries++;
-        if (x->on_entry != NULL && !x->on_entry(x->user, &x->entry, x->err))
+        if (!end_of_entry(x))
             stop(x);
     } else if (x->depth == 2) {
         end_of_property(x, name);
@@ -215,9 +308,10 @@ void xml_fini(struct xml *x)
     if (x->parser != NULL)
         XML_ParserFree(x->parser);
     x->parser = NULL;
+    strbuf_fini(&x->held);
 }
 
-bool xml_start(struct xml *x, bool url_encoded, xml_entry_fn *on_entry, void *user, struct err *e)
+bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user, struct err *e)
 {
     if (!XML_ParserReset(x->parser, "UTF-8"))
         return err_set(e, "out of memory");
@@ -228,6 +322,7 @@ bool xml_start(struct xml *x, bool url_encoded, xml_entry_fn *on_entry, void *us
 
     x->root = XML_NOTHING;
     x->n_entries = 0;
+    x->n_objects = 0;
     x->is_truncated = false;
     x->code[0] = '\0';
     x->message[0] = '\0';
@@ -235,14 +330,25 @@ bool xml_start(struct xml *x, bool url_encoded, xml_entry_fn *on_entry, void *us
     x->next_token[0] = '\0';
     x->next_key_marker[0] = '\0';
     x->next_version_marker[0] = '\0';
+    x->prefix = prefix;
     x->on_entry = on_entry;
     x->user = user;
-    x->url_encoded = url_encoded;
+    strbuf_clear(&x->held);
+    x->encoding_known = false;
+    x->url_encoded = false;
     x->in_entry = false;
     x->too_long = false;
     x->depth = 0;
     x->n_text = 0;
     return true;
+}
+
+/* A list that names no encoding has none. */
+static bool end_of_document(struct xml *x)
+{
+    size_t n = strlen(x->next_key_marker);
+
+    return release(x) && decode(x, x->next_key_marker, &n);
 }
 
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e)
@@ -252,12 +358,14 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
 
     /* Expat takes an int. */
     x->err = &stopped;
+    size_t at = 0;
     do {
-        int part = n > 1 << 20 ? 1 << 20 : (int)n;
-        n -= (size_t)part;
-        ok = XML_Parse(x->parser, data, part, last && n == 0) == XML_STATUS_OK;
-        data += part;
-    } while (ok && n > 0);
+        size_t part = n - at > 1 << 20 ? 1 << 20 : n - at;
+        const char *p = part > 0 ? data + at : NULL;
+        at += part;
+        ok = XML_Parse(x->parser, p, (int)part, last && at == n) == XML_STATUS_OK;
+    } while (ok && at < n);
+    ok = ok && (!last || end_of_document(x));
     x->err = NULL;
     if (ok)
         return true;

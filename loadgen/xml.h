@@ -4,10 +4,14 @@
 #define S3_XML_H
 
 #include "err.h"
+#include "strbuf.h"
 
 #include <expat.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What one answer may hold of keys: a page has 1,000. */
+#define XML_HELD_MAX (64u << 20)
 
 /* The longest text of an element that is kept, with a NUL: keys have up to 1,024 bytes, three times
  * that when URL-encoded. Longer texts are an error in keys, ids and tokens, and are cut in others.
@@ -53,7 +57,8 @@ typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err 
 /* A reader, to be used for any number of answers, and what it found in the present one. */
 struct xml {
     enum xml_root root;
-    uint64_t n_entries;
+    uint64_t n_entries; /* read so far */
+    uint64_t n_objects; /* of these, all but common prefixes */
     bool is_truncated;
 
     char code[128];    /* of an XML_ERROR */
@@ -65,10 +70,13 @@ struct xml {
 
     /* Private. */
     XML_Parser parser;
+    const char *prefix;
     xml_entry_fn *on_entry;
     void *user;
     struct err *err;
     struct xml_entry entry;
+    struct strbuf held; /* entries of a list, until it is known how keys are written */
+    bool encoding_known;
     bool url_encoded;
     bool in_entry;
     bool too_long;
@@ -80,9 +88,12 @@ struct xml {
 bool xml_init(struct xml *x, struct err *e);
 void xml_fini(struct xml *x);
 
-/* Makes ready for an answer. url_encoded: the request had encoding-type=url. on_entry may be NULL.
- */
-bool xml_start(struct xml *x, bool url_encoded, xml_entry_fn *on_entry, void *user, struct err *e);
+/* Makes ready for an answer; `prefix` is that of the list asked for, or "", and must live as long.
+ * on_entry may be NULL: then entries are only counted. Keys of a list are decoded if it has
+ * EncodingType "url"; since many servers say so only at the end, entries are handed out from there
+ * on. */
+bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user,
+               struct err *e);
 
 /* Takes the next n bytes; `last` with the last ones (n may be 0). An error if it is not
  * well-formed, has a document type, or on_entry said so; then only xml_start and xml_fini may

@@ -165,10 +165,12 @@ static const struct answer *choose(const struct null_server *s, const struct con
 {
     size_t n_line = strcspn(c->head, "\r");
     const char *query = memchr(c->head, '?', n_line);
+    size_t n_query = query != NULL ? n_line - (size_t)(query - c->head) : 0;
 
     switch (c->head[0]) {
     case 'G':
-        return query != NULL && strncmp(query, "?list-type", 10) == 0 ? &s->list : &s->get;
+        return query != NULL && memmem(query, n_query, "list-type=", 10) != NULL ? &s->list
+                                                                                 : &s->get;
     case 'H':
         return &s->head;
     case 'D':

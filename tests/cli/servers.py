@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -84,6 +85,54 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+class Proxy:
+    """An HTTP proxy that makes tunnels (CONNECT), and says to where; to be stopped."""
+
+    def __init__(self, status="200 OK"):
+        self.status = status
+        self.asked = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.tunnel, args=(client,), daemon=True).start()
+
+    def tunnel(self, client):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += client.recv(1)
+        method, where, _ = head.decode().split("\r\n")[0].split(" ")
+        self.asked.append((method, where))
+        client.sendall(f"HTTP/1.1 {self.status}\r\n\r\n".encode())
+        if not self.status.startswith("200"):
+            client.close()
+            return
+        host, port = where.rsplit(":", 1)
+        server = socket.create_connection((host, int(port)))
+        threading.Thread(target=self.copy, args=(server, client), daemon=True).start()
+        self.copy(client, server)
+
+    @staticmethod
+    def copy(source, sink):
+        try:
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # one of the two has gone
+        source.close()
+
+    def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
 
 
 class VersityGw(Server):

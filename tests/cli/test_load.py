@@ -177,16 +177,31 @@ class Suite:
         """Keys with all that must be encoded, by way of --prefix."""
         odd = ["with space/", "plus+percent%25/", "ümläut-日本/", "q?a=b&c#d/", "a'b\"(c)*/"]
         if self.server.holds_odd_keys:
-            odd += ["double//slash/", "x" * 982 + "/"]
+            odd += ["double//slash/", "x" * 982 + "/", "control\x01\x1f\t\n\r\x7f/"]
+        short = (*SMALL[:-1], "100ms")
         for prefix in odd:
             with self.subTest(prefix=prefix[:20]):
                 _, c = self.load("mixed", "--objects", "5", "--prefix", prefix, *SMALL)
                 self.assertEqual([r.error for r in c.errors()], [])
-                self.assertTrue(all(r.file.startswith(prefix) for r in c.rows))
-                self.assertEqual({len(r.file) for r in c.rows}, {len(prefix) + 41})
+                self.assertEqual({len(r.file) for r in c.rows},
+                                 {len(prefix.replace("\n", "%0A")) + 41})
                 _, c = self.load("list", "--objects", "5", "--prefix", prefix, *SMALL)
                 self.assertEqual([r.error for r in c.errors()], [])
+                self.assertEqual({r.n_objects for r in c.of("LIST")}, {1, 2})
                 self.assertEqual(self.keys(), 0)
+                self.load("put", "--prefix", prefix, "--noclear", "--rate", "40", *short)
+                _, c = self.load("get", "--list-existing", *short)
+                self.assertEqual([r.error for r in c.errors()], [])
+                # A row is a line.
+                self.assertTrue(all(r.file.startswith(prefix.replace("\n", "%0A"))
+                                    for r in c.rows))
+                self.load("put", "--clear-bucket", "--yes", *short)
+                self.assertEqual(self.keys(), 0)
+
+    def test_keys_that_xml_cannot_hold(self):
+        """They cannot be deleted in batches; cleaning up deletes them one by one."""
+        r = self.s3load("delete", "--prefix", "a\x01/", *SMALL, status=1)
+        self.assertIn("XML cannot hold", r.err)
 
     def test_sizes_of_nothing_and_little(self):
         for size in ("0", "1", "2"):

@@ -7,7 +7,7 @@ import time
 
 from harness import BUILD
 from loadcase import Capture, LoadTest
-from servers import ACCESS_KEY, SECRET_KEY
+from servers import ACCESS_KEY, SECRET_KEY, Proxy
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms")
 COMMANDS = ("get", "put", "delete", "list", "stat", "mixed", "versioned", "retention", "multipart")
@@ -127,6 +127,33 @@ class Connections(LoadTest):
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://{host}"})
         self.assertEqual({line["bucket"] for line in self.server.log()},
                          {"s3load-benchmark-bucket"})
+
+    def test_proxy(self):
+        """As http_proxy, HTTPS_PROXY and no_proxy say, by tunnels."""
+        proxy = Proxy()
+        self.addCleanup(proxy.stop)
+        for options, name in (([], "http_proxy"), (["--tls", "--insecure"], "HTTPS_PROXY")):
+            with self.subTest(variable=name):
+                self.start(*options[:1])
+                here = f"127.0.0.1:{self.server.ports[0]}"
+                proxy.asked.clear()
+                _, c = self.load("mixed", "--objects", "5", *options, *SMALL,
+                                 env={name: proxy.url})
+                self.assertEqual(c.errors(), [])
+                self.assertEqual(set(proxy.asked), {("CONNECT", here)})
+                # Not a tunnel for each request.
+                self.assertLess(len(proxy.asked), 10)
+                self.assertEqual({r.endpoint.split("//")[1] for r in c.rows}, {here})
+                proxy.asked.clear()
+                self.load("put", *options, *SMALL, env={name: proxy.url, "no_proxy": "127.0.0.1"})
+                self.assertEqual(proxy.asked, [])
+
+    def test_proxy_refuses(self):
+        self.start()
+        proxy = Proxy("403 Forbidden")
+        self.addCleanup(proxy.stop)
+        r = self.s3load("put", *SMALL, env={"http_proxy": proxy.url}, status=1)
+        self.assertRegex(r.err, "curl: .*403")
 
     def test_server_side_options(self):
         self.start()

@@ -8,6 +8,7 @@
 
 static struct xml xml;
 static char seen[16384];
+static const char *prefix = ""; /* of the list asked for */
 
 static bool on_entry(void *user, const struct xml_entry *x, struct err *e)
 {
@@ -24,13 +25,13 @@ static bool on_entry(void *user, const struct xml_entry *x, struct err *e)
 }
 
 /* Reads `text` in pieces of `step` bytes. */
-static bool read_text(const char *text, size_t step, bool url_encoded, struct err *e)
+static bool read_text(const char *text, size_t step, struct err *e)
 {
     size_t n = strlen(text);
 
     *e = (struct err){0};
     seen[0] = '\0';
-    assert_true(xml_start(&xml, url_encoded, on_entry, NULL, e));
+    assert_true(xml_start(&xml, prefix, on_entry, NULL, e));
     for (size_t at = 0; at < n; at += step) {
         size_t piece = n - at < step ? n - at : step;
         if (!xml_feed(&xml, text + at, piece, false, e))
@@ -40,12 +41,12 @@ static bool read_text(const char *text, size_t step, bool url_encoded, struct er
 }
 
 /* The same whole and byte by byte. */
-static void good(const char *text, bool url_encoded, enum xml_root root, const char *entries)
+static void good(const char *text, enum xml_root root, const char *entries)
 {
     struct err e;
 
     for (size_t step = 1; step < 100000; step *= 99) {
-        assert_true(read_text(text, step, url_encoded, &e));
+        assert_true(read_text(text, step, &e));
         assert_int_equal(xml.root, root);
         assert_string_equal(seen, entries);
     }
@@ -59,7 +60,7 @@ static void test_error(void **state)
     (void)state;
     good(PROLOG "<Error><Code>SlowDown</Code><Message>Please &lt;reduce&gt;</Message>"
                 "<Key>k</Key><RequestId>1</RequestId></Error>",
-         false, XML_ERROR, "");
+         XML_ERROR, "");
     assert_string_equal(xml.code, "SlowDown");
     assert_string_equal(xml.message, "Please <reduce>");
 }
@@ -76,18 +77,46 @@ static void test_list(void **state)
          "<Contents><Key>%41+\xc3\xa9</Key><Size>0</Size></Contents>"
          "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>"
          "<NextContinuationToken>1/ab==</NextContinuationToken></ListBucketResult>",
-         false, XML_LIST,
+         XML_LIST,
          "object 'a/b & c' 12345678901 '' 0 '' ''\nobject '%41+\xc3\xa9' 0 '' 0 '' ''\n"
          "prefix 'p/' 0 '' 0 '' ''\n");
     assert_true(xml.is_truncated);
     assert_int_equal(xml.n_entries, 3);
     assert_string_equal(xml.next_token, "1/ab==");
 
-    good("<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>%41+%2B%C3%A9</Key>"
-         "</Contents></ListBucketResult>",
-         true, XML_LIST, "object 'A +\xc3\xa9' 0 '' 0 '' ''\n");
+    assert_int_equal(xml.n_objects, 2);
+
+    /* Keys are URL-encoded if the list says so, before or after them. */
+    for (int i = 0; i < 2; i++) {
+        const char *type = "<EncodingType>url</EncodingType>";
+        char text[400];
+        snprintf(text, sizeof text,
+                 "<ListBucketResult>%s<IsTruncated>false</IsTruncated><Prefix>%%01</Prefix>"
+                 "<Contents><Key>%%41+%%2B%%C3%%A9</Key><Size>7</Size></Contents>"
+                 "<CommonPrefixes><Prefix>%%01/</Prefix></CommonPrefixes>%s</ListBucketResult>",
+                 i == 0 ? type : "", i == 0 ? "" : type);
+        good(text, XML_LIST, "object 'A +\xc3\xa9' 7 '' 0 '' ''\nprefix '\x01/' 0 '' 0 '' ''\n");
+    }
+    /* An encoding that is named and not given. */
+    good("<ListBucketResult><Contents><Key>%41+</Key></Contents><EncodingType/></ListBucketResult>",
+         XML_LIST, "object '%41+' 0 '' 0 '' ''\n");
     assert_false(xml.is_truncated);
     assert_string_equal(xml.next_token, "");
+}
+
+/* Servers that say that keys are URL-encoded, and do not encode them. */
+static void test_false_encoding(void **state)
+{
+    const char *text = "<ListBucketResult><Contents><Key>a+%25/100%</Key></Contents>"
+                       "<Contents><Key>a+%25/b+c</Key></Contents>"
+                       "<EncodingType>url</EncodingType></ListBucketResult>";
+
+    (void)state;
+    prefix = "a+%25/";
+    good(text, XML_LIST, "object 'a+%25/100%' 0 '' 0 '' ''\nobject 'a+%25/b+c' 0 '' 0 '' ''\n");
+    prefix = "a %/";
+    good(text, XML_LIST, "object 'a+%25/100%' 0 '' 0 '' ''\nobject 'a %/b c' 0 '' 0 '' ''\n");
+    prefix = "";
 }
 
 static void test_versions(void **state)
@@ -97,8 +126,8 @@ static void test_versions(void **state)
          "<NextVersionIdMarker>v2</NextVersionIdMarker><IsTruncated>true</IsTruncated>"
          "<Version><Key>k</Key><VersionId>v1</VersionId><IsLatest>false</IsLatest><Size>3</Size>"
          "</Version><DeleteMarker><Key>k</Key><VersionId>v2</VersionId><IsLatest>true</IsLatest>"
-         "</DeleteMarker></ListVersionsResult>",
-         true, XML_VERSIONS, "version 'k' 3 'v1' 0 '' ''\nmarker 'k' 0 'v2' 1 '' ''\n");
+         "</DeleteMarker><EncodingType>url</EncodingType></ListVersionsResult>",
+         XML_VERSIONS, "version 'k' 3 'v1' 0 '' ''\nmarker 'k' 0 'v2' 1 '' ''\n");
     assert_string_equal(xml.next_key_marker, "k/2");
     assert_string_equal(xml.next_version_marker, "v2");
     assert_true(xml.is_truncated);
@@ -110,8 +139,7 @@ static void test_deleted(void **state)
     good("<DeleteResult" NS "><Deleted><Key>a%41</Key></Deleted><Error><Key>b</Key>"
          "<VersionId>v</VersionId><Code>AccessDenied</Code><Message>No</Message></Error>"
          "</DeleteResult>",
-         true, XML_DELETED,
-         "deleted 'a%41' 0 '' 0 '' ''\nfailed 'b' 0 'v' 0 'AccessDenied' 'No'\n");
+         XML_DELETED, "deleted 'a%41' 0 '' 0 '' ''\nfailed 'b' 0 'v' 0 'AccessDenied' 'No'\n");
     assert_string_equal(xml.code, "");
 }
 
@@ -120,19 +148,19 @@ static void test_multipart(void **state)
     (void)state;
     good("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u-1</UploadId>"
          "</InitiateMultipartUploadResult>",
-         false, XML_INITIATE, "");
+         XML_INITIATE, "");
     assert_string_equal(xml.upload_id, "u-1");
-    good("<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>", false,
+    good("<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>",
          XML_COMPLETE, "");
-    good("<LocationConstraint/>", false, XML_OTHER, "");
+    good("<LocationConstraint/>", XML_OTHER, "");
 }
 
-static void bad(const char *text, bool url_encoded, const char *message)
+static void bad(const char *text, const char *message)
 {
     struct err e;
 
     for (size_t step = 1; step < 100000; step *= 99) {
-        assert_false(read_text(text, step, url_encoded, &e));
+        assert_false(read_text(text, step, &e));
         assert_non_null(strstr(e.msg, message));
     }
 }
@@ -143,23 +171,24 @@ static void test_bad(void **state)
     static char deep[64 * 3 + 1];
     static char long_key[XML_TEXT_MAX + 100];
 
-    bad("", false, "bad XML");
-    bad("plain text", false, "bad XML");
-    bad("<Error><Code>x</Error>", false, "bad XML");
-    bad("<ListBucketResult><Contents><Key>a</Key>", false, "bad XML");
-    bad("<Error>\x01</Error>", false, "bad XML");
-    bad("<!DOCTYPE x [<!ENTITY a \"b\">]><Error><Code>&a;</Code></Error>", false, "document type");
-    bad("<ListBucketResult><Contents><Size>-1</Size></Contents></ListBucketResult>", false,
+    bad("", "bad XML");
+    bad("plain text", "bad XML");
+    bad("<Error><Code>x</Error>", "bad XML");
+    bad("<ListBucketResult><Contents><Key>a</Key>", "bad XML");
+    bad("<Error>\x01</Error>", "bad XML");
+    bad("<!DOCTYPE x [<!ENTITY a \"b\">]><Error><Code>&a;</Code></Error>", "document type");
+    bad("<ListBucketResult><Contents><Size>-1</Size></Contents></ListBucketResult>",
         "not a number");
-    bad("<ListBucketResult><Contents><Key>%4</Key></Contents></ListBucketResult>", true,
-        "not URL-encoded");
+    bad("<ListBucketResult><Contents><Key>a%00b</Key></Contents><EncodingType>url</EncodingType>"
+        "</ListBucketResult>",
+        "NUL");
     for (size_t i = 0; i < 64; i++)
         memcpy(deep + 3 * i, "<a>", 3);
-    bad(deep, false, "too deeply");
+    bad(deep, "too deeply");
     int n = sprintf(long_key, "<ListBucketResult><Contents><Key>");
     memset(long_key + n, 'k', XML_TEXT_MAX);
     strcpy(long_key + n + XML_TEXT_MAX, "</Key></Contents></ListBucketResult>");
-    bad(long_key, false, "longer than");
+    bad(long_key, "longer than");
 }
 
 /* The longest text that is kept, and messages cut to their room. */
@@ -172,13 +201,13 @@ static void test_long(void **state)
 
     memset(text + n, 'u', XML_TEXT_MAX - 1);
     strcpy(text + n + XML_TEXT_MAX - 1, "</UploadId></InitiateMultipartUploadResult>");
-    assert_true(read_text(text, 1000, false, &e));
+    assert_true(read_text(text, 1000, &e));
     assert_int_equal(strlen(xml.upload_id), XML_TEXT_MAX - 1);
 
     n = sprintf(text, "<Error><Message>");
     memset(text + n, 'm', XML_TEXT_MAX + 50);
     strcpy(text + n + XML_TEXT_MAX + 50, "</Message></Error>");
-    assert_true(read_text(text, 1000, false, &e));
+    assert_true(read_text(text, 1000, &e));
     assert_int_equal(strlen(xml.message), sizeof xml.message - 1);
 }
 
@@ -191,10 +220,10 @@ static void test_callback_stops(void **state)
                        "</Contents><Contents><Key>c</Key></Contents></ListBucketResult>";
 
     seen[0] = '\0';
-    assert_true(xml_start(&xml, false, on_entry, &stop_at, &e));
+    assert_true(xml_start(&xml, "", on_entry, &stop_at, &e));
     assert_false(xml_feed(&xml, text, strlen(text), true, &e));
     assert_string_equal(e.msg, "enough");
-    assert_int_equal(xml.n_entries, 2);
+    assert_string_equal(seen, "object 'a' 0 '' 0 '' ''\nobject 'bb' 0 '' 0 '' ''\n");
 }
 
 static void test_escape(void **state)
@@ -227,10 +256,15 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error),     cmocka_unit_test(test_list),
-        cmocka_unit_test(test_versions),  cmocka_unit_test(test_deleted),
-        cmocka_unit_test(test_multipart), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_long),      cmocka_unit_test(test_callback_stops),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_false_encoding),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_deleted),
+        cmocka_unit_test(test_multipart),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_callback_stops),
         cmocka_unit_test(test_escape),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
