@@ -1,8 +1,6 @@
 /* The fast path against the reference parser (libcsv), SIMD against portable code, and one thread
  * against several: the same rows, in the same order, from captures and from mutated rows. */
-#include "intern.h"
-#include "recfile.h"
-#include "row_csv.h"
+#include "tests/unit/fingerprint.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -12,101 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
-/* A fingerprint of the rows in the order in which they were committed. */
-struct result {
-    bool ok;
-    uint64_t hash, n_rows;
-    struct err err;
-    struct recfile_info info;
-};
-
-struct held {
-    uint64_t *hashes;
-    size_t n, cap;
-};
-
-static uint64_t mix(uint64_t h, const void *p, size_t n)
-{
-    return (h ^ intern_hash(p, n)) * UINT64_C(0x9e3779b97f4a7c15) + n;
-}
-
-static uint64_t record_hash(const struct record *r)
-{
-    const int64_t numbers[] = {r->start_ns,     r->end_ns,       r->first_byte_ns,
-                               r->last_byte_ns, r->intended_ns,  r->bytes,
-                               r->n_objects,    (int64_t)r->cat, r->thread};
-    const struct slice texts[] = {r->op, r->client, r->endpoint, r->file, r->error};
-    uint64_t h = mix(1, numbers, sizeof numbers);
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        h = mix(h, texts[i].p, texts[i].n);
-    return h;
-}
-
-static void *unit_new(void *ctx, struct err *e)
-{
-    (void)ctx, (void)e;
-    return calloc(1, sizeof(struct held));
-}
-
-static void unit_free(void *ctx, void *unit)
-{
-    (void)ctx;
-    free(((struct held *)unit)->hashes);
-    free(unit);
-}
-
-static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
-{
-    struct held *h = unit;
-
-    (void)ctx, (void)e;
-    if (h->n + n > h->cap) {
-        h->cap = (h->n + n) * 2;
-        h->hashes = realloc(h->hashes, h->cap * sizeof *h->hashes);
-        if (!h->hashes)
-            return false;
-    }
-    for (size_t i = 0; i < n; i++)
-        h->hashes[h->n++] = record_hash(&rows[i]);
-    return true;
-}
-
-static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
-{
-    struct result *r = ctx;
-    struct held *h = unit;
-
-    (void)e;
-    for (size_t i = 0; i < h->n; i++) {
-        const uint64_t row[] = {h->hashes[i], input};
-        r->hash = mix(r->hash, row, sizeof row);
-    }
-    r->n_rows += h->n;
-    h->n = 0;
-    return true;
-}
-
-static struct result read_with(const char *path, struct recfile_options options)
-{
-    struct result r = {0};
-    struct recfile_sink sink = {.ctx = &r,
-                                .unit_new = unit_new,
-                                .unit_rows = unit_rows,
-                                .unit_commit = unit_commit,
-                                .unit_free = unit_free};
-
-    options.slow_row = row_csv_parse;
-    options.slow_new = row_csv_new;
-    options.slow_free = row_csv_free;
-    r.ok = recfile_read(path, &options, &sink, &r.info, &r.err);
-    return r;
-}
-
-static void assert_same(const struct result *a, const struct result *b)
+static void assert_same(const struct fingerprint *a, const struct fingerprint *b)
 {
     assert_int_equal(a->ok, b->ok);
     assert_string_equal(a->err.msg, b->err.msg);
@@ -121,13 +29,13 @@ static void assert_same(const struct result *a, const struct result *b)
 /* Every way to read one file gives the same. */
 static void assert_ways_agree(const char *path, bool salvage)
 {
-    struct result fast = read_with(path, (struct recfile_options){.salvage = salvage});
-    struct result slow =
-        read_with(path, (struct recfile_options){.salvage = salvage, .all_slow = true});
-    struct result portable = read_with(
+    struct fingerprint fast = fingerprint_read(path, (struct recfile_options){.salvage = salvage});
+    struct fingerprint slow =
+        fingerprint_read(path, (struct recfile_options){.salvage = salvage, .all_slow = true});
+    struct fingerprint portable = fingerprint_read(
         path, (struct recfile_options){.salvage = salvage, .portable = true, .threads = 1});
-    struct result threads =
-        read_with(path, (struct recfile_options){.salvage = salvage, .threads = 5});
+    struct fingerprint threads =
+        fingerprint_read(path, (struct recfile_options){.salvage = salvage, .threads = 5});
 
     assert_same(&fast, &slow);
     assert_same(&fast, &portable);
@@ -145,7 +53,7 @@ static void read_captures(const char *folder, size_t *n)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         assert_ways_agree(path, false);
-        struct result r = read_with(path, (struct recfile_options){0});
+        struct fingerprint r = fingerprint_read(path, (struct recfile_options){0});
         assert_true(r.ok);
         assert_int_equal(r.n_rows, r.info.n_rows);
         assert_true(r.n_rows > 0);
@@ -244,7 +152,7 @@ static void test_mutated_rows(void **state)
         struct text_file f = text_file(text, n);
         assert_ways_agree(f.path, true);
         assert_ways_agree(f.path, false);
-        struct result r = read_with(f.path, (struct recfile_options){.salvage = true});
+        struct fingerprint r = fingerprint_read(f.path, (struct recfile_options){.salvage = true});
         n_good += r.n_rows;
         n_dropped += r.info.n_dropped[DROP_BAD_ROW];
         close(f.fd);
@@ -255,10 +163,10 @@ static void test_mutated_rows(void **state)
 
 static const char header[] = "idx,thread,op,bytes,file,error,start,end\n";
 
-static struct result read_text(const char *text, bool salvage)
+static struct fingerprint read_text(const char *text, bool salvage)
 {
     struct text_file f = text_file(text, strlen(text));
-    struct result r = read_with(f.path, (struct recfile_options){.salvage = salvage});
+    struct fingerprint r = fingerprint_read(f.path, (struct recfile_options){.salvage = salvage});
 
     close(f.fd);
     return r;
@@ -272,7 +180,7 @@ static const char *message_for(const char *row)
 
     snprintf(text, sizeof text, "%s%s%s\n", header,
              "0,0,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n", row);
-    struct result r = read_text(text, false);
+    struct fingerprint r = read_text(text, false);
     assert_false(r.ok);
     assert_int_equal(r.n_rows, 1);
     const char *line = strchr(r.err.msg, ':');
@@ -311,11 +219,11 @@ static void test_messages(void **state)
 static void test_second_header(void **state)
 {
     (void)state;
-    struct result r = read_text("idx,thread,op,bytes,file,error,start,end\n"
-                                "0,7,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n"
-                                "op\tthread\tend\tstart\tbytes\n"
-                                "PUT\t1\t2026-01-01T00:00:03Z\t2026-01-01T00:00:02Z\t5\n",
-                                false);
+    struct fingerprint r = read_text("idx,thread,op,bytes,file,error,start,end\n"
+                                     "0,7,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n"
+                                     "op\tthread\tend\tstart\tbytes\n"
+                                     "PUT\t1\t2026-01-01T00:00:03Z\t2026-01-01T00:00:02Z\t5\n",
+                                     false);
     assert_true(r.ok);
     assert_int_equal(r.n_rows, 2);
     assert_int_equal(r.info.n_headers, 2);
@@ -325,7 +233,7 @@ static void test_second_header(void **state)
 static void test_headers(void **state)
 {
     (void)state;
-    struct result r = read_text("idx,thread,op,bytes,file,error,end\n", false);
+    struct fingerprint r = read_text("idx,thread,op,bytes,file,error,end\n", false);
     assert_false(r.ok);
     assert_non_null(strstr(r.err.msg, ":1: not a capture: no column \"start\" in the header line"));
     r = read_text("thread,op,bytes,start,end,op\n", false);
@@ -355,12 +263,12 @@ static void test_long_row(void **state)
         n += lengths[i];
         n += (size_t)sprintf(text + n, ",,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n%s", good);
         struct text_file f = text_file(text, n);
-        struct result r = read_with(f.path, (struct recfile_options){.salvage = true});
+        struct fingerprint r = fingerprint_read(f.path, (struct recfile_options){.salvage = true});
         assert_true(r.ok);
         assert_int_equal(r.n_rows, i == 0 ? 3 : 2);
         assert_int_equal(r.info.n_dropped[DROP_BAD_ROW], i == 0 ? 0 : 1);
         assert_int_equal(r.info.n_lines, 4);
-        r = read_with(f.path, (struct recfile_options){.salvage = false});
+        r = fingerprint_read(f.path, (struct recfile_options){.salvage = false});
         assert_int_equal(r.ok, i == 0);
         if (i > 0)
             assert_non_null(strstr(r.err.msg, ":3: a row of more than 1 MiB"));
@@ -369,12 +277,274 @@ static void test_long_row(void **state)
     free(text);
 }
 
+/* -- frames --------------------------------------------------------------------------------------
+ */
+
+/* A capture in the making: text that becomes frames, and the file. */
+struct frames {
+    char *text, *data;
+    size_t n_text, n_data;
+    uint32_t random;
+};
+
+#define FRAMES_TEXT_MAX (24u << 20)
+
+static void frames_init(struct frames *f)
+{
+    *f = (struct frames){
+        .text = malloc(FRAMES_TEXT_MAX), .data = malloc(FRAMES_TEXT_MAX), .random = 7};
+    assert_non_null(f->text);
+    assert_non_null(f->data);
+}
+
+static void frames_fini(struct frames *f)
+{
+    free(f->text);
+    free(f->data);
+}
+
+static void add_text(struct frames *f, const char *text)
+{
+    size_t n = strlen(text);
+
+    assert_true(f->n_text + n <= FRAMES_TEXT_MAX);
+    memcpy(f->text + f->n_text, text, n);
+    f->n_text += n;
+}
+
+/* n good rows of eight columns, with keys of so many random digits, which cannot be compressed. */
+static void add_keyed_rows(struct frames *f, size_t n, size_t n_digits)
+{
+    for (size_t i = 0; i < n; i++) {
+        char row[256], key[65];
+        for (size_t k = 0; k < n_digits; k++)
+            key[k] = "0123456789abcdef"[next_random(&f->random) >> 20];
+        key[n_digits] = '\0';
+        snprintf(row, sizeof row, "%zu,0,GET,%zu,%s,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n",
+                 i, i, key);
+        add_text(f, row);
+    }
+}
+
+static void add_rows(struct frames *f, size_t n)
+{
+    add_keyed_rows(f, n, 64);
+}
+
+/* Makes the text so far a frame with a checksum. */
+static void end_frame(struct frames *f, size_t n)
+{
+    ZSTD_CCtx *ctx = ZSTD_createCCtx();
+
+    assert_non_null(ctx);
+    ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1);
+    size_t size = ZSTD_compress2(ctx, f->data + f->n_data, FRAMES_TEXT_MAX - f->n_data, f->text, n);
+    assert_false(ZSTD_isError(size));
+    ZSTD_freeCCtx(ctx);
+    f->n_data += size;
+    f->n_text -= n;
+    memmove(f->text, f->text + n, f->n_text);
+}
+
+/* The text so far in frames of 100,000 bytes, which end anywhere within rows. */
+static void end_frames(struct frames *f)
+{
+    while (f->n_text > 0)
+        end_frame(f, f->n_text < 100000 ? f->n_text : 100000);
+}
+
+static struct fingerprint read_frames(const struct frames *f, bool salvage, unsigned threads)
+{
+    struct text_file file = text_file(f->data, f->n_data);
+    struct fingerprint r = fingerprint_read(
+        file.path, (struct recfile_options){.salvage = salvage, .threads = threads});
+
+    close(file.fd);
+    return r;
+}
+
+/* A bad row in any part of a capture that several threads read: its line, and the number of all. */
+static void test_lines_of_many_units(void **state)
+{
+    static const size_t n_before[] = {10, 20000, 59990};
+    enum { N = 60000 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct frames f;
+        char wanted[64];
+        frames_init(&f);
+        add_text(&f, header);
+        add_rows(&f, n_before[i]);
+        add_text(&f, "two,fields\n");
+        add_rows(&f, N - n_before[i]);
+        end_frames(&f);
+        assert_true(f.n_data > 2 << 20); /* four units and more */
+        snprintf(wanted, sizeof wanted, ":%zu: 2 fields where the header has 8", n_before[i] + 2);
+        for (unsigned threads = 1; threads <= 4; threads += 3) {
+            struct fingerprint r = read_frames(&f, false, threads);
+            assert_false(r.ok);
+            assert_non_null(strstr(r.err.msg, wanted));
+            r = read_frames(&f, true, threads);
+            assert_true(r.ok);
+            assert_int_equal(r.n_rows, N);
+            assert_int_equal(r.info.n_lines, N + 2);
+            assert_int_equal(r.info.n_dropped[DROP_BAD_ROW], 1);
+            assert_non_null(strstr(r.info.first_drop[DROP_BAD_ROW], wanted));
+        }
+        frames_fini(&f);
+    }
+}
+
+/* Another header line, while threads are ahead with units that they read under the first one. */
+static void test_header_of_later_units(void **state)
+{
+    enum { N = 40000 };
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    add_rows(&f, N / 2);
+    /* The same number of fields, so that rows read under the wrong one are not seen to be bad. */
+    add_text(&f, "idx,thread,op,bytes,error,file,start,end\n");
+    add_rows(&f, N);
+    end_frames(&f);
+    struct fingerprint one = read_frames(&f, false, 1);
+    assert_true(one.ok);
+    assert_int_equal(one.n_rows, N + N / 2);
+    for (int round = 0; round < 3; round++) {
+        struct fingerprint several = read_frames(&f, false, 4);
+        assert_same(&one, &several);
+    }
+    frames_fini(&f);
+}
+
+/* A header line that lies across two units, each of one frame. */
+static void test_header_across_units(void **state)
+{
+    static const char second[] = "idx,thread,op,bytes,error,file,start,end\n";
+
+    (void)state;
+    for (size_t cut = 0; cut < sizeof second; cut += 13) {
+        struct frames f;
+        frames_init(&f);
+        add_text(&f, header);
+        add_rows(&f, 20000);
+        size_t n = f.n_text + cut;
+        add_text(&f, second);
+        add_rows(&f, 20000);
+        end_frame(&f, n);
+        assert_true(f.n_data > 1 << 19);
+        end_frame(&f, f.n_text);
+        struct fingerprint one = read_frames(&f, false, 1), several = read_frames(&f, false, 4);
+        assert_true(one.ok);
+        assert_int_equal(one.info.n_headers, 2);
+        assert_same(&one, &several);
+        frames_fini(&f);
+    }
+}
+
+/* Units of more rows than one may hold wait for their turn in the middle. */
+static void test_units_of_many_rows(void **state)
+{
+    enum { N = 150000 };
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    for (int k = 0; k < 3; k++) {
+        add_keyed_rows(&f, N, 8);
+        size_t n_before = f.n_data;
+        end_frame(&f, f.n_text);
+        assert_true(f.n_data - n_before > 1 << 19);
+    }
+    struct fingerprint one = read_frames(&f, false, 1), several = read_frames(&f, false, 4);
+    assert_true(one.ok);
+    assert_int_equal(one.n_rows, 3 * N);
+    assert_same(&one, &several);
+    frames_fini(&f);
+}
+
+/* A wrong checksum puts the rows of its frame in doubt, and of no other. */
+static void test_unverified_rows(void **state)
+{
+    static const size_t n_rows[] = {100, 50, 30};
+    struct frames f;
+    size_t end[3];
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    for (size_t i = 0; i < 3; i++) {
+        add_rows(&f, n_rows[i]);
+        end_frame(&f, f.n_text);
+        end[i] = f.n_data;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        f.data[end[i] - 1] ^= 1;
+        struct fingerprint r = read_frames(&f, true, 1);
+        assert_true(r.ok);
+        assert_int_equal(r.n_rows, 180);
+        assert_int_equal(r.info.n_unverified, n_rows[i]);
+        r = read_frames(&f, false, 1);
+        assert_false(r.ok);
+        assert_non_null(strstr(r.err.msg, "checksum"));
+        f.data[end[i] - 1] ^= 1;
+    }
+    frames_fini(&f);
+}
+
+/* What follows a lost frame may be the rest of a row: it is no row, and not a bad one either. */
+static void test_rest_of_a_lost_row(void **state)
+{
+    /* One block of the reserved type. */
+    static const char lost[] = "\x28\xb5\x2f\xfd\x20\x0a\x07\x00\x00";
+    static const char row[] = "7,0,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n";
+    static const struct {
+        const char *text;
+        bool is_row;
+    } cases[] = {{row, true}, {row + 2, false}, {row + 4, false}, {row + 20, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct frames f;
+        frames_init(&f);
+        add_text(&f, header);
+        add_rows(&f, 10);
+        end_frame(&f, f.n_text);
+        memcpy(f.data + f.n_data, lost, sizeof lost - 1);
+        f.n_data += sizeof lost - 1;
+        add_text(&f, cases[i].text);
+        add_rows(&f, 10);
+        end_frame(&f, f.n_text);
+        struct fingerprint r = read_frames(&f, true, 1);
+        assert_true(r.ok);
+        assert_int_equal(r.n_rows, 20 + cases[i].is_row);
+        assert_int_equal(r.info.n_dropped[DROP_DAMAGED_FRAME], 1);
+        assert_int_equal(r.info.n_dropped[DROP_BAD_ROW], 0);
+        assert_int_equal(r.info.n_lines, 22);
+        frames_fini(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_captures), cmocka_unit_test(test_mutated_rows),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_second_header),
-        cmocka_unit_test(test_headers),  cmocka_unit_test(test_long_row),
+        cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_mutated_rows),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_second_header),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_long_row),
+        cmocka_unit_test(test_lines_of_many_units),
+        cmocka_unit_test(test_header_of_later_units),
+        cmocka_unit_test(test_header_across_units),
+        cmocka_unit_test(test_units_of_many_rows),
+        cmocka_unit_test(test_unverified_rows),
+        cmocka_unit_test(test_rest_of_a_lost_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,6 +365,30 @@ static void test_days(void **state)
     sigv4_fini(&signer);
 }
 
+/* Blanks around a header's value, and several within, do not count; a tab is one of them. */
+static void test_blanks(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"a b", "  a   b ", "\ta\tb\t", " \t a \t b\t "};
+    char out[1024], first[65];
+    struct err e = {0};
+
+    start("A", "B", NULL, "s3");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const struct sigv4_header h = {"x-amz-meta", values[i]};
+        const struct sigv4_request r = {"GET", "h", "/", NULL, &h, 1, SIGV4_UNSIGNED, TIME_S3};
+        size_t n = sigv4_sign(&signer, &r, out, sizeof out - 1, &e);
+        assert_true(n > 0);
+        out[n] = '\0';
+        const char *signature = strstr(out, "Signature=");
+        assert_non_null(signature);
+        if (i == 0)
+            memcpy(first, signature + strlen("Signature="), 64);
+        assert_memory_equal(signature + strlen("Signature="), first, 64);
+    }
+    sigv4_fini(&signer);
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -439,7 +463,8 @@ int main(void)
         cmocka_unit_test(test_s3_examples), cmocka_unit_test(test_lines),
         cmocka_unit_test(test_suite),       cmocka_unit_test(test_token),
         cmocka_unit_test(test_botocore),    cmocka_unit_test(test_days),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_uri),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_blanks),
+        cmocka_unit_test(test_uri),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

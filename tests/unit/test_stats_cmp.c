@@ -124,9 +124,11 @@ static void test_v10_groups(void **state)
     assert_int_equal(stats_verdict(&c, latency, c.p, &beyond), STATS_BETTER);
     assert_int_equal(stats_verdict(&c, rate, .06, &beyond), STATS_INCONCLUSIVE);
     const struct stats_question one = {true, .01}, wide = {true, .2};
+    const struct stats_question tost = {true, .083}; /* holds the 90 % CI, not that of 95 % */
     assert_int_equal(stats_verdict(&c, one, c.p, &beyond), STATS_WORSE);
     assert_true(beyond);
     assert_int_equal(stats_verdict(&c, wide, c.p, &beyond), STATS_SAME);
+    assert_int_equal(stats_verdict(&c, tost, c.p, &beyond), STATS_SAME);
 
     double a[6], b[6];
     memcpy(a, v10_a, sizeof a);

@@ -1,0 +1,264 @@
+"""The documents: every command that they show runs and prints what they say; links, options, files and
+functions that they name exist; the map of the code lists every file.
+
+A command is a line of an indented block that begins with "$ " or with a program's name. What follows a
+"$ " line is its output; "..." there stands for any lines. Programs are those of the build, and names
+such as run.csv.zst stand for small captures; a server in an example is the embedded target, and large
+loads are made small.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import unittest
+
+from capgen import Shape, simulate, text
+from harness import BUILD, ROOT, TESTDATA, CliTest, run, tool
+from servers import Target
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGES.md", *sorted(ROOT.glob("docs/*.md"))]
+PROGRAMS = ("s3analyze", "s3load")
+OTHER_PROGRAMS = ("make", "sh", "tests/run", ".ci/run")
+
+# Commands that a test cannot run, and why.
+NOT_RUN = {
+    "sh .ci/deps": "installs packages",
+    "make": "builds what this test runs on",
+    "tests/run": "runs this test",
+    ".ci/run": "runs this test",
+}
+
+# Exit status of commands that do not end with 0.
+STATUS = {}
+
+# What examples with words of one's own stand for: kind of capture, and how many files a pattern means.
+CAPTURES = {
+    "run.csv.zst": "get", "old.csv.zst": "get", "old.csv": "before", "*.csv.zst": "get",
+    "monday.csv.zst": "before", "tuesday.csv.zst": "after", "a.zst": "before", "b.zst": "after",
+    "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
+    "a*.zst": "before", "b*.zst": "after",
+    "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
+    **{f"client-{i}.csv.zst": "client" for i in range(1, 5)},
+}
+N_OF_PATTERN = 5
+OUTPUT_OPTIONS = ("-o", "--output", "--out", "--html", "--benchdata")
+
+KEY = "KEY"  # both keys of the target, as README has them
+LOAD_OPTIONS = {"--duration": "300ms", "--concurrent": "2", "--objects": "20", "--obj.size": "16KiB"}
+LOAD_LIMITS = {"--duration": "300ms", "--objects": "20", "--part.size": "5MiB"}
+
+
+class Example:
+    def __init__(self, where, command, output=None):
+        self.where = where
+        self.command = re.sub(r"\s+# .*", "", command)
+        self.output = output  # lines; None: none is shown
+
+    def __repr__(self):
+        return f"{self.where}: {self.command}"
+
+
+def is_command(line):
+    return re.match(r"(%s)( |$)" % "|".join(map(re.escape, PROGRAMS + OTHER_PROGRAMS)), line)
+
+
+def blocks(path):
+    """Indented blocks of a document: (number of the first line, lines without their indentation)."""
+    block = []
+    for number, line in enumerate(path.read_text().splitlines() + [""], 1):
+        if line.startswith("    "):
+            block.append(line[4:])
+        elif not line.strip() and block:
+            block.append("")
+        elif block:
+            yield number - len(block), block
+            block = []
+
+
+def examples_of(path):
+    name = path.relative_to(ROOT).as_posix()
+    for first, block in blocks(path):
+        shown = None
+        for i, line in enumerate(block):
+            if line.startswith("$ "):
+                shown = Example(f"{name}:{first + i}", line[2:], [])
+                yield shown
+            elif shown:
+                shown.output.append(line)
+            elif is_command(line):
+                yield Example(f"{name}:{first + i}", line)
+
+
+def examples_of_man_pages():
+    for program in PROGRAMS:
+        for page in run(program, "--dump-pages").out.split():
+            source = run(program, "--dump-man", page).out
+            section = re.search(r"^\.SH EXAMPLES\n(.*?)^\.SH", source, re.M | re.S)
+            for line in re.findall(r"^\.TP\n\\fB(.*)\\fR$", section.group(1) if section else "", re.M):
+                yield Example(f"{page}(1)", line.replace(r"\-", "-").replace(r"\e", "\\").replace(r"\&", ""))
+
+
+def matches(expected, actual):
+    """Whether lines are the expected ones, of which "..." stands for any number of lines."""
+    if not expected:
+        return not actual
+    if expected[0] == "...":
+        return any(matches(expected[1:], actual[i:]) for i in range(len(actual) + 1))
+    return bool(actual) and expected[0] == actual[0] and matches(expected[1:], actual[1:])
+
+
+def trimmed(lines):
+    lines = [line.rstrip() for line in lines]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def output_words(words):
+    return {words[i + 1] for i in range(len(words) - 1) if words[i] in OUTPUT_OPTIONS}
+
+
+class Examples(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.seed = 0
+
+    def make_capture(self, path, kind):
+        path.parent.mkdir(exist_ok=True)
+        Examples.seed += 1
+        if kind == "get":
+            path.write_bytes((TESTDATA / "get-g4.csv.zst").read_bytes())
+            return
+        # Runs of one configuration, and clients of one run.
+        shape = Shape(n=6000, threads=4, keys=100, ops=("GET",), median=2_000_000, sigma=0.3)
+        rows = simulate(Examples.seed, shape)
+        if kind == "client":
+            rows = [r._replace(client=path.stem) for r in rows]
+        path.write_bytes(text(rows))
+
+    def make_captures(self, words):
+        for word in set(words) - output_words(words):
+            if word not in CAPTURES:
+                continue
+            names = [word.replace("*", str(i)) for i in range(N_OF_PATTERN)] if "*" in word else [word]
+            for name in names:
+                self.make_capture(self.folder / name, CAPTURES[word])
+
+    def load(self, words):
+        """A command of s3load with the target for its servers, and little to do."""
+        if not hasattr(self, "server"):
+            self.server = Target("--access-key", KEY, "--secret-key", KEY, n_ports=2)
+            self.addCleanup(self.server.stop)
+        for i in range(len(words) - 1):
+            if words[i] in LOAD_LIMITS:
+                words[i + 1] = LOAD_LIMITS[words[i]]
+            elif words[i] == "--host":
+                words[i + 1] = self.server.hosts
+        known = run("s3load", words[1], "--help").out
+        for option, value in LOAD_OPTIONS.items():
+            if option not in words and f"{option} " in known:
+                words += [option, value]
+        words += ["--bucket", self.folder.name]
+        return words if "--host" in words else [*words, "--host", self.server.hosts]
+
+    def check(self, example, number):
+        self.folder = self.tmp / f"example-{number}"
+        self.folder.mkdir()
+        for name in ("testdata", "docs"):
+            (self.folder / name).symlink_to(ROOT / name)
+        command, pipe, rest = example.command.partition("|")
+        words = shlex.split(command)
+        if words[:2] == ["s3analyze", "plot"]:
+            tool("gnuplot")
+        self.make_captures(words)
+        if words[0] == "s3load":
+            command = shlex.join(self.load(words))
+        env = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "HOME": str(self.folder),
+               "S3LOAD_ACCESS_KEY": KEY, "S3LOAD_SECRET_KEY": KEY, "NO_COLOR": "1"}
+        done = subprocess.run(["bash", "-c", command + pipe + rest], cwd=self.folder, env=env, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=300)
+        said = f"{example}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        self.assertEqual(done.returncode, STATUS.get(example.command, 0), said)
+        if example.output is not None:
+            self.assertTrue(matches(trimmed(example.output), trimmed(done.stdout.splitlines())), said)
+        for name in output_words(words) - {"-", "/dev/null"}:
+            self.assertTrue((self.folder / name).exists(), f"{example}: no {name}")
+
+    def check_all(self, examples):
+        used = set()
+        for number, example in enumerate(examples):
+            reasons = [r for r in NOT_RUN if example.command == r or example.command.startswith(r + " ")]
+            used.update(reasons)
+            if not reasons:
+                with self.subTest(example=example):
+                    self.check(example, number)
+        return used
+
+    def test_documents(self):
+        examples = [e for path in DOCUMENTS for e in examples_of(path)]
+        self.assertGreater(sum(e.output is not None for e in examples), 4)
+        self.assertEqual(sorted(self.check_all(examples)), sorted(NOT_RUN))
+
+    def test_man_pages(self):
+        examples = list(examples_of_man_pages())
+        self.assertGreater(len(examples), 20)
+        self.check_all(examples)
+
+
+def slug(heading):
+    """The anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+class Names(unittest.TestCase):
+    def test_links(self):
+        for path in DOCUMENTS:
+            for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+                with self.subTest(document=path.name, link=target):
+                    name, _, anchor = target.partition("#")
+                    to = path.parent / name if name else path
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        headings = re.findall(r"^#+ (.*)", to.read_text(), re.M)
+                        self.assertIn(anchor, map(slug, headings))
+
+    def test_options(self):
+        known = {"--help", "--version"}
+        for program in PROGRAMS:
+            for page in run(program, "--dump-pages").out.split():
+                source = run(program, "--dump-man", page).out.replace(r"\-", "-")
+                known.update(re.findall(r"\\fB(--?[\w.-]+)\\fR", source))
+        self.assertIn("--gate", known)
+        foreign = {"--ci", "--force"}  # of .ci/deps
+        for path in DOCUMENTS:
+            for option in set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", path.read_text())) - foreign:
+                with self.subTest(document=path.name, option=option):
+                    self.assertIn(option, known)
+
+    def test_functions(self):
+        """file:function, and files alone."""
+        for path in DOCUMENTS:
+            for name, function in set(re.findall(r"\b((?:libcommon|analyze|loadgen|tests)/[\w/.-]*\w)(?::(\w+))?`",
+                                                 path.read_text())):
+                if "NAME" in name:
+                    continue
+                with self.subTest(document=path.name, name=name, function=function):
+                    self.assertTrue((ROOT / name).exists())
+                    if function:
+                        self.assertRegex((ROOT / name).read_text(), rf"(?m)^(?:[a-z].*\b)?{function}\(")
+
+    def test_every_file_is_on_the_map(self):
+        document = (ROOT / "docs" / "how-it-is-built.md").read_text()
+        for folder in ("libcommon", "analyze", "loadgen"):
+            section = re.search(rf"^### {folder}/\n(.*?)^###", document, re.M | re.S).group(1)
+            listed = set(re.findall(r"^\| `(\w+\.c)` \|", section, re.M))
+            there = {p.name for p in (ROOT / folder).glob("*.c")}
+            with self.subTest(folder=folder):
+                self.assertEqual(sorted(there - listed), [], "not on the map")
+                self.assertEqual(sorted(listed - there), [], "on the map, but gone")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,250 @@
+"""What reports say of captures that are not as they should be: what ordinary captures do not show."""
+
+import itertools
+import math
+import os
+import pty
+import re
+import string
+import subprocess
+import unittest
+
+import zstd
+from capgen import lines, row, steady, text
+from expect import ReportTest
+from harness import BUILD, capture
+from loadcase import LoadTest
+from servers import ACCESS_KEY, SECRET_KEY
+from test_cmp import CmpTest, run_rows
+
+SECOND = 10**9
+
+
+def codes(report):
+    return [w['code'] for w in report['warnings']]
+
+
+class Errors(ReportTest):
+    N = 1200
+
+    def rows(self):
+        # Words, as numbers in messages are taken out of them.
+        words = itertools.product(string.ascii_lowercase, repeat=3)
+        out = steady(40)
+        for i, word in zip(range(self.N), words):
+            for host in 'h0', 'h1', 'h0':
+                at = i * 1000 + len(out)
+                out.append(row(at, at + 500, thread=1, host=f'http://{host}:9000',
+                               error='broken ' + ''.join(word) * 4))
+        return out
+
+    def test_the_rarest_kinds_are_counted_together(self):
+        report = self.analyze(text(self.rows())).json
+        errors = report['operations'][0]['errors']
+        self.assertEqual(len(errors), 1000)
+        self.assertEqual(sum(g['count'] for g in errors), 3 * self.N)
+        other = errors[-1]
+        self.assertEqual(other['message'], 'other')
+        self.assertEqual(other['count'], 3 * (self.N - 999))
+        self.assertEqual({h['host']: h['count'] for h in other['hosts']},
+                         {'http://h0:9000': 2 * (self.N - 999), 'http://h1:9000': self.N - 999})
+        self.assertIn('error-groups', codes(report))
+
+    def test_text_shows_some_and_counts_the_rest(self):
+        path = self.write(text(self.rows()))
+        short = self.s3analyze('analyze', path).out
+        shown = len(re.findall(r'broken [a-z]', short))
+        self.assertIn(f'and {1000 - shown} more kinds', short)
+        full = self.s3analyze('analyze', '-v', path).out
+        self.assertEqual(len(re.findall(r'broken [a-z]', full)), 999)
+        self.assertNotIn('more kinds', full)
+
+
+class Course(ReportTest):
+    def test_a_gap(self):
+        rows = steady(100, threads=2) + [
+            x._replace(start=x.start + 60 * SECOND, end=x.end + 60 * SECOND)
+            for x in steady(100, threads=2)]
+        gap, = [w for w in self.analyze(text(rows)).json['warnings'] if w['code'] == 'idle-gap']
+        self.assertAlmostEqual(gap['figures']['gap_ns'] / SECOND, 50, delta=0.2)
+        self.assertAlmostEqual(gap['figures']['gap_start_s'], 10, delta=0.2)
+
+    def test_an_outlier(self):
+        """One of six hosts is half as fast as the others."""
+        rows = []
+        for host in range(6):
+            every = SECOND // (50 if host == 3 else 100)
+            for i in range(8 * SECOND // every):
+                took = every * (90 + (i * 7 + host) % 10) // 100
+                rows.append(row(i * every, i * every + took, thread=host, host=f'http://h{host}:9000'))
+        report = self.analyze(text(rows)).json
+        found, = [w for w in report['warnings'] if w['code'] == 'outlier-host']
+        self.assertIn('http://h3:9000', found['message'])
+        hosts = report['operations'][0]['statistics']['hosts']
+        self.assertEqual([h['host'] for h in hosts['each'] if h['outlier']], ['http://h3:9000'])
+        page = self.tmp / 'page.html'
+        shown = self.s3analyze('analyze', '-v', '--html', page, self.tmp / 'capture.csv.zst').out
+        self.assertIn('Outlier: http://h3:9000', shown)
+        self.assertIn('Outlier: http://h3:9000', page.read_text())
+
+    def test_two_days(self):
+        """Moments have their dates where a run goes on past midnight."""
+        day = 18 * 3600 * SECOND + 14 * 60 * SECOND  # from the captures' start to 23:59:58
+        rows = [x._replace(start=x.start + day, end=x.end + day) for x in steady(50, threads=2)]
+        out = self.s3analyze('analyze', self.write(text(rows))).out
+        self.assertIn('from 2026-11-21 23:59:58.000 to 2026-11-22 00:00:02.999', out)
+
+    def test_steady_on_a_page(self):
+        page = self.tmp / 'page.html'
+        self.s3analyze('analyze', '--steady', '--html', page, capture('get-g4'))
+        html = page.read_text()
+        self.assertIn('Warm-up: 1.5s left out.', html)
+
+
+class Damaged(ReportTest):
+    """A capture of three frames, of which the second fails its checksum."""
+
+    def setUp(self):
+        super().setUp()
+        rows = lines(steady(150, threads=2))
+        frames = [zstd.frame(''.join(part).encode()) for part in (rows[:101], rows[101:201], rows[201:])]
+        frames[1] = frames[1][:-1] + bytes([frames[1][-1] ^ 1])
+        self.path = self.write(b''.join(frames))
+
+    def test_reports_say_which_rows_are_in_doubt(self):
+        report = self.s3analyze('analyze', '--salvage', '--json', self.path).json()
+        self.assertEqual(report['inputs'][0]['n_unverified'], 100)
+        self.assertEqual(report['n_rows'], 300)
+        self.assertIn('unverified-rows', codes(report))
+        said = self.s3analyze('analyze', '--salvage', self.path).out
+        self.assertRegex(said, r'100 rows come from frames whose checksum is wrong')
+        self.assertIn('100 rows of frames that fail their checksum',
+                      self.s3analyze('info', '--salvage', self.path).out)
+        self.s3analyze('analyze', self.path, status=1)
+
+    def test_copies_say_so_too(self):
+        out = self.s3analyze('cat', '--salvage', self.path).raw.decode()
+        self.assertRegex(out, r'(?m)^# .*100 .*checksum')
+        good = self.write(text(steady(150, threads=2, client='c1')), 'good.csv')
+        merged = self.s3analyze('merge', '--salvage', '-o', self.tmp / 'merged.csv.zst', self.path, good)
+        self.assertIn('100 rows of frames that fail their checksum', merged.out + merged.err)
+
+
+class Info(ReportTest):
+    def test_many_hosts_and_failures(self):
+        rows = [row(i * 1000, i * 1000 + 500, host=f'http://h{i % 60}:9000', error='x' * (i % 4 == 0))
+                for i in range(600)]
+        path = self.write(text(rows))
+        out = self.s3analyze('info', path).out
+        self.assertRegex(out, r'GET +600, 150 failed')
+        shown = len(re.findall(r'http://h\d+:9000', out))
+        self.assertIn(f'and {60 - shown} more: --json has them all', out)
+        self.assertEqual(len(self.s3analyze('info', '--json', path).json()['captures'][0]['hosts']), 60)
+
+
+class Comparison(CmpTest):
+    def test_settings_in_markdown(self):
+        a, b = self.runs('a', 3), self.runs('b', 3, threads=2)
+        out = self.s3analyze('cmp', '--markdown', '--gate', 'throughput:90%', '--before', *a, '--after',
+                             *b).out
+        self.assertIn('The configurations differ, which limits the comparison:\n\n- GET: ', out)
+        self.assertRegex(out, r'(?i)- GET: concurrency: 4 -> 2')
+        self.assertIn('(n=3)', out)
+        self.assertIn('\nGate: passed.\n', out)
+
+    def test_gate_on_a_page(self):
+        a, b = self.runs('a', 5), self.runs('b', 5, speed=0.8)
+        page = self.tmp / 'page.html'
+        self.s3analyze('cmp', '--gate', 'throughput:5%,p99:90%', '--html', page, '--before', *a,
+                       '--after', *b, status=1)
+        html = page.read_text()
+        self.assertIn('Gate: not passed.', html)
+        self.assertRegex(html, r'<li>GET throughput: -5 % allowed: not shown to be within')
+        self.assertRegex(html, r'<li>GET p99: \+90 % allowed: within')
+
+    def test_geometric_mean_and_a_missing_operation(self):
+        def two(name, speed):
+            rows = run_rows(name, speed) + run_rows(name + 'x', speed * 2, op='PUT', offset=4 * SECOND)
+            return self.write(name, rows)
+        a = [two(f'a{i}', 1) for i in range(2)]
+        b = [two(f'b{i}', .8) for i in range(2)] + self.runs('c', 1)
+        report = self.cmp('--before', *a, '--after', *b)
+        self.assertIn('op-partly-missing', codes(report))
+        ratio = 1
+        for op in 'GET', 'PUT':
+            m = self.metric(report, 'throughput', op)
+            ratio *= m['after']['value'] / m['before']['value']
+        said = self.s3analyze('cmp', '--before', *a, '--after', *b).out
+        self.assertIn('PUT: in 2 of 2 and 2 of 3 runs', said)
+        line = re.search(r'Geometric mean over the operations:\n \* throughput \(2\).* ([-+.\d]+)%', said)
+        self.assertAlmostEqual(float(line.group(1)), 100 * (math.sqrt(ratio) - 1), delta=0.1)
+
+    def test_names_with_quotes_in_csv(self):
+        rows = [x._replace(op='GET "A", B') for x in run_rows('q')]
+        path, other = self.write('q', rows), self.write('r', [x._replace(op='GET "A", B')
+                                                               for x in run_rows('r')])
+        self.assertIn('"GET ""A"", B",', self.s3analyze('cmp', '--csv', path, other).out)
+
+
+class Autoterm(ReportTest):
+    def test_text(self):
+        path = self.write(text(steady(200, threads=2)))
+        out = self.s3analyze('autoterm', '--autoterm.dur', '20s', path).out
+        self.assertIn('It would not have stopped (20s within 7.5%).', out)
+        unsteady = [row(i * SECOND // 10, (i + 1) * SECOND // 10 - 1000, thread=t,
+                        size=1000 * (1 + i % 2 * 9)) for i in range(20) for t in range(2)]
+        out = self.s3analyze('autoterm', '--sweep', self.write(text(unsteady))).out
+        self.assertRegex(out, r'1s.*2\.5.*1m.*25')
+        both = steady(200) + steady(200, threads=2, op='PUT')[1::2]
+        out = self.s3analyze('autoterm', '--autoterm.dur', '2s', self.write(text(both))).out
+        self.assertIn('All operations together', out)
+
+
+class Terminal(LoadTest):
+    def on_terminal(self, *argv):
+        """What a command shows on a terminal as its standard error."""
+        master, slave = pty.openpty()
+        env = {**os.environ, **self.environment(), 'TERM': 'xterm'}
+        p = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=slave, env=env, cwd=self.tmp)
+        os.close(slave)
+        shown = b''
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:  # the other end is closed
+                break
+            shown += data
+        os.close(master)
+        self.assertEqual(p.wait(60), 0, shown)
+        return shown.decode()
+
+    def test_a_run(self):
+        self.start('--access-key', ACCESS_KEY, '--secret-key', SECRET_KEY, '--fault', 'latency=1ms')
+        shown = self.on_terminal(BUILD / 's3load', 'get', '--host', self.server.hosts, '--objects', '300',
+                                 '--obj.size', '1KiB', '--concurrent', '2', '--duration', '2500ms',
+                                 '--autoterm', '--json')
+        self.assertRegex(shown, r'\[#+ *\] +\d+% of 300')
+        self.assertRegex(shown, r'1s +[\d.]+[KM]iB/s +[\d.]+ obj/s  errors 0  p50 \d.* p99 \d.*  in flight \d'
+                                r'  CPU \d+%  not stable')
+        quiet = self.on_terminal(BUILD / 's3load', 'stat', '--host', self.server.hosts, '--objects', '300',
+                                 '--obj.size', '1KiB', '--concurrent', '2', '--duration', '100ms', '--quiet',
+                                 '--json')
+        self.assertNotIn('\033', quiet)
+
+    def test_environment(self):
+        self.start('--access-key', ACCESS_KEY, '--secret-key', SECRET_KEY)
+        small = ('--obj.size', '1KiB', '--concurrent', '2', '--duration', '50ms', '--json')
+        self.s3load('put', *small, env={'S3LOAD_TLS': 'false'})
+        said = self.s3load('put', *small, env={'S3LOAD_TLS': 'perhaps'}, status=2).err
+        self.assertIn('S3LOAD_TLS', said)
+
+
+class Help(ReportTest):
+    def test_help_of_a_command(self):
+        self.assertEqual(self.s3analyze('help', 'cmp').out, self.s3analyze('cmp', '--help').out)
+        self.assertIn('cmp', self.s3analyze('help', 'cpm', status=2).err)
+
+
+if __name__ == '__main__':
+    unittest.main()
