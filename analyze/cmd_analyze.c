@@ -1,12 +1,15 @@
 #include "analysis.h"
 #include "commands.h"
 #include "load.h"
+#include "load_words.h"
 #include "outfile.h"
 #include "report_csv.h"
 #include "report_html.h"
 #include "report_json.h"
 #include "report_text.h"
 #include "text.h"
+
+#include <stdlib.h>
 
 struct options {
     struct load_filter filter;
@@ -15,6 +18,7 @@ struct options {
     const char *output; /* of the report */
     const char *series; /* of the time series; NULL: none */
     const char *html;   /* of the page; NULL: none */
+    const char *label;  /* its title; NULL: the captures' names */
     bool json, verbose, no_color;
     bool series_total, series_all;
 };
@@ -41,6 +45,11 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, html),
      .arg = "FILE",
      .help = "write a page with charts too"},
+    {.name = "label",
+     .type = CLI_STRING,
+     .offset = offsetof(struct options, label),
+     .arg = "TEXT",
+     .help = "the title of that page"},
     {.name = "no-color",
      .alias = "no-colour",
      .type = CLI_FLAG,
@@ -144,8 +153,11 @@ static bool write_page(const struct analysis *a, const struct options *o, struct
         return true;
     if (!outfile_open(&out, o->html, e))
         return false;
-    const struct report_html_options how = {NULL, NULL};
-    if (!report_html(a, &how, out.f, e)) {
+    char *words = load_words(&o->filter, &o->analysis);
+    const struct report_html_options how = {o->label, words};
+    bool ok = words != NULL ? report_html(a, &how, out.f, e) : err_set(e, "out of memory");
+    free(words);
+    if (!ok) {
         outfile_discard(&out);
         return false;
     }

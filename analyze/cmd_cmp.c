@@ -6,6 +6,7 @@
 #include "compare_text.h"
 #include "html_compare.h"
 #include "load.h"
+#include "load_words.h"
 #include "outfile.h"
 #include "text.h"
 #include "units.h"
@@ -161,16 +162,13 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
                    text);
 }
 
-static bool parse_gates(const struct cli_list *texts, struct compare_gate **gates, struct err *e)
+static bool parse_gates(const struct cli_list *texts, struct compare_gate *gates, struct err *e)
 {
-    *gates = calloc(texts->n + 1, sizeof **gates);
-    if (*gates == NULL)
-        return err_set(e, "out of memory");
     for (size_t i = 0; i < texts->n; i++) {
-        if (!parse_gate(texts->v[i], &(*gates)[i], e))
+        if (!parse_gate(texts->v[i], &gates[i], e))
             return false;
         for (size_t k = 0; k < i; k++)
-            if ((*gates)[k].metric == (*gates)[i].metric)
+            if (gates[k].metric == gates[i].metric)
                 return err_set(e, "--gate %s: given twice", texts->v[i]);
     }
     return true;
@@ -271,7 +269,11 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
         return true;
     if (!outfile_open(&out, o->html, e))
         return false;
-    if (!html_compare(c, traces, out.f, e)) {
+    char *words = load_words(&o->filter, &o->analysis);
+    bool ok =
+        words != NULL ? html_compare(c, traces, words, out.f, e) : err_set(e, "out of memory");
+    free(words);
+    if (!ok) {
         outfile_discard(&out);
         return false;
     }
@@ -357,12 +359,16 @@ static int run(const struct cli_args *args, void *options)
     const struct options *o = options;
     struct group before = {0}, after = {0}, history = {0};
     struct plot_traces traces = {0};
-    struct compare_gate *gates = NULL;
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
+    struct compare_gate *gates = calloc(o->gate.n + 1, sizeof *gates);
+    if (gates == NULL) {
+        err_set(&e, "out of memory");
+        return cli_failed(args, &e);
+    }
     if (!check_usage(o, args, &e) || !check_outputs(o, args, &e) ||
-        !parse_gates(&o->gate, &gates, &e)) {
+        !parse_gates(&o->gate, gates, &e)) {
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }

@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "json_in.h"
 #include "json_out.h"
 #include "load.h"
 #include "outfile.h"
@@ -217,8 +218,7 @@ static void json_dropped(struct json_out *w, const struct recfile_info *info)
 static void json_capture(struct json_out *w, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
-    const char *s3load = survey_s3load_json(s, false);
-    json_t *parsed = s3load ? json_loads(s3load, 0, NULL) : NULL;
+    json_t *parsed;
     char generation[8];
     json_t *o = json_object();
     uint64_t n_dropped = 0;
@@ -226,6 +226,8 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     snprintf(generation, sizeof generation, "g%d", info->generation);
     for (int i = 0; i < N_DROPS; i++)
         n_dropped += info->n_dropped[i];
+    if (!json_in_parse(survey_s3load_json(s, false), &parsed, NULL))
+        w->failed = true;
     json_out_object(w, NULL);
     json_out_set(w, o, "path", json_out_text(path));
     json_out_set(w, o, "generation", json_string(generation));

@@ -14,7 +14,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#define MIN_PIXELS 200
+#define MIN_WIDTH  360
+#define MIN_HEIGHT 300
 #define MAX_PIXELS 10000
 
 struct size {
@@ -39,12 +40,28 @@ static bool parse_size(const char *text, void *field, struct err *e)
     struct size *size = field;
     int end = 0;
     if (sscanf(text, "%5dx%5d%n", &size->width, &size->height, &end) != 2 || text[end] != '\0' ||
-        size->width < MIN_PIXELS || size->height < MIN_PIXELS || size->width > MAX_PIXELS ||
+        size->width < MIN_WIDTH || size->height < MIN_HEIGHT || size->width > MAX_PIXELS ||
         size->height > MAX_PIXELS)
-        return err_set(e, "expected WIDTHxHEIGHT in pixels, from %dx%d to %dx%d", MIN_PIXELS,
-                       MIN_PIXELS, MAX_PIXELS, MAX_PIXELS);
+        return err_set(e, "expected WIDTHxHEIGHT in pixels, from %dx%d to %dx%d", MIN_WIDTH,
+                       MIN_HEIGHT, MAX_PIXELS, MAX_PIXELS);
     return true;
 }
+
+/* Of runs and of comparisons, for shell completion; check_charts knows which may go together. */
+static const char *const chart_names[] = {"throughput",
+                                          "hosts",
+                                          "latency",
+                                          "latency-heat",
+                                          "cdf",
+                                          "latency-size",
+                                          "sizes",
+                                          "in-flight",
+                                          "clients",
+                                          "autoterm",
+                                          "compare-change",
+                                          "compare-throughput",
+                                          "compare-cdf",
+                                          NULL};
 
 static const struct cli_option output_table[] = {
     {.name = "out",
@@ -57,7 +74,8 @@ static const struct cli_option output_table[] = {
      .type = CLI_LIST,
      .offset = offsetof(struct options, charts),
      .arg = "NAME,...",
-     .help = "only these; default: all that show something"},
+     .help = "only these; default: all that show something",
+     .choices = chart_names},
     {.name = "size",
      .type = CLI_CUSTOM,
      .offset = offsetof(struct options, size),
@@ -145,14 +163,14 @@ struct target {
     const char *format;
 };
 
-/* A name that ends as a picture does is one. */
+/* A name that ends as a picture does is one: the end, as it is written. */
 static const char *format_of(const char *path)
 {
     static const char *const formats[] = {"svg", "png", "pdf"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < 3; i++)
         if (strcasecmp(dot + 1, formats[i]) == 0)
-            return formats[i];
+            return dot + 1;
     return NULL;
 }
 
@@ -316,6 +334,19 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return check_charts(o, comparison, e);
 }
 
+/* All paths to read; the caller frees the list. NULL: out of memory. */
+static const char **list_captures(const struct cli_args *args, const struct options *o, size_t *n)
+{
+    const char **v = calloc(args->n_operands + o->before.n + o->after.n + 1, sizeof *v);
+    for (size_t i = 0; v != NULL && i < args->n_operands; i++)
+        v[(*n)++] = args->operands[i];
+    for (size_t i = 0; v != NULL && i < o->before.n; i++)
+        v[(*n)++] = o->before.v[i];
+    for (size_t i = 0; v != NULL && i < o->after.n; i++)
+        v[(*n)++] = o->after.v[i];
+    return v;
+}
+
 static bool draw(const struct cli_args *args, struct options *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
@@ -328,7 +359,9 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
                                .height = o->size.height};
     struct plot_set set = {0};
     struct target t;
-    bool ok = target_init(&t, o->out, e);
+    const char **captures = list_captures(args, o, &how.n_captures);
+    how.captures = captures;
+    bool ok = target_init(&t, o->out, e) && (captures != NULL || err_set(e, "out of memory"));
     how.format = t.format;
     if (t.stem != NULL && how.n_charts == 0) {
         how.charts = comparison ? one_change : one_chart;
@@ -341,6 +374,7 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
     ok = ok && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);
+    free(captures);
     return ok;
 }
 

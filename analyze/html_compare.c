@@ -1,6 +1,7 @@
 #include "html_compare.h"
 
 #include "compare_words.h"
+#include "html_cells.h"
 #include "html_out.h"
 #include "html_page.h"
 #include "rfc3339.h"
@@ -59,12 +60,14 @@ static size_t *order_of(const struct compare *c)
 
 /* ---- The summary ---- */
 
-static void put_header(FILE *f, const struct compare *c)
+static void put_header(FILE *f, const struct compare *c, const char *words)
 {
     fputs("<header>", f);
     html_element(f, "h1", "%s against %s", c->after.name, c->before.name);
     html_element(f, "p", "%zu run%s against %zu; %zu operation%s", c->after.n,
                  c->after.n == 1 ? "" : "s", c->before.n, c->n_ops, c->n_ops == 1 ? "" : "s");
+    if (*words != '\0')
+        html_element(f, "p", "Analysed with: %s", words);
     fputs("</header>\n<main>\n", f);
 }
 
@@ -183,8 +186,8 @@ static void put_metrics(FILE *f, const struct compare *c, const struct compare_o
         fprintf(f, "<td class=\"l %s\">", verdict_class(m));
         html_text(f, r.verdict.s);
         fputs("</td>", f);
-        html_cell_text(f, compare_words_assumption(m).s);
-        fputs("</tr>\n", f);
+        html_cell_wrapped(f, compare_words_assumption(m).s);
+        html_row_end(f);
     }
     html_table_end(f);
 }
@@ -198,7 +201,7 @@ static void change_cells(FILE *f, enum run_metric metric, double before, double 
         html_cell(f, "%+.2f %%", 100 * (after - before) / before);
     else
         html_cell(f, "-");
-    fputs("</tr>\n", f);
+    html_row_end(f);
 }
 
 static void figure_row(FILE *f, const char *what, const char *which, enum run_metric metric,
@@ -258,8 +261,8 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
 
 static void put_runs(FILE *f, const struct compare *c)
 {
-    static const char *const names[] = {"Side",        "Capture", "Requests",
-                                        "First start", "Ran",     "SHA-256"};
+    static const char *const names[] = {"Side", "Capture", "Requests", "First start, UTC",
+                                        "Ran",  "SHA-256"};
     const struct compare_side *sides[] = {&c->before, &c->after};
     fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
     put_settings(f, c->settings, c->n_settings);
@@ -267,7 +270,7 @@ static void put_runs(FILE *f, const struct compare *c)
         html_element(f, "p", "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
-    html_table(f, NULL, names, "llrrrr");
+    html_table(f, NULL, names, "llrrrl");
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];
@@ -276,10 +279,10 @@ static void put_runs(FILE *f, const struct compare *c)
             html_cell_text(f, sides[s]->name);
             html_name(f, r->path);
             html_cell(f, "%s", units_count(r->n_rows).s);
-            html_cell(f, "%s", has_rows ? rfc3339_format(r->start_ns).s : "-");
+            html_cell(f, "%s", has_rows ? html_cells_moment(r->start_ns).s : "-");
             html_cell(f, "%s", has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
-            html_cell(f, "%s", r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
-            fputs("</tr>\n", f);
+            html_cell_wrapped(f, r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
+            html_row_end(f);
         }
     }
     html_table_end(f);
@@ -308,7 +311,8 @@ static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
     return ok;
 }
 
-bool html_compare(const struct compare *c, const struct plot_traces *traces, FILE *f, struct err *e)
+bool html_compare(const struct compare *c, const struct plot_traces *traces, const char *words,
+                  FILE *f, struct err *e)
 {
     struct html_charts charts;
     char *title = NULL;
@@ -322,7 +326,7 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, FIL
     if (ok) {
         html_charts_draw(&charts);
         html_page_begin(f, &charts, title);
-        put_header(f, c);
+        put_header(f, c, words);
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);
         put_gate(f, c);

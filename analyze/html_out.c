@@ -4,8 +4,10 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* Longer texts are cut, with an ellipsis, where they are formatted. */
+#define MAX_FORMATTED_BYTES 4096
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -55,13 +57,11 @@ void html_text(FILE *f, const char *s)
 
 static void put_escaped(FILE *f, const char *fmt, va_list args)
 {
-    char *text = NULL;
-    if (vasprintf(&text, fmt, args) < 0) {
-        fputs("(out of memory)", f);
-        return;
-    }
+    char text[MAX_FORMATTED_BYTES];
+    int n = vsnprintf(text, sizeof text, fmt, args);
     html_text(f, text);
-    free(text);
+    if (n >= (int)sizeof text)
+        html_text(f, "\xE2\x80\xA6");
 }
 
 void html_textf(FILE *f, const char *fmt, ...)
@@ -101,6 +101,11 @@ void html_row(FILE *f)
     fputs("<tr>", f);
 }
 
+void html_row_end(FILE *f)
+{
+    fputs("</tr>\n", f);
+}
+
 void html_cell(FILE *f, const char *fmt, ...)
 {
     va_list args;
@@ -114,6 +119,13 @@ void html_cell(FILE *f, const char *fmt, ...)
 void html_cell_text(FILE *f, const char *s)
 {
     fputs("<td class=\"l\">", f);
+    html_text(f, s);
+    fputs("</td>", f);
+}
+
+void html_cell_wrapped(FILE *f, const char *s)
+{
+    fputs("<td class=\"l wrap\">", f);
     html_text(f, s);
     fputs("</td>", f);
 }

@@ -18,9 +18,12 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
  * `align` has letters, l or r; then rows of cells. */
 void html_table(FILE *f, const char *caption, const char *const *columns, const char *align);
 void html_row(FILE *f);
+void html_row_end(FILE *f);
 void html_cell(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A cell of text, aligned to the left; `html_name` is the row's heading. */
+/* Cells of text, aligned to the left, in one line or in several; `html_name` is the row's heading.
+ */
 void html_cell_text(FILE *f, const char *s);
+void html_cell_wrapped(FILE *f, const char *s);
 void html_name(FILE *f, const char *s);
 void html_table_end(FILE *f);
 

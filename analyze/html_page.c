@@ -21,7 +21,7 @@ static const char style[] =
     "html{-webkit-text-size-adjust:100%}\n"
     "body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"
     "'Segoe UI',Roboto,'Noto Sans','Liberation Sans',sans-serif;overflow-wrap:anywhere}\n"
-    "main,header,footer{max-width:1000px;margin:0 auto;padding:0 20px}\n"
+    "main,header,footer{max-width:1120px;margin:0 auto;padding:0 20px}\n"
     "header{padding-top:32px}\nfooter{padding:24px 20px 48px;color:var(--faint);font-size:13px}\n"
     "h1{font-size:26px;line-height:1.25;margin:0 0 6px}\n"
     "h2{font-size:21px;line-height:1.3;margin:44px 0 14px;padding-top:14px;"
@@ -46,25 +46,32 @@ static const char style[] =
     "padding:14px 14px 10px}\n"
     "figcaption{font-weight:600;margin:0 2px 6px}\n"
     "figcaption small{display:block;font-weight:400;font-size:13px;color:var(--faint)}\n"
-    ".scroll{overflow-x:auto;max-width:100%}\n"
-    "figure svg{display:block;width:100%;min-width:620px;height:auto}\n"
+    ".scroll{overflow:auto;max-width:100%;max-height:1200px}\n"
+    "figure svg{display:block;width:100%;height:auto}\n"
+    ".narrow{max-width:520px;margin:0 auto}figure svg.narrow{display:none}\n"
+    "@media screen and (max-width:760px){figure svg.wide{display:none}"
+    "figure svg.narrow{display:block}}\n"
     "figure svg text,figure svg tspan{font-family:inherit}\n"
     "table{border-collapse:collapse;font-size:14px;margin:10px 0;"
     "font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;font-weight:600;padding:6px 0;white-space:nowrap}\n"
     "th,td{padding:5px 12px 5px 0;border-bottom:1px solid var(--line);text-align:right;"
     "white-space:nowrap;vertical-align:top}\n"
-    "thead th{color:var(--faint);font-weight:500}\ntbody th{font-weight:500}\n"
-    ".l{text-align:left}\ntd.wrap{white-space:normal;min-width:240px;max-width:520px}\n"
+    "thead "
+    "th{color:var(--faint);font-weight:500;position:sticky;top:0;background:var(--page)}\ntbody "
+    "th{font-weight:500}\n"
+    ".l{text-align:left}\ntd.wrap{white-space:normal;min-width:190px;max-width:520px}\n"
     "dl{margin:8px 0}\ndt{font-weight:600;margin-top:12px}\ndd{margin:2px 0 0}\n"
     "pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 14px;"
     "overflow-x:auto;white-space:pre-wrap;font-size:13px}\n"
     "code{font-size:13px}\n"
     "@media (max-width:600px){main,header,footer{padding-left:12px;padding-right:12px}"
     "h1{font-size:22px}figure{padding:10px 8px 8px}}\n"
-    "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible}"
+    "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible;max-height:none}"
     "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
-    "figure svg{min-width:0}nav{display:none}th,td{white-space:normal}}\n"
+    "nav{display:none}table{font-size:8pt}thead th{position:static;background:none}"
+    "th,td{padding-right:7px;overflow-wrap:normal}"
+    ".l{white-space:normal;overflow-wrap:break-word}.l.wrap{overflow-wrap:anywhere}}\n"
     "@media screen and (prefers-color-scheme:dark){figure svg image{filter:invert(1) "
     "hue-rotate(180deg)}}\n";
 
@@ -73,7 +80,12 @@ static const char style[] =
 bool html_charts_init(struct html_charts *c, struct err *e)
 {
     const char *base = getenv("TMPDIR");
-    *c = (struct html_charts){.options = {.no_titles = true, .format = "svg", .theme = "light"}};
+    *c = (struct html_charts){.options = {
+                                  .no_titles = true,
+                                  .with_narrow = true,
+                                  .format = "svg",
+                                  .theme = "light",
+                              }};
     if (asprintf(&c->folder, "%s/s3analyze-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp") <
         0) {
         c->folder = NULL;
@@ -102,6 +114,7 @@ void html_charts_fini(struct html_charts *c)
     for (size_t i = 0; i < c->set.n; i++) {
         unlink(c->set.v[i].data);
         unlink(c->set.v[i].picture);
+        unlink(c->set.v[i].narrow);
     }
     if (c->folder != NULL)
         rmdir(c->folder);
@@ -109,25 +122,32 @@ void html_charts_fini(struct html_charts *c)
     plot_set_free(&c->set);
 }
 
+/* The i-th chart, drawn wide and narrow; the style chooses. */
+static bool put_chart(FILE *f, const struct html_charts *c, size_t i, struct err *e)
+{
+    const struct plot_picture *x = &c->set.v[i];
+    char wide[24], narrow[24];
+    snprintf(wide, sizeof wide, "g%zu-", i);
+    snprintf(narrow, sizeof narrow, "n%zu-", i);
+    fputs("<figure><figcaption>", f);
+    html_text(f, x->title);
+    fputs("<small>", f);
+    html_text(f, x->caption);
+    fputs("</small></figcaption>", f);
+    bool ok = plot_svg_inline(f, x->picture, x->title, "wide", wide, &c->palette, e) &&
+              plot_svg_inline(f, x->narrow, x->title, "narrow", narrow, &c->palette, e);
+    fputs("</figure>\n", f);
+    return ok;
+}
+
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e)
 {
-    char prefix[24];
     bool ok = true;
     if (c->missing.msg[0] != '\0')
         return true;
-    for (size_t i = 0; ok && i < c->set.n; i++) {
-        const struct plot_picture *x = &c->set.v[i];
-        if (op != NULL && strcmp(x->op, op) != 0)
-            continue;
-        snprintf(prefix, sizeof prefix, "g%zu-", i);
-        fputs("<figure><figcaption>", f);
-        html_text(f, x->title);
-        fputs("<small>", f);
-        html_text(f, x->caption);
-        fputs("</small></figcaption><div class=\"scroll\" tabindex=\"0\">", f);
-        ok = plot_svg_inline(f, x->picture, x->title, prefix, &c->palette, e);
-        fputs("</div></figure>\n", f);
-    }
+    for (size_t i = 0; ok && i < c->set.n; i++)
+        if (strcmp(c->set.v[i].op, op) == 0)
+            ok = put_chart(f, c, i, e);
     return ok;
 }
 

@@ -36,7 +36,7 @@ struct html_section {
 /* Head of the page up to the contents. */
 void html_page_begin(FILE *f, const struct html_charts *c, const char *title);
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
-/* The charts of an operation, `op` as in struct plot_picture; NULL: all of them. */
+/* The charts of an operation, `op` as in struct plot_picture. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e);
 /* A term and what it means. */
 struct html_definition {

@@ -1,5 +1,6 @@
 #include "merge.h"
 
+#include "json_in.h"
 #include "outfile.h"
 #include "rfc3339.h"
 
@@ -73,12 +74,14 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
     return min_low <= max_high && min_low > -NS_PER_DAY && max_high < NS_PER_DAY;
 }
 
-static void read_clock(struct merge_input *in)
+/* False: out of memory. */
+static bool read_clock(struct merge_input *in, struct err *e)
 {
     for (int closing = 1; closing >= 0 && !in->has_clock; closing--) {
-        const char *text = survey_s3load_json(&in->survey, closing);
-        json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+        json_t *root;
         int64_t low_ns, high_ns;
+        if (!json_in_parse(survey_s3load_json(&in->survey, closing), &root, e))
+            return false;
         in->has_clock = bracket_clock(json_object_get(root, "clock"), &low_ns, &high_ns);
         if (in->has_clock) {
             in->clock_ns = low_ns + (high_ns - low_ns) / 2;
@@ -86,6 +89,7 @@ static void read_clock(struct merge_input *in)
         }
         json_decref(root);
     }
+    return true;
 }
 
 static const char *last_part(const char *path)
@@ -97,10 +101,9 @@ static const char *last_part(const char *path)
 
 static bool read_input(struct merge_input *in, const struct recfile_options *how, struct err *e)
 {
-    if (!survey_read(&in->survey, in->path, how, true, e))
+    if (!survey_read(&in->survey, in->path, how, true, e) || !read_clock(in, e))
         return false;
     in->name = last_part(in->path);
-    read_clock(in);
     if (!merge_has_rows(in))
         return true;
     if (__builtin_add_overflow(in->survey.sum.first_start_ns, in->shift_ns, &in->start_ns) ||

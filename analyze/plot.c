@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#define WIDTH  860
-#define HEIGHT 400
+#define WIDTH         860
+#define HEIGHT        400
+#define NARROW_WIDTH  380
+#define NARROW_HEIGHT 350
 
 bool plot_wants(const struct plot_options *o, const char *chart)
 {
@@ -27,6 +30,7 @@ static void picture_free(struct plot_picture *x)
     free(x->title);
     free(x->data);
     free(x->picture);
+    free(x->narrow);
 }
 
 void plot_set_free(struct plot_set *s)
@@ -63,9 +67,10 @@ static bool is_taken(const struct plot_set *s, const char *path)
     return false;
 }
 
-/* FOLDER/STEM.tsv and FOLDER/STEM.svg, with a number where another operation has that name. */
+/* FOLDER/STEM.tsv, FOLDER/STEM.svg and FOLDER/STEM.narrow.svg, with a number where another
+ * operation has that name. */
 static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *folder,
-                         const char *stem, const char *format)
+                         const char *stem, const struct plot_options *o)
 {
     char number[16] = "";
     for (unsigned k = 2;; k++) {
@@ -78,8 +83,13 @@ static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const
         free(x->data);
         snprintf(number, sizeof number, "-%u", k);
     }
-    if (asprintf(&x->picture, "%s/%s%s.%s", folder, stem, number, format) < 0) {
+    if (asprintf(&x->picture, "%s/%s%s.%s", folder, stem, number, o->format) < 0) {
         x->picture = NULL;
+        return false;
+    }
+    if (o->with_narrow &&
+        asprintf(&x->narrow, "%s/%s%s.narrow.%s", folder, stem, number, o->format) < 0) {
+        x->narrow = NULL;
         return false;
     }
     return true;
@@ -114,6 +124,15 @@ static bool write_data(const struct plot_picture *x, const struct plot_options *
     return outfile_close(&out, e);
 }
 
+static bool spares_captures(const struct plot_picture *x, const struct plot_options *o,
+                            struct err *e)
+{
+    for (size_t i = 0; i < o->n_captures; i++)
+        if (outfile_is_same(x->data, o->captures[i]) || outfile_is_same(x->picture, o->captures[i]))
+            return err_set(e, "%s is a capture to read: it would be overwritten", o->captures[i]);
+    return true;
+}
+
 bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
               const char *caption, const char *folder, const char *stem,
               const struct plot_options *o,
@@ -124,7 +143,8 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
                              .caption = caption,
                              .op = strdup(op != NULL ? op : ""),
                              .width = o->width > 0 ? o->width : WIDTH,
-                             .height = o->height > 0 ? o->height : HEIGHT};
+                             .height = o->height > 0 ? o->height : HEIGHT,
+                             .narrow_height = o->height > 0 ? o->height : NARROW_HEIGHT};
     char *own_stem = stem != NULL ? strdup(stem) : stem_of(chart, op);
     const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
     bool has_label = o->label != NULL && *o->label != '\0';
@@ -132,10 +152,10 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
                  what, op != NULL ? " \xC2\xB7 " : "", title) < 0)
         x.title = NULL;
     bool ok = (x.op != NULL && x.title != NULL && own_stem != NULL &&
-               choose_paths(s, &x, folder, own_stem, o->format) && grow(s)) ||
+               choose_paths(s, &x, folder, own_stem, o) && grow(s)) ||
               err_set(e, "out of memory");
     free(own_stem);
-    if (!ok || !write_data(&x, o, write, ctx, e)) {
+    if (!ok || !spares_captures(&x, o, e) || !write_data(&x, o, write, ctx, e)) {
         picture_free(&x);
         return false;
     }
@@ -165,22 +185,19 @@ static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
     return o->n_charts > 0 || kind->is_worth == NULL || kind->is_worth(p);
 }
 
-static bool add_operation(struct plot_set *s, const struct analysis *a, int index,
-                          const char *folder, const char *stem, const struct plot_options *o,
-                          struct err *e)
+static bool add_charts(struct plot_set *s, struct plot_data *p, const char *folder,
+                       const char *stem, const struct plot_options *o, struct err *e)
 {
-    struct plot_data p;
-    bool ok = plot_data_init(&p, a, index, e);
-    p.replay = ok && o->replays != NULL ? plot_replays_of(o->replays, p.op) : NULL;
-    p.replay_pct = o->replays != NULL ? o->replays->pct : 0;
-    for (size_t i = 0; ok && p.n_requests > 0 && plot_kinds[i].name != NULL; i++) {
+    bool ok = true;
+    p->replay = o->replays != NULL ? plot_replays_of(o->replays, p->op) : NULL;
+    p->replay_pct = o->replays != NULL ? o->replays->pct : 0;
+    for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
-        const struct run_chart chart = {kind, &p};
-        if (is_due(kind, &p, o))
-            ok = plot_add(s, kind->name, p.op, kind->title, kind->caption, folder, stem, o,
+        const struct run_chart chart = {kind, p};
+        if (is_due(kind, p, o))
+            ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, o,
                           write_run_chart, &chart, e);
     }
-    plot_data_fini(&p);
     return ok;
 }
 
@@ -197,31 +214,48 @@ static int main_operation(const struct analysis *a, bool has_total)
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
                        const char *stem, const struct plot_options *o, struct err *e)
 {
-    bool ok = true, has_total = a->mixed && a->total.present && a->n_operations > 1;
-    if (stem != NULL && a->n_operations > 0)
-        return add_operation(s, a, main_operation(a, has_total), folder, stem, o, e);
-    if (has_total)
-        ok = add_operation(s, a, -1, folder, NULL, o, e);
-    for (size_t k = 0; ok && k < a->n_operations; k++)
-        ok = add_operation(s, a, (int)k, folder, NULL, o, e);
+    bool has_total = a->mixed && a->total.present && a->n_operations > 1;
+    size_t n = 0;
+    struct plot_data *v = malloc((a->n_operations + 1) * sizeof *v);
+    int *index = malloc((a->n_operations + 1) * sizeof *index);
+    bool ok = (v != NULL && index != NULL) || err_set(e, "out of memory");
+    if (ok && stem != NULL && a->n_operations > 0) {
+        index[n++] = main_operation(a, has_total);
+    } else if (ok) {
+        if (has_total)
+            index[n++] = -1;
+        for (size_t k = 0; k < a->n_operations; k++)
+            index[n++] = (int)k;
+    }
+    ok = ok && plot_data_init(v, n, a, index, e);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = add_charts(s, &v[i], folder, stem, o, e);
+    for (size_t i = 0; i < n; i++)
+        plot_data_fini(&v[i]);
+    free(v);
+    free(index);
     return ok;
 }
 
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
 {
     struct plot_gnuplot g;
-    struct plot_drawing *drawings = calloc(s->n + 1, sizeof *drawings);
+    struct plot_drawing *drawings = calloc(2 * s->n + 1, sizeof *drawings);
     bool ok = drawings != NULL || err_set(e, "out of memory");
+    size_t n = 0;
     for (size_t i = 0; ok && i < s->n; i++) {
         const struct plot_picture *x = &s->v[i];
-        drawings[i] =
+        drawings[n++] =
             (struct plot_drawing){x->chart, x->data, x->picture, x->width, x->height, o->theme};
+        if (x->narrow != NULL)
+            drawings[n++] = (struct plot_drawing){x->chart,     x->data,          x->narrow,
+                                                  NARROW_WIDTH, x->narrow_height, o->theme};
     }
     if (ok) {
-        ok = plot_gnuplot_init(&g, e) && plot_gnuplot_draw(&g, drawings, s->n, e);
+        ok = plot_gnuplot_init(&g, e) && plot_gnuplot_draw(&g, drawings, n, e);
         plot_gnuplot_fini(&g);
     }
-    for (size_t i = 0; ok && strcmp(o->format, "svg") == 0 && i < s->n; i++)
+    for (size_t i = 0; ok && strcasecmp(o->format, "svg") == 0 && i < s->n; i++)
         ok = plot_svg_finish(s->v[i].picture, s->v[i].title, e);
     free(drawings);
     return ok;

@@ -15,10 +15,13 @@ struct plot_options {
     size_t n_charts;
     const char *label;  /* before every title; NULL: none */
     bool no_titles;     /* pictures without a title, for a report that has its own */
-    const char *format; /* "svg", "png", "pdf" */
+    const char *format; /* "svg", "png", "pdf", in any case */
     const char *theme;  /* "light", "dark" */
     int width, height;  /* pixels; 0: as suits the chart */
+    bool with_narrow;   /* each drawn a second time, for narrow screens */
     const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
+    const char *const *captures;        /* n_captures files that must not be overwritten */
+    size_t n_captures;
 };
 
 /* One chart: its data file and its picture. */
@@ -27,8 +30,8 @@ struct plot_picture {
     const char *caption; /* how to read it */
     char *op;            /* as captures spell it; "" for all operations or runs together */
     char *title;
-    char *data, *picture; /* paths */
-    int width, height;
+    char *data, *picture, *narrow; /* paths; narrow NULL: not asked for */
+    int width, height, narrow_height;
 };
 
 struct plot_set {

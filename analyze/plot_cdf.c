@@ -20,6 +20,7 @@ void plot_cdf_rows(FILE *f, const uint64_t *count, uint64_t n, int64_t max_ns, u
     while (last > first && count[last] == 0)
         last--;
     double step = (place(last) - place(first)) / steps, last_x = -INFINITY;
+    plot_out_row(f, "rr", (double)hist_lower(first) / 1e6, 0.0);
     for (size_t k = first; k <= last; k++) {
         if (count[k] == 0)
             continue;

@@ -14,7 +14,8 @@
 #define MIN_STEPS     50 /* of a trace */
 #define CDF_STEPS     300
 #define RUN_CDF_STEPS 100
-#define MAX_ROWS      60 /* of the forest plot */
+#define MAX_ROWS      60  /* of the forest plot */
+#define FOREST_HEAD   110 /* pixels above and below its rows */
 
 const char *const plot_compare_charts[] = {"compare-throughput", "compare-cdf", "compare-change",
                                            NULL};
@@ -329,8 +330,10 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
                       struct err *e)
 {
     size_t n = n_drawn(c);
-    struct plot_options sized = *o;
-    sized.height = o->height > 0 ? o->height : 110 + 26 * (int)n;
+    struct plot_options sized = *o; /* its rows need room */
+    sized.height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
+    if (sized.height < FOREST_HEAD + 16 * (int)n)
+        sized.height = FOREST_HEAD + 16 * (int)n;
     if (plot_wants(o, "compare-change") && n > 0 &&
         !plot_add(s, "compare-change", NULL, "changes",
                   "Dot and line: the change with its 95 % confidence interval. The band is what "

@@ -1,6 +1,7 @@
 #include "plot_data.h"
 
 #include "segment.h"
+#include "tasks.h"
 #include "statistics.h"
 
 #include <math.h>
@@ -34,13 +35,11 @@ double plot_data_log_lower(size_t bucket)
 
 static struct plot_bins bins_over(int64_t start_ns, int64_t end_ns, size_t most)
 {
-    struct plot_bins b = {.start_ns = start_ns, .length_ns = 1, .n = 1};
     int64_t span_ns = end_ns - start_ns;
-    if (span_ns > 0) {
-        b.length_ns = span_ns / (int64_t)most + 1;
-        b.n = (size_t)(span_ns / b.length_ns) + 1;
-    }
-    return b;
+    if (span_ns < PLOT_DATA_MIN_SPAN_NS)
+        span_ns = PLOT_DATA_MIN_SPAN_NS;
+    int64_t length_ns = span_ns / (int64_t)most + 1;
+    return (struct plot_bins){start_ns, length_ns, (size_t)(span_ns / length_ns) + 1};
 }
 
 static inline size_t bin_of(const struct plot_bins *b, int64_t ns)
@@ -61,12 +60,9 @@ static const struct table *table_of(const struct plot_data *p, size_t i)
 
 static void find_span(struct plot_data *p)
 {
-    const struct dataset *d = p->a->dataset;
-    p->zero_ns = p->start_ns = INT64_MAX;
+    p->zero_ns = p->a->run_start_ns;
+    p->start_ns = INT64_MAX;
     p->end_ns = INT64_MIN;
-    for (size_t i = 0; i < d->n_inputs; i++)
-        if (d->inputs[i].first_start_ns < p->zero_ns)
-            p->zero_ns = d->inputs[i].first_start_ns;
     for (size_t k = 0; k < p->a->n_operations; k++) {
         const struct operation *op = &p->a->operations[k];
         if (op->n_requests == 0 || (p->index >= 0 && p->index != (int)k))
@@ -145,28 +141,38 @@ void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, si
 
 /* ---- The pass over the requests ---- */
 
-/* The part of [start, end) in each bin that it touches, as ns; at least 1 in all. */
-static void spread(double *bins, const struct plot_bins *b, int64_t start_ns, int64_t end_ns,
-                   double amount_per_ns)
+/* A request over bins. */
+struct stretch {
+    const struct plot_bins *bins;
+    int64_t start_ns, end_ns;
+    size_t from, to; /* the first and the last bin it touches */
+};
+
+static inline struct stretch stretch_over(const struct plot_bins *b, int64_t start_ns,
+                                          int64_t end_ns)
 {
-    size_t from = bin_of(b, start_ns), to = bin_of(b, end_ns);
-    for (size_t k = from; k <= to; k++) {
+    return (struct stretch){b, start_ns, end_ns, bin_of(b, start_ns), bin_of(b, end_ns)};
+}
+
+/* The ns spent in each bin, times an amount. */
+static inline void spread(double *v, const struct stretch *s, double amount_per_ns)
+{
+    const struct plot_bins *b = s->bins;
+    for (size_t k = s->from; k <= s->to; k++) {
         int64_t lo = b->start_ns + (int64_t)k * b->length_ns, hi = lo + b->length_ns;
-        lo = k == from || lo < start_ns ? start_ns : lo;
-        hi = k == to || hi > end_ns ? end_ns : hi;
-        bins[k] += (double)(hi - lo) * amount_per_ns;
+        lo = k == s->from || lo < s->start_ns ? s->start_ns : lo;
+        hi = k == s->to || hi > s->end_ns ? s->end_ns : hi;
+        v[k] += (double)(hi - lo) * amount_per_ns;
     }
 }
 
 /* An amount in proportion to the time spent in each bin. */
-static inline void spread_amount(double *bins, const struct plot_bins *b, int64_t start_ns,
-                                 int64_t end_ns, double amount)
+static inline void spread_amount(double *v, const struct stretch *s, double amount)
 {
-    size_t to = bin_of(b, end_ns);
-    if (start_ns == end_ns || bin_of(b, start_ns) == to)
-        bins[to] += amount;
+    if (s->start_ns == s->end_ns || s->from == s->to)
+        v[s->to] += amount;
     else
-        spread(bins, b, start_ns, end_ns, amount / (double)(end_ns - start_ns));
+        spread(v, s, amount / (double)(s->end_ns - s->start_ns));
 }
 
 static int compare_parties(const void *a, const void *b)
@@ -240,8 +246,10 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
 {
     const struct place *place = &p->a->dataset->places[t->place[i]];
     int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
-    size_t bin = bin_of(&p->bins, end_ns);
-    spread(p->clients[x->client_of[place->client]].value, &p->bins, start_ns, end_ns,
+    const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
+    const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);
+    size_t bin = stretch.to;
+    spread(p->clients[x->client_of[place->client]].value, &stretch,
            1.0 / (double)p->bins.length_ns);
     if (table_failed(t, i)) {
         p->errors[bin]++;
@@ -252,10 +260,10 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
     double *host = p->hosts[x->host_of[place->host]].value;
     double objects = (double)packed_get(&t->objects, i);
     double fine_s = (double)p->bins.length_ns / 1e9;
-    spread_amount(host, &p->host_bins, start_ns, end_ns, amount);
-    spread_amount(p->fine_objects, &p->bins, start_ns, end_ns, objects / fine_s);
+    spread_amount(host, &host_stretch, amount);
+    spread_amount(p->fine_objects, &stretch, objects / fine_s);
     if (bytes > 0)
-        spread_amount(p->fine_bytes, &p->bins, start_ns, end_ns, (double)bytes / fine_s);
+        spread_amount(p->fine_bytes, &stretch, (double)bytes / fine_s);
     p->heat[bin * PLOT_DATA_N_LOG + plot_data_log_bucket(dur_ns)]++;
     if (bytes > 0)
         p->sizes[plot_data_log_bucket(bytes)]++;
@@ -412,9 +420,27 @@ static bool init_classes(struct plot_data *p, struct err *e)
     return true;
 }
 
-bool plot_data_init(struct plot_data *p, const struct analysis *a, int index, struct err *e)
+/* The pieces of the work, which may run at the same time. */
+struct work {
+    struct plot_data *p;
+    struct pass x;
+};
+
+static bool fill_over_time(void *work, struct err *e)
 {
-    struct pass x = {0};
+    struct work *w = work;
+    return init_classes(w->p, e) && fill_series(w->p, e) &&
+           (fill_pass(w->p, &w->x) || err_set(e, "out of memory"));
+}
+
+static bool fill_distributions(void *work, struct err *e)
+{
+    struct work *w = work;
+    return fill_samples(w->p, &w->x.inside) || err_set(e, "out of memory");
+}
+
+static void begin(struct plot_data *p, const struct analysis *a, int index)
+{
     const struct operation *op = index >= 0 ? &a->operations[index] : NULL;
     *p = (struct plot_data){
         .a = a,
@@ -427,13 +453,32 @@ bool plot_data_init(struct plot_data *p, const struct analysis *a, int index, st
         .statistics = op != NULL ? op->statistics : NULL,
     };
     find_span(p);
-    if (p->n_requests == 0)
-        return true;
-    const struct throughput *t = p->throughput;
-    x.inside = t->present ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}
-                          : (struct segment_range){0, -1};
-    return init_classes(p, e) && fill_series(p, e) &&
-           ((fill_pass(p, &x) && fill_samples(p, &x.inside)) || err_set(e, "out of memory"));
+}
+
+bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, const int *index,
+                    struct err *e)
+{
+    size_t n_tasks = 0;
+    struct work *work = calloc(n + 1, sizeof *work);
+    struct task *tasks = malloc((2 * n + 1) * sizeof *tasks);
+    bool ok = (work != NULL && tasks != NULL) || err_set(e, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        struct plot_data *p = &v[i];
+        begin(p, a, index[i]);
+        if (!ok || p->n_requests == 0)
+            continue;
+        const struct throughput *t = p->throughput;
+        work[i].p = p;
+        work[i].x.inside =
+            t->present ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}
+                       : (struct segment_range){0, -1};
+        tasks[n_tasks++] = (struct task){fill_over_time, &work[i], 2 * (uint64_t)p->n_requests};
+        tasks[n_tasks++] = (struct task){fill_distributions, &work[i], (uint64_t)p->n_requests};
+    }
+    ok = ok && tasks_run(tasks, n_tasks, a->options.threads, e);
+    free(work);
+    free(tasks);
+    return ok;
 }
 
 static void free_parties(struct plot_party *v, size_t n)

@@ -13,8 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLOT_DATA_MAX_HEAT_BINS  160  /* of time, in a heat map */
-#define PLOT_DATA_MAX_LINES      8    /* hosts drawn as lines; more make a heat map */
+#define PLOT_DATA_MIN_SPAN_NS    1000000 /* of time, on an axis */
+#define PLOT_DATA_MAX_HEAT_BINS  160     /* of time, in a heat map */
+#define PLOT_DATA_MAX_LINES      8       /* hosts drawn as lines; more make a heat map */
 #define PLOT_DATA_MAX_HOSTS      1000 /* rows of a heat map: the slowest ones, if there are more */
 #define PLOT_DATA_MAX_CLIENTS    60   /* likewise, the first ones by name */
 #define PLOT_DATA_N_LOG          256  /* buckets of plot_data_log_bucket */
@@ -92,9 +93,10 @@ struct plot_data {
     double replay_pct;
 };
 
-/* Computes all that for operation `index` of `a` (-1: all together, which a mixed analysis has).
- * False: *e says why. The caller calls plot_data_fini in any case. */
-bool plot_data_init(struct plot_data *p, const struct analysis *a, int index, struct err *e);
+/* Computes all that for n operations, v[i] for operation index[i] of `a` (-1: all together, which a
+ * mixed analysis has). False: *e says why. The caller calls plot_data_fini for each in any case. */
+bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, const int *index,
+                    struct err *e);
 void plot_data_fini(struct plot_data *p);
 
 /* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches

@@ -1,5 +1,6 @@
 #include "plot_gnuplot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,10 +14,11 @@
 
 extern char **environ;
 
-/* A running gnuplot; what it says goes to `said`. */
+/* A running gnuplot; what it says goes to `said`, what it draws to the file `aside`. */
 struct child {
     pid_t pid; /* 0: none */
     FILE *said;
+    char *aside;
 };
 
 static bool has_scripts(const char *folder)
@@ -75,35 +77,52 @@ static bool start(struct child *c, char *const argv[], struct err *e)
     if (error == 0)
         return true;
     fclose(c->said);
-    *c = (struct child){0};
+    c->pid = 0;
     if (error == ENOENT)
         return err_set(e,
                        "gnuplot is missing, which draws the charts: apt-get install gnuplot-nox");
     return err_errno(e, error, "gnuplot");
 }
 
-/* Waits for it. False: it failed, or complained. */
-static bool finish(struct child *c, const char *picture, struct err *e)
+static int wait_for(const struct child *c)
 {
-    char line[512], said[512] = "";
     int status = 0;
-    if (c->pid == 0)
-        return true;
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    return status;
+}
+
+/* Whether it drew without a complaint. */
+static bool has_drawn(struct child *c, const char *picture, struct err *e)
+{
+    char line[512], said[512] = "";
+    int status = wait_for(c);
     rewind(c->said);
     /* The last line says what is wrong, those before it where. */
     while (fgets(line, sizeof line, c->said) != NULL)
         if (line[strspn(line, " \t\r\n^")] != '\0')
             memcpy(said, line, sizeof said);
     fclose(c->said);
-    *c = (struct child){0};
     said[strcspn(said, "\r\n")] = '\0';
     if (said[0] != '\0')
         return err_set(e, "%s: gnuplot: %s", picture, said);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return err_set(e, "%s: gnuplot failed", picture);
     return true;
+}
+
+/* Waits for it and puts the picture in its place. */
+static bool finish(struct child *c, const char *picture, struct err *e)
+{
+    bool ok = true;
+    if (c->pid != 0)
+        ok = has_drawn(c, picture, e) &&
+             (rename(c->aside, picture) == 0 || err_errno(e, errno, "cannot write %s", picture));
+    if (!ok)
+        unlink(c->aside);
+    free(c->aside);
+    *c = (struct child){0};
+    return ok;
 }
 
 bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e)
@@ -113,9 +132,7 @@ bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e)
     *g = (struct plot_gnuplot){NULL};
     if (!start(&c, argv, e))
         return false;
-    int status = 0;
-    while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    int status = wait_for(&c);
     fclose(c.said);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return err_set(e, "gnuplot does not run");
@@ -137,25 +154,38 @@ static char *plain_path(const char *path)
     return plain;
 }
 
+/* Beside the picture, with an end that says the format as the scripts look for it. */
+static char *aside_path(const char *picture)
+{
+    char *path = NULL;
+    const char *end = strrchr(picture, '.');
+    if (asprintf(&path, "%s%s.%ld.part%s", *picture == '/' ? "" : "./", picture, (long)getpid(),
+                 end) < 0)
+        return NULL;
+    for (char *c = path + strlen(path) - strlen(end); *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return path;
+}
+
 static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawing *d,
                           struct child *c, struct err *e)
 {
     char width[16], height[16];
-    char *script = NULL, *data = plain_path(d->data), *picture = plain_path(d->picture);
+    char *script = NULL, *data = plain_path(d->data);
+    c->aside = aside_path(d->picture);
     bool ok = asprintf(&script, "%s/%s.gp", g->scripts, d->chart) >= 0;
     if (!ok)
         script = NULL;
-    ok = (ok && data != NULL && picture != NULL) || err_set(e, "out of memory");
+    ok = (ok && data != NULL && c->aside != NULL) || err_set(e, "out of memory");
     snprintf(width, sizeof width, "%d", d->width);
     snprintf(height, sizeof height, "%d", d->height);
     if (ok) {
         char *argv[] = {"gnuplot", "-d",  "-c",   script,           data,
-                        picture,   width, height, (char *)d->theme, NULL};
+                        c->aside,  width, height, (char *)d->theme, NULL};
         ok = start(c, argv, e);
     }
     free(script);
     free(data);
-    free(picture);
     return ok;
 }
 
@@ -163,11 +193,12 @@ bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *
                        struct err *e)
 {
     struct child children[AT_ONCE] = {{0}};
+    struct err later; /* than the first one */
     bool ok = true;
     for (size_t i = 0; i < n + AT_ONCE; i++) {
         struct child *c = &children[i % AT_ONCE];
         if (i >= AT_ONCE && i - AT_ONCE < n)
-            ok &= finish(c, drawings[i - AT_ONCE].picture, e);
+            ok &= finish(c, drawings[i - AT_ONCE].picture, ok ? e : &later);
         if (ok && i < n)
             ok = start_drawing(g, &drawings[i], c, e);
     }

@@ -173,8 +173,8 @@ bool plot_svg_finish(const char *path, const char *title, struct err *e)
     return ok;
 }
 
-bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *prefix,
-                     const struct plot_palette *palette, struct err *e)
+bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
+                     const char *prefix, const struct plot_palette *palette, struct err *e)
 {
     char *text = read_all(path, e);
     if (text == NULL)
@@ -185,8 +185,10 @@ bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *p
     bool ok = (svg != NULL && body != NULL && svg < box) ||
               err_set(e, "%s: not as gnuplot writes SVG", path);
     if (ok) {
-        fprintf(f, "<svg role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" %.*s>",
-                (int)(end + 1 - box), box);
+        fprintf(f,
+                "<svg class=\"%s\" role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+                "%.*s>",
+                css_class, (int)(end + 1 - box), box);
         copy(f, body + 1, title, prefix, palette);
     }
     free(text);

@@ -27,7 +27,7 @@ bool plot_svg_finish(const char *path, const char *title, struct err *e);
 
 /* Writes the picture at `path` (of the light theme) as an element of a page: it fits the page's
  * width, its names begin with `prefix`, its colours are variables such as var(--c_1). */
-bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *prefix,
-                     const struct plot_palette *palette, struct err *e);
+bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
+                     const char *prefix, const struct plot_palette *palette, struct err *e);
 
 #endif

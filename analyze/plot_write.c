@@ -32,13 +32,15 @@ static double t_min(const struct plot_data *p)
 
 static double t_max(const struct plot_data *p)
 {
-    return plot_data_t_s(p, p->end_ns > p->start_ns ? p->end_ns : p->start_ns + 1);
+    int64_t least_ns = p->start_ns + PLOT_DATA_MIN_SPAN_NS;
+    return plot_data_t_s(p, p->end_ns > least_ns ? p->end_ns : least_ns);
 }
 
 /* A segment that hangs over the first start or the latest end says too little to be drawn. */
 static bool is_drawn(const struct plot_data *p, const struct series_row *r)
 {
-    return r->in_range || (r->start_ns >= p->start_ns && r->start_ns + r->duration_ns <= p->end_ns);
+    return p->n_rows <= 2 || r->in_range ||
+           (r->start_ns >= p->start_ns && r->start_ns + r->duration_ns <= p->end_ns);
 }
 
 /* The block "series", thinned out so that the least and the greatest of each column stay. */
@@ -53,7 +55,7 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
     for (size_t i = 0; i < p->n_rows; i++) {
         const struct series_row *r = &p->rows[i];
         double seconds = (double)r->duration_ns / 1e9;
-        if (keep[i] && (is_drawn(p, r) || p->n_rows <= 2))
+        if (keep[i] && is_drawn(p, r))
             plot_out_row(f, "trrrrriirrrrrr", r->start_ns, plot_data_t_s(p, r->start_ns), seconds,
                          (double)r->bytes / MIB / seconds, r->objects / seconds,
                          (double)r->ops_ended / seconds, r->errors, (int64_t)r->in_range, r->p50_ms,
@@ -280,6 +282,15 @@ static bool has_durations(const struct plot_data *p)
     return p->n_requests > p->n_errors;
 }
 
+/* Whether a request ends in a segment that is drawn. */
+static bool has_latency(const struct plot_data *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (is_drawn(p, &p->rows[i]) && !isnan(p->rows[i].p50_ms))
+            return true;
+    return false;
+}
+
 static double latency_column(const struct series_row *row, size_t i)
 {
     const double v[] = {row->p50_ms, row->p90_ms, row->p99_ms, row->max_ms};
@@ -316,6 +327,9 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
             }
         }
     }
+    /* A margin, and at least two rows: of one gnuplot makes no picture. */
+    first -= first > 0;
+    last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
     for (size_t b = first; b <= last; b++)
         for (size_t k = 0; k < p->bins.n; k++)
@@ -498,10 +512,9 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
 
 const struct plot_kind plot_kinds[] = {
     {"throughput", "throughput over time",
-     "One point per segment. Grey: outside the active range, not counted; amber: warm-up. The line "
-     "with its band is the mean with its 95 % confidence interval, dashes the levels between "
-     "change "
-     "points, crosses failed requests.",
+     "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
+     "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
+     "the levels between change points, crosses failed requests.",
      NULL, NULL, write_throughput},
     {"hosts", "throughput by host",
      "The rate of each host over time. A host that lags behind, or stops, stands out.", NULL,
@@ -509,21 +522,18 @@ const struct plot_kind plot_kinds[] = {
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each segment, on a "
      "logarithmic scale.",
-     has_durations, NULL, write_latency},
+     has_latency, NULL, write_latency},
     {"latency-heat", "latency heat map",
      "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
-     "different "
-     "kinds "
-     "of requests; a stripe upwards is a stall.",
+     "different kinds of requests; a stripe upwards is a stall.",
      has_durations, NULL, write_latency_heat},
     {"cdf", "latency distribution",
      "The share of the requests that took at most so long; dots mark percentiles. Time to first "
      "byte beside the whole duration, where it was recorded.",
      has_sample, NULL, write_cdf},
     {"latency-size", "latency by object size",
-     "Durations by size: the box is from the fastest to p90 with a line at p50, the line goes on "
-     "to "
-     "p99, the dot is the slowest.",
+     "Durations by size: a box from the fastest to p90 with a line at p50, a whisker to p99 and a "
+     "dot at the slowest.",
      has_classes, NULL, write_latency_size},
     {"sizes", "object sizes", "How many successful requests had which size.", has_sizes,
      has_several_sizes, write_sizes},

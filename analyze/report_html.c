@@ -1,5 +1,6 @@
 #include "report_html.h"
 
+#include "html_cells.h"
 #include "html_out.h"
 #include "html_page.h"
 #include "html_run.h"
@@ -28,10 +29,16 @@ static const struct html_definition definitions[] = {
     {"Duration, 50 %, 90 %, 99 %",
      "Of the successful requests that lie in the active range, sorted by time: number round(n p). "
      "Service time in a closed loop: a request that had to wait for its turn is not seen waiting."},
+    {"Response time",
+     "Of an open loop, whose requests are due at given times: from when a request was due to its "
+     "end, the waiting for its turn included."},
     {"Time to first byte", "From the start of a request to the first byte of its answer."},
     {"First access, last access", "The first and the last request to each object."},
     {"Throughput of single requests",
-     "Where sizes differ: bytes of a request over its duration, the highest first."},
+     "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
+     "bytes or duration are unrated."},
+    {"In no segment", "What the figures of the segments leave out: before the first one, and after "
+                      "the last one, whole or not."},
     {"95 % confidence interval",
      "Where the figure would come to lie in 95 of 100 such runs, going by the noise within this "
      "run: of means by batch means, which allow for neighbouring segments being alike; of "
@@ -64,7 +71,7 @@ static char *title_of(const struct analysis *a, const struct report_html_options
     return n >= 0 ? title : NULL;
 }
 
-static void put_header(FILE *f, const struct analysis *a, const char *title)
+static void put_header(FILE *f, const struct analysis *a, const char *title, const char *words)
 {
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = 0; i < a->dataset->n_inputs; i++) {
@@ -78,26 +85,35 @@ static void put_header(FILE *f, const struct analysis *a, const char *title)
         html_element(f, "p", "%s requests in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
                      units_duration(end_ns - start_ns).s, rfc3339_format(start_ns).s,
                      rfc3339_format(start_ns).s + 11, a->mixed ? ", operations mixed" : "");
+    if (*words != '\0')
+        html_element(f, "p", "Analysed with: %s", words);
     fputs("</header>\n<main>\n", f);
 }
 
 static void put_warnings(FILE *f, const struct analysis *a, const struct html_charts *charts)
 {
-    size_t n_dropped = 0;
-    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+    bool damaged = false;
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct recfile_info *info = &a->dataset->inputs[i].info;
+        damaged |= info->n_unverified > 0;
         for (int k = 0; k < N_DROPS; k++)
-            n_dropped += a->dataset->inputs[i].info.n_dropped[k] > 0;
-    if (a->n_warnings == 0 && n_dropped == 0 && charts->missing.msg[0] == '\0')
+            damaged |= info->n_dropped[k] > 0;
+    }
+    if (a->n_warnings == 0 && !damaged && charts->missing.msg[0] == '\0')
         return;
     fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
     if (charts->missing.msg[0] != '\0')
         html_element(f, "li", "There are no charts: %s", charts->missing.msg);
-    for (size_t i = 0; n_dropped > 0 && i < a->dataset->n_inputs; i++) {
+    for (size_t i = 0; damaged && i < a->dataset->n_inputs; i++) {
         const struct dataset_input *in = &a->dataset->inputs[i];
         for (int k = 0; k < N_DROPS; k++)
             if (in->info.n_dropped[k] > 0)
                 html_element(f, "li", "Dropped %" PRIu64 " %s; the first: %s",
                              in->info.n_dropped[k], recfile_drop_names[k], in->info.first_drop[k]);
+        if (in->info.n_unverified > 0)
+            html_element(f, "li",
+                         "%" PRIu64 " requests of %s are from frames whose checksum is wrong",
+                         in->info.n_unverified, file_name(in->path));
     }
     for (size_t i = 0; i < a->n_warnings; i++) {
         const struct warning *w = &a->warnings[i];
@@ -109,14 +125,27 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
 
 /* ---- The inputs ---- */
 
-static bool put_inputs(FILE *f, const struct analysis *a, const struct report_html_options *o,
-                       struct err *e)
+static const char *range_text(enum range_kind kind)
 {
-    static const char *const names[] = {"Capture",     "Generation", "Requests", "Dropped",
-                                        "First start", "Last end",   "SHA-256"};
+    switch (kind) {
+    case RANGE_SINGLE:
+        return "from the second start to the last end before the last start (single range)";
+    case RANGE_FULL:
+        return "from the first start to the last end";
+    case RANGE_ALL:
+    case RANGE_AUTO:
+        break;
+    }
+    return "while all threads were running";
+}
+
+static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
+{
+    static const char *const names[] = {"Capture",          "Generation",    "Requests", "Dropped",
+                                        "First start, UTC", "Last end, UTC", "SHA-256"};
     const struct dataset *d = a->dataset;
     fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
-    html_table(f, NULL, names, "lrrrrrr");
+    html_table(f, NULL, names, "lrrrrrl");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
@@ -131,12 +160,13 @@ static bool put_inputs(FILE *f, const struct analysis *a, const struct report_ht
         html_cell(f, "g%d", in->info.generation);
         html_cell(f, "%s", units_count((int64_t)in->n_rows).s);
         html_cell(f, "%s", units_count((int64_t)n_dropped).s);
-        html_cell(f, "%s", has_rows ? rfc3339_format(in->first_start_ns).s : "-");
-        html_cell(f, "%s", has_rows ? rfc3339_format(in->last_end_ns).s : "-");
-        html_cell(f, "%s", sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
-        fputs("</tr>\n", f);
+        html_cell(f, "%s", has_rows ? html_cells_moment(in->first_start_ns).s : "-");
+        html_cell(f, "%s", has_rows ? html_cells_moment(in->last_end_ns).s : "-");
+        html_cell_wrapped(f, sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
+        html_row_end(f);
     }
     html_table_end(f);
+    html_element(f, "p", "The time that counts: %s.", range_text(a->range));
     for (size_t i = 0; i < d->n_inputs; i++) {
         if (d->inputs[i].n_comments == 0)
             continue;
@@ -146,8 +176,6 @@ static bool put_inputs(FILE *f, const struct analysis *a, const struct report_ht
             html_textf(f, "%s\n", d->inputs[i].comments[k]);
         fputs("</pre>\n", f);
     }
-    if (o->cut_text != NULL && *o->cut_text != '\0')
-        html_element(f, "p", "Analysed with: %s", o->cut_text);
     return true;
 }
 
@@ -234,13 +262,13 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     if (ok) {
         html_charts_draw(&charts);
         html_page_begin(f, &charts, title);
-        put_header(f, a, title);
+        put_header(f, a, title, o->words);
         fputs("<section id=\"summary\">", f);
         html_run_summary(f, a);
         fputs("</section>\n", f);
         put_warnings(f, a, &charts);
         html_page_contents(f, sections.v, sections.n);
-        ok = put_sections(f, a, &charts, sections.order, e) && put_inputs(f, a, o, e);
+        ok = put_sections(f, a, &charts, sections.order, e) && put_inputs(f, a, e);
         html_page_definitions(f, definitions, N_DEFINITIONS);
         html_page_end(f);
     }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 struct report_html_options {
-    const char *label;    /* in the title; NULL: the captures' names */
-    const char *cut_text; /* how the requests were chosen and cut, for the parameters; NULL */
+    const char *label; /* the title; NULL: the captures' names */
+    const char *words; /* how requests were chosen and cut (load_words.h); "": not at all */
 };
 
 /* Draws the charts and writes the page. Without gnuplot the page has a note in their place. False:

@@ -102,22 +102,29 @@ static void reset(struct row_csv *s, char delimiter)
     s->ended = s->no_memory = false;
 }
 
-/* Whether the CR before a newline belongs to the line end rather than to an open quoted field: only
- * matters behind quotes, elsewhere a CR at the end of the last field is taken off later. */
-static bool quote_closes(const char *line, size_t n, char delimiter)
+/* Whether a quoted field is open at the end of a line, as libcsv sees it: then a CR before the
+ * newline is part of the field, else of the line end. `open`: whether one is at its start. */
+static bool is_open(bool open, const char *line, size_t n, char delimiter)
 {
-    size_t run = 0;
+    bool at_start = !open;
 
-    while (run < n && line[n - 1 - run] == '"')
-        run++;
-    bool opens = run == n || line[n - 1 - run] == delimiter;
-    return run && (opens ? run % 2 == 0 : run % 2 == 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!open) {
+            open = at_start && line[i] == '"';
+            at_start = line[i] == delimiter;
+        } else if (line[i] == '"') {
+            at_start = i + 1 < n && line[i + 1] == delimiter;
+            open = i + 1 < n && !at_start;
+            i++; /* a second quote makes one of the two; libcsv takes anything else as it is */
+        }
+    }
+    return open;
 }
 
-/* Feeds one line of n bytes, and its newline. */
-static void feed_line(struct row_csv *s, const char *line, size_t n, char delimiter)
+/* Feeds one line of n bytes, and its newline. `open`: it begins in a quoted field. */
+static void feed_line(struct row_csv *s, bool open, const char *line, size_t n, char delimiter)
 {
-    if (n && line[n - 1] == '\r' && quote_closes(line, n - 1, delimiter))
+    if (n && line[n - 1] == '\r' && !is_open(open, line, n - 1, delimiter))
         n--;
     feed(s, line, n);
     feed(s, "\n", 1);
@@ -135,7 +142,7 @@ static enum recfile_row feed_row(struct row_csv *s, const struct recfile_layout 
         if (at == n || (at > 0 && !memchr(text + at, '"', n - at)))
             return RECFILE_ROW_MORE; /* nothing closes it here */
         size_t len = newline ? (size_t)(newline - text) - at : n - at;
-        feed_line(s, text + at, len, l->delimiter);
+        feed_line(s, at > 0, text + at, len, l->delimiter);
         at += newline ? len + 1 : len;
         if (!s->ended && s->n_fields != l->field[COL_ERROR])
             return RECFILE_ROW_BAD;
@@ -168,7 +175,7 @@ static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l,
             return false;
         *used = rest + row;
     } else {
-        add_field(s, text + at, len - at);
+        add_field(s, text + at, len - at - (text[len - 1] == '\r'));
     }
     return true;
 }
@@ -203,8 +210,5 @@ enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, cons
     }
     for (int i = 0; i < l->n_fields; i++)
         fields[i] = (struct slice){s->bytes + s->begin[i], s->begin[i + 1] - s->begin[i]};
-    struct slice *last = &fields[l->n_fields - 1];
-    if (last->n && last->p[last->n - 1] == '\r')
-        last->n--;
     return rowparse_fields(l, fields, out, why, why_size) ? RECFILE_ROW_OK : RECFILE_ROW_BAD;
 }

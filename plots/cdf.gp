@@ -14,26 +14,42 @@ if (n_ttfb > 0) {
     stats data index "ttfb" using (low = column("ms") < low ? column("ms") : low, \
         high = column("ms") > high ? column("ms") : high, 0) nooutput
 }
+panel_top_px = head_px + 26
+key_entries = 1 + (n_ttfb > 0)
+key_longest = 18
+@key_layout
 axis = "x"
 load dir . "latency-axis.gp"
 set yrange [0:104]
 set ytics ("0" 0, "25" 25, "50 %%" 50, "75" 75, "90" 90, "100 %%" 100)
 y_unit = "requests"
 @y_label
-set tmargin at screen Y(head_px + 26)
 ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (floor_ms(column("ms"))):(column("pct")) \
-    with lines linewidth 1.8 linecolor rgb c_2 title "time to first byte", \
+    with steps linewidth 1.8 linecolor rgb c_2 title "time to first byte", \
     data index "marks" using (column("is_ttfb") > 0 ? floor_ms(column("ms")) : NaN): \
     (column("pct")) with points pointtype 7 pointsize 0.7 linecolor rgb c_2 notitle, '
-# The figures stand below the right end of the curve, where no line is.
+# The figures stand below the right end of the curve, or above its left end where it is low there.
 at_x(x) = exp(log(low) + x * log(high / low))
-figures = n_ttfb == 0 ? "" : ', data index "marks" using (column("is_ttfb") > 0 ? at_x(0.985) : NaN): \
-    (42 - 8 * (int(column(0)) - 5)):(strcol("label")) with labels right textcolor rgb c_2 notitle'
-column_x = n_ttfb > 0 ? 0.8 : 0.985
-plot @ttfb data index "durations" using (floor_ms(column("ms"))):(column("pct")) with lines \
+column_px = 112
+n_columns = n_ttfb > 0 && !narrow ? 2 : 1
+column_frac = column_px / real(width - left_px - right_px)
+edge = n_columns * column_frac
+least_right = 100.0; most_left = 0.0
+do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "")] {
+    most_before = 0.0
+    stats data index name using (column("ms") <= at_x(1 - edge) ? most_before = column("pct") : 0, \
+        column("ms") <= at_x(edge) ? most_left = (column("pct") > most_left ? column("pct") : most_left) : 0) nooutput
+    least_right = most_before < least_right ? most_before : least_right
+}
+is_left = least_right < 48 && most_left < 50
+figure_y(i) = (is_left ? 92 : 42) - 8 * i
+column_x(i) = is_left ? (i + 1) * column_frac : 0.985 - (n_columns - 1 - i) * column_frac
+figures = n_columns < 2 ? "" : ', data index "marks" using (column("is_ttfb") > 0 ? at_x(column_x(1)) : NaN): \
+    (figure_y(int(column(0)) - 5)):(strcol("label")) with labels right textcolor rgb c_2 notitle'
+plot @ttfb data index "durations" using (floor_ms(column("ms"))):(column("pct")) with steps \
         linewidth 2 linecolor rgb c_1 title "duration", \
     data index "marks" using (column("is_ttfb") == 0 ? floor_ms(column("ms")) : NaN): \
         (column("pct")) with points pointtype 7 pointsize 0.7 linecolor rgb c_1 notitle, \
-    data index "marks" using (column("is_ttfb") == 0 ? at_x(column_x) : NaN): \
-        (42 - 8 * int(column(0))):(strcol("label")) with labels right textcolor rgb c_1 notitle \
+    data index "marks" using (column("is_ttfb") == 0 ? at_x(column_x(0)) : NaN): \
+        (figure_y(int(column(0)))):(strcol("label")) with labels right textcolor rgb c_1 notitle \
         @figures

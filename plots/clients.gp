@@ -10,17 +10,17 @@ array name[n + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
 unset grid
 set yrange [n - 0.5:-0.5]
-left_px = 130
+left_px = narrow ? 88 : 130
 set lmargin at screen X(left_px)
 unset ytics
-step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
-do for [c = 0:n - 1:step] {
-        set label 100 + c short(name[c + 1], 15) at graph 0, first c offset -1,0 right textcolor rgb c_faint
-    }
 y_unit = "requests in flight"
 linear = 1
 @heat_colours
 @heat_unit
+step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
+do for [c = 0:n - 1:step] {
+    set label 100 + c short_name(name[c + 1], narrow ? 9 : 15) at graph 0, first c offset -1,0 right textcolor rgb c_faint
+}
 t_max = t_min + n_bins * bin
 @time_below
 @time_above

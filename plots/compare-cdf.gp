@@ -18,13 +18,18 @@ set yrange [0:104]
 set ytics ("0" 0, "25" 25, "50 %%" 50, "75" 75, "90" 90, "100 %%" 100)
 y_unit = "requests"
 @y_label
-set tmargin at screen Y(head_px + 26)
-name(s, n) = n > 1 ? short(s, 28) . sprintf(" (%d runs)", n) : short(s, 28)
-plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with lines \
+panel_top_px = head_px + 26
+name(s, n) = (more = n > 1 ? sprintf(" (%d runs)", n) : "", short(s, key_most(42) - strlen(more)) . more)
+title_1 = name(before, n_before)
+title_2 = name(after, n_after)
+key_entries = 2
+key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2)
+@key_layout
+plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with steps \
         linewidth 0.7 linecolor rgb c_1_faint notitle, \
-    for [i = 1:n_after > 1] data index "after_runs" using (floor_ms($1)):2 with lines \
+    for [i = 1:n_after > 1] data index "after_runs" using (floor_ms($1)):2 with steps \
         linewidth 0.7 linecolor rgb c_2_faint notitle, \
-    data index "all_before" using (floor_ms($1)):2 with lines linewidth 2.2 linecolor rgb c_1 \
-        title name(before, n_before), \
-    data index "all_after" using (floor_ms($1)):2 with lines linewidth 2.2 linecolor rgb c_2 \
-        title name(after, n_after)
+    data index "all_before" using (floor_ms($1)):2 with steps linewidth 2.2 linecolor rgb c_1 \
+        title title_1, \
+    data index "all_after" using (floor_ms($1)):2 with steps linewidth 2.2 linecolor rgb c_2 \
+        title title_2

@@ -14,24 +14,30 @@ stats data index "rows" using (name[int(column("index")) + 1] = strcol("name"), 
 room = (most - least) * 0.05
 low = least - room
 high = most + room
-left_px = 190
-right_px = 96
+longest_name = 0; longest_change = 0
+do for [i = 1:n] {
+    name[i] = short(name[i], narrow ? 18 : 30)
+    longest_name = strlen(name[i]) > longest_name ? strlen(name[i]) : longest_name
+    longest_change = strlen(change[i]) > longest_change ? strlen(change[i]) : longest_change
+}
+left_px = 26 + 8 * longest_name
+right_px = 26 + 8 * longest_change
 set lmargin at screen X(left_px)
 set rmargin at screen X(width - right_px)
 set tmargin at screen Y(head_px + 12)
 set xrange [low:high]
 set yrange [n - 0.5:-0.5]
-set xtics step_of(high - low, 7) format "%g%%"
+set xtics step_of(high - low, (width - left_px - right_px) / 64.0) format "%g%%"
 unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics
 set border 1
 do for [i = 0:n - 1] {
-    set label 100 + i short(name[i + 1], 24) at graph 0, first i offset -1,0 right textcolor rgb c_text
+    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
     set label 200 + i change[i + 1] at graph 1, first i offset 1,0 left textcolor rgb c_text
 }
 # Labels, not tics, as the names may hold anything: the text of a tic is a format.
-set xlabel "change, after against before" offset 0,0.4 textcolor rgb c_faint
+set xlabel (narrow ? "after against before" : "change, after against before") offset 0,0.4 textcolor rgb c_faint
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead front linewidth 1 linecolor rgb c_faint
 colour(d) = d > 1 ? v_4 : d > 0 ? v_3 : d < 0 ? v_bad : v_8
 cut_x(x, end) = x == x ? x : end

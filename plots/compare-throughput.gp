@@ -8,21 +8,28 @@ call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
 stats data index "chart" using (most = column("most"), has_bytes = int(column("has_bytes")), \
     before = strcol("before"), after = strcol("after"), n_before = int(column("n_before")), \
     n_after = int(column("n_after")), 0) nooutput
-top = most > 0 ? most * 1.06 : 1
+scale = has_bytes ? byte_scale(most) : 1.0
+top = most > 0 ? most * 1.06 / scale : 1
+set format y y_format(top)
 set yrange [0:top]
-set ytics step_of(top, 6)
-y_unit = has_bytes ? "MiB/s" : "objects/s"
+set ytics y_step(top, height - panel_top_px - foot_px)
+y_unit = has_bytes ? byte_unit(most) : "objects/s"
 @y_label
-set tmargin at screen Y(head_px + 26)
+panel_top_px = head_px + 26
 set xrange [0:t_max]
 set xtics clock_step(t_max, n_tics)
 set xlabel "seconds since the start of the operation" offset 0,0.4 textcolor rgb c_faint
-name(s, n) = n > 1 ? short(s, 28) . sprintf(" (median of %d)", n) : short(s, 28)
-plot for [i = 1:n_before > 1] data index "before_runs" using 1:2 with lines linewidth 0.7 \
+name(s, n) = (more = n > 1 ? sprintf(" (median of %d)", n) : "", short(s, key_most(42) - strlen(more)) . more)
+title_1 = name(before, n_before)
+title_2 = name(after, n_after)
+key_entries = 2
+key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2)
+@key_layout
+plot for [i = 1:n_before > 1] data index "before_runs" using 1:($2 / scale) with lines linewidth 0.7 \
         linecolor rgb c_1_faint notitle, \
-    for [i = 1:n_after > 1] data index "after_runs" using 1:2 with lines linewidth 0.7 \
+    for [i = 1:n_after > 1] data index "after_runs" using 1:($2 / scale) with lines linewidth 0.7 \
         linecolor rgb c_2_faint notitle, \
-    data index "before_median" using 1:2 with lines linewidth 2.2 linecolor rgb c_1 \
-        title name(before, n_before), \
-    data index "after_median" using 1:2 with lines linewidth 2.2 linecolor rgb c_2 \
-        title name(after, n_after)
+    data index "before_median" using 1:($2 / scale) with lines linewidth 2.2 linecolor rgb c_1 \
+        title title_1, \
+    data index "after_median" using 1:($2 / scale) with lines linewidth 2.2 linecolor rgb c_2 \
+        title title_2

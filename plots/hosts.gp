@@ -8,51 +8,52 @@ stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(co
     most = column("most"), has_bytes = int(column("has_bytes")), segment = column("bin_s"), \
     n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), \
     n_bins = column("n_bins"), 0) nooutput
-y_unit = has_bytes ? "MiB/s" : "objects/s"
+y_unit = has_bytes ? byte_unit(most) : "objects/s"
+scale = has_bytes ? byte_scale(most) : 1.0
+most = most / scale
 array name[n_hosts + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
 
+line = line_of(n_bins)
 @shading
 if (lines) {
     top = most > 0 ? most * 1.06 : 1
     set yrange [0:top]
-    set ytics step_of(top, 6)
+    set format y y_format(top)
+    set ytics y_step(top, height - panel_top_px - foot_px)
     @y_label
-    longest = 0
+    key_longest = 0
     do for [h = 1:n_hosts] {
-        name[h] = short(name[h], 40)
-        longest = strlen(name[h]) > longest ? strlen(name[h]) : longest
+        name[h] = short_name(name[h], key_most(34))
+        key_longest = strlen(name[h]) > key_longest ? strlen(name[h]) : key_longest
     }
-    in_row = int((width - left_px - 20) / (longest * 9.0 + 60))
-    in_row = in_row > 0 ? in_row : 1
-    n_rows = (n_hosts + in_row - 1) / in_row
-    set key maxrows n_rows
-    set tmargin at screen Y(panel_top_px + 18 * (n_rows - 1))
+    key_entries = n_hosts
+    @key_layout
     @time_below
     @time_above
     array colour[8] = [c_1, c_2, c_3, c_4, c_5, c_6, c_7, c_8]
     plot @shades for [h = 0:n_hosts - 1] data index "rates" \
-        using (column("host") == h ? column("t_s") : NaN):(column("rate")) with lines \
+        using (column("host") == h ? column("t_s") : NaN):(column("rate") / scale) with @line \
         linewidth 1.6 linecolor rgb colour[h + 1] title name[h + 1]
 } else {
     unset grid
     linear = 1
     set yrange [n_hosts - 0.5:-0.5]
-    # As many names as there is room for.
-    step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
-    left_px = 180
+    left_px = narrow ? 118 : 180
     set lmargin at screen X(left_px)
     unset ytics
-    do for [h = 0:n_hosts - 1:step] {
-        set label 100 + h short(name[h + 1], 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
-    }
     @heat_colours
     @heat_unit
+    # As many names as there is room for.
+    step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
+    do for [h = 0:n_hosts - 1:step] {
+        set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
+    }
     t_max = t_min + n_bins * segment
     segment = 0
     @time_below
     @time_above
-    plot data index "rates" using (column("t_s")):(column("host")):(heat_r(column("rate"))): \
-        (heat_g(column("rate"))):(heat_b(column("rate"))):(column("rate") > 0 ? 255 : 0) \
+    plot data index "rates" using (column("t_s")):(column("host")):(heat_r(column("rate") / scale)): \
+        (heat_g(column("rate") / scale)):(heat_b(column("rate") / scale)):(column("rate") > 0 ? 255 : 0) \
         with rgbalpha notitle, @heat_key
 }

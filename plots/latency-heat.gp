@@ -8,17 +8,14 @@ stats data index "chart" using (first = int(column("first")), last = int(column(
     most = column("most"), bin = column("bin_s"), n_bins = column("n_bins"), 0) nooutput
 
 # Bucket k starts at 2^(k/4) ns.
-bucket(ms) = log(ms * 1e6) / log(2) * 4
 set yrange [first - 0.5:last + 0.5]
 set ytics ()
-label(ns) = ns < 1e3 ? sprintf("%g ns", ns) : ns < 1e6 ? sprintf("%g µs", ns / 1e3) : \
-    ns < 1e9 ? sprintf("%g ms", ns / 1e6) : sprintf("%g s", ns / 1e9)
-narrow = last - first < 22
+fine_tics = (last - first + 1) * 4.5 < height - panel_top_px - foot_px # 1, 2, 5, else 1
 do for [decade = 0:18] {
-    do for [m = 1:(narrow ? 3 : 1)] {
+    do for [m = 1:(fine_tics ? 3 : 1)] {
         ns = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade
         at = log(ns) / log(2) * 4 - 0.5
-        if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (label(ns) at) }
+        if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (time_text(ns / 1e9) at) }
     }
 }
 unset grid

@@ -13,12 +13,16 @@ stats data index "classes" using (low = column("min_ms") < low ? column("min_ms"
 array label[n + 1]
 stats data index "classes" using (label[int(column("index")) + 1] = \
     strcol("from") . (strcol("to") eq "up" ? "\nand up" : "\nto " . strcol("to")), 0) nooutput
+set xrange [-0.6:n - 0.4]
+panel_top_px = head_px + 26
+key_entries = 4
+key_longest = 14
+@key_layout
 axis = "y"
 load dir . "latency-axis.gp"
-set xrange [-0.6:n - 0.4]
-set tmargin at screen Y(head_px + 26)
 set xtics ()
-do for [i = 0:n - 1] { set xtics add (label[i + 1] i) }
+step = int(ceil(n * 62 / real(width - left_px - right_px)))
+do for [i = 0:n - 1:step] { set xtics add (label[i + 1] i) }
 plot data index "classes" using (column("index")):(floor_ms(column("min_ms"))): \
         (column("index") - 0.28):(column("index") + 0.28):(floor_ms(column("min_ms"))): \
         (floor_ms(column("p90_ms"))) with boxxyerror linecolor rgb c_1 \

@@ -10,10 +10,14 @@ if (!plain) {
     stats data index "chart" using (n_shades = int(column("n_shades")), \
         segment = column("segment_s"), 0) nooutput
 }
-low = 1e99; high = 0.0
+low = 1e99; high = 0.0; n_points = 0
 stats data index 0 using (plain && !mine(0) || !(column("max_ms") >= 0) ? 0 : \
-    (low = column("p50_ms") < low ? column("p50_ms") : low, \
+    (n_points = n_points + 1, low = column("p50_ms") < low ? column("p50_ms") : low, \
     high = column("max_ms") > high ? column("max_ms") : high, 0)) nooutput
+key_entries = 4
+key_longest = 3
+@key_layout
+line = line_of(n_points)
 axis = "y"
 load dir . "latency-axis.gp"
 bottom = low
@@ -21,11 +25,11 @@ top = high
 @shading
 @time_below
 @time_above
-plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with lines linewidth 1 \
+plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with @line linewidth 1 \
         linecolor rgb c_8 title "max", \
-    data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with lines linewidth 1.6 \
+    data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with @line linewidth 1.6 \
         linecolor rgb c_4 title "p99", \
-    data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with lines linewidth 1.6 \
+    data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with @line linewidth 1.6 \
         linecolor rgb c_2 title "p90", \
-    data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with lines linewidth 1.8 \
+    data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with @line linewidth 1.8 \
         linecolor rgb c_1 title "p50"

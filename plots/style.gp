@@ -83,50 +83,82 @@ cut(t) = t < t_min ? t_min : t > t_max ? t_max : t
 from_s(x) = plain ? (mine(0) ? seconds(strcol("start_time")) - zero : NaN) : column("t_s")
 middle(x) = (t = from_s(0), (cut(t) + cut(t + column("duration_s"))) / 2)
 
-# Text of at most n characters.
+# Text of at most n characters; of a name the middle goes, and "http://".
 short(s, n) = strlen(s) > n ? s[1:n - 1] . "…" : s
+bare(s) = strstrt(s, "://") > 0 ? s[strstrt(s, "://") + 3:] : s
+short_name(s, n) = (b = bare(s), strlen(b) > n ? b[1:n / 2] . "…" . b[strlen(b) - (n - 2) / 2 + 1:] : b)
+
+time_text(s) = s < 1e-6 ? sprintf("%.3g ns", s * 1e9) : s < 1e-3 ? sprintf("%.3g µs", s * 1e6) : \
+    s < 1 ? sprintf("%.3g ms", s * 1e3) : sprintf("%.6g s", s)
+
+# A line through few points shows them, too: there may be no more than one.
+line_of(n) = n <= 40 ? "linespoints pointtype 7 pointsize 0.35" : "lines"
 
 # Pixels to fractions of the picture.
 X(px) = px / real(width)
 Y(px) = 1 - px / real(height)
+narrow = width < 560 # as for a phone
 head_px = title eq "" ? 12 : 38
-left_px = 76
-right_px = 36
+left_px = narrow ? 62 : 76
+span = t_max - t_min
+right_px = span < 6 ? 50 : 36 # half of a time with milliseconds
 foot_px = 50
 panel_top_px = head_px + 44
 set lmargin at screen X(left_px)
 set rmargin at screen X(width - right_px)
 set tmargin at screen Y(panel_top_px)
 set bmargin at screen Y(height - foot_px)
-set key at screen X(left_px - 4), screen Y(head_px - 6)
+key_left_px = narrow ? 2 : left_px - 4
+set key at screen X(key_left_px), screen Y(head_px - 6)
 if (title ne "") {
-    set label 1 short(title, int((width - left_px) / 9.5)) at screen X(left_px), screen Y(20) left front textcolor rgb c_text font "," . title_size
+    title_px = narrow ? 10 : left_px
+    set label 1 short(title, int((width - title_px) / 9.2)) at screen X(title_px), screen Y(20) left front textcolor rgb c_text font "," . title_size
 }
 
-# About n rounded steps over a span: of numbers, and of a clock.
+# As many rows of the key as key_entries titles of at most key_longest characters need: about what
+# gnuplot, which takes characters for wider than they are, will make of them.
+key_layout = 'key_spare = narrow ? (key_longest < 7 ? 0.33 * key_longest : 0.2 * key_longest + 1) : 0; set key width 0.5 - key_spare; \
+    key_in_row = int((width - left_px - right_px) / (8.2 * (key_longest - key_spare) + 52)); \
+    key_in_row = key_in_row > 0 ? key_in_row : 1; \
+    n_key_rows = (key_entries + key_in_row - 1) / key_in_row; set key maxrows n_key_rows; \
+    panel_top_px = panel_top_px + 18 * (n_key_rows - 1); set tmargin at screen Y(panel_top_px)'
+
+# The most characters of a title in the key, at most n.
+key_most(n) = (k = int((width - left_px - right_px - 75) / 8.2), k = narrow ? int((k + 1) / 0.8) : k, \
+    k < n ? k : n)
+
+# About n rounded steps over a span of numbers; no more than n of a clock.
 step_of(span, n) = (m = 10.0 ** floor(log10(span / real(n))), r = span / real(n) / m, \
     (r < 1.5 ? 1 : r < 3.5 ? 2 : r < 7.5 ? 5 : 10) * m)
-clock_step(span, n) = (s = span / real(n), s <= 1 ? step_of(span, n) : s <= 2 ? 2 : s <= 5 ? 5 : \
+y_step(top, px) = step_of(top, px < 60 ? 1.5 : px < 240 ? px / 40.0 : 6)
+step_up(x) = (m = 10.0 ** floor(log10(x)), r = x / m, (r <= 1 ? 1 : r <= 2 ? 2 : r <= 5 ? 5 : 10) * m)
+clock_step(span, n) = (s = span / real(n), s <= 1 ? step_up(s) : s <= 2 ? 2 : s <= 3 ? 3 : s <= 5 ? 5 : \
     s <= 10 ? 10 : s <= 15 ? 15 : s <= 30 ? 30 : s <= 60 ? 60 : s <= 120 ? 120 : s <= 300 ? 300 : \
     s <= 600 ? 600 : s <= 1800 ? 1800 : s <= 3600 ? 3600 : s <= 7200 ? 7200 : s <= 21600 ? 21600 : \
     86400 * ceil(s / 86400))
 
+# Rates are in MiB/s in the data; large ones are drawn in GiB/s or TiB/s. Other numbers get SI letters.
+byte_scale(top) = top < 2e4 ? 1.0 : top < 2e7 ? 1024.0 : 1048576.0
+byte_unit(top) = top < 2e4 ? "MiB/s" : top < 2e7 ? "GiB/s" : "TiB/s"
+y_format(top) = top < 1e5 ? "%.10g" : "%.1s%c"
+
 # What the y axis shows.
-y_label = 'set label 3 y_unit at screen X(16), graph 0.5 center rotate by 90 front \
+y_label = 'set label 3 y_unit at screen X(narrow ? 10 : 16), graph 0.5 center rotate by 90 front \
     textcolor rgb c_faint'
 
 # Time: seconds into the run below, the time of day above. Further panels above the last one call
 # time_hidden instead.
-n_tics = width / 110
-clock_format = t_max - t_min > 86400 ? "%m-%d %H:%M" : \
-    (t_max - t_min) / n_tics < 1 ? "%H:%M:%.3S" : "%H:%M:%S"
+n_tics = (width - left_px - right_px) / (narrow ? 70.0 : 80.0)
+if (span > 86400 || clock_step(span, n_tics) < 1) { n_tics = (width - left_px - right_px) / 108.0 }
+clock_format = span > 86400 ? "%m-%d %H:%M" : clock_step(span, n_tics) < 1 ? "%H:%M:%.3S" : "%H:%M:%S"
 time_below = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics); \
-    set format x "%g"; set xlabel "seconds into the run" . (segment > 0 ? \
-    sprintf(", segments of %g s", segment) : "") . "; above: time of day, UTC" offset 0,0.4 textcolor rgb c_faint'
+    set format x "%.10g"; set xlabel (narrow ? "seconds" : "seconds into the run") . \
+    (segment > 0 ? ", segments of " . time_text(segment) : "") . \
+    (narrow ? "; above: UTC" : "; above: time of day, UTC") offset 0,0.4 textcolor rgb c_faint'
 time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics) format ""; \
     unset xlabel'
-time_above = 'set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
-    clock_step(t_max - t_min, n_tics) scale 0'
+time_above = 'if (clock_step(t_max - t_min, n_tics) >= 1e-3) { set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
+    clock_step(t_max - t_min, n_tics) scale 0 }'
 
 # Time outside the active range and warm-up, behind all else, up to `top`. To be expanded once
 # n_shades is known.
@@ -140,19 +172,26 @@ linear = 0
 part(h, k) = int("0x" . h[2 * k:2 * k + 1])
 mix(k, x) = (j = int(x * 4) > 3 ? 3 : int(x * 4), a = heat[j + 1], b = heat[j + 2], \
     part(a, k) + (part(b, k) - part(a, k)) * (x * 4 - j))
-level(n) = n <= 0 ? 0 : linear ? n / most : most > 1 ? (n > 1 ? log(n) / log(most) : 0) : 1
+level(n) = n <= 0 ? 0 : linear ? n / most : most > 1 ? least_level(0) + \
+    (1 - least_level(0)) * (n > 1 ? log(n) / log(most) : 0) : 1
+least_level(x) = most < 5 ? 0.5 : 0 # of few requests none is faint
 heat_colours = 'array heat[5] = [h_0, h_1, h_2, h_3, h_4]'
 heat_r(n) = mix(1, level(n))
 heat_g(n) = mix(2, level(n))
 heat_b(n) = mix(3, level(n))
 heat_rgb(n) = rgb(heat[1 + int(level(n) * 4 + 0.5)]) # one of the five, which themes know
 at_level(x) = linear ? x * most : exp(x * log(most > 1 ? most : 1))
-n_keys(x) = linear || most >= 5 ? 5 : most > 1 ? int(most) : 1
-key_at(i) = linear || most >= 5 ? at_level(i / 4.0) : i + 1
+n_keys(x) = linear || most >= 5 ? (narrow ? 3 : 5) : most > 1 ? int(most) : 1
+key_at(i) = linear || most >= 5 ? at_level(i / (n_keys(0) - 1.0)) : i + 1
+key_text(n) = linear && n < 100 ? sprintf("%.2g", n) : sprintf("%.0f", ceil(n - 1e-6))
 heat_key = 'for [i = 0:n_keys(0) - 1] NaN with points pointtype 5 pointsize 1.6 \
     linecolor rgb heat[1 + int(level(key_at(i)) * 4 + 0.5)] \
-    title linear ? sprintf("%.2g", key_at(i)) : sprintf("%.0f", ceil(key_at(i) - 1e-6))'
-heat_unit = 'set label 5 y_unit at screen X(width - right_px), screen Y(head_px + 2) right \
-    textcolor rgb c_faint'
+    title key_text(key_at(i))'
+# The unit stands at the right end of the key; above it where that is too close.
+heat_unit = 'key_entries = n_keys(0); key_longest = linear ? 4 : strlen(key_text(most)); unit_px = narrow ? 16 : 0; \
+    panel_top_px = panel_top_px + unit_px; set key at screen X(key_left_px), screen Y(head_px - 6 + unit_px); \
+    if (narrow) { set label 5 y_unit at screen X(12), screen Y(head_px + 2) left textcolor rgb c_faint } \
+    else { set label 5 y_unit at screen X(width - right_px), screen Y(head_px + 2) right textcolor rgb c_faint }; \
+    @key_layout'
 y_unit = ""
 v_back = rgb(c_back)

@@ -19,6 +19,35 @@ import urllib.request
 
 TIMEOUT_S = 60
 
+# Run in a page or picture: what is cut off, what lies over something else, what is too wide.
+FAULTS = """(() => {
+  const bad = [], root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) bad.push(`the page is ${root.scrollWidth} wide`);
+  for (const figure of document.querySelectorAll('figure'))
+    if ([...figure.querySelectorAll('svg')].filter(s => s.checkVisibility()).length != 1)
+      bad.push(`${figure.textContent}: not one drawing`);
+  for (const svg of document.querySelectorAll('svg')) {
+    if (!svg.checkVisibility()) continue;
+    const box = svg.getBoundingClientRect(), seen = [];
+    const name = svg.querySelector('title')?.textContent;
+    if (box.width < 100) bad.push(`${name}: not to be seen`);
+    for (const text of svg.querySelectorAll('text')) {
+      const size = parseFloat(getComputedStyle(text).fontSize) * box.width / svg.viewBox.baseVal.width;
+      if (size < 10) bad.push(`${name}: text of ${size} pixels`);
+      const r = text.getBoundingClientRect(), s = text.textContent.trim();
+      if (!s) continue;
+      if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 ||
+          r.bottom > box.bottom + 1) bad.push(`${name}: "${s}" is cut off`);
+      for (const [o, t] of seen)
+        if (Math.min(r.right, o.right) - Math.max(r.left, o.left) > 2 &&
+            Math.min(r.bottom, o.bottom) - Math.max(r.top, o.top) > 4)
+          bad.push(`${name}: "${s}" lies over "${t}"`);
+      seen.push([r, s]);
+    }
+  }
+  return bad;
+})()"""
+
 
 class Socket:
     """One WebSocket connection (RFC 6455), text frames only."""

@@ -5,33 +5,9 @@ import re
 import unittest
 
 import capgen
-from browser import Browser
+from browser import FAULTS, Browser
 from capgen import SECOND
 from harness import CliTest, capture, tool
-
-# Run in the page: what is cut off, what lies over something else, what is too wide.
-FAULTS = """(() => {
-  const bad = [], root = document.documentElement;
-  if (root.scrollWidth > root.clientWidth) bad.push(`the page is ${root.scrollWidth} wide`);
-  for (const svg of document.querySelectorAll('svg')) {
-    const box = svg.getBoundingClientRect(), seen = [];
-    const name = svg.querySelector('title').textContent;
-    if (box.width < 100) bad.push(`${name}: not to be seen`);
-    for (const text of svg.querySelectorAll('text')) {
-      const r = text.getBoundingClientRect(), s = text.textContent.trim();
-      if (!s) continue;
-      if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 ||
-          r.bottom > box.bottom + 1) bad.push(`${name}: "${s}" is cut off`);
-      for (const [o, t] of seen)
-        if (Math.min(r.right, o.right) - Math.max(r.left, o.left) > 2 &&
-            Math.min(r.bottom, o.bottom) - Math.max(r.top, o.top) > 4)
-          bad.push(`${name}: "${s}" lies over "${t}"`);
-      seen.push([r, s]);
-    }
-  }
-  return bad;
-})()"""
-
 
 class Reader(html.parser.HTMLParser):
     """Collects tags, ids, references and text; complains of what is not closed."""
@@ -101,6 +77,68 @@ class Html(CliTest):
             self.assertIn(" ".join(group["message"].split()), said)
         for host in get["hosts"]:
             self.assertIn(host["host"], said)
+
+    def test_filters_and_label(self):
+        args = ["--op", "GET", "--host", "*:7071", "--skip", "1s"]
+        words = "Analysed with: operations GET; hosts *:7071; without the first 1s of each operation"
+        text, _, said = self.page(capture("get-errors"), *args, "--label", "night <run>")
+        self.assertIn("night <run>", said)
+        self.assertIn("<title>night &lt;run&gt;</title>", text)
+        self.assertIn(words, said)
+        _, _, said = self.page(capture("get-errors"), capture("get-errors"), *args, command="cmp")
+        self.assertIn(words, said)
+        args = ["--from", "1s", "--to", "2026-11-21T05:50:10Z", "--dur", "500ms", "--range", "single",
+                "--steady", "--co-interval", "2ms"]
+        _, _, said = self.page(capture("get-errors"), *args)
+        for wanted in ("from 1s into the run; to 2026-11-21T05:50:10", "segments of 500ms", "last but one end",
+                       "without the warm-up", "one request every 2ms"):
+            self.assertIn(wanted, said)
+        self.assertNotIn("Analysed with", self.page(capture("get-errors"))[2])
+
+    def test_every_table(self):
+        """What the JSON holds of clients, sizes, threads, what lies outside, is in the page too."""
+        def clock(time):
+            return time[11:23]
+
+        for name in (["merge-in-1", "merge-in-2"], ["edge-sizes"], ["edge-errors"], ["list"],
+                     ["s3load-open-loop"], ["mixed-3hosts"]):
+            paths = [capture(n) for n in name]
+            _, _, said = self.page(*paths)
+            report = self.s3analyze("analyze", "-q", "--json", *paths).json()
+            for op in report["operations"]:
+                if op["n_requests"] == 0:
+                    self.assertTrue(f"Skipped: {op['skipped']}" in said, op["op"])
+                    continue
+                with self.subTest(capture=name, op=op["op"]):
+                    wanted = [f"{op['n_requests']:,} requests by {op['concurrency']} threads"]
+                    if op["throughput"]:
+                        t = op["throughput"]
+                        wanted += [f"{t['full_ops']:,} lie wholly in the range, {t['partial_ops']:,} in "
+                                   f"part; {t['ops_ended']:,} end in it",
+                                   f"Failed requests of the whole: {t['errors']:,}"]
+                    if op["outside"] and op["outside"]["n"]:
+                        o = op["outside"]
+                        wanted.append(f"In no segment: {o['n']:,} requests ({o['n_before']:,} end before "
+                                      f"the first, {o['n_after']:,} after the last)")
+                    if op["objects_per_op"] > 1:
+                        wanted.append(f"Each of {op['objects_per_op']} objects")
+                    for client in op.get("clients", []):
+                        wanted += [client["client"], clock(client["first_start"]),
+                                   clock(client["last_end"])]
+                    for host in op["hosts"]:
+                        wanted += [host["host"], f"{host['n_requests']:,}"]
+                    for thread in (op["single_range"] or {}).get("threads", []):
+                        wanted += [clock(thread["first_end"]), clock(thread["last_start"])]
+                    requests = op["requests"] or {}
+                    if requests.get("response_time"):
+                        wanted.append(f"Response time {requests['response_time']['n']:,}")
+                    for size in requests.get("sizes", []):
+                        if size["ttfb"]:
+                            wanted.append("Time to first byte by size")
+                    if op["statistics"] and op["statistics"]["residual_life"]:
+                        wanted.append("A request seen at a random moment")
+                    for text in wanted:
+                        self.assertTrue(" ".join(text.split()) in said, text)
 
     def test_charts_are_in_the_page(self):
         tool("gnuplot")
@@ -174,7 +212,7 @@ class Html(CliTest):
     def look(self, browser, *args):
         *of, command = args
         self.page(*of, command=command)
-        for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+        for width, dark in ((1280, False), (1280, True), (800, False), (390, False), (390, True)):
             page = browser.open(self.tmp / "report.html", width=width, dark=dark)
             self.assertEqual(page.messages, [])
             self.assertEqual(page.requests, [])

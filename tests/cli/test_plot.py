@@ -9,6 +9,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import capgen
+from browser import FAULTS, Browser
 from capgen import SECOND
 from harness import ROOT, CliTest, capture, captures, is_close, run, tool
 
@@ -90,12 +91,51 @@ class Plot(CliTest):
             self.assertTrue(is_close(m["ratio_hi"], 1 + number(rows[name]["hi_pct"]) / 100))
 
     def test_formats_and_size(self):
-        for name, start in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml")):
+        for name, start in (("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.svg", b"<?xml")):
             self.plot(capture("get-g4"), "--out", self.tmp / name, "--size", "640x300")
             self.assertTrue((self.tmp / name).read_bytes().startswith(start))
         root = ElementTree.parse(self.tmp / "a.svg").getroot()
         self.assertEqual((root.get("width"), root.get("height")), ("640", "300"))
         self.assertTrue((self.tmp / "a.tsv").exists())
+
+    def test_text_lies_apart_in_any_size(self):
+        """No text of a picture over another or cut off, as a browser lays it out."""
+        sizes = ("360x300", "380x350", "600x300", "860x400", "2000x900")
+        names = ["get-errors", "edge-errors", "edge-sizes"]
+        with Browser() as browser:
+            for size, name in ((s, n) for s in sizes for n in names):
+                self.plot(capture(name), "--size", size, "--out", self.tmp / f"{name}{size}")
+            for size in sizes:
+                self.plot("--before", capture("get-g4"), "--after", capture("get-errors"), "--size",
+                          size, "--out", self.tmp / size, "--before-name", "a long name " * 6)
+            for svg in self.tmp.glob("*/*.svg"):
+                with self.subTest(picture=f"{svg.parent.name}/{svg.name}"):
+                    self.assertEqual(browser.open(svg, width=2100).evaluate(FAULTS), [])
+
+    def test_seconds_count_from_the_first_request_kept(self):
+        """So that they can be given to --from and --to."""
+        for args in (["--op", "GET"], ["--op", "GET", "--from", "2s"]):
+            self.plot(capture("get-g4"), "--out", self.tmp, "--chart", "throughput", *args)
+            start = number(blocks(self.tmp / "throughput-GET.tsv")["chart"][0]["t_min"])
+            self.assertTrue(start == 0 if len(args) == 2 else 2 <= start < 2.1, start)
+
+    def test_hardly_any_data(self):
+        """One request, few, failures alone: what can be drawn is."""
+        def rows(n, **how):
+            return [capgen.row(i * SECOND // 10, (i + 1) * SECOND // 10, **how) for i in range(n)]
+
+        for name, made in (("one", rows(1)), ("two", rows(2)), ("few", rows(12)),
+                           ("failed", rows(60, error="no")), ("empty", rows(30, size=0)),
+                           ("instant", [capgen.row(0, 0) for _ in range(3)])):
+            with self.subTest(capture=name):
+                self.plot(self.written(capgen.text(made)), "--out", self.tmp / name)
+                self.assertTrue(list((self.tmp / name).glob("throughput-*.svg")))
+
+    def test_large_rates_have_large_units(self):
+        rows = [capgen.row(i * SECOND // 50, (i + 1) * SECOND // 50, size=1 << 36) for i in range(500)]
+        self.plot(self.written(capgen.text(rows)), "--out", self.tmp)
+        self.assertIn("GiB/s", svg_texts(self.tmp / "throughput-GET.svg"))
+        self.assertNotIn("MiB/s", svg_texts(self.tmp / "throughput-GET.svg"))
 
     def test_marks_labels_and_theme(self):
         light, dark = self.tmp / "l.svg", self.tmp / "d.svg"
@@ -307,10 +347,33 @@ class Plot(CliTest):
         for args, said in (([], "--out is missing"),
                            (["--out", "x", "--chart", "pie"], "throughput"),
                            (["--out", "x", "--size", "big"], "WIDTHxHEIGHT"),
+                           (["--out", "x", "--size", "300x300"], "from 360x300"),
                            (["--out", "x.svg", "--chart", "cdf,sizes"], "one picture"),
                            (["--out", "x", "--before", "a"], "")):
             r = self.s3analyze("plot", capture("get-g4"), *args, status=2)
             self.assertIn(said, r.err)
+
+    def test_gnuplot_that_fails(self):
+        """Pictures appear whole or not at all; the earlier one stays."""
+        fake, out = self.tmp / "gnuplot", self.tmp / "o"
+        fake.write_text('#!/bin/sh\n[ "$1" = --version ] || { echo half >"$5"; exit 1; }\n')
+        fake.chmod(0o755)
+        out.mkdir()
+        (out / "cdf-GET.svg").write_text("earlier")
+        r = self.s3analyze("plot", "-q", capture("get-g4"), "--out", out, status=1,
+                           env={"PATH": f"{self.tmp}:{os.environ['PATH']}"})
+        self.assertIn("gnuplot failed", r.err)
+        self.assertEqual([p.name for p in out.iterdir() if p.suffix != ".tsv"], ["cdf-GET.svg"])
+        self.assertEqual((out / "cdf-GET.svg").read_text(), "earlier")
+
+    def test_captures_are_spared(self):
+        path = self.tmp / "run.tsv"
+        path.write_bytes(capgen.text(capgen.simulate(1, capgen.Shape(n=200))))
+        before = path.read_bytes()
+        for args in ([path], ["--before", path, "--after", capture("get-g4")]):
+            r = self.s3analyze("plot", "-q", *args, "--out", self.tmp / "run.svg", status=1)
+            self.assertIn("would be overwritten", r.err)
+            self.assertEqual(path.read_bytes(), before)
 
     def test_without_gnuplot(self):
         r = self.s3analyze("plot", capture("get-g4"), "--out", self.tmp / "o", status=1,

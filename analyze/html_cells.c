@@ -1,0 +1,38 @@
+#include "html_cells.h"
+
+#include "rfc3339.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct units_text html_cells_ns(double ns)
+{
+    return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
+}
+
+struct units_text html_cells_clock(int64_t ns)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.12s", rfc3339_format(ns).s + 11);
+    return t;
+}
+
+struct units_text html_cells_moment(int64_t ns)
+{
+    struct units_text t;
+    struct rfc3339_text whole = rfc3339_format(ns);
+    snprintf(t.s, sizeof t.s, "%.10s %.12s", whole.s, whole.s + 11);
+    return t;
+}
+
+struct units_text html_cells_objects(double per_s)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.30s obj/s", units_rate(per_s).s);
+    return t;
+}
+
+const char *html_cells_party(const char *name)
+{
+    return *name != '\0' ? name : "(unnamed)";
+}

@@ -1,0 +1,11 @@
+/* The options that choose requests and cut time, in words. */
+#ifndef S3_LOAD_WORDS_H
+#define S3_LOAD_WORDS_H
+
+#include "load.h"
+
+/* "operations GET, PUT; without the first 3s of each operation"; "" where all are as by default.
+ * The caller frees it. NULL: out of memory. */
+char *load_words(const struct load_filter *filter, const struct load_analysis *analysis);
+
+#endif

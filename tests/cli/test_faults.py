@@ -1,0 +1,181 @@
+"""Calls that fail, one at a time: memory, reading, writing, syncing, renaming, opening, threads. A program
+then has done the whole of its work all the same (a thread less is no failure), or says in one line why not,
+exits with 1 and leaves no output behind, no part of one and no temporary file. (tests/fault/fault.c makes
+the calls fail; the kernel's limit of file sizes does it for what stdio writes.)"""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import BUILD, CliTest, capture, run
+from loadcase import Capture, LoadTest
+
+TIMEOUT_S = 20
+KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
+# Has malloc of its own, as sanitizers do: those builds go without.
+SANITIZED = "-fsanitize" in (BUILD / "flags").read_text()
+# Tries of each kind in each command.
+TRIES = int(os.environ.get("FAULT_TRIES", "16"))
+
+
+def spread(n, tries):
+    """Up to `tries` of 1..n: the first few, the last, and between at growing distances."""
+    if n <= tries:
+        return range(1, n + 1)
+    half = tries // 2
+    ratio = (n / half) ** (1 / (tries - half))
+    return sorted({*range(1, half + 1), *(round(half * ratio**k) for k in range(1, tries - half + 1)), n})
+
+
+def limit_file_size(n):
+    """Makes writes beyond the first n bytes of a file fail, in this process and what it runs."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n, n))
+
+
+class FaultTest(CliTest):
+    def check_one_line(self, program, r, note):
+        self.assertEqual(r.status, 1, note)
+        self.assertRegex(r.err, rf"\A{program}: [^\n]+\n\Z", note)
+
+    def env(self, fault):
+        # gnuplot would be preloaded, too; without it pages have no charts.
+        return {"LD_PRELOAD": str(BUILD / "fault.so"), "FAULT": fault, "PATH": "/nonexistent",
+                "FAULT_LOG": str(self.log), "OPENSSL_CONF": "/dev/null"}
+
+    def counts(self):
+        """How many calls of each kind the last run made."""
+        return {kind: int(n) for kind, n in (line.split() for line in self.log.read_text().splitlines())}
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.tmp / "log"
+
+
+class Analyze(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.tmp / "out"
+        self.a = capture("s3load-get")
+        self.b = capture("s3load-open-loop")
+
+    def written(self):
+        """What is in the folder for outputs."""
+        return {p.name: p.read_bytes() for p in self.out.iterdir()}
+
+    def attempt(self, argv, fault="", **kwargs):
+        """A run in an empty folder."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir()
+        return run("s3analyze", *argv, env=self.env(fault), cwd=self.out, timeout=TIMEOUT_S, **kwargs)
+
+    def check_result(self, r, expected, printed, note):
+        if r.status == 0:
+            self.assertEqual(self.written(), expected, note)
+            self.assertEqual(r.raw, printed, note)
+        else:
+            self.check_one_line("s3analyze", r, note)
+            # Outputs are finished one after another: those that are there are whole.
+            whole = {name: expected.get(name) for name in self.written()}
+            self.assertEqual(self.written(), whole, note)
+            self.assertTrue(len(whole) < len(expected) or r.raw != printed, note)
+
+    def check_all(self, *argv):
+        r = self.attempt(argv)
+        self.assertEqual(r.status, 0, r.err)
+        expected, printed = self.written(), r.raw
+        counts = self.counts()
+        for kind in KINDS:
+            for n in spread(counts[kind], TRIES):
+                for on in ("", "+"):
+                    fault = f"{kind}:{n}{on}"
+                    r = self.attempt(argv, fault)
+                    self.check_result(r, expected, printed, f"{argv} FAULT={fault} ({r.status})\n{r.err[-2000:]}")
+        size = max(map(len, expected.values()))
+        for n in spread(size - 1, TRIES // 2):
+            r = self.attempt(argv, preexec_fn=lambda: limit_file_size(n), restore_signals=False)
+            self.assertEqual(r.status, 1)
+            self.check_result(r, expected, printed, f"{argv} limit {n}\n{r.err[-2000:]}")
+
+    def test_analyze_json(self):
+        self.check_all("analyze", "--json", "--output", "o.json", self.a)
+
+    def test_analyze_series(self):
+        self.check_all("analyze", "-o", "o.txt", "--out", "o.tsv", self.a)
+
+    def test_analyze_html(self):
+        self.check_all("analyze", "-o", "o.txt", "--html", "o.html", self.a)
+
+    def test_cat(self):
+        self.check_all("cat", "-o", "o.csv.zst", self.a)
+
+    def test_merge(self):
+        self.check_all("merge", "-f", "-o", "o.csv.zst", self.a, self.b)
+
+    def test_cmp(self):
+        self.check_all("cmp", "--json", "-o", "o.json", self.a, self.a)
+
+    def test_standard_output(self):
+        """A full disk behind standard output."""
+        for argv in (["analyze", self.a], ["analyze", "--json", self.a], ["cat", self.a], ["info", self.a],
+                     ["cmp", self.a, self.b], ["merge", "-f", "-z", "-o", "-", self.a, self.b],
+                     ["autoterm", self.a]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([BUILD / "s3analyze", *argv], stdout=full, stderr=subprocess.PIPE,
+                                      timeout=TIMEOUT_S)
+            self.assertEqual(done.returncode, 1, argv)
+            self.assertRegex(done.stderr, rb"\As3analyze: [^\n]*No space left on device\n\Z")
+
+
+class Load(FaultTest, LoadTest):
+    """What s3load recorded up to the failure can be read; a request that fails is a row that says so."""
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.out = self.tmp / "out"
+
+    def attempt(self, fault="", **kwargs):
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir()
+        return run("s3load", *self.argv("put", "--benchdata", "c.csv.zst", "--json", "--quiet",
+                                        "--duration", "50ms", "--concurrent", "2", "--obj.size", "1KiB"),
+                   env={**self.environment(), **self.env(fault)}, cwd=self.out, timeout=TIMEOUT_S, **kwargs)
+
+    def check_result(self, r, note):
+        self.assertIn(r.status, (0, 1), note)
+        self.assertLessEqual({p.name for p in self.out.iterdir()}, {"c.csv.zst"}, note)
+        path = self.out / "c.csv.zst"
+        if r.status == 0:
+            r.json()
+            self.s3analyze("info", path)
+        else:
+            self.assertRegex(r.err, r"\A(s3load: [^\n]+\n)+\Z", note)
+            if path.exists() and path.stat().st_size >= self.n_first_frame:
+                self.s3analyze("info", "--salvage", path)
+
+    def test_put(self):
+        r = self.attempt()
+        self.assertEqual(r.status, 0, r.err)
+        self.n_first_frame = len(Capture(self.out / "c.csv.zst").frames()[0])
+        counts = self.counts()
+        for kind in KINDS:
+            for n in spread(counts[kind], TRIES // 2):
+                for on in ("", "+"):
+                    fault = f"{kind}:{n}{on}"
+                    r = self.attempt(fault)
+                    self.check_result(r, f"FAULT={fault} ({r.status})\n{r.err[-2000:]}")
+        for n in (1, self.n_first_frame - 1, self.n_first_frame, self.n_first_frame + 100):
+            r = self.attempt(preexec_fn=lambda: limit_file_size(n), restore_signals=False)
+            self.assertEqual(r.status, 1)
+            self.check_result(r, f"limit {n}\n{r.err[-2000:]}")
+
+
+if SANITIZED:
+    del Analyze, Load
+
+
+if __name__ == "__main__":
+    unittest.main()
