@@ -33,39 +33,43 @@ struct found {
     void *field;
 };
 
-static bool out_of_memory(struct err *e)
+static bool out_of_memory(struct cli_args *args, struct err *e)
 {
+    args->no_memory = true;
     return err_set(e, "out of memory");
 }
 
-static bool append_string(struct cli_list *list, const char *s, struct err *e)
+static bool append_string(struct cli_args *args, struct cli_list *list, const char *s,
+                          struct err *e)
 {
     const char **v = realloc(list->v, (list->n + 1) * sizeof(*v));
     if (!v)
-        return out_of_memory(e);
+        return out_of_memory(args, e);
     list->v = v;
     v[list->n++] = s;
     return true;
 }
 
 /* Takes over a block from malloc, freed with the arguments. */
-static bool keep(struct cli_memory *m, void *block, struct err *e)
+static bool keep(struct cli_args *args, void *block, struct err *e)
 {
+    struct cli_memory *m = args->memory;
     void **blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof(*blocks));
     if (!blocks) {
         free(block);
-        return out_of_memory(e);
+        return out_of_memory(args, e);
     }
     m->blocks = blocks;
     blocks[m->n_blocks++] = block;
     return true;
 }
 
-static bool note_given(struct cli_memory *m, const struct cli_option *option, struct err *e)
+static bool note_given(struct cli_args *args, const struct cli_option *option, struct err *e)
 {
+    struct cli_memory *m = args->memory;
     const struct cli_option **given = realloc(m->given, (m->n_given + 1) * sizeof(*given));
     if (!given)
-        return out_of_memory(e);
+        return out_of_memory(args, e);
     m->given = given;
     given[m->n_given++] = option;
     return true;
@@ -152,18 +156,19 @@ static bool parse_choice(const struct cli_option *o, const char *text, int *valu
 }
 
 /* Splits at commas. */
-static bool parse_list(struct cli_memory *m, const char *text, struct cli_list *list, struct err *e)
+static bool parse_list(struct cli_args *args, const char *text, struct cli_list *list,
+                       struct err *e)
 {
     char *copy = strdup(text);
     if (!copy)
-        return out_of_memory(e);
-    if (!keep(m, copy, e))
+        return out_of_memory(args, e);
+    if (!keep(args, copy, e))
         return false;
     char *item;
     while ((item = strsep(&copy, ","))) {
         if (!*item)
             return err_set(e, "expected names with a comma between");
-        if (!append_string(list, item, e))
+        if (!append_string(args, list, item, e))
             return false;
     }
     return true;
@@ -184,9 +189,9 @@ static bool parse_value(struct parser *p, struct found f, const char *text, stru
         return true;
     case CLI_STRINGS:
     case CLI_OPERANDS:
-        return append_string(f.field, text, e);
+        return append_string(p->args, f.field, text, e);
     case CLI_LIST:
-        return parse_list(p->args->memory, text, f.field, e);
+        return parse_list(p->args, text, f.field, e);
     case CLI_DURATION:
     case CLI_SIGNED_DURATION:
         return units_parse_duration(text, o->type == CLI_SIGNED_DURATION, i64, e) &&
@@ -214,7 +219,7 @@ static bool parse_value(struct parser *p, struct found f, const char *text, stru
 static bool take_option(struct parser *p, struct found f, const char *inlined, const char *shown,
                         size_t n)
 {
-    if (!note_given(p->args->memory, f.option, p->e))
+    if (!note_given(p->args, f.option, p->e))
         return false;
     const char *text = inlined;
     if (!text && f.option->type == CLI_FLAG) {
@@ -285,7 +290,7 @@ static bool take_operand(struct parser *p, const char *arg)
 {
     struct cli_list operands = {p->args->operands, p->args->n_operands};
     struct cli_list *to = p->open ? p->open : &operands;
-    if (!append_string(to, arg, p->e))
+    if (!append_string(p->args, to, arg, p->e))
         return false;
     p->args->operands = operands.v;
     p->args->n_operands = operands.n;
@@ -334,7 +339,7 @@ static bool adopt_lists(struct parser *p)
             if (o->type != CLI_LIST && o->type != CLI_STRINGS && o->type != CLI_OPERANDS)
                 continue;
             struct cli_list *list = (void *)(p->options + g->base + o->offset);
-            if (list->v && !keep(p->args->memory, list->v, p->e)) {
+            if (list->v && !keep(p->args, list->v, p->e)) {
                 *list = (struct cli_list){NULL, 0};
                 ok = false;
             }
@@ -349,7 +354,7 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
     *args = (struct cli_args){.command = command};
     args->memory = calloc(1, sizeof(*args->memory));
     if (!args->memory)
-        return out_of_memory(e);
+        return out_of_memory(args, e);
     struct parser p = {command, argc, argv, 1, args, options, NULL, e};
     bool ok = parse_all(&p);
     return adopt_lists(&p) && ok;

@@ -70,8 +70,9 @@ static void test_requests(void **state)
 
     op = op_of(S3OP_LIST, "p/ q");
     op.delimiter = "/";
-    expect(op, "GET /bucket?delimiter=%2F&encoding-type=url&list-type=2&prefix=p%2F%20q HTTP/1.1\r\n"
-               "host: host:9000\r\nUser-Agent: agent\r\n\r\n");
+    expect(op,
+           "GET /bucket?delimiter=%2F&encoding-type=url&list-type=2&prefix=p%2F%20q HTTP/1.1\r\n"
+           "host: host:9000\r\nUser-Agent: agent\r\n\r\n");
 
     op = op_of(S3OP_PUT_PART, "k");
     op.part = 7;
@@ -95,12 +96,14 @@ static void test_pages(void **state)
     const struct s3op_head head = {
         .host = "h", .user_agent = "a", .token = "t=", .version_token = "v"};
 
-    assert_string_equal(build(&plain, &list, &head),
-                        "GET /bucket?continuation-token=t%3D&encoding-type=url&list-type=2&prefix=p HTTP/1.1\r\n"
-                        "host: h\r\nUser-Agent: a\r\n\r\n");
-    assert_string_equal(build(&plain, &versions, &head),
-                        "GET /bucket?encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v&versions= "
-                        "HTTP/1.1\r\nhost: h\r\nUser-Agent: a\r\n\r\n");
+    assert_string_equal(
+        build(&plain, &list, &head),
+        "GET /bucket?continuation-token=t%3D&encoding-type=url&list-type=2&prefix=p HTTP/1.1\r\n"
+        "host: h\r\nUser-Agent: a\r\n\r\n");
+    assert_string_equal(
+        build(&plain, &versions, &head),
+        "GET /bucket?encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v&versions= "
+        "HTTP/1.1\r\nhost: h\r\nUser-Agent: a\r\n\r\n");
 }
 
 static void test_virtual_host(void **state)

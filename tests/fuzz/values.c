@@ -1,0 +1,144 @@
+/* Values as people write them: what is taken is in range and survives being written and read again.
+ *
+ * Input: a text. It is tried as a size, a duration, a rate, a percentage, a number, a time, a list
+ * of hosts and, cut at its first newline, as a pattern and a name. */
+#include "tests/fuzz/fuzz.h"
+
+#include "dataset.h"
+#include "hosts.h"
+#include "rfc3339.h"
+#include "units.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_message(bool ok, const struct err *e)
+{
+    assert(ok == (e->msg[0] == '\0'));
+}
+
+static void check_size(const char *text)
+{
+    struct err e = {""};
+    int64_t bytes = -1, again = -1;
+    bool ok = units_parse_size(text, &bytes, &e);
+
+    check_message(ok, &e);
+    if (!ok)
+        return;
+    assert(bytes >= 0);
+    if (bytes > INT64_MAX / 8 * 7)
+        return; /* rounds to 8EiB, which is too much */
+    assert(units_parse_size(units_size((double)bytes).s, &again, &e));
+    assert(fabs((double)again - (double)bytes) <= 0.01 * (double)bytes);
+}
+
+static void check_duration(const char *text)
+{
+    struct err e = {""}, signed_e = {""};
+    int64_t ns = -1, signed_ns = -1, again = -1;
+    bool ok = units_parse_duration(text, false, &ns, &e);
+    bool signed_ok = units_parse_duration(text, true, &signed_ns, &signed_e);
+
+    check_message(ok, &e);
+    check_message(signed_ok, &signed_e);
+    assert(!ok || (ns >= 0 && signed_ok && signed_ns == ns));
+    if (!signed_ok)
+        return;
+    assert(units_parse_duration(units_duration(signed_ns).s, true, &again, &e));
+    assert(fabs((double)again - (double)signed_ns) <= 0.01 * fabs((double)signed_ns));
+}
+
+static void check_numbers(const char *text)
+{
+    struct err e = {""};
+    double rate = -1, pct = NAN, real = NAN;
+    int64_t integer = 0, again = 0;
+    char written[64];
+
+    assert(!units_parse_rate(text, &rate, &e) || (isfinite(rate) && rate >= 0));
+    err_clear(&e);
+    assert(!units_parse_pct(text, &pct, &e) || isfinite(pct));
+    err_clear(&e);
+    assert(!units_parse_double(text, &real, &e) || isfinite(real));
+    err_clear(&e);
+    if (units_parse_int(text, &integer, &e)) {
+        snprintf(written, sizeof written, "%lld", (long long)integer);
+        assert(units_parse_int(written, &again, &e) && again == integer);
+    }
+}
+
+static void check_time(const char *text, size_t n)
+{
+    int64_t ns = -1, again = -1;
+
+    if (!rfc3339_parse(text, n, &ns)) {
+        assert(ns == -1);
+        return;
+    }
+    assert(ns >= 0);
+    struct rfc3339_text written = rfc3339_format(ns);
+    assert(strlen(written.s) == RFC3339_LENGTH);
+    assert(rfc3339_parse(written.s, RFC3339_LENGTH, &again) && again == ns);
+}
+
+/* The hosts that a list stands for are a list that stands for itself. */
+static void check_hosts(const char *list)
+{
+    struct hosts h, again;
+    struct rng rng;
+    struct err e = {""};
+    char *joined = NULL;
+    size_t n_joined;
+
+    rng_init(&rng, 1, 1);
+    bool ok = hosts_init(&h, list, HOSTS_WEIGHED, &rng, &e);
+    check_message(ok, &e);
+    if (!ok)
+        return;
+    assert(h.n > 0 && h.n <= HOSTS_MAX);
+    FILE *f = open_memstream(&joined, &n_joined);
+    assert(f != NULL);
+    for (size_t i = 0; i < h.n; i++) {
+        assert(h.host[i].name[0] != '\0' && strpbrk(h.host[i].name, "{},/@ \r\n") == NULL);
+        fprintf(f, "%s%s", i > 0 ? "," : "", h.host[i].name);
+    }
+    fclose(f);
+    assert(hosts_init(&again, joined, HOSTS_WEIGHED, &rng, &e) && again.n == h.n);
+    for (size_t i = 0; i < h.n; i++)
+        assert(strcmp(h.host[i].name, again.host[i].name) == 0);
+    assert(hosts_pick(&h, 0) < h.n);
+    hosts_fini(&again);
+    hosts_fini(&h);
+    free(joined);
+}
+
+static void check_pattern(const char *pattern, const char *name)
+{
+    dataset_name_matches(pattern, name);
+    assert(dataset_name_matches(name, name));
+    assert(dataset_name_matches("*", name));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct fuzz_input whole = {data, n}, parts = {data, n};
+    size_t n_text;
+    char *text = fuzz_take_rest(&whole, &n_text);
+    char *pattern = fuzz_take_line(&parts, NULL);
+    char *name = fuzz_take_rest(&parts, NULL);
+
+    check_size(text);
+    check_duration(text);
+    check_numbers(text);
+    check_time(text, n_text);
+    check_hosts(text);
+    check_pattern(pattern, name);
+    free(text);
+    free(pattern);
+    free(name);
+    return 0;
+}

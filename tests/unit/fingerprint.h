@@ -1,0 +1,24 @@
+/* A hash of all rows of a capture, to see whether two ways of reading or writing agree. */
+#ifndef S3_FINGERPRINT_H
+#define S3_FINGERPRINT_H
+
+#include "err.h"
+#include "recfile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fingerprint {
+    bool ok; /* the capture could be read */
+    uint64_t hash, n_rows;
+    struct err err;
+    struct recfile_info info;
+};
+
+/* Adds a row of the given input (a number that counts header lines). */
+void fingerprint_add(struct fingerprint *f, const struct record *r, uint32_t input);
+
+/* Reads a capture; the slow-row parser is set here. */
+struct fingerprint fingerprint_read(const char *path, struct recfile_options options);
+
+#endif
