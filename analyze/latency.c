@@ -41,21 +41,17 @@ void latency_fini(struct latency *l)
 
 void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
 {
-    uint64_t *count = l->count, *excess = l->excess;
-    for (size_t i = 0; i < n; i++) {
-        if (v[i] == PACKED_NONE)
-            continue;
-        size_t bucket = hist_index32(v[i]);
-        count[bucket]++;
-        if (excess != NULL)
-            excess[bucket] += (uint64_t)(v[i] - hist_lower(bucket));
-    }
+    struct latency to = *l; /* where no store can change it */
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != PACKED_NONE)
+            latency_count_in(&to, hist_index32(v[i]), v[i]);
+    l->end = to.end;
 }
 
 /* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
 static size_t bucket_of_rank(const struct latency *l, uint64_t rank)
 {
-    size_t lo = 0, hi = HIST_N_INDEXES; /* count[lo] <= rank < count[hi] */
+    size_t lo = 0, hi = l->end; /* count[lo] <= rank < count[hi] */
     while (hi - lo > 1) {
         size_t middle = lo + (hi - lo) / 2;
         if (l->count[middle] <= rank)
@@ -74,8 +70,8 @@ static size_t n_in_bucket(const struct latency *l, size_t bucket)
 bool latency_aim(struct latency *l, struct err *e)
 {
     for (size_t i = 0; l->excess != NULL && i < STATISTICS_N_RESIDUALS; i++)
-        stats_residual_find(l->count, l->excess, ratios[i], &l->residual[i]);
-    for (size_t i = 0; i <= HIST_N_INDEXES; i++) {
+        stats_residual_find(l->count, l->excess, l->end, ratios[i], &l->residual[i]);
+    for (size_t i = 0; i <= l->end; i++) {
         uint64_t n = l->count[i];
         l->count[i] = l->n;
         l->n += n;

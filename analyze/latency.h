@@ -35,6 +35,7 @@ struct latency {
     size_t n_segments;
     uint64_t *count;  /* by bucket; from latency_aim on: those in buckets below */
     uint64_t *excess; /* by bucket, over its lower end; NULL: no residual life is wanted */
+    size_t end;       /* buckets from here on are empty */
     uint64_t n;
 
     /* Buckets of the quantiles, ascending. */
@@ -61,13 +62,19 @@ static inline int64_t latency_positive(int64_t v)
     return v < 0 ? 0 : v;
 }
 
-static inline void latency_count(struct latency *l, int64_t v)
+static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
-    v = latency_positive(v);
-    size_t bucket = hist_index(v);
     l->count[bucket]++;
     if (l->excess != NULL)
         l->excess[bucket] += (uint64_t)(v - hist_lower(bucket));
+    if (bucket >= l->end)
+        l->end = bucket + 1;
+}
+
+static inline void latency_count(struct latency *l, int64_t v)
+{
+    v = latency_positive(v);
+    latency_count_in(l, hist_index(v), v);
 }
 
 /* Packed values, none of them wide; those that are PACKED_NONE are left out. So below. */

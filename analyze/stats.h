@@ -196,15 +196,15 @@ bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, doubl
 
 /* The same from a histogram of the durations and those of one bucket, so that they need not be in
  * one array: count[i] durations have hist_index i, and excess[i] is the sum of d - hist_lower(i)
- * over them (HIST_N_INDEXES of each). */
+ * over them (n_buckets of each). */
 struct stats_residual {
     size_t bucket;       /* whose durations decide; SIZE_MAX: the sum of all is 0 */
     uint64_t n_above;    /* durations in buckets above */
     __int128 below, all; /* sums of those in buckets below, and of all */
     struct stats_ratio p;
 };
-void stats_residual_find(const uint64_t *count, const uint64_t *excess, struct stats_ratio p,
-                         struct stats_residual *out);
+void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
+                         struct stats_ratio p, struct stats_residual *out);
 /* v[0..n-1]: the durations of the bucket. O(n log(width of the bucket)). */
 double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n);
 

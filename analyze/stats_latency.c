@@ -15,12 +15,12 @@ double stats_residual_frac(const int64_t *d, size_t n, int64_t x)
     return all > 0 ? (double)part / (double)all : NAN;
 }
 
-void stats_residual_find(const uint64_t *count, const uint64_t *excess, struct stats_ratio p,
-                         struct stats_residual *out)
+void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
+                         struct stats_ratio p, struct stats_residual *out)
 {
     *out = (struct stats_residual){.bucket = SIZE_MAX, .p = p};
     uint64_t n = 0, n_below = 0;
-    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+    for (size_t i = 0; i < n_buckets; i++) {
         n += count[i];
         out->all += (__int128)count[i] * hist_lower(i) + excess[i];
     }
@@ -32,7 +32,7 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, struct s
     __int128 below = 0;
     out->bucket = 0;
     out->n_above = n;
-    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+    for (size_t i = 0; i < n_buckets; i++) {
         if (count[i] == 0)
             continue;
         /* Between two buckets with durations the sum grows in a straight line, and the formula of
@@ -93,7 +93,7 @@ bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, doubl
             excess[bucket] += (uint64_t)(d[i] - hist_lower(bucket));
         }
         struct stats_residual r;
-        stats_residual_find(count, excess, p, &r);
+        stats_residual_find(count, excess, HIST_N_INDEXES, p, &r);
         size_t n_in = r.bucket == SIZE_MAX ? 0 : count[r.bucket], n_kept = 0;
         kept = malloc((n_in + 1) * sizeof *kept);
         ok = kept != NULL;

@@ -7,7 +7,7 @@
 /* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. The
  * first rows of a column get small pages, so that a short one costs little; behind them a huge page
  * begins, and the reservation is laid out so that it is aligned there. */
-#define SMALL_PAGE_ROWS ((size_t)1 << 18)
+#define SMALL_PAGE_ROWS ((size_t)1 << 16)
 #define MIN_STEP_ROWS   4096
 #define MAX_STEP_ROWS   (1u << 20)
 #define HUGE_PAGE       ((size_t)2 << 20)

@@ -177,8 +177,9 @@ void hist_picker_fini(struct hist_picker *p)
 
 void hist_picker_merge(struct hist_picker *to, const struct hist_picker *from)
 {
-    for (size_t i = 0; i < HIST_N_INDEXES; i++)
+    for (size_t i = 0; i < from->end; i++)
         to->count[i] += from->count[i];
+    to->end = from->end > to->end ? from->end : to->end;
 }
 
 bool hist_picker_aim(struct hist_picker *p, const size_t *ranks, size_t n_ranks)
@@ -187,7 +188,7 @@ bool hist_picker_aim(struct hist_picker *p, const size_t *ranks, size_t n_ranks)
     p->wanted = malloc((n_ranks + 1) * sizeof *p->wanted);
     if (p->wanted == NULL)
         return false;
-    for (size_t i = 0; i < HIST_N_INDEXES; i++) {
+    for (size_t i = 0; i < p->end; i++) {
         size_t in_bucket = p->count[i], first = next;
         while (next < n_ranks && ranks[next] < below + in_bucket)
             next++;

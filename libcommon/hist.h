@@ -84,6 +84,7 @@ void hist_select_in_place(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
  * There must be fewer than HIST_NOT_WANTED values. */
 struct hist_picker {
     uint32_t *count; /* values by bucket; then where the next one goes, or HIST_NOT_WANTED */
+    size_t end;      /* buckets from here on have no value */
     struct hist_wanted *wanted;
     size_t n_wanted;
     int64_t *kept;
@@ -95,14 +96,21 @@ struct hist_picker {
 bool hist_picker_init(struct hist_picker *p);
 void hist_picker_fini(struct hist_picker *p);
 
+static inline void hist_picker_count_in(struct hist_picker *p, size_t bucket)
+{
+    p->count[bucket]++;
+    if (bucket >= p->end)
+        p->end = bucket + 1;
+}
+
 static inline void hist_picker_count(struct hist_picker *p, int64_t v)
 {
-    p->count[hist_index(v)]++;
+    hist_picker_count_in(p, hist_index(v));
 }
 
 static inline void hist_picker_count32(struct hist_picker *p, uint32_t v)
 {
-    p->count[hist_index32(v)]++;
+    hist_picker_count_in(p, hist_index32(v));
 }
 
 /* Counts in `to` what was counted in `from`. */
