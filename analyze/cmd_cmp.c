@@ -225,6 +225,7 @@ static bool load_all(struct group *before, struct group *after, struct group *hi
                               .input = &o->input,
                               .analysis = &o->analysis,
                               .with_parts = o->verbose,
+                              .with_sum = o->json || o->html != NULL,
                               .seen = o->html != NULL ? plot_traces_add : NULL,
                               .seen_ctx = traces};
     bool pair = args->n_operands == 2;

@@ -291,38 +291,47 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 
 /* ---- The runs as a whole ---- */
 
-static bool is_same_run(const struct run *a, const struct run *b)
+/* *twin: which of n runs is the same as r; NULL: none. */
+static bool find_twin(const struct run *r, const struct run *others, size_t n,
+                      const struct run **twin, struct err *e)
 {
-    return a->sha256.s[0] != '\0' && strcmp(a->sha256.s, b->sha256.s) == 0;
-}
-
-static const struct run *twin_of(const struct run *r, const struct run *others, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_same_run(r, &others[i]))
-            return &others[i];
-    return NULL;
+    bool same = false;
+    *twin = NULL;
+    for (size_t i = 0; i < n && *twin == NULL; i++) {
+        if (!run_is_same(r, &others[i], &same, e))
+            return false;
+        *twin = same ? &others[i] : NULL;
+    }
+    return true;
 }
 
 static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
 {
     const struct compare_side *sides[] = {&c->before, &c->after};
+    const struct run *twin;
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
-            const struct run *r = &sides[s]->runs[i], *twin;
-            if ((twin = twin_of(r, sides[s]->runs, i)) != NULL)
+            const struct run *r = &sides[s]->runs[i];
+            if (!find_twin(r, sides[s]->runs, i, &twin, e))
+                return false;
+            if (twin != NULL)
                 return err_set(e, "%s and %s are the same run: it counts once", twin->path,
                                r->path);
-            if ((twin = twin_of(r, o->history, o->n_history)) != NULL)
+            if (!find_twin(r, o->history, o->n_history, &twin, e))
+                return false;
+            if (twin != NULL)
                 return err_set(e, "%s is in the history too (%s): the history must be other runs",
                                r->path, twin->path);
-            if (s == 1 && (twin = twin_of(r, c->before.runs, c->before.n)) != NULL &&
+            if (s == 1 && !find_twin(r, c->before.runs, c->before.n, &twin, e))
+                return false;
+            if (twin != NULL &&
                 !warn(c, "same-run", "%s and %s are the same run", twin->path, r->path))
                 return err_set(e, "out of memory");
         }
     }
     for (size_t i = 0; i < o->n_history; i++) {
-        const struct run *twin = twin_of(&o->history[i], o->history, i);
+        if (!find_twin(&o->history[i], o->history, i, &twin, e))
+            return false;
         if (twin != NULL)
             return err_set(e, "%s and %s are the same run: it counts once", twin->path,
                            o->history[i].path);

@@ -325,26 +325,23 @@ static bool asked_for_autoterm(const struct dataset *d)
     return false;
 }
 
-/* What is done at the same time: the operations, and the sum of the file. */
+/* An operation on its way, one of several at the same time. */
 struct work {
-    struct run *run;
     const struct analysis *a;
-    const struct operation *from; /* NULL: the sum */
+    const struct operation *from;
     struct run_op *op;
     bool with_parts;
 };
 
 static bool do_work(void *work, struct err *e)
 {
-    struct work *w = work;
-    return w->from != NULL ? fill_op(w->op, w->a, w->from, w->with_parts, e)
-                           : sha256_file(w->run->path, &w->run->sha256, e);
+    const struct work *w = work;
+    return fill_op(w->op, w->a, w->from, w->with_parts, e);
 }
 
 static bool fill_ops(struct run *r, const struct analysis *a, const struct run_options *o,
                      struct err *e)
 {
-    size_t n = 0;
     int64_t n_all = 0;
     struct work *work = malloc((a->n_operations + 1) * sizeof *work);
     struct task *tasks = malloc((a->n_operations + 1) * sizeof *tasks);
@@ -355,15 +352,11 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
         if (from->n_requests == 0)
             continue;
         n_all += from->n_requests;
-        work[n] = (struct work){r, a, from, &r->ops[r->n_ops++], o->with_parts};
-        tasks[n] = (struct task){do_work, &work[n], (uint64_t)from->n_requests};
-        n++;
+        work[r->n_ops] = (struct work){a, from, &r->ops[r->n_ops], o->with_parts};
+        tasks[r->n_ops] = (struct task){do_work, &work[r->n_ops], (uint64_t)from->n_requests};
+        r->n_ops++;
     }
-    if (ok) {
-        work[n] = (struct work){.run = r};
-        tasks[n] = (struct task){do_work, &work[n], (uint64_t)n_all};
-        ok = tasks_run(tasks, n + 1, a->options.threads, e);
-    }
+    ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);
     for (size_t k = 0; ok && k < r->n_ops; k++)
         r->ops[k].share = (double)r->ops[k].n_requests / (double)n_all;
     free(work);
@@ -376,6 +369,7 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
 {
     const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
+    r->n_file_bytes = d->inputs[0].info.n_file_bytes;
     r->mixed = a->mixed;
     r->range = a->range;
     r->autoterm = asked_for_autoterm(d);
@@ -389,18 +383,39 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
     return fill_ops(r, a, o, e);
 }
 
-bool run_load(struct run *r, const char *path, const struct run_options *o, struct err *e)
+struct loading {
+    struct run *run;
+    const struct run_options *options;
+};
+
+static bool load_rows(void *loading, struct err *e)
 {
+    const struct loading *l = loading;
+    const struct run_options *o = l->options;
+    const char *path = l->run->path;
     struct dataset d = {0};
     struct analysis a = {0};
-    *r = (struct run){.path = strdup(path)};
-    bool ok = (r->path != NULL || err_set(e, "out of memory")) &&
-              load_dataset(&d, &path, 1, o->filter, o->input, e) &&
+    bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
               load_run_analysis(&a, &d, o->filter, o->analysis, o->input, false, e) &&
-              fill_run(r, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
+              fill_run(l->run, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
     analysis_free(&a);
     dataset_free(&d);
     return ok;
+}
+
+static bool load_sum(void *loading, struct err *e)
+{
+    const struct loading *l = loading;
+    return sha256_file(l->run->path, &l->run->sha256, e);
+}
+
+bool run_load(struct run *r, const char *path, const struct run_options *o, struct err *e)
+{
+    struct loading l = {r, o};
+    struct task tasks[] = {{load_rows, &l, 2}, {load_sum, &l, 1}};
+    *r = (struct run){.path = strdup(path)};
+    return (r->path != NULL || err_set(e, "out of memory")) &&
+           tasks_run(tasks, o->with_sum ? 2 : 1, o->input->threads, e);
 }
 
 void run_free(struct run *r)
@@ -416,6 +431,25 @@ void run_free(struct run *r)
     free(r->ops);
     free(r->path);
     *r = (struct run){0};
+}
+
+/* The sum of the run's file. */
+static bool sum_of(const struct run *r, struct sha256_text *sum, struct err *e)
+{
+    *sum = r->sha256;
+    return sum->s[0] != '\0' || sha256_file(r->path, sum, e);
+}
+
+bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e)
+{
+    struct sha256_text x, y;
+    *same = false;
+    if (a->n_file_bytes != b->n_file_bytes)
+        return true;
+    if (!sum_of(a, &x, e) || !sum_of(b, &y, e))
+        return false;
+    *same = x.s[0] != '\0' && strcmp(x.s, y.s) == 0;
+    return true;
 }
 
 const struct run_op *run_op_named(const struct run *r, const char *op)

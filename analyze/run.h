@@ -68,7 +68,8 @@ struct run_op {
 
 struct run {
     char *path;
-    struct sha256_text sha256;
+    uint64_t n_file_bytes;
+    struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
     bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
@@ -82,6 +83,7 @@ struct run_options {
     const struct load_input *input;
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
+    bool with_sum;   /* SHA-256 of the file too */
     /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;
@@ -90,6 +92,10 @@ struct run_options {
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
 void run_free(struct run *r);
+
+/* Whether two runs are of files with the same bytes, which are read again if need be. False: one
+ * cannot be read. */
+bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e);
 
 /* The operation of that name, and its part that is the same as `like`; NULL: none. */
 const struct run_op *run_op_named(const struct run *r, const char *op);
