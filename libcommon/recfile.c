@@ -13,6 +13,8 @@
 /* Compressed bytes of a unit where frames are small. */
 #define UNIT_MIN_BYTES (512u << 10)
 #define MAX_THREADS    64
+/* Where nobody says how many: each takes up to about 8 MiB, and commits are one at a time. */
+#define USUAL_THREADS  8
 
 const char *const recfile_drop_names[N_DROPS] = {
     [DROP_BAD_ROW] = "bad rows",
@@ -323,6 +325,9 @@ static void worker_fini(struct worker *w)
 static unsigned choose_threads(const struct reader *r)
 {
     long n = r->options->threads ? (long)r->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (!r->options->threads && n > USUAL_THREADS)
+        n = USUAL_THREADS;
 
     if (!r->source.seekable || !r->source.compressed || r->source.size < 2 * UNIT_MIN_BYTES)
         return 1;

@@ -65,7 +65,7 @@ struct recfile_sink {
 
 struct recfile_options {
     bool salvage;     /* count and skip damage instead of stopping at it */
-    unsigned threads; /* units read at the same time; 0: one per core */
+    unsigned threads; /* units read at the same time; 0: one per core, but not many */
     size_t
         chunk_bytes; /* of text between decompressing and parsing; 0: 512 KiB. Less: less memory */
     bool portable;   /* no SIMD (tests) */

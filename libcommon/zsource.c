@@ -491,6 +491,17 @@ static bool next_frame(struct zreader *r, struct zresult *result)
     return true;
 }
 
+static const char *what_is_wrong(size_t error)
+{
+    ZSTD_ErrorCode code = ZSTD_getErrorCode(error);
+
+    if (code == ZSTD_error_frameParameter_windowTooLarge)
+        return "its window is larger than 128 MiB";
+    if (code == ZSTD_error_dstSize_tooSmall) /* of a frame that is held as a whole */
+        return "it holds more than its header says";
+    return ZSTD_getErrorName(error);
+}
+
 /* One step inside a frame. True: go on; false: *result is an event. */
 static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *result)
 {
@@ -500,10 +511,7 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
     size_t before = out->pos;
     size_t want = ZSTD_decompressStream(r->zstd, out, &in);
     if (ZSTD_isError(want)) {
-        damage(r, result,
-               ZSTD_getErrorCode(want) == ZSTD_error_frameParameter_windowTooLarge
-                   ? "its window is larger than 128 MiB"
-                   : ZSTD_getErrorName(want));
+        damage(r, result, what_is_wrong(want));
         return false;
     }
     r->in_pos += in.pos;
