@@ -188,9 +188,10 @@ heat_key = 'for [i = 0:n_keys(0) - 1] NaN with points pointtype 5 pointsize 1.6 
     linecolor rgb heat[1 + int(level(key_at(i)) * 4 + 0.5)] \
     title key_text(key_at(i))'
 # The unit stands at the right end of the key; above it where that is too close.
-heat_unit = 'key_entries = n_keys(0); key_longest = linear ? 4 : strlen(key_text(most)); unit_px = narrow ? 16 : 0; \
+heat_unit = 'key_entries = n_keys(0); key_longest = linear ? 4 : strlen(key_text(most)); \
+    unit_px = width < 720 ? 16 : 0; \
     panel_top_px = panel_top_px + unit_px; set key at screen X(key_left_px), screen Y(head_px - 6 + unit_px); \
-    if (narrow) { set label 5 y_unit at screen X(12), screen Y(head_px + 2) left textcolor rgb c_faint } \
+    if (unit_px > 0) { set label 5 y_unit at screen X(12), screen Y(head_px + 2) left textcolor rgb c_faint } \
     else { set label 5 y_unit at screen X(width - right_px), screen Y(head_px + 2) right textcolor rgb c_faint }; \
     @key_layout'
 y_unit = ""

@@ -6,7 +6,7 @@ A test is a method test_* of a unittest.TestCase in tests/cli/test_*.py:
 
     class Analyze(CliTest):
         def test_unknown_host(self):
-            r = self.s3analyze("analyze", "--host", "nowhere", capture("get-3hosts"), status=1)
+            r = self.s3analyze("analyze", "--host", "nowhere", capture("mixed-3hosts"), status=1)
             self.assertIn("no such host", r.err)
 
 One file alone: tests/run NAME, or BUILD=build python3 tests/cli/test_NAME.py.
