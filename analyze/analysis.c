@@ -158,7 +158,8 @@ static bool prepare_entry(void *entry, struct err *e)
         !set_totals(&x->set, p->a->options.segment_ns, false, e))
         return false;
     fill_operation(x->op, &x->set);
-    return alloc_clients(x->op, &x->set, e) && requests_work_init(&x->requests, x->op, &x->set, e);
+    return alloc_clients(x->op, &x->set, e) &&
+           requests_work_init(&x->requests, x->op, &x->set, p->a->options.without_access, e);
 }
 
 static bool prepare_total(void *plan, struct err *e)
@@ -212,10 +213,10 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         return;
     plan_add_task(p, requests_durations, &x->requests, n, 6);
     plan_add_task(p, requests_ttfb, &x->requests, n, 5);
-    if (x->op->requests.single_size)
-        plan_add_task(p, requests_access, &x->requests, n, 15);
-    else
+    if (!x->op->requests.single_size)
         plan_add_task(p, requests_sizes, &x->requests, n, 25);
+    else if (!x->requests.without_access)
+        plan_add_task(p, requests_access, &x->requests, n, 15);
 }
 
 static bool host_results(const struct set *s, struct host_result **out, size_t *n, struct err *e)

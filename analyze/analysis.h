@@ -33,6 +33,7 @@ struct analysis_options {
     int64_t from_ns, to_ns;
     enum range_kind range;
     bool full_series;       /* series from first start to last end (--analyze.all) */
+    bool without_access;    /* first and last access of objects are not wanted */
     int64_t co_interval_ns; /* > 0: durations corrected for coordinated omission too */
     unsigned threads;       /* 0: one per core */
 };

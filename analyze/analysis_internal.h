@@ -287,11 +287,12 @@ struct requests_work {
     struct parts hosts, clients;
     struct durations *single; /* by host; single size and several hosts */
     struct sized *sized;      /* by host; several sizes and several hosts */
+    bool without_access;
 };
 
 /* Decides what there is to compute. requests_work_fini may be called in any case. */
 bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
-                        struct err *e);
+                        bool without_access, struct err *e);
 /* The pieces; each takes a struct requests_work. */
 bool requests_durations(void *work, struct err *e);
 bool requests_ttfb(void *work, struct err *e);

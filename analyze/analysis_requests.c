@@ -16,11 +16,12 @@ static struct parts parts_of(const struct set_group *g)
 }
 
 bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
-                        struct err *e)
+                        bool without_access, struct err *e)
 {
     struct requests *r = &op->requests;
     const struct table *t = s->scans[0]->t;
     *w = (struct requests_work){
+        .without_access = without_access,
         .op = op,
         .s = s,
         .rows = {.t = t, .scan = s->scans[0], .range = s->ok, .n = t->n},
@@ -186,7 +187,7 @@ bool requests_sizes(void *work, struct err *e)
     const struct parts by_size = {.n = r->n_sizes, .of_class = of_class, .room = room};
     return sample_sized(&w->rows, &by_size, &r->sizes[0].all, sizeof *r->sizes, e) &&
            (w->sized == NULL || sample_sized(&w->rows, &w->hosts, w->sized, sizeof *w->sized, e)) &&
-           first_access_by_size(r, w, edges, e);
+           (w->without_access || first_access_by_size(r, w, edges, e));
 }
 
 /* ---- Together ---- */

@@ -37,6 +37,7 @@ struct load_analysis {
     int range;              /* enum range_kind */
     bool steady;            /* without warm-up */
     int64_t co_interval_ns; /* 0: no correction for coordinated omission */
+    bool without_access;    /* see analysis_options; a command says so, not its user */
 };
 
 /* Option tables of the structs above, for a command's groups. */

@@ -393,10 +393,12 @@ static bool load_rows(void *loading, struct err *e)
     const struct loading *l = loading;
     const struct run_options *o = l->options;
     const char *path = l->run->path;
+    struct load_analysis how = *o->analysis;
     struct dataset d = {0};
     struct analysis a = {0};
+    how.without_access = true;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
-              load_run_analysis(&a, &d, o->filter, o->analysis, o->input, false, e) &&
+              load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&
               fill_run(l->run, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
     analysis_free(&a);
     dataset_free(&d);
