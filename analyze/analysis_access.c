@@ -19,9 +19,11 @@ static inline uint64_t spread(uint64_t hash)
     return hash * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+#define NOT_YET INT64_MIN
+
 struct object {
     uint64_t hash;
-    int64_t first_ns, last_ns; /* starts of the two rows */
+    int64_t first_ns, last_ns; /* starts of the two rows; NOT_YET: looked up with the second row */
     uint32_t first, last;
 };
 
@@ -148,18 +150,21 @@ static void partition_fini(struct partition *p)
     free(p->first);
 }
 
-/* Counts one more row of the object of `hash`. */
+/* Counts one more row of the object of `hash`. Of objects with one row, as most are where there are
+ * many, the column of starts is not touched. */
 static inline bool add_row(struct object_table *o, const struct dataset *d, const struct table *t,
                            uint64_t hash, uint32_t row)
 {
-    int64_t start_ns = t->start[row];
     size_t slot = slot_of(o, hash);
     if (o->slot[slot] == 0) {
-        o->v[o->n++] = (struct object){hash, start_ns, start_ns, row, row};
+        o->v[o->n++] = (struct object){hash, NOT_YET, NOT_YET, row, row};
         o->slot[slot] = (uint32_t)o->n;
         return o->n < o->cap || object_table_grow(o);
     }
     struct object *x = &o->v[o->slot[slot] - 1];
+    int64_t start_ns = t->start[row];
+    if (x->first_ns == NOT_YET)
+        x->first_ns = x->last_ns = t->start[x->first];
     if (start_ns < x->first_ns ||
         (start_ns == x->first_ns && dataset_compare(d, t, row, t, x->first) < 0)) {
         x->first_ns = start_ns;
@@ -210,6 +215,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
     struct partition p;
     bool ok = partition_init(&p, t, edges, a->n_buckets, e);
     size_t n_parts = ok ? p.n / a->n_buckets : 0, at = 0;
+    bool many_rows_each = true; /* as far as seen: starts will be looked at */
     for (size_t b = 0; ok && b < a->n_buckets; b++) {
         a->first[b] = at;
         for (size_t k = b * n_parts; ok && k < (b + 1) * n_parts; k++) {
@@ -218,13 +224,14 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
                 continue;
             object_table_clear(o, to - from);
             for (size_t i = from; ok && i < to; i++) {
-                if (i + PREFETCH < to)
+                if (many_rows_each && i + PREFETCH < to)
                     __builtin_prefetch(&t->start[p.row[i + PREFETCH]]);
                 ok = add_row(o, d, t, p.hash[i], p.row[i]);
             }
             /* The pairs take the place of the hashes, which are not needed any more. */
             put_pairs(o, p.hash + at);
             at += o->n;
+            many_rows_each = o->n < (to - from) / 2;
         }
         a->n[b] = at - a->first[b];
         a->repeated[b] = a->n[b] < p.first[(b + 1) * n_parts] - p.first[b * n_parts];
