@@ -271,6 +271,23 @@ static void test_against_plain(void **state)
     made_fini(&m);
 }
 
+/* Runs of rows that lie within one segment, as recorded rows do: some with failures among them. */
+static void test_rows_in_order(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m);
+    struct statistics_input in = input_of(&m);
+    for (size_t i = 0; i < N; i++) {
+        size_t run = i / 256;
+        m.t.start[i] = in.start_ns + (5 * (int64_t)run + 1) * 20000000 + (int64_t)(i % 256) * 1000;
+        set_duration(&m, i, (int64_t)(1e6 + uniform() * 4e6));
+        m.t.error[i] = run % 5 == 4 ? m.t.error[i] : 0;
+    }
+    assert_as_plain(&in);
+    made_fini(&m);
+}
+
 static void test_rows(void **state)
 {
     (void)state;
@@ -388,9 +405,10 @@ static void test_co_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_plain), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_few_values),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_hosts),         cmocka_unit_test(test_co_interval),
+        cmocka_unit_test(test_against_plain), cmocka_unit_test(test_rows_in_order),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_co_interval),
     };
     stats_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
