@@ -315,8 +315,7 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
             if (!find_twin(r, sides[s]->runs, i, &twin, e))
                 return false;
             if (twin != NULL)
-                return err_set(e, "%s and %s are the same run: it counts once", twin->path,
-                               r->path);
+                return err_set(e, "%s and %s are the same run: name it once", twin->path, r->path);
             if (!find_twin(r, o->history, o->n_history, &twin, e))
                 return false;
             if (twin != NULL)
@@ -333,7 +332,7 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
         if (!find_twin(&o->history[i], o->history, i, &twin, e))
             return false;
         if (twin != NULL)
-            return err_set(e, "%s and %s are the same run: it counts once", twin->path,
+            return err_set(e, "%s and %s are the same run: name it once", twin->path,
                            o->history[i].path);
     }
     return true;

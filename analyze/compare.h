@@ -1,6 +1,5 @@
 /* The result model of `s3analyze cmp`: what differs between two sides of one or more runs each, and
- * whether it can be told from noise (statistics.md, section 3; analysis-semantics.md, section 9).
- */
+ * whether it can be told from noise (docs/how-the-numbers-are-made.md, section 8). */
 #ifndef S3_COMPARE_H
 #define S3_COMPARE_H
 

@@ -176,7 +176,10 @@ static void put_op(struct text *out, const struct compare *c, const struct compa
         put_setting(out, &op->settings[i]);
     put_figures(out, op);
     text_line(out, TEXT_PLAIN, "%s", "");
-    put_metrics(out, c, op);
+    if (op->n_metrics > 0)
+        put_metrics(out, c, op);
+    else
+        text_line(out, TEXT_FAINT, "Nothing to compare: no figure that both sides have.");
     if (op->has_effect)
         text_line(out, TEXT_PLAIN,
                   "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% of "
@@ -188,16 +191,20 @@ static void put_op(struct text *out, const struct compare *c, const struct compa
 static void put_geomeans(struct text *out, const struct compare *c)
 {
     struct text_table t;
+    bool any = false;
     if (c->n_ops < 2 || c->single)
         return;
-    text_line(out, TEXT_PLAIN, "%s", "");
     text_table_init(&t, out, "lrrr");
-    text_table_span(&t, TEXT_HEADING, "Geometric mean over the operations:");
     for (int i = 0; i < RUN_ERRORS; i++) {
         double before, after;
         size_t n;
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
+        if (!any) {
+            text_line(out, TEXT_PLAIN, "%s", "");
+            text_table_span(&t, TEXT_HEADING, "Geometric mean over the operations:");
+        }
+        any = true;
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * %s (%zu)", compare_words_metric((enum run_metric)i), n);
         text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, before).s);

@@ -33,7 +33,8 @@ static const struct html_definition definitions[] = {
      "Of type 1: always an observed value, over the successful requests that end in the "
      "active range."},
     {"Fastest, median, slowest segment",
-     "Slices of the active range sorted by throughput; number round(n p)."},
+     "Slices of the active range sorted by throughput: of n, number "
+     "round(n p), counted from 0 and at most n - 1; p is 1, 0.5, 0."},
 };
 
 static const char *verdict_class(const struct compare_metric *m)

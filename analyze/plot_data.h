@@ -32,8 +32,8 @@ struct plot_bins {
     size_t n;
 };
 
-/* Quantiles of a set of durations or TTFBs, by the report's rank rule (analysis-semantics.md 1),
- * and how they are distributed. */
+/* Quantiles of a set of durations or TTFBs, by the report's rank rule
+ * (docs/how-the-numbers-are-made.md, section 5), and how they are distributed. */
 #define PLOT_DATA_N_MARKS 5
 extern const double plot_data_mark_pct[PLOT_DATA_N_MARKS]; /* 50, 90, 99, 99.9, 100 */
 struct plot_sample {

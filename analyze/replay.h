@@ -1,4 +1,4 @@
-/* Replays the autoterm rule over a recorded run (analysis-semantics.md 9). */
+/* Replays the autoterm rule over a recorded run (docs/how-the-numbers-are-made.md, section 9). */
 #ifndef S3_REPLAY_H
 #define S3_REPLAY_H
 

@@ -15,8 +15,9 @@
 static const struct html_definition definitions[] = {
     {"Active range",
      "The time that counts: from the moment the last thread has finished its first request to the "
-     "moment the first thread begins its last one. With errors, several clients or filters: from "
-     "the second start to the last end before the last start."},
+     "moment the first thread begins its last one. Where requests failed, operations ran at once, "
+     "one host was picked, or the run was an open loop: from the second start to the last end "
+     "before the last start."},
     {"Segment",
      "A slice of the active range, all of the same length. A request that runs over an edge gives "
      "each slice its share of bytes and objects, in proportion to the time spent there."},
@@ -24,15 +25,17 @@ static const struct html_definition definitions[] = {
      "Bytes (objects) of the successful requests within the active range, divided by its length. "
      "MiB is 1,048,576 bytes."},
     {"Fastest, median, slowest segment",
-     "Segments sorted by bytes, or by objects where there are no bytes; with n of them number "
-     "round(n p)."},
+     "Segments sorted by bytes, or by objects where there are no bytes; of n, number round(n p), "
+     "counted from 0 and at most n - 1; p is 1, 0.5, 0."},
     {"Duration, 50 %, 90 %, 99 %",
-     "Of the successful requests that lie in the active range, sorted by time: number round(n p). "
-     "Service time in a closed loop: a request that had to wait for its turn is not seen waiting."},
+     "Of the successful requests that lie in the active range, sorted by time: of n, number "
+     "round(n p), counted from 0 and at most n - 1. Service time in a closed loop: a request that "
+     "had to wait for its turn is not seen waiting."},
     {"Response time",
      "Of an open loop, whose requests are due at given times: from when a request was due to its "
      "end, the waiting for its turn included."},
-    {"Time to first byte", "From the start of a request to the first byte of its answer."},
+    {"Time to first byte", "From the start of a request to the first byte of its answer's body; of "
+                           "an upload, where it was recorded, from the last byte sent to the end."},
     {"First access, last access", "The first and the last request to each object."},
     {"Throughput of single requests",
      "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
@@ -46,7 +49,8 @@ static const struct html_definition definitions[] = {
      "from each other a single run cannot show."},
     {"Warm-up, drift, change",
      "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
-     "changes by optimal partitioning (5 % or more). They are reported; nothing is cut."},
+     "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
+     "warm-up off."},
 };
 #define N_DEFINITIONS (sizeof definitions / sizeof *definitions)
 

@@ -44,7 +44,7 @@ struct run_part {
 enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
 enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
 
-/* Figures of the report (analysis-semantics.md 5, 6 and 8); NaN: none. */
+/* Figures of the report (docs/how-the-numbers-are-made.md, sections 4 and 5); NaN: none. */
 struct run_figures {
     double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
     double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES]; /* quantiles by the report's rank rule */

@@ -44,8 +44,8 @@ static void t_test(struct stats_cmp *c)
     c->hi90 = c->theta + half90;
 }
 
-/* MOVER (statistics.md, section 3) on the logs: distances from theta to its limits, from those of
- * the two quantiles, widened by run noise; z is 1.96 or 1.645. */
+/* MOVER (docs/how-the-numbers-are-made.md, section 8) on the logs: distances from theta to its
+ * limits, from those of the two quantiles, widened by run noise; z is 1.96 or 1.645. */
 struct reach {
     double down, up;
 };

@@ -1,5 +1,5 @@
 /* When autoterm would have stopped a recorded run, and how good its estimate was then
- * (analysis-semantics.md, section 9). */
+ * (docs/how-the-numbers-are-made.md, section 9). */
 #ifndef S3_STOPPING_H
 #define S3_STOPPING_H
 

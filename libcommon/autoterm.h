@@ -1,6 +1,6 @@
-/* Whether a run has become stable (analysis-semantics.md 9, "autoterm"): the last seven of about 25
- * segments of the all-threads range are equally fast. Used live by a load generator and in replay.
- */
+/* Whether a run has become stable (docs/how-the-numbers-are-made.md, section 9): the last seven
+ * of about 25 segments of the all-threads range are equally fast. Used live by a load generator and
+ * in replay. */
 #ifndef S3_AUTOTERM_H
 #define S3_AUTOTERM_H
 

@@ -181,8 +181,10 @@ void cli_man_write(FILE *out, const struct cli_program *program, const struct cl
     else
         put_commands(out, program);
     fputs(".SH EXIT STATUS\n"
-          ".TP\n0\ndone\n.TP\n1\nfailed, or a gate was not passed\n.TP\n2\nwrong usage\n"
-          ".TP\n3\nundecided\n",
+          ".TP\n0\ndone\n"
+          ".TP\n1\nfailed; of s3analyze cmp \\-\\-gate: worse than it allows\n"
+          ".TP\n2\nwrong usage\n"
+          ".TP\n3\nof s3analyze cmp \\-\\-gate: undecided\n",
           out);
     put_see_also(out, program, command);
 }

@@ -1,5 +1,5 @@
-/* Active ranges and the grid of segments cut from one (analysis-semantics.md 2 and 3). Times are ns
- * since the Unix epoch, intervals half-open. */
+/* Active ranges and the grid of segments cut from one (docs/how-the-numbers-are-made.md,
+ * sections 2 and 3). Times are ns since the Unix epoch, intervals half-open. */
 #ifndef S3_SEGMENT_H
 #define S3_SEGMENT_H
 

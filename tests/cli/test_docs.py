@@ -1,10 +1,10 @@
 """The documents: every command that they show runs and prints what they say; links, options, files and
 functions that they name exist; the map of the code lists every file.
 
-A command is a line of an indented block that begins with "$ " or with a program's name. What follows a
-"$ " line is its output; "..." there stands for any lines. Programs are those of the build, and names
-such as run.csv.zst stand for small captures; a server in an example is the embedded target, and large
-loads are made small.
+A command is a line of an indented block that begins with "$ " or with a program's name; those of a loop
+over $i run once. What follows a "$ " line is its output; "..." there stands for any lines. Programs are
+those of the build, and names such as run.csv.zst stand for small captures; a server in an example is the
+embedded target, and large loads are made small.
 """
 import os
 import pathlib
@@ -39,7 +39,6 @@ CAPTURES = {
     "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
     "a*.zst": "before", "b*.zst": "after",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
-    **{f"client-{i}.csv.zst": "client" for i in range(1, 5)},
 }
 N_OF_PATTERN = 5
 OUTPUT_OPTIONS = ("-o", "--output", "--out", "--html", "--benchdata")
@@ -52,7 +51,7 @@ LOAD_LIMITS = {"--duration": "300ms", "--objects": "20", "--part.size": "5MiB"}
 class Example:
     def __init__(self, where, command, output=None):
         self.where = where
-        self.command = re.sub(r"\s+# .*", "", command)
+        self.command = re.sub(r"\s+# .*", "", command).strip().replace("$i", "1")
         self.output = output  # lines; None: none is shown
 
     def __repr__(self):
@@ -60,7 +59,7 @@ class Example:
 
 
 def is_command(line):
-    return re.match(r"(%s)( |$)" % "|".join(map(re.escape, PROGRAMS + OTHER_PROGRAMS)), line)
+    return re.match(r"(?:    )?(%s)( |$)" % "|".join(map(re.escape, PROGRAMS + OTHER_PROGRAMS)), line)
 
 
 def blocks(path):

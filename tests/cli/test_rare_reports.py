@@ -179,6 +179,20 @@ class Comparison(CmpTest):
         line = re.search(r'Geometric mean over the operations:\n \* throughput \(2\).* ([-+.\d]+)%', said)
         self.assertAlmostEqual(float(line.group(1)), 100 * (math.sqrt(ratio) - 1), delta=0.1)
 
+    def test_an_operation_without_figures(self):
+        """A preparation so short that its threads never run together gives no empty table."""
+        def prepared(name):
+            puts = [row(thread * SECOND, thread * SECOND + 1000, thread=thread, op='PUT') for thread in range(4)]
+            return self.write(name, puts + run_rows(name, offset=5 * SECOND))
+        a, b = [prepared(f'a{i}') for i in range(2)], [prepared(f'b{i}') for i in range(2)]
+        said = self.s3analyze('cmp', '--before', *a, '--after', *b).out
+        put, get = said.split('Operation: GET')
+        self.assertIn('Operation: PUT', put)
+        self.assertTrue(put.rstrip('-\n').endswith('Nothing to compare: no figure that both sides have.'), put)
+        self.assertIn('95% CI', get)
+        self.assertNotIn('95% CI', put)
+        self.assertNotIn('Geometric mean', get)
+
     def test_names_with_quotes_in_csv(self):
         rows = [x._replace(op='GET "A", B') for x in run_rows('q')]
         path, other = self.write('q', rows), self.write('r', [x._replace(op='GET "A", B')
