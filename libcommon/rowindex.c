@@ -14,11 +14,16 @@ struct masks {
 };
 
 /* Delimiters and newlines that a block has at most, but for rare ones. */
-#define USUAL_SEPS 10
+#define USUAL_SEPS    10
+/* Positions that appending writes beyond the ones that count, at most. */
+#define MAX_SEPS_OVER 16
 
 enum rowindex_kind rowindex_best_kind(void)
 {
 #ifdef HAVE_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi2"))
+        return ROWINDEX_AVX512;
     return __builtin_cpu_supports("avx2") ? ROWINDEX_AVX2 : ROWINDEX_SSE2;
 #else
     return ROWINDEX_PORTABLE;
@@ -42,8 +47,7 @@ void rowindex_fini(struct rowindex *ix)
 
 static bool make_room(struct rowindex *ix, size_t cap)
 {
-    /* Appending writes up to USUAL_SEPS entries beyond the ones that count. */
-    size_t n = cap + ROWINDEX_GUARD + USUAL_SEPS;
+    size_t n = cap + ROWINDEX_GUARD + MAX_SEPS_OVER;
 
     rowindex_fini(ix);
     uint32_t *seps = malloc((n + 1) * sizeof *seps);
@@ -66,7 +70,9 @@ static inline __attribute__((always_inline)) uint32_t lowest(uint64_t mask)
     return mask ? (uint32_t)__builtin_ctzll(mask) : 64;
 }
 
-/* Appends base + the position of each set bit. */
+/* Appends base + the position of each set bit; returns where the next one goes. */
+typedef uint32_t *append_seps(uint32_t *out, uint64_t mask, uint32_t base);
+
 static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uint64_t mask,
                                                               uint32_t base)
 {
@@ -97,7 +103,7 @@ static inline __attribute__((always_inline)) uint32_t *append_few(uint32_t *out,
 
 static inline __attribute__((always_inline)) void
 build(struct rowindex *ix, const char *text, size_t n, char delimiter,
-      void (*find)(const char *block, char delimiter, struct masks *m))
+      void (*find)(const char *block, char delimiter, struct masks *m), append_seps *append)
 {
     uint32_t *seps = ix->seps, *lines = ix->lines, *quotes = ix->quotes;
 
@@ -112,7 +118,8 @@ build(struct rowindex *ix, const char *text, size_t n, char delimiter,
         }
         seps = append(seps, m.seps, (uint32_t)at);
         lines = append_few(lines, m.lines, (uint32_t)at);
-        quotes = append_few(quotes, m.quotes, (uint32_t)at);
+        if (__builtin_expect(m.quotes != 0, 0))
+            quotes = append_few(quotes, m.quotes, (uint32_t)at);
     }
     ix->n_seps = (size_t)(seps - ix->seps);
     ix->n_lines = (size_t)(lines - ix->lines);
@@ -159,7 +166,7 @@ static inline void find_portable(const char *block, char delimiter, struct masks
 
 static void build_portable(struct rowindex *ix, const char *text, size_t n, char delimiter)
 {
-    build(ix, text, n, delimiter, find_portable);
+    build(ix, text, n, delimiter, find_portable, append);
 }
 
 #ifdef HAVE_X86
@@ -181,7 +188,7 @@ static inline void find_sse2(const char *block, char delimiter, struct masks *m)
 
 static void build_sse2(struct rowindex *ix, const char *text, size_t n, char delimiter)
 {
-    build(ix, text, n, delimiter, find_sse2);
+    build(ix, text, n, delimiter, find_sse2, append);
 }
 
 __attribute__((target("avx2"))) static inline void find_avx2(const char *block, char delimiter,
@@ -207,7 +214,43 @@ __attribute__((target("avx2"))) static inline void find_avx2(const char *block, 
 __attribute__((target("avx2,bmi,popcnt"))) static void
 build_avx2(struct rowindex *ix, const char *text, size_t n, char delimiter)
 {
-    build(ix, text, n, delimiter, find_avx2);
+    build(ix, text, n, delimiter, find_avx2, append);
+}
+
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,popcnt")))
+
+TARGET_AVX512 static inline void find_avx512(const char *block, char delimiter, struct masks *m)
+{
+    __m512i x = _mm512_loadu_si512(block);
+
+    m->lines = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\n'));
+    m->seps = m->lines | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(delimiter));
+    m->quotes = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"'));
+}
+
+/* Positions 0 to 63, of which those that are set move to the front; they are written 16 at once. */
+TARGET_AVX512 static inline uint32_t *append_avx512(uint32_t *out, uint64_t mask, uint32_t base)
+{
+    const __m512i positions = _mm512_set_epi64(
+        0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
+        0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
+    const __m512i bases = _mm512_set1_epi32((int)base);
+    __m512i found = _mm512_maskz_compress_epi8(mask, positions);
+    unsigned n = (unsigned)__builtin_popcountll(mask), i = 0;
+
+    do {
+        __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found));
+        _mm512_storeu_si512(out + i, _mm512_add_epi32(wide, bases));
+        found = _mm512_shuffle_i64x2(found, found, _MM_SHUFFLE(0, 3, 2, 1));
+        i += 16;
+    } while (__builtin_expect(i < n, 0));
+    return out + n;
+}
+
+TARGET_AVX512 static void build_avx512(struct rowindex *ix, const char *text, size_t n,
+                                       char delimiter)
+{
+    build(ix, text, n, delimiter, find_avx512, append_avx512);
 }
 #endif
 
@@ -217,6 +260,9 @@ bool rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimi
         return false;
     switch (ix->kind) {
 #ifdef HAVE_X86
+    case ROWINDEX_AVX512:
+        build_avx512(ix, text, n, delimiter);
+        break;
     case ROWINDEX_AVX2:
         build_avx2(ix, text, n, delimiter);
         break;

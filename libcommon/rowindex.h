@@ -10,7 +10,8 @@
 /* Text handed to rowindex_build must be readable this far beyond its end. */
 #define ROWINDEX_PADDING 64
 
-enum rowindex_kind { ROWINDEX_PORTABLE, ROWINDEX_SSE2, ROWINDEX_AVX2 };
+/* Each machine has a kind and those before it. */
+enum rowindex_kind { ROWINDEX_PORTABLE, ROWINDEX_SSE2, ROWINDEX_AVX2, ROWINDEX_AVX512 };
 
 struct rowindex {
     enum rowindex_kind kind;
@@ -21,7 +22,7 @@ struct rowindex {
     size_t n_seps, n_lines, n_quotes;
 };
 
-/* The fastest kind this machine has. */
+/* The fastest kind this machine has. AVX512 means F, BW, VL and VBMI2. */
 enum rowindex_kind rowindex_best_kind(void);
 
 void rowindex_init(struct rowindex *ix, enum rowindex_kind kind);

@@ -587,7 +587,7 @@ static enum rowparse_end lines(struct rowparse *p, const char *text, size_t n, b
                                size_t *used, bool *again)
 {
 #ifdef HAVE_X86
-    if (p->index.kind == ROWINDEX_AVX2)
+    if (p->index.kind >= ROWINDEX_AVX2)
         return lines_avx2(p, text, n, last, used, again);
 #endif
     return lines_portable(p, text, n, last, used, again);
