@@ -240,7 +240,7 @@ struct parts {
 static inline size_t part_of(const struct parts *p, const struct table *t, size_t row)
 {
     if (p->of_place != NULL)
-        return p->of_place[t->place[row]];
+        return p->of_place[table_place(t, row)];
     return p->of_class != NULL ? p->of_class[sample_class(packed_get(&t->bytes, row))] : 0;
 }
 

@@ -214,7 +214,7 @@ static bool is_plain(const struct question *q, const struct rows_block *block)
 
 static inline size_t part_of_place(const struct question *q, size_t row)
 {
-    return q->parts->of_place != NULL ? q->parts->of_place[q->rows->t->place[row]] : 0;
+    return q->parts->of_place != NULL ? q->parts->of_place[table_place(q->rows->t, row)] : 0;
 }
 
 static void count_plain(struct counted *c, const struct question *q, const struct rows_block *block,

@@ -40,8 +40,8 @@ static void scan_threads(struct scan *s, size_t b)
     const struct table t = *s->t;
     struct scan_thread *threads = s->threads;
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        threads[t.thread[i]].n++;
-        threads[t.thread[i]].busy_ns += (uint64_t)packed_get(&t.dur, i);
+        threads[table_thread(&t, i)].n++;
+        threads[table_thread(&t, i)].busy_ns += (uint64_t)packed_get(&t.dur, i);
     }
 }
 
@@ -58,7 +58,7 @@ static void scan_places(struct scan *s, size_t b, struct sums *sums)
     __int128 bytes = 0, n_objects = 0;
     bool failed = false;
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        struct scan_part *p = &parts[t.place[i]];
+        struct scan_part *p = &parts[table_place(&t, i)];
         p->n++;
         if (table_failed(&t, i)) {
             p->n_errors++;
@@ -131,11 +131,11 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
     const struct table *t = s->t;
     for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        struct scan_part *p = &s->parts[t->place[i]];
+        struct scan_part *p = &s->parts[table_place(t, i)];
         segment_starts_add(!table_failed(t, i) ? &p->ok : &p->failed, start_ns);
         p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
-        struct scan_thread *thread = &s->threads[t->thread[i]];
-        segment_thread_add(&s->ranges[t->thread[i]], start_ns, end_ns);
+        struct scan_thread *thread = &s->threads[table_thread(t, i)];
+        segment_thread_add(&s->ranges[table_thread(t, i)], start_ns, end_ns);
         thread->first_start_ns =
             start_ns < thread->first_start_ns ? start_ns : thread->first_start_ns;
         thread->last_end_ns = end_ns > thread->last_end_ns ? end_ns : thread->last_end_ns;
@@ -304,8 +304,8 @@ static bool keeps_all(const struct scan_keep *k, const struct scan_part *all)
 static void forget_row(struct scan *s, size_t i, bool *was_extreme)
 {
     const struct table *t = s->t;
-    struct scan_part *p = &s->parts[t->place[i]];
-    struct scan_thread *thread = &s->threads[t->thread[i]];
+    struct scan_part *p = &s->parts[table_place(t, i)];
+    struct scan_thread *thread = &s->threads[table_thread(t, i)];
     thread->n--;
     thread->busy_ns -= (uint64_t)packed_get(&t->dur, i);
     p->n--;
@@ -333,7 +333,7 @@ static void look_again(struct scan *s, size_t b)
             s->blocks[b].failed = true;
             continue;
         }
-        struct scan_amount *x = &amounts[s->n_amounts > 1 ? t->place[i] : 0];
+        struct scan_amount *x = &amounts[s->n_amounts > 1 ? table_place(t, i) : 0];
         x->bytes += packed_get(&t->bytes, i);
         x->n_objects += packed_get(&t->objects, i);
     }

@@ -141,7 +141,7 @@ static void add_rows(const struct segment_grid *g, const struct sink *sinks, siz
             continue;
         const struct attribution_request r = analysis_request(t, i);
         for (size_t k = 0; k < n_sinks; k++)
-            attribution_add_amounts(g, sink_row(&sinks[k], g->n, t->place[i]), &r);
+            attribution_add_amounts(g, sink_row(&sinks[k], g->n, table_place(t, i)), &r);
     }
 }
 
@@ -270,7 +270,7 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++) {
-            size_t key = g->keys.of_place[t->place[i]];
+            size_t key = g->keys.of_place[table_place(t, i)];
             if (key < from || key >= to || table_failed(t, i))
                 continue;
             int64_t start_ns = t->start[i], end_ns = table_end(t, i);

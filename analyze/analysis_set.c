@@ -90,9 +90,9 @@ static void search_block(struct ends_search *x, const struct set *s, const struc
         if (ok)
             ends_add(&x->ok, end_ns);
         if (x->by_host != NULL && (ok || x->failed_too))
-            ends_add(&x->by_host[s->hosts.keys.of_place[t->place[i]]], end_ns);
+            ends_add(&x->by_host[s->hosts.keys.of_place[table_place(t, i)]], end_ns);
         if (x->by_client != NULL && (ok || x->failed_too))
-            ends_add(&x->by_client[s->clients.keys.of_place[t->place[i]]], end_ns);
+            ends_add(&x->by_client[s->clients.keys.of_place[table_place(t, i)]], end_ns);
     }
 }
 
@@ -163,7 +163,7 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++)
             if (!table_failed(t, i))
-                segment_thread_add(&threads[t->thread[i]], t->start[i], table_end(t, i));
+                segment_thread_add(&threads[table_thread(t, i)], t->start[i], table_end(t, i));
     }
     s->ok = segment_range_all(threads, s->d->n_threads);
     free(threads);
@@ -359,9 +359,9 @@ static void correct_block(const struct set *s, const struct scan *scan, size_t b
             continue;
         total_correct(whole, &r);
         if (hosts != NULL)
-            total_correct(&hosts[s->hosts.keys.of_place[t->place[i]]], &r);
+            total_correct(&hosts[s->hosts.keys.of_place[table_place(t, i)]], &r);
         if (clients != NULL)
-            total_correct(&clients[s->clients.keys.of_place[t->place[i]]], &r);
+            total_correct(&clients[s->clients.keys.of_place[table_place(t, i)]], &r);
     }
 }
 
@@ -412,8 +412,8 @@ static void count_inside(struct set *s)
                     (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
                     continue;
                 s->n_inside--;
-                s->hosts.n_inside[s->hosts.keys.of_place[t->place[i]]]--;
-                s->clients.n_inside[s->clients.keys.of_place[t->place[i]]]--;
+                s->hosts.n_inside[s->hosts.keys.of_place[table_place(t, i)]]--;
+                s->clients.n_inside[s->clients.keys.of_place[table_place(t, i)]]--;
             }
         }
     }

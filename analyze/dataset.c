@@ -21,10 +21,12 @@ struct loader {
     struct intern ops, hosts, clients, errors, places;
     struct intern threads; /* numbers from DIRECT_THREADS up */
     uint32_t *direct_threads;
-    uint32_t *far_threads;            /* index of each in `threads` */
-    uint32_t *table_of_op;            /* INTERN_NONE: no rows yet */
-    size_t n_spans;                   /* operations with a span and a table_of_op */
-    uint64_t thread_base, thread_top; /* offset of this input; 1 + the highest thread so far */
+    uint32_t *far_threads;              /* index of each in `threads` */
+    uint32_t *table_of_op;              /* INTERN_NONE: no rows yet */
+    size_t n_spans;                     /* operations with a span and a table_of_op */
+    uint64_t thread_base, thread_top;   /* offset of this input; 1 + the highest thread so far */
+    uint32_t *row_threads, *row_places; /* of the rows that are committed; one piece of memory */
+    size_t cap_rows;
     uint32_t input;
     struct dataset_input *in;
     pthread_mutex_t lock; /* of `free_units` */
@@ -216,19 +218,39 @@ static struct table *table_of(struct loader *l, uint32_t op)
     return &d->tables[l->table_of_op[op]];
 }
 
-/* Thread numbers of rows [from, t->n) to thread indices. */
-static bool index_threads(struct loader *l, struct table *t, size_t from, struct err *e)
+/* Thread and place of each of the part's rows in the dataset. */
+static bool index_rows(struct loader *l, const struct dataset_unit *u, const struct table *t,
+                       struct err *e)
 {
     const uint32_t *direct = l->direct_threads;
 
-    for (size_t i = from; i < t->n; i++) {
-        uint64_t number = t->thread[i] + l->thread_base;
+    if (t->n > l->cap_rows) {
+        uint32_t *grown = realloc(l->row_threads, 2 * t->n * sizeof *grown);
+        if (!grown)
+            return no_memory(e);
+        l->row_threads = grown;
+        l->row_places = grown + t->n;
+        l->cap_rows = t->n;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t number = table_thread(t, i) + l->thread_base;
         uint32_t index = number < DIRECT_THREADS ? direct[number] : INTERN_NONE;
         if (index == INTERN_NONE && (index = thread_index(l, (uint32_t)number)) == INTERN_NONE)
             return no_memory(e);
-        t->thread[i] = index;
+        l->row_threads[i] = index;
     }
+    for (size_t i = 0; i < t->n; i++)
+        l->row_places[i] = u->places_global[table_place(t, i)];
     return true;
+}
+
+/* Rows that a table which has n will have in the end: as many as the input goes on to give, or,
+ * where its size is not known, a few more. */
+static size_t expected_rows(const struct recfile_info *info, size_t n)
+{
+    if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
+        return n + n / 4;
+    return (size_t)((double)n * (double)info->n_file_bytes / (double)info->n_done_bytes * .95);
 }
 
 static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, struct err *e)
@@ -246,10 +268,12 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     if (part->rows.n == 0)
         return true;
     struct table *t = table_of(l, u->ops_global[op]);
-    if (!t || !table_append(t, &part->rows, u->places_global, u->errors_global))
+    if (!t || !index_rows(l, u, &part->rows, e))
         return no_memory(e);
+    table_expect(t, expected_rows(&l->in->info, t->n + part->rows.n));
     l->in->n_rows += part->rows.n;
-    return index_threads(l, t, t->n - part->rows.n, e);
+    return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
+           no_memory(e);
 }
 
 static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
@@ -379,7 +403,7 @@ struct exact {
 static bool is_exact(void *ctx, const struct table *t, size_t i)
 {
     const struct exact *x = ctx;
-    const struct place *p = &x->d->places[t->place[i]];
+    const struct place *p = &x->d->places[table_place(t, i)];
 
     return (!x->host || strcmp(x->d->hosts.v[p->host], x->host) == 0) &&
            (!x->client || strcmp(x->d->clients.v[p->client], x->client) == 0);
@@ -445,6 +469,7 @@ static void loader_fini(struct loader *l)
     intern_fini(&l->places);
     intern_fini(&l->threads);
     free(l->direct_threads);
+    free(l->row_threads);
     free(l->far_threads);
     free(l->table_of_op);
 }
@@ -509,10 +534,10 @@ static int order(int64_t a, int64_t b)
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j)
 {
-    const struct place *p = &d->places[a->place[i]], *q = &d->places[b->place[j]];
+    const struct place *p = &d->places[table_place(a, i)], *q = &d->places[table_place(b, j)];
     int c = order(a->start[i], b->start[j]);
 
-    c = c ? c : order(d->threads[a->thread[i]], d->threads[b->thread[j]]);
+    c = c ? c : order(d->threads[table_thread(a, i)], d->threads[table_thread(b, j)]);
     c = c ? c : order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);

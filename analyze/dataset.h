@@ -1,5 +1,5 @@
-/* All requests of one or more captures as columns of numbers: at most 42 bytes a request, less
- * where a column has one value throughout.
+/* All requests of one or more captures as columns of numbers: at most 46 bytes a request, less
+ * where a column has small numbers, or one value throughout.
  *
  * One table per operation type. Durations, sizes, TTFBs and object counts are packed: 32 bits where
  * the value fits, else an index into a list of wide values. Strings are interned (operations,
@@ -48,6 +48,18 @@ static inline int64_t packed_get(const struct packed *c, size_t i)
     return __builtin_expect(v < PACKED_WIDE_BASE, 1) ? (int64_t)v : c->wide[v - PACKED_WIDE_BASE];
 }
 
+/* Column of indexes into a list that is mostly short. */
+struct ids {
+    uint16_t *v;    /* NULL: see wide */
+    uint32_t *wide; /* NULL too: they are all `same` */
+    uint32_t same;
+};
+
+static inline uint32_t ids_get(const struct ids *c, size_t i)
+{
+    return c->v != NULL ? c->v[i] : c->wide != NULL ? c->wide[i] : c->same;
+}
+
 /* Where a request went and who sent it: a pair of host and client. */
 struct place {
     uint32_t host;   /* index into dataset.hosts */
@@ -59,6 +71,7 @@ struct table {
     uint32_t op; /* index into dataset.ops */
     size_t n;
     size_t n_ready, cap;   /* rows whose memory is present; rows that there is address space for */
+    size_t n_advised;      /* rows that were expected when huge pages were asked for */
     int64_t *start;        /* ns since the epoch */
     struct packed dur;     /* end - start, ns, >= 0 */
     struct packed bytes;   /* payload */
@@ -66,10 +79,20 @@ struct table {
     struct packed objects; /* n_objects */
     struct packed late;    /* start - intended, ns, or PACKED_NONE */
     uint64_t *object;      /* hash of `file`; 0: no key */
-    uint32_t *thread;      /* index into dataset.threads */
-    uint32_t *place;       /* index into dataset.places */
+    struct ids thread;     /* index into dataset.threads */
+    struct ids place;      /* index into dataset.places */
     uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
 };
+
+static inline uint32_t table_thread(const struct table *t, size_t i)
+{
+    return ids_get(&t->thread, i);
+}
+
+static inline uint32_t table_place(const struct table *t, size_t i)
+{
+    return ids_get(&t->place, i);
+}
 
 static inline uint16_t table_error(const struct table *t, size_t i)
 {

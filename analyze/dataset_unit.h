@@ -7,6 +7,7 @@
 #include "err.h"
 #include "intern.h"
 #include "record.h"
+#include "table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,9 @@ struct dataset_unit_choice {
 struct dataset_unit_part {
     struct table rows;
     struct op_span span; /* of all that pass the host and client filters, not only of `rows` */
+    /* Rows of a batch that go into this table. */
+    uint8_t chosen[TABLE_BLOCK_ROWS];
+    size_t n_chosen;
 };
 
 #define DATASET_UNIT_RECENT_LOG 14

@@ -62,11 +62,11 @@ bool group_rows_init(struct group_rows *g, const struct table *t, const struct g
      * they belong. */
     size_t *next = g->first + 1;
     for (size_t i = 0; i < t->n; i++)
-        next[k->of_place[t->place[i]] + 1]++;
+        next[k->of_place[table_place(t, i)] + 1]++;
     for (size_t i = 1; i <= k->n; i++)
         next[i] += next[i - 1];
     for (size_t i = 0; i < t->n; i++)
-        g->row[next[k->of_place[t->place[i]]]++] = (uint32_t)i;
+        g->row[next[k->of_place[table_place(t, i)]]++] = (uint32_t)i;
     return true;
 }
 

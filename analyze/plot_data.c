@@ -196,7 +196,7 @@ static bool find_parties(struct plot_data *p, bool *host_used, bool *client_used
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table *t = table_of(p, i);
         for (size_t k = 0; t != NULL && k < t->n; k++)
-            used[t->place[k]] = true;
+            used[table_place(t, k)] = true;
     }
     for (size_t i = 0; i < d->n_places; i++) {
         host_used[d->places[i].host] |= used[i];
@@ -244,7 +244,7 @@ static size_t class_of(const struct plot_data *p, int64_t bytes)
 
 static void add_row(struct plot_data *p, const struct pass *x, const struct table *t, size_t i)
 {
-    const struct place *place = &p->a->dataset->places[t->place[i]];
+    const struct place *place = &p->a->dataset->places[table_place(t, i)];
     int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
     const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
     const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);

@@ -51,7 +51,7 @@ static bool next_request(void *ctx, uint32_t *thread, struct attribution_request
         return false;
     const struct replay_item *item = &c->r->items[c->next++];
     const struct table *t = c->r->tables[item->table];
-    *thread = t->thread[item->row];
+    *thread = table_thread(t, item->row);
     *out = (struct attribution_request){
         .start_ns = t->start[item->row],
         .end_ns = item->end_ns,

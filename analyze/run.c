@@ -184,7 +184,8 @@ static size_t size_class(int64_t bytes)
 static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
                      enum run_part_kind kind)
 {
-    return kind == RUN_HOST ? d->places[t->place[i]].host : size_class(packed_get(&t->bytes, i));
+    return kind == RUN_HOST ? d->places[table_place(t, i)].host
+                            : size_class(packed_get(&t->bytes, i));
 }
 
 /* Parts of one kind by name or size. */

@@ -266,10 +266,10 @@ static void sum_hosts(struct passes *p)
         for (size_t k = c.from; k < c.to; k++) {
             size_t i = row_of(in, k);
             if (j < p->hosts.n)
-                flow_hosts_add_within(&p->hosts, t->place[i], j, packed_raw(&t->dur, i),
+                flow_hosts_add_within(&p->hosts, table_place(t, i), j, packed_raw(&t->dur, i),
                                       packed_raw(amount, i));
             else if (!table_failed(t, i))
-                flow_hosts_add(&p->hosts, t->place[i], t->start[i], table_end(t, i),
+                flow_hosts_add(&p->hosts, table_place(t, i), t->start[i], table_end(t, i),
                                packed_get(amount, i));
         }
     }

@@ -4,14 +4,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Memory is made present in steps: a fault for each page of 4 KiB costs more than filling it. The
- * first rows of a column get small pages, so that a short one costs little; behind them a huge page
- * begins, and the reservation is laid out so that it is aligned there. */
-#define SMALL_PAGE_ROWS ((size_t)1 << 16)
-#define MIN_STEP_ROWS   4096
-#define MAX_STEP_ROWS   (1u << 20)
-#define HUGE_PAGE       ((size_t)2 << 20)
-#define PAGE            ((size_t)4096)
+/* A fault for each page of 4 KiB costs more than filling it. So memory that will be filled to the
+ * end, as far as is known, gets huge pages, and other memory is made present in steps. */
+#define STEP_ROWS ((size_t)16384)
+#define MIN_ROWS  ((size_t)4096) /* of address space */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define PAGE      ((size_t)4096)
 
 /* One column of a table: where its pointer is and how wide its values are. */
 struct column {
@@ -33,6 +31,15 @@ static void packed_of(const struct table *table, struct packed *c[N_PACKED])
     c[4] = &t->late;
 }
 
+static size_t column_of_ids(struct column *c, size_t n, struct ids *ids)
+{
+    if (ids->v != NULL)
+        c[n++] = (struct column){(void **)&ids->v, sizeof *ids->v};
+    else if (ids->wide != NULL)
+        c[n++] = (struct column){(void **)&ids->wide, sizeof *ids->wide};
+    return n;
+}
+
 /* The columns that there are: others have one value throughout. */
 static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
 {
@@ -41,8 +48,8 @@ static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
 
     c[n++] = (struct column){(void **)&t->start, sizeof *t->start};
     c[n++] = (struct column){(void **)&t->object, sizeof *t->object};
-    c[n++] = (struct column){(void **)&t->thread, sizeof *t->thread};
-    c[n++] = (struct column){(void **)&t->place, sizeof *t->place};
+    n = column_of_ids(c, n, &t->thread);
+    n = column_of_ids(c, n, &t->place);
     if (t->error)
         c[n++] = (struct column){(void **)&t->error, sizeof *t->error};
     packed_of(t, packed);
@@ -52,37 +59,54 @@ static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
     return n;
 }
 
-/* Address space for a column of `rows`. NULL: none. */
+/* Address space for a column of `rows`; a large one begins where a huge page may. NULL: none. */
 static void *reserve(size_t rows, size_t width)
 {
-    size_t bytes = rows * width, small = SMALL_PAGE_ROWS * width;
-    char *p = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
+    size_t bytes = rows * width, slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
+    char *p = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (p == MAP_FAILED)
         return NULL;
-    size_t lead = (HUGE_PAGE - ((uintptr_t)p + small) % HUGE_PAGE) % HUGE_PAGE;
+    size_t lead = slack ? HUGE_PAGE - (uintptr_t)p % HUGE_PAGE : 0;
     if (lead)
         munmap(p, lead);
-    if (lead < HUGE_PAGE)
-        munmap(p + lead + bytes, HUGE_PAGE - lead);
-    if (bytes > small)
-        madvise(p + lead + small, bytes - small, MADV_HUGEPAGE);
+    if (lead < slack)
+        munmap(p + lead + bytes, slack - lead);
     return p + lead;
 }
 
-/* Makes rows [from, to) of a column present. Only advice: without it they come page by page. */
-static void touch(void *column, size_t width, size_t from, size_t to)
+/* Bytes at the front of a column that get huge pages where `rows` are expected: the last one if it
+ * will be half full. */
+static size_t huge_bytes(size_t rows, size_t width)
+{
+    return (rows * width + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+}
+
+/* Asks for huge pages in rows [from, to) of a column, of which none has been touched. */
+static void advise(void *column, size_t width, size_t from, size_t to)
+{
+    size_t begin = (from * width + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    size_t end = huge_bytes(to, width);
+
+    if (begin < end)
+        madvise((char *)column + begin, end - begin, MADV_HUGEPAGE);
+}
+
+/* Makes rows [from, to) of a column present where it has small pages. Only advice: without it they
+ * come page by page. */
+static void touch(const struct table *t, void *column, size_t width, size_t from, size_t to)
 {
 #ifdef MADV_POPULATE_WRITE
-    if (to > SMALL_PAGE_ROWS)
-        to = SMALL_PAGE_ROWS;
-    uintptr_t begin = ((uintptr_t)column + from * width) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t end = ((uintptr_t)column + to * width + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    if (from < to)
-        madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+    size_t begin = from * width / PAGE * PAGE, huge_end = huge_bytes(t->n_advised, width);
+    size_t end = (to * width + PAGE - 1) / PAGE * PAGE;
+
+    if (begin < huge_end)
+        begin = huge_end;
+    if (begin < end)
+        madvise((char *)column + begin, end - begin, MADV_POPULATE_WRITE);
 #else
-    (void)column, (void)width, (void)from, (void)to;
+    (void)t, (void)column, (void)width, (void)from, (void)to;
 #endif
 }
 
@@ -97,7 +121,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
     /* Where address space is limited, a smaller reservation will do: it can grow. */
-    for (; rows >= MIN_STEP_ROWS; rows /= 2) {
+    for (; rows >= MIN_ROWS; rows /= 2) {
         size_t n = columns_of(t, c), got = 0;
         t->cap = rows;
         while (got < n && (*c[got].p = reserve(rows, c[got].width)) != NULL)
@@ -147,7 +171,8 @@ static bool enlarge(struct table *t)
     return true;
 }
 
-bool table_reserve(struct table *t, size_t rows)
+/* Makes ready for more rows. */
+static bool ready_for(struct table *t, size_t rows)
 {
     struct column c[MAX_COLUMNS];
     size_t want = t->n + rows;
@@ -159,14 +184,27 @@ bool table_reserve(struct table *t, size_t rows)
     while (want > t->cap)
         if (!enlarge(t))
             return false;
-    size_t step = t->n / 8;
-    step = step < MIN_STEP_ROWS ? MIN_STEP_ROWS : step > MAX_STEP_ROWS ? MAX_STEP_ROWS : step;
+    size_t step = want < STEP_ROWS ? want : STEP_ROWS;
     size_t ready = want + step < t->cap ? want + step : t->cap;
     size_t n = columns_of(t, c);
     for (size_t i = 0; i < n; i++)
-        touch(*c[i].p, c[i].width, t->n_ready, ready);
+        touch(t, *c[i].p, c[i].width, t->n_ready, ready);
     t->n_ready = ready;
     return true;
+}
+
+void table_expect(struct table *t, size_t rows)
+{
+    struct column c[MAX_COLUMNS];
+
+    if (rows > t->cap)
+        rows = t->cap;
+    if (rows <= t->n_advised + t->n_advised / 8)
+        return;
+    size_t n = columns_of(t, c);
+    for (size_t i = 0; i < n; i++)
+        advise(*c[i].p, c[i].width, t->n_ready, rows);
+    t->n_advised = rows;
 }
 
 /* A column for all rows that there is room for. NULL: out of memory. */
@@ -174,8 +212,10 @@ static void *new_column(const struct table *t, size_t width)
 {
     void *column = reserve(t->cap, width);
 
-    if (column)
-        touch(column, width, 0, t->n_ready);
+    if (column) {
+        advise(column, width, 0, t->n_advised);
+        touch(t, column, width, 0, t->n_ready);
+    }
     return column;
 }
 
@@ -188,15 +228,13 @@ static bool spread(struct table *t, struct packed *c, size_t n)
     return c->v != NULL;
 }
 
-bool table_vary(struct table *t, struct packed *c, size_t i, uint32_t raw)
+static bool is_wide(uint32_t raw)
 {
-    if (!spread(t, c, i))
-        return false;
-    c->v[i] = raw;
-    return true;
+    return raw >= PACKED_WIDE_BASE && raw != PACKED_NONE;
 }
 
-bool table_add_wide(struct table *t, struct packed *c, size_t i, int64_t value)
+/* A value that does not fit into 32 bits. */
+static bool put_wide(struct packed *c, size_t i, int64_t value)
 {
     if (c->n_wide == c->cap_wide) {
         size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
@@ -208,26 +246,118 @@ bool table_add_wide(struct table *t, struct packed *c, size_t i, int64_t value)
         c->wide = grown;
         c->cap_wide = cap;
     }
-    if (!c->v && !spread(t, c, i))
-        return false;
     c->v[i] = PACKED_WIDE_BASE + (uint32_t)c->n_wide;
     c->wide[c->n_wide++] = value;
     return true;
 }
 
-/* The memory of a new column is 0: success. */
-bool table_add_error(struct table *t, size_t i, uint16_t error)
+/* -- more rows: the table's n is what it was before them ------------------------------------------
+ */
+
+/* Whether n numbers are all what a column without values of its own holds, or will hold. */
+static bool stays_same(const struct table *t, uint32_t *same, const uint32_t *v, size_t n)
 {
-    t->error = new_column(t, sizeof *t->error);
-    if (t->error)
-        t->error[i] = error;
-    return t->error != NULL;
+    uint32_t differs = 0;
+
+    if (t->n == 0 && n > 0)
+        *same = v[0];
+    for (size_t i = 0; i < n; i++)
+        differs |= v[i] ^ *same;
+    return differs == 0;
 }
 
-static bool is_wide(uint32_t raw)
+static bool add_packed(struct table *t, struct packed *c, const int64_t *v, size_t n)
 {
-    return raw >= PACKED_WIDE_BASE && raw != PACKED_NONE;
+    uint32_t raw[TABLE_BLOCK_ROWS];
+    bool any_wide = false, ok = true;
+
+    for (size_t i = 0; i < n; i++) {
+        bool none = v[i] == RECORD_NO_TIME, wide = (uint64_t)v[i] >= PACKED_WIDE_BASE;
+        raw[i] = none ? PACKED_NONE : (uint32_t)v[i];
+        any_wide |= wide && !none;
+    }
+    if (!c->v && !any_wide && stays_same(t, &c->same, raw, n))
+        return true;
+    if (!c->v && !spread(t, c, t->n))
+        return false;
+    memcpy(c->v + t->n, raw, n * sizeof *raw);
+    for (size_t i = 0; ok && any_wide && i < n; i++)
+        if ((uint64_t)v[i] >= PACKED_WIDE_BASE && v[i] != RECORD_NO_TIME)
+            ok = put_wide(c, t->n + i, v[i]);
+    return ok;
 }
+
+/* A column for ids up to `most`, with those that there are. */
+static bool widen_ids(struct table *t, struct ids *c, uint32_t most)
+{
+    struct ids to = {0};
+
+    if (most <= UINT16_MAX)
+        to.v = new_column(t, sizeof *to.v);
+    else
+        to.wide = new_column(t, sizeof *to.wide);
+    if (!to.v && !to.wide)
+        return false;
+    for (size_t i = 0; to.v && i < t->n; i++)
+        to.v[i] = (uint16_t)c->same;
+    for (size_t i = 0; to.wide && i < t->n; i++)
+        to.wide[i] = ids_get(c, i);
+    if (c->v)
+        munmap(c->v, t->cap * sizeof *c->v);
+    *c = to;
+    return true;
+}
+
+static bool add_ids(struct table *t, struct ids *c, const uint32_t *ids, size_t n)
+{
+    uint32_t bits = 0;
+
+    if (!c->v && !c->wide && stays_same(t, &c->same, ids, n))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        bits |= ids[i];
+    if (!c->wide && (!c->v || bits > UINT16_MAX) && !widen_ids(t, c, bits | c->same))
+        return false;
+    for (size_t i = 0; c->v && i < n; i++)
+        c->v[t->n + i] = (uint16_t)ids[i];
+    if (c->wide)
+        memcpy(c->wide + t->n, ids, n * sizeof *ids);
+    return true;
+}
+
+/* The memory of a new column is 0: success. */
+static bool add_errors(struct table *t, const uint16_t *errors, size_t n)
+{
+    uint16_t any = 0;
+
+    for (size_t i = 0; i < n; i++)
+        any |= errors[i];
+    if (!t->error && any)
+        t->error = new_column(t, sizeof *t->error);
+    if (t->error)
+        memcpy(t->error + t->n, errors, n * sizeof *errors);
+    return t->error || !any;
+}
+
+bool table_add(struct table *t, const struct table_rows *r)
+{
+    size_t n = r->n;
+
+    if (!ready_for(t, n))
+        return false;
+    memcpy(t->start + t->n, r->start, n * sizeof *t->start);
+    memcpy(t->object + t->n, r->object, n * sizeof *t->object);
+    if (!add_ids(t, &t->thread, r->thread, n) || !add_ids(t, &t->place, r->place, n) ||
+        !add_packed(t, &t->dur, r->dur, n) || !add_packed(t, &t->bytes, r->bytes, n) ||
+        !add_packed(t, &t->ttfb, r->ttfb, n) || !add_packed(t, &t->objects, r->objects, n) ||
+        !add_packed(t, &t->late, r->late, n) || !add_errors(t, r->error, n))
+        return false;
+    t->n += n;
+    return true;
+}
+
+/* -- rows of another table ------------------------------------------------------------------------
+ */
 
 /* Whether the first n values of `from` are all `same`. */
 static bool are_all(const struct packed *from, size_t n, uint32_t same)
@@ -259,40 +389,44 @@ static bool append_packed(struct table *t, struct packed *c, const struct packed
     if (from->n_wide == 0)
         return true;
     for (size_t i = 0; i < n; i++) {
-        if (is_wide(from->v[i]) &&
-            !table_add_wide(t, c, at + i, from->wide[from->v[i] - PACKED_WIDE_BASE]))
+        if (is_wide(from->v[i]) && !put_wide(c, at + i, from->wide[from->v[i] - PACKED_WIDE_BASE]))
             return false;
     }
     return true;
 }
 
-bool table_append(struct table *t, const struct table *from, const uint32_t *places,
-                  const uint16_t *errors)
+/* Rows of `from` without an error stay 0 in a column that is new. */
+static bool append_errors(struct table *t, const struct table *from, const uint16_t *map)
+{
+    if (!t->error && !from->error)
+        return true;
+    if (!t->error)
+        t->error = new_column(t, sizeof *t->error);
+    for (size_t i = 0; t->error && i < from->n; i++)
+        t->error[t->n + i] = map[table_error(from, i)];
+    return t->error != NULL;
+}
+
+bool table_append(struct table *t, const struct table *from, const uint32_t *threads,
+                  const uint32_t *places, const uint16_t *errors)
 {
     struct packed *packed[N_PACKED], *from_packed[N_PACKED];
-    size_t at = t->n, n = from->n;
+    size_t n = from->n;
 
     if (n == 0)
         return true;
-    if (!table_reserve(t, n))
+    if (!ready_for(t, n))
         return false;
-    memcpy(t->start + at, from->start, n * sizeof *t->start);
-    memcpy(t->object + at, from->object, n * sizeof *t->object);
-    memcpy(t->thread + at, from->thread, n * sizeof *t->thread);
-    for (size_t i = 0; i < n; i++)
-        t->place[at + i] = places[from->place[i]];
+    memcpy(t->start + t->n, from->start, n * sizeof *t->start);
+    memcpy(t->object + t->n, from->object, n * sizeof *t->object);
     packed_of(t, packed);
     packed_of(from, from_packed);
     for (size_t i = 0; i < N_PACKED; i++)
         if (!append_packed(t, packed[i], from_packed[i], n))
             return false;
-    for (size_t i = 0; (t->error || from->error) && i < n; i++) {
-        uint16_t error = errors[table_error(from, i)];
-        if (t->error)
-            t->error[at + i] = error;
-        else if (error && !table_add_error(t, at + i, error))
-            return false;
-    }
+    if (!add_ids(t, &t->thread, threads, n) || !add_ids(t, &t->place, places, n) ||
+        !append_errors(t, from, errors))
+        return false;
     t->n += n;
     return true;
 }
@@ -307,14 +441,22 @@ void table_clear(struct table *t)
         packed[i]->n_wide = 0;
 }
 
+static void move_id(struct ids *c, size_t to, size_t from)
+{
+    if (c->v != NULL)
+        c->v[to] = c->v[from];
+    else if (c->wide != NULL)
+        c->wide[to] = c->wide[from];
+}
+
 void table_move_row(struct table *t, size_t to, size_t from)
 {
     struct packed *packed[N_PACKED];
 
     t->start[to] = t->start[from];
     t->object[to] = t->object[from];
-    t->thread[to] = t->thread[from];
-    t->place[to] = t->place[from];
+    move_id(&t->thread, to, from);
+    move_id(&t->place, to, from);
     if (t->error)
         t->error[to] = t->error[from];
     packed_of(t, packed);

@@ -94,7 +94,8 @@ static bool on_seam_header(void *ctx, const char *line, size_t n, uint64_t line_
 static bool join_seam(struct worker *w, struct unit *u)
 {
     struct reader *r = w->reader;
-    struct unit seam = {.head = true, .layout = r->layout, .has_layout = r->has_layout};
+    struct unit seam = {
+        .head = true, .position = u->start, .layout = r->layout, .has_layout = r->has_layout};
     struct worker v = *w; /* the unit's own parser may be in the middle of its text */
     struct text text = r->seam.carry;
     size_t used = 0;
@@ -371,6 +372,7 @@ bool recfile_read(const char *path, const struct recfile_options *options,
     if (zsource_open(&r.source, path, &r.error)) {
         r.n_threads = choose_threads(&r);
         r.max_ahead = r.n_threads + 2;
+        info->n_file_bytes = r.source.seekable ? r.source.size : 0;
         r.ahead = calloc(r.max_ahead, sizeof(struct unit *));
         pthread_mutex_init(&r.lock, NULL);
         pthread_cond_init(&r.changed, NULL);

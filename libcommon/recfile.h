@@ -91,7 +91,8 @@ extern const char *const recfile_drop_names[N_DROPS];
 struct recfile_info {
     int generation;
     bool compressed;
-    uint64_t n_file_bytes; /* as stored */
+    uint64_t n_file_bytes; /* as stored; while a pipe is read, 0 */
+    uint64_t n_done_bytes; /* of these, as far as rows have been committed */
     uint64_t n_text_bytes;
     uint64_t n_frames, n_skippable_frames;
     uint64_t n_rows; /* handed out */

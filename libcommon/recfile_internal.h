@@ -34,6 +34,7 @@ struct seam {
 struct unit {
     uint64_t index;
     uint64_t start, end; /* bytes of the file */
+    uint64_t position;   /* read so far */
     uint64_t text_bound; /* of each of its frames; 0: not known */
     bool is_last;
     bool head;    /* its predecessors are committed, and so is the seam */

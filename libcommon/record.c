@@ -18,12 +18,3 @@ const char *const record_column_names[N_COLUMNS] = {
     [COL_CAT] = "cat",
     [COL_INTENDED] = "intended",
 };
-
-int64_t record_ttfb_ns(const struct record *r)
-{
-    if (r->last_byte_ns != RECORD_NO_TIME)
-        return r->end_ns - r->last_byte_ns;
-    if (r->first_byte_ns != RECORD_NO_TIME)
-        return r->first_byte_ns - r->start_ns;
-    return RECORD_NO_TIME;
-}

@@ -59,6 +59,13 @@ extern const char *const record_column_names[N_COLUMNS];
 
 /* Time to first byte in ns: end - last_byte, else first_byte - start, else RECORD_NO_TIME
  * (capture-format.md, below "Columns"). */
-int64_t record_ttfb_ns(const struct record *r);
+static inline int64_t record_ttfb_ns(const struct record *r)
+{
+    if (r->last_byte_ns != RECORD_NO_TIME)
+        return r->end_ns - r->last_byte_ns;
+    if (r->first_byte_ns != RECORD_NO_TIME)
+        return r->first_byte_ns - r->start_ns;
+    return RECORD_NO_TIME;
+}
 
 #endif

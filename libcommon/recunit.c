@@ -96,6 +96,7 @@ bool recunit_add_sink(struct reader *r, struct unit *u)
 
 bool recunit_commit_sink(struct reader *r, struct unit *u, size_t i)
 {
+    r->info->n_done_bytes = u->position;
     return r->sink->unit_commit(r->sink->ctx, u->sinks[i], r->input, &u->error) ||
            recunit_fail(u, "out of memory");
 }
@@ -395,6 +396,7 @@ bool recunit_run(struct worker *w)
         size_t n = n_carry + result->n;
         xxh64_add(&w->checksum, text + n_carry, result->n);
         u->n_text_bytes += result->n;
+        u->position = result->position;
         end = chunks_is_last(result);
         go_on = feed(w, text, n, u->is_last && result->event == ZEVENT_END, &n_carry);
         carry = text + n - n_carry;

@@ -87,7 +87,7 @@ static void test_values(void **state)
     assert_int_equal(packed_get(&t->bytes, 2), 4026531840);
     assert_int_equal(packed_get(&t->ttfb, 1), 500000000);
     assert_int_equal(packed_get(&t->ttfb, 2), -1000000000);
-    assert_int_equal(d.threads[t->thread[1]], UINT32_MAX);
+    assert_int_equal(d.threads[table_thread(t, 1)], UINT32_MAX);
     assert_true(t->object[0] == t->object[1] && t->object[0] != 0);
     assert_int_equal(t->object[2], 0);
     assert_int_equal(t->error[0], 0);
@@ -177,7 +177,7 @@ static void test_threads(void **state)
     assert_true(load(&d, texts, 2, NULL, &e));
     assert_int_equal(d.n_threads, 4);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(d.threads[d.tables[0].thread[i]], expected[i]);
+        assert_int_equal(d.threads[table_thread(&d.tables[0], i)], expected[i]);
     dataset_free(&d);
     assert_false(load(&d, over, 2, NULL, &e));
     assert_non_null(strstr(e.msg, "thread numbers past 4294967295"));

@@ -52,10 +52,10 @@ static void made_init(struct made *m, size_t n)
     m->t.bytes.v = calloc(n, sizeof *m->t.bytes.v);
     m->t.ttfb.v = calloc(n, sizeof *m->t.ttfb.v);
     m->t.objects.v = calloc(n, sizeof *m->t.objects.v);
-    m->t.place = calloc(n, sizeof *m->t.place);
+    m->t.place.v = calloc(n, sizeof *m->t.place.v);
     m->t.error = calloc(n, sizeof *m->t.error);
     assert_true(m->t.start && m->t.dur.v && m->t.dur.wide && m->t.bytes.v && m->t.ttfb.v &&
-                m->t.objects.v && m->t.place && m->t.error);
+                m->t.objects.v && m->t.place.v && m->t.error);
 }
 
 static void made_fini(struct made *m)
@@ -66,7 +66,7 @@ static void made_fini(struct made *m)
     free(m->t.bytes.v);
     free(m->t.ttfb.v);
     free(m->t.objects.v);
-    free(m->t.place);
+    free(m->t.place.v);
     free(m->t.error);
 }
 
@@ -96,7 +96,7 @@ static void make(struct made *m)
         m->t.bytes.v[i] = (uint32_t)(uniform() * 100000);
         m->t.ttfb.v[i] = uniform() < .1 ? PACKED_NONE : (uint32_t)((double)ns * .3);
         m->t.objects.v[i] = 1 + (uint32_t)(uniform() * 3);
-        m->t.place[i] = uniform() < .4;
+        m->t.place.v[i] = uniform() < .4;
         m->t.error[i] = uniform() < .02;
     }
 }
@@ -371,7 +371,7 @@ static void test_hosts(void **state)
     m.t.dur.n_wide = 0;
     for (size_t i = 0; i < N; i++) { /* round robin, the second host twice as slow */
         m.t.start[i] = START_NS + (int64_t)i * 600000;
-        m.t.place[i] = i % 2;
+        m.t.place.v[i] = i % 2;
         m.t.error[i] = 0;
         set_duration(&m, i, 2000000 * (1 + (int64_t)(i % 2)) + (int64_t)(uniform() * 100000));
     }

@@ -40,9 +40,17 @@ static int64_t value(size_t i, size_t until, int64_t usual, bool optional)
     }
 }
 
-static struct table_row row_at(size_t i, size_t until)
+/* One request, as it is to come out of a table. */
+struct request {
+    int64_t start, dur, bytes, ttfb, objects, late;
+    uint64_t object;
+    uint32_t thread, place;
+    uint16_t error;
+};
+
+static struct request request_at(size_t i, size_t until)
 {
-    return (struct table_row){
+    return (struct request){
         .start = (int64_t)i * 1000,
         .dur = value(i, until, 7, false),
         .bytes = value(i, until, (int64_t)PACKED_WIDE_BASE + 5, false),
@@ -50,10 +58,25 @@ static struct table_row row_at(size_t i, size_t until)
         .objects = value(i, until, 1, false),
         .late = value(i, until, RECORD_NO_TIME, true),
         .object = i * 31,
-        .thread = (uint32_t)(i % 7),
-        .place = (uint32_t)(i % 3),
+        .thread = (uint32_t)(i % 7 + (i < 3 * until ? 0 : UINT16_MAX)),
+        .place = i < until ? 2 : (uint32_t)(i % 3),
         .error = i < until ? 0 : (uint16_t)next_random(3),
     };
+}
+
+static void put(struct table_rows *to, const struct request *r)
+{
+    size_t i = to->n++;
+    to->start[i] = r->start;
+    to->dur[i] = r->dur;
+    to->bytes[i] = r->bytes;
+    to->ttfb[i] = r->ttfb;
+    to->objects[i] = r->objects;
+    to->late[i] = r->late;
+    to->object[i] = r->object;
+    to->thread[i] = r->thread;
+    to->place[i] = r->place;
+    to->error[i] = r->error;
 }
 
 static void assert_packed(const struct packed *c, size_t i, int64_t want, bool optional)
@@ -63,12 +86,12 @@ static void assert_packed(const struct packed *c, size_t i, int64_t want, bool o
         assert_int_equal(packed_get(c, i), want);
 }
 
-static void assert_row(const struct table *t, size_t i, const struct table_row *want)
+static void assert_row(const struct table *t, size_t i, const struct request *want)
 {
     assert_int_equal(t->start[i], want->start);
     assert_int_equal(t->object[i], want->object);
-    assert_int_equal(t->thread[i], want->thread);
-    assert_int_equal(t->place[i], want->place);
+    assert_int_equal(table_thread(t, i), want->thread);
+    assert_int_equal(table_place(t, i), want->place);
     assert_int_equal(table_error(t, i), want->error);
     assert_packed(&t->dur, i, want->dur, false);
     assert_packed(&t->bytes, i, want->bytes, false);
@@ -77,22 +100,45 @@ static void assert_row(const struct table *t, size_t i, const struct table_row *
     assert_packed(&t->late, i, want->late, true);
 }
 
-/* Rows are added to a part, and parts put behind each other, as when a capture is read. */
+/* Appends a part to a table, thread by thread and place by place. */
+static bool append(struct table *all, const struct table *part)
+{
+    const uint16_t errors[] = {0, 1, 2};
+    uint32_t *threads = calloc(part->n, sizeof *threads), *places = calloc(part->n, sizeof *places);
+    assert_true(threads && places);
+    for (size_t i = 0; i < part->n; i++) {
+        threads[i] = table_thread(part, i);
+        places[i] = table_place(part, i);
+    }
+    bool ok = table_append(all, part, threads, places, errors);
+    free(threads);
+    free(places);
+    return ok;
+}
+
+/* Rows are added to a part in blocks of several sizes, and parts put behind each other, as when a
+ * capture is read. */
 static void check(size_t until, size_t part_rows)
 {
-    const uint32_t places[] = {0, 1, 2};
-    const uint16_t errors[] = {0, 1, 2};
-    struct table_row *want = calloc(N, sizeof *want);
+    struct request *want = calloc(N, sizeof *want);
+    struct table_rows block = {0};
     struct table all, part;
     assert_non_null(want);
     assert_true(table_init(&all, 0, N / 4) && table_init(&part, 0, 4096));
     seed = until + part_rows;
     for (size_t i = 0; i < N; i++) {
-        want[i] = row_at(i, until);
-        assert_true(table_reserve(&part, 1) && table_add(&part, &want[i]));
-        assert_row(&part, part.n - 1, &want[i]);
-        if (part.n == part_rows || i + 1 == N) {
-            assert_true(table_append(&all, &part, places, errors));
+        want[i] = request_at(i, until);
+        put(&block, &want[i]);
+        bool ends_part = part.n + block.n == part_rows || i + 1 == N;
+        if (ends_part || block.n == 1 + part.n % TABLE_BLOCK_ROWS) {
+            assert_true(table_add(&part, &block));
+            for (size_t k = 0; k < block.n; k++)
+                assert_row(&part, part.n - 1 - k, &want[i - k]);
+            block.n = 0;
+        }
+        if (ends_part) {
+            table_expect(&all, i % 3 ? 2 * i : 40 * N);
+            assert_true(append(&all, &part));
             table_clear(&part);
         }
     }
@@ -129,11 +175,16 @@ static void test_columns_of_one_value(void **state)
     struct table t;
     assert_true(table_init(&t, 0, 4096));
     for (size_t i = 0; i < N; i++) {
-        struct table_row r = row_at(i, N);
+        struct table_rows block = {0};
+        struct request r = request_at(i, N);
         r.bytes = 4096;
-        assert_true(table_reserve(&t, 1) && table_add(&t, &r));
+        put(&block, &r);
+        assert_true(table_add(&t, &block));
     }
     assert_true(t.dur.v == NULL && t.bytes.v == NULL && t.ttfb.v == NULL && t.objects.v == NULL);
+    assert_true(t.place.v == NULL && t.place.wide == NULL);
+    assert_int_equal(table_place(&t, N - 1), 2);
+    assert_true(t.thread.v != NULL && t.thread.wide == NULL);
     assert_null(t.error);
     assert_true(packed_has_none(&t.ttfb) && packed_has_none(&t.late));
     assert_false(packed_has_none(&t.bytes));
