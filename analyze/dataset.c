@@ -204,14 +204,23 @@ static uint32_t thread_index(struct loader *l, uint32_t number)
     return l->far_threads[id] = new_thread(l->d, number);
 }
 
-/* The table of an operation, made when its first row comes. NULL: out of memory. */
-static struct table *table_of(struct loader *l, uint32_t op)
+/* Rows that a table which has n will have in the end: as many as the input goes on to give, or,
+ * where its size is not known, a few more. */
+static size_t expected_rows(const struct recfile_info *info, size_t n)
+{
+    if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
+        return n + n / 4;
+    return (size_t)((double)n * (double)info->n_file_bytes / (double)info->n_done_bytes * .95);
+}
+
+/* The table of an operation, made when its first n rows come. NULL: out of memory. */
+static struct table *table_of(struct loader *l, uint32_t op, size_t n)
 {
     struct dataset *d = l->d;
 
     if (l->table_of_op[op] == INTERN_NONE) {
         if (!more(&d->tables, d->n_tables, sizeof *d->tables) ||
-            !table_init(&d->tables[d->n_tables], op, TABLE_MANY_ROWS))
+            !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, n)))
             return NULL;
         l->table_of_op[op] = (uint32_t)d->n_tables++;
     }
@@ -244,15 +253,6 @@ static bool index_rows(struct loader *l, const struct dataset_unit *u, const str
     return true;
 }
 
-/* Rows that a table which has n will have in the end: as many as the input goes on to give, or,
- * where its size is not known, a few more. */
-static size_t expected_rows(const struct recfile_info *info, size_t n)
-{
-    if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
-        return n + n / 4;
-    return (size_t)((double)n * (double)info->n_file_bytes / (double)info->n_done_bytes * .95);
-}
-
 static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, struct err *e)
 {
     struct dataset_unit_part *part = &u->parts[op];
@@ -267,7 +267,7 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     span->n += part->span.n;
     if (part->rows.n == 0)
         return true;
-    struct table *t = table_of(l, u->ops_global[op]);
+    struct table *t = table_of(l, u->ops_global[op], part->rows.n);
     if (!t || !index_rows(l, u, &part->rows, e))
         return no_memory(e);
     table_expect(t, expected_rows(&l->in->info, t->n + part->rows.n));

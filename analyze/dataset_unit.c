@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Rows that a unit's tables have room for at first: as many as a unit usually holds. */
-#define UNIT_ROWS 65536
+#define UNIT_ROWS 32768
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
 

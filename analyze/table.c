@@ -117,23 +117,18 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
 
     memset(t, 0, sizeof *t);
     t->op = op;
+    t->cap = rows < MIN_ROWS ? MIN_ROWS : rows;
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
-    /* Where address space is limited, a smaller reservation will do: it can grow. */
-    for (; rows >= MIN_ROWS; rows /= 2) {
-        size_t n = columns_of(t, c), got = 0;
-        t->cap = rows;
-        while (got < n && (*c[got].p = reserve(rows, c[got].width)) != NULL)
-            got++;
-        if (got == n)
-            return true;
-        while (got--) {
-            munmap(*c[got].p, rows * c[got].width);
-            *c[got].p = NULL;
-        }
-    }
-    t->cap = 0;
+    size_t n = columns_of(t, c), got = 0;
+    while (got < n && (*c[got].p = reserve(t->cap, c[got].width)) != NULL)
+        got++;
+    if (got == n)
+        return true;
+    while (got--)
+        munmap(*c[got].p, t->cap * c[got].width);
+    memset(t, 0, sizeof *t);
     return false;
 }
 
@@ -151,23 +146,35 @@ void table_fini(struct table *t)
     memset(t, 0, sizeof *t);
 }
 
-/* More address space for all columns; pages move, their content does not. */
-static bool enlarge(struct table *t)
+/* Pages move to the new place, as a rule. */
+static void move_column(struct column c, void *to, size_t cap, size_t n)
+{
+    size_t bytes = cap * c.width;
+
+    if (mremap(*c.p, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+        memcpy(to, *c.p, n * c.width);
+        munmap(*c.p, bytes);
+    }
+    *c.p = to;
+}
+
+/* More address space for all columns. */
+static bool enlarge(struct table *t, size_t cap)
 {
     struct column c[MAX_COLUMNS];
-    size_t n = columns_of(t, c);
+    void *to[MAX_COLUMNS];
+    size_t n = columns_of(t, c), got = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        void *p = mremap(*c[i].p, t->cap * c[i].width, 2 * t->cap * c[i].width, MREMAP_MAYMOVE);
-        if (p == MAP_FAILED) {
-            /* Back to one size for all, so that table_fini finds them. */
-            while (i--)
-                mremap(*c[i].p, 2 * t->cap * c[i].width, t->cap * c[i].width, 0);
-            return false;
-        }
-        *c[i].p = p;
-    }
-    t->cap *= 2;
+    while (got < n && (to[got] = reserve(cap, c[got].width)) != NULL)
+        got++;
+    for (size_t i = 0; i < got; i++)
+        if (got < n)
+            munmap(to[i], cap * c[i].width);
+        else
+            move_column(c[i], to[i], t->cap, t->n);
+    if (got < n)
+        return false;
+    t->cap = cap;
     return true;
 }
 
@@ -181,9 +188,8 @@ static bool ready_for(struct table *t, size_t rows)
         return true;
     if (want > UINT32_MAX)
         return false;
-    while (want > t->cap)
-        if (!enlarge(t))
-            return false;
+    if (want > t->cap && !enlarge(t, 2 * want))
+        return false;
     size_t step = want < STEP_ROWS ? want : STEP_ROWS;
     size_t ready = want + step < t->cap ? want + step : t->cap;
     size_t n = columns_of(t, c);

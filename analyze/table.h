@@ -1,6 +1,6 @@
 /* The columns of one operation type: adding, moving and dropping rows (struct table is in
- * dataset.h). Columns are reserved address space that is touched as rows come, so that they never
- * move or are copied. */
+ * dataset.h). Columns are reserved address space that is touched as rows come; where it gets short,
+ * their pages move, and nothing is copied. */
 #ifndef S3_TABLE_H
 #define S3_TABLE_H
 
@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Of a table whose size is not known beforehand: address space, not memory. */
-#define TABLE_MANY_ROWS ((size_t)1 << 27)
 
 #define TABLE_BLOCK_ROWS 128
 

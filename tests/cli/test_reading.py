@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import random
+import resource
 import unittest
 
 import capgen
@@ -10,6 +11,7 @@ import oracle
 import zstd
 from capgen import Shape, frames, lines, row, simulate, steady, text
 from expect import ReportTest, figures
+from harness import BUILD, capture, run
 from oracle import SECOND, Analysis, parse_time
 
 HEADER = '\t'.join(capgen.COLUMNS[4])
@@ -374,6 +376,24 @@ class BadInput(ReportTest):
         self.assertEqual(self.analyze(wide).json['n_rows'], 50)
         wider = zstd.frame(data[:1000], data[1000:], window_log=28)
         self.assertIn('window', self.fails(wider))
+
+
+class AddressSpace(unittest.TestCase):
+    """Batch systems limit it (ulimit -v): little is taken for a small capture."""
+
+    def test_limited(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
+
+        for name in 'mixed-3hosts', 'edge-errors':
+            command = 's3analyze', 'analyze', '--json', capture(name)
+            limited = run(*command, preexec_fn=limit)
+            self.assertEqual((limited.status, limited.err), (0, ''))
+            self.assertEqual(limited.raw, run(*command).raw)
+
+
+if '-fsanitize' in (BUILD / 'flags').read_text():
+    del AddressSpace  # sanitizers take terabytes of it
 
 
 if __name__ == '__main__':
