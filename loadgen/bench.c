@@ -7,6 +7,7 @@
 #include "sibling.h"
 #include "units.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,11 +18,19 @@
 
 #define CLEAN_PASSES 3
 
+#define TICK_MS 100
+
+static bool interrupted(const struct bench *b)
+{
+    return atomic_load(&b->signals.n) > 0;
+}
+
 /* --- The bucket ---------------------------------------------------------------------------------
  */
 
 static bool confirm(struct bench *b, struct err *e)
 {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char answer[16] = "";
 
     if (b->o->yes)
@@ -30,6 +39,10 @@ static bool confirm(struct bench *b, struct err *e)
         return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
                        b->o->bucket);
     fprintf(stderr, "Delete all that bucket '%s' holds? Type yes: ", b->o->bucket);
+    /* Signals go to a thread of their own and end no read. */
+    while (poll(&input, 1, TICK_MS) == 0)
+        if (interrupted(b))
+            return err_set(e, "interrupted");
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
         return err_set(e, "nothing was deleted");
     return true;
@@ -60,11 +73,6 @@ static bool check_content(struct bench *b, struct err *e)
 
 /* --- Phases -------------------------------------------------------------------------------------
  */
-
-static bool interrupted(const struct bench *b)
-{
-    return atomic_load(&b->signals.n) > 0;
-}
 
 /* CPU of the busiest loop since it was last asked for, in percent of the time. */
 static double cpu_pct(struct bench *b, int64_t now_ns)
@@ -382,9 +390,11 @@ static void report(struct bench *b)
         return;
     }
     const struct recorder_counts *c = &b->summary.counts;
-    printf("%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
-           units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
-           units_duration(b->summary.bench_ns).s, b->run_id, (unsigned long long)b->engine.seed);
+    if (b->summary.bench_ns > 0)
+        printf("%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
+               units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
+               units_duration(b->summary.bench_ns).s, b->run_id,
+               (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL)
         return;
     printf("Capture: %s\n", b->path);
@@ -426,7 +436,7 @@ static int run(struct bench *b)
     int status = ok && closed && cleaned ? EXIT_DONE : EXIT_FAILED;
     if (b->has_crew)
         warn(b);
-    if (b->has_crew && b->summary.bench_ns > 0)
+    if (b->has_crew)
         report(b);
     bool stopped = interrupted(b);
     if (!ok && !(stopped && strcmp(e.msg, "interrupted") == 0))

@@ -11,6 +11,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Open beside connections: standard streams, the capture, those of epoll and events. */
+#define OTHER_DESCRIPTORS 16
+
+/* Of a connection that stays with libcurl, which wakes itself up through two more. */
+#define TLS_DESCRIPTORS 3
+
 /* Digits and letters without those that are read for others. */
 static bool random_name(char *name, size_t n, struct err *e)
 {
@@ -99,21 +105,30 @@ static bool init_engine(struct bench *b, struct err *e)
     return b->has_engine;
 }
 
-/* A descriptor for each worker and some more: as many as we may have. */
-static void raise_descriptor_limit(void)
+/* Raises the limit of descriptors as far as we may. False: it cannot be enough. */
+static bool raise_descriptor_limit(const struct options *o, struct err *e)
 {
+    rlim_t needed = (rlim_t)o->n_workers * (o->tls ? TLS_DESCRIPTORS : 1) + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur >= needed ||
+           err_set(e,
+                   "--concurrent %lld needs %llu open files at least, and the system allows %llu "
+                   "(ulimit -n)",
+                   (long long)o->n_workers, (unsigned long long)needed,
+                   (unsigned long long)limit.rlim_cur);
 }
 
 bool bench_set_up(struct bench *b, struct err *e)
 {
-    raise_descriptor_limit();
     b->fd = -1;
+    b->event = -1;
+    if (!raise_descriptor_limit(b->o, e))
+        return false;
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->event < 0)
         return err_errno(e, errno, "cannot make an eventfd");

@@ -13,10 +13,13 @@ static const char VERSIONING[] = "<VersioningConfiguration "
 static bool set_versioning(struct control *c, struct err *e)
 {
     struct worker_result r;
+    struct err cause = {""};
     const struct s3op op = {
         .kind = S3OP_BUCKET_VERSIONING, .body = VERSIONING, .n_body = sizeof VERSIONING - 1};
 
-    return control_run(c, &op, &r, e);
+    return control_run(c, &op, &r, &cause) ||
+           err_set(e, "cannot switch on versions in bucket '%s': %s",
+                   c->loop.engine->op_style.bucket, cause.msg);
 }
 
 static bool create(struct control *c, const struct s3op_style *style, struct err *e)
@@ -170,7 +173,8 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         };
         if (!control_run(c, &op, &r, e))
             return false;
-        more = r.xml->is_truncated;
+        /* A server that does not know start-after gives the first page for ever. */
+        more = r.xml->is_truncated && strcmp(after, n.last) != 0;
     }
     content->n_foreign = n.content.n_foreign;
     content->more_foreign = more;

@@ -79,6 +79,8 @@ static bool set_up(struct conn *c, const struct conn_style *style, const char *a
     ok = ok && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+    /* A name server that does not answer must not hold up a connection that is given up. */
+    ok = ok && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
     /* Else https would negotiate HTTP/2. */
     ok =

@@ -3,6 +3,7 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -302,8 +303,8 @@ static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t n
     struct timespec t = {wait_ns / CLOCK_NS_PER_S, wait_ns % CLOCK_NS_PER_S};
 
     int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, due_ns == CLOCK_NEVER ? NULL : &t, NULL);
-    if (n < 0 && errno == ENOSYS) {
-        /* Linux before 5.11 counts in ms. */
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
+        /* Linux before 5.11, or a container that does not know the call, counts in ms. */
         int64_t ms = (wait_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
         ms = ms < 60000 ? ms : 60000;
         n = epoll_wait(l->epoll, events, EVENTS_MAX, due_ns == CLOCK_NEVER ? -1 : (int)ms);
@@ -347,6 +348,9 @@ static void ask_for_short_slices(void)
         uint64_t runtime_ns, deadline_ns, period_ns;
     } attributes = {.size = sizeof attributes, .runtime_ns = SLICE_NS};
 
+    /* Another policy was chosen for us. */
+    if (sched_getscheduler(0) != SCHED_OTHER)
+        return;
     attributes.nice = getpriority(PRIO_PROCESS, 0);
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

@@ -159,6 +159,25 @@ static bool take_secret(struct options *o, const char **field, const char *const
     return true;
 }
 
+static const char *const ACCESS_KEYS[] = {"S3LOAD_ACCESS_KEY", "WARP_ACCESS_KEY",
+                                          "AWS_ACCESS_KEY_ID", NULL};
+
+/* A token belongs to its keys: one that is set beside keys that are not used is not taken. */
+static bool take_token(struct options *o, struct err *e)
+{
+    static const char *const tokens[] = {"S3LOAD_SESSION_TOKEN", "WARP_SESSION_TOKEN",
+                                         "AWS_SESSION_TOKEN"};
+    const char *key = from_environment(ACCESS_KEYS);
+    bool ok = true;
+
+    for (size_t i = 0; ok && key != NULL && o->session_token == NULL; i++) {
+        ok = take_secret(o, &o->session_token, (const char *const[]){tokens[i], NULL}, e);
+        if (getenv(ACCESS_KEYS[i]) == key)
+            key = NULL;
+    }
+    return ok;
+}
+
 static void hide_environment(void)
 {
     static const char *const secrets[] = {
@@ -189,7 +208,7 @@ static bool is_true(const char *value, bool *flag, struct err *e)
 }
 
 /* AWS_ENDPOINT_URL_S3: [http[s]://]host[:port][/]. */
-static bool take_endpoint(struct options *o, const struct cli_args *args, struct err *e)
+static bool take_endpoint(struct options *o, bool tls_given, struct err *e)
 {
     const char *url = getenv("AWS_ENDPOINT_URL_S3");
 
@@ -204,7 +223,7 @@ static bool take_endpoint(struct options *o, const struct cli_args *args, struct
     if (!keep(o, copy, e))
         return false;
     o->hosts = copy;
-    if (https && !cli_given(args, "tls"))
+    if (https && !tls_given)
         o->tls = true;
     return true;
 }
@@ -224,26 +243,19 @@ static bool take_environment(struct options *o, const struct cli_args *args, str
         if (host != NULL)
             o->hosts = host;
         else
-            ok = take_endpoint(o, args, e);
+            ok = take_endpoint(o, tls != NULL || cli_given(args, "tls"), e);
     }
     if (region != NULL && !cli_given(args, "region"))
         o->region = region;
     if (ok && !cli_given(args, "access-key"))
-        ok = take_secret(o, &o->access_key,
-                         (const char *const[]){"S3LOAD_ACCESS_KEY", "WARP_ACCESS_KEY",
-                                               "AWS_ACCESS_KEY_ID", NULL},
-                         e);
+        ok = take_secret(o, &o->access_key, ACCESS_KEYS, e);
     if (ok && !cli_given(args, "secret-key"))
         ok = take_secret(o, &o->secret_key,
                          (const char *const[]){"S3LOAD_SECRET_KEY", "WARP_SECRET_KEY",
                                                "AWS_SECRET_ACCESS_KEY", NULL},
                          e);
-    /* A token belongs to its keys. */
     if (ok && !cli_given(args, "session-token") && !keys_given)
-        ok = take_secret(o, &o->session_token,
-                         (const char *const[]){"S3LOAD_SESSION_TOKEN", "WARP_SESSION_TOKEN",
-                                               "AWS_SESSION_TOKEN", NULL},
-                         e);
+        ok = take_token(o, e);
     hide_environment();
     return ok;
 }
@@ -330,6 +342,19 @@ static bool check_plain(const char *name, const char *value, struct err *e)
     return true;
 }
 
+/* What can be said of the hosts before they are used. */
+static bool check_hosts(const struct options *o, struct err *e)
+{
+    struct hosts hosts;
+    struct rng rng;
+
+    rng_init(&rng, 0, 0);
+    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, e))
+        return false;
+    hosts_fini(&hosts);
+    return true;
+}
+
 static bool check(struct options *o, struct err *e)
 {
     if (!check_plain("access key", o->access_key, e) ||
@@ -358,7 +383,7 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
         return err_set(e, "'%s' is no name of a bucket", o->bucket);
-    return check_syncstart(o, e);
+    return check_hosts(o, e) && check_syncstart(o, e);
 }
 
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)

@@ -14,9 +14,17 @@ static char *trim(char *s)
     return s;
 }
 
+static void forget(char **field)
+{
+    if (*field != NULL)
+        explicit_bzero(*field, strlen(*field));
+    free(*field);
+    *field = NULL;
+}
+
 static bool set(char **field, const char *value)
 {
-    free(*field);
+    forget(field);
     *field = strdup(value);
     return *field != NULL;
 }
@@ -87,6 +95,11 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
         return !required || err_errno(e, errno, "profile %s: cannot read '%s'", name, path);
     bool ok = read_section(p, f, name, &found) || err_errno(e, errno, "cannot read '%s'", path);
     fclose(f);
+    if (!ok) {
+        forget(&p->access_key);
+        forget(&p->secret_key);
+        forget(&p->session_token);
+    }
     if (ok && required && !found)
         return err_set(e, "there is no profile '%s' in '%s'", name, path);
     return ok;

@@ -12,7 +12,7 @@ struct profile {
 };
 
 /* Reads the section [name]. A file or section that is missing is an error if `required`, else
- * nothing is found. */
+ * nothing is found. On failure all is NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 
 #endif

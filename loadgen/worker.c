@@ -363,12 +363,9 @@ static void end_worker(struct worker *w)
     w->loop->n_active--;
 }
 
-static bool is_over(const struct worker *w, int64_t now_ns)
+static bool is_stopped(const struct worker *w)
 {
-    const struct loop *l = w->loop;
-
-    return atomic_load_explicit(&l->engine->stop, memory_order_relaxed) != ENGINE_RUN ||
-           now_ns >= l->phase->end_ns;
+    return atomic_load_explicit(&w->loop->engine->stop, memory_order_relaxed) != ENGINE_RUN;
 }
 
 /* The payload is digested: chooses a host and begins. */
@@ -409,13 +406,18 @@ static void launch(struct worker *w)
     start_sending(w);
 }
 
-/* Digests a piece of the payload; once all is done the request begins. */
+/* Digests a piece of the payload; once all is done the request begins, unless the run was stopped
+ * meanwhile. */
 void worker_prepare(struct worker *w)
 {
     bool hash = needs_hash(w);
     bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
     uint64_t n_body = s3op_n_body(&w->op);
 
+    if (w->state == WORKER_PREPARING && is_stopped(w)) {
+        end_worker(w);
+        return;
+    }
     if (hash || md5) {
         bool ok = true;
         if (n_body > 0)
@@ -444,6 +446,15 @@ static void begin(struct worker *w)
     worker_prepare(w);
 }
 
+/* When the open loop's request of that number is due; CLOCK_NEVER: in more years than time has. */
+static int64_t due_ns_of(const struct phase *phase, uint64_t ticket)
+{
+    double after_ns = (double)ticket * 1e9 / phase->rate;
+    double room_ns = (double)(CLOCK_NEVER - phase->start_ns);
+
+    return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
+}
+
 /* Gives the worker a due time, if it has none; false: it waits for it, or has ended. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
@@ -452,8 +463,7 @@ static bool is_due(struct worker *w, int64_t now_ns)
     if (phase->rate <= 0)
         return true;
     if (!w->has_ticket) {
-        uint64_t ticket = atomic_fetch_add(&phase->n_tickets, 1);
-        w->due_ns = phase->start_ns + (int64_t)((double)ticket * 1e9 / phase->rate);
+        w->due_ns = due_ns_of(phase, atomic_fetch_add(&phase->n_tickets, 1));
         w->has_ticket = true;
     }
     if (w->due_ns >= phase->end_ns) {
@@ -471,7 +481,7 @@ static void take(struct worker *w)
     struct phase *phase = w->loop->phase;
     int64_t now_ns = clock_now_ns();
 
-    if (is_over(w, now_ns)) {
+    if (is_stopped(w) || now_ns >= phase->end_ns) {
         end_worker(w);
         return;
     }

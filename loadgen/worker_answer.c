@@ -289,6 +289,16 @@ static bool feed(struct worker *w, const char *data, size_t n)
     }
 }
 
+/* Lets many bytes come before the next wakeup: only once the first byte is stamped, and only where
+ * it is known that so many will come. */
+static void expect_rest(struct worker *w)
+{
+    uint64_t rest = http1_rest(&w->http);
+
+    if (w->n_read > 0 && w->result.first_byte_ns != CLOCK_NEVER && rest != HTTP1_UNKNOWN)
+        conn_expect(w->conn, rest);
+}
+
 void worker_read(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -315,9 +325,7 @@ void worker_read(struct worker *w)
         if (!feed(w, l->buf, (size_t)n))
             return;
         n_read += (size_t)n;
-        /* Only now, with a byte of the body there, may it be waited for more. */
-        if (w->n_read > 0)
-            conn_expect(c, http1_rest(&w->http));
+        expect_rest(w);
     } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
     if (conn_must_drain(c))
         loop_again(l, w);

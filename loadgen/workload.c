@@ -59,6 +59,7 @@ void work_fini(struct work *k)
         strbuf_fini(&own->etags);
         strbuf_fini(&own->previous);
         strbuf_fini(&own->unfit);
+        free_object(&own->object);
     }
     free(k->own);
     pthread_mutex_destroy(&k->lock);

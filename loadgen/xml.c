@@ -9,13 +9,18 @@
 /* Deeper than any answer of S3. */
 #define DEPTH_MAX 32
 
-static const char *const ROOTS[] = {
-    [XML_ERROR] = "Error",
-    [XML_LIST] = "ListBucketResult",
-    [XML_VERSIONS] = "ListVersionsResult",
-    [XML_DELETED] = "DeleteResult",
-    [XML_INITIATE] = "InitiateMultipartUploadResult",
-    [XML_COMPLETE] = "CompleteMultipartUploadResult",
+/* Some servers name a list of versions after that of objects. */
+static const struct {
+    enum xml_root root;
+    const char *name;
+} ROOTS[] = {
+    {XML_ERROR, "Error"},
+    {XML_LIST, "ListBucketResult"},
+    {XML_VERSIONS, "ListVersionsResult"},
+    {XML_VERSIONS, "ListBucketVersionsResult"},
+    {XML_DELETED, "DeleteResult"},
+    {XML_INITIATE, "InitiateMultipartUploadResult"},
+    {XML_COMPLETE, "CompleteMultipartUploadResult"},
 };
 
 /* The elements below the roots that make entries. */
@@ -38,9 +43,9 @@ static void stop(struct xml *x)
 
 static enum xml_root root_of(const char *name)
 {
-    for (size_t i = XML_ERROR; i < sizeof ROOTS / sizeof *ROOTS; i++)
-        if (strcmp(name, ROOTS[i]) == 0)
-            return (enum xml_root)i;
+    for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++)
+        if (strcmp(name, ROOTS[i].name) == 0)
+            return ROOTS[i].root;
     return XML_OTHER;
 }
 

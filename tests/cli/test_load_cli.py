@@ -1,8 +1,13 @@
 """Options of s3load: credentials and where they must not show, TLS, virtual hosts, names of files."""
+import contextlib
 import datetime
 import os
 import pathlib
+import pty
+import resource
+import signal
 import subprocess
+import threading
 import time
 
 from harness import BUILD
@@ -65,7 +70,7 @@ class Secrets(LoadTest):
             self.assertIn("unknown option", r.err)
 
     def test_userinfo(self):
-        r = self.bare("put", "--host", f"http://user:{SECRET_KEY}@127.0.0.1:9000", status=1)
+        r = self.bare("put", "--host", f"http://user:{SECRET_KEY}@127.0.0.1:9000", status=2)
         self.assert_hidden(r.err)
         r = self.bare("put", status=2, env={
             "AWS_ENDPOINT_URL_S3": f"http://user:{SECRET_KEY}@127.0.0.1:9000"})
@@ -93,6 +98,26 @@ class Secrets(LoadTest):
         self.assertIn("no profile 'none'", r.err)
         self.bare("put", *SMALL, "--access-key", ACCESS_KEY, "--secret-key", SECRET_KEY,
                   env={**host, **wrong_aws})
+        # https of a variable that counts less than S3LOAD_TLS.
+        self.bare("put", *SMALL, env={**aws, "AWS_ENDPOINT_URL_S3": f"https://{self.server.hosts}",
+                                      "S3LOAD_TLS": "false"})
+
+    def test_token_belongs_to_its_keys(self):
+        self.start("--session-token", self.TOKEN)
+        host = {"S3LOAD_HOST": self.server.hosts}
+        ours = {"S3LOAD_ACCESS_KEY": ACCESS_KEY, "S3LOAD_SECRET_KEY": SECRET_KEY}
+        others = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+                  "AWS_SESSION_TOKEN": self.TOKEN}
+        credentials = self.tmp / ".aws" / "credentials"
+        credentials.parent.mkdir()
+        credentials.write_text(f"[default]\naws_access_key_id = {ACCESS_KEY}\n"
+                               f"aws_secret_access_key = {SECRET_KEY}\n")
+        with_token = {**ours, "S3LOAD_SESSION_TOKEN": self.TOKEN}
+        for env, status in ((others, 0), (with_token, 0), ({**others, **with_token}, 0),
+                            ({**others, **ours}, 1), ({"AWS_SESSION_TOKEN": self.TOKEN}, 1)):
+            with self.subTest(env=env):
+                r = self.bare("put", *SMALL, env={**host, **env}, status=status)
+                self.assertEqual("InvalidToken" in r.err, status == 1, r.err)
 
 
 class Connections(LoadTest):
@@ -234,6 +259,42 @@ class Options(LoadTest):
         for bad in ("25:00", "12", "2020-01-01T00:00:00Z", "noon"):
             self.s3load("put", "--syncstart", bad, *SMALL, status=2)
 
+    def test_clear_bucket_asks(self):
+        """Only "yes" deletes; an interrupt ends the question."""
+        self.start()
+        self.s3load("put", *SMALL, "--noclear", "--benchdata", "kept")
+        n = self.keys()
+        for answer, status in ((b"no\n", 1), (b"\x03", 130), (b"yes\n", 0)):
+            with self.subTest(answer=answer):
+                self.assertEqual(self.keys(), n)
+                pid, fd = pty.fork()
+                if pid == 0:
+                    os.chdir(self.tmp)
+                    os.execve(BUILD / "s3load",
+                              ["s3load", *self.argv("put", *SMALL, "--clear-bucket")],
+                              {**os.environ, **self.environment()})
+                late = threading.Timer(60, os.kill, (pid, signal.SIGKILL))
+                late.start()
+                said = b""
+                while b"Type yes:" not in said:
+                    said += os.read(fd, 4096)
+                os.write(fd, answer)
+                with contextlib.suppress(OSError):  # the end of a terminal
+                    while os.read(fd, 4096):
+                        pass
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), status)
+                late.cancel()
+                os.close(fd)
+        self.assertEqual(self.keys(), 0)
+
+    def test_descriptors(self):
+        """More connections than may be open at once are refused, not errors of the server."""
+        self.start()
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))}
+        r = self.s3load("put", *SMALL, "--concurrent", "64", status=1, **limit)
+        self.assertRegex(r.err, "allows 64 .ulimit -n.")
+        self.s3load("put", *SMALL, "--concurrent", "8", **limit)
+
     def test_wrong_usage(self):
         for options in (["--put-distrib", "1", "--delete-distrib", "2"], ["--concurrent", "0"],
                         ["--bucket", "a/b"], ["--verify", "-1"], ["operand"],
@@ -241,6 +302,6 @@ class Options(LoadTest):
             self.check_run("s3load", "mixed", *options, status=2, cwd=self.tmp,
                            env={"HOME": str(self.tmp)})
         self.check_run("s3load", "get", "--list-existing", "--verify", "1", status=2)
-        r = self.check_run("s3load", "put", "--host", "a{1...", status=1, cwd=self.tmp,
+        r = self.check_run("s3load", "put", "--host", "a{1...", status=2, cwd=self.tmp,
                            env={"HOME": str(self.tmp)})
         self.assertIn("range", r.err)

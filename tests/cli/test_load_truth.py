@@ -2,6 +2,7 @@
 import collections
 import os
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -48,7 +49,8 @@ class Truth(LoadTest):
             n_bytes = line["bytes_in"] if r.op == "PUT" else line["bytes_out"]
             self.assertEqual(r.bytes, int(n_bytes) if r.op in ("PUT", "GET") else 0)
             self.assertEqual(r.n_objects, sum(int(l["n_objects"]) for l in lines))
-            took = sum(int(l["queued_ns"]) - int(l["start_ns"]) for l in lines)
+            took = sum(max(int(l["queued_ns"]), int(l["last_ns"])) - int(l["start_ns"])
+                       for l in lines)
             offsets.append((r.duration - took) / MS)
             if r.op == "GET":
                 # The first byte was handed over before it was read here.
@@ -124,16 +126,25 @@ class Truth(LoadTest):
         for r in late:
             self.assertTrue(500 * MS <= r.duration < 700 * MS, r.duration)
 
+    def test_bodies_in_chunks(self):
+        """The length of a body in chunks is not known: its end is not waited for in vain."""
+        for command in ("get", "list"):
+            self.start("--fault", "chunked=1", "--fault", "op=GET,slow=8MiB:1")
+            _, c = self.load(command, "--objects", "3", "--obj.size", "300KiB", "--concurrent", "3",
+                             "--duration", "300ms", "--request-timeout", "2s")
+            self.assertEqual(c.errors(), [])
+            self.assert_as_logged(c)
+
     def test_open_loop_shows_a_stall(self):
         """A server that stands still for two seconds: response times tell, few are in flight."""
         self.start("--fault", "op=PUT,stall=500ms:2s")
-        _, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size", "1KiB",
-                         "--duration", "5s")
+        state, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size",
+                             "1KiB", "--duration", "5s")
         response = sorted(r.end - r.intended for r in c.rows)
         service = sorted(r.end - r.start for r in c.rows)
         self.assertGreater(response[int(len(response) * 0.8)], 100 * MS)
         self.assertLess(service[int(len(service) * 0.8)], 50 * MS)
-        self.assertEqual(len(c.rows), 500)
+        self.assertEqual(len(c.rows) + state["not_begun"], 500)
         # Due at fixed times, none skipped.
         due = sorted(r.intended for r in c.rows)
         self.assertTrue(all(abs(b - a - 10 * MS) < 1000 for a, b in zip(due, due[1:])))
@@ -144,6 +155,34 @@ class Truth(LoadTest):
         self.assertLess(requests["p99_ns"], 500 * MS)
         self.assertGreater(requests["response_time"]["p99_ns"], 1500 * MS)
         self.assertRegex(self.s3analyze("analyze", c.path).out, "(?i)response")
+
+    def test_rare_requests(self):
+        """Due times that lie beyond all time, as that of request 9500, are not taken for the past."""
+        if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 10000:
+            self.skipTest("so many files cannot be open")
+        self.start()
+        state, c = self.load("put", "--rate", "0.000001", "--concurrent", "9500", "--obj.size", "1",
+                             "--duration", "200ms")
+        self.assertEqual(len(c.rows), 1)
+        self.assertEqual(state["not_begun"], 0)
+
+    def test_scheduling_policy_is_kept(self):
+        self.start("--fault", "latency=1ms")
+        path = self.tmp / "batch.csv.zst"
+        p = subprocess.Popen([str(BUILD / "s3load"),
+                              *self.argv("put", "--obj.size", "1", "--duration", "1s",
+                                         "--benchdata", str(path))],
+                             env={**os.environ, **self.environment()}, cwd=self.tmp,
+                             stdout=subprocess.DEVNULL,
+                             preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_BATCH,
+                                                                      os.sched_param(0)))
+        time.sleep(0.5)
+        threads = [int(t) for t in os.listdir(f"/proc/{p.pid}/task")]
+        policies = {os.sched_getscheduler(t) for t in threads}
+        p.communicate()
+        self.assertEqual(p.returncode, 0)
+        self.assertGreater(len(threads), 2)
+        self.assertEqual(policies, {os.SCHED_BATCH})
 
     def test_idle_connections(self):
         """Those that the server closes meanwhile are noticed before they are used."""
@@ -213,14 +252,15 @@ class Truth(LoadTest):
 
 
 class Crashes(LoadTest):
-    def run_and(self, act, *options, path=None):
-        """Starts s3load put, calls act(process), waits; returns status, capture and stderr."""
+    def run_and(self, act, *options, command="put", path=None):
+        """Starts s3load, calls act(process), waits; returns status, capture and stderr."""
         path = path or self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
         p = subprocess.Popen([str(BUILD / "s3load"),
-                              *self.argv("put", "--obj.size", "1KiB", "--benchdata", str(path),
+                              *self.argv(command, "--obj.size", "1KiB", "--benchdata", str(path),
                                          *options)],
                              env={**os.environ, **self.environment()}, cwd=self.tmp,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(p.kill)
         act(p)
         out, err = p.communicate(timeout=60)
         return p.returncode, Capture(path) if path.exists() else None, err.decode()
@@ -268,6 +308,35 @@ class Crashes(LoadTest):
         self.assertEqual([r.error for r in c.errors()], ["interrupted"] * 4)
         self.assertIsNotNone(c.end)
         self.assertIn("may be left under", err)
+
+    def test_interrupt_while_preparing(self):
+        """The capture holds the uploads, and is named."""
+        self.start("--fault", "latency=1ms")
+        path = self.tmp / "c.csv.zst"
+        p = subprocess.Popen([str(BUILD / "s3load"),
+                              *self.argv("get", "--objects", "1000000", "--obj.size", "1KiB",
+                                         "--concurrent", "2", "--benchdata", str(path))],
+                             env={**os.environ, **self.environment()}, cwd=self.tmp,
+                             stdout=subprocess.PIPE)
+        self.addCleanup(p.kill)
+        time.sleep(1)
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.communicate(timeout=60)[0].decode(), f"Capture: {path}\n")
+        self.assertEqual(p.returncode, 130)
+        self.assertGreater(len(Capture(path).of("PUT")), 10)
+        self.assertEqual(self.keys(), 0)
+
+    def test_interrupt_while_digesting(self):
+        """A payload that takes minutes to be digested is not sent when the run was stopped."""
+        self.start()
+
+        def interrupt(p):
+            time.sleep(1)
+            p.send_signal(signal.SIGINT)
+        status, c, _ = self.run_and(interrupt, "--concurrent", "2", "--obj.size", "1TiB", "--md5")
+        self.assertEqual(status, 130)
+        self.assertEqual(c.rows, [])
+        self.assertEqual(c.end["end"], "signal")
 
     def test_full_disk(self):
         """A failed write of the capture ends the run at once; what was written can be read."""
@@ -347,18 +416,19 @@ class Crashes(LoadTest):
         self.assertGreater(len(alive), 100)
 
     def test_all_hosts_die(self):
-        self.start()
-
         def stop(p):
             time.sleep(0.7)
             self.server.process.kill()
-        begin = time.monotonic()
-        status, c, err = self.run_and(stop, "--concurrent", "4")
-        self.assertEqual(status, 1)
-        self.assertIn("no host can be connected to", err)
-        self.assertLess(time.monotonic() - begin, 15)
-        self.assertEqual(c.end["end"], "error")
-        self.assertTrue(c.errors())
+        for command, own in (("put", []), ("versioned", ["--objects", "20"])):
+            with self.subTest(command=command):
+                self.start()
+                begin = time.monotonic()
+                status, c, err = self.run_and(stop, "--concurrent", "4", *own, command=command)
+                self.assertEqual(status, 1, err)
+                self.assertIn("no host can be connected to", err)
+                self.assertLess(time.monotonic() - begin, 15)
+                self.assertEqual(c.end["end"], "error")
+                self.assertTrue(c.errors())
 
     def test_no_host_at_all(self):
         r = self.check_run("s3load", "put", "--host", "127.0.0.1:1", status=1, cwd=self.tmp,

@@ -98,6 +98,8 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
         return probability(value, &r->p_truncate, e);
     if (strcmp(key, "corrupt") == 0)
         return probability(value, &r->p_corrupt, e);
+    if (strcmp(key, "chunked") == 0)
+        return probability(value, &r->p_chunked, e);
 
     char *second = after_colon(value);
     if (strcmp(key, "stall") == 0) {
@@ -180,6 +182,7 @@ static void draw(struct fault_rule *r, int64_t now_ns, struct fault_plan *plan)
     plan->corrupt |= erand48(r->random) < r->p_corrupt;
     if (erand48(r->random) < r->p_slow)
         plan->bytes_per_s = r->slow_bytes_per_s;
+    plan->chunked |= erand48(r->random) < r->p_chunked;
 
     int64_t from_ns = r->first_ns + r->stall_at_ns;
     if (r->stall_ns > 0 && now_ns >= from_ns && now_ns < from_ns + r->stall_ns)

@@ -13,6 +13,7 @@
  * truncate=P   closes the connection in the middle of the body
  * corrupt=P    changes the byte in the middle of an object's body
  * slow=R:P     sends the body at R per second (1MiB)
+ * chunked=P    sends the body in chunks, not with its length
  *
  * All rules that apply to a request add up. Which requests are hit depends on the seed and on the
  * order in which they arrive, on nothing else. */
@@ -40,7 +41,7 @@ struct fault_rule {
     int64_t stall_at_ns, stall_ns;
     int64_t first_ns; /* CLOCK_MONOTONIC of its first request; 0: none yet */
     int fail_status;
-    double p_fail, p_reset, p_truncate, p_corrupt, p_slow;
+    double p_fail, p_reset, p_truncate, p_corrupt, p_slow, p_chunked;
     double slow_bytes_per_s;
     unsigned short random[3];
 };
@@ -56,7 +57,7 @@ struct fault_plan {
     int64_t latency_ns;
     int64_t stalled_until_ns; /* CLOCK_MONOTONIC; 0: not */
     int fail_status;          /* 0: not */
-    bool reset, truncate, corrupt;
+    bool reset, truncate, corrupt, chunked;
     double bytes_per_s; /* 0: as fast as can be */
 };
 

@@ -91,6 +91,8 @@ static ssize_t read_body(void *cls, uint64_t pos, char *out, size_t max)
     bool breaks = r->plan.reset || r->plan.truncate;
     size_t end = breaks ? middle : length;
 
+    if (pos >= length)
+        return MHD_CONTENT_READER_END_OF_STREAM;
     if (pos >= end) {
         if (r->plan.reset)
             reset(r);
@@ -128,8 +130,10 @@ static struct MHD_Response *make_response(struct server *s, struct request *r)
     if (sending == NULL)
         return NULL;
     *sending = (struct sending){r, s};
+    bool chunked = r->plan.chunked && length > 0 && !request_is(r, "HEAD");
+    uint64_t declared = chunked ? MHD_SIZE_UNKNOWN : length;
     struct MHD_Response *response =
-        MHD_create_response_from_callback(length, BLOCK_BYTES, read_body, sending, free);
+        MHD_create_response_from_callback(declared, BLOCK_BYTES, read_body, sending, free);
     if (response == NULL) {
         free(sending);
         return NULL;

@@ -131,6 +131,9 @@ static void test_versions(void **state)
     assert_string_equal(xml.next_key_marker, "k/2");
     assert_string_equal(xml.next_version_marker, "v2");
     assert_true(xml.is_truncated);
+    /* As gofakes3 names it. */
+    good("<ListBucketVersionsResult><Version><Key>k</Key></Version></ListBucketVersionsResult>",
+         XML_VERSIONS, "version 'k' 0 '' 0 '' ''\n");
 }
 
 static void test_deleted(void **state)
