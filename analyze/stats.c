@@ -1,6 +1,7 @@
 #include "stats.h"
 
 #include "stats_dist.h"
+#include "stats_internal.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
@@ -76,18 +77,6 @@ bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
     return true;
 }
 
-static struct stats_ci no_ci(double value, const char *why)
-{
-    return (struct stats_ci){.why = why,
-                             .value = value,
-                             .lo = -INFINITY,
-                             .hi = INFINITY,
-                             .lo90 = -INFINITY,
-                             .hi90 = INFINITY,
-                             .se = NAN,
-                             .df = NAN};
-}
-
 /* value +- t * se at both levels. */
 static bool t_limits(double value, double se, double df, size_t m, struct stats_ci *out,
                      struct err *e)
@@ -111,7 +100,7 @@ static bool t_limits(double value, double se, double df, size_t m, struct stats_
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e)
 {
-    *out = no_ci(mean, "");
+    *out = stats_no_ci(mean, "");
     if (n < STATS_MIN_SEGMENTS)
         out->why = "fewer than 20 segments";
     else if (n_requests < STATS_MIN_REQUESTS)
@@ -130,7 +119,7 @@ bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n
         n += n_requests[j];
         failed += errors[j];
     }
-    *out = no_ci(n > 0 ? (double)failed / (double)n : NAN, "");
+    *out = stats_no_ci(n > 0 ? (double)failed / (double)n : NAN, "");
     if (n_segments < STATS_MIN_SEGMENTS)
         out->why = "fewer than 20 segments";
     else if (n < STATS_MIN_REQUESTS)
@@ -169,6 +158,12 @@ bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
     return ok;
 }
 
+double stats_sort_median(double *v, size_t n)
+{
+    gsl_sort(v, 1, n);
+    return gsl_stats_median_from_sorted_data(v, 1, n);
+}
+
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
 {
     *n_stalls = 0;
@@ -178,8 +173,7 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
     if (sorted == NULL)
         return err_set(e, "out of memory");
     memcpy(sorted, x, n * sizeof *sorted);
-    gsl_sort(sorted, 1, n);
-    double median = gsl_stats_median_from_sorted_data(sorted, 1, n);
+    double median = stats_sort_median(sorted, n);
     while (*n_stalls < n && sorted[*n_stalls] < median / 2)
         ++*n_stalls;
     free(sorted);

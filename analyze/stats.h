@@ -104,9 +104,6 @@ struct stats_warmup {
 };
 bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct err *e);
 
-/* MSER-5's g(d) for a truncation of d fives (section 1d); 0 <= d, 5(d+5) <= n. */
-double stats_mser5(const double *x, size_t n, size_t d);
-
 /* Section 1e: change points. */
 #define STATS_MAX_SHIFTS 24
 
@@ -136,9 +133,6 @@ struct stats_ratio {
     uint64_t num, den;
 };
 
-/* "99.9" -> 999/1000. False: not a decimal number in (0, 100), or more than 15 digits. */
-bool stats_ratio_percent(const char *percent, struct stats_ratio *out);
-
 /* 1-based rank of the type-1 quantile of n >= 1 values: max(1, ceil(n p)), in 128-bit integers. */
 uint64_t stats_rank(uint64_t n, struct stats_ratio p);
 
@@ -148,9 +142,6 @@ uint64_t stats_binomial_quantile(double prob, uint64_t n, double p);
 /* Order statistics (l, u), 1-based, of n independent values whose p-quantile lies in [x_l, x_u)
  * with `level` confidence; l = 0: -inf, u = n + 1: +inf. */
 void stats_binomial_ranks(uint64_t n, double p, double level, uint64_t *l, uint64_t *u);
-
-/* Smallest n_e for which both limits of the 95 % CI are finite (6 for p50 .. 36887 for p99.99). */
-uint64_t stats_quantile_min_n(struct stats_ratio p);
 
 /* 1-based ranks of a CI's limits; 0: no limit on that side. */
 struct stats_ranks {
@@ -189,14 +180,9 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
                           struct err *e);
 
 /* Residual life: the x that solves sum min(d,x) / sum d = p, the p-quantile of the remaining time
- * of a request seen at a random instant. Durations are >= 0; NaN if their sum is 0. Linear in n.
- * False: out of memory. */
-bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, double *out,
-                         struct err *e);
-
-/* The same from a histogram of the durations and those of one bucket, so that they need not be in
- * one array: count[i] durations have hist_index i, and excess[i] is the sum of d - hist_lower(i)
- * over them (n_buckets of each). */
+ * of a request seen at a random instant; durations are >= 0. From a histogram and the durations of
+ * one bucket, so that they need not be in one array: count[i] durations have hist_index i, and
+ * excess[i] is the sum of d - hist_lower(i) over them (n_buckets of each). */
 struct stats_residual {
     size_t bucket;       /* whose durations decide; SIZE_MAX: the sum of all is 0 */
     uint64_t n_above;    /* durations in buckets above */
@@ -205,11 +191,9 @@ struct stats_residual {
 };
 void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
                          struct stats_ratio p, struct stats_residual *out);
-/* v[0..n-1]: the durations of the bucket. O(n log(width of the bucket)). */
+/* v[0..n-1]: the durations of the bucket. O(n log(width of the bucket)). NaN if the sum of all
+ * durations is 0. */
 double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n);
-
-/* sum min(d,x) / sum d, for x >= 0; NaN if the sum is 0. */
-double stats_residual_frac(const int64_t *d, size_t n, int64_t x);
 
 /* Correction for coordinated omission (--co-interval T): each latency v counts as v, v-T, v-2T ...
  * while >= T. Number of values after it (UINT64_MAX if more), and their type-1 quantile, exact
@@ -353,14 +337,11 @@ bool stats_gate_passes(const struct stats_gate *g);
 bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *code, struct err *e);
 
 /* Effect sizes of two samples, without p: Kolmogorov-Smirnov D = max |F_a - F_b| and
- * P(b < a) + P(b = a)/2. Both samples sorted ascending, not empty. */
+ * P(b < a) + P(b = a)/2. The samples, neither of them empty, are counts per bucket of two
+ * histograms with the same buckets. */
 struct stats_effect {
     double ks_d, p_b_less;
 };
-void stats_effect(const double *a, size_t n_a, const double *b, size_t n_b,
-                  struct stats_effect *out);
-
-/* The same from counts per bucket of two histograms with the same buckets. */
 void stats_effect_counts(const uint64_t *a, const uint64_t *b, size_t n_buckets,
                          struct stats_effect *out);
 
@@ -370,9 +351,6 @@ struct stats_center {
     double median, spread_frac;
 };
 bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e);
-
-/* Geometric mean; NaN unless all values are positive and n >= 1. */
-double stats_geomean(const double *values, size_t n);
 
 /* ---- Section 4: hosts ---- */
 
@@ -395,9 +373,6 @@ bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, doubl
 
 /* Jain's index of fairness, (sum x)^2 / (n sum x^2); NaN if all are 0. */
 double stats_jain(const double *x, size_t n);
-
-/* Coefficient of variation: standard deviation (n-1) over mean. NaN for n < 2. */
-double stats_cv(const double *x, size_t n);
 
 /* Robust z of each host's log rate, and whether it is an outlier (n >= 5, |z| > 3.5 and at least 10
  * % off the median). A rate that is not positive is one, with z = -inf, unless all are so. */

@@ -1,6 +1,7 @@
 #include "stats.h"
 
 #include "stats_dist.h"
+#include "stats_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,23 +146,7 @@ static double break_even(const struct stats_cmp *c, const struct stats_ci *a,
 static void cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
                        struct stats_noise noise, struct stats_cmp *out)
 {
-    *out = (struct stats_cmp){.why = "",
-                              .method = method,
-                              .n_a = 1,
-                              .n_b = 1,
-                              .noise = noise,
-                              .is_difference = method == STATS_DIFFERENCE,
-                              .theta = NAN,
-                              .lo = -INFINITY,
-                              .hi = INFINITY,
-                              .lo90 = -INFINITY,
-                              .hi90 = INFINITY,
-                              .p = NAN,
-                              .t = NAN,
-                              .se = NAN,
-                              .df = NAN,
-                              .sd = NAN,
-                              .break_even = NAN};
+    *out = stats_no_cmp(method, 1, 1, method == STATS_DIFFERENCE);
     if (noise.kind == STATS_NOISE_UNKNOWN)
         noise.sigma = 0;
     out->noise = noise;

@@ -2,6 +2,7 @@
 
 #include "exactdist.h"
 #include "stats_dist.h"
+#include "stats_internal.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -104,8 +105,7 @@ bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n
     for (size_t i = 0; i < n_a; i++)
         for (size_t j = 0; j < n_b; j++)
             diff[i * n_b + j] = b[j] - a[i];
-    gsl_sort(diff, 1, n);
-    out->shift = gsl_stats_median_from_sorted_data(diff, 1, n);
+    out->shift = stats_sort_median(diff, n);
     size_t k = u_quantile(.025, n_a, n_b, cdf), k90 = u_quantile(.05, n_a, n_b, cdf);
     k = k < 1 ? 1 : k;
     k90 = k90 < 1 ? 1 : k90;
@@ -210,22 +210,7 @@ static enum stats_method group_method(size_t n_a, size_t n_b)
 bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
                       struct stats_cmp *out, struct err *e)
 {
-    *out = (struct stats_cmp){.why = "",
-                              .method = group_method(n_a, n_b),
-                              .n_a = n_a,
-                              .n_b = n_b,
-                              .is_difference = is_difference,
-                              .theta = NAN,
-                              .lo = -INFINITY,
-                              .hi = INFINITY,
-                              .lo90 = -INFINITY,
-                              .hi90 = INFINITY,
-                              .p = NAN,
-                              .t = NAN,
-                              .se = NAN,
-                              .df = NAN,
-                              .sd = NAN,
-                              .break_even = NAN};
+    *out = stats_no_cmp(group_method(n_a, n_b), n_a, n_b, is_difference);
     if (n_a == 0 || n_b == 0)
         out->why = "no runs on one side";
     else if (out->method == STATS_ONE_MANY && n_a < 3 && n_b < 3)

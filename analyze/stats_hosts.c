@@ -1,9 +1,9 @@
 #include "stats.h"
 
 #include "exactdist.h"
+#include "stats_internal.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ double stats_jain(const double *x, size_t n)
     return squares > 0 ? sum * sum / ((double)n * squares) : NAN;
 }
 
-double stats_cv(const double *x, size_t n)
+/* Coefficient of variation: standard deviation (n-1) over mean. NaN for n < 2. */
+static double cv(const double *x, size_t n)
 {
     return n < 2 ? NAN : gsl_stats_sd(x, 1, n) / gsl_stats_mean(x, 1, n);
 }
@@ -105,7 +106,7 @@ bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stat
     for (size_t h = 0; h < n_hosts && all > 0; h++)
         out->max_deviation_frac = fmax(out->max_deviation_frac, fabs(mean[h] / all - 1));
     out->jain = stats_jain(mean, n_hosts);
-    out->cv_frac = stats_cv(mean, n_hosts);
+    out->cv_frac = cv(mean, n_hosts);
     out->df = (double)n_hosts - 1;
     ok = stats_friedman(block, out->b, n_hosts, &out->q, &out->p, e);
     out->ok = ok;
@@ -132,14 +133,12 @@ bool stats_outliers(const double *rates, size_t n, struct stats_outlier *out, st
             sorted[n_positive++] = log(rates[i]);
     double median = 0, mad = 0, mean_dev = 0;
     if (n_positive > 0) {
-        gsl_sort(sorted, 1, n_positive);
-        median = gsl_stats_median_from_sorted_data(sorted, 1, n_positive);
+        median = stats_sort_median(sorted, n_positive);
         for (size_t i = 0; i < n_positive; i++) {
             sorted[i] = fabs(sorted[i] - median);
             mean_dev += sorted[i] / (double)n_positive;
         }
-        gsl_sort(sorted, 1, n_positive);
-        mad = gsl_stats_median_from_sorted_data(sorted, 1, n_positive);
+        mad = stats_sort_median(sorted, n_positive);
     }
     for (size_t i = 0; i < n; i++) {
         double off = rates[i] > 0 ? log(rates[i]) - median : n_positive > 0 ? -INFINITY : 0;

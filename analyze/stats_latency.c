@@ -5,16 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-double stats_residual_frac(const int64_t *d, size_t n, int64_t x)
-{
-    __int128 part = 0, all = 0;
-    for (size_t i = 0; i < n; i++) {
-        part += d[i] < x ? d[i] : x;
-        all += d[i];
-    }
-    return all > 0 ? (double)part / (double)all : NAN;
-}
-
 void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
                          struct stats_ratio p, struct stats_residual *out)
 {
@@ -77,36 +67,6 @@ double stats_residual_solve(const struct stats_residual *r, const int64_t *v, si
     }
     double rest = (double)(target - at_left * (__int128)r->p.den) / (double)r->p.den;
     return (double)left + (longer_at_left > 0 ? rest / (double)longer_at_left : 0);
-}
-
-bool stats_residual_life(const int64_t *d, size_t n, struct stats_ratio p, double *out,
-                         struct err *e)
-{
-    uint64_t *count = calloc(HIST_N_INDEXES, sizeof *count);
-    uint64_t *excess = calloc(HIST_N_INDEXES, sizeof *excess);
-    int64_t *kept = NULL;
-    bool ok = count != NULL && excess != NULL;
-    if (ok) {
-        for (size_t i = 0; i < n; i++) {
-            size_t bucket = hist_index(d[i]);
-            count[bucket]++;
-            excess[bucket] += (uint64_t)(d[i] - hist_lower(bucket));
-        }
-        struct stats_residual r;
-        stats_residual_find(count, excess, HIST_N_INDEXES, p, &r);
-        size_t n_in = r.bucket == SIZE_MAX ? 0 : count[r.bucket], n_kept = 0;
-        kept = malloc((n_in + 1) * sizeof *kept);
-        ok = kept != NULL;
-        for (size_t i = 0; ok && n_kept < n_in; i++)
-            if (hist_index(d[i]) == r.bucket)
-                kept[n_kept++] = d[i];
-        if (ok)
-            *out = stats_residual_solve(&r, kept, n_kept);
-    }
-    free(count);
-    free(excess);
-    free(kept);
-    return ok || err_set(e, "out of memory");
 }
 
 /* Number of values a latency stands for. */

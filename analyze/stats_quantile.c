@@ -1,38 +1,13 @@
 #include "stats.h"
 
 #include "stats_dist.h"
+#include "stats_internal.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-
-bool stats_ratio_percent(const char *percent, struct stats_ratio *out)
-{
-    uint64_t num = 0, den = 100;
-    int n_digits = 0;
-    bool fraction = false;
-    for (const char *c = percent; *c != '\0'; c++) {
-        if (*c == '.' && !fraction) {
-            fraction = true;
-            continue;
-        }
-        if (*c < '0' || *c > '9' || ++n_digits > 15)
-            return false;
-        num = num * 10 + (uint64_t)(*c - '0');
-        if (fraction)
-            den *= 10;
-    }
-    if (num == 0 || num >= den)
-        return false;
-    while (num % 10 == 0 && den % 10 == 0) {
-        num /= 10;
-        den /= 10;
-    }
-    *out = (struct stats_ratio){num, den};
-    return true;
-}
 
 uint64_t stats_rank(uint64_t n, struct stats_ratio p)
 {
@@ -73,14 +48,6 @@ void stats_binomial_ranks(uint64_t n, double p, double level, uint64_t *l, uint6
 {
     *l = stats_binomial_quantile((1 - level) / 2, n, p);
     *u = stats_binomial_quantile((1 + level) / 2, n, p) + 1;
-}
-
-uint64_t stats_quantile_min_n(struct stats_ratio p)
-{
-    /* l >= 1 iff (1-p)^n < .025, u <= n iff p^n <= .025. */
-    double rare = log(fmax(ratio_value(p), 1 - ratio_value(p)));
-    uint64_t n = (uint64_t)fmax(1, ceil(log(.025) / rare));
-    return n;
 }
 
 /* Ranks of the CI at one level, and n_e for it. */
@@ -179,14 +146,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
 {
     const struct stats_ratio half = {1, 2};
     struct stats_quantile plan = {.why = "no segments"};
-    *out = (struct stats_ci){.why = plan.why,
-                             .value = NAN,
-                             .lo = -INFINITY,
-                             .hi = INFINITY,
-                             .lo90 = -INFINITY,
-                             .hi90 = INFINITY,
-                             .se = NAN,
-                             .df = NAN};
+    *out = stats_no_ci(NAN, plan.why);
     if (q != NULL)
         *q = plan;
     if (n == 0)

@@ -1,6 +1,7 @@
 #include "stats.h"
 
 #include "stats_dist.h"
+#include "stats_internal.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
@@ -9,13 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Median of n >= 1 values, which get sorted; the middle two averaged. */
-static double sort_for_median(double *v, size_t n)
-{
-    gsl_sort(v, 1, n);
-    return gsl_stats_median_from_sorted_data(v, 1, n);
-}
 
 /* sum t(t-1)(2t+5) over groups of t equal values, in ascending v. */
 static double kendall_ties(const double *v, size_t n)
@@ -57,7 +51,7 @@ bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err 
         double z = (double)(out->s - (out->s > 0) + (out->s < 0)) / sqrt(out->v);
         out->p = 2 * gsl_cdf_ugaussian_Q(fabs(z));
     }
-    out->slope = sort_for_median(slopes, n_pairs);
+    out->slope = stats_sort_median(slopes, n_pairs);
 done:
     free(slopes);
     free(sorted);
@@ -106,7 +100,7 @@ bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err 
     struct stats_trend trend;
     if (!stats_trend(batch, b, &trend, e))
         return false;
-    double median = sort_for_median(batch, b);
+    double median = stats_sort_median(batch, b);
     *out = (struct stats_drift){.ok = trend.v > 0,
                                 .m = m,
                                 .b = b,
@@ -124,18 +118,8 @@ static double mean_of_five(const double *x, size_t i)
     return gsl_stats_mean(x + 5 * i, 1, 5);
 }
 
-double stats_mser5(const double *x, size_t n, size_t d)
-{
-    size_t k = n / 5;
-    double mean = gsl_stats_mean(x + 5 * d, 1, 5 * (k - d)), sum = 0;
-    for (size_t i = d; i < k; i++) {
-        double off = mean_of_five(x, i) - mean;
-        sum += off * off;
-    }
-    return sum / ((double)(k - d) * (double)(k - d));
-}
-
-/* The d that minimises g(d), the first of equals. Running sums from the end: O(n) over all d. */
+/* The d that minimises g(d) = sum (z[i] - mean)^2 / (k-d)^2 over the means z of fives from d on,
+ * the first of equals. Running sums from the end: O(n) over all d. */
 static size_t mser5_minimum(const double *x, size_t k)
 {
     double mean = 0, sum = 0, best = INFINITY;

@@ -13,6 +13,9 @@
 #define DIGITS_9  6e-9
 #define DIGITS_7  6e-7
 
+/* The set-up of the test groups: as main does, switches GSL's aborting error handler off. */
+int statvec_setup(void **state);
+
 /* Fails the test unless |got - want| <= relative * |want|. */
 void statvec_assert_close(double got, double want, double relative);
 
@@ -26,5 +29,11 @@ double statvec_mean(const double *x, size_t n);
 
 /* "99.9" as a ratio. */
 struct stats_ratio statvec_percent(const char *text);
+
+/* Residual life from all n durations: the x with sum min(d,x) / sum d = p. NaN: their sum is 0. */
+double statvec_residual_life(const int64_t *d, size_t n, struct stats_ratio p);
+
+/* sum min(d,x) / sum d. */
+double statvec_residual_frac(const int64_t *d, size_t n, int64_t x);
 
 #endif

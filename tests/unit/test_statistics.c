@@ -2,6 +2,8 @@
  * sorted, then the same functions of analyze/stats. */
 #include "statistics.h"
 
+#include "statvec.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -249,10 +251,9 @@ static void assert_as_plain(const struct statistics_input *in)
     assert_quantiles(&p, p.ttfb, p.ttfb_segment, p.n_ttfb, &s->ttfb);
     for (size_t i = 0; i < 3; i++) {
         static const struct stats_ratio ratios[] = {{1, 2}, {9, 10}, {99, 100}};
-        double x;
-        assert_true(stats_residual_life(p.v, p.n_v, ratios[i], &x, &e));
+        double x = statvec_residual_life(p.v, p.n_v, ratios[i]);
         assert_true(s->residual_ns[i] == x || (isnan(x) && isnan(s->residual_ns[i])));
-        assert_int_equal(isnan(x), isnan(stats_residual_frac(p.v, p.n_v, 1)));
+        assert_int_equal(isnan(x), isnan(statvec_residual_frac(p.v, p.n_v, 1)));
     }
     statistics_free(s);
 }
@@ -271,17 +272,31 @@ static void test_against_plain(void **state)
     made_fini(&m);
 }
 
-/* Runs of rows that lie within one segment, as recorded rows do: some with failures among them. */
+/* Runs of rows that lie within one segment, as recorded rows do: some with failures among them,
+ * some across two segments, and some around the end of the last one. */
 static void test_rows_in_order(void **state)
 {
     (void)state;
     struct made m;
     make(&m);
     struct statistics_input in = input_of(&m);
+    int64_t width_ns = stats_segment_width_ns(in.end_ns - in.start_ns);
+    int64_t n_segments = (in.end_ns - in.start_ns) / width_ns;
+    int64_t grid_end_ns = in.start_ns + n_segments * width_ns;
+    m.t.dur.n_wide = 0;
     for (size_t i = 0; i < N; i++) {
-        size_t run = i / 256;
-        m.t.start[i] = in.start_ns + (5 * (int64_t)run + 1) * 20000000 + (int64_t)(i % 256) * 1000;
-        set_duration(&m, i, (int64_t)(1e6 + uniform() * 4e6));
+        int64_t run = (int64_t)i / 256, of_run = (int64_t)i % 256;
+        int64_t segment = run == 10              ? n_segments - 1
+                          : run > 10 && run < 13 ? n_segments
+                                                 : 5 * run + 1;
+        int64_t begin_ns = in.start_ns + segment * width_ns - (run % 5 == 3 ? 100000 : 0);
+        int64_t end_ns = begin_ns + 1000000 + (int64_t)(uniform() * 4e6);
+        m.t.start[i] = begin_ns + 1000 * of_run;
+        if (run == 10 && of_run == 255)
+            end_ns = grid_end_ns;
+        if (run == 12)
+            end_ns = m.t.start[i] = grid_end_ns;
+        set_duration(&m, i, end_ns - m.t.start[i]);
         m.t.error[i] = run % 5 == 4 ? m.t.error[i] : 0;
     }
     assert_as_plain(&in);
@@ -352,6 +367,15 @@ static void test_order(void **state)
     made_fini(&m);
 }
 
+static bool by_latency(const struct statistics_input *in)
+{
+    struct statistics *s = statistics_new(in, &e);
+    assert_non_null(s);
+    bool is = s->hosts.by_latency;
+    statistics_free(s);
+    return is;
+}
+
 /* Hosts with unequal numbers of requests are told apart by rate, with equal ones by latency. */
 static void test_hosts(void **state)
 {
@@ -380,6 +404,17 @@ static void test_hosts(void **state)
     assert_true(s->hosts.by_latency && s->hosts.test.ok && s->hosts.test.reported);
     assert_true(s->hosts.v[1].value > 1.9 * s->hosts.v[0].value);
     statistics_free(s);
+
+    /* More than the requests in flight, or more than 2 %, are no chance. */
+    for (size_t i = 0; i < 12; i += 2)
+        m.t.place.v[N / 2 + i + 1] = 0;
+    assert_false(by_latency(&in));
+    in.concurrency = 12;
+    assert_true(by_latency(&in));
+    for (size_t i = 12; i < 60; i += 2)
+        m.t.place.v[N / 2 + i + 1] = 0;
+    in.concurrency = 100;
+    assert_false(by_latency(&in));
     made_fini(&m);
 }
 

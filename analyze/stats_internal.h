@@ -1,0 +1,48 @@
+/* Shared by the files stats*.c and by nothing else: results that hold no answer yet, and the
+ * median. */
+#ifndef S3_STATS_INTERNAL_H
+#define S3_STATS_INTERNAL_H
+
+#include "stats.h"
+
+#include <math.h>
+
+/* A value without limits, and why it has none. */
+static inline struct stats_ci stats_no_ci(double value, const char *why)
+{
+    return (struct stats_ci){.why = why,
+                             .value = value,
+                             .lo = -INFINITY,
+                             .hi = INFINITY,
+                             .lo90 = -INFINITY,
+                             .hi90 = INFINITY,
+                             .se = NAN,
+                             .df = NAN};
+}
+
+/* A comparison of n_a and n_b runs that has found nothing. */
+static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a, size_t n_b,
+                                            bool is_difference)
+{
+    return (struct stats_cmp){.why = "",
+                              .method = method,
+                              .is_difference = is_difference,
+                              .n_a = n_a,
+                              .n_b = n_b,
+                              .theta = NAN,
+                              .lo = -INFINITY,
+                              .hi = INFINITY,
+                              .lo90 = -INFINITY,
+                              .hi90 = INFINITY,
+                              .p = NAN,
+                              .t = NAN,
+                              .se = NAN,
+                              .df = NAN,
+                              .sd = NAN,
+                              .break_even = NAN};
+}
+
+/* Median of n >= 1 values, which get sorted; the middle two averaged. */
+double stats_sort_median(double *v, size_t n);
+
+#endif
