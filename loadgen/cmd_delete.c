@@ -52,8 +52,6 @@ static const struct workload workload = {
 };
 
 static const struct cli_option own_table[] = {
-    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 1, .max = 1e12},
     {"batch", CLI_INT, offsetof(struct options, batch), "N",
      .help = "objects to delete with a request", .min = 1, .max = 1000},
     {0},
@@ -62,12 +60,10 @@ static const struct cli_option own_table[] = {
 static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
+    {"Deleting", NULL, options_pool, 0},
     {"Deleting", NULL, own_table, 0},
     {"Objects", NULL, options_size, 0},
-    {"Run", NULL, options_run, 0},
-    {"Connections", "connection", options_connection, 0},
-    {"Objects and requests", "data", options_data, 0},
-    {"The run", "run", options_load_more, 0},
+    OPTIONS_MORE_GROUPS,
     {0},
 };
 

@@ -12,8 +12,6 @@ static const struct workload workload = {
     .name = "get", .prepares = true, .records_preparation = true, .next = next};
 
 static const struct cli_option own_table[] = {
-    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 1, .max = 1e12},
     {"range", CLI_FLAG, offsetof(struct options, range), NULL,
      .help = "read a random part of an object"},
     {"range-size", CLI_SIZE, offsetof(struct options, range_bytes), "SIZE",
@@ -26,12 +24,10 @@ static const struct cli_option own_table[] = {
 static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
+    {"Reading", NULL, options_pool, 0},
     {"Reading", NULL, own_table, 0},
     {"Objects", NULL, options_size, 0},
-    {"Run", NULL, options_run, 0},
-    {"Connections", "connection", options_connection, 0},
-    {"Objects and requests", "data", options_data, 0},
-    {"The run", "run", options_load_more, 0},
+    OPTIONS_MORE_GROUPS,
     {0},
 };
 

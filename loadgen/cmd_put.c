@@ -14,10 +14,7 @@ static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
     {"Objects", NULL, options_size, 0},
-    {"Run", NULL, options_run, 0},
-    {"Connections", "connection", options_connection, 0},
-    {"Objects and requests", "data", options_data, 0},
-    {"The run", "run", options_load_more, 0},
+    OPTIONS_MORE_GROUPS,
     {0},
 };
 

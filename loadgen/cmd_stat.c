@@ -10,8 +10,6 @@ static const struct workload workload = {
     .name = "stat", .prepares = true, .records_preparation = true, .next = next};
 
 static const struct cli_option own_table[] = {
-    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 1, .max = 1e12},
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
      .help = "use what the bucket holds, upload nothing"},
     {0},
@@ -20,12 +18,10 @@ static const struct cli_option own_table[] = {
 static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
+    {"Pool", NULL, options_pool, 0},
     {"Pool", NULL, own_table, 0},
     {"Objects", NULL, options_size, 0},
-    {"Run", NULL, options_run, 0},
-    {"Connections", "connection", options_connection, 0},
-    {"Objects and requests", "data", options_data, 0},
-    {"The run", "run", options_load_more, 0},
+    OPTIONS_MORE_GROUPS,
     {0},
 };
 

@@ -55,30 +55,19 @@ static const struct workload workload = {
 };
 
 static const struct cli_option own_table[] = {
-    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 1, .max = 1e12},
     {"versions", CLI_INT, offsetof(struct options, n_versions), "N",
      .help = "versions of each to upload", .min = 1, .max = 1e9},
-    {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
-     .help = "share of downloads", .min = 0, .max = 1e9},
-    {"stat-distrib", CLI_DOUBLE, offsetof(struct options, stat_share), "N",
-     .help = "share of HEAD requests", .min = 0, .max = 1e9},
-    {"put-distrib", CLI_DOUBLE, offsetof(struct options, put_share), "N",
-     .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
-    {"delete-distrib", CLI_DOUBLE, offsetof(struct options, delete_share), "N",
-     .help = "share of deletions", .min = 0, .max = 1e9},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
+    {"Mix", NULL, options_pool, 0},
     {"Mix", NULL, own_table, 0},
+    {"Mix", NULL, options_shares, 0},
     {"Objects", NULL, options_size, 0},
-    {"Run", NULL, options_run, 0},
-    {"Connections", "connection", options_connection, 0},
-    {"Objects and requests", "data", options_data, 0},
-    {"The run", "run", options_load_more, 0},
+    OPTIONS_MORE_GROUPS,
     {0},
 };
 

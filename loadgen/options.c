@@ -81,6 +81,24 @@ const struct cli_option options_load_more[] = {
     {0},
 };
 
+const struct cli_option options_pool[] = {
+    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
+     .help = "objects to upload first", .min = 1, .max = 1e12},
+    {0},
+};
+
+const struct cli_option options_shares[] = {
+    {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
+     .help = "share of downloads", .min = 0, .max = 1e9},
+    {"stat-distrib", CLI_DOUBLE, offsetof(struct options, stat_share), "N",
+     .help = "share of HEAD requests", .min = 0, .max = 1e9},
+    {"put-distrib", CLI_DOUBLE, offsetof(struct options, put_share), "N",
+     .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
+    {"delete-distrib", CLI_DOUBLE, offsetof(struct options, delete_share), "N",
+     .help = "share of deletions", .min = 0, .max = 1e9},
+    {0},
+};
+
 const struct cli_option options_size[] = {
     {"obj.size", CLI_SIZE, offsetof(struct options, size_bytes), "SIZE",
      .help = "size of objects, base 2", .min = 0, .max = 5.0 * (1ull << 40)},
@@ -120,8 +138,7 @@ const struct cli_option options_run[] = {
     {0},
 };
 
-/* --- The environment ----------------------------------------------------------------------------
- */
+/* ---- The environment ---- */
 
 /* The first of the variables that is set and not empty. */
 static const char *from_environment(const char *const *names)
@@ -287,8 +304,7 @@ static bool take_profile(struct options *o, const struct cli_args *args, struct 
     return ok;
 }
 
-/* --- Checks -------------------------------------------------------------------------------------
- */
+/* ---- Checks ---- */
 
 /* "hh:mm[:ss]" of local time: today, or tomorrow if that is long past. */
 static bool parse_clock_time(const char *text, int64_t *ns)

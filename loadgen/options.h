@@ -3,6 +3,7 @@
 #ifndef S3_OPTIONS_H
 #define S3_OPTIONS_H
 
+#include "autoterm.h"
 #include "cli.h"
 #include "err.h"
 
@@ -75,12 +76,22 @@ struct options {
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
     .bucket = "s3load-benchmark-bucket", .request_timeout_ns = INT64_C(60000000000),               \
     .connect_timeout_ns = INT64_C(10000000000), .n_workers = 20,                                   \
-    .duration_ns = INT64_C(300000000000), .autoterm_dur_ns = INT64_C(10000000000),                 \
-    .autoterm_pct = 7.5, .prefix = ""
+    .duration_ns = INT64_C(300000000000), .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS,              \
+    .autoterm_pct = AUTOTERM_DEFAULT_PCT, .prefix = ""
 
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
-    options_load_more[], options_size[], options_data[], options_run[];
+    options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
+    options_run[];
+
+/* The last groups of each command. */
+/* clang-format off */
+#define OPTIONS_MORE_GROUPS                                      \
+    {"Run", NULL, options_run, 0},                               \
+    {"Connections", "connection", options_connection, 0},        \
+    {"Objects and requests", "data", options_data, 0},           \
+    {"The run", "run", options_load_more, 0}
+/* clang-format on */
 
 /* Fills in what the command line did not give, and checks what does not go together. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);

@@ -1,8 +1,8 @@
 #include "s3op.h"
 
+#include "rowformat.h"
 #include "uri.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -114,13 +114,9 @@ static void put_encoded(struct out *o, const char *s, size_t n,
 
 static void put_number(struct out *o, uint64_t value)
 {
-    char digits[24];
-    char *p = digits + sizeof digits;
+    char digits[ROWFORMAT_NUMBER_BYTES];
 
-    do
-        *--p = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    put_n(o, p, (size_t)(digits + sizeof digits - p));
+    put_n(o, digits, (size_t)(rowformat_put_number(digits, value) - digits));
 }
 
 /* Adds a parameter, percent-encoded; NULL: without one. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#define HASH_BYTES  32
 #define BLOCK_BYTES 64
 #define DAY_S       86400
 
@@ -36,16 +35,23 @@ static void put(struct text *t, const char *s)
     put_n(t, s, strlen(s));
 }
 
-static void put_hex(struct text *t, const unsigned char hash[static HASH_BYTES])
+void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
-    char hex[2 * HASH_BYTES];
 
-    for (size_t i = 0; i < HASH_BYTES; i++) {
+    for (size_t i = 0; i < SIGV4_HASH_BYTES; i++) {
         hex[2 * i] = digits[hash[i] >> 4];
         hex[2 * i + 1] = digits[hash[i] & 15];
     }
-    put_n(t, hex, sizeof hex);
+    hex[2 * SIGV4_HASH_BYTES] = '\0';
+}
+
+static void put_hex(struct text *t, const unsigned char hash[static SIGV4_HASH_BYTES])
+{
+    char hex[SIGV4_HASH_SIZE];
+
+    sigv4_hex(hash, hex);
+    put_n(t, hex, SIGV4_HASH_SIZE - 1);
 }
 
 bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
@@ -99,7 +105,7 @@ void sigv4_fini(struct sigv4 *s)
 }
 
 static bool digest(struct sigv4 *s, const void *data, size_t n,
-                   unsigned char out[static HASH_BYTES])
+                   unsigned char out[static SIGV4_HASH_BYTES])
 {
     return EVP_DigestInit_ex2(s->hash, s->sha256, NULL) && EVP_DigestUpdate(s->hash, data, n) &&
            EVP_DigestFinal_ex(s->hash, out, NULL);
@@ -107,12 +113,12 @@ static bool digest(struct sigv4 *s, const void *data, size_t n,
 
 /* Digests the key, padded with zeros to a block and xored with `pad`, into ctx. */
 static bool start_hmac(const struct sigv4 *s, EVP_MD_CTX *ctx,
-                       const unsigned char key[static HASH_BYTES], unsigned char pad)
+                       const unsigned char key[static SIGV4_HASH_BYTES], unsigned char pad)
 {
     unsigned char block[BLOCK_BYTES];
 
     memset(block, pad, sizeof block);
-    for (size_t i = 0; i < HASH_BYTES; i++)
+    for (size_t i = 0; i < SIGV4_HASH_BYTES; i++)
         block[i] ^= key[i];
     bool ok =
         EVP_DigestInit_ex2(ctx, s->sha256, NULL) && EVP_DigestUpdate(ctx, block, sizeof block);
@@ -122,11 +128,12 @@ static bool start_hmac(const struct sigv4 *s, EVP_MD_CTX *ctx,
 
 /* HMAC-SHA256 with the signing key (RFC 2104). */
 static bool sign_text(struct sigv4 *s, const char *text, size_t n,
-                      unsigned char out[static HASH_BYTES])
+                      unsigned char out[static SIGV4_HASH_BYTES])
 {
     return EVP_MD_CTX_copy_ex(s->work, s->inner) && EVP_DigestUpdate(s->work, text, n) &&
            EVP_DigestFinal_ex(s->work, out, NULL) && EVP_MD_CTX_copy_ex(s->work, s->outer) &&
-           EVP_DigestUpdate(s->work, out, HASH_BYTES) && EVP_DigestFinal_ex(s->work, out, NULL);
+           EVP_DigestUpdate(s->work, out, SIGV4_HASH_BYTES) &&
+           EVP_DigestFinal_ex(s->work, out, NULL);
 }
 
 /* Key and scope of the day of s->date. */
@@ -134,7 +141,7 @@ static bool set_day(struct sigv4 *s, struct err *e)
 {
     struct text t = {s->scope, s->scope + sizeof s->scope - 1, false};
     const char *parts[] = {s->region, s->service, "aws4_request"};
-    unsigned char key[HASH_BYTES];
+    unsigned char key[SIGV4_HASH_BYTES];
 
     put_n(&t, s->date, 8);
     bool ok = HMAC(s->sha256, s->secret, (int)strlen(s->secret), (unsigned char *)s->date, 8, key,
@@ -286,7 +293,7 @@ static void put_signed_names(struct text *t, const struct sigv4_header *headers,
 
 static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
                            const struct sigv4_header *headers, size_t n_headers,
-                           unsigned char hash[static HASH_BYTES], struct err *e)
+                           unsigned char hash[static SIGV4_HASH_BYTES], struct err *e)
 {
     struct text t = {s->canonical, s->canonical + sizeof s->canonical, false};
 
@@ -318,7 +325,7 @@ size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, siz
                   struct err *e)
 {
     struct sigv4_header headers[SIGV4_HEADERS_MAX];
-    unsigned char hash[HASH_BYTES];
+    unsigned char hash[SIGV4_HASH_BYTES];
 
     if (r->time_s != s->time_s && !set_time(s, r->time_s, e))
         return 0;
@@ -365,12 +372,10 @@ size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, siz
 bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],
                 struct err *e)
 {
-    unsigned char hash[HASH_BYTES];
-    struct text t = {hex, hex + SIGV4_HASH_SIZE - 1, false};
+    unsigned char hash[SIGV4_HASH_BYTES];
 
     if (!digest(s, data, n, hash))
         return err_set(e, "cannot digest a payload");
-    put_hex(&t, hash);
-    *t.p = '\0';
+    sigv4_hex(hash, hex);
     return true;
 }

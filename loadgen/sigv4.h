@@ -18,8 +18,8 @@
 #define SIGV4_UNSIGNED      "UNSIGNED-PAYLOAD"
 #define SIGV4_EMPTY_PAYLOAD "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-/* A SHA-256 in hexadecimal digits with a NUL. */
-#define SIGV4_HASH_SIZE 65
+#define SIGV4_HASH_BYTES 32 /* of a SHA-256 */
+#define SIGV4_HASH_SIZE  65 /* of one in hexadecimal digits, with a NUL */
 
 /* At most so many signed headers and query parameters in a request. */
 #define SIGV4_HEADERS_MAX 24
@@ -80,6 +80,9 @@ void sigv4_fini(struct sigv4 *s);
  * above. */
 size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, size_t size,
                   struct err *e);
+
+/* A SHA-256 in hexadecimal. */
+void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE]);
 
 /* The SHA-256 of n bytes, in hexadecimal. */
 bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],

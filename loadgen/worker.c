@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "loop.h"
+#include "rowformat.h"
 #include "worker_internal.h"
 
 #include <stdarg.h>
@@ -15,8 +16,7 @@
 /* Sent for one worker before others have their turn. */
 #define TURN_BYTES (1024 * 1024)
 
-/* --- Start and end ------------------------------------------------------------------------------
- */
+/* ---- Start and end ---- */
 
 bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e)
 {
@@ -58,8 +58,7 @@ bool worker_set_error(struct worker *w, const char *fmt, ...)
     return false;
 }
 
-/* --- The row ------------------------------------------------------------------------------------
- */
+/* ---- The row ---- */
 
 static struct slice slice_of(const char *s)
 {
@@ -125,8 +124,7 @@ void worker_fail(struct worker *w, const char *why)
     worker_finish(w, clock_now_ns(), false);
 }
 
-/* --- The body -----------------------------------------------------------------------------------
- */
+/* ---- The body ---- */
 
 /* Puts the next piece of the body behind the head. */
 static void make_chunk(struct worker *w)
@@ -170,17 +168,12 @@ static bool digest_chunk(struct worker *w, bool hash, bool md5)
 
 static bool end_digests(struct worker *w, bool hash, bool md5)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char raw[EVP_MAX_MD_SIZE];
 
     if (hash) {
         if (!EVP_DigestFinal_ex(w->sha256_ctx, raw, NULL))
             return false;
-        for (size_t i = 0; i < 32; i++) {
-            w->hash[2 * i] = digits[raw[i] >> 4];
-            w->hash[2 * i + 1] = digits[raw[i] & 15];
-        }
-        w->hash[64] = '\0';
+        sigv4_hex(raw, w->hash);
     }
     if (md5) {
         if (!EVP_DigestFinal_ex(w->md5_ctx, raw, NULL))
@@ -190,21 +183,7 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
     return true;
 }
 
-/* --- Sending ------------------------------------------------------------------------------------
- */
-
-static char *put_decimal(char *p, uint64_t value)
-{
-    char digits[24];
-    size_t n = 0;
-
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    while (n > 0)
-        *p++ = digits[--n];
-    return p;
-}
+/* ---- Sending ---- */
 
 /* "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be compared with the capture row by row;
  * requests that make no row have no seq. */
@@ -214,11 +193,11 @@ static void user_agent(const struct worker *w, char text[static 96])
 
     if (w->loop->recording) {
         *p++ = '/';
-        p = put_decimal(p, w->thread);
+        p = rowformat_put_number(p, w->thread);
     }
     if (w->op.recorded) {
         *p++ = '/';
-        p = put_decimal(p, w->n_rows);
+        p = rowformat_put_number(p, w->n_rows);
     }
     *p = '\0';
 }
@@ -352,8 +331,7 @@ void worker_next_page(struct worker *w, bool keep)
     start_sending(w);
 }
 
-/* --- The next request ---------------------------------------------------------------------------
- */
+/* ---- The next request ---- */
 
 static void end_worker(struct worker *w)
 {
