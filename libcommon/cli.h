@@ -56,7 +56,8 @@ struct cli_option {
 };
 
 /* Options under one heading. A group can be shared: `base` is the offset of the group's struct in
- * the options struct of the command. */
+ * the options struct of the command. Groups that follow each other with the same title and topic
+ * are shown as one. */
 struct cli_group {
     const char *title;                /* heading: "Filters" */
     const char *topic;                /* NULL: shown by --help, else by --help TOPIC */
@@ -67,6 +68,12 @@ struct cli_group {
 struct cli_example {
     const char *command; /* "s3analyze analyze run.csv.zst" */
     const char *what;    /* what it does, one phrase */
+};
+
+/* What an exit code means, beside 0 done, 1 failed and 2 wrong usage. For the man page. */
+struct cli_exit {
+    const char *code; /* "3" */
+    const char *what; /* one phrase */
 };
 
 /* A parsed command line. */
@@ -91,7 +98,8 @@ struct cli_command {
     const struct cli_group *groups;     /* ends with an empty entry; may be NULL */
     const struct cli_example *examples; /* ends with an empty entry; may be NULL */
     size_t options_size;
-    const void *defaults; /* initial options struct; NULL: zeros */
+    const void *defaults;         /* initial options struct; NULL: zeros */
+    const struct cli_exit *exits; /* ends with an empty entry; may be NULL */
     /* Does the work: gets its options struct, returns an exit code. */
     int (*run)(const struct cli_args *args, void *options);
 };
@@ -102,6 +110,7 @@ struct cli_program {
     const char *version;
     const char *text;                          /* paragraphs for the man page; may be NULL */
     const struct cli_command *const *commands; /* NULL at the end */
+    const struct cli_exit *exits;              /* of all commands, like theirs */
     void (*write_libraries)(FILE *out);        /* names and versions, for --version */
 };
 

@@ -34,7 +34,7 @@ static void put_choices(FILE *out, const struct cli_option *o)
         fprintf(out, "%s%s", i > 0 ? " " : "", o->choices[i]);
 }
 
-/* --- bash: a case per option that takes a value, by "COMMAND OPTION" --- */
+/* ---- Bash: a case per option that takes a value, by "COMMAND OPTION" ---- */
 
 static void bash_names(FILE *out, const struct cli_command *c, const struct cli_option *o)
 {
@@ -103,7 +103,7 @@ static void write_bash(FILE *out, const struct cli_program *program)
     fprintf(out, "complete -F _%s %s\n", program->name, program->name);
 }
 
-/* --- zsh: a call of _arguments per command --- */
+/* ---- Zsh: a call of _arguments per command ---- */
 
 static void zsh_one(FILE *out, const char *dashes, const char *name, const struct cli_option *o)
 {
@@ -161,7 +161,7 @@ static void write_zsh(FILE *out, const struct cli_program *program)
     fprintf(out, "    esac\n}\n_%s \"$@\"\n", program->name);
 }
 
-/* --- fish: a line per option --- */
+/* ---- Fish: a line per option ---- */
 
 static void fish_line(FILE *out, const struct cli_program *program, const struct cli_command *c)
 {

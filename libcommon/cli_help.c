@@ -114,6 +114,14 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     put_wrapped(out, text, at, HELP_COLUMN);
 }
 
+bool cli_help_goes_on(const struct cli_command *command, const struct cli_group *group)
+{
+    if (group == command->groups || strcmp(group[-1].title, group->title) != 0)
+        return false;
+    const char *topic = group->topic ? group->topic : "";
+    return strcmp(group[-1].topic ? group[-1].topic : "", topic) == 0;
+}
+
 static bool is_shown(const struct cli_group *g, const char *topic)
 {
     if (strcmp(topic, CLI_HELP_ALL) == 0)
@@ -156,7 +164,8 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
         if (!is_shown(g, topic))
             continue;
-        fprintf(out, "\n%s:\n", g->title);
+        if (!cli_help_goes_on(command, g))
+            fprintf(out, "\n%s:\n", g->title);
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             put_option(out, command, g, o);
     }

@@ -124,9 +124,11 @@ static void put_command(FILE *out, const struct cli_program *program, const stru
     if (c->groups)
         fputs(".SH OPTIONS\n", out);
     for (const struct cli_group *g = c->groups; g && g->options; g++) {
-        fputs(".SS ", out);
-        put_text(out, g->title);
-        fputc('\n', out);
+        if (!cli_help_goes_on(c, g)) {
+            fputs(".SS ", out);
+            put_text(out, g->title);
+            fputc('\n', out);
+        }
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             put_option(out, c, g, o);
     }
@@ -163,6 +165,26 @@ static void put_commands(FILE *out, const struct cli_program *program)
           out);
 }
 
+static void put_exits(FILE *out, const struct cli_exit *exits)
+{
+    for (const struct cli_exit *x = exits; x && x->code; x++) {
+        fprintf(out, ".TP\n%s\n", x->code);
+        put_text(out, x->what);
+        fputc('\n', out);
+    }
+}
+
+static void put_exit_status(FILE *out, const struct cli_program *program,
+                            const struct cli_command *command)
+{
+    fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nfailed\n.TP\n2\nwrong usage\n", out);
+    put_exits(out, program->exits);
+    if (command)
+        put_exits(out, command->exits);
+    for (const struct cli_command *const *c = program->commands; !command && *c; c++)
+        put_exits(out, (*c)->exits);
+}
+
 static void put_see_also(FILE *out, const struct cli_program *program,
                          const struct cli_command *command)
 {
@@ -180,11 +202,6 @@ void cli_man_write(FILE *out, const struct cli_program *program, const struct cl
         put_command(out, program, command);
     else
         put_commands(out, program);
-    fputs(".SH EXIT STATUS\n"
-          ".TP\n0\ndone\n"
-          ".TP\n1\nfailed; of s3analyze cmp \\-\\-gate: worse than it allows\n"
-          ".TP\n2\nwrong usage\n"
-          ".TP\n3\nof s3analyze cmp \\-\\-gate: undecided\n",
-          out);
+    put_exit_status(out, program, command);
     put_see_also(out, program, command);
 }

@@ -1,11 +1,5 @@
-/* s3load: S3 requests, and a row for each. The map of the code is in README.md.
- *
- *   options redact profile     what the user wants, from where it is found, and what is not shown
- *   cmd_*  workload deck sizes the commands: what each worker asks for next
- *   bench bucket cleanup       a run from begin to end
- *   crew loop worker conn      threads, their event loops, requests, connections
- *   s3op sigv4 uri http1 xml   what goes over the wire
- *   recorder screen summary    what is kept and shown of it */
+/* s3load: S3 requests, and a row for each. The map of the code is docs/how-it-is-built.md; each
+ * command is in its cmd_NAME.c. */
 #include "commands.h"
 #include "version.h"
 
@@ -28,6 +22,11 @@ static const struct cli_command *const commands[] = {
     &cmd_get,   &cmd_put,       &cmd_delete,    &cmd_list,      &cmd_stat,
     &cmd_mixed, &cmd_versioned, &cmd_retention, &cmd_multipart, NULL};
 
+static const struct cli_exit exits[] = {
+    {"128+N", "signal N ended the run: 130 is SIGINT, 143 SIGTERM"},
+    {0},
+};
+
 static const struct cli_program program = {
     .name = "s3load",
     .summary = "put load on an S3 store, and record each request",
@@ -41,6 +40,7 @@ static const struct cli_program program = {
         "and AWS_ENDPOINT_URL_S3; then the profile in ~/.aws/credentials, or in the file that "
         "AWS_SHARED_CREDENTIALS_FILE names.",
     .commands = commands,
+    .exits = exits,
     .write_libraries = write_libraries,
 };
 

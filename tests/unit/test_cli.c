@@ -13,7 +13,7 @@
 
 struct filter {
     struct cli_list ops;
-    const char *host;
+    const char *host, *client;
 };
 
 struct options {
@@ -70,9 +70,15 @@ static const struct cli_option filter_options[] = {
     {0},
 };
 
+static const struct cli_option more_filter_options[] = {
+    {"client", CLI_STRING, offsetof(struct filter, client), "GLOB", .help = "only this client"},
+    {0},
+};
+
 static const struct cli_group groups[] = {
     {"Options", NULL, main_options, 0},
     {"Filters", "filters", filter_options, offsetof(struct options, filter)},
+    {"Filters", "filters", more_filter_options, offsetof(struct options, filter)},
     {0},
 };
 
@@ -352,15 +358,22 @@ static void test_help(void **state)
     free(text);
 }
 
-static void test_man(void **state)
+/* A man page of the program, or of one of its commands (not NULL). To be freed. */
+static char *man_page(const struct cli_program *p, const struct cli_command *c)
 {
-    (void)state;
     char *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
-    cli_man_write(f, &program, &command);
+    cli_man_write(f, p, c);
     fclose(f);
+    return text;
+}
+
+static void test_man(void **state)
+{
+    (void)state;
+    char *text = man_page(&program, &command);
     assert_non_null(strstr(text, ".TH \"PROG\\-TEST\" 1"));
     assert_non_null(strstr(text, "prog\\-test \\- test the command line\n"));
     assert_non_null(strstr(text, "\n\\&.Another, with a\\ebackslash.\n"));
@@ -368,6 +381,49 @@ static void test_man(void **state)
                                  "\\fIFILE\\fR\n"));
     assert_non_null(strstr(text, "it's \\-special\\-\n"));
     free(text);
+}
+
+/* Groups of one title stand under one heading. */
+static void test_groups_go_on(void **state)
+{
+    (void)state;
+    char *pages[] = {help_page("filters"), man_page(&program, &command)};
+    static const char *const headings[] = {"\nFilters:\n", ".SS Filters\n"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *heading = strstr(pages[i], headings[i]);
+        assert_non_null(heading);
+        assert_null(strstr(heading + 1, headings[i]));
+        assert_non_null(strstr(heading, "only this host"));
+        assert_non_null(strstr(heading, "only this client"));
+        free(pages[i]);
+    }
+}
+
+static void test_exit_status(void **state)
+{
+    (void)state;
+    static const struct cli_exit of_all[] = {{"9", "of all"}, {0}}, of_one[] = {{"3", "-one"}, {0}};
+    struct cli_command other = command;
+    other.exits = of_one;
+    const struct cli_command *const both[] = {&command, &other, NULL};
+    struct cli_program p = program;
+    p.commands = both;
+    p.exits = of_all;
+    const struct {
+        const struct cli_program *program;
+        const struct cli_command *command;
+        const char *expected;
+    } cases[] = {
+        {&program, &command, "done\n.TP\n1\nfailed\n.TP\n2\nwrong usage\n.SH"},
+        {&p, &command, "wrong usage\n.TP\n9\nof all\n.SH"},
+        {&p, &other, "wrong usage\n.TP\n9\nof all\n.TP\n3\n\\-one\n.SH"},
+        {&p, NULL, "wrong usage\n.TP\n9\nof all\n.TP\n3\n\\-one\n.SH"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = man_page(cases[i].program, cases[i].command);
+        assert_non_null(strstr(text, cases[i].expected));
+        free(text);
+    }
 }
 
 static void test_completion(void **state)
@@ -393,12 +449,13 @@ static void test_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),      cmocka_unit_test(test_letters),
-        cmocka_unit_test(test_flags),      cmocka_unit_test(test_values),
-        cmocka_unit_test(test_lists),      cmocka_unit_test(test_operand_lists),
-        cmocka_unit_test(test_wrong),      cmocka_unit_test(test_missing_operand),
-        cmocka_unit_test(test_help_topic), cmocka_unit_test(test_help),
-        cmocka_unit_test(test_man),        cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_forms),       cmocka_unit_test(test_letters),
+        cmocka_unit_test(test_flags),       cmocka_unit_test(test_values),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_operand_lists),
+        cmocka_unit_test(test_wrong),       cmocka_unit_test(test_missing_operand),
+        cmocka_unit_test(test_help_topic),  cmocka_unit_test(test_help),
+        cmocka_unit_test(test_man),         cmocka_unit_test(test_groups_go_on),
+        cmocka_unit_test(test_exit_status), cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
