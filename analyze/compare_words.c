@@ -212,13 +212,11 @@ struct compare_words_text compare_words_setting_change(const struct compare_sett
 
 struct units_text compare_words_value(enum run_metric metric, double value)
 {
-    struct units_text t;
     switch (metric) {
     case RUN_THROUGHPUT:
         return units_byte_rate(value);
     case RUN_OBJECTS:
-        snprintf(t.s, sizeof t.s, "%.30s obj/s", units_rate(value).s);
-        return t;
+        return units_object_rate(value);
     case RUN_ERRORS:
         return units_pct(100 * value);
     default:

@@ -25,13 +25,6 @@ struct units_text html_cells_moment(int64_t ns)
     return t;
 }
 
-struct units_text html_cells_objects(double per_s)
-{
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.30s obj/s", units_rate(per_s).s);
-    return t;
-}
-
 const char *html_cells_party(const char *name)
 {
     return *name != '\0' ? name : "(unnamed)";

@@ -12,8 +12,6 @@ struct units_text html_cells_ns(double ns);
 struct units_text html_cells_clock(int64_t ns);
 /* The day too, "2026-11-21 05:41:42.505". */
 struct units_text html_cells_moment(int64_t ns);
-/* "123.4 obj/s" */
-struct units_text html_cells_objects(double per_s);
 /* The name of a host or client, which may be empty. */
 const char *html_cells_party(const char *name);
 

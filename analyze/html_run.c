@@ -32,12 +32,12 @@ static void rate_card(FILE *f, const char *name, const struct throughput *t,
     fputs("</span>", f);
     html_element(f, "b", "%s",
                  t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s
-                                : html_cells_objects(t->objects_per_s).s);
+                                : units_object_rate(t->objects_per_s).s);
     if (s != NULL)
         put_ci(f, t->n_bytes > 0 ? &s->bytes.mean : &s->objects.mean,
-               t->n_bytes > 0 ? units_byte_rate : html_cells_objects);
+               t->n_bytes > 0 ? units_byte_rate : units_object_rate);
     if (t->n_bytes > 0)
-        html_element(f, "span", "%s", html_cells_objects(t->objects_per_s).s);
+        html_element(f, "span", "%s", units_object_rate(t->objects_per_s).s);
     fputs("</div>\n", f);
 }
 
@@ -91,7 +91,7 @@ static void put_overview(FILE *f, const struct analysis *a)
         if (!op->segments.present)
             html_cell(f, "-");
         else if (op->segments.by_objects)
-            html_cell(f, "%s", html_cells_objects(op->segments.median.objects_per_s).s);
+            html_cell(f, "%s", units_object_rate(op->segments.median.objects_per_s).s);
         else
             html_cell(f, "%s", units_byte_rate(op->segments.median.bytes_per_s).s);
         const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns, d->slowest_ns};
@@ -202,7 +202,7 @@ static void party_row(FILE *f, const char *name, int64_t n_requests, int64_t n_e
     for (size_t i = 0; i < 3; i++)
         html_cell(f, "%s",
                   !s->present     ? "-"
-                  : s->by_objects ? html_cells_objects(picks[i]->objects_per_s).s
+                  : s->by_objects ? units_object_rate(picks[i]->objects_per_s).s
                                   : units_byte_rate(picks[i]->bytes_per_s).s);
     html_row_end(f);
 }

@@ -36,7 +36,7 @@ static void latency_rows(FILE *f, const char *what, const struct statistics_late
 
 static void put_steadiness(FILE *f, const struct statistics *s)
 {
-    struct units_text (*rate)(double) = s->by_objects ? html_cells_objects : units_byte_rate;
+    struct units_text (*rate)(double) = s->by_objects ? units_object_rate : units_byte_rate;
     fputs("<ul>\n", f);
     if (s->cut_ns > 0)
         html_element(f, "li", "Warm-up: %s left out.", units_duration(s->cut_ns).s);
@@ -103,8 +103,8 @@ void html_statistics(FILE *f, const struct statistics *s)
         ci_row(f, "Throughput", &s->bytes.mean, units_byte_rate);
         ci_row(f, "Throughput, median segment", &s->bytes.median, units_byte_rate);
     }
-    ci_row(f, "Objects", &s->objects.mean, html_cells_objects);
-    ci_row(f, "Objects, median segment", &s->objects.median, html_cells_objects);
+    ci_row(f, "Objects", &s->objects.mean, units_object_rate);
+    ci_row(f, "Objects, median segment", &s->objects.median, units_object_rate);
     if (s->n_failed > 0)
         ci_row(f, "Error rate", &s->error_rate, frac_text);
     latency_rows(f, "Duration", &s->duration);

@@ -16,7 +16,7 @@ const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 
 /* ---- Buckets ---- */
 
-size_t plot_data_log_bucket(int64_t v)
+static size_t log_bucket(int64_t v)
 {
     /* 2^(1/4), 2^(2/4), 2^(3/4) times 2^63 */
     static const uint64_t edges[] = {UINT64_C(0x9837F0518DB8A96F), UINT64_C(0xB504F333F9DE6484),
@@ -264,9 +264,9 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
     spread_amount(p->fine_objects, &stretch, objects / fine_s);
     if (bytes > 0)
         spread_amount(p->fine_bytes, &stretch, (double)bytes / fine_s);
-    p->heat[bin * PLOT_DATA_N_LOG + plot_data_log_bucket(dur_ns)]++;
+    p->heat[bin * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     if (bytes > 0)
-        p->sizes[plot_data_log_bucket(bytes)]++;
+        p->sizes[log_bucket(bytes)]++;
     else
         p->n_empty++;
     if (p->n_classes > 0 && start_ns >= x->inside.start_ns && end_ns <= x->inside.end_ns)

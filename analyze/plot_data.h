@@ -18,12 +18,11 @@
 #define PLOT_DATA_MAX_LINES      8       /* hosts drawn as lines; more make a heat map */
 #define PLOT_DATA_MAX_HOSTS      1000 /* rows of a heat map: the slowest ones, if there are more */
 #define PLOT_DATA_MAX_CLIENTS    60   /* likewise, the first ones by name */
-#define PLOT_DATA_N_LOG          256  /* buckets of plot_data_log_bucket */
+#define PLOT_DATA_N_LOG          256  /* logarithmic buckets */
 #define PLOT_DATA_MAX_SIZE_CLASS 14
 
-/* Buckets whose edges are the powers of the fourth root of two: bucket 0 holds 0 and 1, bucket k
- * [2^(k/4), 2^((k+1)/4)). */
-size_t plot_data_log_bucket(int64_t v);
+/* The lower edge of a logarithmic bucket. Edges are the powers of the fourth root of two: bucket 0
+ * holds 0 and 1, bucket k [2^(k/4), 2^((k+1)/4)). */
 double plot_data_log_lower(size_t bucket);
 
 /* Equal bins of time, each a whole number of ns. */

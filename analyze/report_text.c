@@ -9,7 +9,6 @@
 #include "units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ERRORS      10 /* groups without --analyze.v */
@@ -28,7 +27,7 @@ static void put_rule(const struct text_view *v)
     text_line(v->out, TEXT_FAINT, "----------------------------------------");
 }
 
-/* --- The run ---------------------------------------------------------------------------------- */
+/* ---- The run ---- */
 
 static void put_input(const struct text_view *v, const struct dataset_input *in)
 {
@@ -110,7 +109,7 @@ static void put_summary(const struct text_view *v)
     text_table_put(&t);
 }
 
-/* --- Throughput ------------------------------------------------------------------------------- */
+/* ---- Throughput ---- */
 
 /* Two cells: bytes a second, in the unit of `largest` (0: the set has no bytes), and objects a
  * second. */
@@ -121,7 +120,7 @@ static void rate_cells(struct text_table *t, double largest, double bytes_per_s,
         text_table_cell(t, "%s,", text_cells_rate_like(bytes_per_s, largest).s);
     else
         text_table_cell(t, "%s", "");
-    text_table_cell(t, "%s obj/s", units_rate(objects_per_s).s);
+    text_table_cell(t, "%s", units_object_rate(objects_per_s).s);
 }
 
 static void segment_row(const struct text_view *v, struct text_table *t, const char *name,
@@ -189,7 +188,7 @@ static void put_single_range(const struct text_view *v, const struct operation *
     text_table_put(&t);
 }
 
-/* --- Errors ----------------------------------------------------------------------------------- */
+/* ---- Errors ---- */
 
 /* "at http://h1:9000: 201, http://h0:9000: 3": the hosts of a group, as a row below it. */
 static void error_hosts_row(const struct text_view *v, struct text_table *t,
@@ -237,7 +236,7 @@ static void put_errors(const struct text_view *v, const struct operation *op)
     text_table_put(&t);
 }
 
-/* --- Operations ------------------------------------------------------------------------------- */
+/* ---- Operations ---- */
 
 /* "Operation: GET (29595). Concurrency: 9. Hosts: 3." and what else is not as one would expect. */
 static void put_title(const struct text_view *v, const struct operation *op, int64_t n_all)

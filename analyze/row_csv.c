@@ -151,13 +151,21 @@ static enum recfile_row feed_row(struct row_csv *s, const struct recfile_layout 
     return RECFILE_ROW_OK;
 }
 
+/* Length of the first line with its newline. */
+static size_t first_line(const char *text, size_t n)
+{
+    const char *newline = memchr(text, '\n', n);
+
+    return newline ? (size_t)(newline - text) + 1 : n;
+}
+
 /* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field.
  */
 static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l, const char *text,
                               size_t n, size_t *used)
 {
-    const char *newline = memchr(text, '\n', n);
-    size_t len = newline ? (size_t)(newline - text) : n, at = 0;
+    size_t line = first_line(text, n), at = 0;
+    size_t len = line && text[line - 1] == '\n' ? line - 1 : line;
     int column = l->field[COL_FILE];
 
     if (column < 0)
@@ -167,7 +175,7 @@ static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l,
     if (s->n_fields != column || at >= len || text[at] != '"')
         return false;
     const char *end = memchr(text + at, l->delimiter, len - at);
-    *used = newline ? len + 1 : len;
+    *used = line;
     if (end) {
         add_field(s, text + at, (size_t)(end - text) - at);
         size_t rest = (size_t)(end - text) + 1, row;
@@ -180,6 +188,8 @@ static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l,
     return true;
 }
 
+/* A quote at the beginning of `file` is taken as it stands where that makes a whole row of the
+ * first line and quoting does not: an error of several lines is the rarer thing. */
 enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, const char *text,
                                size_t n, struct record *out, size_t *used, char *why,
                                size_t why_size)
@@ -189,18 +199,25 @@ enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, cons
 
     reset(s, l->delimiter);
     enum recfile_row what = feed_row(s, l, text, n, used);
-    if (what != RECFILE_ROW_OK || s->n_fields != l->n_fields) {
+    bool fits = what == RECFILE_ROW_OK && s->n_fields == l->n_fields;
+    size_t literal, line = first_line(text, n);
+    if (!fits || *used > line) {
         int found = s->n_fields;
         reset(s, l->delimiter);
-        if (feed_literal_file(s, l, text, n, used) && s->n_fields == l->n_fields) {
-            what = RECFILE_ROW_OK;
+        if (feed_literal_file(s, l, text, n, &literal) && s->n_fields == l->n_fields &&
+            (!fits || literal == line)) {
+            *used = literal;
+        } else if (fits) {
+            reset(s, l->delimiter);
+            feed_row(s, l, text, n, used);
         } else if (what == RECFILE_ROW_MORE) {
             return RECFILE_ROW_MORE;
         } else {
-            snprintf(why, why_size,
-                     what == RECFILE_ROW_BAD ? "a quoted field is not closed on its line"
-                                             : "%d fields where the header has %d",
-                     found, l->n_fields);
+            if (what == RECFILE_ROW_BAD)
+                snprintf(why, why_size, "a quoted field is not closed on its line");
+            else
+                snprintf(why, why_size, "%d field%s where the header has %d", found,
+                         found == 1 ? "" : "s", l->n_fields);
             return RECFILE_ROW_BAD;
         }
     }

@@ -13,11 +13,7 @@
 static struct units_text speed(const struct stopping_op *op, double bytes_per_s,
                                double objects_per_s)
 {
-    struct units_text t;
-    if (!op->by_objects)
-        return units_byte_rate(bytes_per_s);
-    snprintf(t.s, sizeof t.s, "%.32s obj/s", units_rate(objects_per_s).s);
-    return t;
+    return op->by_objects ? units_object_rate(objects_per_s) : units_byte_rate(bytes_per_s);
 }
 
 static void put_case(struct text *out, const struct stopping_op *op)
@@ -86,6 +82,8 @@ static void put_sweep(struct text *out, const struct stopping *s, const struct s
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = colour};
+    if (s->n_ops == 0)
+        text_line(&out, TEXT_PLAIN, "No requests.");
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct stopping_op *op = &s->ops[k];
         if (k > 0)

@@ -7,13 +7,11 @@ enum unit { UNIT_BYTES, UNIT_OBJECTS, UNIT_NS, UNIT_FRACTION };
 
 static struct units_text figure(enum unit unit, double x)
 {
-    struct units_text t;
     switch (unit) {
     case UNIT_BYTES:
         return units_byte_rate(x);
     case UNIT_OBJECTS:
-        snprintf(t.s, sizeof t.s, "%.32s obj/s", units_rate(x).s);
-        return t;
+        return units_object_rate(x);
     case UNIT_FRACTION:
         return units_pct(100 * x);
     case UNIT_NS:

@@ -1,22 +1,13 @@
 #include "intern.h"
 
+#include "le.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Odd numbers with evenly spread bits (fractional parts of square roots of primes). */
 static const uint64_t K0 = UINT64_C(0x6a09e667f3bcc909), K1 = UINT64_C(0xbb67ae8584caa73b),
                       K2 = UINT64_C(0x3c6ef372fe94f82b), K3 = UINT64_C(0xa54ff53a5f1d36f1);
-
-static inline uint64_t load(const unsigned char *p, size_t n)
-{
-    uint64_t x = 0;
-
-    memcpy(&x, p, n);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    return x;
-}
 
 /* Both halves of the 128-bit product: every input bit reaches every output bit. */
 static inline uint64_t fold(uint64_t a, uint64_t b)
@@ -34,26 +25,21 @@ uint64_t intern_hash(const void *bytes, size_t n)
     for (size_t left = n; left;) {
         uint64_t a, b = 0;
         if (left >= 16) {
-            a = load(p, 8);
-            b = load(p + 8, 8);
+            a = le_load(p, 8);
+            b = le_load(p + 8, 8);
             p += 16;
             left -= 16;
         } else if (left >= 8) {
-            a = load(p, 8);
-            b = load(p + left - 8, 8);
+            a = le_load(p, 8);
+            b = le_load(p + left - 8, 8);
             left = 0;
         } else {
-            a = load(p, left);
+            a = le_load(p, left);
             left = 0;
         }
         h = fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
     }
     return fold(h ^ K3, h ^ K1);
-}
-
-void intern_init(struct intern *t)
-{
-    memset(t, 0, sizeof *t);
 }
 
 void intern_fini(struct intern *t)
@@ -62,7 +48,7 @@ void intern_fini(struct intern *t)
         free((char *)t->strings[i].p);
     free(t->strings);
     free(t->slots);
-    intern_init(t);
+    memset(t, 0, sizeof *t);
 }
 
 /* The slot of s, or the free one where it belongs. */

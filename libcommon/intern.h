@@ -19,7 +19,7 @@ struct intern_slot {
     uint32_t id; /* INTERN_NONE: free */
 };
 
-/* Ids are 0, 1, 2... in order of first appearance. */
+/* Ids are 0, 1, 2... in order of first appearance. Starts zeroed. */
 struct intern {
     struct intern_slot *slots;
     size_t n_slots;        /* a power of two, or 0 */
@@ -27,7 +27,7 @@ struct intern {
     size_t n, cap;
 };
 
-void intern_init(struct intern *t);
+/* Frees what it holds; it is as new then. */
 void intern_fini(struct intern *t);
 
 /* The id of s, which is added if it is new. INTERN_NONE: out of memory. */

@@ -44,7 +44,7 @@ struct recwrite {
     struct err error;
 };
 
-/* -- frames ----------------------------------------------------------------------------------- */
+/* ---- Frames ---- */
 
 static bool fail(struct recwrite *w, struct err *e)
 {
@@ -169,7 +169,7 @@ static inline char *room(struct recwrite *w, size_t n, struct err *e)
     return s->text + s->n;
 }
 
-/* -- lines ------------------------------------------------------------------------------------ */
+/* ---- Lines ---- */
 
 static bool too_long(struct recwrite *w, const char *what, struct err *e)
 {
@@ -255,12 +255,7 @@ bool recwrite_header(struct recwrite *w, bool intended, struct err *e)
     return put_line(w, "", line, strlen(line) - 1, e);
 }
 
-uint64_t recwrite_n_rows(const struct recwrite *w)
-{
-    return w->n_rows;
-}
-
-/* -- opening and closing ---------------------------------------------------------------------- */
+/* ---- Opening and closing ---- */
 
 static ZSTD_CCtx *new_zstd(int level)
 {

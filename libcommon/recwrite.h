@@ -59,7 +59,4 @@ bool recwrite_close(struct recwrite *w, struct err *e);
 /* Frees w; what is in the open frame is lost. NULL is allowed. */
 void recwrite_discard(struct recwrite *w);
 
-/* Rows so far. */
-uint64_t recwrite_n_rows(const struct recwrite *w);
-
 #endif

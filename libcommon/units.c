@@ -14,8 +14,7 @@
 #define NS_PER_M  (60 * NS_PER_S)
 #define NS_PER_H  (60 * NS_PER_M)
 
-/* --- Parsing -------------------------------------------------------------------------------------
- */
+/* ---- Parsing ---- */
 
 /* An unsigned decimal number, exact to 18 digits after the point. */
 struct decimal {
@@ -213,8 +212,7 @@ bool units_parse_int(const char *text, int64_t *value, struct err *e)
     return true;
 }
 
-/* --- Formatting ----------------------------------------------------------------------------------
- */
+/* ---- Formatting ---- */
 
 static uint64_t round_div(uint64_t a, uint64_t b)
 {
@@ -349,12 +347,22 @@ struct units_text units_rate(double per_s)
     return t;
 }
 
+static struct units_text rate_of(double value, const char *unit)
+{
+    struct units_text t = units_rate(value);
+    size_t n = strlen(t.s);
+    snprintf(t.s + n, sizeof(t.s) - n, "%s", unit);
+    return t;
+}
+
+struct units_text units_object_rate(double per_s)
+{
+    return rate_of(per_s, " obj/s");
+}
+
 struct units_text units_pct(double pct)
 {
-    struct units_text t = units_rate(pct);
-    size_t n = strlen(t.s);
-    snprintf(t.s + n, sizeof(t.s) - n, "%%");
-    return t;
+    return rate_of(pct, "%");
 }
 
 struct units_text units_count(int64_t n)

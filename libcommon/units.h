@@ -48,6 +48,9 @@ struct units_text units_byte_rate(double bytes_per_s);
 /* A rate of anything, without a unit: "9652.0", "73.09", "0.0123". */
 struct units_text units_rate(double per_s);
 
+/* "9652.0 obj/s" */
+struct units_text units_object_rate(double per_s);
+
 /* "12.5%", "-3.21%". */
 struct units_text units_pct(double pct);
 

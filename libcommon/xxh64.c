@@ -1,5 +1,7 @@
 #include "xxh64.h"
 
+#include "le.h"
+
 #include <string.h>
 
 static const uint64_t PRIME_1 = UINT64_C(0x9E3779B185EBCA87);
@@ -11,17 +13,6 @@ static const uint64_t PRIME_5 = UINT64_C(0x27D4EB2F165667C5);
 static inline uint64_t rotate(uint64_t x, unsigned by)
 {
     return x << by | x >> (64 - by);
-}
-
-static inline uint64_t read_le(const unsigned char *p, size_t n)
-{
-    uint64_t x = 0;
-
-    memcpy(&x, p, n);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    return x;
 }
 
 static inline uint64_t round_of(uint64_t lane, uint64_t input)
@@ -43,10 +34,10 @@ static const unsigned char *stripes(struct xxh64 *h, const unsigned char *p, siz
     uint64_t a = h->lane[0], b = h->lane[1], c = h->lane[2], d = h->lane[3];
 
     for (; n >= 32; n -= 32, p += 32) {
-        a = round_of(a, read_le(p, 8));
-        b = round_of(b, read_le(p + 8, 8));
-        c = round_of(c, read_le(p + 16, 8));
-        d = round_of(d, read_le(p + 24, 8));
+        a = round_of(a, le_load(p, 8));
+        b = round_of(b, le_load(p + 8, 8));
+        c = round_of(c, le_load(p + 16, 8));
+        d = round_of(d, le_load(p + 24, 8));
     }
     h->lane[0] = a;
     h->lane[1] = b;
@@ -92,9 +83,9 @@ uint64_t xxh64_value(const struct xxh64 *h)
     }
     x += h->n_bytes;
     for (; left >= 8; left -= 8, p += 8)
-        x = rotate(x ^ round_of(0, read_le(p, 8)), 27) * PRIME_1 + PRIME_4;
+        x = rotate(x ^ round_of(0, le_load(p, 8)), 27) * PRIME_1 + PRIME_4;
     if (left >= 4) {
-        x = rotate(x ^ read_le(p, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
+        x = rotate(x ^ le_load(p, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
         left -= 4;
         p += 4;
     }

@@ -9,17 +9,6 @@
 /* Digits of a bound: ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
-bool hosts_select_parse(const char *s, enum hosts_select *select, struct err *e)
-{
-    if (strcmp(s, "weighed") == 0)
-        *select = HOSTS_WEIGHED;
-    else if (strcmp(s, "roundrobin") == 0)
-        *select = HOSTS_ROUNDROBIN;
-    else
-        return err_set(e, "host selection '%s' is neither weighed nor roundrobin", s);
-    return true;
-}
-
 /* The characters of registered names, of addresses, and of IPv6 addresses with a zone. */
 static bool name_char(char c, bool in_brackets)
 {

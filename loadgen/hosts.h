@@ -40,9 +40,6 @@ struct hosts {
     pthread_mutex_t lock;
 };
 
-/* "weighed" or "roundrobin". */
-bool hosts_select_parse(const char *s, enum hosts_select *select, struct err *e);
-
 /* Parses a comma-separated list in which {A...B} anywhere in host or port stands for the numbers A
  * to B (several ranges multiply; with leading zeros in A all have its width). Refuses URLs, empty
  * entries, bad ports and more than HOSTS_MAX hosts. The order in which unused hosts are first

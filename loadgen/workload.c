@@ -74,10 +74,10 @@ void work_fail(struct work *k, const char *why)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* --- Objects ------------------------------------------------------------------------------------
- */
+/* ---- Objects ---- */
 
-uint64_t work_size(const struct work *k, uint64_t id)
+/* The bytes of an object, by --obj.size and --obj.randsize. */
+static uint64_t size_of(const struct work *k, uint64_t id)
 {
     struct rng rng;
 
@@ -92,7 +92,7 @@ static struct work_object make_object(const struct work *k, uint64_t id, uint32_
     return (struct work_object){
         .id = id,
         .seed = payload_seed(k->engine->seed, id),
-        .size_bytes = work_size(k, id),
+        .size_bytes = size_of(k, id),
         .dir = dir,
     };
 }
@@ -205,7 +205,8 @@ void work_return(struct work *k, const struct work_object *o)
     push(k, o);
 }
 
-bool work_take(struct work *k, struct worker *w, struct work_object *o)
+/* Takes a random object out of the pool; false: it is empty. */
+static bool take(struct work *k, struct worker *w, struct work_object *o)
 {
     pthread_mutex_lock(&k->lock);
     bool found = k->n_objects > 0;
@@ -218,8 +219,7 @@ bool work_take(struct work *k, struct worker *w, struct work_object *o)
     return found;
 }
 
-/* --- The deck -----------------------------------------------------------------------------------
- */
+/* ---- The deck ---- */
 
 bool work_init_deck(struct work *k, struct err *e)
 {
@@ -249,7 +249,7 @@ enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, 
 {
     struct work_object *o = &work_own(k, w)->object;
 
-    if (!work_take(k, w, o))
+    if (!take(k, w, o))
         return PHASE_WAIT;
     if (card == WORK_GET) {
         work_get(k, w, o, op);
@@ -263,8 +263,7 @@ enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, 
     return PHASE_OP;
 }
 
-/* --- Phases -------------------------------------------------------------------------------------
- */
+/* ---- Phases ---- */
 
 /* Upload i: versions of an object have its name, and a content of their own. */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
@@ -273,7 +272,7 @@ static struct work_object prepared_object(const struct work *k, uint64_t i)
     struct work_object o = make_object(k, id, (uint32_t)(id % k->n_workers));
 
     o.seed = payload_seed(k->engine->seed, i);
-    o.size_bytes = work_size(k, i);
+    o.size_bytes = size_of(k, i);
     return o;
 }
 

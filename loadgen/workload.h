@@ -81,6 +81,7 @@ struct work {
     bool clean_versions;
 };
 
+/* kind, o and g are borrowed. On failure nothing is left to free. */
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, const char *run_id, struct err *e);
 void work_fini(struct work *k);
@@ -102,9 +103,6 @@ static inline struct work_own *work_own(struct work *k, const struct worker *w)
     return &k->own[w->thread];
 }
 
-/* The bytes of the next object, by --obj.size and --obj.randsize. */
-uint64_t work_size(const struct work *k, uint64_t id);
-
 /* An object that is not yet there: the next number, in the worker's prefix. */
 struct work_object work_new_object(struct work *k, const struct worker *w);
 
@@ -122,9 +120,6 @@ bool work_add(struct work *k, const struct work_object *o, const char *version);
 
 /* Puts one back that was taken. */
 void work_return(struct work *k, const struct work_object *o);
-
-/* Takes a random object out of the pool; false: it is empty. */
-bool work_take(struct work *k, struct worker *w, struct work_object *o);
 
 /* Reads the bench shares of --get-distrib ... into the deck, and deals. */
 enum work_card { WORK_GET, WORK_STAT, WORK_PUT, WORK_DELETE, WORK_N_CARDS };

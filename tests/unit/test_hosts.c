@@ -89,19 +89,6 @@ static void test_refused(void **state)
     assert_refused(longest, "longer than");
 }
 
-static void test_select_names(void **state)
-{
-    (void)state;
-    enum hosts_select select = HOSTS_WEIGHED;
-    struct err e = {0};
-
-    assert_true(hosts_select_parse("roundrobin", &select, &e));
-    assert_int_equal(select, HOSTS_ROUNDROBIN);
-    assert_true(hosts_select_parse("weighed", &select, &e));
-    assert_int_equal(select, HOSTS_WEIGHED);
-    assert_false(hosts_select_parse("random", &select, &e));
-}
-
 static void test_roundrobin(void **state)
 {
     (void)state;
@@ -216,10 +203,10 @@ static void test_one_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_select_names), cmocka_unit_test(test_roundrobin),
-        cmocka_unit_test(test_weighed),      cmocka_unit_test(test_first_is_random),
-        cmocka_unit_test(test_down),         cmocka_unit_test(test_one_host),
+        cmocka_unit_test(test_lists),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_roundrobin),      cmocka_unit_test(test_weighed),
+        cmocka_unit_test(test_first_is_random), cmocka_unit_test(test_down),
+        cmocka_unit_test(test_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,8 +73,7 @@ static void test_captures(void **state)
     read_captures("../shared/captures", &n);
 }
 
-/* -- text in memory ------------------------------------------------------------------------------
- */
+/* ---- Text in memory ---- */
 
 struct text_file {
     int fd;
@@ -161,6 +160,33 @@ static void test_mutated_rows(void **state)
     assert_true(n_dropped > 1000);
 }
 
+/* Seconds and fractions at their limits, behind a row of the same minute. */
+static void test_seconds(void **state)
+{
+    static const struct {
+        const char *seconds;
+        bool is_row;
+    } cases[] = {{"59.5", true},           {"60.5", false},         {"61.5", false},
+                 {"70.5", false},          {"5:.5", false},         {":0.5", false},
+                 {"/9.5", false},          {"00.000000001", true},  {"59.999999999", true},
+                 {"00.1234567890", false}, {"00.12345678:", false}, {"00./23456789", false},
+                 {"00.1:", false},         {"00.", false},          {"00", true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        int n = snprintf(text, sizeof text,
+                         "%s%s1\t0\tGET\tc\t1\t1\th\tk\t\t2026-11-21T05:49:%sZ\t\t\t"
+                         "2026-11-21T05:50:00.5Z\t1\t0\n",
+                         seeds[0], seeds[1], cases[i].seconds);
+        struct text_file f = text_file(text, (size_t)n);
+        assert_ways_agree(f.path, true);
+        struct fingerprint r = fingerprint_read(f.path, (struct recfile_options){.salvage = true});
+        assert_int_equal(r.n_rows, 1 + cases[i].is_row);
+        close(f.fd);
+    }
+}
+
 static const char header[] = "idx,thread,op,bytes,file,error,start,end\n";
 
 static struct fingerprint read_text(const char *text, bool salvage)
@@ -198,6 +224,7 @@ static void test_messages(void **state)
     (void)state;
     assert_string_equal(message_for("1,0,GET,1,k,,2026-01-01T00:00:00Z"),
                         "3: 7 fields where the header has 8");
+    assert_string_equal(message_for("stray"), "3: 1 field where the header has 8");
     assert_string_equal(message_for("1,x,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z"),
                         "3: thread \"x\" is not an integer of 0 to 4294967295");
     assert_string_equal(message_for("1,0,GET,-1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z"),
@@ -277,8 +304,7 @@ static void test_long_row(void **state)
     free(text);
 }
 
-/* -- frames --------------------------------------------------------------------------------------
- */
+/* ---- Frames ---- */
 
 /* A capture in the making: text that becomes frames, and the file. */
 struct frames {
@@ -535,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_captures),
         cmocka_unit_test(test_mutated_rows),
+        cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_second_header),
         cmocka_unit_test(test_headers),
