@@ -215,7 +215,7 @@ CLANG_FORMAT ?= clang-format-14
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)
 format-check:
-	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
 # Man pages and completion come from the programs' own option tables.
 docs: all
