@@ -2,8 +2,8 @@
  * temporary file. */
 #include "reorder.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "tempfile.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool no_memory(struct err *e)
     return err_set(e, "out of memory");
 }
 
-/* -- order ------------------------------------------------------------------------------------- */
+/* ---- Order ---- */
 
 const char *reorder_text_behind_thread(const char *text, uint32_t n)
 {
@@ -80,7 +80,7 @@ static inline int compare(const struct reorder_row *a, const struct reorder_row 
     return compare_texts(a->text, a->n, b->text, b->n);
 }
 
-/* -- batches ----------------------------------------------------------------------------------- */
+/* ---- Batches ---- */
 
 struct reorder_batch *reorder_batch_new(uint32_t input, struct err *e)
 {
@@ -159,7 +159,7 @@ static size_t batch_bytes(const struct reorder_batch *b)
     return sizeof *b + b->cap_rows * sizeof *b->rows + b->cap_text;
 }
 
-/* -- heap -------------------------------------------------------------------------------------- */
+/* ---- Heap ---- */
 
 static inline void sift_down(struct heap *h, size_t i)
 {
@@ -199,44 +199,13 @@ static void pop(struct heap *h)
         sift_down(h, 0);
 }
 
-/* -- the temporary file ------------------------------------------------------------------------ */
+/* ---- The temporary file ---- */
 
-static const char *temporary_folder(void)
+static bool append(struct reorder *r, const void *p, size_t n, struct err *e)
 {
-    const char *dir = getenv("TMPDIR");
-
-    return dir && *dir ? dir : "/var/tmp"; /* /tmp may be memory */
-}
-
-/* Opens a file without a name. */
-static bool open_temporary(struct reorder *r, struct err *e)
-{
-    const char *dir = temporary_folder();
-    char path[4096];
-
-    r->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (r->fd < 0 &&
-        (size_t)snprintf(path, sizeof path, "%s/s3analyze.XXXXXX", dir) < sizeof path) {
-        r->fd = mkostemp(path, O_CLOEXEC);
-        if (r->fd >= 0)
-            unlink(path);
-    }
-    return r->fd >= 0 || err_errno(e, errno, "cannot make a temporary file in %s (TMPDIR)", dir);
-}
-
-static bool append(struct reorder *r, const char *p, size_t n, struct err *e)
-{
-    while (n) {
-        ssize_t done = pwrite(r->fd, p, n, (off_t)r->n_file);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return err_errno(e, done < 0 ? errno : EIO,
-                             "cannot write a temporary file in %s (TMPDIR)", temporary_folder());
-        p += done;
-        n -= (size_t)done;
-        r->n_file += (uint64_t)done;
-    }
+    if (!tempfile_write(r->fd, p, n, r->n_file, e))
+        return false;
+    r->n_file += n;
     return true;
 }
 
@@ -260,19 +229,16 @@ static bool fill(const struct reorder *r, struct run *run, size_t n, struct err 
     while (run->n_buffer < n) {
         size_t want = run->cap_buffer - run->n_buffer;
         want = want > run->end - run->at ? (size_t)(run->end - run->at) : want;
-        ssize_t got = pread(r->fd, run->buffer + run->n_buffer, want, (off_t)run->at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return err_errno(e, got < 0 ? errno : EIO,
-                             "cannot read a temporary file in %s (TMPDIR)", temporary_folder());
-        run->n_buffer += (size_t)got;
-        run->at += (uint64_t)got;
+        size_t got = tempfile_read(r->fd, run->buffer + run->n_buffer, want, run->at, e);
+        if (got == 0)
+            return false;
+        run->n_buffer += got;
+        run->at += got;
     }
     return true;
 }
 
-/* -- runs -------------------------------------------------------------------------------------- */
+/* ---- Runs ---- */
 
 static void run_free(struct reorder *r, struct run *run)
 {
@@ -349,7 +315,7 @@ static bool settle(struct reorder *r, struct err *e)
     return !taken || advance(r, &r->heap, e);
 }
 
-/* -- spilling ---------------------------------------------------------------------------------- */
+/* ---- Spilling ---- */
 
 static void heap_fini(struct reorder *r, struct heap *h)
 {
@@ -410,7 +376,7 @@ static bool add_file_run(struct reorder *r, uint64_t begin, struct err *e)
 static bool spill(struct reorder *r, struct err *e)
 {
     struct heap in_memory = {0}, all = r->heap;
-    bool ok = r->fd >= 0 || open_temporary(r, e);
+    bool ok = r->fd >= 0 || (r->fd = tempfile_open(e)) >= 0;
     uint64_t begin = r->n_file;
 
     r->heap = (struct heap){0};
@@ -425,7 +391,7 @@ static bool spill(struct reorder *r, struct err *e)
     return ok;
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 struct reorder *reorder_new(size_t max_bytes, void (*give_back)(void *ctx, struct reorder_batch *b),
                             void *ctx, struct err *e)

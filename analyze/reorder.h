@@ -34,6 +34,7 @@ struct reorder_batch {
     size_t n_text, cap_text;
 };
 
+/* NULL: out of memory. */
 struct reorder_batch *reorder_batch_new(uint32_t input, struct err *e);
 void reorder_batch_free(struct reorder_batch *b);
 

@@ -23,8 +23,16 @@ const char *const recfile_drop_names[N_DROPS] = {
     [DROP_GARBAGE] = "stretches of bytes that are no frame",
 };
 
-/* -- turns
- * ----------------------------------------------------------------------------------------- */
+uint64_t recfile_n_dropped(const struct recfile_info *info)
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < N_DROPS; i++)
+        n += info->n_dropped[i];
+    return n;
+}
+
+/* ---- Turns ---- */
 
 static bool same_layout(const struct recfile_layout *a, const struct recfile_layout *b)
 {
@@ -125,6 +133,7 @@ static bool join_seam(struct worker *w, struct unit *u)
     if (ok && whole && same_layout(&r->layout, &u->layout)) {
         ok = recunit_commit_sink(r, &seam, 0);
         add_counts(r, &seam);
+        u->n_seam_rows = seam.n_rows;
         r->seam.n_lines = v.parse.n_lines;
         r->seam.dropped = seam.seam.dropped;
         r->seam.skip_line = seam.seam.skip_line;
@@ -217,6 +226,8 @@ static bool finish_unit(struct worker *w, struct unit *u)
     }
     if (u->head && u->n_sinks && !(u->failed && !u->error_has_line))
         recunit_commit_sink(r, u, u->n_sinks - 1);
+    if (u->seam_unverified)
+        u->n_unverified += u->n_seam_rows;
     add_counts(r, u);
     text_fini(&r->seam.carry);
     r->seam = u->seam;
@@ -362,6 +373,17 @@ static void run_workers(struct reader *r)
     free(w);
 }
 
+static bool open_source(struct reader *r, const char *path)
+{
+    struct zsource *s = &r->source;
+
+    if (!zsource_open(s, path, &r->error))
+        return false;
+    /* Only where one can seek is it known where a damaged frame ends. */
+    bool spool = r->options->salvage && s->compressed && !s->seekable;
+    return !spool || zsource_spool(s, &r->error);
+}
+
 bool recfile_read(const char *path, const struct recfile_options *options,
                   const struct recfile_sink *sink, struct recfile_info *info, struct err *e)
 {
@@ -369,7 +391,7 @@ bool recfile_read(const char *path, const struct recfile_options *options,
     bool ok = false;
 
     memset(info, 0, sizeof *info);
-    if (zsource_open(&r.source, path, &r.error)) {
+    if (open_source(&r, path)) {
         r.n_threads = choose_threads(&r);
         r.max_ahead = r.n_threads + 2;
         info->n_file_bytes = r.source.seekable ? r.source.size : 0;

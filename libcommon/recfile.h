@@ -104,6 +104,9 @@ struct recfile_info {
     char first_drop[N_DROPS][256]; /* "FILE:LINE: why" of the first of each kind */
 };
 
+/* Rows and places dropped, of all kinds. */
+uint64_t recfile_n_dropped(const struct recfile_info *info);
+
 /* Reads the capture at `path` ("-": standard input) into the sink; returns when all units are
  * committed. False with a message "FILE:LINE: what is wrong" at the first damage (without salvage)
  * or when the file cannot be read; *info is filled as far as it got. Rows before the damage have

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Comments that a unit may hold; of more, the last one replaces the one before. */
+/* Comments that a unit may hold before it waits for its turn. */
 #define UNIT_MAX_COMMENTS 64
 
 /* A string that grows. */
@@ -44,6 +44,8 @@ struct unit {
     bool has_layout;
     struct text first_line; /* not of a head unit: the text up to and with the first newline */
     bool has_first_line;
+    uint64_t n_seam_rows; /* at its beginning: not in n_rows */
+    bool seam_unverified; /* the frame that the first line ends in fails its checksum */
     struct seam
         seam;     /* at its end; lines are counted from behind first_line unless it is the head */
     void **sinks; /* one for the rows below each header line */
@@ -97,7 +99,8 @@ struct worker {
     struct chunks chunks;
     struct xxh64 checksum;
     uint64_t frame_first_row;
-    bool misread; /* the unit was begun on a wrong assumption: read it again as the head */
+    bool in_first_line; /* of the unit, where the frame begins */
+    bool misread;       /* the unit was begun on a wrong assumption: read it again as the head */
 };
 
 /* ---- recunit.c ---- */

@@ -35,8 +35,7 @@ void text_fini(struct text *t)
     memset(t, 0, sizeof *t);
 }
 
-/* -- failing and dropping ------------------------------------------------------------------------
- */
+/* ---- Failing and dropping ---- */
 
 bool recunit_fail(struct unit *u, const char *why)
 {
@@ -72,8 +71,7 @@ bool recunit_give_up(struct worker *w)
     return false;
 }
 
-/* -- what the parser of a unit tells -------------------------------------------------------------
- */
+/* ---- What the parser of a unit tells ---- */
 
 bool recunit_add_sink(struct reader *r, struct unit *u)
 {
@@ -173,12 +171,11 @@ static bool on_comment(void *ctx, const char *line, size_t n)
 
     if (!w->reader->sink->comment)
         return true;
+    if (!u->head && u->n_comments == UNIT_MAX_COMMENTS && !reader_take_turn(w))
+        return false;
     if (u->head)
         return recunit_emit_comment(w->reader, u, line, n);
-    struct text *t =
-        &u->comments[u->n_comments < UNIT_MAX_COMMENTS ? u->n_comments++ : UNIT_MAX_COMMENTS - 1];
-    t->n = 0;
-    return text_add(t, line, n) || recunit_fail(u, "out of memory");
+    return text_add(&u->comments[u->n_comments++], line, n) || recunit_fail(u, "out of memory");
 }
 
 static bool on_bad(void *ctx, uint64_t line_no, const char *why)
@@ -193,8 +190,7 @@ const struct rowparse_events recunit_events = {
     .bad = on_bad,
 };
 
-/* -- reading a unit -------------------------------------------------------------------------------
- */
+/* ---- Reading a unit ---- */
 
 static bool stopped(struct reader *r)
 {
@@ -204,15 +200,17 @@ static bool stopped(struct reader *r)
     return stop;
 }
 
-/* Whether the line behind damage begins a row rather than being the rest of one: it begins with idx
- * and has all its fields, or a quoted error that goes on in the next line. (If it lost digits of
- * its idx, that does no harm.) */
+/* Whether the line behind damage begins a row rather than being the rest of one: it is a header
+ * line, or begins with idx and has all its fields, or a quoted error that goes on in the next line.
+ * (If it lost digits of its idx, that does no harm.) */
 static bool begins_row(const struct rowparse *p, const char *line, size_t n)
 {
     const struct recfile_layout *l = &p->layout;
     int delimiters = 0;
     bool quoted_error = false;
 
+    if (rowparse_is_header(line, n))
+        return true;
     if (!p->has_layout || l->field[COL_IDX] != 0 || n == 0 || line[0] < '0' || line[0] > '9')
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -289,8 +287,11 @@ static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t
 
 static void begin_frame(struct worker *w)
 {
+    struct unit *u = w->unit;
+
     xxh64_init(&w->checksum);
-    w->frame_first_row = w->unit->n_rows;
+    w->frame_first_row = u->n_rows;
+    w->in_first_line = !u->head && !u->has_first_line;
 }
 
 /* Drops the row that is open where damage was found. */
@@ -327,7 +328,10 @@ static bool chunk_event(struct worker *w, const struct zresult *result, const ch
         if (result->has_checksum && (uint32_t)xxh64_value(&w->checksum) != result->checksum) {
             if (!w->reader->options->salvage)
                 return recunit_fail_at(u, line, "the zstd frame that ends here fails its checksum");
+            if (!u->head && !u->has_first_line)
+                return recunit_give_up(w);
             u->n_unverified += u->n_rows - w->frame_first_row;
+            u->seam_unverified |= w->in_first_line;
             /* What such a frame leaves open must not spoil the first rows of the next one. */
             if (*n_rest) {
                 drop(w, DROP_BAD_ROW, line, "runs on from a zstd frame that fails its checksum");
@@ -388,8 +392,11 @@ bool recunit_run(struct worker *w)
     }
     w->misread = false;
     begin_frame(w);
-    chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage,
-                 r->source.compressed && unit_bytes(r, u) >= beside_from, u->text_bound);
+    /* What zstd takes of a damaged frame depends on the room it has, so salvage holds none. */
+    bool salvage = r->options->salvage;
+    chunks_begin(&w->chunks, &r->source, u->start, u->end, salvage,
+                 r->source.compressed && unit_bytes(r, u) >= beside_from,
+                 salvage ? 0 : u->text_bound);
     while (go_on && !end) {
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);

@@ -1,6 +1,7 @@
 #include "zsource.h"
 
 #include "recfile.h"
+#include "tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,8 @@
 #define SKIPPABLE_MAGIC      0x184D2A50u
 #define SKIPPABLE_MAGIC_MASK 0xFFFFFFF0u
 #define CHECKSUM_FLAG        0x04
+#define DICTIONARY_FLAGS     0x03
+#define SINGLE_SEGMENT_FLAG  0x20
 /* Holds the largest compressed block with its header, and the next one's. */
 #define INPUT_BYTES          (256u << 10)
 
@@ -109,6 +112,32 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
     return true;
 }
 
+bool zsource_spool(struct zsource *s, struct err *e)
+{
+    unsigned char buf[64 << 10];
+    uint64_t at = s->n_first;
+    ssize_t got = 0;
+    int fd = tempfile_open(e);
+    bool ok = fd >= 0 && tempfile_write(fd, s->first, s->n_first, 0, e);
+
+    while (ok && (got = read_some(s->fd, buf, sizeof buf)) > 0) {
+        ok = tempfile_write(fd, buf, (size_t)got, at, e);
+        at += (uint64_t)got;
+    }
+    if (ok && got < 0)
+        ok = err_errno(e, errno, "%s: cannot read", s->path);
+    if (!ok) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    zsource_close(s);
+    s->fd = fd;
+    s->close_fd = s->seekable = true;
+    s->size = at;
+    return true;
+}
+
 void zsource_close(struct zsource *s)
 {
     if (s->close_fd)
@@ -138,8 +167,8 @@ static size_t pread_some(int fd, void *buf, size_t n, uint64_t at)
 static size_t header_size(unsigned char descriptor)
 {
     static const unsigned char dictionary_bytes[4] = {0, 1, 2, 4}, content_bytes[4] = {0, 2, 4, 8};
-    bool single_segment = descriptor & 0x20;
-    size_t n = 1 + dictionary_bytes[descriptor & 3] + content_bytes[descriptor >> 6];
+    bool single_segment = descriptor & SINGLE_SEGMENT_FLAG;
+    size_t n = 1 + dictionary_bytes[descriptor & DICTIONARY_FLAGS] + content_bytes[descriptor >> 6];
 
     if (!single_segment)
         n++; /* window descriptor */
@@ -149,22 +178,21 @@ static size_t header_size(unsigned char descriptor)
 }
 
 /* The end of the frame at `at`, by its block headers alone; 0 where they make no sense. *n_text is
- * what it can hold at most. */
+ * what its blocks can hold at most, whatever its header says. */
 static uint64_t frame_end(const struct zsource *s, uint64_t at, uint64_t *n_text)
 {
-    unsigned char b[ZSTD_FRAMEHEADERSIZE_MAX];
-    size_t n_header = pread_some(s->fd, b, sizeof b, at);
+    unsigned char b[8];
+    size_t n_read = pread_some(s->fd, b, sizeof b, at);
 
     *n_text = 0;
-    if (n_header < 5)
+    if (n_read < 5)
         return 0;
     uint32_t magic = le32(b);
     if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC)
-        return at + 8 + le32(b + 4);
+        return n_read < 8 ? 0 : at + 8 + le32(b + 4);
     if (magic != FRAME_MAGIC)
         return 0;
     unsigned char descriptor = b[4];
-    unsigned long long n_told = ZSTD_getFrameContentSize(b, n_header);
     uint64_t p = at + 4 + header_size(descriptor);
     for (bool last = false; !last;) {
         if (pread_some(s->fd, b, 3, p) < 3)
@@ -177,8 +205,6 @@ static uint64_t frame_end(const struct zsource *s, uint64_t at, uint64_t *n_text
         p += 3 + (type == 1 ? 1 : block >> 3);
         *n_text += ZSTD_BLOCKSIZE_MAX;
     }
-    if (n_told < ZSTD_CONTENTSIZE_ERROR)
-        *n_text = n_told;
     return p + (descriptor & CHECKSUM_FLAG ? 4 : 0);
 }
 
@@ -241,9 +267,11 @@ struct zreader {
     uint64_t limit; /* nothing is read beyond: `end`, or where the current frame must end */
     bool careful;
     uint64_t frame_start;
-    size_t want;      /* bytes of input that zstd asks for */
-    uint64_t to_skip; /* of a skippable frame */
+    uint64_t header_at; /* of the header that zstd gets: may be behind frame_start */
+    size_t want;        /* bytes of input that zstd asks for */
+    uint64_t to_skip;   /* of a skippable frame */
     bool in_frame, has_checksum, at_eof, resync;
+    uint64_t n_told, n_text; /* of the frame: as its header says, and what came out so far */
     size_t hold; /* whole frames of up to so many bytes stand in the buffer; 0: they do not */
     ZSTD_outBuffer out; /* what of the buffer is filled */
     int read_errno;
@@ -388,10 +416,11 @@ static void to_next_frame(struct zreader *r)
 {
     r->resync = false;
     if (r->careful) {
-        r->next = r->limit > r->frame_start && r->limit < r->end ? r->limit : r->frame_start + 1;
+        bool known = r->limit > r->frame_start && r->limit < r->source->size;
+        r->next = known ? r->limit : r->frame_start + 1;
         r->in_pos = r->in_size = 0;
         set_limit(r, r->end);
-    } else if (position(r) == r->frame_start && available(r)) {
+    } else if (position(r) == r->header_at && available(r)) {
         r->in_pos++;
     }
     for (;;) {
@@ -430,14 +459,53 @@ static void cut(struct zreader *r, struct zresult *result)
     }
     r->in_pos = r->in_size;
     r->in_frame = false;
-    if (r->limit < r->end) {
-        damage(r, result, "its lengths do not fit together");
+    if (r->source->seekable && r->limit < r->source->size) {
+        /* As where zstd reads on behind it: how far it may read depends on the threads. */
+        damage(r, result, ZSTD_getErrorString(ZSTD_error_corruption_detected));
         return;
     }
     result->event = ZEVENT_CUT;
     snprintf(result->why, sizeof result->why,
              "the file ends inside the zstd frame that begins at byte %llu: it was cut off",
              (unsigned long long)r->frame_start);
+}
+
+/* The window descriptor (RFC 8878, 3.1.1.1.2) for n bytes, and for a block of any size. */
+static unsigned char window_for(uint64_t n)
+{
+    unsigned log = 17, eighths = 0;
+
+    while (log <= RECFILE_MAX_WINDOW_LOG && (uint64_t)(8 + eighths) << (log - 3) < n)
+        if (++eighths == 8) {
+            eighths = 0;
+            log++;
+        }
+    return (unsigned char)((log - 10) << 3 | eighths);
+}
+
+/* Makes zstd look for no checksum and rely on no size: it would throw away the last block where
+ * either is wrong, and how much of a frame it takes before that depends on the room it is given.
+ * The header of n bytes at the current position may become shorter. */
+static void rewrite_header(struct zreader *r, size_t n)
+{
+    unsigned char *h = r->input + r->in_pos, descriptor = h[4];
+
+    r->n_text = 0;
+    r->n_told = ZSTD_getFrameContentSize(h, n);
+    r->has_checksum = descriptor & CHECKSUM_FLAG;
+    h[4] &= (unsigned char)~CHECKSUM_FLAG;
+    if (r->n_told >= ZSTD_CONTENTSIZE_ERROR) /* not told, or a header that zstd will not take */
+        return;
+    bool single_segment = descriptor & SINGLE_SEGMENT_FLAG;
+    unsigned char window = single_segment ? window_for(r->n_told) : h[5];
+    unsigned char flags = descriptor & DICTIONARY_FLAGS;
+    size_t n_new = 4 + header_size(flags);
+    unsigned char *new_header = h + n - n_new;
+    memmove(new_header + 6, h + (single_segment ? 5 : 6), n_new - 6);
+    memmove(new_header, h, 4);
+    new_header[4] = flags;
+    new_header[5] = window;
+    r->in_pos += n - n_new;
 }
 
 /* Looks at what begins at the current position. True: go on reading; false: *result is an event. */
@@ -450,7 +518,7 @@ static bool next_frame(struct zreader *r, struct zresult *result)
         fail(result, r);
         return false;
     }
-    r->frame_start = position(r);
+    r->frame_start = r->header_at = position(r);
     if (available(r) == 0) {
         result->event = ZEVENT_END;
         return false;
@@ -475,16 +543,16 @@ static bool next_frame(struct zreader *r, struct zresult *result)
         r->resync = true;
         return false;
     }
-    if (available(r) < 5) {
+    if (r->careful)
+        set_limit(r, end_of_frame(r));
+    size_t n_header = available(r) < 5 ? 5 : 4 + header_size(r->input[r->in_pos + 4]);
+    need(r, n_header);
+    if (available(r) < n_header) {
         cut(r, result);
         return false;
     }
-    /* zstd would throw away the last block when the checksum fails: it must not look for one. */
-    unsigned char *descriptor = r->input + r->in_pos + 4;
-    r->has_checksum = *descriptor & CHECKSUM_FLAG;
-    *descriptor &= (unsigned char)~CHECKSUM_FLAG;
-    if (r->careful)
-        set_limit(r, end_of_frame(r));
+    rewrite_header(r, n_header);
+    r->header_at = position(r);
     ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
     r->want = 5;
     r->in_frame = true;
@@ -497,9 +565,9 @@ static const char *what_is_wrong(size_t error)
 
     if (code == ZSTD_error_frameParameter_windowTooLarge)
         return "its window is larger than 128 MiB";
-    if (code == ZSTD_error_dstSize_tooSmall) /* of a frame that is held as a whole */
-        return "it holds more than its header says";
-    return ZSTD_getErrorName(error);
+    if (code == ZSTD_error_dstSize_tooSmall) /* of the room that its own header asks for */
+        code = ZSTD_error_corruption_detected;
+    return ZSTD_getErrorString(code);
 }
 
 /* One step inside a frame. True: go on; false: *result is an event. */
@@ -515,6 +583,7 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
         return false;
     }
     r->in_pos += in.pos;
+    r->n_text += out->pos - before;
     if (want == 0) {
         if (r->has_checksum) {
             need(r, 4);
@@ -524,6 +593,10 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
             }
             result->checksum = le32(r->input + r->in_pos);
             r->in_pos += 4;
+        }
+        if (r->n_told < ZSTD_CONTENTSIZE_ERROR && r->n_text != r->n_told) {
+            damage(r, result, "it does not hold as much as its header says");
+            return false;
         }
         result->has_checksum = r->has_checksum;
         result->event = ZEVENT_FRAME_END;

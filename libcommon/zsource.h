@@ -26,6 +26,8 @@ struct zsource {
 /* Opens `path` ("-": standard input) and looks at its first bytes. False: cannot be read, or is a
  * format that is not ours (gzip, xz, ...: the message says what to do). */
 bool zsource_open(struct zsource *s, const char *path, struct err *e);
+/* Copies a source that cannot seek into a temporary file, which then stands in for it. */
+bool zsource_spool(struct zsource *s, struct err *e);
 void zsource_close(struct zsource *s);
 
 /* The end of the run of frames that begins at `start`, of at least min_bytes where the file has

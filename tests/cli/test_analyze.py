@@ -275,6 +275,12 @@ class Filters(ReportTest):
         self.assertEqual(r.json()['operations'], whole.json['operations'])
         self.assertEqual([i['n_rows'] for i in r.json()['inputs']], [60, 60])
 
+    def test_a_capture_counts_once(self):
+        a = self.write(text(steady(60)), 'a')
+        (self.tmp / 'b').symlink_to(a)
+        r = self.s3analyze('analyze', a, self.tmp / 'b', status=1)
+        self.assertIn('the same file', r.err)
+
 
 class Help(ReportTest):
     def test_aliases(self):

@@ -3,15 +3,16 @@ rows but the damaged. (tests/unit/test_damage.c reads many more of them.)
 
 DAMAGE_FLIPS=N tries N flipped bits of each kind of file instead of the usual few."""
 
+import json
 import os
 import random
 import re
 import unittest
 
 import zstd
-from capgen import Shape, frames, lines, simulate, steady, text
+from capgen import Shape, cut, frames, lines, simulate, steady, text
 from expect import ReportTest
-from harness import run
+from harness import CliTest, run
 
 FLIPS = int(os.environ.get('DAMAGE_FLIPS', '60'))
 TIMEOUT_S = 20
@@ -146,6 +147,17 @@ class Damage(ReportTest):
         self.assertEqual(report['inputs'][0]['n_unverified'], 8)
         self.assertTrue(report['warnings'])
 
+    def test_a_header_line_behind_damage(self):
+        """Captures put together with cat: what lies behind damage begins a new input."""
+        broken = bytearray(self.pieces[4])
+        broken[len(broken) // 2:] = b'\xff' * (len(broken) - len(broken) // 2)
+        for generation in 0, 4:
+            second = text(steady(7, threads=3), generation=generation)
+            data = b''.join([*self.pieces[:4], bytes(broken), frames(second)])
+            report = self.read(data, '--salvage').json()
+            self.assertGreaterEqual(report['n_rows'], 32 + 21)
+            self.assertIn('several-headers', [w['code'] for w in report['warnings']])
+
     def test_the_message_names_the_line(self):
         for n in 1, 5, 40:
             broken = list(self.lines)
@@ -163,6 +175,86 @@ class Damage(ReportTest):
             self.assertRegex(out, r'(?i)dropped')
         report = self.read(data, '--salvage').json()
         self.assertEqual(report['inputs'][0]['n_dropped'], 1)
+
+
+class Threads(CliTest):
+    """Results do not depend on the number of threads, nor on whether a file or a pipe is read."""
+
+    @classmethod
+    def setUpClass(cls):
+        # Keys that do not compress, so that the threads get a few frames each.
+        r = random.Random(7)
+        rows = [row._replace(file=f'{r.getrandbits(400):x}')
+                for row in simulate(5, Shape(n=24000, threads=8, hosts=2))]
+        cls.lines = lines(rows)
+        cls.n_rows = len(rows)
+        cls.frames = cls.framed(''.join(cls.lines).encode())
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.tmp / 'capture'
+
+    @staticmethod
+    def framed(data):
+        """Frames that do not end where a row does."""
+        return [zstd.frame(piece) for piece in cut(data, *range(331, len(data), len(data) // 9))]
+
+    def same(self, frames, status=0):
+        """The report on salvaging, whatever reads it."""
+        data = b''.join(frames)
+        self.assertGreater(len(data), 1 << 20)  # below, one thread reads it all
+        self.path.write_bytes(data)
+        analyze = lambda *args, **kwargs: self.s3analyze('analyze', '--json', *args, **kwargs)
+        plain = [analyze('--threads', n, self.path, status=status).err for n in (1, 2, 4)]
+        self.assertEqual(plain, plain[:1] * 3)
+        one, *others = (analyze('--salvage', '--threads', n, self.path).raw for n in (1, 2, 4))
+        for other in others:
+            self.assertEqual(other, one)
+        piped = json.loads(analyze('--salvage', '-', stdin=data).raw)
+        report = json.loads(one)
+        self.assertEqual(piped['operations'], report['operations'])
+        self.assertEqual(self.dropped(piped, '<stdin>'), self.dropped(report, str(self.path)))
+        return report
+
+    @staticmethod
+    def dropped(report, path):
+        (this,) = report['inputs']
+        return (this['n_unverified'], this['n_dropped'],
+                [{**d, 'first': d['first'].removeprefix(path)} for d in this['dropped']])
+
+    def broken(self, k, at, xor):
+        frame = bytearray(self.frames[k])
+        frame[at] ^= xor
+        return [*self.frames[:k], bytes(frame), *self.frames[k + 1:]]
+
+    def test_whole(self):
+        self.assertEqual(self.same(self.frames)['n_rows'], self.n_rows)
+
+    def test_comments(self):
+        commented = [f'{line}# {i}\n' if i % 5 == 0 else line for i, line in enumerate(self.lines)]
+        self.path.write_bytes(b''.join(self.framed(''.join(commented).encode())))
+        one, four = (self.s3analyze('info', '--json', '--threads', n, self.path).raw for n in (1, 4))
+        self.assertEqual(four, one)
+
+    def test_a_header_that_lies_about_the_content_size(self):
+        self.assertEqual(self.frames[3][4] >> 6, 2)  # four bytes say it, behind the window
+        for at in 6, 7:
+            report = self.same(self.broken(3, at, 0x02), status=1)
+            self.assertLessEqual(self.n_rows - 1, report['n_rows'])
+            self.assertEqual(report['inputs'][0]['n_dropped'], 1)
+
+    def test_a_wrong_checksum(self):
+        for k in 2, 4, 7:  # on the border of two threads' parts as well
+            report = self.same(self.broken(k, -1, 0x01), status=1)
+            self.assertEqual(report['n_rows'], self.n_rows - 1)  # the row that it leaves open
+            self.assertGreater(report['inputs'][0]['n_unverified'], 2000)
+
+    def test_missing_bytes(self):
+        for k in 3, len(self.frames) - 1:
+            short = self.frames[k][:-3000]
+            report = self.same([*self.frames[:k], short, *self.frames[k + 1:]], status=1)
+            (why,) = [d['why'] for d in report['inputs'][0]['dropped'] if d['why'] != 'bad rows']
+            self.assertEqual(why == 'damaged frames', k + 1 < len(self.frames))
 
 
 if __name__ == '__main__':

@@ -177,6 +177,11 @@ class Merge(CliTest):
 
     # Provenance and report
 
+    def test_a_name_need_not_be_utf8(self):
+        self.merge(self.put('a\udcff<.csv', text(steady(10))))
+        told = [json.loads(c.split(' ', 2)[2]) for c in lines_of(self.merged())[0] if 's3analyze/merge/1' in c]
+        self.assertEqual([t['name'] for t in told], ['a\ufffd<.csv'])
+
     def test_comments_say_what_went_in(self):
         paths, rows = self.captures(2)
         paths[0].write_bytes(text(rows[0]) + b'# recorder --seed=1\n')
@@ -229,8 +234,14 @@ class Merge(CliTest):
         for wrong in '3=1s', '0=1s', '2', '2=', 'x=1s', '2=1x':
             r = self.merge('--shift', wrong, *paths, status=2)
             self.assertIn(f'--shift {wrong}', r.err)
-        r = self.merge('--shift', '1=-1000000h', *paths, status=1)
-        self.assertIn('a.csv: --shift moves it out of the years', r.err)
+        for shifts in ('1=-1000000h',), ('1=9223372036854775807ns',) * 2, ('1=-9223372036854775807ns', '1=-1ns'):
+            r = self.merge(*(w for s in shifts for w in ('--shift', s)), *paths, status=1)
+            self.assertIn('a.csv: --shift moves it out of the years', r.err)
+
+    def test_shifts_add_up(self):
+        paths = [self.put('a.csv', text(steady(10))), self.put('b.csv', text(moved(steady(10, size=2), SECOND)))]
+        report = self.report('--shift', '2=-2s', '--shift', '1=1ms', '--shift', '2=1500ms', *paths)
+        self.assertEqual([x['shift_ns'] for x in report['inputs']], [10**6, -SECOND // 2])
 
     def test_clocks(self):
         paths, rows = self.captures(3)
@@ -247,6 +258,13 @@ class Merge(CliTest):
         self.assertEqual(notes, ['the clock of 1.csv is 4ms (+-500us) behind that of 0.csv: '
                                  '--shift 2=+4ms mends it'])
         report = self.report('--shift', '2=+4ms', *paths)
+        self.assertNotIn('clock-skew', [n['code'] for n in report['notes']])
+        # As far as times go; and of a capture without requests the clock does not matter.
+        report = self.report('-f', '--shift', '2=+7000000000s', '--shift', '3=-1795239000s', *paths)
+        self.assertEqual([n['message'] for n in report['notes'] if n['code'] == 'clock-skew'][1:],
+                         ['the clock of 2.csv is 498677h30m0s (+-450us) behind that of 0.csv: --shift 3=+400us mends it'])
+        paths[1].write_bytes(b''.join(paths[1].read_bytes().splitlines(True)[:2]))
+        report = self.report('--shift', '2=-9223372036854775807ns', *paths)
         self.assertNotIn('clock-skew', [n['code'] for n in report['notes']])
 
     def test_differing_settings_are_noted(self):
@@ -332,6 +350,9 @@ class Merge(CliTest):
         self.assertEqual(report['n_rows'], 200)
         report = self.report(empty)
         self.assertEqual(report['n_rows'], 0)
+        report = self.report(empty, self.put('empty2.csv', b'# none\n' + text([])))
+        self.assertEqual((report['n_rows'], report['common_start'], report['common_end']),
+                         (0, None, None))
 
     def test_one_capture_is_put_in_order(self):
         (a,), (rows,) = self.captures(1)

@@ -107,6 +107,21 @@ class Quoting(ReportTest):
         data = text(rows).replace(b'\tk\t', b'\t"k\t')
         self.assertEqual(figures(self.analyze(data).raw), figures(self.analyze(text(rows)).raw))
 
+    def test_a_literal_quote_before_an_error_that_begins_with_the_delimiter(self):
+        """Read as quoted, the key would make that error, and the row below, one field."""
+        rows = [row(0, 9, file='"x', error='\t'), row(10, 19, error='y\tz'), row(20, 29)]
+        raw = text(rows)
+        self.assertIn(b'\t"x\t"\t"\t', raw)
+        for data in raw, raw.replace(b'\n', b'\r\n'):
+            out = self.s3analyze('cat', '-', stdin=data).out
+            self.assertEqual([(r.file, r.error) for r in oracle.parse(out)],
+                             [(r.file, r.error) for r in rows])
+
+    def test_a_quoted_key_before_an_error_of_several_lines(self):
+        raw = text(steady(2, file=' k', error='one\ntwo')).replace(b'\t k\t', b'\t" k"\t')
+        out = self.s3analyze('cat', '-', stdin=raw).out
+        self.assertEqual([(r.file, r.error) for r in oracle.parse(out)], [(' k', 'one\ntwo')] * 2)
+
     def test_quoted_endpoints(self):
         data = text(steady(20)).replace(b'\thttp://h0:9000\t', b'\t"http://h0:9000"\t', 7)
         self.assertEqual(self.analyze(data).operations['GET']['n_hosts'], 1)

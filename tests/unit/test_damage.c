@@ -60,8 +60,7 @@ static const char header[] = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendp
                              "start\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\n";
 static const char multi_line_error[] = "line one\n\tline \"two\"";
 
-/* --- Captures ----------------------------------------------------------------------------------
- */
+/* ---- Captures ---- */
 
 static void *check_alloc(void *p)
 {
@@ -171,8 +170,7 @@ static size_t n_decodable(const struct capture *c, size_t n)
     return out.pos;
 }
 
-/* --- Reading -----------------------------------------------------------------------------------
- */
+/* ---- Reading ---- */
 
 struct unit {
     unsigned char *held;
@@ -342,8 +340,7 @@ static void check_all_rows(const struct outcome *o)
     check_rows_before(o, o->capture->n_text, 0);
 }
 
-/* --- Tests -------------------------------------------------------------------------------------
- */
+/* ---- Tests ---- */
 
 static void test_undamaged(void **state)
 {
