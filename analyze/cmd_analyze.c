@@ -3,11 +3,11 @@
 #include "load.h"
 #include "load_words.h"
 #include "outfile.h"
+#include "output.h"
 #include "report_csv.h"
 #include "report_html.h"
 #include "report_json.h"
 #include "report_text.h"
-#include "text.h"
 
 #include <stdlib.h>
 
@@ -15,31 +15,20 @@ struct options {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    const char *output; /* of the report */
-    const char *series; /* of the time series; NULL: none */
-    const char *html;   /* of the page; NULL: none */
-    const char *label;  /* its title; NULL: the captures' names */
-    bool json, verbose, no_color;
-    bool series_total, series_all;
+    struct output_options output; /* of the report */
+    const char *series;           /* of the time series; NULL: none */
+    const char *html;             /* of the page; NULL: none */
+    const char *label;            /* its title; NULL: the captures' names */
+    bool verbose, series_total, series_all;
 };
 
-static const struct cli_option output_table[] = {
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "print JSON"},
+static const struct cli_option own_table[] = {
     {.name = "analyze.v",
      .alias = "v",
      .letter = 'v',
      .type = CLI_FLAG,
      .offset = offsetof(struct options, verbose),
      .help = "more: each host, client, size and error"},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output),
-     .arg = "FILE",
-     .help = "write the report there"},
     {.name = "html",
      .type = CLI_STRING,
      .offset = offsetof(struct options, html),
@@ -50,11 +39,6 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, label),
      .arg = "TEXT",
      .help = "the title of that page"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, no_color),
-     .help = "no colours"},
     {.name = "analyze.out",
      .alias = "out",
      .type = CLI_STRING,
@@ -75,10 +59,13 @@ static const struct cli_option output_table[] = {
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct options, output)},
+    {"Output", NULL, output_file_table, offsetof(struct options, output)},
+    {"Output", NULL, own_table, 0},
     {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
     {"Analysis", NULL, load_analysis_table, offsetof(struct options, analysis)},
     {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -88,48 +75,38 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = "-"};
+static const struct options defaults = {.output = {.path = "-"}};
 
 /* Outputs must not meet on standard output, nor in a file, nor overwrite a capture. */
 static bool check_outputs(const struct options *o, const struct cli_args *args, struct err *e)
 {
-    if (o->series && outfile_is_stdout(o->series) && outfile_is_stdout(o->output))
+    const char *report = o->output.path;
+    if (o->series && outfile_is_stdout(o->series) && outfile_is_stdout(report))
         return err_set(e, "the report and the time series both want standard output: give one of "
                           "them a file");
-    if (o->series && outfile_is_same(o->series, o->output))
+    if (o->series && outfile_is_same(o->series, report))
         return err_set(e, "the report and the time series both want %s", o->series);
     if (o->html && outfile_is_stdout(o->html) &&
-        (outfile_is_stdout(o->output) || (o->series && outfile_is_stdout(o->series))))
+        (outfile_is_stdout(report) || (o->series && outfile_is_stdout(o->series))))
         return err_set(e, "the page and another output both want standard output: give one of "
                           "them a file");
     if (o->html &&
-        (outfile_is_same(o->html, o->output) || (o->series && outfile_is_same(o->html, o->series))))
+        (outfile_is_same(o->html, report) || (o->series && outfile_is_same(o->html, o->series))))
         return err_set(e, "the page and another output both want %s", o->html);
-    for (size_t i = 0; i < args->n_operands; i++) {
-        const char *capture = args->operands[i];
-        if (outfile_is_stdout(capture))
-            continue;
-        if (outfile_is_same(o->output, capture) ||
-            (o->series && outfile_is_same(o->series, capture)) ||
-            (o->html && outfile_is_same(o->html, capture)))
-            return err_set(e, "%s is a capture to read: it would be overwritten", capture);
-    }
-    return true;
+    return outfile_spares(report, args->operands, args->n_operands, e) &&
+           outfile_spares(o->series, args->operands, args->n_operands, e) &&
+           outfile_spares(o->html, args->operands, args->n_operands, e);
 }
 
 static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, o->output, e))
+    if (!outfile_open(&out, o->output.path, e))
         return false;
     const struct report_text_options how = {.verbose = o->verbose,
-                                            .colour = !o->no_color && text_wants_colour(out.f)};
-    bool ok = o->json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+                                            .colour = output_wants_colour(&o->output, out.f)};
+    bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static bool write_series(const struct analysis *a, const struct options *o, struct err *e)
@@ -139,11 +116,8 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
         return true;
     if (!outfile_open(&out, o->series, e))
         return false;
-    if (!report_csv(a, report_csv_format(o->series), o->series_total, out.f, e)) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+    bool ok = report_csv(a, report_csv_format(o->series), o->series_total, out.f, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static bool write_page(const struct analysis *a, const struct options *o, struct err *e)
@@ -157,11 +131,7 @@ static bool write_page(const struct analysis *a, const struct options *o, struct
     const struct report_html_options how = {o->label, words};
     bool ok = words != NULL ? report_html(a, &how, out.f, e) : err_set(e, "out of memory");
     free(words);
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static bool analyze(const struct options *o, const struct cli_args *args, struct err *e)

@@ -1,63 +1,34 @@
-#include "autoterm.h"
 #include "commands.h"
 #include "load.h"
 #include "outfile.h"
+#include "output.h"
 #include "stopping.h"
 #include "stopping_report.h"
-#include "text.h"
-
-#include <math.h>
 
 struct options {
     struct load_filter filter;
     struct load_input input;
-    int64_t dur_ns;
-    double pct;
-    const char *output;
-    bool sweep, json, no_color;
+    struct load_autoterm autoterm;
+    struct output_options output;
+    bool sweep;
 };
 
 static const struct cli_option own_table[] = {
-    {.name = "autoterm.dur",
-     .type = CLI_DURATION,
-     .offset = offsetof(struct options, dur_ns),
-     .arg = "DUR",
-     .help = "how long it must have been stable",
-     .min = 1,
-     .max = INFINITY},
-    {.name = "autoterm.pct",
-     .type = CLI_PCT,
-     .offset = offsetof(struct options, pct),
-     .arg = "PCT",
-     .help = "within how much of the last speed",
-     .min = 0,
-     .max = INFINITY},
     {.name = "sweep",
      .type = CLI_FLAG,
      .offset = offsetof(struct options, sweep),
      .help = "a table over durations and percentages"},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "print JSON"},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output),
-     .arg = "FILE",
-     .help = "write it there"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, no_color),
-     .help = "no colours"},
     {0},
 };
 
 static const struct cli_group groups[] = {
+    {"Replay", NULL, load_autoterm_table, offsetof(struct options, autoterm)},
     {"Replay", NULL, own_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct options, output)},
+    {"Output", NULL, output_file_table, offsetof(struct options, output)},
     {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
     {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -67,21 +38,18 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {
-    .dur_ns = AUTOTERM_DEFAULT_DUR_NS, .pct = AUTOTERM_DEFAULT_PCT, .output = "-"};
+static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS,
+                                        .output = {.path = "-"}};
 
 static bool write_report(const struct stopping *s, const struct options *o, struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, o->output, e))
+    if (!outfile_open(&out, o->output.path, e))
         return false;
-    bool ok = o->json ? stopping_report_json(s, out.f, e)
-                      : stopping_report_text(s, !o->no_color && text_wants_colour(out.f), out.f, e);
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+    bool ok = o->output.json
+                  ? stopping_report_json(s, out.f, e)
+                  : stopping_report_text(s, output_wants_colour(&o->output, out.f), out.f, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static int run(const struct cli_args *args, void *options)
@@ -92,8 +60,10 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     const struct load_analysis as_usual = {0};
     const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
+    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
-              stopping_run(&s, &d, &how, o->dur_ns, o->pct, o->sweep, &e) &&
+              stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&
               write_report(&s, o, &e);
     stopping_free(&s);
     dataset_free(&d);

@@ -18,7 +18,7 @@
 struct options {
     struct load_filter filter;
     struct capture_out_options output;
-    bool salvage, quiet;
+    struct load_input input;
 };
 
 static const struct cli_option output_table[] = {
@@ -31,24 +31,11 @@ static const struct cli_option output_table[] = {
     {0},
 };
 
-static const struct cli_option input_table[] = {
-    {.name = "salvage",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, salvage),
-     .help = "count and skip damaged rows instead of stopping"},
-    {.name = "quiet",
-     .letter = 'q',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, quiet),
-     .help = "no progress bar"},
-    {0},
-};
-
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
     {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
     {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
-    {"Reading", NULL, input_table, 0},
+    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -73,7 +60,7 @@ struct cat {
     uint64_t thread_base, thread_top; /* offset; 1 + the highest thread so far */
 };
 
-/* -- the first request ------------------------------------------------------------------------- */
+/* ---- The first request ---- */
 
 static bool is_pipe(const char *path)
 {
@@ -100,7 +87,7 @@ static bool find_run_start(const struct options *o, const struct cli_args *args,
                            struct progress *progress, int64_t *start_ns, struct err *e)
 {
     const struct recfile_options how = {
-        .salvage = o->salvage, .progress = progress_update, .progress_ctx = progress};
+        .salvage = o->input.salvage, .progress = progress_update, .progress_ctx = progress};
     bool ok = true;
 
     *start_ns = INT64_MAX;
@@ -122,8 +109,7 @@ static bool find_run_start(const struct options *o, const struct cli_args *args,
     return ok;
 }
 
-/* -- what the reader gives ----------------------------------------------------------------------
- */
+/* ---- What the reader gives ---- */
 
 static unsigned n_cores(void)
 {
@@ -243,8 +229,7 @@ static bool on_comment(void *ctx, struct slice line, struct err *e)
     return ok || fail(c, e);
 }
 
-/* -- the command --------------------------------------------------------------------------------
- */
+/* ---- The command ---- */
 
 /* Says what --salvage dropped, in the capture and on standard error. */
 static bool say_dropped(struct cat *c, const char *path, const struct recfile_info *info)
@@ -275,7 +260,7 @@ static bool say_dropped(struct cat *c, const char *path, const struct recfile_in
 static bool copy(struct cat *c, const struct cli_args *args, struct progress *progress,
                  struct err *e)
 {
-    const struct recfile_options how = {.salvage = c->options->salvage,
+    const struct recfile_options how = {.salvage = c->options->input.salvage,
                                         .threads = 1,
                                         .slow_row = row_csv_parse,
                                         .slow_new = row_csv_new,
@@ -310,7 +295,7 @@ static bool cat(const struct options *o, const struct cli_args *args, struct err
     struct progress progress;
     int64_t run_start_ns;
 
-    progress_init(&progress, o->quiet);
+    progress_init(&progress, o->input.quiet);
     bool ok = find_run_start(o, args, &progress, &run_start_ns, e);
     if (ok) {
         rowfilter_init(&c.filter, &o->filter, run_start_ns);
@@ -334,11 +319,8 @@ static int run(const struct cli_args *args, void *options)
     const struct options *o = options;
     struct err e = {""};
 
-    for (size_t i = 0; i < args->n_operands; i++)
-        if (!outfile_is_stdout(o->output.path) &&
-            outfile_is_same(o->output.path, args->operands[i]))
-            return cli_wrong_usage(args, "%s is a capture to read: it would be overwritten",
-                                   args->operands[i]);
+    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
     return cat(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
 }
 

@@ -8,7 +8,8 @@
 #include "load.h"
 #include "load_words.h"
 #include "outfile.h"
-#include "text.h"
+#include "output.h"
+#include "sides.h"
 #include "units.h"
 
 #include <glob.h>
@@ -21,33 +22,15 @@ struct options {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    struct cli_list before, after, history, gate;
-    const char *before_name, *after_name, *output, *html;
+    struct sides_options sides;
+    struct output_options output;
+    struct cli_list history, gate;
+    const char *html;
     double run_cv_pct;
-    bool json, markdown, csv, verbose, no_color;
+    bool markdown, csv, verbose;
 };
 
-static const struct cli_option runs_table[] = {
-    {.name = "before",
-     .type = CLI_OPERANDS,
-     .offset = offsetof(struct options, before),
-     .arg = "CAPTURE...",
-     .help = "runs before"},
-    {.name = "after",
-     .type = CLI_OPERANDS,
-     .offset = offsetof(struct options, after),
-     .arg = "CAPTURE...",
-     .help = "runs after"},
-    {.name = "before-name",
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, before_name),
-     .arg = "NAME",
-     .help = "what to call them"},
-    {.name = "after-name",
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, after_name),
-     .arg = "NAME",
-     .help = "what to call them"},
+static const struct cli_option noise_table[] = {
     {.name = "history",
      .type = CLI_STRINGS,
      .offset = offsetof(struct options, history),
@@ -63,16 +46,12 @@ static const struct cli_option runs_table[] = {
     {0},
 };
 
-static const struct cli_option output_table[] = {
+static const struct cli_option own_table[] = {
     {.name = "gate",
      .type = CLI_LIST,
      .offset = offsetof(struct options, gate),
      .arg = "METRIC:PCT,...",
      .help = "exit 0, 1 or 3: no worse, worse, undecided"},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "print JSON"},
     {.name = "markdown",
      .type = CLI_FLAG,
      .offset = offsetof(struct options, markdown),
@@ -92,26 +71,19 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, html),
      .arg = "FILE",
      .help = "write a page with charts too"},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output),
-     .arg = "FILE",
-     .help = "write it there"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, no_color),
-     .help = "no colours"},
     {0},
 };
 
 static const struct cli_group groups[] = {
-    {"Runs", NULL, runs_table, 0},
-    {"Output", NULL, output_table, 0},
+    {"Runs", NULL, sides_table, offsetof(struct options, sides)},
+    {"Runs", NULL, noise_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct options, output)},
+    {"Output", NULL, output_file_table, offsetof(struct options, output)},
+    {"Output", NULL, own_table, 0},
     {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
     {"Reading", "filters", load_input_table, offsetof(struct options, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -123,7 +95,12 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = "-"};
+static const struct cli_exit exits[] = {
+    {"1, 3", "with --gate also: something is worse than allowed; the runs do not decide it"},
+    {0},
+};
+
+static const struct options defaults = {.output = {.path = "-"}};
 
 /* ---- Gates ---- */
 
@@ -176,67 +153,33 @@ static bool parse_gates(const struct cli_list *texts, struct compare_gate *gates
 
 /* ---- Runs ---- */
 
-struct group {
-    struct run *runs;
-    size_t n;
-};
-
-static void group_free(struct group *g)
-{
-    for (size_t i = 0; i < g->n; i++)
-        run_free(&g->runs[i]);
-    free(g->runs);
-}
-
-/* Adds the runs at n paths. */
-static bool group_load(struct group *g, const char *const *paths, size_t n,
-                       const struct run_options *o, struct err *e)
-{
-    struct run *runs = realloc(g->runs, (g->n + n + 1) * sizeof *runs);
-    if (runs == NULL)
-        return err_set(e, "out of memory");
-    g->runs = runs;
-    for (size_t i = 0; i < n; i++)
-        if (!run_load(&g->runs[g->n++], paths[i], o, e))
-            return false;
-    return true;
-}
-
 /* Adds the runs that a path or pattern names. */
-static bool group_load_pattern(struct group *g, const char *pattern, const struct run_options *o,
-                               struct err *e)
+static bool add_pattern(struct sides_runs *runs, const char *pattern, const struct run_options *how,
+                        struct err *e)
 {
     if (access(pattern, F_OK) == 0 || strcmp(pattern, "-") == 0)
-        return group_load(g, &pattern, 1, o, e);
+        return sides_runs_add(runs, &pattern, 1, how, e);
     glob_t found;
     int status = glob(pattern, 0, NULL, &found);
     if (status != 0)
         return err_set(e, status == GLOB_NOSPACE ? "out of memory" : "%s: no such file", pattern);
-    bool ok = group_load(g, (const char *const *)found.gl_pathv, found.gl_pathc, o, e);
+    bool ok = sides_runs_add(runs, (const char *const *)found.gl_pathv, found.gl_pathc, how, e);
     globfree(&found);
     return ok;
 }
 
-static bool load_all(struct group *before, struct group *after, struct group *history,
-                     struct plot_traces *traces, const struct options *o,
-                     const struct cli_args *args, struct err *e)
+static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
+                     const struct options *o, struct err *e)
 {
-    struct run_options how = {.filter = &o->filter,
-                              .input = &o->input,
-                              .analysis = &o->analysis,
-                              .with_parts = o->verbose,
-                              .with_sum = o->json || o->html != NULL,
-                              .seen = o->html != NULL ? plot_traces_add : NULL,
-                              .seen_ctx = traces};
-    bool pair = args->n_operands == 2;
-    if (!group_load(before, pair ? args->operands : o->before.v, pair ? 1 : o->before.n, &how, e))
+    const struct run_options how = {.filter = &o->filter,
+                                    .input = &o->input,
+                                    .analysis = &o->analysis,
+                                    .with_parts = o->verbose,
+                                    .with_sum = o->output.json || o->html != NULL};
+    if (!sides_load(sides, &o->sides, &how, o->html != NULL ? traces : NULL, e))
         return false;
-    traces->is_after = true;
-    if (!group_load(after, pair ? args->operands + 1 : o->after.v, pair ? 1 : o->after.n, &how, e))
-        return false;
-    how.seen = NULL;
     for (size_t i = 0; i < o->history.n; i++)
-        if (!group_load_pattern(history, o->history.v[i], &how, e))
+        if (!add_pattern(history, o->history.v[i], &how, e))
             return false;
     return true;
 }
@@ -245,21 +188,17 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 {
     struct outfile out;
     bool ok = true;
-    if (!outfile_open(&out, o->output, e))
+    if (!outfile_open(&out, o->output.path, e))
         return false;
-    if (o->json)
+    if (o->output.json)
         ok = compare_json(c, out.f, e);
     else if (o->markdown)
         compare_md(c, out.f);
     else if (o->csv)
         compare_csv(c, out.f);
     else
-        ok = compare_text(c, !o->no_color && text_wants_colour(out.f), out.f, e);
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+        ok = compare_text(c, output_wants_colour(&o->output, out.f), out.f, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static bool write_page(const struct compare *c, const struct plot_traces *traces,
@@ -274,92 +213,76 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
     bool ok =
         words != NULL ? html_compare(c, traces, words, out.f, e) : err_set(e, "out of memory");
     free(words);
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+    return outfile_finish(&out, ok, e);
 }
 
 /* ---- The command ---- */
 
-/* An output must not overwrite a capture that is compared. */
-static bool spares_captures(const struct options *o, const char *const *captures, size_t n,
-                            struct err *e)
+/* Outputs must not meet, nor overwrite a capture that is compared. */
+static bool check_outputs(const struct options *o, struct err *e)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!outfile_is_stdout(captures[i]) &&
-            (outfile_is_same(o->output, captures[i]) ||
-             (o->html != NULL && outfile_is_same(o->html, captures[i]))))
-            return err_set(e, "%s is a capture to read: it would be overwritten", captures[i]);
-    return true;
-}
-
-static bool check_outputs(const struct options *o, const struct cli_args *args, struct err *e)
-{
-    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(o->output))
+    const char *report = o->output.path;
+    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(report))
         return err_set(e, "the page and the comparison both want standard output: give one of them "
                           "a file");
-    if (o->html != NULL && outfile_is_same(o->html, o->output))
+    if (o->html != NULL && outfile_is_same(o->html, report))
         return err_set(e, "the page and the comparison both want %s", o->html);
-    return spares_captures(o, args->operands, args->n_operands, e) &&
-           spares_captures(o, o->before.v, o->before.n, e) &&
-           spares_captures(o, o->after.v, o->after.n, e) &&
-           spares_captures(o, o->history.v, o->history.n, e);
+    const struct cli_list *lists[] = {&o->sides.before, &o->sides.after, &o->history};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!outfile_spares(report, lists[i]->v, lists[i]->n, e) ||
+            !outfile_spares(o->html, lists[i]->v, lists[i]->n, e))
+            return false;
+    return true;
 }
 
 static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
 {
-    bool groups_given = o->before.n > 0 || o->after.n > 0;
     bool has_run_cv = cli_given(args, "run-cv");
-    if (groups_given && args->n_operands > 0)
-        return err_set(e, "give either BEFORE AFTER, or --before and --after");
-    if (groups_given && (o->before.n == 0 || o->after.n == 0))
-        return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
-    if (!groups_given && args->n_operands != 2)
+    if (!sides_check(&o->sides, args, "BEFORE AFTER", e))
+        return false;
+    if (!sides_given(&o->sides) && args->n_operands != 2)
         return err_set(e,
                        "two captures are compared, %zu %s given (groups of runs: --before, "
                        "--after; a pattern for --history goes in quotes)",
                        args->n_operands, args->n_operands == 1 ? "is" : "are");
-    if (o->json + o->markdown + o->csv > 1)
+    if (o->output.json + o->markdown + o->csv > 1)
         return err_set(e, "choose one of --json, --markdown and --csv");
     if (has_run_cv && o->history.n > 0)
         return err_set(e, "choose one of --run-cv and --history");
-    if ((o->before.n > 1 || o->after.n > 1) && (has_run_cv || o->history.n > 0))
+    if ((o->sides.before.n > 1 || o->sides.after.n > 1) && (has_run_cv || o->history.n > 0))
         return err_set(e, "--run-cv and --history are for a single run a side: several runs show "
                           "their noise themselves");
     return true;
 }
 
-static bool compare_groups(const struct options *o, double run_cv_frac, const struct group *before,
-                           const struct group *after, const struct group *history,
-                           const struct compare_gate *gates, const struct plot_traces *traces,
-                           enum exit_code *code, struct err *e)
+static bool compare(const struct options *o, double run_cv_frac, const struct compare_gate *gates,
+                    enum exit_code *code, struct err *e)
 {
+    struct sides sides = {0};
+    struct sides_runs history = {0};
+    struct plot_traces traces = {0};
+    struct compare c = {0};
+    bool ok = load_all(&sides, &history, &traces, o, e);
     const struct compare_options how = {
         .run_cv_frac = run_cv_frac,
-        .history = history->runs,
-        .n_history = history->n,
+        .history = history.v,
+        .n_history = history.n,
         .gates = gates,
         .n_gates = o->gate.n,
     };
-    const struct compare_side a = {o->before_name != NULL ? o->before_name : "before", before->runs,
-                                   before->n};
-    const struct compare_side b = {o->after_name != NULL ? o->after_name : "after", after->runs,
-                                   after->n};
-    struct compare c;
-    bool ok =
-        compare_run(&c, &a, &b, &how, e) && write_report(&c, o, e) && write_page(&c, traces, o, e);
+    ok = ok && sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
+         write_page(&c, &traces, o, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
+    sides_free(&sides);
+    sides_runs_free(&history);
+    plot_traces_free(&traces);
     return ok;
 }
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
-    struct group before = {0}, after = {0}, history = {0};
-    struct plot_traces traces = {0};
+    struct options *o = options;
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
@@ -368,18 +291,17 @@ static int run(const struct cli_args *args, void *options)
         err_set(&e, "out of memory");
         return cli_failed(args, &e);
     }
-    if (!check_usage(o, args, &e) || !check_outputs(o, args, &e) ||
-        !parse_gates(&o->gate, gates, &e)) {
+    bool right = check_usage(o, args, &e);
+    if (right && !sides_given(&o->sides)) {
+        o->sides.before = (struct cli_list){&args->operands[0], 1};
+        o->sides.after = (struct cli_list){&args->operands[1], 1};
+    }
+    if (!right || !check_outputs(o, &e) || !parse_gates(&o->gate, gates, &e)) {
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }
-    bool ok = load_all(&before, &after, &history, &traces, o, args, &e) &&
-              compare_groups(o, run_cv_frac, &before, &after, &history, gates, &traces, &code, &e);
+    bool ok = compare(o, run_cv_frac, gates, &code, &e);
     free(gates);
-    group_free(&before);
-    group_free(&after);
-    group_free(&history);
-    plot_traces_free(&traces);
     return ok ? (int)code : cli_failed(args, &e);
 }
 
@@ -404,5 +326,6 @@ const struct cli_command cmd_cmp = {
     .examples = examples,
     .options_size = sizeof(struct options),
     .defaults = &defaults,
+    .exits = exits,
     .run = run,
 };

@@ -1,8 +1,10 @@
 #include "commands.h"
+#include "json_capture.h"
 #include "json_in.h"
 #include "json_out.h"
 #include "load.h"
 #include "outfile.h"
+#include "output.h"
 #include "progress.h"
 #include "rfc3339.h"
 #include "survey.h"
@@ -11,39 +13,20 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Hosts and clients that the text shows; --json has all. */
 #define MAX_SHOWN 20
 
 struct options {
     struct load_input input;
-    const char *output;
-    bool json, no_color;
-};
-
-static const struct cli_option output_table[] = {
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "print JSON"},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output),
-     .arg = "FILE",
-     .help = "write it there"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, no_color),
-     .help = "no colours"},
-    {0},
+    struct output_options output;
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct options, output)},
+    {"Output", NULL, output_file_table, offsetof(struct options, output)},
     {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -53,10 +36,9 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = "-"};
+static const struct options defaults = {.output = {.path = "-"}};
 
-/* -- text ---------------------------------------------------------------------------------------
- */
+/* ---- Text ---- */
 
 static void put_time_span(struct text_table *t, const struct survey_sum *sum)
 {
@@ -164,8 +146,7 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     text_table_put(&t);
 }
 
-/* -- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 /* Sums past the range of an integer become real numbers. */
 static void set_bytes(struct json_out *w, json_t *o, const char *key, __int128 n_bytes)
@@ -200,37 +181,17 @@ static void json_parts(struct json_out *w, const char *key, const char *name,
     json_out_end(w);
 }
 
-static void json_dropped(struct json_out *w, const struct recfile_info *info)
-{
-    json_out_array(w, "dropped");
-    for (int i = 0; i < N_DROPS; i++) {
-        if (!info->n_dropped[i])
-            continue;
-        json_t *o = json_object();
-        json_out_set(w, o, "why", json_string(recfile_drop_names[i]));
-        json_out_set_int(w, o, "n", (int64_t)info->n_dropped[i]);
-        json_out_set(w, o, "first", json_out_text(info->first_drop[i]));
-        json_out_value(w, NULL, o);
-    }
-    json_out_end(w);
-}
-
-static void json_capture(struct json_out *w, const char *path, const struct survey *s)
+static void put_json(struct json_out *w, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
     json_t *parsed;
-    char generation[8];
     json_t *o = json_object();
-    uint64_t n_dropped = 0;
 
-    snprintf(generation, sizeof generation, "g%d", info->generation);
-    for (int i = 0; i < N_DROPS; i++)
-        n_dropped += info->n_dropped[i];
     if (!json_in_parse(survey_s3load_json(s, false), &parsed, NULL))
         w->failed = true;
     json_out_object(w, NULL);
     json_out_set(w, o, "path", json_out_text(path));
-    json_out_set(w, o, "generation", json_string(generation));
+    json_out_set(w, o, "generation", json_sprintf("g%d", info->generation));
     json_out_set(w, o, "compressed", json_boolean(info->compressed));
     json_out_set_int(w, o, "n_file_bytes", (int64_t)info->n_file_bytes);
     json_out_set_int(w, o, "n_text_bytes", (int64_t)info->n_text_bytes);
@@ -240,7 +201,7 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     json_out_set_int(w, o, "n_lines", (int64_t)info->n_lines);
     json_out_set_int(w, o, "n_headers", info->n_headers);
     json_out_set(w, o, "has_intended", json_boolean(info->has_intended));
-    json_out_set_int(w, o, "n_dropped", (int64_t)n_dropped);
+    json_out_set_int(w, o, "n_dropped", (int64_t)recfile_n_dropped(info));
     json_out_set_int(w, o, "n_unverified", (int64_t)info->n_unverified);
     json_out_set_int(w, o, "n_threads", (int64_t)s->n_threads);
     set_sum(w, o, &s->sum);
@@ -251,7 +212,7 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     json_parts(w, "operations", "op", &s->ops);
     json_parts(w, "hosts", "host", &s->hosts);
     json_parts(w, "clients", "client_id", &s->clients);
-    json_dropped(w, info);
+    json_out_value(w, "dropped", json_capture_dropped(w, info));
     json_out_array(w, "comments");
     for (size_t i = 0; i < s->n_comments; i++)
         json_out_value(w, NULL, json_out_text(s->comments[i]));
@@ -259,8 +220,7 @@ static void json_capture(struct json_out *w, const char *path, const struct surv
     json_out_end(w);
 }
 
-/* -- the command --------------------------------------------------------------------------------
- */
+/* ---- The command ---- */
 
 static bool survey_all(struct survey *surveys, const struct options *o, const struct cli_args *args,
                        struct err *e)
@@ -285,21 +245,21 @@ static bool report(const struct survey *surveys, const struct options *o,
     struct outfile out;
     bool ok = true;
 
-    if (!outfile_open(&out, o->output, e))
+    if (!outfile_open(&out, o->output.path, e))
         return false;
-    if (o->json) {
+    if (o->output.json) {
         struct json_out w;
         json_out_init(&w, out.f);
         json_out_object(&w, NULL);
         json_out_value(&w, "schema", json_string("s3analyze/info/1"));
         json_out_array(&w, "captures");
         for (size_t i = 0; i < args->n_operands; i++)
-            json_capture(&w, args->operands[i], &surveys[i]);
+            put_json(&w, args->operands[i], &surveys[i]);
         json_out_end(&w);
         json_out_end(&w);
         ok = json_out_finish(&w, e);
     } else {
-        struct text t = {.f = out.f, .colour = !o->no_color && text_wants_colour(out.f)};
+        struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
         for (size_t i = 0; i < args->n_operands; i++) {
             if (i > 0)
                 text_line(&t, TEXT_PLAIN, "%s", "");
@@ -307,11 +267,7 @@ static bool report(const struct survey *surveys, const struct options *o,
         }
         ok = !t.failed || err_set(e, "out of memory");
     }
-    if (!ok) {
-        outfile_discard(&out);
-        return false;
-    }
-    return outfile_close(&out, e);
+    return outfile_finish(&out, ok, e);
 }
 
 static int run(const struct cli_args *args, void *options)
@@ -320,10 +276,8 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     bool ok = false;
 
-    for (size_t i = 0; i < args->n_operands; i++)
-        if (!outfile_is_stdout(o->output) && outfile_is_same(o->output, args->operands[i]))
-            return cli_wrong_usage(args, "%s is a capture to read: it would be overwritten",
-                                   args->operands[i]);
+    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
     struct survey *surveys = calloc(args->n_operands, sizeof *surveys);
     if (!surveys)
         err_set(&e, "out of memory");

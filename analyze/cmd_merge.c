@@ -4,6 +4,7 @@
 #include "load.h"
 #include "merge.h"
 #include "outfile.h"
+#include "output.h"
 #include "rfc3339.h"
 #include "text.h"
 #include "units.h"
@@ -19,11 +20,11 @@
 struct options {
     struct capture_out_options output;
     struct load_input input;
-    struct cli_list shifts; /* "K=D" */
-    bool json, no_color;
+    struct cli_list shifts;       /* "K=D" */
+    struct output_options report; /* has no path of its own */
 };
 
-static const struct cli_option output_table[] = {
+static const struct cli_option own_table[] = {
     {.name = "output",
      .letter = 'o',
      .type = CLI_STRING,
@@ -35,15 +36,6 @@ static const struct cli_option output_table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct options, output.force),
      .help = "overwrite it; merge what does not overlap"},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, json),
-     .help = "report as JSON"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, no_color),
-     .help = "no colours"},
     {0},
 };
 
@@ -57,10 +49,12 @@ static const struct cli_option time_table[] = {
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_table, 0},
+    {"Output", NULL, own_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct options, report)},
     {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
     {"Clocks", NULL, time_table, 0},
     {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -73,8 +67,7 @@ static const struct cli_example examples[] = {
 
 static const struct options defaults = {0};
 
-/* -- options -------------------------------------------------------------------------------------
- */
+/* ---- Options ---- */
 
 /* "2=-1.5s" */
 static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *shift, struct err *e)
@@ -113,15 +106,10 @@ static bool check_output(const struct options *o, const struct cli_args *args, s
 {
     if (!o->output.path)
         return err_set(e, "-o FILE is missing: where is the merged capture to go?");
-    if (o->json && outfile_is_stdout(o->output.path))
+    if (o->report.json && outfile_is_stdout(o->output.path))
         return err_set(e, "the capture and the report both want standard output: give the capture "
                           "a file");
-    for (size_t i = 0; i < args->n_operands; i++)
-        if (!outfile_is_stdout(o->output.path) &&
-            outfile_is_same(o->output.path, args->operands[i]))
-            return err_set(e, "%s is one of the captures to merge: it would be overwritten",
-                           args->operands[i]);
-    return true;
+    return outfile_spares(o->output.path, args->operands, args->n_operands, e);
 }
 
 static bool check_existing(const struct options *o, struct err *e)
@@ -134,8 +122,7 @@ static bool check_existing(const struct options *o, struct err *e)
     return err_set(e, "%s is there already (--force overwrites it)", o->output.path);
 }
 
-/* -- report --------------------------------------------------------------------------------------
- */
+/* ---- Report ---- */
 
 static const char *sign(int64_t ns)
 {
@@ -199,7 +186,7 @@ static bool knows_shifts(const struct merge *m)
 
 static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
 {
-    struct text out = {.f = f, .colour = !o->no_color && text_wants_colour(f)};
+    struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
     struct text_table t;
 
     text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
@@ -287,11 +274,10 @@ static bool report(const struct merge *m, const struct options *o, struct err *e
 {
     FILE *f = outfile_is_stdout(o->output.path) ? stderr : stdout;
 
-    return o->json ? report_json(m, o, f, e) : report_text(m, o, f, e);
+    return o->report.json ? report_json(m, o, f, e) : report_text(m, o, f, e);
 }
 
-/* -- the command ---------------------------------------------------------------------------------
- */
+/* ---- The command ---- */
 
 static bool write_capture(struct merge *m, const struct options *o, const struct merge_options *how,
                           struct err *e)

@@ -1,10 +1,9 @@
 #include "commands.h"
-#include "compare.h"
 #include "load.h"
 #include "plot.h"
 #include "plot_compare.h"
 #include "plot_write.h"
-#include "run.h"
+#include "sides.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,12 +25,12 @@ struct options {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    const char *out, *label, *before_name, *after_name;
-    struct cli_list charts, before, after;
+    struct sides_options sides;
+    struct load_autoterm autoterm;
+    const char *out, *label;
+    struct cli_list charts;
     struct size size;
     bool dark;
-    int64_t dur_ns;
-    double pct;
 };
 
 /* "860x400" */
@@ -94,55 +93,14 @@ static const struct cli_option output_table[] = {
     {0},
 };
 
-static const struct cli_option compare_table[] = {
-    {.name = "before",
-     .type = CLI_OPERANDS,
-     .offset = offsetof(struct options, before),
-     .arg = "CAPTURE...",
-     .help = "charts of a comparison: runs before"},
-    {.name = "after",
-     .type = CLI_OPERANDS,
-     .offset = offsetof(struct options, after),
-     .arg = "CAPTURE...",
-     .help = "runs after"},
-    {.name = "before-name",
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, before_name),
-     .arg = "NAME",
-     .help = "what to call them"},
-    {.name = "after-name",
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, after_name),
-     .arg = "NAME",
-     .help = "what to call them"},
-    {0},
-};
-
-static const struct cli_option replay_table[] = {
-    {.name = "autoterm.dur",
-     .type = CLI_DURATION,
-     .offset = offsetof(struct options, dur_ns),
-     .arg = "DUR",
-     .help = "how long it must have been stable",
-     .min = 1,
-     .max = INFINITY},
-    {.name = "autoterm.pct",
-     .type = CLI_PCT,
-     .offset = offsetof(struct options, pct),
-     .arg = "PCT",
-     .help = "within how much of the last speed",
-     .min = 0,
-     .max = INFINITY},
-    {0},
-};
-
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
-    {"Comparison", NULL, compare_table, 0},
-    {"Chart autoterm", NULL, replay_table, 0},
+    {"Comparison", NULL, sides_table, offsetof(struct options, sides)},
+    {"Chart autoterm", NULL, load_autoterm_table, offsetof(struct options, autoterm)},
     {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
     {"Reading", "filters", load_input_table, offsetof(struct options, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -153,8 +111,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.dur_ns = AUTOTERM_DEFAULT_DUR_NS,
-                                        .pct = AUTOTERM_DEFAULT_PCT};
+static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
 
 /* ---- Where to ---- */
 
@@ -212,7 +169,7 @@ static bool replay(struct plot_replays *r, struct dataset *d, struct options *o,
     struct load_analysis whole = {.range = RANGE_FULL};
     struct analysis a = {0};
     bool ok = load_run_analysis(&a, d, &o->filter, &whole, &o->input, false, e) &&
-              plot_replays_init(r, d, a.mixed, o->dur_ns, o->pct, e);
+              plot_replays_init(r, d, a.mixed, o->autoterm.dur_ns, o->autoterm.pct, e);
     analysis_free(&a);
     o->filter.from.given = o->filter.to.given = false; /* that is done */
     return ok;
@@ -239,53 +196,21 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
 
 /* ---- Charts of a comparison ---- */
 
-static bool load_runs(struct run **runs, const struct cli_list *paths, const struct options *o,
-                      struct plot_traces *traces, size_t *n, struct err *e)
-{
-    const struct run_options how = {.filter = &o->filter,
-                                    .input = &o->input,
-                                    .analysis = &o->analysis,
-                                    .seen = plot_traces_add,
-                                    .seen_ctx = traces};
-    *runs = calloc(paths->n, sizeof **runs);
-    if (*runs == NULL)
-        return err_set(e, "out of memory");
-    for (size_t i = 0; i < paths->n; i++)
-        if (!run_load(&(*runs)[(*n)++], paths->v[i], &how, e))
-            return false;
-    return true;
-}
-
-static void free_runs(struct run *runs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        run_free(&runs[i]);
-    free(runs);
-}
-
 static bool add_comparison(struct plot_set *set, const struct options *o, const struct target *t,
                            const struct plot_options *how, struct err *e)
 {
+    const struct run_options reading = {
+        .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
-    struct run *before = NULL, *after = NULL;
+    struct sides sides = {0};
     struct compare c = {0};
-    size_t n_before = 0, n_after = 0;
-    bool ok = load_runs(&before, &o->before, o, &traces, &n_before, e);
-    traces.is_after = true;
-    ok = ok && load_runs(&after, &o->after, o, &traces, &n_after, e);
-    if (ok) {
-        const struct compare_side a = {o->before_name != NULL ? o->before_name : "before", before,
-                                       n_before};
-        const struct compare_side b = {o->after_name != NULL ? o->after_name : "after", after,
-                                       n_after};
-        ok = compare_run(&c, &a, &b, &plain, e) &&
-             plot_add_compare(set, &c, &traces, t->folder, t->stem, how, e);
-        compare_free(&c);
-    }
+    bool ok = sides_load(&sides, &o->sides, &reading, &traces, e) &&
+              sides_compare(&c, &sides, &o->sides, &plain, e) &&
+              plot_add_compare(set, &c, &traces, t->folder, t->stem, how, e);
+    compare_free(&c);
     plot_traces_free(&traces);
-    free_runs(before, n_before);
-    free_runs(after, n_after);
+    sides_free(&sides);
     return ok;
 }
 
@@ -320,13 +245,11 @@ static bool check_charts(const struct options *o, bool comparison, struct err *e
 
 static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
 {
-    bool comparison = o->before.n > 0 || o->after.n > 0;
+    bool comparison = sides_given(&o->sides);
     if (o->out == NULL || *o->out == '\0')
         return err_set(e, "--out is missing: a folder, or a picture such as run.svg");
-    if (comparison && args->n_operands > 0)
-        return err_set(e, "give either captures, or --before and --after");
-    if (comparison && (o->before.n == 0 || o->after.n == 0))
-        return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
+    if (!sides_check(&o->sides, args, "captures", e))
+        return false;
     if (!comparison && args->n_operands == 0)
         return err_set(e, "which capture?");
     if (format_of(o->out) != NULL && o->charts.n > 1)
@@ -337,20 +260,19 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
 /* All paths to read; the caller frees the list. NULL: out of memory. */
 static const char **list_captures(const struct cli_args *args, const struct options *o, size_t *n)
 {
-    const char **v = calloc(args->n_operands + o->before.n + o->after.n + 1, sizeof *v);
-    for (size_t i = 0; v != NULL && i < args->n_operands; i++)
-        v[(*n)++] = args->operands[i];
-    for (size_t i = 0; v != NULL && i < o->before.n; i++)
-        v[(*n)++] = o->before.v[i];
-    for (size_t i = 0; v != NULL && i < o->after.n; i++)
-        v[(*n)++] = o->after.v[i];
+    const struct cli_list lists[] = {
+        {args->operands, args->n_operands}, o->sides.before, o->sides.after};
+    const char **v = calloc(lists[0].n + lists[1].n + lists[2].n + 1, sizeof *v);
+    for (size_t k = 0; v != NULL && k < 3; k++)
+        for (size_t i = 0; i < lists[k].n; i++)
+            v[(*n)++] = lists[k].v[i];
     return v;
 }
 
 static bool draw(const struct cli_args *args, struct options *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
-    bool comparison = o->before.n > 0;
+    bool comparison = sides_given(&o->sides);
     struct plot_options how = {.charts = o->charts.v,
                                .n_charts = o->charts.n,
                                .label = o->label,

@@ -1,24 +1,9 @@
 #include "compare_csv.h"
 
 #include "compare_words.h"
+#include "csv_out.h"
 
 #include <math.h>
-#include <string.h>
-
-static void put_text(FILE *f, const char *s)
-{
-    if (strpbrk(s, ",\"\r\n") == NULL) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s != '\0'; s++) {
-        if (*s == '"')
-            fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
 
 /* Reads back as the same double; empty if there is none. */
 static void put_number(FILE *f, double x)
@@ -41,9 +26,9 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
 {
     const struct stats_cmp *c = &m->cmp;
     bool ratio = !c->is_difference;
-    put_text(f, op);
+    csv_out_text(f, op, ',');
     fputc(',', f);
-    put_text(f, compare_words_part(m->part).s);
+    csv_out_text(f, compare_words_part(m->part).s, ',');
     fprintf(f, ",%s", compare_words_metric(m->metric));
     put_side(f, &m->before);
     put_side(f, &m->after);
@@ -58,7 +43,7 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
     put_number(f, c->break_even);
     put_number(f, m->mde_frac);
     fprintf(f, ",%s,", compare_words_verdict_code(m));
-    put_text(f, compare_words_verdict(m).s);
+    csv_out_text(f, compare_words_verdict(m).s, ',');
     fputc('\n', f);
 }
 

@@ -2,24 +2,8 @@
 
 #include "compare_words.h"
 #include "json_out.h"
-#include "json_statistics.h"
 
 #include <math.h>
-
-static void set(struct json_out *w, json_t *o, const char *key, json_t *value)
-{
-    json_out_set(w, o, key, value);
-}
-
-static void set_int(struct json_out *w, json_t *o, const char *key, int64_t value)
-{
-    json_out_set_int(w, o, key, value);
-}
-
-static void set_real(struct json_out *w, json_t *o, const char *key, double value)
-{
-    json_out_set_real(w, o, key, value);
-}
 
 static void put_side(struct json_out *w, const char *key, const struct compare_side *s)
 {
@@ -30,13 +14,15 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
     for (size_t i = 0; i < s->n; i++) {
         const struct run *r = &s->runs[i];
         json_t *o = json_object();
-        set(w, o, "path", json_out_text(r->path));
-        set(w, o, "sha256", r->sha256.s[0] != '\0' ? json_string(r->sha256.s) : json_null());
-        set_int(w, o, "n_rows", r->n_rows);
-        set(w, o, "first_start",
-            r->start_ns <= r->end_ns ? json_out_time(r->start_ns) : json_null());
-        set(w, o, "last_end", r->start_ns <= r->end_ns ? json_out_time(r->end_ns) : json_null());
-        set(w, o, "mixed", json_boolean(r->mixed));
+        json_out_set(w, o, "path", json_out_text(r->path));
+        json_out_set(w, o, "sha256",
+                     r->sha256.s[0] != '\0' ? json_string(r->sha256.s) : json_null());
+        json_out_set_int(w, o, "n_rows", r->n_rows);
+        json_out_set(w, o, "first_start",
+                     r->start_ns <= r->end_ns ? json_out_time(r->start_ns) : json_null());
+        json_out_set(w, o, "last_end",
+                     r->start_ns <= r->end_ns ? json_out_time(r->end_ns) : json_null());
+        json_out_set(w, o, "mixed", json_boolean(r->mixed));
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -46,10 +32,10 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
 static json_t *span(struct json_out *w, const struct compare_span *s)
 {
     json_t *o = json_object();
-    set_real(w, o, "lo", s->lo);
-    set_real(w, o, "hi", s->hi);
+    json_out_set_real(w, o, "lo", s->lo);
+    json_out_set_real(w, o, "hi", s->hi);
     if (s->several)
-        set(w, o, "several_sizes", json_true());
+        json_out_set(w, o, "several_sizes", json_true());
     return o;
 }
 
@@ -70,10 +56,10 @@ static void put_settings(struct json_out *w, const struct compare_setting *setti
     json_out_array(w, "differing_settings");
     for (size_t i = 0; i < n; i++) {
         json_t *o = json_object();
-        set(w, o, "setting", json_string(names[settings[i].kind]));
-        set(w, o, "before", span(w, &settings[i].before));
-        set(w, o, "after", span(w, &settings[i].after));
-        set(w, o, "limits_comparison", json_boolean(compare_is_limit(settings[i].kind)));
+        json_out_set(w, o, "setting", json_string(names[settings[i].kind]));
+        json_out_set(w, o, "before", span(w, &settings[i].before));
+        json_out_set(w, o, "after", span(w, &settings[i].after));
+        json_out_set(w, o, "limits_comparison", json_boolean(compare_is_limit(settings[i].kind)));
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -87,17 +73,17 @@ static json_t *figures(struct json_out *w, const struct run_figures *f)
     json_t *o = json_object();
     json_t *bytes = json_object(), *objects = json_object();
     json_t *duration = json_object(), *ttfb = json_object();
-    set(w, o, "bytes_per_s", bytes);
-    set(w, o, "objects_per_s", objects);
-    set(w, o, "duration", duration);
-    set(w, o, "ttfb", ttfb);
+    json_out_set(w, o, "bytes_per_s", bytes);
+    json_out_set(w, o, "objects_per_s", objects);
+    json_out_set(w, o, "duration", duration);
+    json_out_set(w, o, "ttfb", ttfb);
     for (int i = 0; i < RUN_N_RATES; i++) {
-        set_real(w, bytes, rates[i], f->bytes_per_s[i]);
-        set_real(w, objects, rates[i], f->objects_per_s[i]);
+        json_out_set_real(w, bytes, rates[i], f->bytes_per_s[i]);
+        json_out_set_real(w, objects, rates[i], f->objects_per_s[i]);
     }
     for (int i = 0; i < RUN_N_TIMES; i++) {
-        set_real(w, duration, times[i], f->duration_ns[i]);
-        set_real(w, ttfb, times[i], f->ttfb_ns[i]);
+        json_out_set_real(w, duration, times[i], f->duration_ns[i]);
+        json_out_set_real(w, ttfb, times[i], f->ttfb_ns[i]);
     }
     return o;
 }
@@ -108,12 +94,12 @@ static json_t *values(struct json_out *w, const struct compare_values *v)
     const struct stats_ci *ci = &v->one.ci;
     bool single = v->n == 1;
     double spread = isfinite(v->spread_frac) ? v->spread_frac : INFINITY;
-    set_real(w, o, "value", v->center);
-    set_real(w, o, "lo", single && ci->ok ? ci->lo : INFINITY);
-    set_real(w, o, "hi", single && ci->ok ? ci->hi : INFINITY);
-    set_real(w, o, "spread_frac", spread);
-    set_int(w, o, "n_runs", (int64_t)v->n);
-    set(w, o, "values", each);
+    json_out_set_real(w, o, "value", v->center);
+    json_out_set_real(w, o, "lo", single && ci->ok ? ci->lo : INFINITY);
+    json_out_set_real(w, o, "hi", single && ci->ok ? ci->hi : INFINITY);
+    json_out_set_real(w, o, "spread_frac", spread);
+    json_out_set_int(w, o, "n_runs", (int64_t)v->n);
+    json_out_set(w, o, "values", each);
     for (size_t i = 0; i < v->n; i++)
         json_out_append(w, each, json_out_real(v->v[i]));
     return o;
@@ -144,12 +130,13 @@ static void set_effect(struct json_out *w, json_t *o, const struct compare_metri
     const struct stats_cmp *c = &m->cmp;
     const char *name = c->is_difference ? "difference" : "ratio";
     char key[32];
-    set_real(w, o, name, effect(m, c->theta));
+    json_out_set_real(w, o, name, effect(m, c->theta));
     const double limits[] = {c->lo, c->hi, c->lo90, c->hi90};
     static const char *const ends[] = {"lo", "hi", "lo90", "hi90"};
     for (size_t i = 0; i < 4; i++) {
         snprintf(key, sizeof key, "%s_%s", name, ends[i]);
-        set_real(w, o, key, c->ok && isfinite(limits[i]) ? effect(m, limits[i]) : INFINITY);
+        json_out_set_real(w, o, key,
+                          c->ok && isfinite(limits[i]) ? effect(m, limits[i]) : INFINITY);
     }
 }
 
@@ -158,9 +145,9 @@ static json_t *gate(struct json_out *w, const struct compare_metric *m)
     if (!m->gated)
         return json_null();
     json_t *o = json_object();
-    set_real(w, o, "limit", effect(m, m->gate_limit));
-    set_real(w, o, "p_worse", m->p_worse);
-    set(w, o, "passes", json_boolean(m->gate_passes));
+    json_out_set_real(w, o, "limit", effect(m, m->gate_limit));
+    json_out_set_real(w, o, "p_worse", m->p_worse);
+    json_out_set(w, o, "passes", json_boolean(m->gate_passes));
     return o;
 }
 
@@ -169,28 +156,28 @@ static json_t *metric(struct json_out *w, const struct compare_metric *m)
     json_t *o = json_object();
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
-    set(w, o, "metric", json_string(compare_words_metric(m->metric)));
-    set(w, o, "unit", json_string(unit_of(m->metric)));
-    set(w, o, "host", part->kind == RUN_HOST ? json_out_text(part->host) : json_null());
-    set(w, o, "min_bytes", is_size ? json_integer(part->min_bytes) : json_null());
-    set(w, o, "max_bytes",
-        is_size && part->max_bytes >= 0 ? json_integer(part->max_bytes) : json_null());
-    set(w, o, "up_is_better", json_boolean(compare_up_is_better(m->metric)));
-    set(w, o, "before", values(w, &m->before));
-    set(w, o, "after", values(w, &m->after));
+    json_out_set(w, o, "metric", json_string(compare_words_metric(m->metric)));
+    json_out_set(w, o, "unit", json_string(unit_of(m->metric)));
+    json_out_set(w, o, "host", part->kind == RUN_HOST ? json_out_text(part->host) : json_null());
+    json_out_set(w, o, "min_bytes", is_size ? json_integer(part->min_bytes) : json_null());
+    json_out_set(w, o, "max_bytes",
+                 is_size && part->max_bytes >= 0 ? json_integer(part->max_bytes) : json_null());
+    json_out_set(w, o, "up_is_better", json_boolean(compare_up_is_better(m->metric)));
+    json_out_set(w, o, "before", values(w, &m->before));
+    json_out_set(w, o, "after", values(w, &m->after));
     set_effect(w, o, m);
-    set_real(w, o, "p", m->cmp.ok ? m->cmp.p : INFINITY);
-    set_real(w, o, "p_holm", m->p_holm);
-    set(w, o, "exploratory", json_boolean(!m->in_family));
-    set(w, o, "verdict", json_string(compare_words_verdict_code(m)));
-    set(w, o, "verdict_text", json_string(compare_words_verdict(m).s));
-    set_real(w, o, "delta_frac", m->delta > 0 ? m->delta : INFINITY);
-    set(w, o, "beyond_delta", json_boolean(m->beyond_delta));
-    set_real(w, o, "mde_frac", m->mde_frac);
-    set_real(w, o, "break_even_run_cv_frac", m->cmp.break_even);
-    set(w, o, "assumptions", json_string(compare_words_assumption(m).s));
-    set(w, o, "why", m->cmp.ok ? json_null() : json_out_text(m->cmp.why));
-    set(w, o, "gate", gate(w, m));
+    json_out_set_real(w, o, "p", m->cmp.ok ? m->cmp.p : INFINITY);
+    json_out_set_real(w, o, "p_holm", m->p_holm);
+    json_out_set(w, o, "exploratory", json_boolean(!m->in_family));
+    json_out_set(w, o, "verdict", json_string(compare_words_verdict_code(m)));
+    json_out_set(w, o, "verdict_text", json_string(compare_words_verdict(m).s));
+    json_out_set_real(w, o, "delta_frac", m->delta > 0 ? m->delta : INFINITY);
+    json_out_set(w, o, "beyond_delta", json_boolean(m->beyond_delta));
+    json_out_set_real(w, o, "mde_frac", m->mde_frac);
+    json_out_set_real(w, o, "break_even_run_cv_frac", m->cmp.break_even);
+    json_out_set(w, o, "assumptions", json_string(compare_words_assumption(m).s));
+    json_out_set(w, o, "why", m->cmp.ok ? json_null() : json_out_text(m->cmp.why));
+    json_out_set(w, o, "gate", gate(w, m));
     return o;
 }
 
@@ -206,8 +193,8 @@ static void put_op(struct json_out *w, const struct compare_op *op)
     json_t *effect_size = json_null();
     if (op->has_effect) {
         effect_size = json_object();
-        set_real(w, effect_size, "ks_d", op->effect.ks_d);
-        set_real(w, effect_size, "p_after_less", op->effect.p_b_less);
+        json_out_set_real(w, effect_size, "ks_d", op->effect.ks_d);
+        json_out_set_real(w, effect_size, "p_after_less", op->effect.p_b_less);
     }
     json_out_value(w, "duration_effect", effect_size);
     json_out_array(w, "metrics");
@@ -225,9 +212,9 @@ static json_t *noise(struct json_out *w, const struct compare *c)
                : c->noise == STATS_NOISE_HISTORY ? "history"
                                                  : "unknown";
     json_t *o = json_object();
-    set(w, o, "kind", json_string(kind));
-    set_real(w, o, "run_cv_frac", c->run_cv_frac);
-    set_int(w, o, "n_history", (int64_t)c->n_history);
+    json_out_set(w, o, "kind", json_string(kind));
+    json_out_set_real(w, o, "run_cv_frac", c->run_cv_frac);
+    json_out_set_int(w, o, "n_history", (int64_t)c->n_history);
     return o;
 }
 
@@ -240,11 +227,11 @@ static void put_geomeans(struct json_out *w, const struct compare *c)
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         json_t *o = json_object();
-        set(w, o, "metric", json_string(compare_words_metric((enum run_metric)i)));
-        set_int(w, o, "n_ops", (int64_t)n);
-        set_real(w, o, "before", before);
-        set_real(w, o, "after", after);
-        set_real(w, o, "ratio", after / before);
+        json_out_set(w, o, "metric", json_string(compare_words_metric((enum run_metric)i)));
+        json_out_set_int(w, o, "n_ops", (int64_t)n);
+        json_out_set_real(w, o, "before", before);
+        json_out_set_real(w, o, "after", after);
+        json_out_set_real(w, o, "ratio", after / before);
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -267,8 +254,8 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     json_out_array(&w, "warnings");
     for (size_t i = 0; i < c->n_warnings; i++) {
         json_t *o = json_object();
-        set(&w, o, "code", json_string(c->warnings[i].code));
-        set(&w, o, "message", json_out_text(c->warnings[i].message));
+        json_out_set(&w, o, "code", json_string(c->warnings[i].code));
+        json_out_set(&w, o, "message", json_out_text(c->warnings[i].message));
         json_out_value(&w, NULL, o);
     }
     json_out_end(&w);

@@ -75,8 +75,7 @@ static bool hand_over(struct feed *f)
     return !stop;
 }
 
-/* -- what the reader gives ----------------------------------------------------------------------
- */
+/* ---- What the reader gives ---- */
 
 static bool shift_time(int64_t *ns, int64_t by)
 {
@@ -187,8 +186,7 @@ static void *feed_main(void *arg)
     return NULL;
 }
 
-/* -- for the caller -----------------------------------------------------------------------------
- */
+/* ---- For the caller ---- */
 
 struct feed *feed_start(const struct feed_options *options, struct err *e)
 {

@@ -4,10 +4,8 @@
 #include "html_cells.h"
 #include "html_out.h"
 #include "html_page.h"
-#include "rfc3339.h"
 #include "units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
 /* Longer texts are cut, with an ellipsis, where they are formatted. */
 #define MAX_FORMATTED_BYTES 4096

@@ -2,7 +2,6 @@
 #ifndef S3_HTML_OUT_H
 #define S3_HTML_OUT_H
 
-#include <stddef.h>
 #include <stdio.h>
 
 /* Text, with every character that means something to HTML or XML escaped, what is no UTF-8 or

@@ -4,10 +4,20 @@ bool json_in_parse(const char *text, json_t **value, struct err *e)
 {
     json_error_t error;
 
-    *value = text != NULL ? json_loads(text, 0, &error) : NULL;
-    if (text == NULL || *value != NULL)
+    *value = NULL;
+    if (text == NULL)
         return true;
-    /* What is wrong with a text is said; without memory, jansson mostly says nothing. */
-    bool is_wrong = error.text[0] != '\0' && json_error_code(&error) != json_error_out_of_memory;
-    return is_wrong || err_set(e, "out of memory");
+    /* Where jansson gets no memory it may lose a byte, or take it for a mistake of the text,
+     * without a word. It is to read the same twice. */
+    *value = json_loads(text, 0, &error);
+    json_t *again = json_loads(text, 0, &error);
+    bool is_same = json_equal(*value, again);
+    bool is_wrong = *value == NULL && again == NULL && error.text[0] != '\0' &&
+                    json_error_code(&error) != json_error_out_of_memory;
+    json_decref(again);
+    if (is_same || is_wrong)
+        return true;
+    json_decref(*value);
+    *value = NULL;
+    return err_set(e, "out of memory");
 }

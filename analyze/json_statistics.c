@@ -3,32 +3,19 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void set(struct json_out *w, json_t *o, const char *key, json_t *value)
-{
-    json_out_set(w, o, key, value);
-}
-
-static void set_int(struct json_out *w, json_t *o, const char *key, int64_t value)
-{
-    json_out_set_int(w, o, key, value);
-}
-
-static void set_real(struct json_out *w, json_t *o, const char *key, double value)
-{
-    json_out_set_real(w, o, key, value);
-}
-
-json_t *json_statistics_ci(struct json_out *w, const struct stats_ci *ci)
+/* {value lo hi lo90 hi90 se df why}: no limit and no number are null; why is null if the limits
+ * hold. */
+static json_t *estimate(struct json_out *w, const struct stats_ci *ci)
 {
     json_t *o = json_object();
-    set_real(w, o, "value", ci->value);
-    set_real(w, o, "lo", ci->ok ? ci->lo : INFINITY);
-    set_real(w, o, "hi", ci->ok ? ci->hi : INFINITY);
-    set_real(w, o, "lo90", ci->ok ? ci->lo90 : INFINITY);
-    set_real(w, o, "hi90", ci->ok ? ci->hi90 : INFINITY);
-    set_real(w, o, "se", ci->se);
-    set_real(w, o, "df", ci->df);
-    set(w, o, "why", ci->ok ? json_null() : json_out_text(ci->why));
+    json_out_set_real(w, o, "value", ci->value);
+    json_out_set_real(w, o, "lo", ci->ok ? ci->lo : INFINITY);
+    json_out_set_real(w, o, "hi", ci->ok ? ci->hi : INFINITY);
+    json_out_set_real(w, o, "lo90", ci->ok ? ci->lo90 : INFINITY);
+    json_out_set_real(w, o, "hi90", ci->ok ? ci->hi90 : INFINITY);
+    json_out_set_real(w, o, "se", ci->se);
+    json_out_set_real(w, o, "df", ci->df);
+    json_out_set(w, o, "why", ci->ok ? json_null() : json_out_text(ci->why));
     return o;
 }
 
@@ -37,9 +24,9 @@ static json_t *rate(struct json_out *w, const struct statistics_rate *r)
     if (!r->present)
         return json_null();
     json_t *o = json_object();
-    set(w, o, "mean", json_statistics_ci(w, &r->mean));
-    set(w, o, "median_segment", json_statistics_ci(w, &r->median));
-    set_int(w, o, "n_stalls", (int64_t)r->n_stalls);
+    json_out_set(w, o, "mean", estimate(w, &r->mean));
+    json_out_set(w, o, "median_segment", estimate(w, &r->median));
+    json_out_set_int(w, o, "n_stalls", (int64_t)r->n_stalls);
     return o;
 }
 
@@ -50,13 +37,13 @@ static json_t *latency(struct json_out *w, const struct statistics_latency *l)
     if (l->n == 0)
         return json_null();
     json_t *o = json_object();
-    set_int(w, o, "n", l->n);
+    json_out_set_int(w, o, "n", l->n);
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
         const struct statistics_quantile *q = &l->q[i];
-        json_t *x = json_statistics_ci(w, &q->ci);
-        set_real(w, x, "deff", q->deff);
-        set_int(w, x, "n_e", (int64_t)q->n_e);
-        set(w, o, keys[i], x);
+        json_t *x = estimate(w, &q->ci);
+        json_out_set_real(w, x, "deff", q->deff);
+        json_out_set_int(w, x, "n_e", (int64_t)q->n_e);
+        json_out_set(w, o, keys[i], x);
     }
     return o;
 }
@@ -64,14 +51,14 @@ static json_t *latency(struct json_out *w, const struct statistics_latency *l)
 static json_t *warm_up(struct json_out *w, const struct statistics *s)
 {
     json_t *o = json_object();
-    set(w, o, "steady", json_boolean(s->warmup.steady));
-    set_int(w, o, "n_segments", (int64_t)s->warmup.n_cut);
-    set_int(w, o, "n_candidate", (int64_t)s->warmup.n_candidate);
-    set_real(w, o, "t", s->warmup.t);
-    set_real(w, o, "df", s->warmup.df);
-    set(w, o, "steady_from", json_out_time(statistics_steady_from_ns(s)));
-    set_real(w, o, "steady_mean", s->warmup.mean_rest);
-    set_int(w, o, "cut_ns", s->cut_ns);
+    json_out_set(w, o, "steady", json_boolean(s->warmup.steady));
+    json_out_set_int(w, o, "n_segments", (int64_t)s->warmup.n_cut);
+    json_out_set_int(w, o, "n_candidate", (int64_t)s->warmup.n_candidate);
+    json_out_set_real(w, o, "t", s->warmup.t);
+    json_out_set_real(w, o, "df", s->warmup.df);
+    json_out_set(w, o, "steady_from", json_out_time(statistics_steady_from_ns(s)));
+    json_out_set_real(w, o, "steady_mean", s->warmup.mean_rest);
+    json_out_set_int(w, o, "cut_ns", s->cut_ns);
     return o;
 }
 
@@ -80,11 +67,11 @@ static json_t *drift(struct json_out *w, const struct stats_drift *d)
     if (!d->ok)
         return json_null();
     json_t *o = json_object();
-    set(w, o, "reported", json_boolean(d->reported));
-    set_real(w, o, "change_frac", d->change_frac);
-    set_real(w, o, "p", d->p);
-    set_int(w, o, "n_batches", (int64_t)d->b);
-    set_real(w, o, "slope_per_batch", d->slope);
+    json_out_set(w, o, "reported", json_boolean(d->reported));
+    json_out_set_real(w, o, "change_frac", d->change_frac);
+    json_out_set_real(w, o, "p", d->p);
+    json_out_set_int(w, o, "n_batches", (int64_t)d->b);
+    json_out_set_real(w, o, "slope_per_batch", d->slope);
     return o;
 }
 
@@ -94,9 +81,9 @@ static void put_shifts(struct json_out *w, const struct statistics *s)
     for (size_t i = 0; i < s->shifts.n; i++) {
         const struct stats_shift *x = &s->shifts.v[i];
         json_t *o = json_object();
-        set(w, o, "at", json_out_time(s->start_ns + (int64_t)x->at * s->segment_ns));
-        set_real(w, o, "before", x->before);
-        set_real(w, o, "after", x->after);
+        json_out_set(w, o, "at", json_out_time(s->start_ns + (int64_t)x->at * s->segment_ns));
+        json_out_set_real(w, o, "before", x->before);
+        json_out_set_real(w, o, "after", x->after);
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -109,22 +96,23 @@ static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
         return;
     }
     json_t *o = json_object();
-    set(w, o, "by", json_string(h->by_latency ? "duration" : "rate"));
-    set(w, o, "reported", json_boolean(h->test.reported));
-    set_real(w, o, "friedman_q", h->test.ok ? h->test.q : INFINITY);
-    set_real(w, o, "p", h->test.ok ? h->test.p : INFINITY);
-    set_real(w, o, "max_deviation_frac", h->test.ok ? h->test.max_deviation_frac : INFINITY);
-    set_real(w, o, "jain", h->test.jain);
-    set_real(w, o, "cv_frac", h->test.cv_frac);
+    json_out_set(w, o, "by", json_string(h->by_latency ? "duration" : "rate"));
+    json_out_set(w, o, "reported", json_boolean(h->test.reported));
+    json_out_set_real(w, o, "friedman_q", h->test.ok ? h->test.q : INFINITY);
+    json_out_set_real(w, o, "p", h->test.ok ? h->test.p : INFINITY);
+    json_out_set_real(w, o, "max_deviation_frac",
+                      h->test.ok ? h->test.max_deviation_frac : INFINITY);
+    json_out_set_real(w, o, "jain", h->test.jain);
+    json_out_set_real(w, o, "cv_frac", h->test.cv_frac);
     json_out_object(w, "hosts");
     json_out_members(w, o);
     json_out_array(w, "each");
     for (size_t k = 0; k < h->n; k++) {
         json_t *x = json_object();
-        set(w, x, "host", json_out_text(h->v[k].host));
-        set_real(w, x, "value", h->v[k].value);
-        set_real(w, x, "z", h->v[k].z);
-        set(w, x, "outlier", json_boolean(h->v[k].outlier));
+        json_out_set(w, x, "host", json_out_text(h->v[k].host));
+        json_out_set_real(w, x, "value", h->v[k].value);
+        json_out_set_real(w, x, "z", h->v[k].z);
+        json_out_set(w, x, "outlier", json_boolean(h->v[k].outlier));
         json_out_value(w, NULL, x);
     }
     json_out_end(w);
@@ -136,7 +124,7 @@ static json_t *residual_life(struct json_out *w, const struct statistics *s)
     static const char *const keys[STATISTICS_N_RESIDUALS] = {"p50_ns", "p90_ns", "p99_ns"};
     json_t *o = json_object();
     for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
-        set_real(w, o, keys[i], s->residual_ns[i]);
+        json_out_set_real(w, o, keys[i], s->residual_ns[i]);
     return o;
 }
 
@@ -147,10 +135,10 @@ static json_t *co(struct json_out *w, const struct statistics_co *c)
     if (c->interval_ns == 0)
         return json_null();
     json_t *o = json_object();
-    set_int(w, o, "interval_ns", c->interval_ns);
-    set_int(w, o, "n", c->n <= INT64_MAX ? (int64_t)c->n : INT64_MAX);
+    json_out_set_int(w, o, "interval_ns", c->interval_ns);
+    json_out_set_int(w, o, "n", c->n <= INT64_MAX ? (int64_t)c->n : INT64_MAX);
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
-        set_int(w, o, keys[i], c->q_ns[i]);
+        json_out_set_int(w, o, keys[i], c->q_ns[i]);
     return o;
 }
 
@@ -171,7 +159,7 @@ void json_statistics_put(struct json_out *w, const struct statistics *s)
     json_out_value(w, "n_failed", json_integer(s->n_failed));
     json_out_value(w, "bytes_per_s", rate(w, &s->bytes));
     json_out_value(w, "objects_per_s", rate(w, &s->objects));
-    json_out_value(w, "error_rate_frac", json_statistics_ci(w, &s->error_rate));
+    json_out_value(w, "error_rate_frac", estimate(w, &s->error_rate));
     json_out_value(w, "latency_of", json_string(label));
     json_out_value(w, "duration", latency(w, &s->duration));
     json_out_value(w, "ttfb", latency(w, &s->ttfb));

@@ -1,5 +1,6 @@
 #include "load.h"
 
+#include "outfile.h"
 #include "progress.h"
 #include "recfile.h"
 #include "rfc3339.h"
@@ -34,6 +35,15 @@ const struct cli_option load_input_table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct load_input, salvage),
      .help = "count and skip damaged rows instead of stopping"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct load_input, quiet),
+     .help = "no progress bar"},
+    {0},
+};
+
+const struct cli_option load_threads_table[] = {
     {.name = "threads",
      .type = CLI_INT,
      .offset = offsetof(struct load_input, threads),
@@ -41,11 +51,6 @@ const struct cli_option load_input_table[] = {
      .help = "threads to work with; 0: one per core",
      .min = 0,
      .max = 1024},
-    {.name = "quiet",
-     .letter = 'q',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct load_input, quiet),
-     .help = "no progress bar"},
     {0},
 };
 
@@ -120,6 +125,24 @@ const struct cli_option load_analysis_table[] = {
     {0},
 };
 
+const struct cli_option load_autoterm_table[] = {
+    {.name = "autoterm.dur",
+     .type = CLI_DURATION,
+     .offset = offsetof(struct load_autoterm, dur_ns),
+     .arg = "DUR",
+     .help = "how long it must have been stable",
+     .min = 1,
+     .max = INFINITY},
+    {.name = "autoterm.pct",
+     .type = CLI_PCT,
+     .offset = offsetof(struct load_autoterm, pct),
+     .arg = "PCT",
+     .help = "within how much of the last speed",
+     .min = 0,
+     .max = INFINITY},
+    {0},
+};
+
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e)
 {
@@ -135,6 +158,8 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                                             .slow_free = row_csv_free,
                                             .progress = progress_update,
                                             .progress_ctx = &progress};
+    if (!outfile_all_differ(paths, n_paths, e))
+        return false;
     progress_init(&progress, input->quiet);
     bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);
     progress_fini(&progress);

@@ -4,6 +4,7 @@
 #define S3_LOAD_H
 
 #include "analysis.h"
+#include "autoterm.h"
 #include "cli.h"
 #include "dataset.h"
 #include "err.h"
@@ -40,13 +41,26 @@ struct load_analysis {
     bool without_access;    /* see analysis_options; a command says so, not its user */
 };
 
-/* Option tables of the structs above, for a command's groups. */
+/* The settings of autoterm that a run is replayed with. */
+struct load_autoterm {
+    int64_t dur_ns;
+    double pct;
+};
+#define LOAD_AUTOTERM_DEFAULTS                                                                     \
+    {                                                                                              \
+        AUTOTERM_DEFAULT_DUR_NS, AUTOTERM_DEFAULT_PCT                                              \
+    }
+
+/* Option tables of the structs above, for a command's groups. --threads is apart, since not every
+ * command that reads has a use for it. */
 extern const struct cli_option load_input_table[];
+extern const struct cli_option load_threads_table[];
 extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
+extern const struct cli_option load_autoterm_table[];
 
-/* Reads the captures as one dataset, with a progress bar. The caller calls dataset_free, on failure
- * too. */
+/* Reads the captures, no file twice, as one dataset, with a progress bar. The caller calls
+ * dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e);
 

@@ -22,25 +22,20 @@ static bool no_memory(struct err *e)
     return err_set(e, "out of memory");
 }
 
-/* -- reading them once ---------------------------------------------------------------------------
- */
+/* ---- Reading them once ---- */
 
 /* All inputs are read twice. */
 static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
 {
     struct stat st;
 
-    for (size_t i = 0; i < n_paths; i++) {
+    for (size_t i = 0; i < n_paths; i++)
         if (strcmp(paths[i], "-") == 0 || (stat(paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
             return err_set(e,
                            "%s: merge reads its inputs twice, and a pipe can be read only once: "
                            "save it to a file",
                            paths[i]);
-        for (size_t k = 0; k < i; k++)
-            if (outfile_is_same(paths[k], paths[i]))
-                return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
-    }
-    return true;
+    return outfile_all_differ(paths, n_paths, e);
 }
 
 /* Clocks are told apart by s3load's comments, the closing one first, as it has seen more:
@@ -99,6 +94,11 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool moved_out(const struct merge_input *in, struct err *e)
+{
+    return err_set(e, "%s: --shift moves it out of the years 1970 to 2262", in->path);
+}
+
 static bool read_input(struct merge_input *in, const struct recfile_options *how, struct err *e)
 {
     if (!survey_read(&in->survey, in->path, how, true, e) || !read_clock(in, e))
@@ -109,7 +109,7 @@ static bool read_input(struct merge_input *in, const struct recfile_options *how
     if (__builtin_add_overflow(in->survey.sum.first_start_ns, in->shift_ns, &in->start_ns) ||
         __builtin_add_overflow(in->survey.sum.last_end_ns, in->shift_ns, &in->end_ns) ||
         in->start_ns < 0)
-        return err_set(e, "%s: --shift moves it out of the years 1970 to 2262", in->path);
+        return moved_out(in, e);
     return true;
 }
 
@@ -205,8 +205,7 @@ static bool read_inputs(struct merge *m, const struct merge_options *o, struct e
     return r.failed == SIZE_MAX || err_set(e, "%s", r.error.msg);
 }
 
-/* -- threads -------------------------------------------------------------------------------------
- */
+/* ---- Threads ---- */
 
 /* Each section of an input, and each further input, begins above the threads before it. */
 static bool number_threads(struct merge *m, struct err *e)
@@ -232,8 +231,7 @@ static bool number_threads(struct merge *m, struct err *e)
     return true;
 }
 
-/* -- time ----------------------------------------------------------------------------------------
- */
+/* ---- Time ---- */
 
 static int order(int64_t a, int64_t b)
 {
@@ -300,11 +298,14 @@ static bool place_in_time(struct merge *m, struct err *e)
         if (in->end_ns < m->common_end_ns)
             m->common_end_ns = in->end_ns;
     }
+    if (m->n_rows == 0) { /* nothing has narrowed them */
+        m->common_start_ns = INT64_MAX;
+        m->common_end_ns = INT64_MIN;
+    }
     return true;
 }
 
-/* -- refusing ------------------------------------------------------------------------------------
- */
+/* ---- Refusing ---- */
 
 static bool check_duplicates(const struct merge *m, struct err *e)
 {
@@ -340,8 +341,19 @@ static bool check_overlap(const struct merge *m, const struct merge_options *o, 
     return true;
 }
 
-/* -- the whole -----------------------------------------------------------------------------------
- */
+/* ---- The whole ---- */
+
+/* Shifts of one input add up. */
+static bool add_shifts(struct merge *m, const struct merge_options *o, struct err *e)
+{
+    for (size_t k = 0; k < o->n_shifts; k++) {
+        struct merge_input *in = &m->inputs[o->shifts[k].input - 1];
+        if (__builtin_add_overflow(in->shift_ns, o->shifts[k].by_ns, &in->shift_ns) ||
+            in->shift_ns == INT64_MIN)
+            return moved_out(in, e);
+    }
+    return true;
+}
 
 bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
                 const struct merge_options *options, struct err *e)
@@ -353,14 +365,10 @@ bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
     if (!m->inputs)
         return no_memory(e);
     m->n_inputs = n_paths;
-    for (size_t i = 0; i < n_paths; i++) {
+    for (size_t i = 0; i < n_paths; i++)
         m->inputs[i].path = paths[i];
-        for (size_t k = 0; k < options->n_shifts; k++)
-            if (options->shifts[k].input == i + 1)
-                m->inputs[i].shift_ns += options->shifts[k].by_ns;
-    }
-    return read_inputs(m, options, e) && number_threads(m, e) && check_duplicates(m, e) &&
-           place_in_time(m, e) && check_overlap(m, options, e);
+    return add_shifts(m, options, e) && read_inputs(m, options, e) && number_threads(m, e) &&
+           check_duplicates(m, e) && place_in_time(m, e) && check_overlap(m, options, e);
 }
 
 void merge_free(struct merge *m)

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 #define MIX_DIFFERENCE_PCT  5
 #define SIZE_DIFFERENCE_PCT 5
 
-/* -- time ----------------------------------------------------------------------------------------
- */
+/* ---- Time ---- */
 
 static bool note_time(struct merge *m, struct err *e)
 {
@@ -34,6 +32,11 @@ static bool note_time(struct merge *m, struct err *e)
     return true;
 }
 
+static __int128 magnitude(__int128 x)
+{
+    return x < 0 ? -x : x;
+}
+
 /* Clocks that differ from the first known one by more than both errors. */
 static bool note_clocks(struct merge *m, struct err *e)
 {
@@ -41,33 +44,33 @@ static bool note_clocks(struct merge *m, struct err *e)
 
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
-        if (!in->has_clock)
+        if (!in->has_clock || !merge_has_rows(in))
             continue;
         if (!first) {
             first = in;
             continue;
         }
-        /* What is to be added to the times of `in`, beyond the shifts there are. */
-        int64_t skew_ns, error_ns;
-        if (__builtin_sub_overflow(in->clock_ns - in->shift_ns, first->clock_ns - first->shift_ns,
-                                   &skew_ns) ||
-            __builtin_add_overflow(in->clock_error_ns, first->clock_error_ns, &error_ns) ||
-            (skew_ns < 0 ? -skew_ns : skew_ns) <= error_ns)
+        /* What is to be added to the times of `in`, beyond the shifts there are, which may be as
+         * large as times. */
+        __int128 skew_ns =
+            ((__int128)in->clock_ns - in->shift_ns) - ((__int128)first->clock_ns - first->shift_ns);
+        __int128 shift_ns = in->shift_ns + skew_ns;
+        int64_t error_ns = in->clock_error_ns + first->clock_error_ns;
+        if (magnitude(skew_ns) <= error_ns || magnitude(skew_ns) > INT64_MAX ||
+            magnitude(shift_ns) > INT64_MAX)
             continue;
-        int64_t shift_ns = in->shift_ns + skew_ns;
         if (!merge_add_note(m, e, "clock-skew",
                             "the clock of %s is %s (+-%s) %s that of %s: --shift %zu=%s%s mends it",
-                            in->name, units_duration(skew_ns < 0 ? -skew_ns : skew_ns).s,
+                            in->name, units_duration((int64_t)magnitude(skew_ns)).s,
                             units_duration(error_ns).s, skew_ns < 0 ? "ahead of" : "behind",
                             first->name, i + 1, shift_ns < 0 ? "-" : "+",
-                            units_duration(shift_ns < 0 ? -shift_ns : shift_ns).s))
+                            units_duration((int64_t)magnitude(shift_ns)).s))
             return false;
     }
     return true;
 }
 
-/* -- settings ------------------------------------------------------------------------------------
- */
+/* ---- Settings ---- */
 
 /* One word of a command line. */
 struct word {

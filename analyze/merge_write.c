@@ -1,4 +1,5 @@
 #include "feed.h"
+#include "json_out.h"
 #include "merge.h"
 #include "reorder.h"
 #include "rfc3339.h"
@@ -27,8 +28,7 @@ struct writing {
     uint32_t last_input;
 };
 
-/* -- comments ------------------------------------------------------------------------------------
- */
+/* ---- Comments ---- */
 
 static bool put_time(json_t *o, const char *key, int64_t ns)
 {
@@ -40,18 +40,13 @@ static json_t *provenance(const struct merge_input *in)
 {
     const struct survey *s = &in->survey;
     char hash[17];
-    uint64_t n_dropped = 0;
 
     snprintf(hash, sizeof hash, "%016" PRIx64, s->rows_hash);
-    for (int i = 0; i < N_DROPS; i++)
-        n_dropped += s->info.n_dropped[i];
-    /* A name need not be UTF-8. */
-    json_t *name = json_string(in->name);
-    json_t *o = json_pack("{s:o,s:o,s:I,s:I,s:I,s:I,s:s}", "name", name ? name : json_string("?"),
-                          "generation", json_sprintf("g%d", s->info.generation), "n_rows",
-                          (json_int_t)s->sum.n, "n_dropped", (json_int_t)n_dropped, "thread_base",
-                          (json_int_t)in->thread_bases[0], "shift_ns", (json_int_t)in->shift_ns,
-                          "rows_hash", hash);
+    json_t *o = json_pack(
+        "{s:o,s:o,s:I,s:I,s:I,s:I,s:s}", "name", json_out_text(in->name), "generation",
+        json_sprintf("g%d", s->info.generation), "n_rows", (json_int_t)s->sum.n, "n_dropped",
+        (json_int_t)recfile_n_dropped(&s->info), "thread_base", (json_int_t)in->thread_bases[0],
+        "shift_ns", (json_int_t)in->shift_ns, "rows_hash", hash);
     if (o && merge_has_rows(in) &&
         !(put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns))) {
         json_decref(o);
@@ -63,14 +58,17 @@ static json_t *provenance(const struct merge_input *in)
 /* What went in, and below it the input's own comments. */
 static bool put_comments(struct recwrite *w, const struct merge_input *in, struct err *e)
 {
+    static const char schema[] = "s3analyze/merge/1 ";
+    const size_t n_schema = sizeof schema - 1;
     const struct survey *s = &in->survey;
     json_t *o = provenance(in);
-    char *json = o ? json_dumps(o, JSON_COMPACT) : NULL, *line = NULL;
-    int n = json ? asprintf(&line, "s3analyze/merge/1 %s", json) : -1;
-    bool ok = n >= 0 ? recwrite_comment(w, line, (size_t)n, e) : err_set(e, "out of memory");
+    /* Into memory of ours: jansson's own buffer loses bytes if it cannot grow. */
+    size_t n = json_dumpb(o, NULL, 0, JSON_COMPACT);
+    char *line = n > 0 ? malloc(n_schema + n) : NULL;
+    bool ok = line && json_dumpb(o, mempcpy(line, schema, n_schema), n, JSON_COMPACT) == n;
 
-    free(n >= 0 ? line : NULL);
-    free(json);
+    ok = ok ? recwrite_comment(w, line, n_schema + n, e) : err_set(e, "out of memory");
+    free(line);
     json_decref(o);
     for (size_t i = 0; i < s->n_comments && ok; i++) {
         const char *text = s->comments[i] + 1;
@@ -80,8 +78,7 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     return ok;
 }
 
-/* -- rows ----------------------------------------------------------------------------------------
- */
+/* ---- Rows ---- */
 
 /* The earliest start that the input may still give, once `taken` blocks of it were taken. */
 static int64_t earliest(const struct merge_input *in, size_t taken)
@@ -222,8 +219,7 @@ static bool judge_duplicates(struct merge *m, bool force, struct err *e)
     return true;
 }
 
-/* -- the whole -----------------------------------------------------------------------------------
- */
+/* ---- The whole ---- */
 
 static void give_back(void *ctx, struct reorder_batch *batch)
 {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +23,25 @@ bool outfile_is_same(const char *path, const char *other)
         return true;
     return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
+}
+
+bool outfile_all_differ(const char *const *paths, size_t n, struct err *e)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (outfile_is_same(paths[k], paths[i]))
+                return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
+    return true;
+}
+
+bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e)
+{
+    if (path == NULL || outfile_is_stdout(path))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (outfile_is_same(path, captures[i]))
+            return err_set(e, "%s is a capture to read: it would be overwritten", captures[i]);
+    return true;
 }
 
 static void forget(struct outfile *o)
@@ -75,8 +93,8 @@ static int open_fd(struct outfile *o, struct err *e)
     }
     int fd = open_aside(o, e);
     if (fd >= 0 && exists) {
-        fchmod(fd,
-               st.st_mode & 07777); /* as good as it gets: the old file's owner may be another */
+        /* As good as it gets: the old file's owner may be another. */
+        fchmod(fd, st.st_mode & 07777);
     }
     return fd;
 }
@@ -141,4 +159,12 @@ void outfile_discard(struct outfile *o)
     if (o->aside)
         unlink(o->aside);
     forget(o);
+}
+
+bool outfile_finish(struct outfile *o, bool complete, struct err *e)
+{
+    if (complete)
+        return outfile_close(o, e);
+    outfile_discard(o);
+    return false;
 }

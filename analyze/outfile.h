@@ -5,6 +5,7 @@
 #include "err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct outfile {
@@ -20,6 +21,12 @@ bool outfile_is_stdout(const char *path);
 /* True if both name the same existing file, or are the same name. */
 bool outfile_is_same(const char *path, const char *other);
 
+/* False: two of the paths are the same in that sense, and *e names them. */
+bool outfile_all_differ(const char *const *paths, size_t n, struct err *e);
+
+/* False: `path` (NULL: no output) names one of the n captures that are to be read, as *e says. */
+bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e);
+
 /* Opens `path` for writing. Standard output, pipes and devices are written straight; a regular or
  * new file is written beside its place, through symbolic links. False: *e says why, nothing is
  * open. */
@@ -32,5 +39,8 @@ bool outfile_close(struct outfile *o, struct err *e);
 
 /* Drops what was written. */
 void outfile_discard(struct outfile *o);
+
+/* Closes it if all that was to be written is, else discards it and returns false. */
+bool outfile_finish(struct outfile *o, bool complete, struct err *e);
 
 #endif

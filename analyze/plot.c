@@ -3,7 +3,6 @@
 #include "outfile.h"
 #include "plot_data.h"
 #include "plot_gnuplot.h"
-#include "plot_svg.h"
 #include "plot_write.h"
 
 #include <stdio.h>
@@ -117,20 +116,8 @@ static bool write_data(const struct plot_picture *x, const struct plot_options *
     struct outfile out;
     if (!outfile_open(&out, x->data, e))
         return false;
-    if (!write(out.f, ctx, o->no_titles ? "" : x->title)) {
-        outfile_discard(&out);
-        return err_set(e, "out of memory");
-    }
-    return outfile_close(&out, e);
-}
-
-static bool spares_captures(const struct plot_picture *x, const struct plot_options *o,
-                            struct err *e)
-{
-    for (size_t i = 0; i < o->n_captures; i++)
-        if (outfile_is_same(x->data, o->captures[i]) || outfile_is_same(x->picture, o->captures[i]))
-            return err_set(e, "%s is a capture to read: it would be overwritten", o->captures[i]);
-    return true;
+    bool ok = write(out.f, ctx, o->no_titles ? "" : x->title) || err_set(e, "out of memory");
+    return outfile_finish(&out, ok, e);
 }
 
 bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
@@ -155,7 +142,9 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
                choose_paths(s, &x, folder, own_stem, o) && grow(s)) ||
               err_set(e, "out of memory");
     free(own_stem);
-    if (!ok || !spares_captures(&x, o, e) || !write_data(&x, o, write, ctx, e)) {
+    if (!ok || !outfile_spares(x.data, o->captures, o->n_captures, e) ||
+        !outfile_spares(x.picture, o->captures, o->n_captures, e) ||
+        !write_data(&x, o, write, ctx, e)) {
         picture_free(&x);
         return false;
     }
@@ -240,23 +229,31 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
 {
     struct plot_gnuplot g;
+    bool is_svg = strcasecmp(o->format, "svg") == 0;
     struct plot_drawing *drawings = calloc(2 * s->n + 1, sizeof *drawings);
     bool ok = drawings != NULL || err_set(e, "out of memory");
     size_t n = 0;
     for (size_t i = 0; ok && i < s->n; i++) {
         const struct plot_picture *x = &s->v[i];
-        drawings[n++] =
-            (struct plot_drawing){x->chart, x->data, x->picture, x->width, x->height, o->theme};
-        if (x->narrow != NULL)
-            drawings[n++] = (struct plot_drawing){x->chart,     x->data,          x->narrow,
-                                                  NARROW_WIDTH, x->narrow_height, o->theme};
+        struct plot_drawing d = {.chart = x->chart,
+                                 .data = x->data,
+                                 .picture = x->picture,
+                                 .width = x->width,
+                                 .height = x->height,
+                                 .theme = o->theme,
+                                 .title = is_svg ? x->title : NULL};
+        drawings[n++] = d;
+        if (x->narrow != NULL) {
+            d.picture = x->narrow;
+            d.width = NARROW_WIDTH;
+            d.height = x->narrow_height;
+            drawings[n++] = d;
+        }
     }
     if (ok) {
         ok = plot_gnuplot_init(&g, e) && plot_gnuplot_draw(&g, drawings, n, e);
         plot_gnuplot_fini(&g);
     }
-    for (size_t i = 0; ok && strcasecmp(o->format, "svg") == 0 && i < s->n; i++)
-        ok = plot_svg_finish(s->v[i].picture, s->v[i].title, e);
     free(drawings);
     return ok;
 }

@@ -2,7 +2,6 @@
 #ifndef S3_PLOT_CDF_H
 #define S3_PLOT_CDF_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 #include "plot_gnuplot.h"
 
+#include "plot_svg.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -112,14 +114,19 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
 }
 
 /* Waits for it and puts the picture in its place. */
-static bool finish(struct child *c, const char *picture, struct err *e)
+static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
 {
     bool ok = true;
-    if (c->pid != 0)
-        ok = has_drawn(c, picture, e) &&
-             (rename(c->aside, picture) == 0 || err_errno(e, errno, "cannot write %s", picture));
-    if (!ok)
-        unlink(c->aside);
+    if (c->pid != 0) {
+        ok = has_drawn(c, d->picture, e);
+        if (ok && d->title != NULL)
+            ok = plot_svg_finish(c->aside, d->picture, d->title, e);
+        else if (ok)
+            ok = rename(c->aside, d->picture) == 0 ||
+                 err_errno(e, errno, "cannot write %s", d->picture);
+        if (!ok || d->title != NULL)
+            unlink(c->aside);
+    }
     free(c->aside);
     *c = (struct child){0};
     return ok;
@@ -193,12 +200,12 @@ bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *
                        struct err *e)
 {
     struct child children[AT_ONCE] = {{0}};
-    struct err later; /* than the first one */
+    struct err later = {""}; /* than the first one */
     bool ok = true;
     for (size_t i = 0; i < n + AT_ONCE; i++) {
         struct child *c = &children[i % AT_ONCE];
         if (i >= AT_ONCE && i - AT_ONCE < n)
-            ok &= finish(c, drawings[i - AT_ONCE].picture, ok ? e : &later);
+            ok &= finish(c, &drawings[i - AT_ONCE], ok ? e : &later);
         if (ok && i < n)
             ok = start_drawing(g, &drawings[i], c, e);
     }

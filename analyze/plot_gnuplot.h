@@ -24,6 +24,7 @@ struct plot_drawing {
     const char *data, *picture; /* paths */
     int width, height;          /* pixels */
     const char *theme;          /* "light" or "dark" */
+    const char *title;          /* of SVG, as which gnuplot gives its own name; else NULL */
 };
 
 /* Draws all n, two at a time. gnuplot gets nothing but paths and sizes on its command line. False:

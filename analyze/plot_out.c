@@ -1,5 +1,6 @@
 #include "plot_out.h"
 
+#include "csv_out.h"
 #include "rfc3339.h"
 #include "utf8.h"
 
@@ -8,8 +9,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_TEXT 120 /* characters */
 
@@ -31,6 +30,14 @@ static bool is_invisible(const char *s, size_t n)
            ((u[1] == 0x80 && (u[2] >= 0xA8 && u[2] <= 0xAE)) ||
             (u[1] == 0x80 && u[2] >= 0x8B && u[2] <= 0x8F) ||
             (u[1] == 0x81 && u[2] >= 0xA0 && u[2] <= 0xAF));
+}
+
+static void put_real(FILE *f, double x)
+{
+    if (isfinite(x))
+        csv_out_real(f, x);
+    else
+        fputs("NaN", f);
 }
 
 static void put_text(FILE *f, const char *s)
@@ -58,22 +65,6 @@ static void put_text(FILE *f, const char *s)
         }
         s += n;
     }
-}
-
-/* As few digits as read back to the same double. */
-static void put_real(FILE *f, double x)
-{
-    char text[32];
-    if (!isfinite(x)) {
-        fputs("NaN", f);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
-    fputs(text, f);
 }
 
 void plot_out_row(FILE *f, const char *kinds, ...)

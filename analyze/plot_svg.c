@@ -160,10 +160,10 @@ static void copy(FILE *f, const char *text, const char *title, const char *prefi
     }
 }
 
-bool plot_svg_finish(const char *path, const char *title, struct err *e)
+bool plot_svg_finish(const char *from, const char *path, const char *title, struct err *e)
 {
     struct outfile out;
-    char *text = read_all(path, e);
+    char *text = read_all(from, e);
     bool ok = text != NULL && outfile_open(&out, path, e);
     if (ok) {
         copy(out.f, text, title, NULL, NULL);

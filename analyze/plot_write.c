@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MIB           0x1p20
 #define MAX_ROWS      2000 /* of a series */

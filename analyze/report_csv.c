@@ -1,11 +1,11 @@
 #include "report_csv.h"
 
+#include "csv_out.h"
 #include "json_out.h"
 #include "rfc3339.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -99,35 +99,6 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
     }
 }
 
-/* As few digits as read back to the same double. */
-static void put_real(FILE *f, double value)
-{
-    char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    fputs(text, f);
-}
-
-/* Quoted as in RFC 4180 where the field could be misread otherwise. */
-static void put_text(FILE *f, const char *s, char delimiter)
-{
-    const char special[] = {delimiter, '"', '\r', '\n', '\0'};
-    if (!strpbrk(s, special) && *s != ' ') {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s != '\0'; s++) {
-        if (*s == '"')
-            fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
 static void put_cell(FILE *f, const struct cell *c, char delimiter)
 {
     switch (c->kind) {
@@ -137,10 +108,10 @@ static void put_cell(FILE *f, const struct cell *c, char delimiter)
         break;
     case CELL_REAL:
         if (isfinite(c->real))
-            put_real(f, c->real);
+            csv_out_real(f, c->real);
         break;
     case CELL_TEXT:
-        put_text(f, c->text, delimiter);
+        csv_out_text(f, c->text, delimiter);
         break;
     case CELL_TIME:
         fputs(rfc3339_format(c->i).s, f);

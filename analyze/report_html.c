@@ -99,9 +99,7 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
     bool damaged = false;
     for (size_t i = 0; i < a->dataset->n_inputs; i++) {
         const struct recfile_info *info = &a->dataset->inputs[i].info;
-        damaged |= info->n_unverified > 0;
-        for (int k = 0; k < N_DROPS; k++)
-            damaged |= info->n_dropped[k] > 0;
+        damaged |= info->n_unverified > 0 || recfile_n_dropped(info) > 0;
     }
     if (a->n_warnings == 0 && !damaged && charts->missing.msg[0] == '\0')
         return;
@@ -153,17 +151,14 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
-        uint64_t n_dropped = 0;
         bool has_rows = in->first_start_ns <= in->last_end_ns;
-        for (int k = 0; k < N_DROPS; k++)
-            n_dropped += in->info.n_dropped[k];
         if (!sha256_file(in->path, &sum, e))
             return false;
         html_row(f);
         html_name(f, in->path);
         html_cell(f, "g%d", in->info.generation);
         html_cell(f, "%s", units_count((int64_t)in->n_rows).s);
-        html_cell(f, "%s", units_count((int64_t)n_dropped).s);
+        html_cell(f, "%s", units_count((int64_t)recfile_n_dropped(&in->info)).s);
         html_cell(f, "%s", has_rows ? html_cells_moment(in->first_start_ns).s : "-");
         html_cell(f, "%s", has_rows ? html_cells_moment(in->last_end_ns).s : "-");
         html_cell_wrapped(f, sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");

@@ -1,37 +1,22 @@
 #include "report_json.h"
 
+#include "json_capture.h"
 #include "json_out.h"
 #include "json_statistics.h"
 
-/* Short names for what stands on nearly every line here. */
-static void set(struct json_out *w, json_t *o, const char *key, json_t *value)
-{
-    json_out_set(w, o, key, value);
-}
-
-static void set_int(struct json_out *w, json_t *o, const char *key, int64_t value)
-{
-    json_out_set_int(w, o, key, value);
-}
-
-static void set_real(struct json_out *w, json_t *o, const char *key, double value)
-{
-    json_out_set_real(w, o, key, value);
-}
-
 static void set_throughput(struct json_out *w, json_t *o, const struct throughput *t)
 {
-    set(w, o, "start", json_out_time(t->start_ns));
-    set_int(w, o, "duration_ns", t->duration_ns);
-    set_int(w, o, "n_bytes", t->n_bytes);
-    set_real(w, o, "n_objects", t->n_objects);
-    set_int(w, o, "full_ops", t->full_ops);
-    set_int(w, o, "partial_ops", t->partial_ops);
-    set_int(w, o, "ops_ended", t->ops_ended);
-    set_int(w, o, "errors", t->errors);
-    set_real(w, o, "bytes_per_s", t->bytes_per_s);
-    set_real(w, o, "objects_per_s", t->objects_per_s);
-    set_real(w, o, "ops_ended_per_s", t->ops_ended_per_s);
+    json_out_set(w, o, "start", json_out_time(t->start_ns));
+    json_out_set_int(w, o, "duration_ns", t->duration_ns);
+    json_out_set_int(w, o, "n_bytes", t->n_bytes);
+    json_out_set_real(w, o, "n_objects", t->n_objects);
+    json_out_set_int(w, o, "full_ops", t->full_ops);
+    json_out_set_int(w, o, "partial_ops", t->partial_ops);
+    json_out_set_int(w, o, "ops_ended", t->ops_ended);
+    json_out_set_int(w, o, "errors", t->errors);
+    json_out_set_real(w, o, "bytes_per_s", t->bytes_per_s);
+    json_out_set_real(w, o, "objects_per_s", t->objects_per_s);
+    json_out_set_real(w, o, "ops_ended_per_s", t->ops_ended_per_s);
 }
 
 static json_t *throughput(struct json_out *w, const struct throughput *t)
@@ -46,9 +31,9 @@ static json_t *throughput(struct json_out *w, const struct throughput *t)
 static json_t *segment_pick(struct json_out *w, const struct segment_pick *p)
 {
     json_t *o = json_object();
-    set(w, o, "start", json_out_time(p->start_ns));
-    set_real(w, o, "bytes_per_s", p->bytes_per_s);
-    set_real(w, o, "objects_per_s", p->objects_per_s);
+    json_out_set(w, o, "start", json_out_time(p->start_ns));
+    json_out_set_real(w, o, "bytes_per_s", p->bytes_per_s);
+    json_out_set_real(w, o, "objects_per_s", p->objects_per_s);
     return o;
 }
 
@@ -57,12 +42,12 @@ static json_t *segments(struct json_out *w, const struct segments *s)
     if (!s->present)
         return json_null();
     json_t *o = json_object();
-    set_int(w, o, "duration_ns", s->duration_ns);
-    set_int(w, o, "n", s->n);
-    set(w, o, "sorted_by", json_string(s->by_objects ? "objects_per_s" : "bytes_per_s"));
-    set(w, o, "fastest", segment_pick(w, &s->fastest));
-    set(w, o, "median", segment_pick(w, &s->median));
-    set(w, o, "slowest", segment_pick(w, &s->slowest));
+    json_out_set_int(w, o, "duration_ns", s->duration_ns);
+    json_out_set_int(w, o, "n", s->n);
+    json_out_set(w, o, "sorted_by", json_string(s->by_objects ? "objects_per_s" : "bytes_per_s"));
+    json_out_set(w, o, "fastest", segment_pick(w, &s->fastest));
+    json_out_set(w, o, "median", segment_pick(w, &s->median));
+    json_out_set(w, o, "slowest", segment_pick(w, &s->slowest));
     return o;
 }
 
@@ -71,30 +56,30 @@ static json_t *ttfb(struct json_out *w, const struct ttfb *t)
     if (!t->present)
         return json_null();
     json_t *o = json_object();
-    set_int(w, o, "n", t->n);
-    set_real(w, o, "mean_ns", t->mean_ns);
-    set_real(w, o, "stddev_ns", t->stddev_ns);
-    set_int(w, o, "best_ns", t->best_ns);
-    set_int(w, o, "p25_ns", t->p25_ns);
-    set_int(w, o, "p50_ns", t->p50_ns);
-    set_int(w, o, "p75_ns", t->p75_ns);
-    set_int(w, o, "p90_ns", t->p90_ns);
-    set_int(w, o, "p99_ns", t->p99_ns);
-    set_int(w, o, "worst_ns", t->worst_ns);
+    json_out_set_int(w, o, "n", t->n);
+    json_out_set_real(w, o, "mean_ns", t->mean_ns);
+    json_out_set_real(w, o, "stddev_ns", t->stddev_ns);
+    json_out_set_int(w, o, "best_ns", t->best_ns);
+    json_out_set_int(w, o, "p25_ns", t->p25_ns);
+    json_out_set_int(w, o, "p50_ns", t->p50_ns);
+    json_out_set_int(w, o, "p75_ns", t->p75_ns);
+    json_out_set_int(w, o, "p90_ns", t->p90_ns);
+    json_out_set_int(w, o, "p99_ns", t->p99_ns);
+    json_out_set_int(w, o, "worst_ns", t->worst_ns);
     return o;
 }
 
 static void set_durations(struct json_out *w, json_t *o, const struct durations *d)
 {
-    set_int(w, o, "n", d->n);
-    set_real(w, o, "mean_ns", d->mean_ns);
-    set_real(w, o, "stddev_ns", d->stddev_ns);
-    set_int(w, o, "p50_ns", d->p50_ns);
-    set_int(w, o, "p90_ns", d->p90_ns);
-    set_int(w, o, "p99_ns", d->p99_ns);
-    set_int(w, o, "fastest_ns", d->fastest_ns);
-    set_int(w, o, "slowest_ns", d->slowest_ns);
-    set(w, o, "ttfb", ttfb(w, &d->ttfb));
+    json_out_set_int(w, o, "n", d->n);
+    json_out_set_real(w, o, "mean_ns", d->mean_ns);
+    json_out_set_real(w, o, "stddev_ns", d->stddev_ns);
+    json_out_set_int(w, o, "p50_ns", d->p50_ns);
+    json_out_set_int(w, o, "p90_ns", d->p90_ns);
+    json_out_set_int(w, o, "p99_ns", d->p99_ns);
+    json_out_set_int(w, o, "fastest_ns", d->fastest_ns);
+    json_out_set_int(w, o, "slowest_ns", d->slowest_ns);
+    json_out_set(w, o, "ttfb", ttfb(w, &d->ttfb));
 }
 
 static json_t *durations(struct json_out *w, const struct durations *d)
@@ -109,36 +94,36 @@ static json_t *durations(struct json_out *w, const struct durations *d)
 static void set_rate(struct json_out *w, json_t *o, const char *key, const struct sized *s,
                      double value)
 {
-    set(w, o, key, s->rated ? json_out_real(value) : json_null());
+    json_out_set(w, o, key, s->rated ? json_out_real(value) : json_null());
 }
 
 static void set_sized(struct json_out *w, json_t *o, const struct sized *s)
 {
-    set_int(w, o, "n", s->n);
-    set_int(w, o, "n_unrated", s->n_unrated);
-    set_real(w, o, "mean_bytes", s->mean_bytes);
-    set_real(w, o, "mean_ns", s->mean_ns);
+    json_out_set_int(w, o, "n", s->n);
+    json_out_set_int(w, o, "n_unrated", s->n_unrated);
+    json_out_set_real(w, o, "mean_bytes", s->mean_bytes);
+    json_out_set_real(w, o, "mean_ns", s->mean_ns);
     set_rate(w, o, "mean_bytes_per_s", s, s->mean_bytes_per_s);
     set_rate(w, o, "p50_bytes_per_s", s, s->p50_bytes_per_s);
     set_rate(w, o, "p90_bytes_per_s", s, s->p90_bytes_per_s);
     set_rate(w, o, "p99_bytes_per_s", s, s->p99_bytes_per_s);
     set_rate(w, o, "fastest_bytes_per_s", s, s->fastest_bytes_per_s);
     set_rate(w, o, "slowest_bytes_per_s", s, s->slowest_bytes_per_s);
-    set(w, o, "ttfb", ttfb(w, &s->ttfb));
+    json_out_set(w, o, "ttfb", ttfb(w, &s->ttfb));
 }
 
 static json_t *size_bucket(struct json_out *w, const struct size_bucket *b)
 {
     json_t *o = json_object();
-    set_int(w, o, "min_bytes", b->min_bytes);
-    set(w, o, "max_bytes", b->max_bytes < 0 ? json_null() : json_integer(b->max_bytes));
+    json_out_set_int(w, o, "min_bytes", b->min_bytes);
+    json_out_set(w, o, "max_bytes", b->max_bytes < 0 ? json_null() : json_integer(b->max_bytes));
     set_sized(w, o, &b->all);
     json_t *first = json_null();
     if (b->first_access.present) {
         first = json_object();
         set_sized(w, first, &b->first_access);
     }
-    set(w, o, "first_access", first);
+    json_out_set(w, o, "first_access", first);
     return o;
 }
 
@@ -148,7 +133,7 @@ static void put_host_requests(struct json_out *w, const struct requests *r)
     for (size_t i = 0; i < r->n_hosts; i++) {
         const struct host_requests *h = &r->hosts[i];
         json_t *o = json_object();
-        set(w, o, "host", json_out_text(h->host));
+        json_out_set(w, o, "host", json_out_text(h->host));
         if (r->single_size)
             set_durations(w, o, &h->single);
         else
@@ -191,11 +176,11 @@ static void put_hosts(struct json_out *w, const struct host_result *hosts, size_
     json_out_array(w, "hosts");
     for (size_t i = 0; i < n; i++) {
         json_t *o = json_object();
-        set(w, o, "host", json_out_text(hosts[i].host));
-        set_int(w, o, "n_requests", hosts[i].n_requests);
-        set_int(w, o, "n_errors", hosts[i].n_errors);
-        set(w, o, "throughput", throughput(w, &hosts[i].throughput));
-        set(w, o, "segments", segments(w, &hosts[i].segments));
+        json_out_set(w, o, "host", json_out_text(hosts[i].host));
+        json_out_set_int(w, o, "n_requests", hosts[i].n_requests);
+        json_out_set_int(w, o, "n_errors", hosts[i].n_errors);
+        json_out_set(w, o, "throughput", throughput(w, &hosts[i].throughput));
+        json_out_set(w, o, "segments", segments(w, &hosts[i].segments));
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -207,15 +192,15 @@ static void put_clients(struct json_out *w, const struct operation *op)
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
         json_t *o = json_object();
-        set(w, o, "client", json_out_text(c->client));
-        set_int(w, o, "n_requests", c->n_requests);
-        set_int(w, o, "n_errors", c->n_errors);
-        set_int(w, o, "n_bytes", c->n_bytes);
-        set(w, o, "first_start", json_out_time(c->first_start_ns));
-        set(w, o, "last_end", json_out_time(c->last_end_ns));
-        set(w, o, "throughput", throughput(w, &c->throughput));
-        set(w, o, "segments", segments(w, &c->segments));
-        set(w, o, "requests", durations(w, &c->requests));
+        json_out_set(w, o, "client", json_out_text(c->client));
+        json_out_set_int(w, o, "n_requests", c->n_requests);
+        json_out_set_int(w, o, "n_errors", c->n_errors);
+        json_out_set_int(w, o, "n_bytes", c->n_bytes);
+        json_out_set(w, o, "first_start", json_out_time(c->first_start_ns));
+        json_out_set(w, o, "last_end", json_out_time(c->last_end_ns));
+        json_out_set(w, o, "throughput", throughput(w, &c->throughput));
+        json_out_set(w, o, "segments", segments(w, &c->segments));
+        json_out_set(w, o, "requests", durations(w, &c->requests));
         json_out_value(w, NULL, o);
     }
     json_out_end(w);
@@ -234,10 +219,10 @@ static void put_errors(struct json_out *w, const struct operation *op)
         json_out_array(w, "hosts");
         for (size_t k = 0; k < g->n_hosts; k++) {
             json_t *o = json_object();
-            set(w, o, "host", json_out_text(g->hosts[k].host));
-            set_int(w, o, "count", g->hosts[k].count);
-            set(w, o, "first", json_out_time(g->hosts[k].first_ns));
-            set(w, o, "last", json_out_time(g->hosts[k].last_ns));
+            json_out_set(w, o, "host", json_out_text(g->hosts[k].host));
+            json_out_set_int(w, o, "count", g->hosts[k].count);
+            json_out_set(w, o, "first", json_out_time(g->hosts[k].first_ns));
+            json_out_set(w, o, "last", json_out_time(g->hosts[k].last_ns));
             json_out_value(w, NULL, o);
         }
         json_out_end(w);
@@ -251,20 +236,20 @@ static json_t *span(struct json_out *w, const struct span *s)
     if (!s->present)
         return json_null();
     json_t *o = json_object();
-    set(w, o, "start", json_out_time(s->start_ns));
-    set(w, o, "end", json_out_time(s->end_ns));
+    json_out_set(w, o, "start", json_out_time(s->start_ns));
+    json_out_set(w, o, "end", json_out_time(s->end_ns));
     return o;
 }
 
 static json_t *outside(struct json_out *w, const struct outside *s)
 {
     json_t *o = json_object();
-    set_int(w, o, "n", s->n);
-    set_int(w, o, "n_bytes", s->n_bytes);
-    set_int(w, o, "before", s->before_bytes);
-    set_int(w, o, "after", s->after_bytes);
-    set_int(w, o, "n_before", s->n_before);
-    set_int(w, o, "n_after", s->n_after);
+    json_out_set_int(w, o, "n", s->n);
+    json_out_set_int(w, o, "n_bytes", s->n_bytes);
+    json_out_set_int(w, o, "before", s->before_bytes);
+    json_out_set_int(w, o, "after", s->after_bytes);
+    json_out_set_int(w, o, "n_before", s->n_before);
+    json_out_set_int(w, o, "n_after", s->n_after);
     return o;
 }
 
@@ -275,17 +260,17 @@ static json_t *single_range(struct json_out *w, const struct operation *op)
         return json_null();
     json_t *o = json_object();
     json_t *threads = json_array();
-    set(w, o, "throughput", throughput(w, &op->single_throughput));
-    set(w, o, "segments", segments(w, &op->single_segments));
+    json_out_set(w, o, "throughput", throughput(w, &op->single_throughput));
+    json_out_set(w, o, "segments", segments(w, &op->single_segments));
     for (size_t i = 0; i < op->n_slow_threads; i++) {
         const struct slow_thread *t = &op->slow_threads[i];
         json_t *thread = json_object();
-        set_int(w, thread, "thread", t->thread);
-        set(w, thread, "first_end", json_out_time(t->first_end_ns));
-        set(w, thread, "last_start", json_out_time(t->last_start_ns));
+        json_out_set_int(w, thread, "thread", t->thread);
+        json_out_set(w, thread, "first_end", json_out_time(t->first_end_ns));
+        json_out_set(w, thread, "last_start", json_out_time(t->last_start_ns));
         json_out_append(w, threads, thread);
     }
-    set(w, o, "threads", threads);
+    json_out_set(w, o, "threads", threads);
     return o;
 }
 
@@ -338,37 +323,18 @@ static void put_total(struct json_out *w, const struct cluster_total *t)
     json_out_end(w);
 }
 
-static json_t *dropped(struct json_out *w, const struct recfile_info *info)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < N_DROPS; i++) {
-        if (info->n_dropped[i] == 0)
-            continue;
-        json_t *drop = json_object();
-        set(w, drop, "why", json_string(recfile_drop_names[i]));
-        set_int(w, drop, "n", (int64_t)info->n_dropped[i]);
-        set(w, drop, "first", json_out_text(info->first_drop[i]));
-        json_out_append(w, list, drop);
-    }
-    return list;
-}
-
 static json_t *input(struct json_out *w, const struct dataset_input *in)
 {
-    const char generation[] = {'g', (char)('0' + in->info.generation), '\0'};
-    uint64_t n_dropped = 0;
-    for (int i = 0; i < N_DROPS; i++)
-        n_dropped += in->info.n_dropped[i];
     bool has_rows = in->first_start_ns <= in->last_end_ns;
     json_t *o = json_object();
-    set(w, o, "path", json_out_text(in->path));
-    set(w, o, "generation", json_string(generation));
-    set_int(w, o, "n_rows", (int64_t)in->n_rows);
-    set_int(w, o, "n_dropped", (int64_t)n_dropped);
-    set_int(w, o, "n_unverified", (int64_t)in->info.n_unverified);
-    set(w, o, "first_start", has_rows ? json_out_time(in->first_start_ns) : json_null());
-    set(w, o, "last_end", has_rows ? json_out_time(in->last_end_ns) : json_null());
-    set(w, o, "dropped", dropped(w, &in->info));
+    json_out_set(w, o, "path", json_out_text(in->path));
+    json_out_set(w, o, "generation", json_sprintf("g%d", in->info.generation));
+    json_out_set_int(w, o, "n_rows", (int64_t)in->n_rows);
+    json_out_set_int(w, o, "n_dropped", (int64_t)recfile_n_dropped(&in->info));
+    json_out_set_int(w, o, "n_unverified", (int64_t)in->info.n_unverified);
+    json_out_set(w, o, "first_start", has_rows ? json_out_time(in->first_start_ns) : json_null());
+    json_out_set(w, o, "last_end", has_rows ? json_out_time(in->last_end_ns) : json_null());
+    json_out_set(w, o, "dropped", json_capture_dropped(w, &in->info));
     return o;
 }
 
@@ -376,12 +342,12 @@ static json_t *warning(struct json_out *w, const struct warning *x)
 {
     json_t *o = json_object();
     json_t *figures = json_object();
-    set(w, o, "code", json_out_text(x->code));
-    set(w, o, "op", json_out_text(x->op));
-    set(w, o, "message", json_out_text(x->message));
-    set(w, o, "figures", figures);
+    json_out_set(w, o, "code", json_out_text(x->code));
+    json_out_set(w, o, "op", json_out_text(x->op));
+    json_out_set(w, o, "message", json_out_text(x->message));
+    json_out_set(w, o, "figures", figures);
     for (size_t i = 0; i < x->n_figures; i++)
-        set_real(w, figures, x->figures[i].name, x->figures[i].value);
+        json_out_set_real(w, figures, x->figures[i].name, x->figures[i].value);
     return o;
 }
 

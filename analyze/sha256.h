@@ -10,6 +10,7 @@ struct sha256_text {
     char s[65]; /* hexadecimal; "" for what cannot be read twice (standard input, a pipe) */
 };
 
+/* False: the file cannot be read, as *e says. */
 bool sha256_file(const char *path, struct sha256_text *out, struct err *e);
 
 #endif

@@ -76,7 +76,7 @@ static void sum_add(struct survey_sum *to, const struct survey_sum *s)
         to->last_end_ns = s->last_end_ns;
 }
 
-/* -- sets of numbers --------------------------------------------------------------------------- */
+/* ---- Sets of numbers ---- */
 
 static inline uint64_t *numbers_slot(const struct numbers *t, uint64_t number)
 {
@@ -113,7 +113,7 @@ static inline bool numbers_add(struct numbers *t, uint64_t number)
     return true;
 }
 
-/* -- units: any thread ------------------------------------------------------------------------- */
+/* ---- Units: any thread ---- */
 
 static void *unit_new(void *ctx, struct err *e)
 {
@@ -233,8 +233,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
     return true;
 }
 
-/* -- commit: one thread at a time ---------------------------------------------------------------
- */
+/* ---- Commit: one thread at a time ---- */
 
 /* Adds a unit's group to that of the same names. */
 static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
@@ -334,7 +333,7 @@ static bool comment(void *ctx, struct slice line, struct err *e)
     return true;
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -434,7 +433,7 @@ const struct survey_part *survey_find(const struct survey_parts *parts, const ch
     return bsearch(&key, parts->v, parts->n, sizeof *parts->v, by_name);
 }
 
-/* -- comments ---------------------------------------------------------------------------------- */
+/* ---- Comments ---- */
 
 /* What stands behind "# PREFIX " in the line; NULL: another line. */
 static const char *behind(const char *line, const char *prefix)

@@ -38,7 +38,7 @@ char *rowformat_put_number(char *out, uint64_t value)
     return out + n;
 }
 
-/* -- times ------------------------------------------------------------------------------------ */
+/* ---- Times ---- */
 
 /* Most times of a row are in the second of the one before. */
 static char *put_time(struct rowformat *f, char *out, int64_t ns)
@@ -68,7 +68,7 @@ static char *put_optional_time(struct rowformat *f, char *out, int64_t ns)
     return ns == RECORD_NO_TIME ? out : put_time(f, out, ns);
 }
 
-/* -- texts ------------------------------------------------------------------------------------ */
+/* ---- Texts ---- */
 
 /* Whether any of 8 bytes may want quotes: a control character below 14 (tab, LF and CR are among
  * them) or a double quote. */
@@ -136,7 +136,7 @@ static inline char *put_text(char *out, struct slice s, bool raw)
     return out + s.n;
 }
 
-/* -- rows ------------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 size_t rowformat_bound(const struct record *r)
 {

@@ -28,6 +28,13 @@ class Autoterm(CliTest):
                                    capture(name))
                 self.assert_same(json_differences(__import__('json').loads(path.read_text()), r.json()))
 
+    def test_keeps_the_capture(self):
+        path = self.write(steady(20, threads=2))
+        before = path.read_bytes()
+        r = self.s3analyze('autoterm', '-o', path, path, status=2)
+        self.assertIn('would be overwritten', r.err)
+        self.assertEqual(path.read_bytes(), before)
+
     def test_steady_run(self):
         # The range has to be longer than 7 s * 25 / 7.
         path = self.write(steady(400, threads=2))
@@ -62,6 +69,12 @@ class Autoterm(CliTest):
             one, = self.replay('--autoterm.dur', f'{dur}s', '--autoterm.pct', f'{pct}', path)
             self.assertEqual(stop, one['stop'])
         self.assertIn('how far off', self.s3analyze('autoterm', '--sweep', path).out)
+
+    def test_no_requests(self):
+        path = self.tmp / 'empty.csv'
+        path.write_bytes(text([]))
+        self.assertEqual(self.s3analyze('autoterm', path).out, 'No requests.\n')
+        self.assertEqual(self.s3analyze('autoterm', '--json', path).json()['operations'], [])
 
     def test_mixed_is_one(self):
         rows = steady(300, threads=2) + [r._replace(op='PUT', thread=r.thread + 2)

@@ -90,6 +90,40 @@ static void test_discard(void **state)
     unlink("old");
 }
 
+static void test_finish(void **state)
+{
+    (void)state;
+    struct outfile o;
+    struct err e = {""};
+    put("old", "before");
+    assert_true(outfile_open(&o, "old", &e));
+    fputs("after", o.f);
+    assert_false(outfile_finish(&o, false, &e));
+    assert_holds("old", "before");
+    assert_true(outfile_open(&o, "old", &e));
+    fputs("after", o.f);
+    assert_true(outfile_finish(&o, true, &e));
+    assert_holds("old", "after");
+    unlink("old");
+}
+
+static void test_spares(void **state)
+{
+    (void)state;
+    const char *const captures[] = {"-", "b", "a"};
+    struct err e = {""};
+    put("a", "");
+    assert_int_equal(link("a", "c"), 0);
+    assert_true(outfile_spares(NULL, captures, 3, &e));
+    assert_true(outfile_spares("-", captures, 3, &e));
+    assert_true(outfile_spares("new", captures, 3, &e));
+    assert_true(outfile_spares("c", captures, 2, &e));
+    assert_false(outfile_spares("c", captures, 3, &e));
+    assert_string_equal(e.msg, "a is a capture to read: it would be overwritten");
+    unlink("a");
+    unlink("c");
+}
+
 static void test_symbolic_link(void **state)
 {
     (void)state;
@@ -152,7 +186,8 @@ int main(void)
         cmocka_unit_test(test_new_file),  cmocka_unit_test(test_old_file_stays_until_the_end),
         cmocka_unit_test(test_discard),   cmocka_unit_test(test_symbolic_link),
         cmocka_unit_test(test_full_disk), cmocka_unit_test(test_no_such_folder),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_finish),
+        cmocka_unit_test(test_spares),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -1,0 +1,13 @@
+/* Fields of tables with delimiters. */
+#ifndef S3_CSV_OUT_H
+#define S3_CSV_OUT_H
+
+#include <stdio.h>
+
+/* Writes a number with as few digits as read back to the same double. */
+void csv_out_real(FILE *f, double value);
+
+/* Writes a field, quoted as in RFC 4180 where it could be misread otherwise. */
+void csv_out_text(FILE *f, const char *s, char delimiter);
+
+#endif

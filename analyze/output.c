@@ -1,0 +1,33 @@
+#include "output.h"
+
+#include "text.h"
+
+#include <stddef.h>
+
+const struct cli_option output_form_table[] = {
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct output_options, json),
+     .help = "print JSON"},
+    {.name = "no-color",
+     .alias = "no-colour",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct output_options, no_color),
+     .help = "no colours"},
+    {0},
+};
+
+const struct cli_option output_file_table[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(struct output_options, path),
+     .arg = "FILE",
+     .help = "write the report there"},
+    {0},
+};
+
+bool output_wants_colour(const struct output_options *o, FILE *f)
+{
+    return !o->no_color && text_wants_colour(f);
+}

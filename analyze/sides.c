@@ -1,0 +1,100 @@
+#include "sides.h"
+
+#include <stdlib.h>
+
+const struct cli_option sides_table[] = {
+    {.name = "before",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct sides_options, before),
+     .arg = "CAPTURE...",
+     .help = "runs before"},
+    {.name = "after",
+     .type = CLI_OPERANDS,
+     .offset = offsetof(struct sides_options, after),
+     .arg = "CAPTURE...",
+     .help = "runs after"},
+    {.name = "before-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct sides_options, before_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {.name = "after-name",
+     .type = CLI_STRING,
+     .offset = offsetof(struct sides_options, after_name),
+     .arg = "NAME",
+     .help = "what to call them"},
+    {0},
+};
+
+bool sides_given(const struct sides_options *o)
+{
+    return o->before.n > 0 || o->after.n > 0;
+}
+
+bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
+                 struct err *e)
+{
+    if (!sides_given(o))
+        return true;
+    if (args->n_operands > 0)
+        return err_set(e, "give either %s, or --before and --after", operands);
+    if (o->before.n == 0 || o->after.n == 0)
+        return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
+    return true;
+}
+
+bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
+                    const struct run_options *how, struct err *e)
+{
+    struct run *v = realloc(r->v, (r->n + n + 1) * sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    r->v = v;
+    for (size_t i = 0; i < n; i++)
+        if (!run_load(&v[r->n++], paths[i], how, e))
+            return false;
+    return true;
+}
+
+void sides_runs_free(struct sides_runs *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        run_free(&r->v[i]);
+    free(r->v);
+    *r = (struct sides_runs){0};
+}
+
+bool sides_load(struct sides *s, const struct sides_options *o, const struct run_options *how,
+                struct plot_traces *traces, struct err *e)
+{
+    struct run_options traced = *how;
+    if (traces != NULL) {
+        traced.seen = plot_traces_add;
+        traced.seen_ctx = traces;
+        traces->is_after = false;
+    }
+    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, e))
+        return false;
+    if (traces != NULL)
+        traces->is_after = true;
+    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, e);
+}
+
+void sides_free(struct sides *s)
+{
+    sides_runs_free(&s->before);
+    sides_runs_free(&s->after);
+}
+
+static struct compare_side side(const struct sides_runs *r, const char *name, const char *usual)
+{
+    return (struct compare_side){name != NULL ? name : usual, r->v, r->n};
+}
+
+bool sides_compare(struct compare *c, const struct sides *s, const struct sides_options *o,
+                   const struct compare_options *how, struct err *e)
+{
+    const struct compare_side before = side(&s->before, o->before_name, "before");
+    const struct compare_side after = side(&s->after, o->after_name, "after");
+    return compare_run(c, &before, &after, how, e);
+}
