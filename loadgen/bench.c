@@ -25,8 +25,7 @@ static bool interrupted(const struct bench *b)
     return atomic_load(&b->signals.n) > 0;
 }
 
-/* --- The bucket ---------------------------------------------------------------------------------
- */
+/* ---- The bucket ---- */
 
 static bool confirm(struct bench *b, struct err *e)
 {
@@ -71,8 +70,7 @@ static bool check_content(struct bench *b, struct err *e)
     return true;
 }
 
-/* --- Phases -------------------------------------------------------------------------------------
- */
+/* ---- Phases ---- */
 
 /* CPU of the busiest loop since it was last asked for, in percent of the time. */
 static double cpu_pct(struct bench *b, int64_t now_ns)
@@ -293,8 +291,7 @@ static bool bench(struct bench *b, struct err *e)
     return ok;
 }
 
-/* --- Cleaning -----------------------------------------------------------------------------------
- */
+/* ---- Cleaning ---- */
 
 static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool versions,
                         struct err *e)
@@ -350,8 +347,7 @@ static bool clean(struct bench *b, struct err *e)
                          b->o->bucket, cause.msg);
 }
 
-/* --- End ----------------------------------------------------------------------------------------
- */
+/* ---- End ---- */
 
 static void warn(const struct bench *b)
 {

@@ -99,8 +99,7 @@ bool bucket_make(struct control *c, const struct work *k, struct err *e)
     return !k->kind->versions || set_versioning(c, e);
 }
 
-/* --- What it holds ------------------------------------------------------------------------------
- */
+/* ---- What it holds ---- */
 
 /* "s3load-RUNID/": the prefix of a run. */
 static bool is_of_a_run(const char *key)
@@ -203,8 +202,7 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
     return true;
 }
 
-/* --- Existing objects ---------------------------------------------------------------------------
- */
+/* ---- Existing objects ---- */
 
 struct taking {
     struct work *k;

@@ -2,8 +2,6 @@
 
 #include "clock.h"
 
-#include <string.h>
-
 /* Random choices of the worker that serves us differ from those of all others. */
 #define CONTROL_THREAD UINT32_MAX
 

@@ -11,6 +11,7 @@ struct control {
     struct worker_result *result;
 };
 
+/* `g` is borrowed. On failure nothing is left to free. */
 bool control_init(struct control *c, struct engine *g, struct err *e);
 void control_fini(struct control *c);
 

@@ -1,8 +1,5 @@
 #include "crew.h"
 
-#include "clock.h"
-
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -30,6 +30,7 @@ bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void
 /* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */
 void crew_stop(struct crew *c, enum engine_stop stop);
 
+/* Of all loops: requests in flight; connections opened so far. Any thread. */
 unsigned crew_n_running(const struct crew *c);
 uint64_t crew_n_connects(const struct crew *c);
 

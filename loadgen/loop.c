@@ -23,8 +23,7 @@
 /* How often those who wait for an object or a host look again. */
 #define PARKED_NS (1 * CLOCK_NS_PER_MS)
 
-/* --- Lists --------------------------------------------------------------------------------------
- */
+/* ---- Lists ---- */
 
 void loop_again(struct loop *l, struct worker *w)
 {
@@ -86,8 +85,7 @@ static void free_dead(struct loop *l)
     }
 }
 
-/* --- Connections --------------------------------------------------------------------------------
- */
+/* ---- Connections ---- */
 
 /* An idle connection this fresh was in use a moment ago: epoll has told of all that happened. */
 #define FRESH_NS (2 * CLOCK_NS_PER_MS)
@@ -176,8 +174,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
     }
 }
 
-/* --- One turn -----------------------------------------------------------------------------------
- */
+/* ---- One turn ---- */
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -389,8 +386,7 @@ void loop_wake(struct loop *l)
         return; /* it is to wake up already */
 }
 
-/* --- Clocks of the servers ----------------------------------------------------------------------
- */
+/* ---- Clocks of the servers ---- */
 
 void loop_saw_date(struct loop *l, uint32_t host, int64_t send_ns, const char *text, size_t n)
 {
@@ -423,8 +419,7 @@ void loop_saw_date(struct loop *l, uint32_t host, int64_t send_ns, const char *t
     d->upper_ns = earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - send_ns);
 }
 
-/* --- Start and end ------------------------------------------------------------------------------
- */
+/* ---- Start and end ---- */
 
 static bool init_dates(struct loop *l)
 {

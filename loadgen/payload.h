@@ -13,6 +13,7 @@ struct payload {
     uint64_t *words; /* one block of random numbers */
 };
 
+/* False: out of memory. */
 bool payload_init(struct payload *p, struct err *e);
 void payload_fini(struct payload *p);
 

@@ -75,8 +75,7 @@ struct recorder {
     struct recorder_batch *batches;
 };
 
-/* --- The loops' side ----------------------------------------------------------------------------
- */
+/* ---- The loops' side ---- */
 
 static struct recorder_batch *take_free(struct recorder *r)
 {
@@ -164,8 +163,7 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
     b->n += (sizeof *head + head->n_text + 7) / 8 * 8;
 }
 
-/* --- autoterm -----------------------------------------------------------------------------------
- */
+/* ---- Autoterm ---- */
 
 static bool keep(struct pending *q, const struct row *row)
 {
@@ -238,8 +236,7 @@ static bool check_stable(struct recorder *r, struct err *e)
     return true;
 }
 
-/* --- The writer ---------------------------------------------------------------------------------
- */
+/* ---- The writer ---- */
 
 static void signal_event(struct recorder *r)
 {
@@ -383,8 +380,7 @@ static void *writer(void *user)
     return NULL;
 }
 
-/* --- Start and end ------------------------------------------------------------------------------
- */
+/* ---- Start and end ---- */
 
 static bool init_autoterm(struct recorder *r, struct err *e)
 {
@@ -518,8 +514,7 @@ void recorder_free(struct recorder *r)
     free(r);
 }
 
-/* --- Questions ----------------------------------------------------------------------------------
- */
+/* ---- Questions ---- */
 
 bool recorder_failed(struct recorder *r, struct err *e)
 {

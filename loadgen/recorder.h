@@ -57,11 +57,13 @@ struct recorder_port {
                              * CLOCK_NEVER: none */
 };
 
+/* What the options point to is borrowed. NULL: *e says why. */
 struct recorder *recorder_open(const struct recorder_options *options, struct err *e);
 
 /* Starts the writer thread with a comment in a first frame of its own. */
 bool recorder_start(struct recorder *r, const char *comment, struct err *e);
 
+/* The port of the loop of that number, for its thread alone. */
 void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
 
 /* Adds a row, whose times are those of the capture; `bench`: it counts for autoterm. */
@@ -93,6 +95,7 @@ void recorder_drain(struct recorder *r);
  * capture is not whole. */
 bool recorder_close(struct recorder *r, const char *comment, struct err *e);
 
+/* Ends the writer thread too. The capture is only whole after recorder_close. */
 void recorder_free(struct recorder *r);
 
 #endif

@@ -9,7 +9,10 @@ struct ssec {
     char key_md5[32]; /* base64 of their MD5 */
 };
 
+/* A random key. */
 bool ssec_init(struct ssec *s, struct err *e);
+
+/* Wipes it from memory. */
 void ssec_fini(struct ssec *s);
 
 #endif

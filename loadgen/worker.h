@@ -81,6 +81,7 @@ struct worker {
     uint64_t n_digested;
 };
 
+/* `loop` is borrowed; `thread` is the worker's number in the capture. worker_fini in any case. */
 bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e);
 void worker_fini(struct worker *w);
 

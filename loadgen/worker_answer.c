@@ -9,8 +9,7 @@
 /* Of the text of an error that is not XML. */
 #define PLAIN_TEXT_MAX 200
 
-/* --- While it comes -----------------------------------------------------------------------------
- */
+/* ---- While it comes ---- */
 
 static void keep_text(char *dst, size_t size, const char *value, size_t n)
 {
@@ -84,8 +83,7 @@ bool worker_expect_answer(struct worker *w)
     return ok || worker_set_error(w, "%s", e.msg);
 }
 
-/* --- What it means ------------------------------------------------------------------------------
- */
+/* ---- What it means ---- */
 
 static bool is_success(const struct worker *w)
 {

@@ -149,8 +149,7 @@ static void end_of_field(struct xml *x, const char *name)
     }
 }
 
-/* --- Entries that are held back -----------------------------------------------------------------
- */
+/* ---- Entries that are held back ---- */
 
 /* What a list tells of an entry; its key and version follow, each with a NUL. */
 struct held {

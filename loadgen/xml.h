@@ -85,6 +85,7 @@ struct xml {
     char text[XML_TEXT_MAX];
 };
 
+/* False: out of memory. xml_fini in any case. */
 bool xml_init(struct xml *x, struct err *e);
 void xml_fini(struct xml *x);
 

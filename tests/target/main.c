@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PORTS_MAX 64
 

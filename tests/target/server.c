@@ -31,8 +31,7 @@ static void sleep_until(const struct server *s, int64_t until_ns)
     }
 }
 
-/* --- The log -----------------------------------------------------------------------------------
- */
+/* ---- The log ---- */
 
 static void log_request(struct server *s, const struct request *r, bool complete)
 {
@@ -58,8 +57,7 @@ static void log_request(struct server *s, const struct request *r, bool complete
     buf_fini(&line);
 }
 
-/* --- Answers -----------------------------------------------------------------------------------
- */
+/* ---- Answers ---- */
 
 /* Resets the connection now: libmicrohttpd would end it in order before closing it. */
 static void reset(struct request *r)
@@ -185,8 +183,7 @@ static enum MHD_Result answer(struct server *s, struct request *r)
     return result;
 }
 
-/* --- libmicrohttpd's calls ---------------------------------------------------------------------
- */
+/* ---- Libmicrohttpd's calls ---- */
 
 static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connection)
 {
@@ -271,8 +268,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **re
     *req_cls = NULL;
 }
 
-/* --- Start and end -----------------------------------------------------------------------------
- */
+/* ---- Start and end ---- */
 
 bool server_init(struct server *s, const struct server_options *options, struct err *e)
 {
