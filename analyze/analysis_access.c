@@ -2,6 +2,8 @@
  * key, so that the hash table of one partition stays in the cache however many keys there are. */
 #include "analysis_internal.h"
 
+#include "hugemem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,8 +136,8 @@ static bool partition_init(struct partition *p, const struct table *t, const int
         if (pass == 0) {
             for (size_t k = 1; k <= p->n; k++)
                 next[k] += next[k - 1];
-            p->hash = malloc((next[p->n] + 1) * sizeof *p->hash);
-            p->row = malloc((next[p->n] + 1) * sizeof *p->row);
+            p->hash = hugemem_alloc((next[p->n] + 1) * sizeof *p->hash);
+            p->row = hugemem_alloc((next[p->n] + 1) * sizeof *p->row);
             if (p->hash == NULL || p->row == NULL)
                 return err_set(e, "out of memory");
         }

@@ -1,14 +1,13 @@
 #include "chunks.h"
 
+#include "hugemem.h"
 #include "rowindex.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define CHUNKS_AHEAD     3
-#define HUGE_PAGE        ((size_t)2 << 20)
 /* Frames of up to so many bytes of text are held as a whole. */
 #define HOLD_FRAME_BYTES (8u << 20)
 
@@ -25,17 +24,7 @@ struct chunks_ahead {
 
 static bool chunk_init(struct chunk *k, const struct chunks *c, size_t text_bytes)
 {
-    size_t bytes = c->carry_bytes + text_bytes + ROWINDEX_PADDING;
-
-    /* Large ones are filled in no time: a fault for each small page would be felt. */
-    if (bytes < 2 * HUGE_PAGE) {
-        k->mem = malloc(bytes);
-    } else {
-        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        k->mem = aligned_alloc(HUGE_PAGE, bytes);
-        if (k->mem)
-            madvise(k->mem, bytes, MADV_HUGEPAGE);
-    }
+    k->mem = hugemem_alloc(c->carry_bytes + text_bytes + ROWINDEX_PADDING);
     return k->mem != NULL;
 }
 
