@@ -56,13 +56,11 @@ void analysis_warnings_free(struct analysis *a)
 
 static bool about_input(struct analysis *a, const struct dataset_input *in)
 {
-    uint64_t n = 0;
+    uint64_t n = recfile_n_dropped(&in->info);
     const char *first = "";
-    for (int k = N_DROPS - 1; k >= 0; k--) {
-        n += in->info.n_dropped[k];
+    for (int k = N_DROPS - 1; k >= 0; k--)
         if (in->info.n_dropped[k] > 0)
             first = in->info.first_drop[k];
-    }
     if (n > 0 &&
         !warn(a, "dropped-rows", NULL,
               (const struct figure[]){
@@ -81,6 +79,28 @@ static bool about_input(struct analysis *a, const struct dataset_input *in)
                 (const struct figure[]){{"n_headers", (double)in->info.n_headers}, {NULL, 0}},
                 "%s: %u captures in one file: analysed as one run, their threads told apart",
                 in->path, in->info.n_headers);
+}
+
+static bool are_alike(const struct dataset_input *x, const struct dataset_input *y)
+{
+    return x->n_rows > 0 && x->n_rows == y->n_rows && x->first_start_ns == y->first_start_ns &&
+           x->last_end_ns == y->last_end_ns && x->info.n_text_bytes == y->info.n_text_bytes;
+}
+
+/* Of each input that looks like one before it: nobody records twice to the nanosecond. */
+static bool about_copies(struct analysis *a)
+{
+    const struct dataset *d = a->dataset;
+    for (size_t i = 1; i < d->n_inputs; i++) {
+        size_t k = 0;
+        while (k < i && !are_alike(&d->inputs[k], &d->inputs[i]))
+            k++;
+        if (k < i &&
+            !warn(a, "copied-capture", NULL, NULL, "%s seems to be a copy of %s: both count",
+                  d->inputs[i].path, d->inputs[k].path))
+            return false;
+    }
+    return true;
 }
 
 /* ---- The run as a whole ---- */
@@ -389,6 +409,7 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i]);
+    ok = ok && about_copies(a);
     bins_init(&bins, scans, n_scans);
     if (ok && bins.start_ns <= bins.end_ns)
         ok = about_overlap(a, scans, n_scans) && about_idle_gap(a, &bins);

@@ -281,6 +281,16 @@ class Filters(ReportTest):
         r = self.s3analyze('analyze', a, self.tmp / 'b', status=1)
         self.assertIn('the same file', r.err)
 
+    def test_a_copy_is_named(self):
+        data = text(steady(60))
+        a, b = self.write(data, 'a'), self.write(data, 'b')
+        warnings = self.s3analyze('analyze', '--json', a, b).json()['warnings']
+        self.assertIn(f'{b} seems to be a copy of {a}: both count',
+                      [w['message'] for w in warnings if w['code'] == 'copied-capture'])
+        one_less = self.write(text(steady(60)[:-1]), 'b')
+        warnings = self.s3analyze('analyze', '--json', a, one_less).json()['warnings']
+        self.assertNotIn('copied-capture', [w['code'] for w in warnings])
+
 
 class Help(ReportTest):
     def test_aliases(self):
