@@ -120,15 +120,29 @@ struct target {
     const char *format;
 };
 
-/* A name that ends as a picture does is one: the end, as it is written. */
+/* What a path ends in, as it is written, if that is one of n endings; else NULL. */
+static const char *ending_of(const char *path, const char *const *endings, size_t n)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && i < n; i++)
+        if (strcasecmp(dot + 1, endings[i]) == 0)
+            return dot + 1;
+    return NULL;
+}
+
+/* A name that ends as a picture does is one. */
 static const char *format_of(const char *path)
 {
     static const char *const formats[] = {"svg", "png", "pdf"};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot != NULL && i < 3; i++)
-        if (strcasecmp(dot + 1, formats[i]) == 0)
-            return dot + 1;
-    return NULL;
+    return ending_of(path, formats, sizeof formats / sizeof *formats);
+}
+
+/* Who writes such a name does not mean a folder. */
+static bool is_other_picture(const char *path)
+{
+    static const char *const formats[] = {"gif",  "jpg", "jpeg", "webp", "bmp", "tif",
+                                          "tiff", "eps", "ps",   "html", "htm"};
+    return ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
 }
 
 static bool target_init(struct target *t, const char *out, struct err *e)
@@ -252,6 +266,8 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
         return false;
     if (!comparison && args->n_operands == 0)
         return err_set(e, "which capture?");
+    if (is_other_picture(o->out))
+        return err_set(e, "--out %s: pictures are .svg, .png or .pdf", o->out);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
     return check_charts(o, comparison, e);
