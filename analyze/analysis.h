@@ -247,6 +247,12 @@ struct analysis {
     struct analysis_private *internal;
 };
 
+/* Size classes (section 8, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]).
+ * They are fixed, so that those of different runs meet. */
+#define ANALYSIS_N_SIZES 14
+extern const int64_t analysis_size_edges[ANALYSIS_N_SIZES + 1];
+size_t analysis_size_class(int64_t bytes);
+
 /* Analyses `d`, dropping rows from its tables as section 7 says (skip, from/to, the mixed drop):
  * the dataset serves one analysis. False: *e says why (too many segments, a sum past 63 bits). The
  * caller calls analysis_free in any case. */

@@ -224,11 +224,6 @@ static inline bool rows_get(const struct rows *r, const struct rows_block *block
                           table_end(r->t, k) <= r->range.end_ns);
 }
 
-/* Size classes (section 8, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]). */
-#define SAMPLE_N_CLASSES 14
-extern const int64_t sample_class_edges[SAMPLE_N_CLASSES + 1];
-size_t sample_class(int64_t bytes);
-
 /* How rows are divided: not at all (both NULL), by a key of group_keys, or by size class. */
 struct parts {
     size_t n;
@@ -241,7 +236,7 @@ static inline size_t part_of(const struct parts *p, const struct table *t, size_
 {
     if (p->of_place != NULL)
         return p->of_place[table_place(t, row)];
-    return p->of_class != NULL ? p->of_class[sample_class(packed_get(&t->bytes, row))] : 0;
+    return p->of_class != NULL ? p->of_class[analysis_size_class(packed_get(&t->bytes, row))] : 0;
 }
 
 /* The functions below fill figures of all rows together and of each part; either pointer may be
@@ -266,9 +261,9 @@ bool sample_sized(const struct rows *rows, const struct parts *parts, struct siz
 struct access {
     size_t n_buckets;
     uint64_t *pair;                     /* first row in the low, last row in the high half */
-    size_t first[SAMPLE_N_CLASSES + 1]; /* pairs of bucket b: n[b] from pair[first[b]] on */
-    size_t n[SAMPLE_N_CLASSES];         /* objects */
-    bool repeated[SAMPLE_N_CLASSES];    /* some object is touched more than once */
+    size_t first[ANALYSIS_N_SIZES + 1]; /* pairs of bucket b: n[b] from pair[first[b]] on */
+    size_t n[ANALYSIS_N_SIZES];         /* objects */
+    bool repeated[ANALYSIS_N_SIZES];    /* some object is touched more than once */
 };
 
 /* Over all successful requests of t with a key and a size in a bucket. access_fini may be called in

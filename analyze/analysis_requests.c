@@ -3,7 +3,6 @@
 #include "analysis_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct parts one_part(const int64_t *room)
 {
@@ -111,19 +110,19 @@ bool requests_access(void *work, struct err *e)
  * edges[b] .. edges[b + 1]: sizes of bucket b. Returns the number of buckets. */
 static size_t join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_class, int64_t *edges)
 {
-    size_t first = 0, last = SAMPLE_N_CLASSES - 1;
+    size_t first = 0, last = ANALYSIS_N_SIZES - 1;
     while (n_by_class[first] == 0)
         first++;
     while (n_by_class[last] == 0)
         last--;
     int64_t least = n / 20 > 1 ? n / 20 : 1, in_bucket = 0;
     size_t n_buckets = 0;
-    edges[0] = sample_class_edges[first];
+    edges[0] = analysis_size_edges[first];
     for (size_t c = first; c <= last; c++) {
         in_bucket += n_by_class[c];
         of_class[c] = (uint8_t)n_buckets;
         if (in_bucket >= least) {
-            edges[++n_buckets] = sample_class_edges[c + 1];
+            edges[++n_buckets] = analysis_size_edges[c + 1];
             in_bucket = 0;
         }
     }
@@ -131,7 +130,7 @@ static size_t join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_cla
     for (size_t c = first; c <= last; c++)
         if (of_class[c] == n_buckets)
             of_class[c]--;
-    edges[n_buckets] = sample_class_edges[last + 1];
+    edges[n_buckets] = analysis_size_edges[last + 1];
     return n_buckets;
 }
 
@@ -157,7 +156,7 @@ bool requests_sizes(void *work, struct err *e)
 {
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
-    int64_t n_by_class[SAMPLE_N_CLASSES] = {0}, n = 0;
+    int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, n = 0;
     __int128 bytes = 0;
     size_t row;
     for (size_t b = 0; b < rows_n_blocks(&w->rows); b++) {
@@ -166,19 +165,19 @@ bool requests_sizes(void *work, struct err *e)
             if (!rows_get(&w->rows, &block, k, &row))
                 continue;
             int64_t size = packed_get(&w->rows.t->bytes, row);
-            n_by_class[sample_class(size)]++;
+            n_by_class[analysis_size_class(size)]++;
             bytes += size;
             n++;
         }
     }
-    uint8_t of_class[SAMPLE_N_CLASSES] = {0};
-    int64_t edges[SAMPLE_N_CLASSES + 1], room[SAMPLE_N_CLASSES] = {0};
+    uint8_t of_class[ANALYSIS_N_SIZES] = {0};
+    int64_t edges[ANALYSIS_N_SIZES + 1], room[ANALYSIS_N_SIZES] = {0};
     r->mean_bytes = (double)bytes / (double)n;
     r->n_sizes = join_classes(n_by_class, n, of_class, edges);
     r->sizes = calloc(r->n_sizes, sizeof *r->sizes);
     if (r->sizes == NULL)
         return err_set(e, "out of memory");
-    for (size_t c = 0; c < SAMPLE_N_CLASSES; c++)
+    for (size_t c = 0; c < ANALYSIS_N_SIZES; c++)
         room[of_class[c]] += n_by_class[c];
     for (size_t b = 0; b < r->n_sizes; b++) {
         r->sizes[b].min_bytes = edges[b];

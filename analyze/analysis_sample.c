@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int64_t sample_class_edges[SAMPLE_N_CLASSES + 1] = {
+const int64_t analysis_size_edges[ANALYSIS_N_SIZES + 1] = {
     0,
     1,
     10,
@@ -33,10 +33,10 @@ static const uint8_t class_of_bits[64] = {
     13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13,
 };
 
-size_t sample_class(int64_t bytes)
+size_t analysis_size_class(int64_t bytes)
 {
     size_t c = bytes > 0 ? class_of_bits[64 - __builtin_clzll((unsigned long long)bytes)] : 0;
-    return c + (c + 1 < SAMPLE_N_CLASSES && bytes >= sample_class_edges[c + 1]);
+    return c + (c + 1 < ANALYSIS_N_SIZES && bytes >= analysis_size_edges[c + 1]);
 }
 
 /* ---- Moments ---- */

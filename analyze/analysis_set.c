@@ -4,7 +4,6 @@
 #include "analysis_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Groups ---- */
 

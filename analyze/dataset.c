@@ -51,8 +51,7 @@ static bool more(void *array, size_t n, size_t size)
     return grown != NULL;
 }
 
-/* -- units: any thread --------------------------------------------------------------------------
- */
+/* ---- Units: any thread ---- */
 
 static void *take_unit(void *ctx, struct err *e)
 {
@@ -94,8 +93,7 @@ bool dataset_name_matches(const char *pattern, const char *name)
            (strcmp(pattern, bare + 3) == 0 || fnmatch(pattern, bare + 3, 0) == 0);
 }
 
-/* -- commit: one thread at a time -----------------------------------------------------------------
- */
+/* ---- Commit: one thread at a time ---- */
 
 /* Room for `n` entries in an array that has n_known; the new ones are for the caller to fill. */
 static bool room(void *array, size_t n_known, size_t n, size_t size, struct err *e)
@@ -324,8 +322,7 @@ static bool comment(void *ctx, struct slice line, struct err *e)
     return true;
 }
 
-/* -- a whole dataset ------------------------------------------------------------------------------
- */
+/* ---- A whole dataset ---- */
 
 static bool load_file(struct loader *l, const char *path, const struct recfile_options *options,
                       struct err *e)

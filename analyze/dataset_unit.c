@@ -1,6 +1,7 @@
 #include "dataset_unit.h"
 
 #include "errnorm.h"
+#include "le.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,21 +63,10 @@ void dataset_unit_clear(struct dataset_unit *u)
     u->top_thread = -1;
 }
 
-static inline uint64_t load8(const char *p)
-{
-    uint64_t x;
-
-    memcpy(&x, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    return x;
-}
-
 /* The first up to 8 bytes of s, all that there is of most names. */
 static inline uint64_t first_word(struct slice s)
 {
-    uint64_t x = load8(s.p);
+    uint64_t x = le_load(s.p, 8);
 
     return s.n >= 8 ? x : x & ~(UINT64_MAX << (8 * s.n));
 }
@@ -84,7 +74,7 @@ static inline uint64_t first_word(struct slice s)
 /* The last 8 bytes, where hosts differ. */
 static inline uint64_t last_word(struct slice s)
 {
-    return s.n >= 8 ? load8(s.p + s.n - 8) : first_word(s);
+    return s.n >= 8 ? le_load(s.p + s.n - 8, 8) : first_word(s);
 }
 
 /* Whether a is b, whose first or last word is the same. Most names are short. */
@@ -94,11 +84,12 @@ static inline bool same(struct slice a, struct slice b)
         return false;
     if (a.n <= 8)
         return true;
-    uint64_t differ = (load8(a.p) ^ load8(b.p)) | (load8(a.p + a.n - 8) ^ load8(b.p + a.n - 8));
+    uint64_t differ = (le_load(a.p, 8) ^ le_load(b.p, 8)) |
+                      (le_load(a.p + a.n - 8, 8) ^ le_load(b.p + a.n - 8, 8));
     if (a.n <= 16 || differ)
         return !differ;
-    return ((load8(a.p + 8) ^ load8(b.p + 8)) | (load8(a.p + a.n - 16) ^ load8(b.p + a.n - 16))) ==
-               0 &&
+    return ((le_load(a.p + 8, 8) ^ le_load(b.p + 8, 8)) |
+            (le_load(a.p + a.n - 16, 8) ^ le_load(b.p + a.n - 16, 8))) == 0 &&
            (a.n <= 32 || memcmp(a.p + 16, b.p + 16, a.n - 32) == 0);
 }
 

@@ -8,25 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Edges of the size classes of parts: fixed, so that those of different runs meet. */
-static const int64_t size_edges[] = {
-    0,
-    1,
-    10,
-    100,
-    INT64_C(1) << 10,
-    INT64_C(10) << 10,
-    INT64_C(100) << 10,
-    INT64_C(1) << 20,
-    INT64_C(10) << 20,
-    INT64_C(100) << 20,
-    INT64_C(1) << 30,
-    INT64_C(10) << 30,
-    INT64_C(100) << 30,
-    INT64_C(1) << 40,
-};
-#define N_SIZES (sizeof size_edges / sizeof *size_edges)
-
 static const struct run_figures no_figures = {
     .bytes_per_s = {NAN, NAN, NAN, NAN},
     .objects_per_s = {NAN, NAN, NAN, NAN},
@@ -173,19 +154,11 @@ static void fill_values(struct run_part *p, const struct statistics *s)
     p->value[RUN_ERRORS] = (struct run_value){s->n_requests + s->n_failed > 0, s->error_rate, true};
 }
 
-static size_t size_class(int64_t bytes)
-{
-    size_t c = 0;
-    while (c + 1 < N_SIZES && bytes >= size_edges[c + 1])
-        c++;
-    return c;
-}
-
 static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
                      enum run_part_kind kind)
 {
     return kind == RUN_HOST ? d->places[table_place(t, i)].host
-                            : size_class(packed_get(&t->bytes, i));
+                            : analysis_size_class(packed_get(&t->bytes, i));
 }
 
 /* Parts of one kind by name or size. */
@@ -201,7 +174,8 @@ static int compare_parts(const void *a, const void *b)
 static bool add_parts(struct run_op *op, const struct dataset *d, const struct table *t,
                       const struct statistics *all, enum run_part_kind kind, struct err *e)
 {
-    size_t n_keys = kind == RUN_HOST ? d->hosts.n : N_SIZES, n_used = 0, n_before = op->n_parts;
+    size_t n_keys = kind == RUN_HOST ? d->hosts.n : ANALYSIS_N_SIZES, n_used = 0,
+           n_before = op->n_parts;
     size_t *next = calloc(n_keys + 2, sizeof *next);
     uint32_t *row = malloc((t->n + 1) * sizeof *row);
     bool ok = (next != NULL && row != NULL) || err_set(e, "out of memory");
@@ -238,8 +212,8 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
             p->host = strdup(d->hosts.v[k]);
             ok = p->host != NULL || err_set(e, "out of memory");
         } else {
-            p->min_bytes = size_edges[k];
-            p->max_bytes = k + 1 < N_SIZES ? size_edges[k + 1] : -1;
+            p->min_bytes = analysis_size_edges[k];
+            p->max_bytes = k + 1 < ANALYSIS_N_SIZES ? analysis_size_edges[k + 1] : -1;
         }
         struct statistics *s = ok ? statistics_new(&in, e) : NULL;
         ok = s != NULL;

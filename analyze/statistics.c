@@ -4,9 +4,7 @@
 #include "latency.h"
 #include "segment.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Above that segments get longer than statistics.md says. */
 #define MAX_SEGMENTS 100000

@@ -7,7 +7,7 @@
 /* A fault for each page of 4 KiB costs more than filling it. So memory that will be filled to the
  * end, as far as is known, gets huge pages, and other memory is made present in steps. */
 #define STEP_ROWS ((size_t)16384)
-#define MIN_ROWS  ((size_t)4096) /* of address space */
+#define ROOM_ROWS ((size_t)4096) /* there is address space for a multiple of it: whole pages */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define PAGE      ((size_t)4096)
 
@@ -110,6 +110,11 @@ static void touch(const struct table *t, void *column, size_t width, size_t from
 #endif
 }
 
+static size_t room_for(size_t rows)
+{
+    return (rows / ROOM_ROWS + 1) * ROOM_ROWS;
+}
+
 bool table_init(struct table *t, uint32_t op, size_t rows)
 {
     struct column c[MAX_COLUMNS];
@@ -117,7 +122,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
 
     memset(t, 0, sizeof *t);
     t->op = op;
-    t->cap = rows < MIN_ROWS ? MIN_ROWS : rows;
+    t->cap = room_for(rows);
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
@@ -188,7 +193,7 @@ static bool ready_for(struct table *t, size_t rows)
         return true;
     if (want > UINT32_MAX)
         return false;
-    if (want > t->cap && !enlarge(t, 2 * want))
+    if (want > t->cap && !enlarge(t, room_for(2 * want)))
         return false;
     size_t step = want < STEP_ROWS ? want : STEP_ROWS;
     size_t ready = want + step < t->cap ? want + step : t->cap;
@@ -257,8 +262,7 @@ static bool put_wide(struct packed *c, size_t i, int64_t value)
     return true;
 }
 
-/* -- more rows: the table's n is what it was before them ------------------------------------------
- */
+/* ---- More rows: the table's n is what it was before them ---- */
 
 /* Whether n numbers are all what a column without values of its own holds, or will hold. */
 static bool stays_same(const struct table *t, uint32_t *same, const uint32_t *v, size_t n)
@@ -362,8 +366,7 @@ bool table_add(struct table *t, const struct table_rows *r)
     return true;
 }
 
-/* -- rows of another table ------------------------------------------------------------------------
- */
+/* ---- Rows of another table ---- */
 
 /* Whether the first n values of `from` are all `same`. */
 static bool are_all(const struct packed *from, size_t n, uint32_t same)

@@ -33,20 +33,6 @@ void hist_add(struct hist *h, int64_t v)
         h->count[hist_index(v)]++;
 }
 
-void hist_merge(struct hist *to, const struct hist *from)
-{
-    if (from->n == 0)
-        return;
-    if (to->n == 0 || from->min < to->min)
-        to->min = from->min;
-    if (to->n == 0 || from->max > to->max)
-        to->max = from->max;
-    to->n += from->n;
-    to->n_over += from->n_over;
-    for (size_t i = 0; i < HIST_N_COUNTERS; i++)
-        to->count[i] += from->count[i];
-}
-
 int64_t hist_value_at(const struct hist *h, uint64_t k)
 {
     uint64_t below = 0;

@@ -1,7 +1,7 @@
 /* Log-linear histogram of durations and exact selection by rank (statistics.md, section 2).
  *
  * A value below 2048 has a bucket of its own; above, each power of two is cut into 1024 buckets, so
- * a bucket is at most 1/1024 of its values wide (0.0977 %). Histograms merge by addition. */
+ * a bucket is at most 1/1024 of its values wide (0.0977 %). */
 #ifndef S3_HIST_H
 #define S3_HIST_H
 
@@ -61,9 +61,6 @@ void hist_fini(struct hist *h);
 
 /* Counts a value. */
 void hist_add(struct hist *h, int64_t v);
-
-/* Adds the counts of `from` to `to`. */
-void hist_merge(struct hist *to, const struct hist *from);
 
 /* The value of 1-based rank k (1 <= k <= h->n): the upper end of its bucket, at most h->max. */
 int64_t hist_value_at(const struct hist *h, uint64_t k);

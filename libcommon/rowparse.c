@@ -1,9 +1,9 @@
 #include "rowparse.h"
 
+#include "le.h"
 #include "rfc3339.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -43,7 +43,7 @@ void rowparse_fini(struct rowparse *p)
     p->slow = NULL;
 }
 
-/* -- header ------------------------------------------------------------------------------------ */
+/* ---- Header ---- */
 
 static int column_of(const char *s, size_t n)
 {
@@ -105,9 +105,9 @@ bool rowparse_is_header(const char *line, size_t n)
     return rowparse_header(line, n, &layout, NULL);
 }
 
-/* -- fields ------------------------------------------------------------------------------------ */
+/* ---- Fields ---- */
 
-bool rowparse_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
+static bool parse_long_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
     uint64_t v = 0;
 
@@ -164,7 +164,7 @@ static bool get_uint(const struct recfile_layout *l, const struct slice *fields,
         *out = if_empty;
         return true;
     }
-    if (rowparse_uint(f.p, f.n, max, out))
+    if (parse_long_uint(f.p, f.n, max, out))
         return true;
     snprintf(what, sizeof what, "an integer of 0 to %llu", (unsigned long long)max);
     return bad_field(why, size, column, f, what);
@@ -204,18 +204,7 @@ bool rowparse_fields(const struct recfile_layout *l, const struct slice *fields,
     return true;
 }
 
-/* -- fast path --------------------------------------------------------------------------------- */
-
-static inline uint64_t load8(const char *p)
-{
-    uint64_t x;
-
-    memcpy(&x, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    return x;
-}
+/* ---- Fast path ---- */
 
 #define ASCII_ZEROS UINT64_C(0x3030303030303030)
 
@@ -264,14 +253,15 @@ typedef bool time_reader(struct rowparse_minute *m, const char *s, size_t n, int
 
 static inline bool parse_time(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
 {
-    uint64_t differs = (load8(s) ^ load8(m->prefix)) | (load8(s + 8) ^ load8(m->prefix + 8)) |
+    uint64_t differs = (le_load(s, 8) ^ le_load(m->prefix, 8)) |
+                       (le_load(s + 8, 8) ^ le_load(m->prefix + 8, 8)) |
                        (uint64_t)(unsigned char)(s[16] ^ m->prefix[16]);
     size_t n_digits = n - (PREFIX_LEN + 4); /* of the fraction */
     if (unlikely(differs || n_digits - 1 > 8 || s[19] != '.' || s[n - 1] != 'Z'))
         return time_general(m, s, n, out);
 
     uint64_t bad = 0, n_first = n_digits < 8 ? n_digits : 8;
-    uint64_t x = (load8(s + 20) ^ ASCII_ZEROS) & (UINT64_MAX >> (64 - 8 * n_first));
+    uint64_t x = (le_load(s + 20, 8) ^ ASCII_ZEROS) & (UINT64_MAX >> (64 - 8 * n_first));
     unsigned tens = (unsigned char)s[17] - '0', ones = (unsigned char)s[18] - '0';
     unsigned ninth = ((unsigned char)s[28] - (unsigned)'0') & (0u - (n_digits == 9));
     uint32_t ns = eight_digits(x, &bad) * 10 + ninth;
@@ -317,10 +307,10 @@ static inline __attribute__((always_inline)) bool parse_uint(const char *s, size
     uint64_t bad = 0;
 
     if (likely(n - 1 < 8)) {
-        *out = eight_digits((load8(s) ^ ASCII_ZEROS) << (64 - 8 * n), &bad);
+        *out = eight_digits((le_load(s, 8) ^ ASCII_ZEROS) << (64 - 8 * n), &bad);
         return !bad;
     }
-    return n - 1 < 18 && rowparse_uint(s, n, UINT64_MAX, out);
+    return n - 1 < 18 && parse_long_uint(s, n, UINT64_MAX, out);
 }
 
 /* The columns of g4 as recorders write them: known when compiling, they are found for free. */
@@ -455,8 +445,7 @@ static bool flush(struct rowparse *p)
     return n == 0 || p->events->rows(p->events->ctx, p->batch, n);
 }
 
-/* -- lines that the fast path does not take -----------------------------------------------------
- */
+/* ---- Lines that the fast path does not take ---- */
 
 enum odd { ODD_DONE, ODD_MORE, ODD_STOPPED };
 

@@ -21,9 +21,6 @@ bool rowparse_header(const char *line, size_t n, struct recfile_layout *layout, 
 /* True if the line's fields are column names rather than values. */
 bool rowparse_is_header(const char *line, size_t n);
 
-/* Parses the field at s[0..n) as a column of this kind; used by slow-row parsers too. */
-bool rowparse_uint(const char *s, size_t n, uint64_t max, uint64_t *out);
-
 /* Newlines in s[0..n). */
 uint64_t rowparse_count_lines(const char *s, size_t n);
 

@@ -1,5 +1,6 @@
 #include "zsource.h"
 
+#include "le.h"
 #include "recfile.h"
 #include "tempfile.h"
 
@@ -24,18 +25,12 @@
 /* Holds the largest compressed block with its header, and the next one's. */
 #define INPUT_BYTES          (256u << 10)
 
-static uint32_t le32(const unsigned char *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static bool is_frame_magic(uint32_t magic)
 {
     return magic == FRAME_MAGIC || (magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC;
 }
 
-/* -- opening ------------------------------------------------------------------------------------
- */
+/* ---- Opening ---- */
 
 struct foreign {
     const char *magic;
@@ -103,7 +98,7 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         return false;
     if (s->n_first == 0)
         return err_set(e, "%s: is empty", s->path);
-    if (s->n_first >= 4 && is_frame_magic(le32(s->first)))
+    if (s->n_first >= 4 && is_frame_magic((uint32_t)le_load(s->first, 4)))
         s->compressed = true;
     for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++)
         if (s->n_first >= foreign_formats[i].n &&
@@ -145,8 +140,7 @@ void zsource_close(struct zsource *s)
     s->close_fd = false;
 }
 
-/* -- finding frames -----------------------------------------------------------------------------
- */
+/* ---- Finding frames ---- */
 
 static size_t pread_some(int fd, void *buf, size_t n, uint64_t at)
 {
@@ -187,9 +181,9 @@ static uint64_t frame_end(const struct zsource *s, uint64_t at, uint64_t *n_text
     *n_text = 0;
     if (n_read < 5)
         return 0;
-    uint32_t magic = le32(b);
+    uint32_t magic = (uint32_t)le_load(b, 4);
     if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC)
-        return n_read < 8 ? 0 : at + 8 + le32(b + 4);
+        return n_read < 8 ? 0 : at + 8 + (uint32_t)le_load(b + 4, 4);
     if (magic != FRAME_MAGIC)
         return 0;
     unsigned char descriptor = b[4];
@@ -212,7 +206,7 @@ static bool frame_at(const struct zsource *s, uint64_t at)
 {
     unsigned char b[4];
 
-    return pread_some(s->fd, b, 4, at) == 4 && is_frame_magic(le32(b));
+    return pread_some(s->fd, b, 4, at) == 4 && is_frame_magic((uint32_t)le_load(b, 4));
 }
 
 /* The next place at or after `at` that has a frame's magic number; s->size if none. */
@@ -225,7 +219,7 @@ static uint64_t find_frame(const struct zsource *s, uint64_t at)
         if (n < 4)
             break;
         for (size_t i = 0; i + 4 <= n; i++)
-            if (is_frame_magic(le32(buf + i)))
+            if (is_frame_magic((uint32_t)le_load(buf + i, 4)))
                 return at + i;
         at += n - 3;
     }
@@ -254,8 +248,7 @@ uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min
     return at < s->size ? at : s->size;
 }
 
-/* -- decompressing ------------------------------------------------------------------------------
- */
+/* ---- Decompressing ---- */
 
 struct zreader {
     const struct zsource *source;
@@ -430,7 +423,7 @@ static void to_next_frame(struct zreader *r)
             return;
         }
         for (; available(r) >= 4; r->in_pos++)
-            if (is_frame_magic(le32(r->input + r->in_pos)))
+            if (is_frame_magic((uint32_t)le_load(r->input + r->in_pos, 4)))
                 return;
     }
 }
@@ -523,14 +516,14 @@ static bool next_frame(struct zreader *r, struct zresult *result)
         result->event = ZEVENT_END;
         return false;
     }
-    uint32_t magic = available(r) >= 4 ? le32(r->input + r->in_pos) : 0;
+    uint32_t magic = available(r) >= 4 ? (uint32_t)le_load(r->input + r->in_pos, 4) : 0;
     if ((magic & SKIPPABLE_MAGIC_MASK) == SKIPPABLE_MAGIC) {
         need(r, 8);
         if (available(r) < 8) {
             cut(r, result);
             return false;
         }
-        r->to_skip = 8 + (uint64_t)le32(r->input + r->in_pos + 4);
+        r->to_skip = 8 + (uint64_t)(uint32_t)le_load(r->input + r->in_pos + 4, 4);
         if (r->careful)
             set_limit(r, end_of_frame(r));
         r->n_skippable++;
@@ -591,7 +584,7 @@ static bool step_frame(struct zreader *r, ZSTD_outBuffer *out, struct zresult *r
                 cut(r, result);
                 return false;
             }
-            result->checksum = le32(r->input + r->in_pos);
+            result->checksum = (uint32_t)le_load(r->input + r->in_pos, 4);
             r->in_pos += 4;
         }
         if (r->n_told < ZSTD_CONTENTSIZE_ERROR && r->n_text != r->n_told) {

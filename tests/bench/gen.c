@@ -64,8 +64,7 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-/* --- Output ------------------------------------------------------------------------------------
- */
+/* ---- Output ---- */
 
 static void write_out(const void *p, size_t n)
 {
@@ -142,8 +141,7 @@ static void writer_finish(struct writer *w)
         die("standard output", strerror(errno));
 }
 
-/* --- Random numbers ----------------------------------------------------------------------------
- */
+/* ---- Random numbers ---- */
 
 /* The finisher of splitmix64: a bijection that looks random. */
 static uint64_t mix(uint64_t x)
@@ -176,8 +174,7 @@ static double random_normal(struct gen *g)
     return radius * cos(TAU * random_frac(g));
 }
 
-/* --- Text of fields ----------------------------------------------------------------------------
- */
+/* ---- Text of fields ---- */
 
 static char *put_text(char *p, const char *text)
 {
@@ -273,8 +270,7 @@ static char *put_error(struct gen *g, char *p, uint64_t host, uint64_t key)
     return put_text(p, ": connect: connection refused\"");
 }
 
-/* --- Requests ----------------------------------------------------------------------------------
- */
+/* ---- Requests ---- */
 
 static enum op random_op(struct gen *g)
 {
@@ -410,8 +406,7 @@ static void write_capture(const struct options *o)
     free(g.heap);
 }
 
-/* --- Options -----------------------------------------------------------------------------------
- */
+/* ---- Options ---- */
 
 static const char usage[] = "gen [OPTION]... >CAPTURE\n"
                             "  --rows N          requests (1000000)\n"
