@@ -202,13 +202,16 @@ static uint32_t thread_index(struct loader *l, uint32_t number)
     return l->far_threads[id] = new_thread(l->d, number);
 }
 
-/* Rows that a table which has n will have in the end: as many as the input goes on to give, or,
- * where its size is not known, a few more. */
-static size_t expected_rows(const struct recfile_info *info, size_t n)
+/* Rows that a table will have in the end that has n_earlier from earlier inputs and n from this
+ * one: as many as it goes on to give, or, where its size is not known, a few more. Rather too few,
+ * as memory for rows that never come is what costs. */
+static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, size_t n)
 {
+    double share = (double)info->n_done_bytes / (double)info->n_file_bytes;
+
     if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
-        return n + n / 4;
-    return (size_t)((double)n * (double)info->n_file_bytes / (double)info->n_done_bytes * .95);
+        return n_earlier + n + n / 4;
+    return n_earlier + (size_t)(.95 * (double)n / share);
 }
 
 /* The table of an operation, made when its first n rows come. NULL: out of memory. */
@@ -218,7 +221,7 @@ static struct table *table_of(struct loader *l, uint32_t op, size_t n)
 
     if (l->table_of_op[op] == INTERN_NONE) {
         if (!more(&d->tables, d->n_tables, sizeof *d->tables) ||
-            !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, n)))
+            !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, 0, n)))
             return NULL;
         l->table_of_op[op] = (uint32_t)d->n_tables++;
     }
@@ -268,7 +271,8 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     struct table *t = table_of(l, u->ops_global[op], part->rows.n);
     if (!t || !index_rows(l, u, &part->rows, e))
         return no_memory(e);
-    table_expect(t, expected_rows(&l->in->info, t->n + part->rows.n));
+    size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
+    table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
     return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
            no_memory(e);
@@ -350,6 +354,8 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
         return no_memory(e);
     l->thread_base = l->thread_top;
     l->input = 0;
+    for (size_t i = 0; i < d->n_tables; i++)
+        d->tables[i].n_earlier = d->tables[i].n;
     bool ok = recfile_read(path, &o, &sink, &l->in->info, e);
     d->n_rows += l->in->n_rows;
     d->has_intended |= l->in->info.has_intended;

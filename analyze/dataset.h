@@ -72,6 +72,7 @@ struct table {
     size_t n;
     size_t n_ready, cap;   /* rows whose memory is present; rows that there is address space for */
     size_t n_advised;      /* rows that were expected when huge pages were asked for */
+    size_t n_earlier;      /* rows of the inputs before the one that is being read */
     int64_t *start;        /* ns since the epoch */
     struct packed dur;     /* end - start, ns, >= 0 */
     struct packed bytes;   /* payload */

@@ -7,9 +7,9 @@
 /* A fault for each page of 4 KiB costs more than filling it. So memory that will be filled to the
  * end, as far as is known, gets huge pages, and other memory is made present in steps. */
 #define STEP_ROWS ((size_t)16384)
-#define ROOM_ROWS ((size_t)4096) /* there is address space for a multiple of it: whole pages */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define PAGE      ((size_t)4096)
+#define PAGE      ((size_t)64 << 10) /* the largest that a system has */
+#define ROOM_ROWS (PAGE / 2)         /* there is address space for a multiple of it: whole pages */
 
 /* One column of a table: where its pointer is and how wide its values are. */
 struct column {
@@ -84,10 +84,13 @@ static size_t huge_bytes(size_t rows, size_t width)
 }
 
 /* Asks for huge pages in rows [from, to) of a column, of which none has been touched. */
-static void advise(void *column, size_t width, size_t from, size_t to)
+static void advise(const struct table *t, void *column, size_t width, size_t from, size_t to)
 {
     size_t begin = (from * width + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     size_t end = huge_bytes(to, width);
+
+    if (end > t->cap * width) /* what lies behind a column is not ours */
+        end = t->cap * width;
 
     if (begin < end)
         madvise((char *)column + begin, end - begin, MADV_HUGEPAGE);
@@ -115,26 +118,40 @@ static size_t room_for(size_t rows)
     return (rows / ROOM_ROWS + 1) * ROOM_ROWS;
 }
 
-bool table_init(struct table *t, uint32_t op, size_t rows)
+static bool reserve_columns(struct table *t, size_t rows)
 {
     struct column c[MAX_COLUMNS];
-    struct packed *packed[N_PACKED];
-
-    memset(t, 0, sizeof *t);
-    t->op = op;
-    t->cap = room_for(rows);
-    packed_of(t, packed);
-    for (size_t i = 0; i < N_PACKED; i++)
-        packed[i]->same = PACKED_NONE;
     size_t n = columns_of(t, c), got = 0;
+
+    t->cap = room_for(rows);
     while (got < n && (*c[got].p = reserve(t->cap, c[got].width)) != NULL)
         got++;
     if (got == n)
         return true;
-    while (got--)
+    while (got--) {
         munmap(*c[got].p, t->cap * c[got].width);
-    memset(t, 0, sizeof *t);
+        *c[got].p = NULL;
+    }
+    t->cap = 0;
     return false;
+}
+
+bool table_init(struct table *t, uint32_t op, size_t rows)
+{
+    struct packed *packed[N_PACKED];
+
+    memset(t, 0, sizeof *t);
+    t->op = op;
+    packed_of(t, packed);
+    for (size_t i = 0; i < N_PACKED; i++)
+        packed[i]->same = PACKED_NONE;
+    /* Where address space is short, less will do: it grows. */
+    while (!reserve_columns(t, rows)) {
+        if (rows < ROOM_ROWS)
+            return false;
+        rows /= 2;
+    }
+    return true;
 }
 
 void table_fini(struct table *t)
@@ -151,15 +168,12 @@ void table_fini(struct table *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Pages move to the new place, as a rule. */
+/* Copied: mremap moves no range whose pages are advised in part (kernels before 6.17), and has
+ * unmapped its target when it says so. */
 static void move_column(struct column c, void *to, size_t cap, size_t n)
 {
-    size_t bytes = cap * c.width;
-
-    if (mremap(*c.p, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
-        memcpy(to, *c.p, n * c.width);
-        munmap(*c.p, bytes);
-    }
+    memcpy(to, *c.p, n * c.width);
+    munmap(*c.p, cap * c.width);
     *c.p = to;
 }
 
@@ -173,10 +187,12 @@ static bool enlarge(struct table *t, size_t cap)
     while (got < n && (to[got] = reserve(cap, c[got].width)) != NULL)
         got++;
     for (size_t i = 0; i < got; i++)
-        if (got < n)
+        if (got < n) {
             munmap(to[i], cap * c[i].width);
-        else
+        } else {
+            advise(t, to[i], c[i].width, 0, t->n_advised);
             move_column(c[i], to[i], t->cap, t->n);
+        }
     if (got < n)
         return false;
     t->cap = cap;
@@ -214,7 +230,7 @@ void table_expect(struct table *t, size_t rows)
         return;
     size_t n = columns_of(t, c);
     for (size_t i = 0; i < n; i++)
-        advise(*c[i].p, c[i].width, t->n_ready, rows);
+        advise(t, *c[i].p, c[i].width, t->n_ready, rows);
     t->n_advised = rows;
 }
 
@@ -224,7 +240,7 @@ static void *new_column(const struct table *t, size_t width)
     void *column = reserve(t->cap, width);
 
     if (column) {
-        advise(column, width, 0, t->n_advised);
+        advise(t, column, width, 0, t->n_advised);
         touch(t, column, width, 0, t->n_ready);
     }
     return column;
@@ -247,11 +263,11 @@ static bool is_wide(uint32_t raw)
 /* A value that does not fit into 32 bits. */
 static bool put_wide(struct packed *c, size_t i, int64_t value)
 {
+    if (c->n_wide == PACKED_NONE - PACKED_WIDE_BASE)
+        return false;
     if (c->n_wide == c->cap_wide) {
         size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
-        int64_t *grown = c->n_wide < PACKED_NONE - PACKED_WIDE_BASE
-                             ? realloc(c->wide, cap * sizeof *grown)
-                             : NULL;
+        int64_t *grown = realloc(c->wide, cap * sizeof *grown);
         if (!grown)
             return false;
         c->wide = grown;

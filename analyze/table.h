@@ -1,6 +1,6 @@
 /* The columns of one operation type: adding, moving and dropping rows (struct table is in
  * dataset.h). Columns are reserved address space that is touched as rows come; where it gets short,
- * their pages move, and nothing is copied. */
+ * they are copied to more of it. */
 #ifndef S3_TABLE_H
 #define S3_TABLE_H
 

@@ -21,10 +21,13 @@ struct masks {
 enum rowindex_kind rowindex_best_kind(void)
 {
 #ifdef HAVE_X86
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("popcnt"))
+        return ROWINDEX_SSE2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi2"))
         return ROWINDEX_AVX512;
-    return __builtin_cpu_supports("avx2") ? ROWINDEX_AVX2 : ROWINDEX_SSE2;
+    return ROWINDEX_AVX2;
 #else
     return ROWINDEX_PORTABLE;
 #endif

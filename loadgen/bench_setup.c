@@ -113,8 +113,10 @@ static bool raise_descriptor_limit(const struct options *o, struct err *e)
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        limit.rlim_cur = before;
     return limit.rlim_cur >= needed ||
            err_set(e,
                    "--concurrent %lld needs %llu open files at least, and the system allows %llu "

@@ -193,12 +193,38 @@ static void test_columns_of_one_value(void **state)
     check(N, 1000);
 }
 
+/* A table that outgrows its room when a part of it has huge pages. */
+static void test_grows_past_huge_pages(void **state)
+{
+    (void)state;
+    const size_t n = 600000;
+    struct table_rows block = {0};
+    struct table t;
+    assert_true(table_init(&t, 0, n / 3));
+    for (size_t i = 0; i < n; i++) {
+        struct request r = {.start = (int64_t)i, .dur = (int64_t)i * 3, .object = ~i};
+        put(&block, &r);
+        if (block.n == TABLE_BLOCK_ROWS || i + 1 == n) {
+            table_expect(&t, t.n + t.n / 4);
+            assert_true(table_add(&t, &block));
+            block.n = 0;
+        }
+    }
+    assert_int_equal(t.n, n);
+    for (size_t i = 0; i < n; i++)
+        if (t.start[i] != (int64_t)i || packed_get(&t.dur, i) != (int64_t)i * 3 ||
+            t.object[i] != ~i)
+            fail_msg("row %zu", i);
+    table_fini(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns_vary_from_the_start),
         cmocka_unit_test(test_columns_vary_later),
         cmocka_unit_test(test_columns_of_one_value),
+        cmocka_unit_test(test_grows_past_huge_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
