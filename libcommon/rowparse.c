@@ -479,10 +479,8 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, ROWPARSE_TOO_LONG);
     } else if (len == 0 || line[0] == '#') {
         go_on = len == 0 || (flush(p) && p->events->comment(p->events->ctx, line, len));
-    } else if (!p->has_layout || rowparse_is_header(line, len)) {
-        if (!flush(p))
-            return ODD_STOPPED;
-        go_on = p->events->header(p->events->ctx, line, len, p->n_lines + 1);
+    } else if (!p->has_layout) {
+        go_on = flush(p) && p->events->header(p->events->ctx, line, len, p->n_lines + 1);
     } else {
         struct record *r = &p->batch[p->n_batch];
         enum recfile_row what = RECFILE_ROW_BAD;
@@ -498,6 +496,8 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
             *used = row;
             p->n_batch++;
             go_on = flush(p); /* its slices live only until the next slow row */
+        } else if (rowparse_is_header(line, len)) { /* which a row may hold, but not be */
+            go_on = flush(p) && p->events->header(p->events->ctx, line, len, p->n_lines + 1);
         } else {
             if (what == RECFILE_ROW_MORE)
                 snprintf(why, sizeof why, "a quoted field is never closed");
