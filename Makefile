@@ -170,7 +170,7 @@ $(UNIT_TESTS): $(B)/unit/%: $(B)/tests/unit/%.o $(UNIT_HELP_LIB) $(LOADGEN_LIB) 
 # Preloaded, makes calls fail (tests/cli/test_faults.py). Never with sanitizers: it has malloc.
 $(FAULTS): tests/fault/fault.c $(B)/flags
 	$(if $(V),,@echo "  LINK $@")
-	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(Q)$(CC) $(FIXED_CFLAGS) $(filter-out --coverage,$(CFLAGS)) -fPIC -shared -o $@ $< -ldl
 $(BENCHES): LIBS = $(TEST_LIBS)
 $(BENCHES): $(B)/bench/%: $(B)/tests/bench/%.o $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)

@@ -61,21 +61,41 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     return err_set(e, "the chart scripts are missing: they belong into %s%s", program, beside[0]);
 }
 
+/* Our environment, but for the locale: without UTF-8 gnuplot complains. To be freed; NULL: out of
+ * memory. */
+static char **utf8_environment(void)
+{
+    size_t n = 0, n_kept = 0;
+    while (environ[n] != NULL)
+        n++;
+    char **env = malloc((n + 2) * sizeof *env);
+    if (env == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
+            env[n_kept++] = environ[i];
+    env[n_kept] = "LC_ALL=C.UTF-8";
+    env[n_kept + 1] = NULL;
+    return env;
+}
+
 static bool start(struct child *c, char *const argv[], struct err *e)
 {
     posix_spawn_file_actions_t actions;
     c->said = tmpfile();
     if (c->said == NULL)
         return err_errno(e, errno, "a temporary file");
+    char **env = utf8_environment();
     int fd = fileno(c->said);
-    int error = posix_spawn_file_actions_init(&actions);
+    int error = env != NULL ? posix_spawn_file_actions_init(&actions) : ENOMEM;
     if (error == 0) {
         error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 1);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 2);
-        error = error != 0 ? error : posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
+        error = error != 0 ? error : posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, env);
         posix_spawn_file_actions_destroy(&actions);
     }
+    free(env);
     if (error == 0)
         return true;
     fclose(c->said);

@@ -52,6 +52,12 @@ static bool check_name(const char *name, struct err *e)
     return true;
 }
 
+static bool no_memory(struct hosts *h, struct err *e)
+{
+    h->no_memory = true;
+    return err_set(e, "out of memory");
+}
+
 static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
 {
     if (h->n == HOSTS_MAX)
@@ -59,13 +65,13 @@ static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
     if (h->n % 64 == 0) {
         struct host *bigger = realloc(h->host, (h->n + 64) * sizeof *bigger);
         if (bigger == NULL)
-            return err_set(e, "out of memory");
+            return no_memory(h, e);
         h->host = bigger;
     }
 
     char *copy = strndup(name, n);
     if (copy == NULL)
-        return err_set(e, "out of memory");
+        return no_memory(h, e);
     h->host[h->n++] = (struct host){.name = copy};
     return check_name(copy, e);
 }
@@ -177,7 +183,7 @@ void hosts_fini(struct hosts *h)
         free(h->host[i].name);
     free(h->host);
     pthread_mutex_destroy(&h->lock);
-    *h = (struct hosts){0};
+    *h = (struct hosts){.no_memory = h->no_memory};
 }
 
 static bool better(const struct host *a, const struct host *b)

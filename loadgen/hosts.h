@@ -38,6 +38,7 @@ struct hosts {
     size_t next; /* guarded by lock */
     atomic_size_t n_down;
     pthread_mutex_t lock;
+    bool no_memory; /* that is why hosts_init failed */
 };
 
 /* Parses a comma-separated list in which {A...B} anywhere in host or port stands for the numbers A

@@ -359,14 +359,16 @@ static bool check_plain(const char *name, const char *value, struct err *e)
 }
 
 /* What can be said of the hosts before they are used. */
-static bool check_hosts(const struct options *o, struct err *e)
+static bool check_hosts(struct options *o, struct err *e)
 {
     struct hosts hosts;
     struct rng rng;
 
     rng_init(&rng, 0, 0);
-    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, e))
+    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, e)) {
+        o->failed = hosts.no_memory;
         return false;
+    }
     hosts_fini(&hosts);
     return true;
 }

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import re
+import statistics
 import unittest
 
 from capgen import row, text
@@ -255,6 +256,22 @@ class Verdicts(CmpTest):
         self.assertAlmostEqual(m['ratio'], diffs[12], 12)
         self.assertEqual(len(m['before']['values']), 5)
 
+    def test_detectable_effects(self):
+        """The same number of standard deviations for all that are judged alone: of logarithms, or of shares."""
+        a, b = (self.runs(name, 5, cv=.03, seconds=2, error_frac=.03) for name in 'ab')
+        report = self.cmp('--before', *a, '--after', *b)
+        factors = []
+        for name in 'objects', 'p90', 'errors':
+            m = self.metric(report, name)
+            self.assertTrue(m['exploratory'])
+            values = [m[side]['values'] for side in ('before', 'after')]
+            if name != 'errors':
+                values = [[math.log(x) for x in v] for v in values]
+            sd = math.sqrt(sum(statistics.variance(v) for v in values) / 2)
+            factors.append((m['mde_frac'] if name == 'errors' else math.log1p(m['mde_frac'])) / sd)
+        for f in factors[1:]:
+            self.assertAlmostEqual(f, factors[0], delta=1e-9 * f)
+
     def test_groups_of_one_configuration(self):
         runs = self.runs('a', 8, cv=.1, seconds=2)
         self.assertEqual(self.claims(self.cmp('--before', *runs[:4], '--after', *runs[4:])), [])
@@ -324,6 +341,14 @@ class Gate(CmpTest):
         self.assertEqual(self.check('throughput:5%,p99:10%', '--before', *a, '--after', *b), 1)
         self.assertEqual(self.check('throughput:5%,p50:10%', '--before', *b, '--after', *a), 0)
         self.assertEqual(self.check('throughput:60%', '--before', *a, '--after', *b), 0)
+
+    def test_a_quantile_of_few_requests_decides_nothing(self):
+        """Whichever side they are on."""
+        many, more = self.runs('many', 2, seconds=12)
+        few = self.runs('few', 1, threads=1, seconds=1)[0]
+        self.assertEqual(self.check('p90:90%', '--run-cv', '1%', many, more), 0)
+        self.assertEqual(self.check('p90:90%', '--run-cv', '1%', many, few), 3)
+        self.assertEqual(self.check('p90:90%', '--run-cv', '1%', few, many), 3)
 
     def test_family_is_what_is_gated(self):
         a, b = self.runs('a', 2)

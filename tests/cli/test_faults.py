@@ -3,6 +3,7 @@ then has done the whole of its work all the same (a thread less is no failure), 
 exits with 1 and leaves no output behind, no part of one and no temporary file. (tests/fault/fault.c makes
 the calls fail; the kernel's limit of file sizes does it for what stdio writes.)"""
 import os
+import re
 import resource
 import shutil
 import signal
@@ -14,9 +15,12 @@ from loadcase import Capture, LoadTest
 
 TIMEOUT_S = 20
 KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
+FLAGS = (BUILD / "flags").read_text()
 # Has malloc of its own, as sanitizers do: those builds go without.
-SANITIZED = "-fsanitize" in (BUILD / "flags").read_text()
-# Tries of each kind in each command.
+SANITIZED = "-fsanitize" in FLAGS
+# Counts of a program that is measured must get into their files.
+LIMITS_SIZES = "--coverage" not in FLAGS
+# Tries of each kind in each command; FAULT_TRIES=1000000 tries every call, which takes hours.
 TRIES = int(os.environ.get("FAULT_TRIES", "16"))
 
 
@@ -36,14 +40,16 @@ def limit_file_size(n):
 
 
 class FaultTest(CliTest):
+    # Without gnuplot, which takes long, pages have no charts.
+    path = "/nonexistent"
+
     def check_one_line(self, program, r, note):
         self.assertEqual(r.status, 1, note)
         self.assertRegex(r.err, rf"\A{program}: [^\n]+\n\Z", note)
 
     def env(self, fault):
-        # gnuplot would be preloaded, too; without it pages have no charts.
-        return {"LD_PRELOAD": str(BUILD / "fault.so"), "FAULT": fault, "PATH": "/nonexistent",
-                "FAULT_LOG": str(self.log), "OPENSSL_CONF": "/dev/null"}
+        return {"LD_PRELOAD": str(BUILD / "fault.so"), "FAULT": fault, "PATH": self.path,
+                "FAULT_LOG": str(self.log), "OPENSSL_CONF": "/dev/null", "TMPDIR": str(self.out)}
 
     def counts(self):
         """How many calls of each kind the last run made."""
@@ -52,18 +58,19 @@ class FaultTest(CliTest):
     def setUp(self):
         super().setUp()
         self.log = self.tmp / "log"
+        self.out = self.tmp / "out"
 
 
 class Analyze(FaultTest):
     def setUp(self):
         super().setUp()
-        self.out = self.tmp / "out"
         self.a = capture("s3load-get")
         self.b = capture("s3load-open-loop")
 
     def written(self):
-        """What is in the folder for outputs."""
-        return {p.name: p.read_bytes() for p in self.out.iterdir()}
+        """What is in the folder for outputs. Why a page is without charts may differ."""
+        return {p.relative_to(self.out): re.sub(rb"There are no charts: [^<]*", b"", p.read_bytes())
+                for p in self.out.rglob("*") if not p.is_dir()}
 
     def attempt(self, argv, fault="", **kwargs):
         """A run in an empty folder."""
@@ -82,19 +89,19 @@ class Analyze(FaultTest):
             self.assertEqual(self.written(), whole, note)
             self.assertTrue(len(whole) < len(expected) or r.raw != printed, note)
 
-    def check_all(self, *argv):
+    def check_all(self, *argv, tries=TRIES):
         r = self.attempt(argv)
         self.assertEqual(r.status, 0, r.err)
         expected, printed = self.written(), r.raw
         counts = self.counts()
         for kind in KINDS:
-            for n in spread(counts[kind], TRIES):
+            for n in spread(counts[kind], tries):
                 for on in ("", "+"):
                     fault = f"{kind}:{n}{on}"
                     r = self.attempt(argv, fault)
                     self.check_result(r, expected, printed, f"{argv} FAULT={fault} ({r.status})\n{r.err[-2000:]}")
         size = max(map(len, expected.values()))
-        for n in spread(size - 1, TRIES // 2):
+        for n in spread(size - 1, tries // 2) if LIMITS_SIZES else ():
             r = self.attempt(argv, preexec_fn=lambda: limit_file_size(n), restore_signals=False)
             self.assertEqual(r.status, 1)
             self.check_result(r, expected, printed, f"{argv} limit {n}\n{r.err[-2000:]}")
@@ -117,6 +124,19 @@ class Analyze(FaultTest):
     def test_cmp(self):
         self.check_all("cmp", "--json", "-o", "o.json", self.a, self.a)
 
+    def test_cmp_html(self):
+        self.check_all("cmp", "-v", "-o", "o.txt", "--html", "o.html", self.a, self.b)
+
+    def test_info(self):
+        self.check_all("info", "--json", "-o", "o.json", self.a)
+
+    def test_autoterm(self):
+        self.check_all("autoterm", "--sweep", "-o", "o.txt", self.a)
+
+    def test_plot(self):
+        self.path = os.environ["PATH"]
+        self.check_all("plot", "--chart", "cdf", "-o", "o.svg", self.a, tries=TRIES // 4)
+
     def test_standard_output(self):
         """A full disk behind standard output."""
         for argv in (["analyze", self.a], ["analyze", "--json", self.a], ["cat", self.a], ["info", self.a],
@@ -135,12 +155,11 @@ class Load(FaultTest, LoadTest):
     def setUp(self):
         super().setUp()
         self.start()
-        self.out = self.tmp / "out"
 
-    def attempt(self, fault="", **kwargs):
+    def attempt(self, argv, fault="", **kwargs):
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
-        return run("s3load", *self.argv("put", "--benchdata", "c.csv.zst", "--json", "--quiet",
+        return run("s3load", *self.argv(*argv, "--benchdata", "c.csv.zst", "--json", "--quiet",
                                         "--duration", "50ms", "--concurrent", "2", "--obj.size", "1KiB"),
                    env={**self.environment(), **self.env(fault)}, cwd=self.out, timeout=TIMEOUT_S, **kwargs)
 
@@ -156,8 +175,8 @@ class Load(FaultTest, LoadTest):
             if path.exists() and path.stat().st_size >= self.n_first_frame:
                 self.s3analyze("info", "--salvage", path)
 
-    def test_put(self):
-        r = self.attempt()
+    def check_all(self, *argv):
+        r = self.attempt(argv)
         self.assertEqual(r.status, 0, r.err)
         self.n_first_frame = len(Capture(self.out / "c.csv.zst").frames()[0])
         counts = self.counts()
@@ -165,12 +184,36 @@ class Load(FaultTest, LoadTest):
             for n in spread(counts[kind], TRIES // 2):
                 for on in ("", "+"):
                     fault = f"{kind}:{n}{on}"
-                    r = self.attempt(fault)
+                    r = self.attempt(argv, fault)
                     self.check_result(r, f"FAULT={fault} ({r.status})\n{r.err[-2000:]}")
-        for n in (1, self.n_first_frame - 1, self.n_first_frame, self.n_first_frame + 100):
-            r = self.attempt(preexec_fn=lambda: limit_file_size(n), restore_signals=False)
+        sizes = (1, self.n_first_frame - 1, self.n_first_frame, self.n_first_frame + 100)
+        for n in sizes if LIMITS_SIZES else ():
+            r = self.attempt(argv, preexec_fn=lambda: limit_file_size(n), restore_signals=False)
             self.assertEqual(r.status, 1)
             self.check_result(r, f"limit {n}\n{r.err[-2000:]}")
+
+    def test_put(self):
+        self.check_all("put")
+
+    def test_get(self):
+        self.check_all("get", "--objects", "4")
+
+    def test_wrong_usage(self):
+        """Is told from a lack of memory."""
+        argv = ["put", "--host", "h{1...3}", "--syncstart", "x", "--access-key", "x", "--secret-key", "y"]
+        expected = run("s3load", *argv, env=self.env(""))
+        self.assertEqual(expected.status, 2)
+        n_calls = self.counts()["malloc"]
+        for n in range(n_calls - 20, n_calls + 1):
+            r = run("s3load", *argv, env=self.env(f"malloc:{n}"))
+            self.assertIn((r.status, r.err), ((1, "s3load: out of memory\n"), (2, expected.err)), n)
+
+    def test_name_server_that_does_not_answer(self):
+        """A connection that is given up is not held up by it."""
+        r = run("s3load", "put", "--host", "name.example:9000", "--connect-timeout", "500ms",
+                cwd=self.tmp, env={**self.env(""), "FAULT_RESOLVE_S": "100"}, timeout=50)
+        self.check_one_line("s3load", r, "")
+        self.assertIn("Resolving timed out", r.err)
 
 
 if SANITIZED:

@@ -3,11 +3,14 @@
  *
  *   FAULT=KIND:N    the Nth call of this kind fails, FAULT=KIND:N+ all from the Nth on
  *   FAULT_LOG=FILE  gets "KIND CALLS" for each kind at the end
+ *   FAULT_RESOLVE_S=N  names are looked up for N seconds, and not found
  *
+ * Programs that ours run are spared.
  * What libc calls within itself (stdio's writes) does not pass through here. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,9 +42,10 @@ static atomic_ulong n_calls[N_KINDS];
 static enum kind kind = N_KINDS;
 static unsigned long nth;
 static bool and_on;
-static bool active; /* from main on: what the dynamic loader does is not ours */
+static bool active; /* within main: what loads and unloads the program is not ours */
+static int (*program_main)(int argc, char **argv, char **env);
 
-static __attribute__((constructor)) void begin(void)
+static void read_fault(void)
 {
     const char *fault = getenv("FAULT");
     const char *colon = fault != NULL ? strchr(fault, ':') : NULL;
@@ -55,7 +59,16 @@ static __attribute__((constructor)) void begin(void)
         nth = strtoul(colon + 1, &end, 10);
         and_on = *end == '+';
     }
+}
+
+static int run_main(int argc, char **argv, char **env)
+{
+    read_fault();
+    unsetenv("LD_PRELOAD");
     active = true;
+    int status = program_main(argc, argv, env);
+    active = false;
+    return status;
 }
 
 static __attribute__((destructor)) void end(void)
@@ -102,8 +115,18 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* --- Memory -------------------------------------------------------------------------------------
- */
+/* What the start of every program calls. */
+int __libc_start_main(int (*entry)(int, char **, char **), int argc, char **argv,
+                      void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack)
+{
+    int (*real)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
+                void (*)(void), void *) = next("__libc_start_main");
+
+    program_main = entry;
+    return real(run_main, argc, argv, init, fini, rtld_fini, stack);
+}
+
+/* ---- Memory ---- */
 
 /* glibc's own; dlsym may allocate. */
 void *__libc_malloc(size_t n);
@@ -137,8 +160,7 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
                : real(at, n, protection, flags, fd, offset);
 }
 
-/* --- Files --------------------------------------------------------------------------------------
- */
+/* ---- Files ---- */
 
 ssize_t read(int fd, void *buf, size_t n)
 {
@@ -219,8 +241,24 @@ FILE *fopen(const char *path, const char *mode)
     return fails(FAULT_OPEN, EMFILE, __builtin_return_address(0)) ? NULL : real(path, mode);
 }
 
-/* --- Threads ------------------------------------------------------------------------------------
- */
+/* ---- Names ---- */
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                struct addrinfo **result)
+{
+    static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    const char *seconds = getenv("FAULT_RESOLVE_S");
+
+    if (seconds != NULL) {
+        sleep((unsigned)strtoul(seconds, NULL, 10));
+        return EAI_AGAIN;
+    }
+    if (real == NULL)
+        real = next("getaddrinfo");
+    return real(node, service, hints, result);
+}
+
+/* ---- Threads ---- */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {

@@ -3,141 +3,46 @@
  *
  * Input: a byte of flags, the capture. */
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/runner.h"
 #include "tests/unit/fingerprint.h"
 
-#include "analyze/commands.h"
-
 #include <assert.h>
-#include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-/* Where reports of sanitizers go, which would else be lost with standard error. */
-void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+/* What a capture is merged with. */
+#define OTHER_ROWS 2
+static const char other_text[] =
+    "idx\tthread\top\tbytes\tendpoint\tfile\terror\tstart\tend\n"
+    "0\t0\tGET\t9\thttp://h\tk\t\t2026-11-21T05:41:32Z\t2026-11-21T05:41:33Z\n"
+    "1\t0\tGET\t9\thttp://h\tk\t\t2026-11-21T05:41:34Z\t2026-11-21T05:41:35Z\n";
 
-/* Begins no element of our pages. */
-#define MARKUP "<zq"
-
-/* The capture and what is made of it, in a folder that is removed at the end. */
-static char folder[] = "/tmp/s3fuzz-XXXXXX";
-static char capture[32], json[32], series[32], page[32], copy[32];
-static int real_stderr, said; /* what the commands print goes to the file `said` */
-
-static void remove_folder(void)
-{
-    unlink(capture);
-    rmdir(folder);
-}
+static struct runner_path capture, other, json, series, page, copy;
 
 static void set_up(void)
 {
-    if (said > 0)
+    if (!runner_init())
         return;
-    assert(mkdtemp(folder) != NULL);
-    atexit(remove_folder);
-    snprintf(capture, sizeof capture, "%s/in", folder);
-    snprintf(json, sizeof json, "%s/o.json", folder);
-    snprintf(series, sizeof series, "%s/o.tsv", folder);
-    snprintf(page, sizeof page, "%s/o.html", folder);
-    snprintf(copy, sizeof copy, "%s/o.zst", folder);
-    /* Without gnuplot: charts are no part of this. */
-    setenv("PATH", folder, 1);
-    real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
-    said = memfd_create("said", MFD_CLOEXEC);
-    assert(real_stderr >= 0 && said >= 0);
-    if (__sanitizer_set_report_fd != NULL)
-        __sanitizer_set_report_fd((void *)(intptr_t)real_stderr);
-}
-
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
-static void write_file(const char *name, const void *data, size_t n)
-{
-    FILE *f = fopen(name, "wb");
-
-    assert(f != NULL && fwrite(data, 1, n, f) == n && fclose(f) == 0);
-}
-
-/* At most a message of one line was printed, and one if it failed. */
-static void check_said(bool failed)
-{
-    char text[4096];
-    ssize_t n = pread(said, text, sizeof text - 1, 0);
-
-    assert(n >= 0 && (!failed || n > 0));
-    text[n] = '\0';
-    if (failed) {
-        assert(strncmp(text, "fuzz: ", 6) == 0);
-        assert(strchr(text, '\n') == text + n - 1);
-    }
+    capture = runner_path("in");
+    other = runner_path("other");
+    json = runner_path("o.json");
+    series = runner_path("o.tsv");
+    page = runner_path("o.html");
+    copy = runner_path("o.zst");
+    runner_write(other.s, other_text, sizeof other_text - 1);
 }
 
 /* Runs a command with words as its arguments. True: it succeeded. */
 static bool run(const struct cli_command *command, const char *const *words)
 {
-    char *argv[32] = {"command"};
-    int argc = 1;
-    struct cli_args args = {0};
-    struct err e = {""};
-    void *options = calloc(1, command->options_size);
+    enum exit_code status = runner_run(command, words);
 
-    assert(options != NULL);
-    if (command->defaults != NULL)
-        memcpy(options, command->defaults, command->options_size);
-    for (; *words != NULL; words++)
-        argv[argc++] = (char *)*words;
-    bool parsed = cli_parse(command, argc, argv, &args, options, &e);
-    assert(parsed);
-    args.program = "fuzz";
-    assert(ftruncate(said, 0) == 0 && lseek(said, 0, SEEK_SET) == 0);
-    fflush(stderr);
-    dup2(said, STDERR_FILENO);
-    int status = command->run(&args, options);
-    fflush(stderr);
-    dup2(real_stderr, STDERR_FILENO);
-    cli_args_free(&args);
-    free(options);
-    assert(status == EXIT_DONE || status == EXIT_FAILED);
-    check_said(status == EXIT_FAILED);
+    assert(status == EXIT_DONE || (status == EXIT_FAILED && runner_n_said() > 0));
     return status == EXIT_DONE;
 }
 #define RUN(command, ...) run(&(command), (const char *const[]){__VA_ARGS__, NULL})
-
-/* The file was written if the command succeeded, and only then. Removes it. */
-static void check_written(const char *name, bool ok)
-{
-    assert(exists(name) == ok);
-    if (ok)
-        unlink(name);
-}
-
-static json_t *read_json(const char *name)
-{
-    json_error_t error;
-    json_t *document = json_load_file(name, JSON_REJECT_DUPLICATES, &error);
-
-    assert(document != NULL);
-    return document;
-}
-
-static void check_no_markup(const char *name)
-{
-    size_t n = 0;
-    char *text = NULL;
-    FILE *f = fopen(name, "rb");
-
-    assert(f != NULL && getdelim(&text, &n, '\0', f) > 0);
-    assert(feof(f) && strstr(text, MARKUP) == NULL);
-    free(text);
-    fclose(f);
-}
 
 /* Each line of the time series has the columns of the first. */
 static void check_columns(const char *name)
@@ -163,52 +68,52 @@ static void check_columns(const char *name)
 
 static void check_analyze(bool all)
 {
-    bool ok =
-        RUN(cmd_analyze, "--salvage", "-q", "--threads", "1", "--json", "-o", json, "--out", series,
-            "--html", page, all ? "--all" : "-v", all ? "--dur=1h" : "--no-color", capture);
+    bool ok = RUN(cmd_analyze, "--salvage", "-q", "--threads", "1", "--json", "-o", json.s, "--out",
+                  series.s, "--html", page.s, all ? "--all" : "-v", all ? "--dur=1h" : "--no-color",
+                  capture.s);
 
     if (ok) {
-        json_t *report = read_json(json);
+        json_t *report = runner_read_json(json.s);
         assert(json_is_integer(json_object_get(report, "n_rows")));
         json_decref(report);
-        check_no_markup(page);
-        check_columns(series);
+        runner_check_no_markup(page.s);
+        check_columns(series.s);
     }
-    check_written(page, ok);
-    unlink(json);
-    unlink(series);
-    ok = RUN(cmd_analyze, "--salvage", "-q", "--threads", "1", "-v", "-o", series, capture);
-    check_written(series, ok);
+    runner_check_written(page.s, ok);
+    unlink(json.s);
+    unlink(series.s);
+    ok = RUN(cmd_analyze, "--salvage", "-q", "--threads", "1", "-v", "-o", series.s, capture.s);
+    runner_check_written(series.s, ok);
 }
 
-/* cat writes what was read, and merge of the same file twice has each row twice. */
+/* cat writes what was read, and merge what was read and the other capture. */
 static void check_copies(void)
 {
     const struct recfile_options salvage = {.threads = 1, .salvage = true};
-    struct fingerprint in = fingerprint_read(capture, salvage), out;
-    bool ok = RUN(cmd_cat, "--salvage", "-q", "-o", copy, capture);
+    struct fingerprint in = fingerprint_read(capture.s, salvage), out;
+    bool ok = RUN(cmd_cat, "--salvage", "-q", "-o", copy.s, capture.s);
 
     if (ok) {
-        out = fingerprint_read(copy, (struct recfile_options){.threads = 1});
+        out = fingerprint_read(copy.s, (struct recfile_options){.threads = 1});
         assert(in.ok && out.ok && out.n_rows == in.n_rows);
         /* A second header line renumbers threads. */
         assert(in.info.n_headers > 1 || out.hash == in.hash);
     }
-    check_written(copy, ok);
-    ok = RUN(cmd_merge, "--salvage", "-q", "-f", "--threads", "1", "--json", "-o", copy, capture,
-             capture);
+    runner_check_written(copy.s, ok);
+    ok = RUN(cmd_merge, "--salvage", "-q", "-f", "--threads", "1", "--json", "-o", copy.s,
+             capture.s, other.s);
     if (ok) {
-        out = fingerprint_read(copy, (struct recfile_options){.threads = 1});
-        assert(out.ok && out.n_rows == 2 * in.n_rows);
+        out = fingerprint_read(copy.s, (struct recfile_options){.threads = 1});
+        assert(in.ok && out.ok && out.n_rows == in.n_rows + OTHER_ROWS);
     }
-    check_written(copy, ok);
+    runner_check_written(copy.s, ok);
 }
 
 static void check_json_of(bool ok)
 {
     if (ok)
-        json_decref(read_json(json));
-    check_written(json, ok);
+        json_decref(runner_read_json(json.s));
+    runner_check_written(json.s, ok);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -217,21 +122,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     uint64_t flags = fuzz_take(&in, 1);
 
     set_up();
-    write_file(capture, in.p, in.n);
+    runner_write(capture.s, in.p, in.n);
     check_analyze(flags & 1);
     if (flags & 2)
         check_copies();
     if (flags & 4)
-        check_json_of(RUN(cmd_info, "--salvage", "-q", "--json", "-o", json, capture));
+        check_json_of(RUN(cmd_info, "--salvage", "-q", "--json", "-o", json.s, capture.s));
     if (flags & 8)
         check_json_of(RUN(cmd_autoterm, "--salvage", "-q", "--json", "--autoterm.dur", "1s", "-o",
-                          json, capture));
+                          json.s, capture.s));
     if (flags & 16) {
-        bool ok = RUN(cmd_cmp, "--salvage", "-q", "--json", "-v", "--html", page, "-o", json,
-                      capture, capture);
+        bool ok = RUN(cmd_cmp, "--salvage", "-q", "--json", "-v", "--html", page.s, "-o", json.s,
+                      capture.s, capture.s);
         if (ok)
-            check_no_markup(page);
-        unlink(page);
+            runner_check_no_markup(page.s);
+        unlink(page.s);
         check_json_of(ok);
     }
     return 0;

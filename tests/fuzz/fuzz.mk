@@ -1,7 +1,7 @@
 # The fuzz targets: each tests/fuzz/NAME.c but those below. Linked with replay.c they are among the
 # tests, which feed them tests/fuzz/regress/NAME/*; `make fuzz` builds them with libFuzzer instead.
 
-FUZZ_HELP_SRC := tests/fuzz/fuzz.c tests/fuzz/replay.c
+FUZZ_HELP_SRC := tests/fuzz/fuzz.c tests/fuzz/replay.c tests/fuzz/runner.c
 FUZZ_SRC := $(filter-out $(FUZZ_HELP_SRC),$(wildcard tests/fuzz/*.c))
 FUZZ_TARGETS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_MAIN = $(if $(LIBFUZZER),,$(B)/tests/fuzz/replay.o)
@@ -9,8 +9,8 @@ FUZZ_CC = $(if $(findstring clang,$(CC)),$(CC),clang)
 TIME ?= 60
 
 $(FUZZ_TARGETS): LIBS = $(if $(LIBFUZZER),-fsanitize=fuzzer) $(TEST_LIBS)
-$(FUZZ_TARGETS): $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/fuzz.o $(FUZZ_MAIN) $(UNIT_HELP_LIB) \
-		$(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
+$(FUZZ_TARGETS): $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/fuzz.o $(B)/tests/fuzz/runner.o $(FUZZ_MAIN) \
+		$(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
 
 fuzz-targets: $(FUZZ_TARGETS)

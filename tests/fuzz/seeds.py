@@ -106,7 +106,8 @@ def of_attribution():
 def of_values():
     yield from (b"64KiB", b"1.5 GiB", b"1m30s", b"-500ms", b"250/m", b"7.5%", b"-12", b"1e6",
                 b"2026-11-21T05:41:32.369461363Z", b"2026-11-21T05:41:32+01:00",
-                b"h{1...3}.x:{9000...9001},[::1]:80", b"n{08...11}", b"http://*[0-9]\nhttp://h1")
+                b"h{1...3}.x:{9000...9001},[::1]:80", b"n{08...11}", b"http://*[0-9]\nhttp://h1",
+                b"[default]\naws_access_key_id = a\n# x\naws_secret_access_key=b c\n[x]\naws_session_token=t\n")
 
 
 def of_options():
@@ -119,6 +120,19 @@ def of_options():
              b"--before", b"x", b"y", b"--after", b"z", b"--shift", b"1=-5s", b"-qv", b"--level=3", b"--"]
     for k in range(9, 16):
         yield bytes([k]) + b"\n".join(words)
+
+
+def of_arguments():
+    filters = [b"GET,PUT", b"http://h*", b"c", b"5s", b"2026-11-21T05:41:40Z"]
+    cuts = [b"250ms", b"2s", b"single", b"true", b"50ms"]
+    for command, values in (
+            (0, [b"throughput:5%,objects:5,p50:9%", b"7%", b"<zq>", b"x y", *filters, *cuts]),
+            (0, [b"ttfb:1%,errors:0.5,p90:99.9%,p99:10%"]),
+            (1, [b"3=-1.5s", b"19"]), (1, [b"1=9223372036854775807ns"]), (1, [b"2=-20000h"]),
+            (2, [b"<zq>&", b"true", b"true", *filters, *cuts]), (2, [b"<zq>&"]),
+            (3, [b"1", *filters]),
+            (4, [b"2s", b"50%", b"true", *filters])):
+        yield bytes([command]) + b"\n".join(bytes([i]) + value for i, value in enumerate(values))
 
 
 def of_text():

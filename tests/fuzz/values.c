@@ -1,11 +1,12 @@
 /* Values as people write them: what is taken is in range and survives being written and read again.
  *
  * Input: a text. It is tried as a size, a duration, a rate, a percentage, a number, a time, a list
- * of hosts and, cut at its first newline, as a pattern and a name. */
+ * of hosts, a file of credentials and, cut at its first newline, as a pattern and a name. */
 #include "tests/fuzz/fuzz.h"
 
 #include "dataset.h"
 #include "hosts.h"
+#include "profile.h"
 #include "rfc3339.h"
 #include "units.h"
 
@@ -14,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
 
 static void check_message(bool ok, const struct err *e)
 {
@@ -46,8 +50,8 @@ static void check_duration(const char *text)
     check_message(ok, &e);
     check_message(signed_ok, &signed_e);
     assert(!ok || (ns >= 0 && signed_ok && signed_ns == ns));
-    if (!signed_ok)
-        return;
+    if (!signed_ok || llabs(signed_ns) > INT64_MAX - NS_PER_S)
+        return; /* rounds to a second more, which is too much */
     assert(units_parse_duration(units_duration(signed_ns).s, true, &again, &e));
     assert(fabs((double)again - (double)signed_ns) <= 0.01 * fabs((double)signed_ns));
 }
@@ -116,6 +120,33 @@ static void check_hosts(const char *list)
     free(joined);
 }
 
+/* A credential is a part of a line, without blanks around it. */
+static void check_credential(char *s)
+{
+    size_t n = s != NULL ? strlen(s) : 0;
+
+    if (n > 0)
+        assert(strchr(" \t\r\n", s[0]) == NULL && strchr(" \t\r\n", s[n - 1]) == NULL &&
+               strchr(s, '\n') == NULL);
+    free(s);
+}
+
+static void check_profile(const char *text, size_t n)
+{
+    struct fuzz_file file = fuzz_file(text, n);
+    struct profile p;
+    struct err e = {""};
+
+    setenv("AWS_SHARED_CREDENTIALS_FILE", file.path, 1);
+    bool found = profile_read(&p, "default", true, &e);
+    check_message(found, &e);
+    assert(found || (p.access_key == NULL && p.secret_key == NULL && p.session_token == NULL));
+    check_credential(p.access_key);
+    check_credential(p.secret_key);
+    check_credential(p.session_token);
+    close(file.fd);
+}
+
 static void check_pattern(const char *pattern, const char *name)
 {
     dataset_name_matches(pattern, name);
@@ -136,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     check_numbers(text);
     check_time(text, n_text);
     check_hosts(text);
+    check_profile(text, n_text);
     check_pattern(pattern, name);
     free(text);
     free(pattern);

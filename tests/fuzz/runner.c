@@ -1,0 +1,140 @@
+#include "tests/fuzz/runner.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where reports of sanitizers go, which would else be lost with standard error. */
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+static char folder[] = "/tmp/s3fuzz-XXXXXX";
+static int real_stderr, said; /* what the commands print goes to the file `said` */
+
+static void remove_folder(void)
+{
+    DIR *d = opendir(folder);
+
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        closedir(d);
+    rmdir(folder);
+}
+
+bool runner_init(void)
+{
+    if (said > 0)
+        return false;
+    assert(mkdtemp(folder) != NULL);
+    atexit(remove_folder);
+    /* Without gnuplot: charts are no part of this. */
+    setenv("PATH", folder, 1);
+    real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+    said = memfd_create("said", MFD_CLOEXEC);
+    assert(real_stderr >= 0 && said >= 0);
+    if (__sanitizer_set_report_fd != NULL)
+        __sanitizer_set_report_fd((void *)(intptr_t)real_stderr);
+    return true;
+}
+
+struct runner_path runner_path(const char *name)
+{
+    struct runner_path path;
+
+    snprintf(path.s, sizeof path.s, "%s/%s", folder, name);
+    return path;
+}
+
+void runner_write(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert(f != NULL && fwrite(data, 1, n, f) == n && fclose(f) == 0);
+}
+
+size_t runner_n_said(void)
+{
+    off_t n = lseek(said, 0, SEEK_END);
+
+    assert(n >= 0);
+    return (size_t)n;
+}
+
+static void check_message(enum exit_code status)
+{
+    char text[4096];
+    ssize_t n = pread(said, text, sizeof text - 1, 0);
+
+    assert(n > 6 && strncmp(text, "fuzz: ", 6) == 0);
+    text[n] = '\0';
+    char *end = strchr(text, '\n');
+    assert(end != NULL);
+    if (status == EXIT_USAGE)
+        assert(strncmp(end, "\nTry 'fuzz ", 11) == 0 && (end = strchr(end + 1, '\n')) != NULL);
+    assert(end == text + n - 1);
+}
+
+enum exit_code runner_run(const struct cli_command *command, const char *const *words)
+{
+    char *argv[64] = {"command"};
+    int argc = 1;
+    struct cli_args args = {0};
+    struct err e = {""};
+    void *options = calloc(1, command->options_size);
+    enum exit_code status = EXIT_USAGE;
+
+    assert(options != NULL);
+    if (command->defaults != NULL)
+        memcpy(options, command->defaults, command->options_size);
+    for (; *words != NULL; words++)
+        argv[argc++] = (char *)*words;
+    assert(ftruncate(said, 0) == 0 && lseek(said, 0, SEEK_SET) == 0);
+    fflush(stderr);
+    dup2(said, STDERR_FILENO);
+    bool parsed = cli_parse(command, argc, argv, &args, options, &e);
+    args.program = "fuzz";
+    args.command = command;
+    status = parsed ? (enum exit_code)command->run(&args, options)
+                    : (enum exit_code)cli_wrong_usage(&args, "%s", e.msg);
+    fflush(stderr);
+    dup2(real_stderr, STDERR_FILENO);
+    cli_args_free(&args);
+    free(options);
+    if (status == EXIT_USAGE || (status == EXIT_FAILED && runner_n_said() > 0))
+        check_message(status);
+    return status;
+}
+
+void runner_check_written(const char *path, bool expected)
+{
+    assert((access(path, F_OK) == 0) == expected);
+    if (expected)
+        unlink(path);
+}
+
+json_t *runner_read_json(const char *path)
+{
+    json_error_t error;
+    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
+    assert(document != NULL);
+    return document;
+}
+
+void runner_check_no_markup(const char *path)
+{
+    size_t n = 0;
+    char *text = NULL;
+    FILE *f = fopen(path, "rb");
+
+    assert(f != NULL && getdelim(&text, &n, '\0', f) > 0);
+    assert(feof(f) && strstr(text, RUNNER_MARKUP) == NULL);
+    free(text);
+    fclose(f);
+}
