@@ -207,10 +207,9 @@ static uint32_t thread_index(struct loader *l, uint32_t number)
  * as memory for rows that never come is what costs. */
 static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, size_t n)
 {
-    double share = (double)info->n_done_bytes / (double)info->n_file_bytes;
-
     if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
         return n_earlier + n + n / 4;
+    double share = (double)info->n_done_bytes / (double)info->n_file_bytes;
     return n_earlier + (size_t)(.95 * (double)n / share);
 }
 

@@ -229,7 +229,7 @@ static bool choose_parts(struct dataset_unit *u, const struct record *rows, size
     return true;
 }
 
-/* Column by column, which is faster than row by row. */
+/* From records to columns. */
 static void fill_columns(struct table_rows *to, const struct dataset_unit_part *part,
                          const struct record *rows, const uint32_t *group)
 {
