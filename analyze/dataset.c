@@ -296,7 +296,8 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         in->first_start_ns = u->first_start_ns;
     if (u->last_end_ns > in->last_end_ns)
         in->last_end_ns = u->last_end_ns;
-    if (!resolve_ops(l, u, e) || !resolve_places(l, u, e) || !resolve_errors(l, u, e))
+    if (!dataset_unit_finish(u, e) || !resolve_ops(l, u, e) || !resolve_places(l, u, e) ||
+        !resolve_errors(l, u, e))
         return false;
     for (size_t op = 0; op < u->n_parts; op++)
         if (!commit_part(l, u, op, e))

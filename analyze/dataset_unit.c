@@ -56,7 +56,7 @@ void dataset_unit_clear(struct dataset_unit *u)
     for (size_t i = 0; i < u->n_parts; i++) {
         table_clear(&u->parts[i].rows);
         u->parts[i].span = no_span;
-        u->parts[i].n_chosen = 0;
+        u->parts[i].next.n = 0;
     }
     u->first_start_ns = INT64_MAX;
     u->last_end_ns = INT64_MIN;
@@ -101,7 +101,7 @@ static bool add_part(struct dataset_unit *u, struct err *e)
         return no_memory(e);
     u->parts = grown;
     u->parts[u->n_parts].span = no_span;
-    u->parts[u->n_parts].n_chosen = 0;
+    u->parts[u->n_parts].next.n = 0;
     if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
         return no_memory(e);
     u->n_parts++;
@@ -206,15 +206,46 @@ static inline int64_t max_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Says of each row which group it has, and gives those that the filters keep to their parts. */
-static bool choose_parts(struct dataset_unit *u, const struct record *rows, size_t n,
-                         uint32_t group[TABLE_BLOCK_ROWS], struct err *e)
+static bool flush(struct dataset_unit_part *part, struct err *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct record *r = &rows[i];
+    bool ok = part->next.n == 0 || table_add(&part->rows, &part->next) || no_memory(e);
+
+    part->next.n = 0;
+    return ok;
+}
+
+/* From a record to columns. */
+static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, uint32_t group,
+                        const struct record *r, struct err *e)
+{
+    struct table_rows *to = &part->next;
+    uint32_t error = r->error.n ? error_of(u, r) : 0;
+
+    if (error == INTERN_NONE)
+        return no_memory(e);
+    size_t i = to->n++;
+    to->start[i] = r->start_ns;
+    to->dur[i] = r->end_ns - r->start_ns;
+    to->bytes[i] = r->bytes;
+    to->ttfb[i] = record_ttfb_ns(r);
+    to->objects[i] = r->n_objects;
+    to->late[i] = r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME : r->start_ns - r->intended_ns;
+    to->object[i] = object_of(r->file);
+    to->thread[i] = r->thread;
+    to->place[i] = group;
+    to->error[i] = (uint16_t)error;
+    return to->n < TABLE_BLOCK_ROWS || flush(part, e);
+}
+
+bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
+{
+    for (const struct record *r = rows; r < rows + n; r++) {
         const struct dataset_unit_recent *g = group_of(u, r, e);
         if (!g)
             return false;
+        u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
+        u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
+        u->top_thread = max_of(u->top_thread, r->thread);
         struct dataset_unit_choice choice = u->choices[g->group];
         if (!choice.in_span)
             continue;
@@ -222,80 +253,16 @@ static bool choose_parts(struct dataset_unit *u, const struct record *rows, size
         part->span.start_ns = min_of(part->span.start_ns, r->start_ns);
         part->span.end_ns = max_of(part->span.end_ns, r->end_ns);
         part->span.n++;
-        group[i] = g->group;
-        part->chosen[part->n_chosen] = (uint8_t)i;
-        part->n_chosen += choice.keep;
+        if (choice.keep && !add_to_part(u, part, g->group, r, e))
+            return false;
     }
     return true;
 }
 
-/* From records to columns. */
-static void fill_columns(struct table_rows *to, const struct dataset_unit_part *part,
-                         const struct record *rows, const uint32_t *group)
+bool dataset_unit_finish(struct dataset_unit *u, struct err *e)
 {
-    const uint8_t *chosen = part->chosen;
-    size_t n = to->n = part->n_chosen;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct record *r = &rows[chosen[i]];
-        to->start[i] = r->start_ns;
-        to->dur[i] = r->end_ns - r->start_ns;
-        to->bytes[i] = r->bytes;
-        to->objects[i] = r->n_objects;
-        to->thread[i] = r->thread;
-        to->place[i] = group[chosen[i]];
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct record *r = &rows[chosen[i]];
-        to->ttfb[i] = record_ttfb_ns(r);
-        to->late[i] =
-            r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME : r->start_ns - r->intended_ns;
-    }
-    for (size_t i = 0; i < n; i++)
-        to->object[i] = object_of(rows[chosen[i]].file);
-}
-
-static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part,
-                        const struct record *rows, const uint32_t *group, struct err *e)
-{
-    struct table_rows columns;
-
-    fill_columns(&columns, part, rows, group);
-    for (size_t i = 0; i < columns.n; i++) {
-        const struct record *r = &rows[part->chosen[i]];
-        uint32_t error = r->error.n ? error_of(u, r) : 0;
-        if (error == INTERN_NONE)
-            return no_memory(e);
-        columns.error[i] = (uint16_t)error;
-    }
-    part->n_chosen = 0;
-    return table_add(&part->rows, &columns) || no_memory(e);
-}
-
-/* At most TABLE_BLOCK_ROWS. */
-static bool add_rows(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
-{
-    uint32_t group[TABLE_BLOCK_ROWS];
-
-    for (const struct record *r = rows; r < rows + n; r++) {
-        u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
-        u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
-        u->top_thread = max_of(u->top_thread, r->thread);
-    }
-    if (!choose_parts(u, rows, n, group, e))
-        return false;
-    for (size_t p = 0; p < u->n_parts; p++)
-        if (u->parts[p].n_chosen > 0 && !add_to_part(u, &u->parts[p], rows, group, e))
+    for (size_t i = 0; i < u->n_parts; i++)
+        if (!flush(&u->parts[i], e))
             return false;
-    return true;
-}
-
-bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
-{
-    for (size_t at = 0; at < n; at += TABLE_BLOCK_ROWS) {
-        size_t left = n - at;
-        if (!add_rows(u, rows + at, left < TABLE_BLOCK_ROWS ? left : TABLE_BLOCK_ROWS, e))
-            return false;
-    }
     return true;
 }

@@ -27,10 +27,8 @@ struct dataset_unit_choice {
 /* Rows of one operation type. Threads are the numbers in the file, places the unit's groups. */
 struct dataset_unit_part {
     struct table rows;
-    struct op_span span; /* of all that pass the host and client filters, not only of `rows` */
-    /* Rows of a batch that go into this table. */
-    uint8_t chosen[TABLE_BLOCK_ROWS];
-    size_t n_chosen;
+    struct op_span span;    /* of all that pass the host and client filters, not only of `rows` */
+    struct table_rows next; /* on their way into `rows` */
 };
 
 #define DATASET_UNIT_RECENT_LOG 14
@@ -62,6 +60,9 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
 void dataset_unit_free(struct dataset_unit *u);
 
 bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e);
+
+/* All that was added is in the tables. False: out of memory. */
+bool dataset_unit_finish(struct dataset_unit *u, struct err *e);
 
 /* Forgets the rows. */
 void dataset_unit_clear(struct dataset_unit *u);

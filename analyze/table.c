@@ -292,21 +292,40 @@ static bool stays_same(const struct table *t, uint32_t *same, const uint32_t *v,
     return differs == 0;
 }
 
+/* Writes numbers as they stand in a column; of a wide one what fits. False: none is wide. Most
+ * blocks have neither wide nor missing values, or nothing but missing ones: a loop without a choice
+ * sees that first. */
+static bool pack(uint32_t *to, const int64_t *v, size_t n)
+{
+    uint64_t beyond = 0;
+    bool any_wide = false;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = (uint64_t)v[i];
+        beyond |= value | (value + ((UINT64_C(1) << 32) - PACKED_WIDE_BASE));
+        to[i] = (uint32_t)value;
+    }
+    for (size_t i = 0; beyond >> 32 && i < n; i++) {
+        bool none = v[i] == RECORD_NO_TIME;
+        to[i] = none ? PACKED_NONE : (uint32_t)v[i];
+        any_wide |= !none && (uint64_t)v[i] >= PACKED_WIDE_BASE;
+    }
+    return any_wide;
+}
+
 static bool add_packed(struct table *t, struct packed *c, const int64_t *v, size_t n)
 {
     uint32_t raw[TABLE_BLOCK_ROWS];
-    bool any_wide = false, ok = true;
+    bool any_wide, ok = true;
 
-    for (size_t i = 0; i < n; i++) {
-        bool none = v[i] == RECORD_NO_TIME, wide = (uint64_t)v[i] >= PACKED_WIDE_BASE;
-        raw[i] = none ? PACKED_NONE : (uint32_t)v[i];
-        any_wide |= wide && !none;
+    if (!c->v) {
+        any_wide = pack(raw, v, n);
+        if (!any_wide && stays_same(t, &c->same, raw, n))
+            return true;
+        if (!spread(t, c, t->n))
+            return false;
     }
-    if (!c->v && !any_wide && stays_same(t, &c->same, raw, n))
-        return true;
-    if (!c->v && !spread(t, c, t->n))
-        return false;
-    memcpy(c->v + t->n, raw, n * sizeof *raw);
+    any_wide = pack(c->v + t->n, v, n);
     for (size_t i = 0; ok && any_wide && i < n; i++)
         if ((uint64_t)v[i] >= PACKED_WIDE_BASE && v[i] != RECORD_NO_TIME)
             ok = put_wide(c, t->n + i, v[i]);
