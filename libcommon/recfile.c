@@ -74,12 +74,8 @@ static void unit_fini(struct reader *r, struct unit *u)
 /* Begins a unit anew, as the head if all before it is committed. */
 static bool unit_begin(struct reader *r, struct unit *u, bool head)
 {
-    struct unit fresh = {.index = u->index,
-                         .start = u->start,
-                         .end = u->end,
-                         .text_bound = u->text_bound,
-                         .is_last = u->is_last,
-                         .head = head};
+    struct unit fresh = {
+        .index = u->index, .start = u->start, .end = u->end, .is_last = u->is_last, .head = head};
 
     unit_fini(r, u);
     pthread_mutex_lock(&r->lock);
@@ -287,9 +283,8 @@ static struct unit *take_unit(struct reader *r)
     if (u) {
         u->index = r->n_units++;
         u->start = r->next_start;
-        u->end = r->n_threads == 1
-                     ? UINT64_MAX
-                     : zsource_range_end(&r->source, u->start, UNIT_MIN_BYTES, &u->text_bound);
+        u->end = r->n_threads == 1 ? UINT64_MAX
+                                   : zsource_range_end(&r->source, u->start, UNIT_MIN_BYTES);
         u->is_last = r->no_more = r->n_threads == 1 || u->end >= r->source.size;
         u->head = u->index == r->turn;
         r->next_start = u->end;

@@ -35,7 +35,6 @@ struct unit {
     uint64_t index;
     uint64_t start, end; /* bytes of the file */
     uint64_t position;   /* read so far */
-    uint64_t text_bound; /* of each of its frames; 0: not known */
     bool is_last;
     bool head;    /* its predecessors are committed, and so is the seam */
     bool done;    /* read as far as it goes; waits for its turn */

@@ -392,11 +392,9 @@ bool recunit_run(struct worker *w)
     }
     w->misread = false;
     begin_frame(w);
-    /* What zstd takes of a damaged frame depends on the room it has, so salvage holds none. */
-    bool salvage = r->options->salvage;
-    chunks_begin(&w->chunks, &r->source, u->start, u->end, salvage,
-                 r->source.compressed && unit_bytes(r, u) >= beside_from,
-                 salvage ? 0 : u->text_bound);
+    bool beside = r->source.compressed && unit_bytes(r, u) >= beside_from;
+    if (!chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage, beside))
+        return recunit_fail(u, "out of memory");
     while (go_on && !end) {
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);

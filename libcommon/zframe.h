@@ -1,0 +1,44 @@
+/* Where a zstd frame begins and how long its header is (RFC 8878, 3.1). */
+#ifndef S3_ZFRAME_H
+#define S3_ZFRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZFRAME_MAGIC                UINT32_C(0xFD2FB528)
+#define ZFRAME_SKIPPABLE_MAGIC      UINT32_C(0x184D2A50)
+#define ZFRAME_SKIPPABLE_MAGIC_MASK UINT32_C(0xFFFFFFF0)
+
+/* Bits of the byte behind the magic number. */
+#define ZFRAME_CHECKSUM_FLAG       0x04
+#define ZFRAME_DICTIONARY_FLAGS    0x03
+#define ZFRAME_SINGLE_SEGMENT_FLAG 0x20
+
+static inline bool zframe_is_skippable(uint32_t magic)
+{
+    return (magic & ZFRAME_SKIPPABLE_MAGIC_MASK) == ZFRAME_SKIPPABLE_MAGIC;
+}
+
+/* Whether a frame of either kind may begin with this. */
+static inline bool zframe_is_magic(uint32_t magic)
+{
+    return magic == ZFRAME_MAGIC || zframe_is_skippable(magic);
+}
+
+/* Bytes of a header behind the magic number, by its first byte (3.1.1.1). */
+static inline size_t zframe_header_size(unsigned char descriptor)
+{
+    static const unsigned char dictionary_bytes[4] = {0, 1, 2, 4}, content_bytes[4] = {0, 2, 4, 8};
+    bool single_segment = descriptor & ZFRAME_SINGLE_SEGMENT_FLAG;
+    size_t n =
+        1 + dictionary_bytes[descriptor & ZFRAME_DICTIONARY_FLAGS] + content_bytes[descriptor >> 6];
+
+    if (!single_segment)
+        n++; /* window descriptor */
+    else if (descriptor >> 6 == 0)
+        n++; /* one byte of content size */
+    return n;
+}
+
+#endif

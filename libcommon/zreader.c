@@ -1,0 +1,523 @@
+#include "zreader.h"
+
+#include "hugemem.h"
+#include "le.h"
+#include "recfile.h"
+#include "rowindex.h"
+#include "zframe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* For the functions that decompress a block to where the caller says ("buffer-less streaming"). */
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* Holds the largest compressed block with its header, and the next one's. */
+#define INPUT_BYTES (256u << 10)
+/* What decompressing one block may write to. */
+#define BLOCK_BYTES (ZSTD_BLOCKSIZE_MAX + ROWINDEX_PADDING)
+
+/* Room in front, the ring, and padding. */
+struct ring {
+    struct ring *older; /* smaller ones, whose text is still in use */
+    char *mem;
+    size_t n_bytes;
+};
+
+struct zreader {
+    const struct zsource *source;
+    ZSTD_DCtx *zstd;
+    unsigned char *input;
+    size_t in_pos, in_size; /* input[in_pos..in_size) is not used yet */
+    uint64_t next;          /* file offset of the byte that follows input */
+    uint64_t end;
+    uint64_t limit; /* nothing is read beyond: `end`, or where the current frame must end */
+    bool careful;
+    uint64_t frame_start;
+    uint64_t header_at; /* of the header that zstd gets: may be behind frame_start */
+    uint64_t to_skip;   /* of a skippable frame */
+    bool in_frame, has_checksum, at_eof, resync;
+    uint64_t n_told, n_text; /* of the frame: as its header says, and what came out so far */
+    int read_errno;
+    uint64_t n_frames, n_skippable;
+
+    size_t piece_bytes, front_bytes, keep_bytes;
+    struct ring *ring;
+    bool given;       /* some text of this range was handed out */
+    size_t begin, at; /* in the ring: text that is not handed out yet lies in [begin, at) */
+    /* What follows that text. With MORE the ring turns: the text goes on at its beginning. */
+    struct zresult last;
+    bool stopped; /* `last` is set */
+};
+
+struct zreader *zreader_new(size_t piece_bytes, size_t front_bytes, struct err *e)
+{
+    struct zreader *r = calloc(1, sizeof *r);
+
+    if (r) {
+        r->piece_bytes = piece_bytes;
+        r->front_bytes = front_bytes;
+        r->zstd = ZSTD_createDCtx();
+        r->input = malloc(INPUT_BYTES);
+    }
+    if (!r || !r->zstd || !r->input) {
+        zreader_free(r);
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    return r;
+}
+
+static void free_rings(struct ring *ring)
+{
+    while (ring) {
+        struct ring *older = ring->older;
+        free(ring->mem);
+        free(ring);
+        ring = older;
+    }
+}
+
+void zreader_free(struct zreader *r)
+{
+    if (!r)
+        return;
+    ZSTD_freeDCtx(r->zstd);
+    free(r->input);
+    free_rings(r->ring);
+    free(r);
+}
+
+uint64_t zreader_n_frames(const struct zreader *r)
+{
+    return r->n_frames;
+}
+uint64_t zreader_n_skippable(const struct zreader *r)
+{
+    return r->n_skippable;
+}
+
+/* ---- The ring ---- */
+
+static char *ring_text(const struct zreader *r)
+{
+    return r->ring->mem + r->front_bytes;
+}
+
+/* Makes the ring large enough for frames with such a window, while no text waits to be handed out.
+ * A block may be written where all is older than both what zstd looks back at and what must stay,
+ * though a turn can leave up to a block unused. False: out of memory. */
+static bool ring_for(struct zreader *r, uint64_t window)
+{
+    size_t stay = r->keep_bytes + r->piece_bytes + ROWINDEX_PADDING + BLOCK_BYTES;
+    size_t n_bytes = (window > stay ? (size_t)window : stay) + 2 * BLOCK_BYTES;
+
+    if (!r->given && r->ring && (r->ring->older || r->ring->n_bytes < n_bytes)) {
+        free_rings(r->ring);
+        r->ring = NULL;
+    }
+    if (r->ring && r->ring->n_bytes >= n_bytes)
+        return true;
+    if (r->ring && n_bytes < 2 * r->ring->n_bytes) /* all of them are not much more than the last */
+        n_bytes = 2 * r->ring->n_bytes;
+    struct ring *ring = malloc(sizeof *ring);
+    char *mem = hugemem_alloc(r->front_bytes + n_bytes + ROWINDEX_PADDING);
+    if (!ring || !mem) {
+        free(ring);
+        free(mem);
+        return false;
+    }
+    *ring = (struct ring){r->ring, mem, n_bytes};
+    r->ring = ring;
+    r->begin = r->at = 0;
+    return true;
+}
+
+/* Whether a block can go to `at`. */
+static bool has_room(const struct zreader *r)
+{
+    return r->at + BLOCK_BYTES <= r->ring->n_bytes;
+}
+
+bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
+                   size_t keep_bytes, bool careful)
+{
+    r->source = s;
+    r->next = start;
+    r->end = s->seekable && end > s->size ? s->size : end;
+    r->limit = r->end;
+    r->careful = careful && s->seekable;
+    r->in_pos = r->in_size = 0;
+    r->in_frame = r->at_eof = r->resync = r->stopped = false;
+    r->frame_start = start;
+    r->to_skip = 0;
+    r->read_errno = 0;
+    r->n_frames = r->n_skippable = 0;
+    r->keep_bytes = keep_bytes;
+    r->begin = r->at = 0;
+    r->given = false;
+    if (!s->seekable) {
+        memcpy(r->input, s->first, s->n_first);
+        r->in_size = s->n_first;
+        r->next = s->n_first;
+    }
+    return ring_for(r, 0);
+}
+
+/* Ends the text that was decompressed so far with an event. */
+static void stop(struct zreader *r, enum zevent event)
+{
+    r->last.event = event;
+    r->stopped = true;
+    memset(ring_text(r) + r->at, 0, ROWINDEX_PADDING);
+}
+
+/* ---- Input ---- */
+
+static size_t available(const struct zreader *r)
+{
+    return r->in_size - r->in_pos;
+}
+static uint64_t position(const struct zreader *r)
+{
+    return r->next - available(r);
+}
+
+/* Makes at least n bytes available, or all there are. */
+static void need(struct zreader *r, size_t n)
+{
+    if (available(r) >= n || r->at_eof)
+        return;
+    memmove(r->input, r->input + r->in_pos, available(r));
+    r->in_size -= r->in_pos;
+    r->in_pos = 0;
+    while (r->in_size < n && !r->at_eof) {
+        size_t room = INPUT_BYTES - r->in_size;
+        ssize_t got;
+        if (room > r->limit - r->next)
+            room = (size_t)(r->limit - r->next);
+        got = zsource_read(r->source, r->input + r->in_size, room, r->next);
+        if (got < 0)
+            r->read_errno = errno;
+        if (got <= 0) {
+            r->at_eof = true;
+            break;
+        }
+        r->in_size += (size_t)got;
+        r->next += (uint64_t)got;
+    }
+}
+
+/* Reads no further than `limit` from here on; what was read beyond is read again later. */
+static void set_limit(struct zreader *r, uint64_t limit)
+{
+    r->limit = limit;
+    r->at_eof = false;
+    if (r->next > limit) {
+        r->in_size -= (size_t)(r->next - limit);
+        r->next = limit;
+    }
+}
+
+/* ---- Frames ---- */
+
+/* Where the current frame must end: a damaged length must not swallow the frames behind. */
+static uint64_t end_of_frame(const struct zreader *r)
+{
+    uint64_t end = zsource_frame_end(r->source, r->frame_start);
+
+    return end < r->end ? end : r->end;
+}
+
+/* Goes to the next frame after damage. */
+static void to_next_frame(struct zreader *r)
+{
+    r->resync = false;
+    if (r->careful) {
+        bool known = r->limit > r->frame_start && r->limit < r->source->size;
+        r->next = known ? r->limit : r->frame_start + 1;
+        r->in_pos = r->in_size = 0;
+        set_limit(r, r->end);
+    } else if (position(r) == r->header_at && available(r)) {
+        r->in_pos++;
+    }
+    for (;;) {
+        need(r, 4);
+        if (available(r) < 4) {
+            r->in_pos = r->in_size;
+            return;
+        }
+        for (; available(r) >= 4; r->in_pos++)
+            if (zframe_is_magic((uint32_t)le_load(r->input + r->in_pos, 4)))
+                return;
+    }
+}
+
+static void fail(struct zreader *r, const char *why)
+{
+    snprintf(r->last.why, sizeof r->last.why, "%s", why);
+    stop(r, ZEVENT_FAILED);
+}
+
+static void fail_reading(struct zreader *r)
+{
+    snprintf(r->last.why, sizeof r->last.why, "cannot read: %s", strerror(r->read_errno));
+    stop(r, ZEVENT_FAILED);
+}
+
+static void damage(struct zreader *r, const char *what)
+{
+    snprintf(r->last.why, sizeof r->last.why, "damaged zstd frame (at byte %llu): %s",
+             (unsigned long long)r->frame_start, what);
+    stop(r, ZEVENT_DAMAGE);
+    r->in_frame = false;
+    r->resync = true;
+}
+
+/* The input, or the room that the frame has, ends inside a frame. */
+static void cut(struct zreader *r)
+{
+    if (r->read_errno) {
+        fail_reading(r);
+        return;
+    }
+    r->in_pos = r->in_size;
+    r->in_frame = false;
+    if (r->source->seekable && r->limit < r->source->size) {
+        /* As where zstd reads on behind it: how far it may read depends on the threads. */
+        damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
+        return;
+    }
+    snprintf(r->last.why, sizeof r->last.why,
+             "the file ends inside the zstd frame that begins at byte %llu: it was cut off",
+             (unsigned long long)r->frame_start);
+    stop(r, ZEVENT_CUT);
+}
+
+/* The window descriptor (RFC 8878, 3.1.1.1.2) for n bytes, and for a block of any size. */
+static unsigned char window_for(uint64_t n)
+{
+    unsigned log = 17, eighths = 0;
+
+    while (log <= RECFILE_MAX_WINDOW_LOG && (uint64_t)(8 + eighths) << (log - 3) < n)
+        if (++eighths == 8) {
+            eighths = 0;
+            log++;
+        }
+    return (unsigned char)((log - 10) << 3 | eighths);
+}
+
+/* Makes zstd look for no checksum and rely on no size: it would throw away the last block where
+ * either is wrong.
+ * The header of n bytes at the current position may become shorter. */
+static void rewrite_header(struct zreader *r, size_t n)
+{
+    unsigned char *h = r->input + r->in_pos, descriptor = h[4];
+
+    r->n_text = 0;
+    r->n_told = ZSTD_getFrameContentSize(h, n);
+    r->has_checksum = descriptor & ZFRAME_CHECKSUM_FLAG;
+    h[4] &= (unsigned char)~ZFRAME_CHECKSUM_FLAG;
+    if (r->n_told >= ZSTD_CONTENTSIZE_ERROR) /* not told, or a header that zstd will not take */
+        return;
+    bool single_segment = descriptor & ZFRAME_SINGLE_SEGMENT_FLAG;
+    unsigned char window = single_segment ? window_for(r->n_told) : h[5];
+    unsigned char flags = descriptor & ZFRAME_DICTIONARY_FLAGS;
+    size_t n_new = 4 + zframe_header_size(flags);
+    unsigned char *new_header = h + n - n_new;
+    memmove(new_header + 6, h + (single_segment ? 5 : 6), n_new - 6);
+    memmove(new_header, h, 4);
+    new_header[4] = flags;
+    new_header[5] = window;
+    r->in_pos += n - n_new;
+}
+
+/* Begins to read the frame whose header of n bytes is at the current position. */
+static void begin_frame(struct zreader *r, size_t n)
+{
+    ZSTD_frameHeader header;
+
+    rewrite_header(r, n);
+    r->header_at = position(r);
+    size_t missing = ZSTD_getFrameHeader(&header, r->input + r->in_pos, available(r));
+    if (missing)
+        damage(r, ZSTD_getErrorString(ZSTD_isError(missing) ? missing
+                                                            : ZSTD_error_corruption_detected));
+    else if (header.windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG)
+        damage(r, "its window is larger than 128 MiB");
+    else if (!ring_for(r, header.windowSize))
+        fail(r, "out of memory");
+    else
+        r->in_frame = !ZSTD_isError(ZSTD_decompressBegin(r->zstd));
+}
+
+/* Looks at what begins at the current position. */
+static void next_frame(struct zreader *r)
+{
+    if (r->resync)
+        to_next_frame(r);
+    need(r, 5);
+    if (r->read_errno) {
+        fail_reading(r);
+        return;
+    }
+    r->frame_start = r->header_at = position(r);
+    if (available(r) == 0) {
+        stop(r, ZEVENT_END);
+        return;
+    }
+    uint32_t magic = available(r) >= 4 ? (uint32_t)le_load(r->input + r->in_pos, 4) : 0;
+    if (zframe_is_skippable(magic)) {
+        need(r, 8);
+        if (available(r) < 8) {
+            cut(r);
+            return;
+        }
+        r->to_skip = 8 + (uint64_t)(uint32_t)le_load(r->input + r->in_pos + 4, 4);
+        if (r->careful)
+            set_limit(r, end_of_frame(r));
+        r->n_skippable++;
+        return;
+    }
+    if (magic != ZFRAME_MAGIC) {
+        snprintf(r->last.why, sizeof r->last.why, "no zstd frame at byte %llu",
+                 (unsigned long long)r->frame_start);
+        stop(r, ZEVENT_GARBAGE);
+        r->resync = true;
+        return;
+    }
+    if (r->careful)
+        set_limit(r, end_of_frame(r));
+    size_t n_header = available(r) < 5 ? 5 : 4 + zframe_header_size(r->input[r->in_pos + 4]);
+    need(r, n_header);
+    if (available(r) < n_header)
+        cut(r);
+    else
+        begin_frame(r, n_header);
+}
+
+/* All blocks of a frame are decompressed. */
+static void end_frame(struct zreader *r)
+{
+    if (r->has_checksum) {
+        need(r, 4);
+        if (available(r) < 4) {
+            cut(r);
+            return;
+        }
+        r->last.checksum = (uint32_t)le_load(r->input + r->in_pos, 4);
+        r->in_pos += 4;
+    }
+    if (r->n_told < ZSTD_CONTENTSIZE_ERROR && r->n_text != r->n_told) {
+        damage(r, "it does not hold as much as its header says");
+        return;
+    }
+    r->last.has_checksum = r->has_checksum;
+    stop(r, ZEVENT_FRAME_END);
+    r->in_frame = false;
+    r->n_frames++;
+    if (r->careful)
+        set_limit(r, r->end);
+}
+
+/* One step inside a frame: a header, or a block. */
+static void step_frame(struct zreader *r)
+{
+    size_t want = ZSTD_nextSrcSizeToDecompress(r->zstd);
+
+    if (want == 0) {
+        end_frame(r);
+        return;
+    }
+    if (!has_room(r)) {
+        stop(r, ZEVENT_MORE);
+        return;
+    }
+    need(r, want);
+    size_t n = available(r) < want ? available(r) : want;
+    size_t got = ZSTD_decompressContinue(r->zstd, ring_text(r) + r->at, r->ring->n_bytes - r->at,
+                                         r->input + r->in_pos, n);
+    if (!ZSTD_isError(got)) {
+        r->in_pos += n;
+        r->at += got;
+        r->n_text += got;
+    } else if (n < want) { /* of a block that is not compressed, it takes what there is */
+        cut(r);
+    } else {
+        damage(r, ZSTD_getErrorString(got));
+    }
+}
+
+static void skip(struct zreader *r)
+{
+    need(r, 1);
+    size_t n = available(r);
+    if (n == 0) {
+        r->to_skip = 0;
+        cut(r);
+        return;
+    }
+    if (n > r->to_skip)
+        n = (size_t)r->to_skip;
+    r->in_pos += n;
+    r->to_skip -= n;
+    if (r->to_skip == 0 && r->careful)
+        set_limit(r, r->end);
+}
+
+static void step_plain(struct zreader *r)
+{
+    if (!has_room(r)) {
+        stop(r, ZEVENT_MORE);
+        return;
+    }
+    need(r, 1);
+    size_t n = available(r) < ZSTD_BLOCKSIZE_MAX ? available(r) : ZSTD_BLOCKSIZE_MAX;
+    memcpy(ring_text(r) + r->at, r->input + r->in_pos, n);
+    r->in_pos += n;
+    r->at += n;
+    if (n == 0 && r->read_errno)
+        fail_reading(r);
+    else if (n == 0)
+        stop(r, ZEVENT_END);
+}
+
+static void step(struct zreader *r)
+{
+    if (!r->source->compressed)
+        step_plain(r);
+    else if (r->to_skip)
+        skip(r);
+    else if (r->in_frame)
+        step_frame(r);
+    else
+        next_frame(r);
+}
+
+void zreader_read(struct zreader *r, struct zresult *result)
+{
+    /* Behind a piece lies text, or padding: never what is being written meanwhile. */
+    while (!r->stopped && r->at - r->begin < r->piece_bytes + ROWINDEX_PADDING)
+        step(r);
+    size_t n = r->at - r->begin, begin = r->begin;
+    if (r->stopped && n <= r->piece_bytes) {
+        *result = r->last;
+        r->last = (struct zresult){0};
+        r->stopped = false;
+        r->at += ROWINDEX_PADDING;
+        if (result->event == ZEVENT_MORE || !has_room(r))
+            r->at = 0;
+        r->begin = r->at;
+    } else {
+        n = r->piece_bytes;
+        *result = (struct zresult){.event = ZEVENT_MORE};
+        r->begin += n;
+    }
+    r->given = true;
+    result->n = n;
+    result->text = ring_text(r) + begin;
+    result->position = r->next;
+}
