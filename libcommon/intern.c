@@ -17,28 +17,28 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Mixes 16 bytes into h. */
+static inline uint64_t mix(uint64_t h, uint64_t a, uint64_t b)
+{
+    return fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
+}
+
+/* The last up to 16 bytes are read as two words that may overlap. */
 uint64_t intern_hash(const void *bytes, size_t n)
 {
-    const unsigned char *p = bytes;
+    const unsigned char *p = bytes, *end = p + n;
     uint64_t h = K0 ^ n;
 
-    for (size_t left = n; left;) {
-        uint64_t a, b = 0;
-        if (left >= 16) {
-            a = le_load(p, 8);
-            b = le_load(p + 8, 8);
-            p += 16;
-            left -= 16;
-        } else if (left >= 8) {
-            a = le_load(p, 8);
-            b = le_load(p + left - 8, 8);
-            left = 0;
-        } else {
-            a = le_load(p, left);
-            left = 0;
-        }
-        h = fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
-    }
+    for (; end - p > 16; p += 16)
+        h = mix(h, le_load(p, 8), le_load(p + 8, 8));
+    if (n >= 16)
+        h = mix(h, le_load(end - 16, 8), le_load(end - 8, 8));
+    else if (n >= 8)
+        h = mix(h, le_load(p, 8), le_load(end - 8, 8));
+    else if (n >= 4)
+        h = mix(h, le_load(p, 4), le_load(end - 4, 4));
+    else if (n > 0)
+        h = mix(h, p[0], (uint64_t)p[n / 2] << 8 | end[-1]);
     return fold(h ^ K3, h ^ K1);
 }
 
