@@ -344,8 +344,8 @@ static void begin_frame(struct zreader *r, size_t n)
     r->header_at = position(r);
     size_t missing = ZSTD_getFrameHeader(&header, r->input + r->in_pos, available(r));
     if (missing)
-        damage(r, ZSTD_getErrorString(ZSTD_isError(missing) ? missing
-                                                            : ZSTD_error_corruption_detected));
+        damage(r, ZSTD_isError(missing) ? ZSTD_getErrorName(missing)
+                                        : ZSTD_getErrorString(ZSTD_error_corruption_detected));
     else if (header.windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG)
         damage(r, "its window is larger than 128 MiB");
     else if (!ring_for(r, header.windowSize))
@@ -447,7 +447,7 @@ static void step_frame(struct zreader *r)
     } else if (n < want) { /* of a block that is not compressed, it takes what there is */
         cut(r);
     } else {
-        damage(r, ZSTD_getErrorString(got));
+        damage(r, ZSTD_getErrorName(got));
     }
 }
 
