@@ -343,11 +343,12 @@ static void begin_frame(struct zreader *r, size_t n)
     rewrite_header(r, n);
     r->header_at = position(r);
     size_t missing = ZSTD_getFrameHeader(&header, r->input + r->in_pos, available(r));
-    if (missing)
+    if (ZSTD_getErrorCode(missing) == ZSTD_error_frameParameter_windowTooLarge ||
+        (missing == 0 && header.windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG))
+        damage(r, "its window is larger than 128 MiB");
+    else if (missing)
         damage(r, ZSTD_isError(missing) ? ZSTD_getErrorName(missing)
                                         : ZSTD_getErrorString(ZSTD_error_corruption_detected));
-    else if (header.windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG)
-        damage(r, "its window is larger than 128 MiB");
     else if (!ring_for(r, header.windowSize))
         fail(r, "out of memory");
     else

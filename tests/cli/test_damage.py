@@ -167,6 +167,18 @@ class Damage(ReportTest):
             for data in ''.join(broken).encode(), frames(''.join(broken).encode(), 1111, 2222, 3333):
                 self.assertIn(f'{self.path}:{n + 1}: ', self.read(data).err)
 
+    def test_the_message_says_what_is_wrong_with_a_frame(self):
+        whole = b''.join(self.pieces)
+        at = len(self.pieces[0])
+        reserved_bit, window, block = bytearray(whole), bytearray(whole), bytearray(whole)
+        reserved_bit[at + 4] |= 8
+        window[at + 4:at + 6] = b'\0\xff'
+        block[at + len(self.pieces[1]) // 2:at + len(self.pieces[1])] = b'\xff' * (
+            len(self.pieces[1]) - len(self.pieces[1]) // 2)
+        for data, why in (reserved_bit, 'Unsupported frame parameter'), (window, 'larger than 128 MiB'), (
+                block, 'corruption detected'):
+            self.assertRegex(self.read(bytes(data)).err, rf'damaged zstd frame \(at byte {at}\): .*{why}')
+
     def test_reports_say_what_was_dropped(self):
         data = ''.join(self.lines[:20] + ['bad\n'] + self.lines[20:]).encode()
         self.path.write_bytes(data)
