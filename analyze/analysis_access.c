@@ -11,6 +11,7 @@
 #define MAX_PART_BITS 10
 #define FIRST_OBJECTS 1024 /* the hash table has room for */
 #define FEW_OBJECTS   8192 /* whose hash table stays in the cache as a whole */
+#define KNOWN_BITS    14   /* of places for their hashes */
 #define PREFETCH      32   /* rows ahead */
 #define SLOTS_EACH    4    /* of the hash table, per object: few rows look at more than one */
 
@@ -44,6 +45,11 @@ static size_t slot_of(const struct object_table *o, uint64_t hash)
     while (o->slot[slot] != 0 && o->v[o->slot[slot] - 1].hash != hash)
         slot = (slot + 1) & o->mask;
     return slot;
+}
+
+static bool object_table_has(const struct object_table *o, uint64_t hash)
+{
+    return o->slot[slot_of(o, hash)] != 0;
 }
 
 static bool object_table_grow(struct object_table *o)
@@ -186,28 +192,164 @@ static void put_pairs(const struct object_table *o, uint64_t *pair)
         pair[i] = o->v[i].first | (uint64_t)o->v[i].last << 32;
 }
 
-/* Without partitions, as long as there are few objects. *done: there are few. */
-static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
-                     const struct table *t, const int64_t *edges, bool *done, struct err *e)
+/* The search for first and last rows of few objects. Most rows are neither: once an object is
+ * known, rows that start later are passed over, and looked at again from the end on for the last
+ * ones. */
+struct few {
+    struct object_table *o;
+    const struct dataset *d;
+    const struct scan *scan;
+    uint64_t *known;   /* hashes, each in one of two places; those without room are looked up */
+    bool *passed_over; /* by block: some of its rows */
+    size_t n_rows;     /* with an object */
+};
+
+/* The first of the two places of a hash. */
+static inline size_t known_place(uint64_t hash)
 {
-    size_t n_rows = 0;
-    *done = false;
-    for (size_t i = 0; i < t->n; i++) {
+    return (size_t)(spread(hash) >> (64 - KNOWN_BITS)) & ~(size_t)1;
+}
+
+/* No object's first row, as far as known, starts later. */
+static int64_t first_rows_limit(const struct few *f)
+{
+    int64_t limit_ns = INT64_MIN;
+    for (size_t k = 0; k < f->o->n; k++) {
+        int64_t start_ns = f->scan->t->start[f->o->v[k].first];
+        limit_ns = start_ns > limit_ns ? start_ns : limit_ns;
+    }
+    return limit_ns;
+}
+
+/* No object's last row, as far as known, starts earlier. */
+static int64_t last_rows_limit(const struct few *f)
+{
+    int64_t limit_ns = INT64_MAX;
+    for (size_t k = 0; k < f->o->n; k++) {
+        int64_t start_ns = f->scan->t->start[f->o->v[k].last];
+        limit_ns = start_ns < limit_ns ? start_ns : limit_ns;
+    }
+    return limit_ns;
+}
+
+/* Passes over rows from `from` on whose objects are known; returns the first of another one. */
+static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *edges)
+{
+    const struct table t = *f->scan->t;
+    const uint64_t *known = f->known;
+    size_t i = from, n_rows = 0;
+    for (; i < end; i++) {
+        if (bucket_of_row(&t, i, edges, 1) != 0)
+            continue;
+        uint64_t hash = t.object[i];
+        size_t place = known_place(hash);
+        /* One branch, not two: which of the places it is cannot be predicted. */
+        uint64_t one = known[place] ^ hash, other = known[place + 1] ^ hash;
+        if ((one < other ? one : other) != 0 && !object_table_has(f->o, hash))
+            break;
+        n_rows++;
+    }
+    f->n_rows += n_rows;
+    return i;
+}
+
+/* Looks for first rows in a block. Where all of it starts after the first rows (late), that is from
+ * the first new object on. */
+static bool find_first(struct few *f, size_t block, bool late, const int64_t *edges)
+{
+    const struct table *t = f->scan->t;
+    size_t i = block * BLOCKS_ROWS, end = blocks_end(&f->scan->blocks, block);
+    if (late)
+        i = pass_over(f, i, end, edges);
+    f->passed_over[block] = i > block * BLOCKS_ROWS;
+    for (; i < end; i++) {
         if (bucket_of_row(t, i, edges, 1) != 0)
             continue;
-        n_rows++;
-        if (!add_row(o, d, t, t->object[i], (uint32_t)i))
-            return err_set(e, "out of memory");
-        if (o->n > FEW_OBJECTS)
-            return true;
+        size_t n = f->o->n;
+        f->n_rows++;
+        if (!add_row(f->o, f->d, t, t->object[i], (uint32_t)i))
+            return false;
+        if (f->o->n > n) {
+            uint64_t *known = &f->known[known_place(t->object[i])];
+            known[known[0] != 0] = t->object[i];
+        }
     }
-    a->pair = malloc((o->n + 1) * sizeof *a->pair);
-    if (a->pair == NULL)
+    return true;
+}
+
+/* The rows that were passed over; none of their objects is new. */
+static bool find_last(struct few *f, const int64_t *edges)
+{
+    const struct table *t = f->scan->t;
+    int64_t limit_ns = INT64_MIN;
+    size_t n_rows = f->o->n;
+    for (size_t b = f->scan->blocks.n; b-- > 0;) {
+        if (!f->passed_over[b] || f->scan->blocks.v[b].max_end_ns < limit_ns)
+            continue;
+        for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&f->scan->blocks, b); i < end; i++)
+            if (bucket_of_row(t, i, edges, 1) == 0 &&
+                !add_row(f->o, f->d, t, t->object[i], (uint32_t)i))
+                return false;
+        n_rows += BLOCKS_ROWS;
+        if (n_rows >= f->o->n) {
+            n_rows = 0;
+            limit_ns = last_rows_limit(f);
+        }
+    }
+    return true;
+}
+
+/* The limits are looked up once for as many rows as there are objects. */
+static bool find_rows(struct few *f, const int64_t *edges)
+{
+    const struct scan *s = f->scan;
+    int64_t limit_ns = INT64_MAX;
+    size_t n_rows = 0;
+    for (size_t b = 0; b < s->blocks.n; b++) {
+        bool late = s->blocks.v[b].min_start_ns > limit_ns;
+        size_t n = f->o->n;
+        if (!find_first(f, b, late, edges))
+            return false;
+        if (f->o->n > FEW_OBJECTS)
+            return true;
+        if (late && f->o->n == n)
+            continue;
+        n_rows += BLOCKS_ROWS;
+        limit_ns = INT64_MAX;
+        if (n_rows >= f->o->n) {
+            n_rows = 0;
+            limit_ns = first_rows_limit(f);
+        }
+    }
+    return find_last(f, edges);
+}
+
+/* Without partitions, as long as there are few objects. *done: there are few. */
+static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
+                     const struct scan *scan, const int64_t *edges, bool *done, struct err *e)
+{
+    struct few f = {
+        .o = o,
+        .d = d,
+        .scan = scan,
+        .known = calloc((size_t)1 << KNOWN_BITS, sizeof *f.known),
+        .passed_over = calloc(scan->blocks.n + 1, sizeof *f.passed_over),
+    };
+    bool ok = f.known != NULL && f.passed_over != NULL && find_rows(&f, edges);
+    free(f.known);
+    free(f.passed_over);
+    *done = ok && o->n <= FEW_OBJECTS;
+    if (*done) {
+        a->pair = malloc((o->n + 1) * sizeof *a->pair);
+        ok = a->pair != NULL;
+    }
+    if (!ok)
         return err_set(e, "out of memory");
-    a->n[0] = o->n;
-    put_pairs(o, a->pair);
-    a->repeated[0] = a->n[0] < n_rows;
-    *done = true;
+    if (*done) {
+        a->n[0] = o->n;
+        put_pairs(o, a->pair);
+        a->repeated[0] = a->n[0] < f.n_rows;
+    }
     return true;
 }
 
@@ -249,7 +391,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
     return ok;
 }
 
-bool access_init(struct access *a, const struct dataset *d, const struct table *t,
+bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
                  const int64_t *edges, size_t n_buckets, struct err *e)
 {
     *a = (struct access){.n_buckets = n_buckets};
@@ -257,9 +399,9 @@ bool access_init(struct access *a, const struct dataset *d, const struct table *
     bool done = false;
     bool ok = object_table_grow(&o) || err_set(e, "out of memory");
     if (ok && n_buckets == 1)
-        ok = find_few(a, &o, d, t, edges, &done, e);
+        ok = find_few(a, &o, d, scan, edges, &done, e);
     if (ok && !done)
-        ok = find_in_partitions(a, &o, d, t, edges, e);
+        ok = find_in_partitions(a, &o, d, scan->t, edges, e);
     free(o.v);
     free(o.slot);
     return ok;

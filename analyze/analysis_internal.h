@@ -16,6 +16,7 @@
 
 #include "analysis.h"
 #include "attribution.h"
+#include "blocks.h"
 #include "group.h"
 #include "segment.h"
 
@@ -69,21 +70,6 @@ struct scan_thread {
     int64_t first_start_ns, last_end_ns;
 };
 
-/* Rows i * SCAN_BLOCK and following. Rows that lie at the edges of a range are found by looking at
- * the blocks first: recorded rows are about in order of time, so few blocks reach over an edge. */
-#define SCAN_BLOCK 1024
-struct scan_block {
-    int64_t min_start_ns, max_end_ns;
-    bool failed; /* some request of it failed */
-};
-
-/* What the successful requests of a block moved. */
-struct scan_amount {
-    int64_t bytes, n_objects;
-};
-
-#define SCAN_MAX_AMOUNTS 32 /* places by which amounts are told apart */
-
 /* Requests that start in [from_ns, last_ns] and end at end_ns or before. */
 struct scan_keep {
     int64_t from_ns, last_ns, end_ns;
@@ -97,10 +83,7 @@ struct scan {
     struct scan_part *parts;       /* by place */
     struct segment_thread *ranges; /* by thread index, over all requests */
     struct scan_thread *threads;   /* by thread index, over all requests */
-    struct scan_block *blocks;
-    size_t n_blocks;
-    struct scan_amount *amounts; /* block x place, or by block: all places together */
-    size_t n_amounts;            /* of each block: the number of places, or 1 */
+    struct blocks blocks;
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
     int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
@@ -115,12 +98,6 @@ void scan_fini(struct scan *s);
  * edges. False: out of memory; nothing has changed then. */
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
                const struct scan_keep *keep, struct err *e);
-
-static inline size_t scan_block_end(const struct scan *s, size_t block)
-{
-    size_t end = (block + 1) * SCAN_BLOCK;
-    return end < s->t->n ? end : s->t->n;
-}
 
 /* ---- analysis_set.c: one operation type, or all types together ---- */
 
@@ -199,17 +176,17 @@ struct rows_block {
 
 static inline size_t rows_n_blocks(const struct rows *r)
 {
-    return r->pair != NULL ? 1 : r->scan->n_blocks;
+    return r->pair != NULL ? 1 : r->scan->blocks.n;
 }
 
 static inline struct rows_block rows_block(const struct rows *r, size_t block)
 {
     if (r->pair != NULL)
         return (struct rows_block){0, r->n, true};
-    const struct scan_block *b = &r->scan->blocks[block];
+    const struct block *b = &r->scan->blocks.v[block];
     return (struct rows_block){
-        .from = block * SCAN_BLOCK,
-        .to = scan_block_end(r->scan, block),
+        .from = block * BLOCKS_ROWS,
+        .to = blocks_end(&r->scan->blocks, block),
         .all =
             !b->failed && b->min_start_ns >= r->range.start_ns && b->max_end_ns <= r->range.end_ns,
     };
@@ -266,9 +243,9 @@ struct access {
     bool repeated[ANALYSIS_N_SIZES];    /* some object is touched more than once */
 };
 
-/* Over all successful requests of t with a key and a size in a bucket. access_fini may be called in
- * any case. Memory: 12 bytes a row while it runs, 8 bytes an object then. */
-bool access_init(struct access *a, const struct dataset *d, const struct table *t,
+/* Over all successful requests of the scan's table with a key and a size in a bucket. access_fini
+ * may be called in any case. Memory: 12 bytes a row while it runs, 8 bytes an object then. */
+bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
                  const int64_t *edges, size_t n_buckets, struct err *e);
 void access_fini(struct access *a);
 

@@ -3,8 +3,8 @@
 #include "analysis_internal.h"
 
 #include "hist.h"
+#include "moments.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,93 +39,13 @@ size_t analysis_size_class(int64_t bytes)
     return c + (c + 1 < ANALYSIS_N_SIZES && bytes >= analysis_size_edges[c + 1]);
 }
 
-/* ---- Moments ---- */
-
-/* Sums of values and of their squares; the squares of values that have more than 32 bits in 192
- * bits. */
-struct sums {
-    int64_t n;
-    __int128 sum;
-    unsigned __int128 small_squares;
-    unsigned __int128 squares;
-    uint64_t squares_over;
-};
-
-static inline void sums_add(struct sums *s, int64_t v)
-{
-    s->n++;
-    s->sum += v;
-    if (__builtin_expect(v >= 0 && v <= UINT32_MAX, 1)) {
-        s->small_squares += (uint64_t)v * (uint64_t)v;
-        return;
-    }
-    uint64_t size = v < 0 ? -(uint64_t)v : (uint64_t)v;
-    unsigned __int128 square = (unsigned __int128)size * size;
-    s->squares += square;
-    s->squares_over += s->squares < square;
-}
-
-static void sums_merge(struct sums *to, const struct sums *from)
-{
-    to->n += from->n;
-    to->sum += from->sum;
-    to->small_squares += from->small_squares;
-    to->squares += from->squares;
-    to->squares_over += from->squares_over + (to->squares < from->squares);
-}
-
-static double sums_mean(const struct sums *s)
-{
-    return (double)s->sum / (double)s->n;
-}
-
-/* out[0..3] = a * b, little-endian limbs. */
-static void multiply(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b, uint64_t out[4])
-{
-    memset(out, 0, 4 * sizeof *out);
-    for (size_t i = 0; i < n_a; i++) {
-        uint64_t carry = 0;
-        for (size_t j = 0; i + j < 4; j++) {
-            unsigned __int128 x =
-                (unsigned __int128)a[i] * (j < n_b ? b[j] : 0) + out[i + j] + carry;
-            out[i + j] = (uint64_t)x;
-            carry = (uint64_t)(x >> 64);
-        }
-    }
-}
-
-/* Standard deviation (n - 1), NaN for one value: sqrt((n * squares - sum^2) / n / (n - 1)), the
- * difference in exact integers of 256 bits, as it may be many digits smaller than its terms. */
-static double sums_stddev(const struct sums *s)
-{
-    if (s->n < 2)
-        return NAN;
-    unsigned __int128 size = s->sum < 0 ? -(unsigned __int128)s->sum : (unsigned __int128)s->sum;
-    const uint64_t n[] = {(uint64_t)s->n};
-    const uint64_t sum[] = {(uint64_t)size, (uint64_t)(size >> 64)};
-    unsigned __int128 all = s->squares + s->small_squares;
-    const uint64_t squares[] = {(uint64_t)all, (uint64_t)(all >> 64),
-                                s->squares_over + (all < s->squares)};
-    uint64_t x[4], y[4];
-    multiply(squares, 3, n, 1, x);
-    multiply(sum, 2, sum, 2, y);
-    double difference = 0;
-    uint64_t borrow = 0;
-    for (int i = 0; i < 4; i++) {
-        unsigned __int128 d = (unsigned __int128)x[i] - y[i] - borrow;
-        borrow = (uint64_t)(d >> 64) & 1;
-        difference += ldexp((double)(uint64_t)d, 64 * i);
-    }
-    return sqrt(difference / (double)s->n / (double)(s->n - 1));
-}
-
 /* ---- Moments and quantiles ---- */
 
 #define MAX_PERCENTS 5
 
 /* Of the values of one part, or of all. */
 struct figures {
-    struct sums sums;
+    struct moments moments;
     int64_t min, max;
     int64_t q[MAX_PERCENTS];
 };
@@ -165,11 +85,11 @@ static void take_ranks(struct figures *f, const struct question *q, const int64_
     f->max = values[q->n_percents + 1];
 }
 
-static struct sums sums_of_all(const struct figures *parts, size_t n)
+static struct moments moments_of_all(const struct figures *parts, size_t n)
 {
-    struct sums all = {0};
+    struct moments all = {0};
     for (size_t p = 0; p < n; p++)
-        sums_merge(&all, &parts[p].sums);
+        moments_merge(&all, &parts[p].moments);
     return all;
 }
 
@@ -220,27 +140,28 @@ static inline size_t part_of_place(const struct question *q, size_t row)
 static void count_plain(struct counted *c, const struct question *q, const struct rows_block *block,
                         struct figures *by_part)
 {
-    /* Of a block: far below 64 bits. */
+    /* Additions to one part wait for each other: every second row goes elsewhere. */
     struct {
-        uint64_t n, sum, squares_low, squares_high;
-    } sums[COUNTED_MAX_PARTS] = {{0}};
-    const uint32_t *v = q->column->v;
+        uint64_t number_and_sum;
+        unsigned __int128 squares;
+    } sums[2][COUNTED_MAX_PARTS] = {{{0}}};
+    const struct ids place = q->rows->t->place; /* where no store can change it */
+    const uint32_t *of_place = q->parts->of_place, *column = q->column->v;
     for (size_t row = block->from; row < block->to; row++) {
-        if (v[row] == PACKED_NONE)
+        uint32_t v = column[row];
+        size_t p = of_place != NULL ? of_place[ids_get(&place, row)] : 0;
+        if (v == PACKED_NONE)
             continue;
-        size_t p = part_of_place(q, row);
-        uint64_t square = (uint64_t)v[row] * v[row];
-        sums[p].n++;
-        sums[p].sum += v[row];
-        sums[p].squares_low += (uint32_t)square;
-        sums[p].squares_high += square >> 32;
-        hist_picker_count32(&c->parts[p], v[row]);
+        sums[row % 2][p].number_and_sum += BLOCKS_ONE + v;
+        sums[row % 2][p].squares += (uint64_t)v * v;
+        hist_picker_count32(&c->parts[p], v);
     }
     for (size_t p = 0; p < q->parts->n; p++) {
-        struct sums *to = &by_part[p].sums;
-        to->n += (int64_t)sums[p].n;
-        to->sum += sums[p].sum;
-        to->small_squares += ((unsigned __int128)sums[p].squares_high << 32) + sums[p].squares_low;
+        struct moments *to = &by_part[p].moments;
+        uint64_t number_and_sum = sums[0][p].number_and_sum + sums[1][p].number_and_sum;
+        to->n += blocks_number(number_and_sum);
+        to->sum += blocks_sum(number_and_sum);
+        to->small_squares += sums[0][p].squares + sums[1][p].squares;
     }
 }
 
@@ -258,7 +179,7 @@ static void count_values(struct counted *c, const struct question *q, struct fig
             if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
                 continue;
             size_t p = part_of(q->parts, q->rows->t, row);
-            sums_add(&by_part[p].sums, v);
+            moments_add(&by_part[p].moments, v);
             hist_picker_count(&c->parts[p], v);
         }
     }
@@ -302,9 +223,9 @@ static bool aim(struct hist_picker *p, const struct question *q, const struct fi
                 bool *wanted)
 {
     size_t ranks[MAX_PERCENTS + 2];
-    if (f->sums.n == 0)
+    if (f->moments.n == 0)
         return hist_picker_aim(p, NULL, 0);
-    bool ok = hist_picker_aim(p, ranks, ranks_of(q, (size_t)f->sums.n, ranks));
+    bool ok = hist_picker_aim(p, ranks, ranks_of(q, (size_t)f->moments.n, ranks));
     if (ok)
         hist_picker_mark(p, wanted);
     return ok;
@@ -314,9 +235,9 @@ static void finish(struct hist_picker *p, const struct question *q, struct figur
 {
     size_t ranks[MAX_PERCENTS + 2];
     int64_t values[MAX_PERCENTS + 2];
-    if (f->sums.n == 0)
+    if (f->moments.n == 0)
         return;
-    ranks_of(q, (size_t)f->sums.n, ranks);
+    ranks_of(q, (size_t)f->moments.n, ranks);
     hist_picker_finish(p, ranks, values);
     take_ranks(f, q, values);
 }
@@ -330,7 +251,7 @@ static bool answer_by_counting(const struct question *q, struct figures *all,
     if (ok)
         count_values(&c, q, by_part);
     if (ok && c.with_all) {
-        all->sums = sums_of_all(by_part, n);
+        all->moments = moments_of_all(by_part, n);
         for (size_t p = 0; p < n; p++)
             hist_picker_merge(&c.all, &c.parts[p]);
         ok = aim(&c.all, q, all, c.wanted);
@@ -380,7 +301,7 @@ static void sample_close(struct sample *s, const struct figures *by_part, size_t
 {
     size_t n_before = 0;
     for (size_t p = 0; p < n_parts; p++) {
-        size_t n = (size_t)by_part[p].sums.n;
+        size_t n = (size_t)by_part[p].moments.n;
         if (s->first[p] != n_before)
             memmove(s->v + n_before, s->v + s->first[p], n * sizeof *s->v);
         s->first[p] = n_before;
@@ -398,10 +319,10 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
     return true;
 }
 
-/* Quantiles of f->sums.n values; v is reordered. */
+/* Quantiles of f->moments.n values; v is reordered. */
 static bool select_figures(struct figures *f, const struct question *q, int64_t *v, struct err *e)
 {
-    size_t ranks[MAX_PERCENTS + 2], n = (size_t)f->sums.n;
+    size_t ranks[MAX_PERCENTS + 2], n = (size_t)f->moments.n;
     int64_t values[MAX_PERCENTS + 2];
     if (n == 0)
         return true;
@@ -424,8 +345,8 @@ static bool answer_by_holding(const struct question *q, struct figures *all,
             if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
                 continue;
             size_t p = part_of(q->parts, q->rows->t, row);
-            s.v[s.first[p] + (size_t)by_part[p].sums.n] = v;
-            sums_add(&by_part[p].sums, v);
+            s.v[s.first[p] + (size_t)by_part[p].moments.n] = v;
+            moments_add(&by_part[p].moments, v);
         }
     }
     if (ok)
@@ -434,7 +355,7 @@ static bool answer_by_holding(const struct question *q, struct figures *all,
     for (size_t p = 0; ok && p < q->parts->n; p++)
         ok = select_figures(&by_part[p], q, s.v + s.first[p], e);
     if (ok && all != NULL) {
-        all->sums = sums_of_all(by_part, q->parts->n);
+        all->moments = moments_of_all(by_part, q->parts->n);
         ok = select_figures(all, q, s.v, e);
     }
     sample_fini(&s);
@@ -446,6 +367,8 @@ static bool answer(const struct question *q, struct figures *all, struct figures
                    struct err *e)
 {
     size_t n = q->parts->n;
+    if (packed_has_none(q->column))
+        return true;
     if (q->rows->pair == NULL && n <= COUNTED_MAX_PARTS && q->rows->n / n >= COUNTED_MIN_ROWS)
         return answer_by_counting(q, all, by_part, e);
     return answer_by_holding(q, all, by_part, e);
@@ -461,12 +384,12 @@ static void *at(void *first, size_t i, size_t stride)
 
 static void fill_durations(struct durations *d, const struct figures *f)
 {
-    if (f->sums.n == 0)
+    if (f->moments.n == 0)
         return;
     d->present = true;
-    d->n = f->sums.n;
-    d->mean_ns = sums_mean(&f->sums);
-    d->stddev_ns = sums_stddev(&f->sums);
+    d->n = f->moments.n;
+    d->mean_ns = moments_mean(&f->moments);
+    d->stddev_ns = moments_stddev(&f->moments);
     d->p50_ns = f->q[0];
     d->p90_ns = f->q[1];
     d->p99_ns = f->q[2];
@@ -476,13 +399,13 @@ static void fill_durations(struct durations *d, const struct figures *f)
 
 static void fill_ttfb(struct ttfb *t, const struct figures *f)
 {
-    if (f->sums.n == 0)
+    if (f->moments.n == 0)
         return;
     *t = (struct ttfb){
         .present = true,
-        .n = f->sums.n,
-        .mean_ns = sums_mean(&f->sums),
-        .stddev_ns = sums_stddev(&f->sums),
+        .n = f->moments.n,
+        .mean_ns = moments_mean(&f->moments),
+        .stddev_ns = moments_stddev(&f->moments),
         .best_ns = f->min,
         .p25_ns = f->q[0],
         .p50_ns = f->q[1],

@@ -21,25 +21,12 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
 
 /* ---- Every row ---- */
 
-/* When the rows of a block ran. Columns are copied to where no store can change them. */
-static void scan_times(struct scan *s, size_t b)
-{
-    const struct table t = *s->t;
-    int64_t min_start_ns = INT64_MAX, max_end_ns = INT64_MIN;
-    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        int64_t start_ns = t.start[i], end_ns = table_end(&t, i);
-        min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
-        max_end_ns = end_ns > max_end_ns ? end_ns : max_end_ns;
-    }
-    s->blocks[b].min_start_ns = min_start_ns;
-    s->blocks[b].max_end_ns = max_end_ns;
-}
-
+/* Columns are copied to where no store can change them. */
 static void scan_threads(struct scan *s, size_t b)
 {
     const struct table t = *s->t;
     struct scan_thread *threads = s->threads;
-    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+    for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b); i < end; i++) {
         threads[table_thread(&t, i)].n++;
         threads[table_thread(&t, i)].busy_ns += (uint64_t)packed_get(&t.dur, i);
     }
@@ -50,58 +37,69 @@ struct sums {
     __int128 bytes, n_objects;
 };
 
-static void scan_places(struct scan *s, size_t b, struct sums *sums)
+static void add_row_to_place(struct scan_part *p, const struct table *t, size_t i,
+                             struct sums *sums)
+{
+    p->n++;
+    if (table_failed(t, i)) {
+        p->n_errors++;
+        return;
+    }
+    int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
+    sums->bytes += bytes;
+    sums->n_objects += n_objects;
+    p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)bytes);
+    p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)n_objects);
+}
+
+static void add_block_to_place(struct scan_part *p, const struct block_sum *x, struct sums *sums)
+{
+    p->n += x->n;
+    sums->bytes += x->bytes;
+    sums->n_objects += x->n_objects;
+    p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)x->bytes);
+    p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)x->n_objects);
+}
+
+static void scan_places(struct scan *s, const struct dataset *d, size_t b, struct sums *sums)
+{
+    const struct block *block = &s->blocks.v[b];
+    const struct block_sum *x = blocks_sums(&s->blocks, b);
+    if (s->blocks.n_sums == d->n_places && !block->failed && !block->wide) {
+        for (size_t p = 0; p < d->n_places; p++)
+            add_block_to_place(&s->parts[p], &x[p], sums);
+        return;
+    }
+    const struct table t = *s->t;
+    for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b); i < end; i++)
+        add_row_to_place(&s->parts[table_place(&t, i)], &t, i, sums);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void scan_sizes(struct scan *s, size_t b)
 {
     const struct table t = *s->t;
-    struct scan_part *parts = s->parts;
+    size_t from = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b);
+    if (t.bytes.v == NULL && !s->blocks.v[b].failed) /* one row is as good as all */
+        end = from + 1;
     int64_t min_bytes = s->min_bytes, max_bytes = s->max_bytes;
-    __int128 bytes = 0, n_objects = 0;
-    bool failed = false;
-    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        struct scan_part *p = &parts[table_place(&t, i)];
-        p->n++;
-        if (table_failed(&t, i)) {
-            p->n_errors++;
-            failed = true;
+    for (size_t i = from; i < end; i++) {
+        if (table_failed(&t, i))
             continue;
-        }
-        int64_t own_bytes = packed_get(&t.bytes, i), own_objects = packed_get(&t.objects, i);
-        min_bytes = own_bytes < min_bytes ? own_bytes : min_bytes;
-        max_bytes = own_bytes > max_bytes ? own_bytes : max_bytes;
-        bytes += own_bytes;
-        n_objects += own_objects;
-        p->n_bytes = (int64_t)((uint64_t)p->n_bytes + (uint64_t)own_bytes);
-        p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)own_objects);
+        min_bytes = earlier(min_bytes, packed_get(&t.bytes, i));
+        max_bytes = later(max_bytes, packed_get(&t.bytes, i));
     }
     s->min_bytes = min_bytes;
     s->max_bytes = max_bytes;
-    s->blocks[b].failed = failed;
-    if (s->n_amounts == 1)
-        s->amounts[b] = (struct scan_amount){(int64_t)bytes, (int64_t)n_objects};
-    sums->bytes += bytes;
-    sums->n_objects += n_objects;
-}
-
-static struct scan_amount amount_of(const struct scan_part *p)
-{
-    return (struct scan_amount){p->n_bytes, p->n_objects};
-}
-
-/* The amounts of a block by place: what the sums have grown by. */
-static void begin_amounts(struct scan *s, size_t b)
-{
-    for (size_t p = 0; s->n_amounts > 1 && p < s->n_amounts; p++)
-        s->amounts[b * s->n_amounts + p] = amount_of(&s->parts[p]);
-}
-
-static void end_amounts(struct scan *s, size_t b)
-{
-    for (size_t p = 0; s->n_amounts > 1 && p < s->n_amounts; p++) {
-        struct scan_amount *x = &s->amounts[b * s->n_amounts + p];
-        struct scan_amount now = amount_of(&s->parts[p]);
-        x->bytes = (int64_t)((uint64_t)now.bytes - (uint64_t)x->bytes);
-        x->n_objects = (int64_t)((uint64_t)now.n_objects - (uint64_t)x->n_objects);
-    }
 }
 
 static bool check_sum(__int128 sum, const char *what, const struct dataset *d,
@@ -113,12 +111,11 @@ static bool check_sum(__int128 sum, const char *what, const struct dataset *d,
 static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
     struct sums sums = {0};
-    for (size_t b = 0; b < s->n_blocks; b++) {
-        begin_amounts(s, b);
-        scan_times(s, b);
+    for (size_t b = 0; b < s->blocks.n; b++) {
+        blocks_look(&s->blocks, b);
         scan_threads(s, b);
-        scan_places(s, b, &sums);
-        end_amounts(s, b);
+        scan_places(s, d, b, &sums);
+        scan_sizes(s, b);
     }
     return check_sum(sums.bytes, "bytes", d, s->t, e) &&
            check_sum(sums.n_objects, "n_objects", d, s->t, e);
@@ -129,7 +126,7 @@ static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
 {
     const struct table *t = s->t;
-    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
+    for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b); i < end; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         struct scan_part *p = &s->parts[table_place(t, i)];
         segment_starts_add(!table_failed(t, i) ? &p->ok : &p->failed, start_ns);
@@ -142,16 +139,6 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
         if (start_ns <= t->start[s->earliest] && dataset_compare(d, t, i, t, s->earliest) < 0)
             s->earliest = i;
     }
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* The start that matters most late, of n requests. */
@@ -199,11 +186,11 @@ static void find_edges(struct scan *s, const struct dataset *d)
     size_t n_keys = d->n_places + d->n_threads, n_rows = 0;
     int64_t limit_ns = INT64_MAX;
     s->earliest = 0;
-    for (size_t b = 0; b < s->n_blocks; b++) {
-        if (s->blocks[b].min_start_ns > limit_ns)
+    for (size_t b = 0; b < s->blocks.n; b++) {
+        if (s->blocks.v[b].min_start_ns > limit_ns)
             continue;
         look_at_block(s, d, b);
-        n_rows += SCAN_BLOCK;
+        n_rows += BLOCKS_ROWS;
         if (n_rows >= n_keys) {
             n_rows = 0;
             limit_ns = first_times_limit(s, d);
@@ -211,11 +198,11 @@ static void find_edges(struct scan *s, const struct dataset *d)
     }
     limit_ns = INT64_MIN;
     n_rows = n_keys;
-    for (size_t b = s->n_blocks; b-- > 0;) {
-        if (s->blocks[b].max_end_ns < limit_ns)
+    for (size_t b = s->blocks.n; b-- > 0;) {
+        if (s->blocks.v[b].max_end_ns < limit_ns)
             continue;
         look_at_block(s, d, b);
-        n_rows += SCAN_BLOCK;
+        n_rows += BLOCKS_ROWS;
         if (n_rows >= n_keys) {
             n_rows = 0;
             limit_ns = last_times_limit(s, d);
@@ -245,23 +232,18 @@ static void forget_edges(struct scan *s, const struct dataset *d)
 
 bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e)
 {
-    size_t n_blocks = (t->n + SCAN_BLOCK - 1) / SCAN_BLOCK;
-    size_t n_amounts = d->n_places <= SCAN_MAX_AMOUNTS ? d->n_places : 1;
     *s = (struct scan){
         .t = t,
         .parts = calloc(d->n_places + 1, sizeof *s->parts),
         .ranges = malloc((d->n_threads + 1) * sizeof *s->ranges),
         .threads = calloc(d->n_threads + 1, sizeof *s->threads),
-        .blocks = malloc((n_blocks + 1) * sizeof *s->blocks),
-        .n_blocks = n_blocks,
-        .amounts = malloc((n_blocks + 1) * (n_amounts + 1) * sizeof *s->amounts),
-        .n_amounts = n_amounts,
         .all = SCAN_PART_NONE,
         .min_bytes = INT64_MAX,
         .max_bytes = INT64_MIN,
     };
-    if (s->parts == NULL || s->ranges == NULL || s->threads == NULL || s->blocks == NULL ||
-        s->amounts == NULL)
+    if (!blocks_init(&s->blocks, t, d->n_places, e))
+        return false;
+    if (s->parts == NULL || s->ranges == NULL || s->threads == NULL)
         return err_set(e, "out of memory");
     if (!scan_rows(s, d, e))
         return false;
@@ -275,8 +257,7 @@ void scan_fini(struct scan *s)
     free(s->parts);
     free(s->ranges);
     free(s->threads);
-    free(s->blocks);
-    free(s->amounts);
+    blocks_fini(&s->blocks);
     *s = (struct scan){0};
 }
 
@@ -287,7 +268,7 @@ static bool keeps_row(const struct scan_keep *k, const struct table *t, size_t i
     return t->start[i] >= k->from_ns && t->start[i] <= k->last_ns && table_end(t, i) <= k->end_ns;
 }
 
-static bool keeps_block(const struct scan_keep *k, const struct scan_block *b)
+static bool keeps_block(const struct scan_keep *k, const struct block *b)
 {
     return b->min_start_ns >= k->from_ns && b->max_end_ns <= k->last_ns &&
            b->max_end_ns <= k->end_ns;
@@ -319,37 +300,12 @@ static void forget_row(struct scan *s, size_t i, bool *was_extreme)
     *was_extreme = *was_extreme || bytes == s->min_bytes || bytes == s->max_bytes;
 }
 
-/* A block whose rows have changed, while the sums have changed already. */
-static void look_again(struct scan *s, size_t b)
-{
-    const struct table *t = s->t;
-    struct scan_amount *amounts = &s->amounts[b * s->n_amounts];
-    s->blocks[b].failed = false;
-    scan_times(s, b);
-    for (size_t p = 0; p < s->n_amounts; p++)
-        amounts[p] = (struct scan_amount){0, 0};
-    for (size_t i = b * SCAN_BLOCK, end = scan_block_end(s, b); i < end; i++) {
-        if (table_failed(t, i)) {
-            s->blocks[b].failed = true;
-            continue;
-        }
-        struct scan_amount *x = &amounts[s->n_amounts > 1 ? table_place(t, i) : 0];
-        x->bytes += packed_get(&t->bytes, i);
-        x->n_objects += packed_get(&t->objects, i);
-    }
-}
-
 static void find_sizes(struct scan *s)
 {
-    const struct table *t = s->t;
     s->min_bytes = INT64_MAX;
     s->max_bytes = INT64_MIN;
-    for (size_t i = 0; i < t->n; i++) {
-        if (table_failed(t, i))
-            continue;
-        s->min_bytes = earlier(s->min_bytes, packed_get(&t->bytes, i));
-        s->max_bytes = later(s->max_bytes, packed_get(&t->bytes, i));
-    }
+    for (size_t b = 0; b < s->blocks.n; b++)
+        scan_sizes(s, b);
 }
 
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
@@ -357,13 +313,13 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
 {
     if (t->n == 0 || keeps_all(keep, &s->all))
         return true;
-    bool was_extreme = false, *has_changed = calloc(s->n_blocks, sizeof *has_changed);
+    bool was_extreme = false, *has_changed = calloc(s->blocks.n, sizeof *has_changed);
     if (has_changed == NULL)
         return err_set(e, "out of memory");
     for (size_t i = 0; i < t->n;) {
-        size_t b = i / SCAN_BLOCK;
-        if (i % SCAN_BLOCK == 0 && keeps_block(keep, &s->blocks[b])) {
-            i = scan_block_end(s, b);
+        size_t b = i / BLOCKS_ROWS;
+        if (i % BLOCKS_ROWS == 0 && keeps_block(keep, &s->blocks.v[b])) {
+            i = blocks_end(&s->blocks, b);
         } else if (keeps_row(keep, t, i)) {
             i++;
         } else {
@@ -374,12 +330,12 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
             has_changed[b] = true;
         }
     }
-    s->n_blocks = (t->n + SCAN_BLOCK - 1) / SCAN_BLOCK;
-    if (s->n_blocks > 0)
-        has_changed[s->n_blocks - 1] = true;
-    for (size_t b = 0; b < s->n_blocks; b++)
+    s->blocks.n = (t->n + BLOCKS_ROWS - 1) / BLOCKS_ROWS;
+    if (s->blocks.n > 0)
+        has_changed[s->blocks.n - 1] = true;
+    for (size_t b = 0; b < s->blocks.n; b++)
         if (has_changed[b])
-            look_again(s, b);
+            blocks_look(&s->blocks, b);
     free(has_changed);
     /* Where there is one size, it stays. */
     if (was_extreme && s->min_bytes < s->max_bytes)

@@ -136,7 +136,7 @@ static void add_rows(const struct segment_grid *g, const struct sink *sinks, siz
                      const struct scan *scan, size_t block)
 {
     const struct table *t = scan->t;
-    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+    for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         if (table_failed(t, i))
             continue;
         const struct attribution_request r = analysis_request(t, i);
@@ -149,14 +149,14 @@ static void add_rows(const struct segment_grid *g, const struct sink *sinks, siz
 static void add_block(const struct segment_grid *g, const struct sink *sinks, size_t n_sinks,
                       const struct scan *scan, size_t block, size_t segment)
 {
-    const struct scan_amount *amounts = &scan->amounts[block * scan->n_amounts];
-    for (size_t p = 0; p < scan->n_amounts; p++) {
+    const struct block_sum *sums = blocks_sums(&scan->blocks, block);
+    for (size_t p = 0; p < scan->blocks.n_sums; p++) {
         for (size_t k = 0; k < n_sinks; k++) {
-            if (amounts[p].bytes == 0 && amounts[p].n_objects == 0)
+            if (sums[p].bytes == 0 && sums[p].n_objects == 0)
                 continue;
             struct slice_amounts *cell = sink_row(&sinks[k], g->n, (uint32_t)p) + segment;
-            cell->bytes += amounts[p].bytes;
-            cell->n_objects += amounts[p].n_objects;
+            cell->bytes += sums[p].bytes;
+            cell->n_objects += sums[p].n_objects;
         }
     }
 }
@@ -169,15 +169,13 @@ static void add_all(const struct set *s, const struct sink *sinks, size_t n_sink
         by_place = by_place || sinks[k].key_of_place != NULL;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
-        bool has_amounts = !by_place || scan->n_amounts == s->d->n_places;
-        for (size_t b = 0; b < scan->n_blocks; b++) {
-            const struct scan_block *block = &scan->blocks[b];
+        bool has_sums = !by_place || scan->blocks.n_sums == s->d->n_places;
+        for (size_t b = 0; b < scan->blocks.n; b++) {
+            const struct block *block = &scan->blocks.v[b];
             if (block->max_end_ns < g.start_ns || block->min_start_ns >= g.end_ns)
                 continue;
-            size_t segment = g.n;
-            if (has_amounts && block->min_start_ns >= g.start_ns && block->max_end_ns < g.end_ns)
-                segment = segment_grid_index(&g, block->max_end_ns);
-            if (segment < g.n && block->min_start_ns >= g.start_ns + (int64_t)segment * g.length_ns)
+            size_t segment;
+            if (has_sums && blocks_within(block, &g, &segment))
                 add_block(&g, sinks, n_sinks, scan, b, segment);
             else
                 add_rows(&g, sinks, n_sinks, scan, b);

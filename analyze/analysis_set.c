@@ -82,7 +82,7 @@ static void search_block(struct ends_search *x, const struct set *s, const struc
                          size_t block)
 {
     const struct table *t = scan->t;
-    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+    for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         int64_t end_ns = table_end(t, i);
         bool ok = !table_failed(t, i);
         ends_add(&x->whole, end_ns);
@@ -102,11 +102,11 @@ static void search_ends(struct ends_search *x, const struct set *s)
     int64_t least_ns = INT64_MIN;
     size_t n_keys = s->hosts.keys.n + s->clients.keys.n, n_rows = 0;
     for (size_t k = 0; k < s->n_scans; k++) {
-        for (size_t b = s->scans[k]->n_blocks; b-- > 0;) {
-            if (s->scans[k]->blocks[b].max_end_ns <= least_ns)
+        for (size_t b = s->scans[k]->blocks.n; b-- > 0;) {
+            if (s->scans[k]->blocks.v[b].max_end_ns <= least_ns)
                 continue;
             search_block(x, s, s->scans[k], b);
-            n_rows += SCAN_BLOCK;
+            n_rows += BLOCKS_ROWS;
             if (n_rows < n_keys)
                 continue;
             n_rows = 0;
@@ -350,7 +350,7 @@ static void correct_block(const struct set *s, const struct scan *scan, size_t b
                           struct attribution_outside *outside)
 {
     const struct table *t = scan->t;
-    for (size_t i = block * SCAN_BLOCK, end = scan_block_end(scan, block); i < end; i++) {
+    for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
             attribution_add_outside(&s->grid, outside, &r);
@@ -402,11 +402,11 @@ static void count_inside(struct set *s)
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         const struct table *t = scan->t;
-        for (size_t b = 0; b < scan->n_blocks; b++) {
-            if (scan->blocks[b].min_start_ns >= s->ok.start_ns &&
-                scan->blocks[b].max_end_ns <= s->ok.end_ns)
+        for (size_t b = 0; b < scan->blocks.n; b++) {
+            if (scan->blocks.v[b].min_start_ns >= s->ok.start_ns &&
+                scan->blocks.v[b].max_end_ns <= s->ok.end_ns)
                 continue;
-            for (size_t i = b * SCAN_BLOCK, end = scan_block_end(scan, b); i < end; i++) {
+            for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&scan->blocks, b); i < end; i++) {
                 if (table_failed(t, i) ||
                     (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
                     continue;
@@ -439,9 +439,9 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
         narrow(&inner, &clients[k]);
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
-        for (size_t b = 0; b < scan->n_blocks; b++)
-            if (scan->blocks[b].min_start_ns < inner.start_ns ||
-                scan->blocks[b].max_end_ns >= inner.end_ns)
+        for (size_t b = 0; b < scan->blocks.n; b++)
+            if (scan->blocks.v[b].min_start_ns < inner.start_ns ||
+                scan->blocks.v[b].max_end_ns >= inner.end_ns)
                 correct_block(s, scan, b, &whole, hosts, clients, &s->outside);
     }
     s->total = throughput_of(&whole, s->all.n_errors);

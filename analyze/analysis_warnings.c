@@ -153,13 +153,13 @@ static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
 /* A block of rows that is over in a short time counts as one request. */
 static void bins_fill(struct bins *x, const struct scan *scan)
 {
-    for (size_t b = 0; b < scan->n_blocks; b++) {
-        const struct scan_block *block = &scan->blocks[b];
+    for (size_t b = 0; b < scan->blocks.n; b++) {
+        const struct block *block = &scan->blocks.v[b];
         if ((block->max_end_ns - block->min_start_ns) / SHORT_BINS < x->bin_ns) {
             bins_add(x, block->min_start_ns, block->max_end_ns);
             continue;
         }
-        for (size_t i = b * SCAN_BLOCK, end = scan_block_end(scan, b); i < end; i++)
+        for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&scan->blocks, b); i < end; i++)
             bins_add(x, scan->t->start[i], table_end(scan->t, i));
     }
 }

@@ -3,15 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-void csv_out_real(FILE *f, double value)
+struct csv_out_number csv_out_number(double value)
 {
-    char text[32];
+    struct csv_out_number text;
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        snprintf(text.s, sizeof text.s, "%.*g", digits, value);
+        if (strtod(text.s, NULL) == value)
             break;
     }
-    fputs(text, f);
+    return text;
+}
+
+void csv_out_real(FILE *f, double value)
+{
+    fputs(csv_out_number(value).s, f);
 }
 
 void csv_out_text(FILE *f, const char *s, char delimiter)

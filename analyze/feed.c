@@ -9,10 +9,8 @@
 #include <stdlib.h>
 
 /* Batches that are ready, and that wait to be filled again. */
-/* Many inputs are open at a time: small chunks keep their sum small. */
-#define FEED_CHUNK_BYTES (128u << 10)
-#define MAX_READY        2
-#define MAX_FREE         2
+#define MAX_READY 2
+#define MAX_FREE  2
 
 struct feed {
     struct feed_options options;
@@ -159,7 +157,8 @@ static void *feed_main(void *arg)
     struct feed *f = arg;
     const struct recfile_options how = {.salvage = f->options.salvage,
                                         .threads = 1,
-                                        .chunk_bytes = FEED_CHUNK_BYTES,
+                                        .chunk_bytes = f->options.chunk_bytes,
+                                        .alone = true,
                                         .slow_row = row_csv_parse,
                                         .slow_new = row_csv_new,
                                         .slow_free = row_csv_free,

@@ -8,6 +8,7 @@
 #include "survey.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct feed_options {
@@ -18,6 +19,7 @@ struct feed_options {
     uint32_t input;               /* number that its batches carry */
     bool intended;                /* format rows with that column */
     bool salvage;
+    size_t chunk_bytes; /* of text decompressed at a time */
 };
 
 struct feed;

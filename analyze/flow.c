@@ -106,7 +106,7 @@ void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int6
     if (end_ns >= g->start_ns && end_ns < g->end_ns) {
         size_t j = segment_grid_index(g, end_ns);
         if (start_ns >= g->start_ns + (int64_t)j * g->length_ns) {
-            flow_hosts_add_within(h, place, j, end_ns - start_ns, amount);
+            flow_hosts_add_within(h, place, j, 1, end_ns - start_ns, amount);
             return;
         }
         struct flow_cell *cell = &h->ended[k * h->n + j];

@@ -77,14 +77,15 @@ void flow_hosts_fini(struct flow_hosts *h);
 void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int64_t end_ns,
                     int64_t amount);
 
-/* A successful request that lies within segment j of these. */
-static inline void flow_hosts_add_within(struct flow_hosts *h, uint32_t place, size_t j,
-                                         int64_t duration_ns, int64_t amount)
+/* n successful requests that lie within segment j of these: their durations and amounts together.
+ */
+static inline void flow_hosts_add_within(struct flow_hosts *h, uint32_t place, size_t j, int64_t n,
+                                         int64_t ns, int64_t amount)
 {
     size_t k = h->of_place[place];
     struct flow_cell *cell = &h->ended[k * h->n + j];
-    cell->n++;
-    cell->ns += duration_ns;
+    cell->n += n;
+    cell->ns += ns;
     flow_add(&h->flow[k], j, amount);
 }
 

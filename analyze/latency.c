@@ -17,9 +17,8 @@ bool latency_init(struct latency *l, size_t n_segments, bool with_residual, stru
     *l = (struct latency){.n_segments = n_segments};
     l->count = calloc(HIST_N_INDEXES + 1, sizeof *l->count);
     if (with_residual)
-        l->excess = calloc(HIST_N_INDEXES, sizeof *l->excess);
-    return (l->count != NULL && (l->excess != NULL || !with_residual)) ||
-           err_set(e, "out of memory");
+        l->sum = calloc(HIST_N_INDEXES, sizeof *l->sum);
+    return (l->count != NULL && (l->sum != NULL || !with_residual)) || err_set(e, "out of memory");
 }
 
 static void kept_fini(struct latency_kept *k)
@@ -31,7 +30,7 @@ static void kept_fini(struct latency_kept *k)
 void latency_fini(struct latency *l)
 {
     free(l->count);
-    free(l->excess);
+    free(l->sum);
     free(l->n_above);
     free(l->n_requests);
     free(l->wanted);
@@ -67,10 +66,19 @@ static size_t n_in_bucket(const struct latency *l, size_t bucket)
     return (size_t)(l->count[bucket + 1] - l->count[bucket]);
 }
 
+/* Only here do the sums of latencies become those of what exceeds the lower ends of the buckets. */
+static void find_residuals(struct latency *l)
+{
+    for (size_t i = 0; i < l->end; i++)
+        l->sum[i] -= l->count[i] * (uint64_t)hist_lower(i);
+    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
+        stats_residual_find(l->count, l->sum, l->end, ratios[i], &l->residual[i]);
+}
+
 bool latency_aim(struct latency *l, struct err *e)
 {
-    for (size_t i = 0; l->excess != NULL && i < STATISTICS_N_RESIDUALS; i++)
-        stats_residual_find(l->count, l->excess, l->end, ratios[i], &l->residual[i]);
+    if (l->sum != NULL)
+        find_residuals(l);
     for (size_t i = 0; i <= l->end; i++) {
         uint64_t n = l->count[i];
         l->count[i] = l->n;
@@ -207,7 +215,7 @@ static bool want_buckets(struct latency *l, struct err *e)
         size_t bucket = SIZE_MAX;
         if (i < LATENCY_N_RANKS)
             bucket = bucket_of_rank(l, l->rank[i]);
-        else if (l->excess != NULL)
+        else if (l->sum != NULL)
             bucket = l->residual[i - LATENCY_N_RANKS].bucket;
         if (bucket == SIZE_MAX || l->wanted[bucket])
             continue;
@@ -279,7 +287,7 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, double *r
         return true;
     for (size_t i = 0; i < LATENCY_N_RANKS; i++)
         bucket[n_buckets++] = bucket_of_rank(l, l->rank[i]);
-    for (size_t i = 0; l->excess != NULL && i < STATISTICS_N_RESIDUALS; i++)
+    for (size_t i = 0; l->sum != NULL && i < STATISTICS_N_RESIDUALS; i++)
         if (l->residual[i].bucket != SIZE_MAX)
             bucket[n_buckets++] = l->residual[i].bucket;
     if (!values_of_ranks(l, &l->kept, bucket, n_buckets, l->rank, LATENCY_N_RANKS, value, e))

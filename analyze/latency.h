@@ -33,9 +33,9 @@ struct latency_kept {
 
 struct latency {
     size_t n_segments;
-    uint64_t *count;  /* by bucket; from latency_aim on: those in buckets below */
-    uint64_t *excess; /* by bucket, over its lower end; NULL: no residual life is wanted */
-    size_t end;       /* buckets from here on are empty */
+    uint64_t *count; /* by bucket; from latency_aim on: those in buckets below */
+    uint64_t *sum;   /* by bucket, modulo 2^64; NULL: no residual life is wanted */
+    size_t end;      /* buckets from here on are empty */
     uint64_t n;
 
     /* Buckets of the quantiles, ascending. */
@@ -65,8 +65,8 @@ static inline int64_t latency_positive(int64_t v)
 static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
     l->count[bucket]++;
-    if (l->excess != NULL)
-        l->excess[bucket] += (uint64_t)(v - hist_lower(bucket));
+    if (l->sum != NULL)
+        l->sum[bucket] += (uint64_t)v;
     if (bucket >= l->end)
         l->end = bucket + 1;
 }

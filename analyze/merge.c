@@ -158,6 +158,7 @@ static void *read_main(void *arg)
         struct reading reading = {.readers = r};
         const struct recfile_options how = {.salvage = r->options->salvage,
                                             .threads = r->n_threads_each,
+                                            .alone = true,
                                             .progress = on_progress,
                                             .progress_ctx = &reading};
         struct err e = {""};

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is decompressed of an input at a time. The more, the less often its window comes back to a
+ * cache that others have filled; but each input takes four times that of memory. */
+#define CHUNK_BYTES      (2u << 20)
+#define MANY_INPUTS      17
+#define MANY_CHUNK_BYTES (256u << 10)
+
 /* An input that shares this many of its rows with another is taken for a copy. */
 #define MAX_DUPLICATES_PCT 1
 
@@ -229,6 +235,7 @@ static void give_back(void *ctx, struct reorder_batch *batch)
 static bool start(struct writing *g, const struct merge_options *o, struct err *e)
 {
     struct merge *m = g->m;
+    size_t chunk_bytes = m->n_inputs < MANY_INPUTS ? CHUNK_BYTES : MANY_CHUNK_BYTES;
 
     g->feeds = calloc(m->n_inputs, sizeof(struct feed *));
     g->next_block = calloc(m->n_inputs, sizeof *g->next_block);
@@ -245,7 +252,8 @@ static bool start(struct writing *g, const struct merge_options *o, struct err *
                                          .shift_ns = in->shift_ns,
                                          .input = (uint32_t)i,
                                          .intended = m->has_intended,
-                                         .salvage = o->salvage};
+                                         .salvage = o->salvage,
+                                         .chunk_bytes = chunk_bytes};
         g->feeds[i] = feed_start(&how, e);
         if (!g->feeds[i])
             return false;

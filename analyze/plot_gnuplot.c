@@ -1,6 +1,7 @@
 #include "plot_gnuplot.h"
 
 #include "plot_svg.h"
+#include "tasks.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@ extern char **environ;
 
 /* A running gnuplot; what it says goes to `said`, what it draws to the file `aside`. */
 struct child {
-    pid_t pid; /* 0: none */
+    pid_t pid;
     FILE *said;
     char *aside;
 };
@@ -99,26 +101,19 @@ static bool start(struct child *c, char *const argv[], struct err *e)
     if (error == 0)
         return true;
     fclose(c->said);
-    c->pid = 0;
     if (error == ENOENT)
         return err_set(e,
                        "gnuplot is missing, which draws the charts: apt-get install gnuplot-nox");
     return err_errno(e, error, "gnuplot");
 }
 
-static int wait_for(const struct child *c)
-{
-    int status = 0;
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return status;
-}
-
 /* Whether it drew without a complaint. */
 static bool has_drawn(struct child *c, const char *picture, struct err *e)
 {
     char line[512], said[512] = "";
-    int status = wait_for(c);
+    int status = 0;
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
     rewind(c->said);
     /* The last line says what is wrong, those before it where. */
     while (fgets(line, sizeof line, c->said) != NULL)
@@ -136,33 +131,20 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
 /* Waits for it and puts the picture in its place. */
 static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
 {
-    bool ok = true;
-    if (c->pid != 0) {
-        ok = has_drawn(c, d->picture, e);
-        if (ok && d->title != NULL)
-            ok = plot_svg_finish(c->aside, d->picture, d->title, e);
-        else if (ok)
-            ok = rename(c->aside, d->picture) == 0 ||
-                 err_errno(e, errno, "cannot write %s", d->picture);
-        if (!ok || d->title != NULL)
-            unlink(c->aside);
-    }
-    free(c->aside);
-    *c = (struct child){0};
+    bool ok = has_drawn(c, d->picture, e);
+    if (ok && d->title != NULL)
+        ok = plot_svg_finish(c->aside, d->picture, d->title, e);
+    else if (ok)
+        ok =
+            rename(c->aside, d->picture) == 0 || err_errno(e, errno, "cannot write %s", d->picture);
+    if (!ok || d->title != NULL)
+        unlink(c->aside);
     return ok;
 }
 
 bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e)
 {
-    struct child c = {0};
-    char *argv[] = {"gnuplot", "--version", NULL};
     *g = (struct plot_gnuplot){NULL};
-    if (!start(&c, argv, e))
-        return false;
-    int status = wait_for(&c);
-    fclose(c.said);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return err_set(e, "gnuplot does not run");
     return find_scripts(g, e);
 }
 
@@ -216,18 +198,34 @@ static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawin
     return ok;
 }
 
+struct job {
+    const struct plot_gnuplot *gnuplot;
+    const struct plot_drawing *drawing;
+};
+
+static bool draw(void *job, struct err *e)
+{
+    const struct job *j = job;
+    struct child c = {0};
+    bool ok = start_drawing(j->gnuplot, j->drawing, &c, e) && finish(&c, j->drawing, e);
+    free(c.aside);
+    return ok;
+}
+
 bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
                        struct err *e)
 {
-    struct child children[AT_ONCE] = {{0}};
-    struct err later = {""}; /* than the first one */
-    bool ok = true;
-    for (size_t i = 0; i < n + AT_ONCE; i++) {
-        struct child *c = &children[i % AT_ONCE];
-        if (i >= AT_ONCE && i - AT_ONCE < n)
-            ok &= finish(c, &drawings[i - AT_ONCE], ok ? e : &later);
-        if (ok && i < n)
-            ok = start_drawing(g, &drawings[i], c, e);
+    struct job *jobs = malloc((n + 1) * sizeof *jobs);
+    struct task *tasks = malloc((n + 1) * sizeof *tasks);
+    bool ok = (jobs != NULL && tasks != NULL) || err_set(e, "out of memory");
+    for (size_t i = 0; ok && i < n; i++) {
+        struct stat st;
+        jobs[i] = (struct job){g, &drawings[i]};
+        tasks[i] = (struct task){draw, &jobs[i],
+                                 stat(drawings[i].data, &st) == 0 ? (uint64_t)st.st_size : 0};
     }
+    ok = ok && tasks_run(tasks, n, AT_ONCE, e);
+    free(jobs);
+    free(tasks);
     return ok;
 }

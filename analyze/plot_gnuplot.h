@@ -12,8 +12,8 @@ struct plot_gnuplot {
 };
 
 /* Finds the scripts: in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree
- * that the program was built in; and asks whether there is a gnuplot. False: *e says what is
- * missing, and of what package. plot_gnuplot_fini may be called in any case. */
+ * that the program was built in. False: *e says what is missing. plot_gnuplot_fini may be called in
+ * any case. */
 bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e);
 void plot_gnuplot_fini(struct plot_gnuplot *g);
 
@@ -28,7 +28,7 @@ struct plot_drawing {
 };
 
 /* Draws all n, two at a time. gnuplot gets nothing but paths and sizes on its command line. False:
- * *e holds what gnuplot said first. */
+ * *e holds what gnuplot said of the first picture that failed, or of what package it is missing. */
 bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
                        struct err *e);
 

@@ -81,6 +81,9 @@ void plot_out_row(FILE *f, const char *kinds, ...)
         case 'i':
             fprintf(f, "%" PRId64, va_arg(args, int64_t));
             break;
+        case 'n':
+            fputs(va_arg(args, const char *), f);
+            break;
         case 't':
             fputs(rfc3339_format(va_arg(args, int64_t)).s, f);
             break;

@@ -9,8 +9,8 @@
 void plot_out_block(FILE *f, const char *name, const char *columns);
 
 /* Writes one row. `kinds` has a letter for each value: r a double (NaN where it is none), i an
- * int64_t, t a time in ns (int64_t), s a text. Text from captures is made safe: no tabs, no quotes,
- * no control characters, and not much of it. */
+ * int64_t, t a time in ns (int64_t), n a number's text (csv_out.h), s a text. Text from captures is
+ * made safe: no tabs, no quotes, no control characters, and not much of it. */
 void plot_out_row(FILE *f, const char *kinds, ...);
 
 #endif

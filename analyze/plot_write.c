@@ -1,5 +1,6 @@
 #include "plot_write.h"
 
+#include "csv_out.h"
 #include "plot_cdf.h"
 #include "plot_out.h"
 #include "statistics.h"
@@ -314,6 +315,7 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 
 static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
 {
+    struct csv_out_number t_s[PLOT_DATA_MAX_HEAT_BINS];
     size_t first = PLOT_DATA_N_LOG, last = 0;
     uint32_t most = 0;
     for (size_t k = 0; k < p->bins.n; k++) {
@@ -330,10 +332,14 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     first -= first > 0;
     last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
-    for (size_t b = first; b <= last; b++)
+    for (size_t k = 0; k < p->bins.n; k++)
+        t_s[k] = csv_out_number(bin_middle_s(p, &p->bins, k));
+    for (size_t b = first; b <= last; b++) {
+        struct csv_out_number from_ms = csv_out_number(plot_data_log_lower(b) / 1e6);
         for (size_t k = 0; k < p->bins.n; k++)
-            plot_out_row(f, "riri", bin_middle_s(p, &p->bins, k), (int64_t)b,
-                         plot_data_log_lower(b) / 1e6, (int64_t)p->heat[k * PLOT_DATA_N_LOG + b]);
+            plot_out_row(f, "nini", t_s[k].s, (int64_t)b, from_ms.s,
+                         (int64_t)p->heat[k * PLOT_DATA_N_LOG + b]);
+    }
     plot_out_block(f, "chart", CHART_COLUMNS " first last most bin_s n_bins");
     plot_out_row(f, "srrriirri", title, zero_unix(p), t_min(p), t_max(p), (int64_t)first,
                  (int64_t)last, (double)most, (double)p->bins.length_ns / 1e9, (int64_t)p->bins.n);

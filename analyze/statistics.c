@@ -11,16 +11,9 @@
 
 /* ---- The passes over the rows ---- */
 
-/* Recorded rows are about in order of time: most chunks of them lie within one segment. Their rows
- * can be added without looking where each one lies. */
-#define CHUNK_ROWS 256
-#define NO_SEGMENT UINT32_MAX
-
 struct passes {
     const struct statistics_input *in;
     struct window window;
-    uint32_t
-        *chunks; /* segment of each chunk, or NO_SEGMENT; NULL: rows are looked at one by one */
     struct flow bytes, objects;
     int64_t *n_ok, *n_failed; /* ended, by segment */
     __int128 busy_ns;
@@ -34,91 +27,56 @@ static inline size_t row_of(const struct statistics_input *in, size_t k)
     return in->row != NULL ? in->row[k] : k;
 }
 
-/* Rows from .. to - 1 of those to look at, which belong to one chunk. */
-struct chunk {
+#define NO_SEGMENT SIZE_MAX
+
+/* Rows from .. to - 1 of those to look at: a block, or all where there are no blocks. */
+struct stretch {
     size_t from, to;
-    uint32_t segment; /* all succeeded within it, and no value is wide; or NO_SEGMENT */
+    size_t segment; /* all succeeded within it, and no value is wide; or NO_SEGMENT */
 };
 
-/* The chunk at row k; in the first pass its segment is not known yet. */
-static inline struct chunk chunk_at(const struct passes *p, size_t k)
+static struct stretch stretch_at(const struct passes *p, size_t k)
 {
-    size_t n = p->in->n, to = n - k > CHUNK_ROWS ? k + CHUNK_ROWS : n;
-    return (struct chunk){k, to, p->chunks != NULL ? p->chunks[k / CHUNK_ROWS] : NO_SEGMENT};
+    const struct blocks *blocks = p->in->blocks;
+    struct stretch x = {k, p->in->n, NO_SEGMENT};
+    if (blocks == NULL)
+        return x;
+    const struct block *b = &blocks->v[k / BLOCKS_ROWS];
+    x.to = blocks_end(blocks, k / BLOCKS_ROWS);
+    if (b->failed || b->wide || !blocks_within(b, &p->window.grid, &x.segment))
+        x.segment = NO_SEGMENT;
+    return x;
 }
 
-/* Whether some value of a chunk is wide. */
-static bool any_wide(const struct packed *column, struct chunk c)
-{
-    const uint32_t *v = column->v;
-    bool any = false;
-    for (size_t i = c.from; column->n_wide > 0 && i < c.to; i++)
-        any |= v[i] - PACKED_WIDE_BASE < PACKED_NONE - PACKED_WIDE_BASE;
-    return any;
-}
-
-static bool any_failed(const struct table *t, struct chunk c)
-{
-    uint16_t failed = 0;
-    for (size_t i = c.from; t->error != NULL && i < c.to; i++)
-        failed |= t->error[i];
-    return failed != 0;
-}
-
-static uint32_t segment_of(const struct table *t, const struct segment_grid *g, struct chunk c)
-{
-    int64_t first_start_ns = INT64_MAX, last_end_ns = INT64_MIN;
-    if (any_failed(t, c) || any_wide(&t->dur, c) || any_wide(&t->bytes, c) ||
-        any_wide(&t->objects, c) || any_wide(&t->ttfb, c))
-        return NO_SEGMENT;
-    for (size_t i = c.from; i < c.to; i++) {
-        int64_t start_ns = t->start[i], end_ns = start_ns + (int64_t)packed_raw(&t->dur, i);
-        first_start_ns = start_ns < first_start_ns ? start_ns : first_start_ns;
-        last_end_ns = end_ns > last_end_ns ? end_ns : last_end_ns;
-    }
-    if (first_start_ns < g->start_ns || last_end_ns >= g->end_ns)
-        return NO_SEGMENT;
-    size_t j = segment_grid_index(g, last_end_ns);
-    bool within = first_start_ns >= g->start_ns + (int64_t)j * g->length_ns;
-    return within ? (uint32_t)j : NO_SEGMENT;
-}
-
-/* Of a chunk without wide or missing values. */
-static int64_t sum_of(const struct packed *column, struct chunk c)
-{
-    int64_t sum = 0;
-    if (column->v == NULL)
-        return (int64_t)column->same * (int64_t)(c.to - c.from);
-    for (size_t i = c.from; i < c.to; i++)
-        sum += column->v[i];
-    return sum;
-}
-
-/* The values of a chunk, one behind the other. */
-static const uint32_t *values_of(const struct packed *column, struct chunk c,
-                                 uint32_t room[CHUNK_ROWS])
+/* The values of a stretch of a column, one behind the other. */
+static const uint32_t *values_of(const struct packed *column, struct stretch x,
+                                 uint32_t room[BLOCKS_ROWS])
 {
     if (column->v != NULL)
-        return column->v + c.from;
-    for (size_t i = 0; i < c.to - c.from; i++)
+        return column->v + x.from;
+    for (size_t i = 0; i < x.to - x.from; i++)
         room[i] = column->same;
     return room;
 }
 
-static void sum_up_chunk(struct passes *p, struct chunk c)
+/* A block within a segment. */
+static void sum_up_block(struct passes *p, struct stretch x)
 {
     const struct table *t = p->in->table;
-    size_t n = c.to - c.from, j = c.segment;
-    uint32_t room[CHUNK_ROWS];
-    int64_t bytes = sum_of(&t->bytes, c);
-    p->busy_ns += sum_of(&t->dur, c);
+    const struct blocks *blocks = p->in->blocks;
+    const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
+    size_t n = x.to - x.from, j = x.segment;
+    uint32_t room[BLOCKS_ROWS];
     p->n_ok[j] += (int64_t)n;
-    p->any_bytes |= bytes != 0;
-    flow_add(&p->bytes, j, bytes);
-    flow_add(&p->objects, j, sum_of(&t->objects, c));
-    latency_count_packed(&p->duration, values_of(&t->dur, c, room), n);
+    for (size_t k = 0; k < blocks->n_sums; k++) {
+        p->busy_ns += sums[k].ns;
+        p->any_bytes |= sums[k].bytes != 0;
+        flow_add(&p->bytes, j, sums[k].bytes);
+        flow_add(&p->objects, j, sums[k].n_objects);
+    }
+    latency_count_packed(&p->duration, values_of(&t->dur, x, room), n);
     if (!packed_has_none(&t->ttfb))
-        latency_count_packed(&p->ttfb, values_of(&t->ttfb, c, room), n);
+        latency_count_packed(&p->ttfb, values_of(&t->ttfb, x, room), n);
 }
 
 static void sum_up_row(struct passes *p, size_t i)
@@ -164,13 +122,11 @@ static void sum_up_row(struct passes *p, size_t i)
 static void sum_up(struct passes *p)
 {
     const struct statistics_input *in = p->in;
-    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
-        c = chunk_at(p, c.from);
-        if (p->chunks != NULL)
-            c.segment = p->chunks[c.from / CHUNK_ROWS] = segment_of(in->table, &p->window.grid, c);
-        if (c.segment != NO_SEGMENT)
-            sum_up_chunk(p, c);
-        for (size_t k = c.from; c.segment == NO_SEGMENT && k < c.to; k++)
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT)
+            sum_up_block(p, x);
+        for (size_t k = x.from; x.segment == NO_SEGMENT && k < x.to; k++)
             sum_up_row(p, row_of(in, k));
     }
 }
@@ -192,18 +148,18 @@ static void split_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
-    uint32_t room[CHUNK_ROWS];
+    uint32_t room[BLOCKS_ROWS];
     size_t j;
-    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
-        c = chunk_at(p, c.from);
-        if (c.segment != NO_SEGMENT) {
-            size_t n = c.to - c.from;
-            latency_split_packed(&p->duration, values_of(&t->dur, c, room), n, c.segment);
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT) {
+            size_t n = x.to - x.from;
+            latency_split_packed(&p->duration, values_of(&t->dur, x, room), n, x.segment);
             if (!packed_has_none(&t->ttfb))
-                latency_split_packed(&p->ttfb, values_of(&t->ttfb, c, room), n, c.segment);
+                latency_split_packed(&p->ttfb, values_of(&t->ttfb, x, room), n, x.segment);
             continue;
         }
-        for (size_t k = c.from; k < c.to; k++) {
+        for (size_t k = x.from; k < x.to; k++) {
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
             if (!ends_in(p, i, duration_ns, &j))
@@ -220,17 +176,17 @@ static void collect_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
-    uint32_t room[CHUNK_ROWS];
+    uint32_t room[BLOCKS_ROWS];
     size_t j;
-    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
-        c = chunk_at(p, c.from);
-        if (c.segment != NO_SEGMENT) {
-            latency_collect_packed(&p->duration, values_of(&t->dur, c, room), c.to - c.from);
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT) {
+            latency_collect_packed(&p->duration, values_of(&t->dur, x, room), x.to - x.from);
             if (!packed_has_none(&t->ttfb))
-                latency_collect_packed(&p->ttfb, values_of(&t->ttfb, c, room), c.to - c.from);
+                latency_collect_packed(&p->ttfb, values_of(&t->ttfb, x, room), x.to - x.from);
             continue;
         }
-        for (size_t k = c.from; k < c.to; k++) {
+        for (size_t k = x.from; k < x.to; k++) {
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
             if (!ends_in(p, i, duration_ns, &j))
@@ -253,18 +209,34 @@ static bool show_latencies(struct passes *p, struct err *e)
     return true;
 }
 
+/* A block within segment j of the hosts' ones. */
+static void sum_hosts_of_block(struct passes *p, struct stretch x, size_t j)
+{
+    const struct blocks *blocks = p->in->blocks;
+    const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
+    for (size_t k = 0; k < blocks->n_sums; k++)
+        if (sums[k].n > 0) /* else it may have no host here */
+            flow_hosts_add_within(&p->hosts, (uint32_t)k, j, sums[k].n, sums[k].ns,
+                                  p->any_bytes ? sums[k].bytes : sums[k].n_objects);
+}
+
 static void sum_hosts(struct passes *p)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
     const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
-    for (struct chunk c = {0}; c.from < in->n; c.from = c.to) {
-        c = chunk_at(p, c.from);
-        size_t j = c.segment != NO_SEGMENT ? c.segment / p->hosts.n_joined : SIZE_MAX;
-        for (size_t k = c.from; k < c.to; k++) {
+    bool by_place = in->blocks != NULL && in->blocks->n_sums == in->dataset->n_places;
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        size_t j = x.segment != NO_SEGMENT ? x.segment / p->hosts.n_joined : NO_SEGMENT;
+        if (by_place && j < p->hosts.n) {
+            sum_hosts_of_block(p, x, j);
+            continue;
+        }
+        for (size_t k = x.from; k < x.to; k++) {
             size_t i = row_of(in, k);
             if (j < p->hosts.n)
-                flow_hosts_add_within(&p->hosts, table_place(t, i), j, packed_raw(&t->dur, i),
+                flow_hosts_add_within(&p->hosts, table_place(t, i), j, 1, packed_raw(&t->dur, i),
                                       packed_raw(amount, i));
             else if (!table_failed(t, i))
                 flow_hosts_add(&p->hosts, table_place(t, i), t->start[i], table_end(t, i),
@@ -410,20 +382,16 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     size_t n = (size_t)(length_ns / width_ns);
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
     segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
-    if (in->row == NULL)
-        p->chunks = malloc((in->n / CHUNK_ROWS + 1) * sizeof *p->chunks);
     p->n_ok = calloc(n + 1, sizeof *p->n_ok);
     p->n_failed = calloc(n + 1, sizeof *p->n_failed);
-    bool ok = (p->chunks != NULL || in->row != NULL) && p->n_ok != NULL && p->n_failed != NULL &&
-              flow_init(&p->bytes, n) && flow_init(&p->objects, n) &&
-              flow_hosts_init(&p->hosts, in->hosts, &p->window);
+    bool ok = p->n_ok != NULL && p->n_failed != NULL && flow_init(&p->bytes, n) &&
+              flow_init(&p->objects, n) && flow_hosts_init(&p->hosts, in->hosts, &p->window);
     return (ok || err_set(e, "out of memory")) && latency_init(&p->duration, n, true, e) &&
            latency_init(&p->ttfb, n, false, e);
 }
 
 static void passes_fini(struct passes *p)
 {
-    free(p->chunks);
     free(p->n_ok);
     free(p->n_failed);
     flow_fini(&p->bytes);

@@ -8,6 +8,7 @@
 #define S3_STATISTICS_H
 
 #include "analysis.h"
+#include "blocks.h"
 #include "err.h"
 #include "group.h"
 #include "stats.h"
@@ -95,6 +96,7 @@ struct statistics_input {
     const struct table *table;
     const uint32_t *row; /* n rows of the table; NULL: all n */
     size_t n;
+    const struct blocks *blocks;    /* of the table, where all rows are meant; NULL: slower */
     int64_t start_ns, end_ns;       /* W */
     const struct throughput *total; /* for the means; NULL: they are computed */
     int64_t concurrency;

@@ -216,46 +216,62 @@ static void assert_close(double got, double wanted)
         fail_msg("expected %.17g, got %.17g", wanted, got);
 }
 
-static void assert_as_plain(const struct statistics_input *in)
+static void assert_equals_plain(const struct statistics_input *in, const struct plain *p)
 {
-    static struct plain p;
-    plain_fill(&p, in);
     struct statistics *s = statistics_new(in, &e);
     assert_non_null(s);
     double seconds = (double)(in->end_ns - in->start_ns) / 1e9, rate[400];
     int64_t n_ok = 0, n_failed = 0, n_all[400];
-    assert_int_equal(s->n_segments, p.n);
-    assert_int_equal(s->segment_ns, p.width_ns);
-    for (size_t j = 0; j < p.n; j++) {
-        n_ok += p.n_ok[j];
-        n_failed += p.n_failed[j];
-        n_all[j] = p.n_ok[j] + p.n_failed[j];
-        rate[j] = p.bytes[j] / ((double)p.width_ns / 1e9);
+    assert_int_equal(s->n_segments, p->n);
+    assert_int_equal(s->segment_ns, p->width_ns);
+    for (size_t j = 0; j < p->n; j++) {
+        n_ok += p->n_ok[j];
+        n_failed += p->n_failed[j];
+        n_all[j] = p->n_ok[j] + p->n_failed[j];
+        rate[j] = p->bytes[j] / ((double)p->width_ns / 1e9);
     }
     assert_int_equal(s->n_requests, n_ok);
     assert_int_equal(s->n_failed, n_failed);
-    assert_close(s->bytes.mean.value, p.all_bytes / seconds);
+    assert_close(s->bytes.mean.value, p->all_bytes / seconds);
     struct stats_ci ci;
-    assert_true(stats_mean(p.all_bytes / seconds, rate, p.n, n_ok, &ci, &e));
+    assert_true(stats_mean(p->all_bytes / seconds, rate, p->n, n_ok, &ci, &e));
     assert_int_equal(s->bytes.mean.ok, ci.ok);
     if (ci.ok)
         assert_close(s->bytes.mean.se, ci.se);
-    assert_true(stats_median_segment(rate, p.n, &ci, NULL, &e));
+    assert_true(stats_median_segment(rate, p->n, &ci, NULL, &e));
     if (ci.ok)
         assert_close(s->bytes.median.hi, ci.hi);
-    assert_true(stats_error_rate(p.n_failed, n_all, p.n, &ci, &e));
+    assert_true(stats_error_rate(p->n_failed, n_all, p->n, &ci, &e));
     assert_int_equal(s->error_rate.ok, ci.ok);
     assert_true(n_ok + n_failed == 0 || s->error_rate.value == ci.value);
-    assert_close(s->utilisation_frac, p.busy_ns / seconds / 1e9 / (double)in->concurrency);
-    assert_quantiles(&p, p.v, p.segment, p.n_v, &s->duration);
-    assert_quantiles(&p, p.ttfb, p.ttfb_segment, p.n_ttfb, &s->ttfb);
+    assert_close(s->utilisation_frac, p->busy_ns / seconds / 1e9 / (double)in->concurrency);
+    assert_quantiles(p, p->v, p->segment, p->n_v, &s->duration);
+    assert_quantiles(p, p->ttfb, p->ttfb_segment, p->n_ttfb, &s->ttfb);
     for (size_t i = 0; i < 3; i++) {
         static const struct stats_ratio ratios[] = {{1, 2}, {9, 10}, {99, 100}};
-        double x = statvec_residual_life(p.v, p.n_v, ratios[i]);
+        double x = statvec_residual_life(p->v, p->n_v, ratios[i]);
         assert_true(s->residual_ns[i] == x || (isnan(x) && isnan(s->residual_ns[i])));
-        assert_int_equal(isnan(x), isnan(statvec_residual_frac(p.v, p.n_v, 1)));
+        assert_int_equal(isnan(x), isnan(statvec_residual_frac(p->v, p->n_v, 1)));
     }
     statistics_free(s);
+}
+
+/* Row by row, and by blocks where all rows are meant. */
+static void assert_as_plain(const struct statistics_input *in)
+{
+    static struct plain p;
+    plain_fill(&p, in);
+    assert_equals_plain(in, &p);
+    if (in->row != NULL)
+        return;
+    struct blocks blocks;
+    struct statistics_input by_blocks = *in;
+    assert_true(blocks_init(&blocks, in->table, in->dataset->n_places, &e));
+    for (size_t b = 0; b < blocks.n; b++)
+        blocks_look(&blocks, b);
+    by_blocks.blocks = &blocks;
+    assert_equals_plain(&by_blocks, &p);
+    blocks_fini(&blocks);
 }
 
 static void test_against_plain(void **state)
