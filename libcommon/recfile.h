@@ -68,6 +68,7 @@ struct recfile_options {
     unsigned threads; /* units read at the same time; 0: one per core, but not many */
     size_t
         chunk_bytes; /* of text between decompressing and parsing; 0: 512 KiB. Less: less memory */
+    bool alone;      /* no thread beside decompresses ahead: for many captures at a time */
     bool portable;   /* no SIMD (tests) */
     bool all_slow;   /* every row through the slow path (tests) */
     recfile_slow_row *slow_row;

@@ -392,7 +392,7 @@ bool recunit_run(struct worker *w)
     }
     w->misread = false;
     begin_frame(w);
-    bool beside = r->source.compressed && unit_bytes(r, u) >= beside_from;
+    bool beside = r->source.compressed && !r->options->alone && unit_bytes(r, u) >= beside_from;
     if (!chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage, beside))
         return recunit_fail(u, "out of memory");
     while (go_on && !end) {

@@ -25,16 +25,28 @@ const char *rowformat_header(bool intended)
     return intended ? G4_HEADER "\tintended\n" : G4_HEADER "\n";
 }
 
+/* Writes value % 100 as two digits. */
+static inline void put_pair(char *out, uint64_t value)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+
+    memcpy(out, pairs + 2 * (value % 100), 2);
+}
+
 char *rowformat_put_number(char *out, uint64_t value)
 {
-    char digits[ROWFORMAT_NUMBER_BYTES];
-    size_t n = 0;
+    size_t n = 1;
 
-    do {
-        digits[sizeof digits - ++n] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    memcpy(out, digits + sizeof digits - n, n);
+    for (uint64_t limit = 10; n < ROWFORMAT_NUMBER_BYTES && value >= limit; limit *= 10)
+        n++;
+    char *p = out + n;
+    for (; value >= 10; value /= 100)
+        put_pair(p -= 2, value);
+    if (p > out)
+        *out = (char)('0' + value);
     return out + n;
 }
 
@@ -54,10 +66,9 @@ static char *put_time(struct rowformat *f, char *out, int64_t ns)
     }
     memcpy(out, f->date, sizeof f->date);
     out += sizeof f->date;
-    for (int i = 8; i >= 0; i--) {
-        out[i] = (char)('0' + fraction % 10);
-        fraction /= 10;
-    }
+    for (int i = 7; i > 0; i -= 2, fraction /= 100)
+        put_pair(out + i, fraction);
+    out[0] = (char)('0' + fraction);
     out[9] = 'Z';
     return out + 10;
 }

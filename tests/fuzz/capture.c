@@ -43,6 +43,7 @@ static struct fingerprint read_all_ways(const char *path, bool salvage)
         {.threads = 1, .all_slow = true},
         {.threads = 1, .portable = true, .chunk_bytes = 4096},
         {.threads = 3},
+        {.threads = 1, .alone = true, .chunk_bytes = 2u << 20},
     };
     struct fingerprint plain =
         fingerprint_read(path, (struct recfile_options){.threads = 1, .salvage = salvage});

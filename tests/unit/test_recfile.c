@@ -36,10 +36,14 @@ static void assert_ways_agree(const char *path, bool salvage)
         path, (struct recfile_options){.salvage = salvage, .portable = true, .threads = 1});
     struct fingerprint threads =
         fingerprint_read(path, (struct recfile_options){.salvage = salvage, .threads = 5});
+    struct fingerprint alone = fingerprint_read(
+        path, (struct recfile_options){
+                  .salvage = salvage, .threads = 1, .alone = true, .chunk_bytes = 2u << 20});
 
     assert_same(&fast, &slow);
     assert_same(&fast, &portable);
     assert_same(&fast, &threads);
+    assert_same(&fast, &alone);
 }
 
 static void read_captures(const char *folder, size_t *n)
