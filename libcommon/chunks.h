@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Text of a chunk where nothing else is wanted. */
-#define CHUNKS_TEXT_BYTES (512u << 10)
+#define CHUNKS_TEXT_BYTES (1u << 20)
 
 struct chunks {
     size_t text_bytes;

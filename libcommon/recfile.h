@@ -66,8 +66,8 @@ struct recfile_sink {
 struct recfile_options {
     bool salvage;     /* count and skip damage instead of stopping at it */
     unsigned threads; /* units read at the same time; 0: one per core, but not many */
-    size_t
-        chunk_bytes; /* of text between decompressing and parsing; 0: 512 KiB. Less: less memory */
+    /* Of text between decompressing and parsing; 0: 1 MiB. Less: less memory. */
+    size_t chunk_bytes;
     bool alone;      /* no thread beside decompresses ahead: for many captures at a time */
     bool portable;   /* no SIMD (tests) */
     bool all_slow;   /* every row through the slow path (tests) */
