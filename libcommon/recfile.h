@@ -68,9 +68,9 @@ struct recfile_options {
     unsigned threads; /* units read at the same time; 0: one per core, but not many */
     /* Of text between decompressing and parsing; 0: 1 MiB. Less: less memory. */
     size_t chunk_bytes;
-    bool alone;      /* no thread beside decompresses ahead: for many captures at a time */
-    bool portable;   /* no SIMD (tests) */
-    bool all_slow;   /* every row through the slow path (tests) */
+    bool alone;    /* no thread beside decompresses ahead: for many captures at a time */
+    bool portable; /* no SIMD (tests) */
+    bool all_slow; /* every row through the slow path (tests) */
     recfile_slow_row *slow_row;
     void *(*slow_new)(void); /* state of one slow-row parser (one per thread) */
     void (*slow_free)(void *state);
