@@ -1,5 +1,6 @@
 """Compares results with expected ones: integers and strings exactly, other numbers within 1e-9."""
 
+import collections
 import csv
 import io
 import json
@@ -82,17 +83,17 @@ class Report:
         self.json = run.json()
         self.operations = {o['op']: o for o in self.json['operations']}
         self.series = read_table(series_path.read_text())
+        self.by_host = {}
+        n_series = collections.Counter()
+        for r in self.series:
+            n_series[r['op']] += r['index'] == '0'
+            # All hosts together come first.
+            host = None if n_series[r['op']] == 1 else r['host']
+            self.by_host.setdefault((r['op'], host), []).append(r)
 
     def rows(self, op, host=None):
         """Series of one operation ('' : the cluster total), of all hosts together or of one host."""
-        out, seen = [], 0
-        for r in self.series:
-            if r['op'] == op:
-                seen += r['index'] == '0'
-                # All hosts together come first.
-                if host is None and seen == 1 or host is not None and seen > 1 and r['host'] == host:
-                    out.append(r)
-        return out
+        return self.by_host.get((op, host), [])
 
 
 class ReportTest(CliTest):

@@ -5,6 +5,7 @@ understood alike twice. analyze() returns the documented part of the JSON report
 series. Only for small captures."""
 
 import bisect
+import functools
 import math
 from collections import namedtuple
 from fractions import Fraction
@@ -38,6 +39,7 @@ def parse_time(text):
     return seconds * SECOND + int((fraction + '000000000')[:9])
 
 
+@functools.lru_cache(maxsize=4096)
 def format_time(ns):
     import datetime
     t = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=ns // SECOND)
@@ -142,7 +144,7 @@ class Segment:
     def __init__(self, a, b):
         self.a, self.b = a, b
         self.bytes = self.full = self.partial = self.started = self.ended = self.errors = 0
-        self.objects = Fraction(0)
+        self.objects = 0
         self.durations = []
 
     def add(self, r):
@@ -171,7 +173,8 @@ class Segment:
             self.durations.append(r.end - r.start)
 
     def rate(self, by_objects):
-        return (self.objects if by_objects else self.bytes) / Fraction(self.b - self.a, SECOND)
+        amount = self.objects if by_objects else self.bytes
+        return amount and amount / Fraction(self.b - self.a, SECOND)
 
 
 def attribute(rows, starts, d):
@@ -455,7 +458,7 @@ class Analysis:
         return {'index': i, 'op': op, 'host': host, 'duration_s': float(seconds),
                 'objects_per_op': objects_per_op, 'bytes': s.bytes, 'full_ops': s.full,
                 'partial_ops': s.partial, 'ops_started': s.started, 'ops_ended': s.ended,
-                'errors': s.errors, 'mb_per_sec': float(s.bytes / seconds / (1 << 20)),
+                'errors': s.errors, 'mb_per_sec': float(s.rate(False) / (1 << 20)),
                 'ops_ended_per_sec': float(s.ended / seconds),
-                'objs_per_sec': float(s.objects / seconds), 'start_time': format_time(s.a),
+                'objs_per_sec': float(s.rate(True)), 'start_time': format_time(s.a),
                 'end_time': format_time(s.b), 'reqs_ended_avg_ms': mean}

@@ -1,5 +1,6 @@
 """Servers for tests of s3load: the embedded target (tests/target), and versitygw, a real one."""
 import csv
+import fcntl
 import os
 import pathlib
 import re
@@ -11,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import BUILD
+from harness import BUILD, ROOT
 
 START_TIMEOUT_S = 20
 ACCESS_KEY = "s3load"
@@ -67,18 +68,26 @@ class Target(Server):
 
 
 def versitygw():
-    """The program; built, where there is Go. Skips the test where it cannot be had."""
-    path = os.environ.get("VERSITYGW") or shutil.which("versitygw") or BUILD / "versitygw"
-    if pathlib.Path(path).exists():
+    """The program; built once, where there is Go. Skips the test where it cannot be had."""
+    path = os.environ.get("VERSITYGW") or shutil.which("versitygw")
+    if path and pathlib.Path(path).exists():
         return path
     if not shutil.which("go"):
         raise unittest.SkipTest("neither versitygw nor go is installed")
-    env = dict(os.environ, GOBIN=str(BUILD))
-    done = subprocess.run(["go", "install", "github.com/versity/versitygw/cmd/versitygw@latest"],
-                          env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
-    if done.returncode != 0:
-        raise unittest.SkipTest(f"versitygw cannot be built: {done.stdout.decode()[-300:]}")
-    return BUILD / "versitygw"
+    folder = ROOT / "build" / "go"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "versitygw"
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # .ci/run may be building it
+        if not path.exists():
+            # Unoptimised, as compiling it takes longer than what it is to do.
+            done = subprocess.run(["go", "install", "-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w",
+                                   "github.com/versity/versitygw/cmd/versitygw@latest"],
+                                  env=dict(os.environ, GOBIN=str(folder)), stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=900)
+            if done.returncode != 0:
+                raise unittest.SkipTest(f"versitygw cannot be built: {done.stdout.decode()[-300:]}")
+    return path
 
 
 def free_port():

