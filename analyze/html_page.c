@@ -105,8 +105,8 @@ void html_charts_draw(struct html_charts *c)
     bool ok = plot_gnuplot_init(&g, &c->missing) &&
               plot_palette_read(&c->palette, g.scripts, &c->missing);
     plot_gnuplot_fini(&g);
-    if (ok)
-        plot_draw(&c->set, &c->options, &c->missing);
+    if (!ok || !plot_draw(&c->set, &c->options, &c->missing))
+        c->palette.n = 0; /* nothing has these colours */
 }
 
 void html_charts_fini(struct html_charts *c)

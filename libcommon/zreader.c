@@ -159,6 +159,7 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->keep_bytes = keep_bytes;
     r->begin = r->at = 0;
     r->given = false;
+    r->last = (struct zresult){0};
     if (!s->seekable) {
         memcpy(r->input, s->first, s->n_first);
         r->in_size = s->n_first;
@@ -311,8 +312,7 @@ static unsigned char window_for(uint64_t n)
 }
 
 /* Makes zstd look for no checksum and rely on no size: it would throw away the last block where
- * either is wrong.
- * The header of n bytes at the current position may become shorter. */
+ * either is wrong. The header of n bytes at the current position may become shorter. */
 static void rewrite_header(struct zreader *r, size_t n)
 {
     unsigned char *h = r->input + r->in_pos, descriptor = h[4];

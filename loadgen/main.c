@@ -23,7 +23,7 @@ static const struct cli_command *const commands[] = {
     &cmd_mixed, &cmd_versioned, &cmd_retention, &cmd_multipart, NULL};
 
 static const struct cli_exit exits[] = {
-    {"128+N", "signal N ended the run: 130 is SIGINT, 143 SIGTERM"},
+    {"128+N", "signal N ended the run: 129 is SIGHUP, 130 SIGINT, 143 SIGTERM"},
     {0},
 };
 

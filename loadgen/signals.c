@@ -30,10 +30,14 @@ static void *run(void *user)
 
 bool signals_init(struct signals *s, struct engine *g, struct loop *control, struct err *e)
 {
+    struct sigaction hangup;
+
     *s = (struct signals){.engine = g, .control = control};
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGINT);
     sigaddset(&s->set, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* not under nohup */
+        sigaddset(&s->set, SIGHUP);
     sigaddset(&s->set, SIGNAL_QUIT);
     pthread_sigmask(SIG_BLOCK, &s->set, NULL);
     signal(SIGPIPE, SIG_IGN);

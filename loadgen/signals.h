@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM: the first ends the run in order, the second at once. */
+/* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second at once. */
 #ifndef S3_SIGNALS_H
 #define S3_SIGNALS_H
 

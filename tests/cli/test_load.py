@@ -213,12 +213,13 @@ class Suite:
 
     def test_interrupted(self):
         """SIGINT: a complete capture and a clean bucket."""
-        for sent in (signal.SIGINT, signal.SIGTERM):
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             path = self.tmp / f"{sent.name}.csv.zst"
             p = subprocess.Popen([str(BUILD / "s3load"), *self.argv("put", "--obj.size", "1KiB",
                                                                     "--benchdata", str(path))],
                                  env={**os.environ, **self.environment()}, cwd=self.tmp,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))
             time.sleep(1)
             p.send_signal(sent)
             p.communicate(timeout=30)
@@ -228,6 +229,19 @@ class Suite:
             self.assertEqual(c.end["requests"], len(c.rows))
             self.assertEqual(collections.Counter(bool(r.error) for r in c.rows).keys(), {False})
             self.assertEqual(self.keys(), 0)
+
+    def test_nohup(self):
+        """A hangup that is ignored ends nothing."""
+        argv = self.argv("put", "--obj.size", "1KiB", "--duration", "1500ms", "--benchdata",
+                         str(self.tmp / "n.csv.zst"))
+        p = subprocess.Popen([str(BUILD / "s3load"), *argv], env={**os.environ, **self.environment()},
+                             cwd=self.tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(0.7)
+        p.send_signal(signal.SIGHUP)
+        p.communicate(timeout=30)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual(Capture(self.tmp / "n.csv.zst").end["end"], "duration")
 
 
 class OnTarget(Suite, LoadTest):
