@@ -1,4 +1,5 @@
 /* Rows become columns: values of any size, filters, thread numbers, errors. */
+#include "intern.h"
 #include "dataset.h"
 
 #include <setjmp.h>
@@ -217,12 +218,30 @@ static void test_many_errors(void **state)
     free(text);
 }
 
+/* Every byte of a key counts, whatever its length. */
+static void test_hashes(void **state)
+{
+    char key[64];
+
+    (void)state;
+    memset(key, 'k', sizeof key);
+    for (size_t n = 1; n <= sizeof key; n++) {
+        uint64_t whole = intern_hash(key, n);
+        assert_true(whole != intern_hash(key, n - 1));
+        for (size_t i = 0; i < n; i++) {
+            key[i] ^= 1;
+            assert_true(whole != intern_hash(key, n));
+            key[i] ^= 1;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),      cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_spans),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_hashes),  cmocka_unit_test(test_values),
+        cmocka_unit_test(test_filters), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_many_errors),
     };
     return cmocka_run_group_tests_name("dataset", tests, NULL, NULL);
 }
