@@ -71,7 +71,7 @@ BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 
 COMMON_PKGS := libzstd=libzstd-dev
 ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev
-LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev
+LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev jansson=libjansson-dev
 TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
 UNIT_PKGS := cmocka=libcmocka-dev
 

@@ -50,7 +50,8 @@ static int unknown_command(const struct cli_program *program, const char *name)
     for (const struct cli_command *const *c = program->commands; *c; c++)
         suggest_offer(&s, (*c)->name);
     const char *what = name[0] == '-' && name[1] ? "option" : "command";
-    fprintf(stderr, "%s: unknown %s '%s'", program->name, what, name);
+    /* A value may be a secret. */
+    fprintf(stderr, "%s: unknown %s '%.*s'", program->name, what, (int)strcspn(name, "="), name);
     if (s.best)
         fprintf(stderr, ": did you mean '%s'?", s.best);
     fputc('\n', stderr);

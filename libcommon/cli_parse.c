@@ -4,9 +4,15 @@
 #include "suggest.h"
 #include "units.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A file of options. */
+#define FILE_LINE_BYTES 8192
+#define FILE_MAX_LINES  1000
 
 /* What lives as long as a parsed command line: copies of list items, arrays of lists, and which
  * options were given. */
@@ -91,21 +97,32 @@ static struct found find(const struct parser *p, const char *name, size_t n, cha
     return (struct found){NULL, NULL};
 }
 
-static bool unknown_option(const struct parser *p, const char *name, size_t n, const char *shown)
+/* The name is n bytes of an argument behind its dashes. What else the argument holds may be a
+ * secret, so that it is not shown: what follows '=', the whole name of an option, or a letter. */
+static bool unknown_option(const struct parser *p, const char *arg, const char *name, size_t n)
 {
     struct suggest s;
+    size_t n_shown = n;
     suggest_init(&s, name, n);
     for (const struct cli_group *g = p->command->groups; g && g->options; g++) {
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
             suggest_offer(&s, o->name);
             if (o->alias)
                 suggest_offer(&s, o->alias);
+            size_t n_name = strlen(o->name);
+            if (o->type != CLI_FLAG && n_name > 3 && n_name < n &&
+                strncmp(name, o->name, n_name) == 0)
+                n_shown = n_name;
         }
     }
     suggest_offer(&s, "help");
+    if (name == arg + 1 && !s.best)
+        n_shown = 1;
+    int n_arg = (int)((size_t)(name - arg) + n_shown);
+    const char *more = n_shown < n ? "..." : "";
     if (s.best)
-        return err_set(p->e, "unknown option %s: did you mean --%s?", shown, s.best);
-    return err_set(p->e, "unknown option %s", shown);
+        return err_set(p->e, "unknown option %.*s%s: did you mean --%s?", n_arg, arg, more, s.best);
+    return err_set(p->e, "unknown option %.*s%s", n_arg, arg, more);
 }
 
 static bool in_range(const struct cli_option *o, double v, struct err *e)
@@ -249,33 +266,35 @@ static bool take_help(struct parser *p, const char *topic)
     return true;
 }
 
+/* --name, --name=VALUE; with one dash too, as users of Go programs type it. */
 static bool take_long(struct parser *p, const char *arg)
 {
-    const char *name = arg + 2;
-    const char *equals = strchr(name, '=');
-    size_t n = equals ? (size_t)(equals - name) : strlen(name);
-    const char *value = equals ? equals + 1 : NULL;
+    const char *name = arg + strspn(arg, "-");
+    size_t n = strcspn(name, "=");
+    const char *value = name[n] ? name + n + 1 : NULL;
     if (n == 4 && memcmp(name, "help", 4) == 0)
         return take_help(p, value);
     struct found f = find(p, name, n, 0);
-    if (!f.option) {
-        char shown[128];
-        snprintf(shown, sizeof(shown), "--%.*s", (int)n, name);
-        return unknown_option(p, name, n, shown);
-    }
-    return take_option(p, f, value, arg, n + 2);
+    if (!f.option)
+        return unknown_option(p, arg, name, n);
+    return take_option(p, f, value, arg, (size_t)(name - arg) + n);
 }
 
-/* -o VALUE, -oVALUE, -qv */
+/* -o VALUE, -oVALUE, -qv. One dash before what is the name of an option, or no letter of one, is a
+ * long option. */
 static bool take_letters(struct parser *p, const char *arg)
 {
+    size_t n = strcspn(arg + 1, "=");
+    if (n > 1 && (strcmp(arg, "-help") == 0 || find(p, arg + 1, n, 0).option ||
+                  !find(p, NULL, 0, arg[1]).option))
+        return take_long(p, arg);
     for (const char *c = arg + 1; *c; c++) {
-        if (*c == 'h')
-            return take_help(p, NULL);
         struct found f = find(p, NULL, 0, *c);
+        if (strcmp(c, "h") == 0)
+            return take_help(p, NULL);
         if (!f.option)
-            return c == arg + 1 ? unknown_option(p, arg + 1, strcspn(arg + 1, "="), arg)
-                                : err_set(p->e, "unknown option -%c in %s", *c, arg);
+            return c == arg + 1 ? unknown_option(p, arg, arg + 1, n)
+                                : err_set(p->e, "unknown option -%c", *c);
         char shown[3] = {'-', *c, '\0'};
         bool is_flag = f.option->type == CLI_FLAG;
         if (!take_option(p, f, !is_flag && c[1] ? c + 1 : NULL, shown, 2))
@@ -304,10 +323,77 @@ static bool check_operands(const struct parser *p)
         return err_set(p->e, "missing operand: %s", c->operands);
     if (p->args->n_operands <= c->max_operands)
         return true;
+    /* It may be a secret that a blank has cut off its option, and is not shown. */
     if (!c->operands)
-        return err_set(p->e, "unexpected operand '%s'", p->args->operands[0]);
+        return err_set(p->e,
+                       "an argument is no option, and %s takes options alone (it is not shown, as "
+                       "it may be a secret)",
+                       c->name);
     return err_set(p->e, "unexpected operand '%s': %s takes %s", p->args->operands[c->max_operands],
                    c->name, c->operands);
+}
+
+/* "name", "name VALUE" or "name = VALUE", with or without dashes, as "--name" or "--name=VALUE";
+ * NULL: out of memory. */
+static char *option_of_line(const char *line, size_t n)
+{
+    size_t skip = strspn(line, "-");
+    size_t n_name = strcspn(line + skip, " \t=");
+    const char *value = line + skip + n_name + strspn(line + skip + n_name, " \t");
+    value += *value == '=';
+    value += strspn(value, " \t");
+    char *arg = malloc(n + 4);
+    if (arg)
+        snprintf(arg, n + 4, "--%.*s%s%s", (int)n_name, line + skip, *value ? "=" : "", value);
+    return arg;
+}
+
+/* A line of a file of options. `why` says what is wrong with it. */
+static bool take_line(struct parser *p, char *line, struct err *why)
+{
+    size_t n = strlen(line);
+    bool whole = n > 0 && line[n - 1] == '\n';
+    while (n > 0 && isspace((unsigned char)line[n - 1]))
+        line[--n] = '\0';
+    if (!whole && n + 1 >= FILE_LINE_BYTES - 1)
+        return err_set(why, "the line is too long");
+    const char *text = line + strspn(line, " \t");
+    if (*text == '\0' || *text == '#')
+        return true;
+    char *arg = option_of_line(text, strlen(text));
+    if (!arg)
+        return out_of_memory(p->args, why);
+    return keep(p->args, arg, why) && take_long(p, arg) &&
+           (!p->args->help_topic || err_set(why, "help is not given here"));
+}
+
+/* @FILE: an option on each line; # begins a comment line. */
+static bool take_file(struct parser *p, const char *path)
+{
+    char line[FILE_LINE_BYTES];
+    struct parser of_file = *p;
+    struct err why = {""};
+    size_t n = 0;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return err_errno(p->e, errno, "cannot read '%s'", path);
+    /* A value is never taken from the arguments behind the file. */
+    of_file.argc = of_file.next = 0;
+    of_file.e = &why;
+    bool ok = true;
+    while (ok && fgets(line, sizeof(line), f)) {
+        ok = ++n <= FILE_MAX_LINES ? take_line(&of_file, line, &why)
+                                   : err_set(&why, "more than %d lines", FILE_MAX_LINES);
+    }
+    explicit_bzero(line, sizeof(line));
+    if (!ok && p->args->no_memory)
+        err_set(p->e, "%s", why.msg);
+    else if (!ok)
+        err_set(p->e, "%s:%zu: %s", path, n, why.msg);
+    else if (ferror(f))
+        ok = err_errno(p->e, errno, "cannot read '%s'", path);
+    fclose(f);
+    return ok;
 }
 
 static bool parse_all(struct parser *p)
@@ -316,7 +402,9 @@ static bool parse_all(struct parser *p)
     while (p->next < p->argc && !p->args->help_topic) {
         const char *arg = p->argv[p->next++];
         bool ok = true;
-        if (options_ended || arg[0] != '-' || !arg[1]) {
+        if (arg[0] == '@' && !p->command->operands && !options_ended) {
+            ok = take_file(p, arg + 1);
+        } else if (options_ended || arg[0] != '-' || !arg[1]) {
             ok = take_operand(p, arg);
         } else if (strcmp(arg, "--") == 0) {
             options_ended = true;

@@ -113,6 +113,15 @@ static void end_phase(struct bench *b, enum engine_stop stop, const char *end)
     crew_stop(&b->crew, stop);
 }
 
+/* Keys that cannot be renewed are used until the server refuses them, which is in the rows. */
+static void renew_credentials(struct bench *b)
+{
+    struct err e = {""};
+
+    if (b->has_credentials && !credentials_renew(&b->credentials, &e))
+        fprintf(stderr, "s3load: cannot renew the credentials: %s\n", e.msg);
+}
+
 /* Ten times a second, and when something happens. */
 static void tick(void *ctx)
 {
@@ -120,6 +129,7 @@ static void tick(void *ctx)
     int64_t now_ns = clock_now_ns();
 
     show(b, now_ns);
+    renew_credentials(b);
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
         return;
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
@@ -192,6 +202,7 @@ static void wait_for_start(struct bench *b)
     screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
     for (bool late = true; !interrupted(b); late = false) {
         struct timespec now;
+        renew_credentials(b);
         clock_gettime(CLOCK_REALTIME, &now);
         int64_t rest_ns = b->o->syncstart_ns - (now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec);
         if (rest_ns <= 0) {
@@ -377,30 +388,53 @@ static void warn(const struct bench *b)
 
 static void report(struct bench *b)
 {
+    FILE *out = b->to_stdout ? stderr : stdout;
+
     if (b->o->json) {
         struct strbuf json = {0};
         summary_put_json(&json, &b->summary);
         if (!json.failed)
-            fputs(json.s, stdout);
+            fputs(json.s, out);
         strbuf_fini(&json);
         return;
     }
     const struct recorder_counts *c = &b->summary.counts;
     if (b->summary.bench_ns > 0)
-        printf("%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
-               units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
-               units_duration(b->summary.bench_ns).s, b->run_id,
-               (unsigned long long)b->engine.seed);
-    if (b->summary.capture == NULL)
+        fprintf(out, "%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
+                units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
+                units_duration(b->summary.bench_ns).s, b->run_id,
+                (unsigned long long)b->engine.seed);
+    if (b->summary.capture == NULL || b->to_stdout)
         return;
     printf("Capture: %s\n", b->path);
-    if (c->n_requests > 0 && !sibling_analyze(b->path))
-        printf("To analyse it: s3analyze analyze '%s'\n", b->path);
+    if (c->n_requests > 0 && !sibling_analyze(b->path)) {
+        char *words[] = {"s3analyze", "analyze", "--", b->path};
+        char *line = options_redacted(sizeof words / sizeof *words, words);
+        if (line != NULL)
+            printf("To analyse it: %s\n", line);
+        free(line);
+    }
+}
+
+/* A proxy that a desktop's environment names would be what is measured. */
+static void say_proxy(const struct bench *b)
+{
+    char proxy[CONN_PROXY_MAX];
+    const char *name = conn_proxy(b->o->tls, b->o->no_proxy, proxy);
+    const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
+
+    if (name == NULL)
+        return;
+    fprintf(stderr,
+            "s3load: requests go through the proxy %s, as %s says%s%s; --no-proxy "
+            "changes that\n",
+            proxy, name, except != NULL ? ", but for no_proxy=" : "", except != NULL ? except : "");
 }
 
 /* Up to the closed capture. */
 static bool measure(struct bench *b, struct err *e)
 {
+    say_proxy(b);
     if (!bucket_make(&b->control, &b->work, e) || !check_content(b, e))
         return false;
     if (b->o->clear_bucket && !confirm(b, e))

@@ -21,9 +21,11 @@ struct bench {
     char host[256];
     char *command_line;
     char path[4096]; /* of the capture; "": none */
+    bool to_stdout;  /* the capture; all else goes to standard error */
     int fd;
     int event;
     struct ssec ssec;
+    struct credentials credentials;
     struct engine engine;
     struct control control;
     struct signals signals;
@@ -32,7 +34,7 @@ struct bench {
     struct work work;
     struct screen screen;
     struct summary summary;
-    bool has_engine, has_control, has_crew, has_work;
+    bool has_credentials, has_engine, has_control, has_crew, has_work;
     bool uploaded; /* there may be something to clean */
 
     /* While a phase runs. */

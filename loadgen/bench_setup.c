@@ -50,6 +50,11 @@ static bool open_capture(struct bench *b, struct err *e)
 
     if (b->o->stress)
         return true;
+    if (b->to_stdout) {
+        strcpy(b->path, "standard output");
+        b->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        return b->fd >= 0 || err_errno(e, errno, "cannot write standard output");
+    }
     if (name != NULL) {
         int n = snprintf(b->path, sizeof b->path, "%s%s", name,
                          ends_with(name, ".csv.zst") ? "" : ".csv.zst");
@@ -58,8 +63,8 @@ static bool open_capture(struct bench *b, struct err *e)
     } else {
         if (!random_name(random, 4, e))
             return false;
-        localtime_r(&now, &tm);
-        strftime(date, sizeof date, "%Y-%m-%d[%H%M%S]", &tm);
+        gmtime_r(&now, &tm);
+        strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
         snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->kind->name, date, random);
     }
     b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -92,11 +97,15 @@ static bool init_engine(struct bench *b, struct err *e)
         .tls = o->tls,
         .insecure = o->insecure,
         .cacert = o->cacert,
+        .no_proxy = o->no_proxy,
         .connect_timeout_ns = o->connect_timeout_ns,
     };
-    g->access_key = o->access_key;
-    g->secret_key = o->secret_key;
-    g->session_token = o->session_token;
+    b->has_credentials =
+        !o->anonymous && credentials_init(&b->credentials, o->access_key, o->secret_key,
+                                          o->session_token, o->credential_process, e);
+    if (!o->anonymous && !b->has_credentials)
+        return false;
+    g->credentials = b->has_credentials ? &b->credentials : NULL;
     g->client = b->run_id;
     g->seed = (uint64_t)o->seed;
     g->offset_ns = clock_offset_ns();
@@ -129,6 +138,9 @@ bool bench_set_up(struct bench *b, struct err *e)
 {
     b->fd = -1;
     b->event = -1;
+    b->to_stdout = b->o->benchdata != NULL && strcmp(b->o->benchdata, "-") == 0;
+    if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
+        return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!raise_descriptor_limit(b->o, e))
         return false;
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -182,7 +194,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    summary_put_start(&comment, &b->summary, &b->engine, &b->control);
+    summary_put_start(&comment, &b->summary, &b->control, b->args->command, o);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
@@ -223,6 +235,8 @@ void bench_tear_down(struct bench *b)
         control_fini(&b->control);
     if (b->has_engine)
         engine_fini(&b->engine);
+    if (b->has_credentials)
+        credentials_fini(&b->credentials);
     ssec_fini(&b->ssec);
     if (b->fd >= 0)
         close(b->fd);

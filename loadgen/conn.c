@@ -18,17 +18,33 @@
 /* Marks data.ptr of libcurl's sockets. */
 #define SOCKET_TAG 1
 
-/* A proxy that is spoken to over TLS keeps even plain HTTP within libcurl. */
-static bool has_tls_proxy(void)
+const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX])
 {
-    static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
+    /* HTTP_PROXY is a header of requests to CGI programs, which libcurl does not trust. */
+    const char *const names[] = {tls ? "https_proxy" : "http_proxy", tls ? "HTTPS_PROXY" : "",
+                                 "all_proxy", "ALL_PROXY"};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && !no_proxy; i++) {
         const char *value = getenv(names[i]);
-        if (value != NULL && strncasecmp(value, "https:", 6) == 0)
-            return true;
+        if (value == NULL || *value == '\0')
+            continue;
+        const char *scheme = strstr(value, "://");
+        size_t n_scheme = scheme != NULL ? (size_t)(scheme + 3 - value) : 0;
+        const char *at = strrchr(value + n_scheme, '@');
+        snprintf(text, CONN_PROXY_MAX, "%.*s%s", (int)n_scheme, value,
+                 at != NULL ? at + 1 : value + n_scheme);
+        return names[i];
     }
-    return false;
+    return NULL;
+}
+
+/* A proxy that is spoken to over TLS keeps even plain HTTP within libcurl. */
+static bool has_tls_proxy(const struct conn_style *style)
+{
+    char proxy[CONN_PROXY_MAX];
+
+    return conn_proxy(false, style->no_proxy, proxy) != NULL &&
+           strncasecmp(proxy, "https:", 6) == 0;
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *assigned)
@@ -91,6 +107,8 @@ static bool set_up(struct conn *c, const struct conn_style *style, const char *a
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
+    if (style->no_proxy)
+        ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
     if (style->insecure) {
         ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L) == CURLE_OK;
         ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
@@ -119,7 +137,7 @@ struct conn *conn_open(const struct conn_style *style, const char *address, uint
     c->epoll = epoll;
     c->due_ns = CLOCK_NEVER;
     c->tls = style->tls;
-    c->direct = !style->tls && !has_tls_proxy();
+    c->direct = !style->tls && !has_tls_proxy(style);
     c->low_water = 1;
     for (size_t i = 0; i < CONN_SOCKETS_MAX; i++)
         c->sockets[i] = (struct conn_socket){c, -1};

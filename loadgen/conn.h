@@ -22,8 +22,15 @@ struct conn_style {
     bool tls;
     bool insecure;
     const char *cacert; /* NULL: the system's */
+    bool no_proxy;      /* whatever the environment says */
     int64_t connect_timeout_ns;
 };
+
+#define CONN_PROXY_MAX 256
+
+/* The proxy that the environment names, as libcurl takes it, without user and password, in text;
+ * the variable's name, or NULL: there is none. Which hosts no_proxy excepts, libcurl knows. */
+const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
 struct conn;
 

@@ -50,9 +50,3 @@ void engine_fini(struct engine *g)
     payload_fini(&g->payload);
     hosts_fini(&g->hosts);
 }
-
-bool engine_signer(const struct engine *g, struct sigv4 *signer, struct err *e)
-{
-    return sigv4_init(signer, g->access_key, g->secret_key, g->session_token, g->op_style.region,
-                      "s3", e);
-}

@@ -3,6 +3,7 @@
 #define S3_ENGINE_H
 
 #include "conn.h"
+#include "credentials.h"
 #include "err.h"
 #include "hosts.h"
 #include "payload.h"
@@ -32,10 +33,8 @@ struct engine {
     struct hosts hosts;
     struct engine_host *host; /* hosts.n */
     struct payload payload;
-    const char *access_key; /* "": requests are not signed */
-    const char *secret_key;
-    const char *session_token;
-    const char *client; /* the id of this process, in rows and User-Agent */
+    struct credentials *credentials; /* NULL: requests are not signed */
+    const char *client;              /* the id of this process, in rows and User-Agent */
     uint64_t seed;
     int64_t offset_ns; /* wall clock less the run's clock */
     int64_t request_timeout_ns;
@@ -45,8 +44,5 @@ struct engine {
 /* Puts together what follows from the styles, set up by the caller: hosts and payload. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
-
-/* A signer for one thread. */
-bool engine_signer(const struct engine *g, struct sigv4 *signer, struct err *e);
 
 #endif

@@ -458,7 +458,10 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     ok = (l->buf != NULL && l->idle != NULL && l->workers != NULL && l->md5 != NULL &&
           init_dates(l)) ||
          err_set(e, "out of memory");
-    ok = ok && engine_signer(g, &l->signer, e) && xml_init(&l->xml, e);
+    ok = ok &&
+         (g->credentials == NULL || credentials_update_signer(g->credentials, g->op_style.region,
+                                                              &l->signer, &l->signer_version, e));
+    ok = ok && xml_init(&l->xml, e);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)

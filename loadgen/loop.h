@@ -48,6 +48,7 @@ struct loop {
     int epoll;
     int wake; /* eventfd: something changed outside */
     struct sigv4 signer;
+    unsigned signer_version; /* of the credentials in it */
     EVP_MD *md5;
     struct xml xml; /* for errors */
     struct recorder_port port;

@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 #include <expat.h>
+#include <jansson.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 static void write_libraries(FILE *out)
 {
     const XML_Expat_Version expat = XML_ExpatVersionInfo();
-    fprintf(out, "libcurl %s, OpenSSL %s, expat %d.%d.%d, libzstd %s\n",
+    fprintf(out, "libcurl %s, OpenSSL %s, expat %d.%d.%d, jansson %s, libzstd %s\n",
             curl_version_info(CURLVERSION_NOW)->version, OpenSSL_version(OPENSSL_VERSION_STRING),
-            expat.major, expat.minor, expat.micro, ZSTD_versionString());
+            expat.major, expat.minor, expat.micro, jansson_version_str(), ZSTD_versionString());
 }
 
 static const struct cli_command *const commands[] = {
@@ -36,9 +37,15 @@ static const struct cli_program program = {
         "(NAME.csv.zst), from which s3analyze says how fast the store was.\n\n"
         "Environment: S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, S3LOAD_SESSION_TOKEN, "
         "S3LOAD_REGION and S3LOAD_TLS stand for options that are not given; then the same names "
-        "with WARP_; then AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION "
-        "and AWS_ENDPOINT_URL_S3; then the profile in ~/.aws/credentials, or in the file that "
-        "AWS_SHARED_CREDENTIALS_FILE names.",
+        "with WARP_; then AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, "
+        "AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL; then the profile that "
+        "AWS_PROFILE names, or \"default\": keys, region, endpoint_url and credential_process in "
+        "~/.aws/credentials and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE "
+        "and AWS_CONFIG_FILE name. A profile of --profile comes before all variables. Access key, "
+        "secret key and token come from one place. Keys of a credential_process are renewed "
+        "before they expire.\n\n"
+        "@FILE stands for the options in a file: one on each line, \"name value\"; lines that "
+        "begin with # are comments. What comes later on the command line counts more.",
     .commands = commands,
     .exits = exits,
     .write_libraries = write_libraries,

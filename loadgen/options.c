@@ -38,7 +38,11 @@ const struct cli_option options_connection[] = {
     {"session-token", CLI_STRING, offsetof(struct options, session_token), "TOKEN",
      .help = "session token of temporary credentials"},
     {"profile", CLI_STRING, offsetof(struct options, profile), "NAME",
-     .help = "section of ~/.aws/credentials"},
+     .help = "section of ~/.aws/credentials and ~/.aws/config"},
+    {"anonymous", CLI_FLAG, offsetof(struct options, anonymous), NULL,
+     .help = "do not sign requests"},
+    {"no-proxy", CLI_FLAG, offsetof(struct options, no_proxy), NULL,
+     .help = "do not use the proxy of http_proxy and the like"},
     {"lookup", CLI_CHOICE, offsetof(struct options, lookup), "HOW",
      .help = "the bucket is named in", .choices = LOOKUPS},
     {"insecure", CLI_FLAG, offsetof(struct options, insecure), NULL,
@@ -58,7 +62,8 @@ const struct cli_option options_load[] = {
     {"duration", CLI_DURATION, offsetof(struct options, duration_ns), "DUR",
      .help = "how long to run", .min = 1, .max = INFINITY},
     {"rate", CLI_RATE, offsetof(struct options, rate), "N",
-     .help = "requests per second, due at fixed times", .min = 1e-6, .max = 1e9},
+     .help = "requests per second, due at fixed times", .alias = "rps-limit", .min = 1e-6,
+     .max = 1e9},
     {"autoterm", CLI_FLAG, offsetof(struct options, autoterm), NULL,
      .help = "end as soon as the throughput is stable"},
     {0},
@@ -113,7 +118,7 @@ const struct cli_option options_data[] = {
     {"noprefix", CLI_FLAG, offsetof(struct options, no_prefix), NULL,
      .help = "no prefix for each worker"},
     {"noclear", CLI_FLAG, offsetof(struct options, no_clear), NULL,
-     .help = "leave the objects; the bucket may hold other data"},
+     .help = "leave the objects; the bucket may hold other data", .alias = "keep-data"},
     {"clear-bucket", CLI_FLAG, offsetof(struct options, clear_bucket), NULL,
      .help = "delete all the bucket holds first; asks"},
     {"yes", CLI_FLAG, offsetof(struct options, yes), NULL, .help = "do not ask"},
@@ -131,10 +136,11 @@ const struct cli_option options_data[] = {
 
 const struct cli_option options_run[] = {
     {"benchdata", CLI_STRING, offsetof(struct options, benchdata), "NAME",
-     .help = "name of the capture; default: by command and time"},
+     .help = "name of the capture, - for standard output; default: by command and time"},
     {"json", CLI_FLAG, offsetof(struct options, json), NULL,
      .help = "print the final state as JSON, no analysis"},
-    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
+    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress",
+     .letter = 'q'},
     {0},
 };
 
@@ -161,52 +167,21 @@ static bool keep(struct options *o, char *memory, struct err *e)
     return true;
 }
 
-/* Takes a secret out of the environment, where /proc shows it and children would inherit it. */
-static bool take_secret(struct options *o, const char **field, const char *const *names,
-                        struct err *e)
-{
-    const char *value = from_environment(names);
+/* Access key, secret key and session token, by source. */
+#define N_SOURCES 3
+static const char *const VARIABLES[N_SOURCES][3] = {
+    {"S3LOAD_ACCESS_KEY", "S3LOAD_SECRET_KEY", "S3LOAD_SESSION_TOKEN"},
+    {"WARP_ACCESS_KEY", "WARP_SECRET_KEY", "WARP_SESSION_TOKEN"},
+    {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}};
 
-    if (value == NULL)
-        return true;
-    char *copy = strdup(value);
-    if (!keep(o, copy, e))
-        return false;
-    *field = copy;
-    return true;
-}
-
-static const char *const ACCESS_KEYS[] = {"S3LOAD_ACCESS_KEY", "WARP_ACCESS_KEY",
-                                          "AWS_ACCESS_KEY_ID", NULL};
-
-/* A token belongs to its keys: one that is set beside keys that are not used is not taken. */
-static bool take_token(struct options *o, struct err *e)
-{
-    static const char *const tokens[] = {"S3LOAD_SESSION_TOKEN", "WARP_SESSION_TOKEN",
-                                         "AWS_SESSION_TOKEN"};
-    const char *key = from_environment(ACCESS_KEYS);
-    bool ok = true;
-
-    for (size_t i = 0; ok && key != NULL && o->session_token == NULL; i++) {
-        ok = take_secret(o, &o->session_token, (const char *const[]){tokens[i], NULL}, e);
-        if (getenv(ACCESS_KEYS[i]) == key)
-            key = NULL;
-    }
-    return ok;
-}
-
+/* Takes the secrets out of the environment, where /proc shows them and children inherit them. */
 static void hide_environment(void)
 {
-    static const char *const secrets[] = {
-        "S3LOAD_ACCESS_KEY", "S3LOAD_SECRET_KEY",     "S3LOAD_SESSION_TOKEN",
-        "WARP_ACCESS_KEY",   "WARP_SECRET_KEY",       "WARP_SESSION_TOKEN",
-        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
-
-    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
-        char *value = getenv(secrets[i]);
+    for (size_t i = 0; i < N_SOURCES * 3; i++) {
+        char *value = getenv(VARIABLES[i / 3][i % 3]);
         if (value != NULL)
             memset(value, 'x', strlen(value));
-        unsetenv(secrets[i]);
+        unsetenv(VARIABLES[i / 3][i % 3]);
     }
 }
 
@@ -224,18 +199,16 @@ static bool is_true(const char *value, bool *flag, struct err *e)
     return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", value);
 }
 
-/* AWS_ENDPOINT_URL_S3: [http[s]://]host[:port][/]. */
-static bool take_endpoint(struct options *o, bool tls_given, struct err *e)
+/* [http[s]://]host[:port][/], of a variable or of a profile. */
+static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
+                          struct err *e)
 {
-    const char *url = getenv("AWS_ENDPOINT_URL_S3");
-
-    if (url == NULL || *url == '\0')
-        return true;
     bool https = strncasecmp(url, "https://", 8) == 0;
     const char *host = https ? url + 8 : strncasecmp(url, "http://", 7) == 0 ? url + 7 : url;
     size_t n = strcspn(host, "/");
+
     if (memchr(host, '@', n) != NULL || (host[n] == '/' && host[n + 1] != '\0'))
-        return err_set(e, "AWS_ENDPOINT_URL_S3: only http[s]://host[:port] can be used");
+        return err_set(e, "%s: only http[s]://host[:port] can be used", name);
     char *copy = strndup(host, n);
     if (!keep(o, copy, e))
         return false;
@@ -245,62 +218,110 @@ static bool take_endpoint(struct options *o, bool tls_given, struct err *e)
     return true;
 }
 
-static bool take_environment(struct options *o, const struct cli_args *args, struct err *e)
+/* Which server, and in which region: the command line, then the profile that it names, then the
+ * environment, then the profile that is used anyhow. */
+static bool take_place(struct options *o, const struct cli_args *args, const struct profile *p,
+                       bool by_name, struct err *e)
 {
+    static const char *const regions[] = {"S3LOAD_REGION", "WARP_REGION", "AWS_REGION",
+                                          "AWS_DEFAULT_REGION", NULL};
+    static const char *const urls[] = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", NULL};
     const char *host = from_environment((const char *const[]){"S3LOAD_HOST", "WARP_HOST", NULL});
     const char *tls = from_environment((const char *const[]){"S3LOAD_TLS", "WARP_TLS", NULL});
-    const char *region =
-        from_environment((const char *const[]){"S3LOAD_REGION", "WARP_REGION", "AWS_REGION", NULL});
-    bool keys_given = cli_given(args, "access-key") || cli_given(args, "secret-key");
-    bool ok = true;
+    const char *region = from_environment(regions);
+    const char *url = from_environment(urls);
+    bool tls_given = tls != NULL || cli_given(args, "tls");
 
-    if (tls != NULL && !cli_given(args, "tls"))
-        ok = is_true(tls, &o->tls, e);
-    if (ok && !cli_given(args, "host")) {
-        if (host != NULL)
-            o->hosts = host;
-        else
-            ok = take_endpoint(o, tls != NULL || cli_given(args, "tls"), e);
+    if (tls != NULL && !cli_given(args, "tls") && !is_true(tls, &o->tls, e))
+        return false;
+    if (p->region != NULL && (region == NULL || by_name))
+        region = p->region;
+    if (region != NULL && !cli_given(args, "region")) {
+        char *copy = strdup(region);
+        if (!keep(o, copy, e))
+            return false;
+        o->region = copy;
     }
-    if (region != NULL && !cli_given(args, "region"))
-        o->region = region;
-    if (ok && !cli_given(args, "access-key"))
-        ok = take_secret(o, &o->access_key, ACCESS_KEYS, e);
-    if (ok && !cli_given(args, "secret-key"))
-        ok = take_secret(o, &o->secret_key,
-                         (const char *const[]){"S3LOAD_SECRET_KEY", "WARP_SECRET_KEY",
-                                               "AWS_SECRET_ACCESS_KEY", NULL},
-                         e);
-    if (ok && !cli_given(args, "session-token") && !keys_given)
-        ok = take_token(o, e);
-    hide_environment();
-    return ok;
+    if (cli_given(args, "host"))
+        return true;
+    if (p->endpoint_url != NULL && (by_name || (host == NULL && url == NULL)))
+        return take_endpoint(o, "endpoint_url", p->endpoint_url, tls_given, e);
+    if (host != NULL)
+        o->hosts = host;
+    return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
 }
 
-static bool take_profile(struct options *o, const struct cli_args *args, struct err *e)
+/* Copies the three parts of one source. */
+static bool take_source(struct options *o, const char *where, const char *const part[static 3],
+                        struct err *e)
+{
+    const char **const field[] = {&o->access_key, &o->secret_key, &o->session_token};
+
+    if (part[0] == NULL || part[1] == NULL)
+        return err_set(e, "there is %s key without %s key in %s: they come from one place",
+                       part[0] != NULL ? "an access" : "a secret",
+                       part[0] != NULL ? "a secret" : "an access", where);
+    for (size_t i = 0; i < 3; i++) {
+        char *copy = part[i] != NULL ? strdup(part[i]) : NULL;
+        if (part[i] != NULL && !keep(o, copy, e))
+            return false;
+        *field[i] = copy;
+    }
+    return true;
+}
+
+/* Key, secret and token come from the first source that has a key or a secret, and never from two.
+ */
+static bool take_credentials(struct options *o, const struct profile *p, bool by_name,
+                             struct err *e)
+{
+    const char *const given[] = {o->access_key, o->secret_key, o->session_token};
+    const char *const saved[] = {p->access_key, p->secret_key, p->session_token};
+    bool has_saved = p->access_key != NULL || p->secret_key != NULL;
+
+    if (o->anonymous)
+        return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
+               err_set(e, "--anonymous excludes keys and --profile");
+    if (given[0] != NULL || given[1] != NULL)
+        return take_source(o, "the command line", given, e);
+    if (given[2] != NULL)
+        return err_set(e, "--session-token belongs to --access-key and --secret-key");
+    for (size_t i = 0; i < N_SOURCES && !by_name; i++) {
+        const char *const *names = VARIABLES[i];
+        const char *part[3];
+        for (size_t k = 0; k < 3; k++)
+            part[k] = from_environment((const char *const[]){names[k], NULL});
+        if (part[0] != NULL || part[1] != NULL)
+            return take_source(o, "the environment", part, e);
+    }
+    if (has_saved)
+        return take_source(o, "the profile", saved, e);
+    if (p->process == NULL)
+        return true;
+    char *copy = strdup(p->process);
+    o->credential_process = copy;
+    return keep(o, copy, e);
+}
+
+/* What the command line leaves open. */
+static bool take_rest(struct options *o, const struct cli_args *args, struct err *e)
 {
     struct profile p;
-    bool explicit = cli_given(args, "profile");
+    bool by_name = cli_given(args, "profile");
+    const char *name = from_environment((const char *const[]){"AWS_PROFILE", NULL});
+    bool has_keys = o->anonymous || o->access_key != NULL;
 
-    if (o->access_key != NULL && o->secret_key != NULL && !explicit)
-        return true;
-    if (!profile_read(&p, o->profile, explicit, e)) {
-        o->failed = !explicit;
+    for (size_t i = 0; i < N_SOURCES; i++)
+        has_keys |= from_environment((const char *const[]){VARIABLES[i][0], NULL}) != NULL;
+    if (name != NULL && !by_name)
+        o->profile = name;
+    if (!profile_read(&p, o->profile, by_name || (name != NULL && !has_keys), e)) {
+        o->failed = !by_name && name == NULL;
         return false;
     }
-    bool ok = true;
-    if (o->access_key == NULL && o->secret_key == NULL && p.access_key != NULL) {
-        o->access_key = p.access_key;
-        o->secret_key = p.secret_key;
-        if (o->session_token == NULL)
-            o->session_token = p.session_token;
-    }
-    if (p.access_key != NULL)
-        ok = keep(o, p.access_key, e);
-    if (p.secret_key != NULL)
-        ok = keep(o, p.secret_key, e) && ok;
-    if (p.session_token != NULL)
-        ok = keep(o, p.session_token, e) && ok;
+    bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
+    profile_free(&p);
+    hide_environment();
     return ok;
 }
 
@@ -380,10 +401,6 @@ static bool check(struct options *o, struct err *e)
         !check_plain("region", o->region, e) || !check_plain("bucket's name", o->bucket, e) ||
         !check_plain("storage class", o->storage_class, e))
         return false;
-    if ((o->access_key == NULL) != (o->secret_key == NULL))
-        return err_set(e, "there is %s key without %s key",
-                       o->access_key != NULL ? "an access" : "a secret",
-                       o->access_key != NULL ? "a secret" : "an access");
     if (o->encrypt && !o->tls)
         return err_set(e, "--encrypt sends its key with each request: it needs --tls");
     if (o->encrypt && o->sse_s3)
@@ -401,15 +418,18 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
         return err_set(e, "'%s' is no name of a bucket", o->bucket);
-    return check_hosts(o, e) && check_syncstart(o, e);
+    if (!check_hosts(o, e) || !check_syncstart(o, e))
+        return false;
+    return o->anonymous || o->access_key != NULL || o->credential_process != NULL ||
+           err_set(e, "there are no credentials: neither --access-key and --secret-key nor "
+                      "S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY nor a profile; for unsigned "
+                      "requests say --anonymous");
 }
 
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)
 {
-    if (!take_environment(o, args, e) || !take_profile(o, args, e) || !check(o, e))
+    if (!take_rest(o, args, e) || !check(o, e))
         return false;
-    if (o->access_key == NULL)
-        o->access_key = o->secret_key = "";
     o->seed_given = cli_given(args, "seed");
     if (!o->seed_given) {
         uint32_t seed = 0;

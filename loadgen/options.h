@@ -1,5 +1,5 @@
-/* Options of all commands: the command line, then S3LOAD_*, WARP_* and AWS_* of the environment,
- * then the profile in ~/.aws/credentials. */
+/* Options of all commands: the command line, then the profile that it names, then S3LOAD_*, WARP_*
+ * and AWS_* of the environment, then the profile of AWS_PROFILE, or "default". */
 #ifndef S3_OPTIONS_H
 #define S3_OPTIONS_H
 
@@ -20,6 +20,8 @@ struct options {
     int host_select; /* enum hosts_select */
     const char *access_key, *secret_key, *session_token;
     const char *profile;
+    const char *credential_process; /* of the profile; NULL: none */
+    bool anonymous, no_proxy;
     const char *region;
     const char *bucket;
     bool tls, insecure;

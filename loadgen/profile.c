@@ -1,6 +1,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,33 @@ static bool set(char **field, const char *value)
     return *field != NULL;
 }
 
+/* The fields, as the files call them; the first three belong together. */
+static const struct field {
+    const char *name;
+    size_t offset;
+} FIELDS[] = {
+    {"aws_access_key_id", offsetof(struct profile, access_key)},
+    {"aws_secret_access_key", offsetof(struct profile, secret_key)},
+    {"aws_session_token", offsetof(struct profile, session_token)},
+    {"region", offsetof(struct profile, region)},
+    {"endpoint_url", offsetof(struct profile, endpoint_url)},
+    {"credential_process", offsetof(struct profile, process)},
+};
+
+#define N_FIELDS      (sizeof FIELDS / sizeof *FIELDS)
+#define N_CREDENTIALS 3
+
+static char **field_of(struct profile *p, size_t i)
+{
+    return (char **)((char *)p + FIELDS[i].offset);
+}
+
+void profile_free(struct profile *p)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        forget(field_of(p, i));
+}
+
 /* A line "name = value" of the section. */
 static bool take(struct profile *p, char *line)
 {
@@ -39,13 +67,19 @@ static bool take(struct profile *p, char *line)
     *equals = '\0';
     const char *name = trim(line);
     const char *value = trim(equals + 1);
-    if (strcmp(name, "aws_access_key_id") == 0)
-        return set(&p->access_key, value);
-    if (strcmp(name, "aws_secret_access_key") == 0)
-        return set(&p->secret_key, value);
-    if (strcmp(name, "aws_session_token") == 0)
-        return set(&p->session_token, value);
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (strcmp(name, FIELDS[i].name) == 0)
+            return *value == '\0' || set(field_of(p, i), value);
     return true;
+}
+
+/* "[name]", or "[profile name]"; text ends behind the name. */
+static bool is_section(char *text, const char *name)
+{
+    text = trim(text);
+    if (strncmp(text, "profile", 7) == 0 && (text[7] == ' ' || text[7] == '\t'))
+        text = trim(text + 7);
+    return strcmp(text, name) == 0;
 }
 
 /* False: errno says why. */
@@ -54,16 +88,19 @@ static bool read_section(struct profile *p, FILE *f, const char *name, bool *fou
     char *line = NULL;
     size_t size = 0;
     bool inside = false;
+    bool nests = false; /* the line before was "s3 =", and indented ones belong to it */
     bool ok = true;
 
     while (ok && getline(&line, &size, f) >= 0) {
+        bool indented = *line == ' ' || *line == '\t';
         char *text = trim(line);
         size_t n = strlen(text);
-        if (*text == '#' || *text == ';')
+        if (*text == '\0' || *text == '#' || *text == ';' || (nests && indented))
             continue;
+        nests = text[n - 1] == '=';
         if (*text == '[' && text[n - 1] == ']') {
             text[n - 1] = '\0';
-            inside = strcmp(trim(text + 1), name) == 0;
+            inside = is_section(text + 1, name);
             *found |= inside;
         } else if (inside) {
             ok = take(p, text);
@@ -78,29 +115,47 @@ static bool read_section(struct profile *p, FILE *f, const char *name, bool *fou
     return ok;
 }
 
-bool profile_read(struct profile *p, const char *name, bool required, struct err *e)
+/* A file that is not there says nothing. */
+static bool read_file(struct profile *p, const char *variable, const char *standard,
+                      const char *name, bool *found, struct err *e)
 {
-    const char *path = getenv("AWS_SHARED_CREDENTIALS_FILE");
+    const char *path = getenv(variable);
     const char *home = getenv("HOME");
     char from_home[4096];
-    bool found = false;
 
-    *p = (struct profile){0};
     if (path == NULL || *path == '\0') {
-        snprintf(from_home, sizeof from_home, "%s/.aws/credentials", home != NULL ? home : "");
+        snprintf(from_home, sizeof from_home, "%s/.aws/%s", home != NULL ? home : "", standard);
         path = from_home;
     }
     FILE *f = fopen(path, "re");
     if (f == NULL)
-        return !required || err_errno(e, errno, "profile %s: cannot read '%s'", name, path);
-    bool ok = read_section(p, f, name, &found) || err_errno(e, errno, "cannot read '%s'", path);
+        return errno == ENOENT || errno == ENOTDIR || err_errno(e, errno, "cannot read '%s'", path);
+    bool ok = read_section(p, f, name, found) || err_errno(e, errno, "cannot read '%s'", path);
     fclose(f);
-    if (!ok) {
-        forget(&p->access_key);
-        forget(&p->secret_key);
-        forget(&p->session_token);
+    return ok;
+}
+
+bool profile_read(struct profile *p, const char *name, bool required, struct err *e)
+{
+    struct profile config = {0};
+    bool found = false;
+
+    *p = config;
+    bool ok = read_file(p, "AWS_SHARED_CREDENTIALS_FILE", "credentials", name, &found, e) &&
+              read_file(&config, "AWS_CONFIG_FILE", "config", name, &found, e) &&
+              (found || !required ||
+               err_set(e, "there is no profile '%s' in ~/.aws/credentials or ~/.aws/config", name));
+    bool has_keys = p->access_key != NULL || p->secret_key != NULL;
+    for (size_t i = has_keys ? N_CREDENTIALS : 0; ok && i < N_FIELDS; i++) {
+        char **to = field_of(p, i);
+        char **from = field_of(&config, i);
+        if (*to == NULL) {
+            *to = *from;
+            *from = NULL;
+        }
     }
-    if (ok && required && !found)
-        return err_set(e, "there is no profile '%s' in '%s'", name, path);
+    profile_free(&config);
+    if (!ok)
+        profile_free(p);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* Credentials from ~/.aws/credentials (or AWS_SHARED_CREDENTIALS_FILE). */
+/* What ~/.aws/credentials and ~/.aws/config say (or the files that AWS_SHARED_CREDENTIALS_FILE and
+ * AWS_CONFIG_FILE name). */
 #ifndef S3_PROFILE_H
 #define S3_PROFILE_H
 
@@ -9,10 +10,15 @@ struct profile {
     char *access_key;
     char *secret_key;
     char *session_token;
+    char *region;
+    char *endpoint_url;
+    char *process; /* credential_process */
 };
 
-/* Reads the section [name]. A file or section that is missing is an error if `required`, else
- * nothing is found. On failure all is NULL. */
+/* Reads the section [name] of the first file, and [profile name] of the second for what the first
+ * does not have; the three parts of credentials come from one file. A profile that is in neither is
+ * an error if `required`, else nothing is found. On failure all is NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
+void profile_free(struct profile *p);
 
 #endif

@@ -4,6 +4,7 @@
 #include "version.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Bounds that no clock reaches: nothing is known. */
 static bool is_known(const struct loop_date *d)
@@ -66,12 +67,71 @@ static void put_head(struct strbuf *b, const struct summary *s)
     put_string(b, "start", rfc3339_format(s->start_ns).s);
 }
 
-void summary_put_start(struct strbuf *b, const struct summary *s, const struct engine *g,
-                       const struct control *control)
+/* Options that are secret, or say only how to begin or what becomes of the results. */
+static bool is_setting(const struct cli_option *o)
+{
+    static const char *const others[] = {"access-key", "secret-key", "session-token", "profile",
+                                         "bucket",     "benchdata",  "label",         "json",
+                                         "quiet",      "yes",        "seed",          "syncstart"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(o->name, others[i]) == 0)
+            return false;
+    return true;
+}
+
+static void put_setting(struct strbuf *b, const struct cli_option *o, const void *field)
+{
+    const char *unit = o->type == CLI_DURATION ? "_ns" : o->type == CLI_SIZE ? "_bytes" : "";
+
+    strbuf_printf(b, ",\"%s%s\":", o->name, unit);
+    switch (o->type) {
+    case CLI_FLAG:
+        strbuf_puts(b, *(const bool *)field ? "true" : "false");
+        break;
+    case CLI_STRING:
+        if (*(const char *const *)field != NULL)
+            strbuf_json(b, *(const char *const *)field);
+        else
+            strbuf_puts(b, "null");
+        break;
+    case CLI_CHOICE:
+        strbuf_json(b, o->choices[*(const int *)field]);
+        break;
+    case CLI_DOUBLE:
+    case CLI_PCT:
+    case CLI_RATE:
+        strbuf_printf(b, "%.17g", *(const double *)field);
+        break;
+    default:
+        strbuf_printf(b, "%" PRId64, *(const int64_t *)field);
+    }
+}
+
+static void put_settings(struct strbuf *b, const struct cli_command *command,
+                         const struct options *options)
+{
+    char proxy[CONN_PROXY_MAX];
+
+    strbuf_puts(b, "\"settings\":{\"proxy\":");
+    if (conn_proxy(options->tls, options->no_proxy, proxy) != NULL)
+        strbuf_json(b, proxy);
+    else
+        strbuf_puts(b, "null");
+    for (const struct cli_group *g = command->groups; g->options != NULL; g++)
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
+            if (is_setting(o))
+                put_setting(b, o, (const char *)options + g->base + o->offset);
+    strbuf_puts(b, "},");
+}
+
+void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
+                       const struct cli_command *command, const struct options *o)
 {
     strbuf_puts(b, "s3load/1 {\"event\":\"start\",");
     put_head(b, s);
-    put_string(b, "bucket", g->op_style.bucket);
+    put_string(b, "bucket", o->bucket);
+    put_settings(b, command, o);
     put_clocks(b, control, NULL);
     strbuf_puts(b, "}");
 }

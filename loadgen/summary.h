@@ -4,6 +4,7 @@
 
 #include "control.h"
 #include "crew.h"
+#include "options.h"
 #include "recorder.h"
 #include "strbuf.h"
 
@@ -37,9 +38,11 @@ struct summary {
     struct autoterm_stop autoterm;
 };
 
-/* "s3load/1 {...}" without a newline. */
-void summary_put_start(struct strbuf *b, const struct summary *s, const struct engine *g,
-                       const struct control *control);
+/* "s3load/1 {...}" without a newline. The start has all settings of the command that may change
+ * what is measured, wherever they come from: options by their names, durations in ns, sizes in
+ * bytes. */
+void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
+                       const struct cli_command *command, const struct options *o);
 void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
                      const struct crew *crew);
 

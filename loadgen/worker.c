@@ -148,7 +148,7 @@ static bool needs_hash(const struct worker *w)
 {
     const struct engine *g = w->loop->engine;
 
-    return g->access_key[0] != '\0' && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
+    return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
 
 static bool digest_chunk(struct worker *w, bool hash, bool md5)
@@ -235,8 +235,11 @@ static bool build(struct worker *w, bool page)
         .version_token = page && versions ? w->xml->next_version_marker : NULL,
         .time_s = (clock_now_ns() + g->offset_ns) / CLOCK_NS_PER_S,
     };
-    size_t n = s3op_build(&g->op_style, g->access_key[0] != '\0' ? &l->signer : NULL, &w->op, &head,
-                          w->out, S3OP_HEAD_MAX, &e);
+    struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
+    size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
+                                                           signer, &l->signer_version, &e)
+                   ? s3op_build(&g->op_style, signer, &w->op, &head, w->out, S3OP_HEAD_MAX, &e)
+                   : 0;
     if (n == 0)
         return worker_set_error(w, "%s", e.msg);
     w->send = w->out + S3OP_HEAD_MAX - n;

@@ -144,6 +144,67 @@ class Proxy:
         self.listener.close()
 
 
+class Request:
+    """What a Scripted server was asked; names of headers in lower case."""
+
+    def __init__(self, head, body):
+        lines = head.decode("latin1").split("\r\n")
+        self.method, self.target, _ = lines[0].split(" ")
+        self.headers = {name.lower(): value.strip() for name, value in
+                        (line.split(":", 1) for line in lines[1:])}
+        self.body = body
+
+
+class Scripted:
+    """A server that answers what a function makes of each request: (status, body), (status, body,
+    {name: value}), or the bytes of an answer after which the connection is closed; to be stopped."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client, client.makefile("rb") as stream:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                while self.exchange(client, stream):
+                    pass
+            except OSError:
+                pass  # the client has gone
+
+    def exchange(self, client, stream):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            line = stream.readline()
+            if not line:
+                return False
+            head += line
+        length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        request = Request(head[:-4], stream.read(int(length.group(1))) if length else b"")
+        answer = self.answer(request)
+        if isinstance(answer, bytes):
+            client.sendall(answer)
+            return False
+        status, body, headers = (*answer, {})[:3]
+        lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *(f"{k}: {v}" for k, v in headers.items())]
+        client.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if request.method == "HEAD" else body))
+        return True
+
+    def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
 class VersityGw(Server):
     """versitygw with a folder of its own."""
     has_faults = False

@@ -235,7 +235,7 @@ class Options(LoadTest):
         self.start()
         r = self.s3load("put", "--label", "a \"label\"", *SMALL)
         name = next(self.tmp.glob("*.csv.zst")).name
-        self.assertRegex(name, r"^s3load-put-\d{4}-\d\d-\d\d\[\d{6}\]-\w{4}\.csv\.zst$")
+        self.assertRegex(name, r"^s3load-put-\d{8}T\d{6}Z-\w{4}\.csv\.zst$")
         self.assertIn(f"Capture: {name}", r.out)
         self.assertIn("Operation: PUT", r.out)
         self.assertEqual(r.err, "")

@@ -20,8 +20,6 @@
 
 static struct engine engine = {
     .op_style = {.bucket = "bucket", .region = "us-east-1"},
-    .access_key = "",
-    .secret_key = "",
     .client = "client",
     .request_timeout_ns = CLOCK_NS_PER_S,
 };

@@ -121,14 +121,13 @@ static void check_hosts(const char *list)
 }
 
 /* A credential is a part of a line, without blanks around it. */
-static void check_credential(char *s)
+static void check_credential(const char *s)
 {
     size_t n = s != NULL ? strlen(s) : 0;
 
     if (n > 0)
         assert(strchr(" \t\r\n", s[0]) == NULL && strchr(" \t\r\n", s[n - 1]) == NULL &&
                strchr(s, '\n') == NULL);
-    free(s);
 }
 
 static void check_profile(const char *text, size_t n)
@@ -138,12 +137,17 @@ static void check_profile(const char *text, size_t n)
     struct err e = {""};
 
     setenv("AWS_SHARED_CREDENTIALS_FILE", file.path, 1);
+    setenv("AWS_CONFIG_FILE", file.path, 1);
     bool found = profile_read(&p, "default", true, &e);
     check_message(found, &e);
     assert(found || (p.access_key == NULL && p.secret_key == NULL && p.session_token == NULL));
     check_credential(p.access_key);
     check_credential(p.secret_key);
     check_credential(p.session_token);
+    check_credential(p.region);
+    check_credential(p.endpoint_url);
+    check_credential(p.process);
+    profile_free(&p);
     close(file.fd);
 }
 

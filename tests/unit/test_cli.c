@@ -251,8 +251,11 @@ static void test_wrong(void **state)
         {"--analyse.dur=1s", "unknown option --analyse.dur: did you mean --analyze.dur?"},
         {"--hlep", "unknown option --hlep: did you mean --help?"},
         {"--completely-else", "unknown option --completely-else"},
-        {"-analyze.dur 1s", "unknown option -analyze.dur: did you mean --analyze.dur?"},
-        {"-vx", "unknown option -x in -vx"},
+        {"-analyse.dur=1s", "unknown option -analyse.dur: did you mean --analyze.dur?"},
+        {"--analyze.dursecret", "unknown option --analyze.dur...: did you mean --analyze.dur?"},
+        {"-hxyz=1.2.3.4", "unknown option -h..."},
+        {"-secretkey=value", "unknown option -s..."},
+        {"-vx", "unknown option -x"},
         {"--out", "option --out needs a value: FILE"},
         {"-n", "option -n needs a value: N"},
         {"--dur soon", "option --dur: 'soon': expected a duration such as 500ms, 10s or 1m30s"},
@@ -273,8 +276,7 @@ static void test_wrong(void **state)
         char words[128];
         snprintf(words, sizeof(words), "%s", cases[i].words);
         struct line l = parse(words);
-        assert_false(l.ok);
-        assert_string_equal(l.e.msg, cases[i].message);
+        assert_string_equal(l.ok ? cases[i].words : l.e.msg, cases[i].message);
         end(&l);
     }
 }
@@ -295,7 +297,8 @@ static void test_missing_operand(void **state)
     strict.operands = NULL;
     err_clear(&e);
     assert_false(cli_parse(&strict, 2, argv, &args, &o, &e));
-    assert_string_equal(e.msg, "unexpected operand 'a'");
+    assert_string_equal(e.msg, "an argument is no option, and test takes options alone (it is not "
+                               "shown, as it may be a secret)");
     cli_args_free(&args);
 }
 

@@ -1,0 +1,218 @@
+#include "credentials.h"
+
+#include "clock.h"
+#include "rfc3339.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process that has not answered by then is ended. */
+#define PROCESS_NS (60 * CLOCK_NS_PER_S)
+
+/* Keys are renewed so long before they expire, or after half of a shorter life. */
+#define AHEAD_NS (300 * CLOCK_NS_PER_S)
+
+/* Between two tries. */
+#define AGAIN_NS (5 * CLOCK_NS_PER_S)
+
+static int64_t wall_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
+}
+
+static void forget(char *key)
+{
+    if (key != NULL)
+        explicit_bzero(key, strlen(key));
+    free(key);
+}
+
+static bool set_keys(struct credentials *c, const char *const key[static CREDENTIALS_N],
+                     struct err *e)
+{
+    char *copy[CREDENTIALS_N] = {NULL};
+    bool ok = true;
+
+    for (size_t i = 0; i < CREDENTIALS_N; i++) {
+        for (const char *p = key[i]; ok && p != NULL && *p != '\0'; p++)
+            if ((unsigned char)*p < ' ' || *p == 0x7f)
+                ok = err_set(e, "the credentials hold a control character");
+        if (ok && key[i] != NULL && (copy[i] = strdup(key[i])) == NULL)
+            ok = err_set(e, "out of memory");
+    }
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; ok && i < CREDENTIALS_N; i++) {
+        char *old = c->key[i];
+        c->key[i] = copy[i];
+        copy[i] = old;
+    }
+    if (ok)
+        atomic_fetch_add(&c->version, 1);
+    pthread_mutex_unlock(&c->lock);
+    for (size_t i = 0; i < CREDENTIALS_N; i++)
+        forget(copy[i]);
+    return ok;
+}
+
+/* ---- credential_process ---- */
+
+static bool start(struct credentials *c, struct err *e)
+{
+    int fds[2];
+
+    c->n_text = 0;
+    c->started_ns = clock_now_ns();
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return err_errno(e, errno, "credential_process");
+    c->child = fork();
+    if (c->child == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        dup2(fds[1], STDOUT_FILENO);
+        execl("/bin/sh", "sh", "-c", c->process, (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    c->fd = fds[0];
+    fcntl(c->fd, F_SETFL, O_NONBLOCK);
+    if (c->child < 0) {
+        c->child = 0;
+        close(c->fd);
+        return err_errno(e, errno, "credential_process");
+    }
+    return true;
+}
+
+/* What the document says, which is never shown. */
+static bool take_document(struct credentials *c, struct err *e)
+{
+    json_t *json = json_loadb(c->text, c->n_text, 0, NULL);
+    const char *const key[CREDENTIALS_N] = {
+        json_string_value(json_object_get(json, "AccessKeyId")),
+        json_string_value(json_object_get(json, "SecretAccessKey")),
+        json_string_value(json_object_get(json, "SessionToken"))};
+    const char *expiration = json_string_value(json_object_get(json, "Expiration"));
+    int64_t now_ns = wall_ns();
+    int64_t expires_ns = CLOCK_NEVER;
+    bool ok = (json_integer_value(json_object_get(json, "Version")) == 1 && key[0] != NULL &&
+               key[1] != NULL) ||
+              err_set(e, "credential_process printed no JSON with Version 1, AccessKeyId and "
+                         "SecretAccessKey");
+
+    if (ok && expiration != NULL) {
+        ok = rfc3339_parse(expiration, strlen(expiration), &expires_ns) ||
+             err_set(e, "credential_process: the Expiration is no time of RFC 3339");
+        ok = ok && (expires_ns > now_ns ||
+                    err_set(e, "credential_process gave credentials that have expired"));
+    }
+    ok = ok && set_keys(c, key, e);
+    if (ok) {
+        int64_t half_ns = (expires_ns - now_ns) / 2;
+        c->renew_at_ns = expires_ns == CLOCK_NEVER
+                             ? CLOCK_NEVER
+                             : expires_ns - (half_ns < AHEAD_NS ? half_ns : AHEAD_NS);
+    }
+    json_decref(json);
+    return ok;
+}
+
+/* Reads what has come; *done: the process has ended. */
+static bool go_on(struct credentials *c, bool *done, struct err *e)
+{
+    int status = 0;
+    ssize_t n = 0;
+
+    while (c->fd >= 0 && (n = read(c->fd, c->text + c->n_text, sizeof c->text - c->n_text)) > 0)
+        c->n_text += (size_t)n;
+    if (c->fd >= 0 && n == 0) {
+        close(c->fd);
+        c->fd = -1;
+    }
+    bool late = clock_now_ns() - c->started_ns > PROCESS_NS;
+    if (late)
+        kill(c->child, SIGKILL);
+    *done = (late || c->fd < 0) && waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
+    if (!*done)
+        return true;
+    c->child = 0;
+    if (c->fd >= 0)
+        close(c->fd);
+    bool ok = late ? err_set(e, "credential_process did not end within a minute")
+              : status != 0
+                  ? err_set(e, "credential_process failed (status %d)", WEXITSTATUS(status))
+                  : take_document(c, e);
+    explicit_bzero(c->text, sizeof c->text);
+    return ok;
+}
+
+bool credentials_renew(struct credentials *c, struct err *e)
+{
+    bool done = false;
+
+    if (c->child == 0 && wall_ns() < c->renew_at_ns)
+        return true;
+    bool ok = (c->child != 0 || start(c, e)) && go_on(c, &done, e);
+    if (!ok)
+        c->renew_at_ns = wall_ns() + AGAIN_NS;
+    return ok;
+}
+
+/* ---- All of them ---- */
+
+bool credentials_init(struct credentials *c, const char *access_key, const char *secret_key,
+                      const char *session_token, const char *process, struct err *e)
+{
+    const char *const key[CREDENTIALS_N] = {access_key, secret_key, session_token};
+    bool done = process == NULL;
+
+    *c = (struct credentials){.process = process, .renew_at_ns = CLOCK_NEVER};
+    pthread_mutex_init(&c->lock, NULL);
+    bool ok = done ? set_keys(c, key, e) : start(c, e);
+    while (ok && !done) {
+        /* Without a descriptor, this is a wait for the process to end. */
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        poll(&p, 1, c->fd >= 0 ? 1000 : 1);
+        ok = go_on(c, &done, e);
+    }
+    if (!ok)
+        credentials_fini(c);
+    return ok;
+}
+
+void credentials_fini(struct credentials *c)
+{
+    if (c->child != 0) {
+        kill(c->child, SIGKILL);
+        waitpid(c->child, NULL, 0);
+        if (c->fd >= 0)
+            close(c->fd);
+    }
+    for (size_t i = 0; i < CREDENTIALS_N; i++)
+        forget(c->key[i]);
+    pthread_mutex_destroy(&c->lock);
+}
+
+bool credentials_update_signer(struct credentials *c, const char *region, struct sigv4 *signer,
+                               unsigned *version, struct err *e)
+{
+    if (atomic_load_explicit(&c->version, memory_order_acquire) == *version)
+        return true;
+    if (*version != 0)
+        sigv4_fini(signer);
+    pthread_mutex_lock(&c->lock);
+    bool ok = sigv4_init(signer, c->key[0], c->key[1], c->key[2], region, "s3", e);
+    *version = ok ? atomic_load(&c->version) : 0;
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
