@@ -81,6 +81,23 @@ static bool about_input(struct analysis *a, const struct dataset_input *in)
                 in->path, in->info.n_headers);
 }
 
+/* What s3load's comments say. */
+static bool about_recorder(struct analysis *a, const struct dataset_input *in)
+{
+    struct recorded_note notes[RECORDED_MAX_NOTES];
+    size_t n = recorded_notes(&in->recorded, a->dataset->n_threads, notes);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct recorded_note *x = &notes[i];
+        ok = warn(a, x->code, NULL,
+                  (const struct figure[]){{x->figures[0].name, x->figures[0].value},
+                                          {x->figures[1].name, x->figures[1].value},
+                                          {NULL, 0}},
+                  "%s: %s", in->path, x->message);
+    }
+    return ok;
+}
+
 static bool are_alike(const struct dataset_input *x, const struct dataset_input *y)
 {
     return x->n_rows > 0 && x->n_rows == y->n_rows && x->first_start_ns == y->first_start_ns &&
@@ -408,7 +425,7 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     struct bins bins;
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
-        ok = about_input(a, &a->dataset->inputs[i]);
+        ok = about_input(a, &a->dataset->inputs[i]) && about_recorder(a, &a->dataset->inputs[i]);
     ok = ok && about_copies(a);
     bins_init(&bins, scans, n_scans);
     if (ok && bins.start_ns <= bins.end_ns)

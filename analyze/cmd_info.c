@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Hosts and clients that the text shows; --json has all. */
 #define MAX_SHOWN 20
@@ -99,10 +100,146 @@ static void put_dropped(struct text_table *t, const struct recfile_info *info)
     }
 }
 
+/* ---- What s3load wrote in its comments, in words ---- */
+
+static const char *string_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s != NULL && *s != '\0' ? s : NULL;
+}
+
+static int64_t int_of(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static void put_start(struct text_table *t, const json_t *o)
+{
+    static const struct {
+        const char *key, *what;
+    } settings[] = {{"start", "begun"},  {"version", "version"}, {"run_id", "run"},
+                    {"label", "label"},  {"host", "on"},         {"bucket", "bucket"},
+                    {"region", "region"}};
+    if (string_of(o, "command_line") != NULL)
+        put_row(t, "recorded by", string_of(o, "command_line"));
+    else if (string_of(o, "command") != NULL)
+        put_row(t, "recorded by", string_of(o, "command"));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (string_of(o, settings[i].key) != NULL)
+            put_row(t, settings[i].what, string_of(o, settings[i].key));
+    if (json_is_integer(json_object_get(o, "seed"))) {
+        text_table_row(t, TEXT_PLAIN);
+        text_table_cell(t, "seed");
+        text_table_cell(t, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(o, "seed")));
+    }
+}
+
+/* How far the servers' clocks are ahead of the recorder's. */
+static void put_clocks(struct text_table *t, const json_t *o)
+{
+    const json_t *server;
+    size_t i;
+    json_array_foreach(json_object_get(o, "clock"), i, server)
+    {
+        text_table_row(t, TEXT_PLAIN);
+        text_table_cell(t, "%s", i == 0 ? "clocks" : "");
+        text_table_cell(t, "%s is ahead by %s to %s",
+                        string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
+                        units_duration(int_of(server, "ahead_min_ns")).s,
+                        units_duration(int_of(server, "ahead_max_ns")).s);
+    }
+}
+
+static void put_reason(struct text_table *t, const json_t *o)
+{
+    static const char *const words[][2] = {
+        {"duration", "its duration was over"},
+        {"done", "all was done"},
+        {"signal", "a signal interrupted it"},
+        {"autoterm", "autoterm: the throughput had become stable"},
+        {"error", "an error ended it"}};
+    const char *end = string_of(o, "end"), *error = string_of(o, "error");
+    for (size_t i = 0; end != NULL && i < sizeof words / sizeof *words; i++)
+        if (strcmp(end, words[i][0]) == 0)
+            end = words[i][1];
+    text_table_row(t, error != NULL ? TEXT_WARNING : TEXT_PLAIN);
+    text_table_cell(t, "ended");
+    text_table_cell(t, "%s%s%s",
+                    end != NULL     ? end
+                    : error != NULL ? "by an error"
+                                    : "no reason given",
+                    error != NULL ? ": " : "", error != NULL ? error : "");
+}
+
+static void put_end(struct text_table *t, const json_t *o)
+{
+    put_reason(t, o);
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, "benchmark");
+    text_table_cell(t, "%s requests in %s, %s failed; %s connects",
+                    units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
+                    units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
+    if (int_of(o, "not_begun") > 0) {
+        text_table_row(t, TEXT_WARNING);
+        text_table_cell(t, "never begun");
+        text_table_cell(t, "%s requests that were due", units_count(int_of(o, "not_begun")).s);
+    }
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, "preparation");
+    text_table_cell(t, "%s objects in %s, %s failed", units_count(int_of(o, "prepared")).s,
+                    units_duration(int_of(o, "prepare_ns")).s,
+                    units_count(int_of(o, "not_prepared")).s);
+    bool bound = json_is_true(json_object_get(o, "client_bound"));
+    text_table_row(t, bound ? TEXT_WARNING : TEXT_PLAIN);
+    text_table_cell(t, "client");
+    text_table_cell(t, "busiest thread %.0f%% of a CPU, %s user, %s system%s",
+                    json_number_value(json_object_get(o, "max_thread_cpu_pct")),
+                    units_duration(int_of(o, "cpu_user_ns")).s,
+                    units_duration(int_of(o, "cpu_system_ns")).s,
+                    bound ? ": it was the limit" : "");
+    if (int_of(o, "capture_waits") > 0) {
+        text_table_row(t, TEXT_WARNING);
+        text_table_cell(t, "waits");
+        text_table_cell(t, "%s for the capture to be written, %s in all",
+                        units_count(int_of(o, "capture_waits")).s,
+                        units_duration(int_of(o, "capture_waits_ns")).s);
+    }
+}
+
+static bool is_event(const json_t *o, const char *event)
+{
+    const char *s = string_of(o, "event");
+    return s != NULL && strcmp(s, event) == 0;
+}
+
+/* False: out of memory. */
+static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_command)
+{
+    json_t *start = NULL, *end = NULL;
+    bool ok = json_in_parse(survey_s3load_json(s, false), &start, NULL) &&
+              json_in_parse(survey_s3load_json(s, true), &end, NULL);
+    if (ok && start != NULL) {
+        *has_command = string_of(start, "command_line") || string_of(start, "command");
+        put_start(t, start);
+        if (is_event(end, "end")) {
+            put_end(t, end);
+        } else {
+            text_table_row(t, TEXT_WARNING);
+            text_table_cell(t, "ended");
+            text_table_cell(t, "not by itself: it was killed, or the file was cut");
+        }
+        put_clocks(t, is_event(end, "end") ? end : start);
+    }
+    json_decref(start);
+    json_decref(end);
+    return ok;
+}
+
 static void put_capture(struct text *out, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
-    const char *json = survey_s3load_json(s, false), *command = survey_command_line(s);
+    const char *command = survey_command_line(s);
+    bool told = false;
     struct text_table t;
 
     text_line(out, TEXT_HEADING, "%s", path);
@@ -138,10 +275,10 @@ static void put_capture(struct text *out, const char *path, const struct survey 
         text_table_cell(&t, "merged from");
         text_table_cell(&t, "%zu captures", survey_n_merged(s));
     }
-    if (command)
+    if (!put_s3load(&t, s, &told))
+        out->failed = true;
+    if (command && !told)
         put_row(&t, "recorded by", command);
-    if (json)
-        put_row(&t, "s3load", json);
     put_dropped(&t, info);
     text_table_put(&t);
 }
@@ -184,10 +321,11 @@ static void json_parts(struct json_out *w, const char *key, const char *name,
 static void put_json(struct json_out *w, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
-    json_t *parsed;
+    json_t *parsed, *closing = NULL;
     json_t *o = json_object();
 
-    if (!json_in_parse(survey_s3load_json(s, false), &parsed, NULL))
+    if (!json_in_parse(survey_s3load_json(s, false), &parsed, NULL) ||
+        !json_in_parse(survey_s3load_json(s, true), &closing, NULL))
         w->failed = true;
     json_out_object(w, NULL);
     json_out_set(w, o, "path", json_out_text(path));
@@ -208,6 +346,8 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
     json_out_set_int(w, o, "n_merged", (int64_t)survey_n_merged(s));
     json_out_set(w, o, "command", json_out_text(survey_command_line(s)));
     json_out_set(w, o, "s3load", parsed ? parsed : json_null());
+    json_out_set(w, o, "s3load_end", is_event(closing, "end") ? json_incref(closing) : json_null());
+    json_decref(closing);
     json_out_members(w, o);
     json_parts(w, "operations", "op", &s->ops);
     json_parts(w, "hosts", "host", &s->hosts);

@@ -348,11 +348,26 @@ static bool is_wholly_before(const struct compare_side *a, const struct compare_
     return last_ns < first_ns;
 }
 
+/* What s3load's comments say of the runs of a side. */
+static bool warn_recorded(struct compare *c, const struct compare_side *side)
+{
+    struct recorded_note notes[RECORDED_MAX_NOTES];
+    bool ok = true;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run *r = &side->runs[i];
+        size_t n = recorded_notes(&r->recorded, r->n_threads, notes);
+        for (size_t k = 0; ok && k < n; k++)
+            ok = warn(c, notes[k].code, "%s: %s; this limits the comparison", r->path,
+                      notes[k].message);
+    }
+    return ok;
+}
+
 static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
-    bool ok = true;
-    if (least >= 2 &&
+    bool ok = warn_recorded(c, &c->before) && warn_recorded(c, &c->after);
+    if (ok && least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
         ok = warn(c, "order",
                   "all runs of one side came before all of the other: what changed with time looks "

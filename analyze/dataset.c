@@ -323,7 +323,7 @@ static bool comment(void *ctx, struct slice line, struct err *e)
         return no_memory(e);
     }
     in->comments[in->n_comments++] = copy;
-    return true;
+    return recorded_add(&in->recorded, line.p, line.n, e);
 }
 
 /* ---- A whole dataset ---- */

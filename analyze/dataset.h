@@ -9,6 +9,7 @@
 
 #include "err.h"
 #include "recfile.h"
+#include "recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,6 +132,7 @@ struct dataset_input {
     uint32_t thread_base;
     char **comments; /* the first and last few comment lines, for `info` */
     size_t n_comments;
+    struct recorded recorded; /* of all its comments */
 };
 
 /* What to keep. Filters name things as a user does; NULL or 0: all. */

@@ -323,6 +323,23 @@ static void put_total(struct json_out *w, const struct cluster_total *t)
     json_out_end(w);
 }
 
+static json_t *recorded(struct json_out *w, const struct recorded *r)
+{
+    if (r->n_runs == 0 && r->n_closed == 0)
+        return json_null();
+    json_t *o = json_object();
+    json_out_set_int(w, o, "n_runs", (int64_t)r->n_runs);
+    json_out_set_int(w, o, "n_closed", (int64_t)r->n_closed);
+    json_out_set_int(w, o, "n_failed", (int64_t)r->n_failed);
+    json_out_set_int(w, o, "n_client_bound", (int64_t)r->n_client_bound);
+    json_out_set_int(w, o, "n_requests", r->n_requests);
+    json_out_set_int(w, o, "n_connects", r->n_connects);
+    json_out_set_int(w, o, "n_not_begun", r->n_not_begun);
+    json_out_set_real(w, o, "max_thread_cpu_pct", r->max_thread_cpu_pct);
+    json_out_set(w, o, "error", r->n_failed > 0 ? json_out_text(r->error) : json_null());
+    return o;
+}
+
 static json_t *input(struct json_out *w, const struct dataset_input *in)
 {
     bool has_rows = in->first_start_ns <= in->last_end_ns;
@@ -335,6 +352,7 @@ static json_t *input(struct json_out *w, const struct dataset_input *in)
     json_out_set(w, o, "first_start", has_rows ? json_out_time(in->first_start_ns) : json_null());
     json_out_set(w, o, "last_end", has_rows ? json_out_time(in->last_end_ns) : json_null());
     json_out_set(w, o, "dropped", json_capture_dropped(w, &in->info));
+    json_out_set(w, o, "recorded", recorded(w, &in->recorded));
     return o;
 }
 

@@ -347,6 +347,8 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
     r->n_file_bytes = d->inputs[0].info.n_file_bytes;
     r->mixed = a->mixed;
     r->range = a->range;
+    r->recorded = d->inputs[0].recorded;
+    r->n_threads = d->n_threads;
     r->autoterm = asked_for_autoterm(d);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;

@@ -5,6 +5,7 @@
 #include "analysis.h"
 #include "err.h"
 #include "load.h"
+#include "recorded.h"
 #include "sha256.h"
 #include "stats.h"
 
@@ -74,6 +75,8 @@ struct run {
     int64_t start_ns, end_ns; /* earliest start, latest end */
     bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
+    struct recorded recorded;
+    uint64_t n_threads; /* of the capture */
     struct run_op *ops;
     size_t n_ops;
 };

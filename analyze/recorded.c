@@ -1,0 +1,158 @@
+#include "recorded.h"
+
+#include "json_in.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t count_of(const json_t *o, const char *key)
+{
+    json_int_t n = json_integer_value(json_object_get(o, key));
+    return n > 0 ? n : 0;
+}
+
+/* Counts of hostile comments may not overflow. */
+static void add_count(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
+static void close_run(struct recorded *r, const json_t *o)
+{
+    const char *error = json_string_value(json_object_get(o, "error"));
+    double pct = json_number_value(json_object_get(o, "max_thread_cpu_pct"));
+
+    r->n_closed++;
+    if (error != NULL && r->n_failed++ == 0)
+        snprintf(r->error, sizeof r->error, "%s", error);
+    r->n_client_bound += json_is_true(json_object_get(o, "client_bound"));
+    add_count(&r->n_requests, count_of(o, "requests"));
+    add_count(&r->n_connects, count_of(o, "connects"));
+    add_count(&r->n_not_begun, count_of(o, "not_begun"));
+    if (pct > r->max_thread_cpu_pct)
+        r->max_thread_cpu_pct = pct;
+}
+
+bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
+{
+    static const char schema[] = "s3load/1 ";
+    json_t *o;
+
+    while (n > 0 && (*line == '#' || *line == ' ')) {
+        line++;
+        n--;
+    }
+    if (n < strlen(schema) || memcmp(line, schema, strlen(schema)) != 0)
+        return true;
+    char *text = strndup(line + strlen(schema), n - strlen(schema));
+    bool ok = text != NULL ? json_in_parse(text, &o, e) : err_set(e, "out of memory");
+    free(text);
+    if (!ok)
+        return false;
+    const char *event = json_string_value(json_object_get(o, "event"));
+    if (event != NULL && strcmp(event, "start") == 0)
+        r->n_runs++;
+    else if (event != NULL && strcmp(event, "end") == 0)
+        close_run(r, o);
+    json_decref(o);
+    return true;
+}
+
+/* ---- Notes ---- */
+
+static struct recorded_note cut_off(const struct recorded *r)
+{
+    uint64_t n = r->n_runs - r->n_closed;
+    struct recorded_note note = {
+        .code = "cut-off", .figures = {{"n_cut_off", (double)n}, {"n_runs", (double)r->n_runs}}};
+    if (r->n_runs == 1)
+        snprintf(note.message, sizeof note.message,
+                 "s3load's closing comment is missing: the run was killed, or the file cut, before "
+                 "its end");
+    else
+        snprintf(
+            note.message, sizeof note.message,
+            "%s of %s runs have no closing comment of s3load: they were killed, or cut, before "
+            "their end",
+            units_count((int64_t)n).s, units_count((int64_t)r->n_runs).s);
+    return note;
+}
+
+static struct recorded_note failed(const struct recorded *r)
+{
+    struct recorded_note note = {
+        .code = "ended-by-error",
+        .figures = {{"n_failed", (double)r->n_failed}, {"n_runs", (double)r->n_runs}}};
+    if (r->n_runs == 1)
+        snprintf(note.message, sizeof note.message, "the run was ended by an error: %s", r->error);
+    else
+        snprintf(note.message, sizeof note.message,
+                 "%s of %s runs were ended by an error, the first by: %s",
+                 units_count((int64_t)r->n_failed).s, units_count((int64_t)r->n_runs).s, r->error);
+    return note;
+}
+
+static struct recorded_note generator_bound(const struct recorded *r)
+{
+    struct recorded_note note = {.code = "generator-bound",
+                                 .figures = {{"max_thread_cpu_pct", r->max_thread_cpu_pct}}};
+    snprintf(note.message, sizeof note.message,
+             "a thread of s3load was busy for %.0f %% of the time: the figures are those of the "
+             "load generator, not of the server",
+             r->max_thread_cpu_pct);
+    return note;
+}
+
+static struct recorded_note not_begun(const struct recorded *r)
+{
+    int64_t n_due = r->n_requests;
+    struct recorded_note note = {.code = "not-begun"};
+    add_count(&n_due, r->n_not_begun);
+    note.figures[0].name = "n_not_begun";
+    note.figures[0].value = (double)r->n_not_begun;
+    note.figures[1].name = "n_due";
+    note.figures[1].value = (double)n_due;
+    snprintf(note.message, sizeof note.message,
+             "%s of %s due requests were never begun: response times leave them out",
+             units_count(r->n_not_begun).s, units_count(n_due).s);
+    return note;
+}
+
+static struct recorded_note reconnects(const struct recorded *r)
+{
+    struct recorded_note note = {
+        .code = "reconnects",
+        .figures = {{"n_connects", (double)r->n_connects}, {"n_requests", (double)r->n_requests}}};
+    snprintf(note.message, sizeof note.message,
+             "s3load connected %s times for %s requests: connections were not kept, and durations "
+             "hold the time to connect",
+             units_count(r->n_connects).s, units_count(r->n_requests).s);
+    return note;
+}
+
+/* Half of the requests, beyond the one connection that each thread needs. */
+static bool connects_often(const struct recorded *r, uint64_t n_threads)
+{
+    int64_t n = r->n_connects - (int64_t)n_threads;
+    return n > 0 && n >= r->n_requests / 2;
+}
+
+size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
+                      struct recorded_note notes[RECORDED_MAX_NOTES])
+{
+    size_t n = 0;
+    if (r->n_failed > 0)
+        notes[n++] = failed(r);
+    if (r->n_runs > r->n_closed)
+        notes[n++] = cut_off(r);
+    if (r->n_client_bound > 0)
+        notes[n++] = generator_bound(r);
+    if (r->n_not_begun > 0)
+        notes[n++] = not_begun(r);
+    if (connects_often(r, n_threads))
+        notes[n++] = reconnects(r);
+    return n;
+}

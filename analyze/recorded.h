@@ -1,0 +1,45 @@
+/* What s3load says of its runs in a capture's comments: "s3load/1 {...}" opens a run, and another
+ * one closes it. A capture that was merged or put together has those of several runs, one after the
+ * other. */
+#ifndef S3_RECORDED_H
+#define S3_RECORDED_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Counters of all runs in a capture; zeros: s3load did not write it. */
+struct recorded {
+    uint64_t n_runs;                /* opening comments */
+    uint64_t n_closed;              /* runs with a closing comment */
+    uint64_t n_failed;              /* of these: runs that ended by an error */
+    uint64_t n_client_bound;        /* of these: runs that the load generator limited */
+    int64_t n_requests, n_connects; /* of the closed runs, without their preparation */
+    int64_t n_not_begun;            /* due in an open loop, and never begun */
+    double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
+    char error[512];                /* of the first run that failed */
+};
+
+/* Takes a comment line of n bytes, with its '#', in the order of the file. False: out of memory. */
+bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e);
+
+/* What a reader of the figures must know, with a stable code and the figures behind it. */
+struct recorded_note {
+    const char
+        *code; /* "cut-off", "ended-by-error", "generator-bound", "not-begun", "reconnects" */
+    char message[768];
+    struct {
+        const char *name;
+        double value;
+    } figures[2];
+};
+#define RECORDED_MAX_NOTES 5
+
+/* Writes the notes, worst first, and returns how many; n_threads: of the capture, each of which may
+ * connect once. */
+size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
+                      struct recorded_note notes[RECORDED_MAX_NOTES]);
+
+#endif

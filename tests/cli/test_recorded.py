@@ -1,0 +1,119 @@
+"""What s3load says in its comments reaches the reader: a run that was cut off, one that an error ended, a
+generator that was the limit, requests that were never begun, connections that were not kept."""
+
+import json
+import unittest
+
+from capgen import steady, text
+from harness import CliTest
+
+START = {"event": "start", "run_id": "r", "command": "get", "version": "9.9", "host": "bench1",
+         "command_line": "s3load get --duration 2s", "seed": 7, "start": "2026-11-21T05:45:58Z",
+         "bucket": "b", "clock": []}
+END = {"event": "end", "end": "duration", "error": None, "requests": 400, "errors": 0, "connects": 4,
+       "prepared": 20, "not_prepared": 0, "prepare_ns": 5000000, "bench_ns": 2000000000,
+       "cpu_user_ns": 1, "cpu_system_ns": 1, "max_thread_cpu_pct": 12.5, "client_bound": False,
+       "clock": [{"endpoint": "http://h0:9000", "ahead_min_ns": 1000, "ahead_max_ns": 2000}]}
+
+# Code: what the closing comment says, what the sentence holds.
+CASES = {
+    "cut-off": (None, "closing comment is missing"),
+    "ended-by-error": ({"end": None, "error": "no host can be connected to"},
+                       "ended by an error: no host can be connected to"),
+    "generator-bound": ({"client_bound": True, "max_thread_cpu_pct": 97.2}, "busy for 97 %"),
+    "not-begun": ({"requests": 22449, "not_begun": 77551}, "77,551 of 100,000 due requests"),
+    "reconnects": ({"connects": 400}, "connected 400 times for 400 requests"),
+}
+
+
+def comment(told):
+    return f"# s3load/1 {json.dumps(told)}\n"
+
+
+def words(out):
+    """Without line breaks."""
+    return " ".join(out.split())
+
+
+class Recorded(CliTest):
+    def put(self, name, *ends):
+        """A capture of one run for each end; None: without one."""
+        header, body = text(steady(100, threads=4, every=20_000_000)).decode().split("\n", 1)
+        runs = "".join(comment(START) + (comment({**END, **e}) if e is not None else "") for e in ends)
+        path = self.tmp / name
+        path.write_text(f"{header}\n{body}{runs}")
+        return path
+
+    def codes(self, path):
+        return {w["code"]: w for w in self.s3analyze("analyze", "--json", path).json()["warnings"]}
+
+    def test_a_usual_run_has_no_note(self):
+        path = self.put("ok.csv", {})
+        self.assertEqual(set(self.codes(path)) & set(CASES), set())
+        recorded = self.s3analyze("analyze", "--json", path).json()["inputs"][0]["recorded"]
+        self.assertEqual((recorded["n_runs"], recorded["n_closed"], recorded["n_connects"],
+                          recorded["error"]), (1, 1, 4, None))
+
+    def test_each_is_said_in_every_format(self):
+        usual = self.put("usual.csv", {"requests": 401})
+        for code, (end, sentence) in CASES.items():
+            with self.subTest(code):
+                path = self.put(f"{code}.csv", end)
+                codes = self.codes(path)
+                self.assertEqual(set(codes) & set(CASES), {code})
+                self.assertIn(sentence, codes[code]["message"])
+                self.assertIn(sentence, words(self.s3analyze("analyze", path).out))
+                page = self.tmp / "page.html"
+                self.s3analyze("analyze", "--html", page, path)
+                self.assertIn(sentence, page.read_text())
+                for before, after in (path, usual), (usual, path):
+                    told = [w for w in self.s3analyze("cmp", "--json", before, after).json()["warnings"]
+                            if w["code"] == code]
+                    self.assertEqual(len(told), 1)
+                    self.assertIn(sentence, told[0]["message"])
+                    self.assertIn("limits the comparison", told[0]["message"])
+                self.assertIn(sentence, words(self.s3analyze("cmp", path, usual).out))
+                self.assertIn(sentence, words(self.s3analyze("cmp", "--markdown", path, usual).out))
+
+    def test_figures(self):
+        figures = self.codes(self.put("a.csv", CASES["not-begun"][0]))["not-begun"]["figures"]
+        self.assertEqual(figures, {"n_not_begun": 77551, "n_due": 100000})
+
+    def test_several_runs_in_one_file(self):
+        self.assertIn("1 of 3 runs have no closing", self.codes(self.put("a.csv", {}, None, {}))
+                      ["cut-off"]["message"])
+
+    def test_threads_may_connect_once(self):
+        self.assertNotIn("reconnects", self.codes(self.put("a.csv", {"connects": 4, "requests": 4})))
+
+    def test_odd_comments(self):
+        header, body = text(steady(30)).decode().split("\n", 1)
+        path = self.tmp / "odd.csv"
+        odd = ('# s3load/1 {"event":"end","connects":9223372036854775807,"not_begun":9223372036854775807,'
+               '"requests":9223372036854775807}\n' * 2 + "# s3load/1\n# s3load/1 [\n# s3load/1 7\n"
+               '# s3load/1 {"event":7,"clock":{}}\n')
+        path.write_text(f"{header}\n{odd}{body}")
+        self.assertIn("not-begun", self.codes(path))
+        self.s3analyze("info", path)
+
+    def test_info_in_words(self):
+        out = self.s3analyze("info", self.put("a.csv", {})).out
+        for said in ("recorded by  s3load get --duration 2s", "version      9.9", "on           bench1",
+                     "seed         7", "ended        its duration was over",
+                     "400 requests in 2s, 0 failed; 4 connects", "20 objects in 5ms, 0 failed",
+                     "http://h0:9000 is ahead by 1us to 2us"):
+            self.assertIn(said, out)
+        self.assertNotIn("{", out)
+        out = self.s3analyze("info", self.put("b.csv", None)).out
+        self.assertIn("it was killed, or the file was cut", out)
+        out = self.s3analyze("info", self.put("c.csv", {"error": "the disk is full", "not_begun": 12,
+                                                        "client_bound": True})).out
+        for said in ("the disk is full", "12 requests that were due", "it was the limit"):
+            self.assertIn(said, out)
+        capture = self.s3analyze("info", "--json", self.put("d.csv", {})).json()["captures"][0]
+        self.assertEqual(capture["s3load_end"]["connects"], 4)
+        self.assertEqual(capture["s3load"]["seed"], 7)
+
+
+if __name__ == "__main__":
+    unittest.main()
