@@ -297,8 +297,8 @@ static bool bench(struct bench *b, struct err *e)
         return err_set(e, "%s", b->work.error.msg);
     if (ok && !interrupted(b) && s->counts.n_requests > 0 &&
         s->counts.n_errors == s->counts.n_requests)
-        return err_set(e, "none of %llu requests succeeded",
-                       (unsigned long long)s->counts.n_requests);
+        return err_set(e, "none of %llu requests succeeded, the first failed with: %s",
+                       (unsigned long long)s->counts.n_requests, b->work.first_error.msg);
     return ok;
 }
 

@@ -49,10 +49,9 @@ static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
     struct worker *w = user;
 
     (void)e;
-    if (entry->kind == XML_FAILED_KEY) {
-        if (w->n_failed_keys++ == 0)
-            err_set(&w->cause, "%s: %s", entry->code, entry->message);
-    }
+    if (entry->kind == XML_FAILED_KEY && w->n_failed_keys++ == 0)
+        err_set(&w->cause, "%s%s%s", entry->code[0] != '\0' ? entry->code : "no reason given",
+                entry->message[0] != '\0' ? ": " : "", entry->message);
     return true;
 }
 
@@ -149,15 +148,21 @@ static void check_document(struct worker *w)
     if (!w->failed && !xml_feed(x, NULL, 0, true, &e))
         worker_set_error(w, "%s", e.msg);
     else if (x->root == XML_ERROR)
-        worker_set_error(w, "HTTP %d %s: %s", w->http.status, x->code, x->message);
+        worker_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
+                         x->message[0] != '\0' ? ": " : "", x->message);
     else if (x->root != roots[w->op.kind])
         worker_set_error(w, "HTTP %d with another document than asked for", w->http.status);
-    if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
+    else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
+        worker_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
+    if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > w->op.n_objects) {
+        worker_set_error(w, "more objects were not deleted than the %llu asked for: %s",
+                         (unsigned long long)w->op.n_objects, w->cause.msg);
+        w->result.n_objects = 0;
+    } else if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
         worker_set_error(w, "%llu of %llu objects were not deleted: %s",
                          (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
                          w->cause.msg);
-        w->result.n_objects =
-            w->n_failed_keys < w->op.n_objects ? w->op.n_objects - w->n_failed_keys : 0;
+        w->result.n_objects = w->op.n_objects - w->n_failed_keys;
     }
 }
 
@@ -186,6 +191,9 @@ static void on_complete(struct worker *w, bool left_over)
         check_get(w);
     else if (w->uses_xml)
         check_document(w);
+    else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
+        worker_set_error(w, "HTTP %d without the ETag that completing an upload takes",
+                         w->http.status);
     if (!is_success(w))
         w->result.n_objects = w->op.kind == S3OP_DELETE_BATCH ? 0 : w->op.n_objects;
     if (w->conn->low_water != 1)

@@ -320,6 +320,11 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
     if (r->version[0] != '\0' && strcmp(r->version, "null") != 0 &&
         !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
         atomic_store(&k->saw_version, true);
+    if (r->error[0] != '\0') {
+        pthread_mutex_lock(&k->lock);
+        err_set(&k->first_error, "%s", r->error);
+        pthread_mutex_unlock(&k->lock);
+    }
     w->card = -1;
     if (k->kind->done != NULL)
         k->kind->done(k, w, op, r);

@@ -66,6 +66,7 @@ struct work {
     struct rng deck_rng;
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
+    struct err first_error; /* of a request of the benchmark */
 
     int64_t retain_until_s; /* retention: the same for all, since it must not be shortened */
 

@@ -184,6 +184,7 @@ static void test_refused(void **state)
         const char *input, *message;
     } cases[] = {
         {"\r\n" OK "\r\n", "status line"},
+        {"\x15\x03\x01", "speaks TLS"},
         {"HTTP/2 200\r\n\r\n", "status line"},
         {"HTTP/1.2 200 OK\r\n\r\n", "status line"},
         {"http/1.1 200 OK\r\n\r\n", "status line"},

@@ -1,0 +1,129 @@
+"""s3load against servers that answer badly (hostile.py): each run ends by itself within a deadline, its rows
+and its messages say what was wrong, and nothing of others is touched. All modes run at the start, some at a
+time, as most of them wait; HOSTILE_MODES=NAME,... runs only those."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from harness import run
+from hostile import BUCKET, MODES, Hostile
+from loadcase import Capture
+
+# Beyond this a run is taken for one that never ends.
+DEADLINE_S = 60
+AT_ONCE = 16
+COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--duration", "1s", "--connect-timeout", "2s",
+          "--access-key", "A", "--secret-key", "S", "--json", "--quiet")
+# What s3load does not do right yet.
+WAITING = {
+    "abort-refused", "bucket-301", "bucket-error-escapes", "clean-lists-escapes", "clock-far-off",
+    "close-after-each-unsaid", "error-escapes", "existing-endless-pages", "existing-endless-same-token",
+    "list-empty", "list-endless-pages", "list-key-of-escapes", "list-keys-up", "list-of-others", "list-same-token",
+    "list-utf-16", "lock-html", "range-nonsense", "range-not-said", "range-wrong", "status-206-unasked",
+    "upload-error-escapes"}
+# What a terminal would act upon.
+CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]")
+
+
+class Outcome:
+    """What one mode led to: the run, its capture (None: it has none), and what the server saw."""
+
+    def __init__(self, mode, folder):
+        path = folder / "c.csv.zst"
+        self.server = Hostile(mode)
+        sized = () if mode.command in ("retention", "multipart") else ("--obj.size", "1KiB")
+        counted = () if mode.command in ("put", "multipart") else ("--objects", "4")
+        try:
+            self.run = run("s3load", mode.command, "--host", f"127.0.0.1:{self.server.port}", *sized, *counted,
+                           *COMMON, "--request-timeout", mode.timeout, "--benchdata", path, *mode.options, timeout=DEADLINE_S, cwd=folder,
+                           env={"HOME": str(folder), "AWS_PROFILE": "", "http_proxy": ""})
+        finally:
+            self.server.stop()
+        self.info = run("s3analyze", "info", path, timeout=DEADLINE_S) if path.exists() else None
+        self.capture = Capture(path) if path.exists() else None
+        self.files = {p.name for p in folder.iterdir()}
+
+
+def outcome_of(mode):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return Outcome(mode, pathlib.Path(folder))
+        except subprocess.TimeoutExpired as e:
+            return e
+
+
+class Servers(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        only = os.environ.get("HOSTILE_MODES")
+        names = only.split(",") if only else [name for name in MODES if name not in WAITING]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            cls.outcomes = dict(zip(names, pool.map(lambda name: outcome_of(MODES[name]), names)))
+
+    def check(self, name):
+        if name not in self.outcomes:
+            self.skipTest("left out")
+        mode, o = MODES[name], self.outcomes[name]
+        self.assertNotIsInstance(o, subprocess.TimeoutExpired, f"{name}: no end within {DEADLINE_S} s")
+        said = f"{name}: status {o.run.status}\n{o.run.err[-3000:]}\n{o.run.out[-1000:]}"
+        self.assertNotIn("Sanitizer", o.run.err, said)
+        self.assertIn(o.run.status, (0, 1) if mode.status is None else (mode.status,), said)
+        self.assertIsNone(CONTROLS.search(o.run.err), said)
+        self.assertRegex(o.run.err, r"\A((s3load|The bucket)[^\n]+\n)*\Z", said)
+        self.assertRegex(o.run.err, re.compile(mode.says), said)
+        # Nothing is silent: what failed is said, and what is said to have worked did.
+        self.assertEqual(o.run.status == 0 or o.run.err != "", True, said)
+        self.check_rows(mode, o, said)
+        self.check_server(mode, o, said)
+
+    def check_rows(self, mode, o, said):
+        self.assertLessEqual(o.files, {"c.csv.zst"}, said)
+        if o.capture is None:
+            self.assertFalse(mode.rows, said)
+            return
+        self.assertEqual(o.info.status, 0, said + o.info.err)
+        self.assertEqual(o.info.err, "", said)
+        self.assertIsNotNone(o.capture.end, said)
+        n_errors = sum(1 for r in o.capture.rows if r.error)
+        self.assertTrue(n_errors == 0 or o.run.status != 0 or o.run.json()["errors"] > 0, said)
+        if not mode.rows:
+            return
+        rows = o.capture.of(mode.op)
+        self.assertGreater(len(rows), 0, said)
+        for r in rows:
+            if mode.errors == "":
+                self.assertEqual(r.error, "", said)
+            else:
+                self.assertRegex(r.error, re.compile(mode.errors), said)
+            if mode.bytes is not None:
+                self.assertEqual(r.bytes, mode.bytes, said)
+        for r in o.capture.rows:
+            self.assertLess(len(r.error), 2000, said)
+
+    def check_server(self, mode, o, said):
+        ours = [k for k in o.server.objects if k.startswith(b"s3load-")]
+        left = ours or o.server.uploads
+        if left:
+            self.assertTrue(mode.leaves, f"{said}\nleft: {left}")
+            self.assertRegex(o.run.err, "left|upload", said)
+        for key in o.server.removed:
+            self.assertTrue(key.startswith(b"s3load-"), f"{said}\nnot ours: {key}")
+        self.assertTrue(set(mode.foreign) <= o.server.objects.keys(), said)
+
+
+def method(name):
+    return lambda self: self.check(name)
+
+
+for name in MODES:
+    setattr(Servers, "test_" + name.replace("-", "_").replace(".", "_"), method(name))
+
+
+if __name__ == "__main__":
+    unittest.main()
