@@ -130,6 +130,12 @@ static void tick(void *ctx)
 
     show(b, now_ns);
     renew_credentials(b);
+    if (b->finishing && interrupted(b) && !b->said_finishing) {
+        screen_end_bar(&b->screen);
+        fprintf(stderr, "s3load: the run is over, and its objects are being deleted: a further "
+                        "signal ends that\n");
+        b->said_finishing = true;
+    }
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
         return;
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
@@ -342,6 +348,8 @@ static bool clean(struct bench *b, struct err *e)
 
     if (!b->uploaded || b->o->no_clear || !b->has_crew)
         return true;
+    b->said_finishing = interrupted(b);
+    b->finishing = true;
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
     /* What one pass could not delete, a later one may. */
     if (ok && !b->o->no_prefix)
@@ -462,12 +470,14 @@ static int run(struct bench *b)
 
     ok = ok && measure(b, &e);
     bool closed = bench_close_capture(b, &closing);
+    if (b->has_crew) {
+        warn(b);
+        report(b);
+        /* Cleaning may take long, and what was measured does not wait for it. */
+        fflush(stdout);
+    }
     bool cleaned = clean(b, &cleaning);
     int status = ok && closed && cleaned ? EXIT_DONE : EXIT_FAILED;
-    if (b->has_crew)
-        warn(b);
-    if (b->has_crew)
-        report(b);
     bool stopped = interrupted(b);
     if (!ok && !(stopped && strcmp(e.msg, "interrupted") == 0))
         cli_failed(b->args, &e);

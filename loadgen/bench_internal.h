@@ -40,7 +40,8 @@ struct bench {
     /* While a phase runs. */
     struct phase phase;
     bool preparing, cleaning;
-    struct err error;                  /* what ended it */
+    bool finishing, said_finishing; /* the run's own objects are deleted; a signal then is said */
+    struct err error;               /* what ended it */
     int64_t shown_at_ns, shown_cpu_ns; /* of the last line: when, CPU of the busiest loop */
 };
 

@@ -46,6 +46,12 @@ void crew_fini(struct crew *c)
     *c = (struct crew){.event = -1};
 }
 
+void crew_end_recording(struct crew *c)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        c->loops[i].recording = false;
+}
+
 static void raise_event(const struct crew *c)
 {
     uint64_t one = 1;

@@ -27,6 +27,9 @@ void crew_fini(struct crew *c);
 bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void *ctx,
               struct err *e);
 
+/* From here on, between phases, the loops record nothing. */
+void crew_end_recording(struct crew *c);
+
 /* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */
 void crew_stop(struct crew *c, enum engine_stop stop);
 

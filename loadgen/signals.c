@@ -1,7 +1,14 @@
 #include "signals.h"
 
+#include "clock.h"
+
+#include <unistd.h>
+
 /* Ends the thread; it is sent to it alone. */
 #define SIGNAL_QUIT SIGUSR1
+
+/* Signals this close together are meant as one. */
+#define ONE_SIGNAL_NS CLOCK_NS_PER_S
 
 static void stop(struct signals *s, enum engine_stop how)
 {
@@ -21,9 +28,19 @@ static void *run(void *user)
 
     while (sigwait(&s->set, &caught) == 0 && caught != SIGNAL_QUIT) {
         int none = 0;
+        int64_t now_ns = clock_now_ns();
+        if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < ONE_SIGNAL_NS)
+            continue;
+        s->last_ns = now_ns;
         atomic_compare_exchange_strong(&s->first, &none, caught);
+        /* Whatever the run waits for, a lock too, this ends it. */
+        if (atomic_load(&s->n) == 2)
+            _exit(128 + caught);
+        pthread_mutex_lock(&s->lock);
         int n = atomic_fetch_add(&s->n, 1) + 1;
-        stop(s, n == 1 ? ENGINE_STOP : ENGINE_ABORT);
+        if (n > 1 || !s->finishing)
+            stop(s, n == 1 ? ENGINE_STOP : ENGINE_ABORT);
+        pthread_mutex_unlock(&s->lock);
     }
     return NULL;
 }
@@ -33,6 +50,7 @@ bool signals_init(struct signals *s, struct engine *g, struct loop *control, str
     struct sigaction hangup;
 
     *s = (struct signals){.engine = g, .control = control};
+    pthread_mutex_init(&s->lock, NULL);
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGINT);
     sigaddset(&s->set, SIGTERM);
@@ -52,14 +70,17 @@ void signals_fini(struct signals *s)
         return;
     pthread_kill(s->thread, SIGNAL_QUIT);
     pthread_join(s->thread, NULL);
+    pthread_mutex_destroy(&s->lock);
     s->started = false;
 }
 
 bool signals_let_finish(struct signals *s)
 {
-    atomic_store(&s->engine->stop, ENGINE_RUN);
-    /* One that came meanwhile is not to be lost. */
-    if (atomic_load(&s->n) > 1)
-        stop(s, ENGINE_ABORT);
-    return atomic_load(&s->n) < 2;
+    pthread_mutex_lock(&s->lock);
+    bool ok = atomic_load(&s->n) < 2;
+    s->finishing = true;
+    if (ok)
+        atomic_store(&s->engine->stop, ENGINE_RUN);
+    pthread_mutex_unlock(&s->lock);
+    return ok;
 }

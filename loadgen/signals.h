@@ -1,4 +1,6 @@
-/* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second at once. */
+/* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second at once, the third the
+ * process. Those within a second of another are one with it: timeout(1) sends two, and so does a
+ * terminal that is closed. */
 #ifndef S3_SIGNALS_H
 #define S3_SIGNALS_H
 
@@ -14,6 +16,9 @@ struct signals {
     sigset_t set;
     atomic_int first; /* the signal that came first; 0: none */
     atomic_int n;     /* how many came */
+    int64_t last_ns;  /* when the last of them did */
+    pthread_mutex_t lock;
+    bool finishing; /* guarded by lock: an orderly end runs, and the first signal lets it */
     struct engine *engine;
     _Atomic(struct crew *) crew; /* to stop; NULL: none yet */
     struct loop *control;        /* to wake as well */
@@ -25,7 +30,8 @@ bool signals_init(struct signals *s, struct engine *g, struct loop *control, str
 void signals_fini(struct signals *s);
 
 /* Lets work begin that belongs to an orderly end, after the first signal or none: clears the
- * engine's stop. False: a second one has come, nothing more is to be done. */
+ * engine's stop, and the first signal no longer sets it. False: a second one has come, nothing more
+ * is to be done. */
 bool signals_let_finish(struct signals *s);
 
 #endif
