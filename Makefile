@@ -172,6 +172,7 @@ $(FAULTS): tests/fault/fault.c $(B)/flags
 	$(if $(V),,@echo "  LINK $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(filter-out --coverage,$(CFLAGS)) -fPIC -shared -o $@ $< -ldl
 $(BENCHES): LIBS = $(TEST_LIBS)
+$(B)/bench/nullserver: $(B)/tests/target/cert.o
 $(BENCHES): $(B)/bench/%: $(B)/tests/bench/%.o $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
 

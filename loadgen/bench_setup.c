@@ -14,9 +14,6 @@
 /* Open beside connections: standard streams, the capture, those of epoll and events. */
 #define OTHER_DESCRIPTORS 16
 
-/* Of a connection that stays with libcurl, which wakes itself up through two more. */
-#define TLS_DESCRIPTORS 3
-
 /* Digits and letters without those that are read for others. */
 static bool random_name(char *name, size_t n, struct err *e)
 {
@@ -95,11 +92,11 @@ static bool init_engine(struct bench *b, struct err *e)
     };
     g->conn_style = (struct conn_style){
         .tls = o->tls,
-        .insecure = o->insecure,
-        .cacert = o->cacert,
         .no_proxy = o->no_proxy,
         .connect_timeout_ns = o->connect_timeout_ns,
     };
+    g->insecure = o->insecure;
+    g->cacert = o->cacert;
     b->has_credentials =
         !o->anonymous && credentials_init(&b->credentials, o->access_key, o->secret_key,
                                           o->session_token, o->credential_process, e);
@@ -117,7 +114,7 @@ static bool init_engine(struct bench *b, struct err *e)
 /* Raises the limit of descriptors as far as we may. False: it cannot be enough. */
 static bool raise_descriptor_limit(const struct options *o, struct err *e)
 {
-    rlim_t needed = (rlim_t)o->n_workers * (o->tls ? TLS_DESCRIPTORS : 1) + OTHER_DESCRIPTORS;
+    rlim_t needed = (rlim_t)o->n_workers + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)

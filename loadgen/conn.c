@@ -1,12 +1,14 @@
 #include "conn.h"
 
 #include "clock.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,15 +38,6 @@ const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]
         return names[i];
     }
     return NULL;
-}
-
-/* A proxy that is spoken to over TLS keeps even plain HTTP within libcurl. */
-static bool has_tls_proxy(const struct conn_style *style)
-{
-    char proxy[CONN_PROXY_MAX];
-
-    return conn_proxy(false, style->no_proxy, proxy) != NULL &&
-           strncasecmp(proxy, "https:", 6) == 0;
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *assigned)
@@ -85,36 +78,31 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-static bool set_up(struct conn *c, const struct conn_style *style, const char *address)
+static bool has_port(const char *name)
+{
+    return strchr(name + strcspn(name, "]"), ':') != NULL ||
+           (name[0] != '[' && strchr(name, ':') != NULL);
+}
+
+static bool set_up(struct conn *c, const struct conn_style *style)
 {
     char url[300];
     CURL *easy = c->easy;
     bool ok = true;
 
-    snprintf(url, sizeof url, "%s://%s/", style->tls ? "https" : "http", address);
+    snprintf(url, sizeof url, "http://%s%s/", c->name,
+             style->tls && !has_port(c->name) ? ":443" : "");
     ok = ok && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     /* A name server that does not answer must not hold up a connection that is given up. */
     ok = ok && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
-    /* Else https would negotiate HTTP/2. */
-    ok =
-        ok && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http") == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, style->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
-    /* Also the most that curl_easy_recv hands out at once. */
-    ok = ok && curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LOW_WATER_MAX) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
-    if (style->no_proxy)
-        ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
-    if (style->insecure) {
-        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L) == CURLE_OK;
-        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
-    }
-    if (style->cacert != NULL)
-        ok = ok && curl_easy_setopt(easy, CURLOPT_CAINFO, style->cacert) == CURLE_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) == CURLM_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK;
@@ -122,8 +110,8 @@ static bool set_up(struct conn *c, const struct conn_style *style, const char *a
     return ok && curl_multi_add_handle(c->multi, easy) == CURLM_OK;
 }
 
-struct conn *conn_open(const struct conn_style *style, const char *address, uint32_t host,
-                       int epoll, struct err *e)
+struct conn *conn_open(const struct conn_style *style, const char *name, uint32_t host,
+                       SSL_SESSION **session, int epoll, struct err *e)
 {
     struct conn *c = calloc(1, sizeof *c);
 
@@ -135,15 +123,17 @@ struct conn *conn_open(const struct conn_style *style, const char *address, uint
     c->host = host;
     c->fd = -1;
     c->epoll = epoll;
+    c->opened_ns = clock_now_ns();
     c->due_ns = CLOCK_NEVER;
-    c->tls = style->tls;
-    c->direct = !style->tls && !has_tls_proxy(style);
+    c->style = style;
+    c->name = name;
+    c->session = session;
     c->low_water = 1;
     for (size_t i = 0; i < CONN_SOCKETS_MAX; i++)
         c->sockets[i] = (struct conn_socket){c, -1};
     c->easy = curl_easy_init();
     c->multi = curl_multi_init();
-    if (c->easy == NULL || c->multi == NULL || !set_up(c, style, address)) {
+    if (c->easy == NULL || c->multi == NULL || !set_up(c, style)) {
         conn_close(c);
         conn_free(c);
         err_set(e, "curl: cannot set up a connection");
@@ -168,10 +158,12 @@ void conn_close(struct conn *c)
 {
     if (c->state == CONN_CLOSED)
         return;
-    if (c->fd >= 0)
+    tls_free(c->ssl);
+    c->ssl = NULL;
+    if (c->fd >= 0) {
         epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-    if (c->fd >= 0 && c->direct)
         close(c->fd);
+    }
     c->fd = -1;
     drop_curl(c);
     c->state = CONN_CLOSED;
@@ -182,41 +174,86 @@ void conn_free(struct conn *c)
     free(c);
 }
 
-static void fail(struct conn *c, CURLcode code)
+static void fail(struct conn *c, const char *who, const char *why)
 {
     struct err e = {""};
 
-    err_set(&e, "curl: %s", c->message[0] != '\0' ? c->message : curl_easy_strerror(code));
+    err_set(&e, "%s%s", who, why);
     memcpy(c->message, e.msg, sizeof c->message - 1);
     c->message[sizeof c->message - 1] = '\0';
     c->state = CONN_FAILED;
+    c->due_ns = CLOCK_NEVER;
+}
+
+static void watch(struct conn *c, int op, uint32_t events, void *data)
+{
+    struct epoll_event event = {.events = events, .data.ptr = data};
+
+    if (epoll_ctl(c->epoll, op, c->fd, &event) != 0)
+        fail(c, "epoll: ", strerror(errno));
+}
+
+static void stand(struct conn *c, int op)
+{
+    c->state = CONN_READY;
+    c->due_ns = CLOCK_NEVER;
+    c->wants_write = false;
+    watch(c, op, EPOLLIN | EPOLLRDHUP, c);
+}
+
+static void shake_hands(struct conn *c)
+{
+    struct err e = {""};
+
+    ERR_clear_error();
+    int n = SSL_do_handshake(c->ssl);
+    if (n == 1) {
+        stand(c, EPOLL_CTL_MOD);
+        return;
+    }
+    enum tls_stop stop = tls_stopped(c->ssl, n, &e);
+    if (stop == TLS_FAILED) {
+        fail(c, "", e.msg);
+    } else if (stop == TLS_CLOSED) {
+        fail(c, "TLS: ", "the server closed the connection");
+    } else if ((stop == TLS_WANTS_WRITE) != c->wants_write) {
+        c->wants_write = !c->wants_write;
+        watch(c, EPOLL_CTL_MOD, c->wants_write ? EPOLLOUT : EPOLLIN,
+              (char *)&c->sockets[0] + SOCKET_TAG);
+    }
 }
 
 /* The connection stands: takes its socket over. */
 static void take_over(struct conn *c)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
 
     if (curl_easy_getinfo(c->easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK ||
         fd == CURL_SOCKET_BAD) {
-        fail(c, CURLE_COULDNT_CONNECT);
+        fail(c, "curl: ", curl_easy_strerror(CURLE_COULDNT_CONNECT));
         return;
     }
-    if (c->direct) {
-        /* libcurl closes its own descriptor. */
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        drop_curl(c);
-    }
-    if (fd < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-        if (fd >= 0 && c->direct)
-            close(fd);
-        fail(c, CURLE_OUT_OF_MEMORY);
+    /* libcurl closes its own descriptor. */
+    c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (c->fd < 0) {
+        fail(c, "socket: ", strerror(errno));
         return;
     }
-    c->fd = fd;
-    c->state = CONN_READY;
-    c->due_ns = CLOCK_NEVER;
+    drop_curl(c);
+    if (!c->style->tls) {
+        stand(c, EPOLL_CTL_ADD);
+        return;
+    }
+    c->ssl = tls_new(c->style->context, c->fd, c->name, c->session);
+    if (c->ssl == NULL) {
+        fail(c, "TLS: ", "out of memory");
+        return;
+    }
+    c->due_ns = c->opened_ns + c->style->connect_timeout_ns;
+    c->sockets[0].fd = c->fd;
+    watch(c, EPOLL_CTL_ADD, EPOLLIN, (char *)&c->sockets[0] + SOCKET_TAG);
+    if (c->state == CONN_CONNECTING)
+        shake_hands(c);
 }
 
 static void check_done(struct conn *c)
@@ -229,7 +266,8 @@ static void check_done(struct conn *c)
     if (message->data.result == CURLE_OK)
         take_over(c);
     else
-        fail(c, message->data.result);
+        fail(c, "curl: ",
+             c->message[0] != '\0' ? c->message : curl_easy_strerror(message->data.result));
 }
 
 static void act(struct conn *c, curl_socket_t fd, int what)
@@ -237,7 +275,7 @@ static void act(struct conn *c, curl_socket_t fd, int what)
     int n_running = 0;
 
     if (curl_multi_socket_action(c->multi, fd, what, &n_running) != CURLM_OK)
-        fail(c, CURLE_FAILED_INIT);
+        fail(c, "curl: ", curl_easy_strerror(CURLE_FAILED_INIT));
     else
         check_done(c);
 }
@@ -249,7 +287,11 @@ void conn_on_socket(struct conn_socket *s, uint32_t epoll_events)
                (epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                (epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
 
-    if (c->state == CONN_CONNECTING && s->fd >= 0)
+    if (c->state != CONN_CONNECTING || s->fd < 0)
+        return;
+    if (c->ssl != NULL)
+        shake_hands(c);
+    else
         act(c, s->fd, what);
 }
 
@@ -258,7 +300,10 @@ void conn_on_timer(struct conn *c, int64_t now_ns)
     if (c->state != CONN_CONNECTING || c->due_ns > now_ns)
         return;
     c->due_ns = CLOCK_NEVER;
-    act(c, CURL_SOCKET_TIMEOUT, 0);
+    if (c->ssl != NULL)
+        fail(c, "TLS: ", "the handshake timed out");
+    else
+        act(c, CURL_SOCKET_TIMEOUT, 0);
 }
 
 const char *conn_message(const struct conn *c)
@@ -274,36 +319,41 @@ static ssize_t from_errno(const char *what, struct err *e)
     return CONN_ERROR;
 }
 
-static ssize_t from_curl(CURLcode code, size_t n, const char *what, struct err *e)
+static ssize_t from_tls(struct conn *c, int n, const char *what, struct err *e)
 {
-    if (code == CURLE_OK)
-        return (ssize_t)n;
-    if (code == CURLE_AGAIN)
+    struct err cause = {""};
+
+    switch (tls_stopped(c->ssl, n, &cause)) {
+    case TLS_CLOSED:
+        return 0;
+    case TLS_FAILED:
+        err_set(e, "%s: %s", what, cause.msg);
+        return CONN_ERROR;
+    default:
         return CONN_AGAIN;
-    err_set(e, "curl: %s: %s", what, curl_easy_strerror(code));
-    return CONN_ERROR;
+    }
 }
 
 ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
 {
-    if (c->direct) {
+    if (c->ssl == NULL) {
         ssize_t sent = send(c->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
         return sent >= 0 ? sent : from_errno("send", e);
     }
-    size_t sent = 0;
-    CURLcode code = curl_easy_send(c->easy, data, n, &sent);
-    return from_curl(code, sent, "send", e);
+    ERR_clear_error();
+    int sent = SSL_write(c->ssl, data, n < INT_MAX ? (int)n : INT_MAX);
+    return sent > 0 ? sent : from_tls(c, sent, "send", e);
 }
 
 ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
 {
-    if (c->direct) {
+    if (c->ssl == NULL) {
         ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
         return got >= 0 ? got : from_errno("receive", e);
     }
-    size_t got = 0;
-    CURLcode code = curl_easy_recv(c->easy, buf, n, &got);
-    return from_curl(code, got, "receive", e);
+    ERR_clear_error();
+    int got = SSL_read(c->ssl, buf, n < INT_MAX ? (int)n : INT_MAX);
+    return got > 0 ? got : from_tls(c, got, "receive", e);
 }
 
 void conn_want_write(struct conn *c, bool want)
@@ -321,7 +371,7 @@ void conn_expect(struct conn *c, uint64_t rest)
 {
     int want = rest < LOW_WATER_MAX ? (int)rest : LOW_WATER_MAX;
 
-    if (!c->direct || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
+    if (c->ssl != NULL || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
         return;
     if (want < 1)
         want = 1;
@@ -337,7 +387,7 @@ bool conn_is_alive(struct conn *c)
     if (c->state != CONN_READY)
         return false;
     /* Over TLS there may be records that are no data; a read takes them. */
-    if (!c->direct)
+    if (c->ssl != NULL)
         return conn_recv(c, &byte, 1, &e) == CONN_AGAIN;
     return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EWOULDBLOCK);

@@ -1,15 +1,15 @@
-/* A connection to a host. libcurl resolves, connects, goes through proxies and does TLS; from then
- * on we send and receive ourselves. Belongs to one thread and its epoll.
+/* A connection to a host. libcurl resolves, connects and goes through proxies; from then on TLS is
+ * OpenSSL's, and we send and receive ourselves. Belongs to one thread and its epoll.
  *
- * Each connection has a multi handle of its own: one that several share would close connections
- * that look idle or spoilt to it while we use them. A plain connection is taken off libcurl once it
- * stands, a TLS connection stays with it. */
+ * libcurl's own TLS would make an SSL_CTX, and read the authorities' certificates, for each
+ * connection. */
 #ifndef S3_CONN_H
 #define S3_CONN_H
 
 #include "err.h"
 
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,9 +20,9 @@
 /* What all connections of a run have in common. */
 struct conn_style {
     bool tls;
-    bool insecure;
-    const char *cacert; /* NULL: the system's */
-    bool no_proxy;      /* whatever the environment says */
+    SSL_CTX *context;  /* where tls */
+    bool no_proxy;     /* whatever the environment says */
+    const char *proxy; /* where libcurl finds it; "": none */
     int64_t connect_timeout_ns;
 };
 
@@ -51,12 +51,15 @@ struct conn {
     int fd; /* ready: to wait for; -1: none */
 
     /* Private. */
+    const struct conn_style *style;
+    const char *name;
+    SSL_SESSION **session;
+    SSL *ssl; /* NULL: plain, or not yet */
     CURL *easy;
     CURLM *multi;
     int epoll;
-    int64_t due_ns; /* when libcurl wants to be called */
-    bool direct;    /* send and receive without libcurl */
-    bool tls;
+    int64_t opened_ns;
+    int64_t due_ns; /* when libcurl wants to be called, or the handshake has taken too long */
     bool wants_write;
     int low_water; /* SO_RCVLOWAT */
     struct conn_socket sockets[CONN_SOCKETS_MAX];
@@ -67,12 +70,13 @@ struct conn {
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
-/* Begins to connect to `address` (host[:port]). While it does, events of epoll whose data.ptr is a
- * struct conn_socket with its lowest bit set go to conn_on_socket; from conn_due_ns on,
- * conn_on_timer is due. Afterwards events have the connection itself as data.ptr. NULL: *e says
- * why. */
-struct conn *conn_open(const struct conn_style *style, const char *address, uint32_t host,
-                       int epoll, struct err *e);
+/* Begins to connect to `name` (host[:port]), which is borrowed as `style` is. *session is the TLS
+ * session to resume, or NULL, and a place for the next one. While it connects, events of epoll
+ * whose data.ptr is a struct conn_socket with its lowest bit set go to conn_on_socket; from
+ * conn_due_ns on, conn_on_timer is due. Afterwards events have the connection itself as data.ptr.
+ * NULL: *e says why. */
+struct conn *conn_open(const struct conn_style *style, const char *name, uint32_t host,
+                       SSL_SESSION **session, int epoll, struct err *e);
 
 /* Closes it; it must still be freed, after all events that were taken from epoll. */
 void conn_close(struct conn *c);
@@ -100,7 +104,7 @@ ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e);
 /* Whether a read may leave bytes behind that epoll does not tell of. */
 static inline bool conn_must_drain(const struct conn *c)
 {
-    return !c->direct;
+    return c->ssl != NULL;
 }
 
 /* Whether to be woken when it can be written to. */

@@ -1,7 +1,10 @@
 #include "engine.h"
 
+#include "tls.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The stream of random numbers that hosts are shuffled by; workers have those from 0 on. */
 #define HOSTS_STREAM (UINT64_C(1) << 62)
@@ -24,6 +27,7 @@ static bool init_host(struct engine *g, struct engine_host *host, const char *na
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e)
 {
     struct rng rng;
+    char proxy[CONN_PROXY_MAX];
 
     rng_init(&rng, g->seed, HOSTS_STREAM);
     atomic_init(&g->stop, ENGINE_RUN);
@@ -31,6 +35,17 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         return false;
     g->host = calloc(g->hosts.n, sizeof *g->host);
     bool ok = g->host != NULL || err_set(e, "out of memory");
+    const char *variable = conn_proxy(g->conn_style.tls, g->conn_style.no_proxy, proxy);
+    g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
+    if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
+        ok = err_set(e,
+                     "%s: a proxy that is spoken to over TLS cannot be used: name one with "
+                     "http://, or say --no-proxy",
+                     variable);
+    if (ok && g->conn_style.tls) {
+        g->conn_style.context = tls_context(g->insecure, g->cacert, e);
+        ok = g->conn_style.context != NULL;
+    }
     for (size_t i = 0; ok && i < g->hosts.n; i++)
         ok = init_host(g, &g->host[i], g->hosts.host[i].name, e);
     ok = ok && payload_init(&g->payload, e);
@@ -47,6 +62,7 @@ void engine_fini(struct engine *g)
     }
     free(g->host);
     g->host = NULL;
+    SSL_CTX_free(g->conn_style.context);
     payload_fini(&g->payload);
     hosts_fini(&g->hosts);
 }

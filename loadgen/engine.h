@@ -30,6 +30,8 @@ struct engine_host {
 struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
+    bool insecure;      /* certificates of servers are not verified */
+    const char *cacert; /* authorities; NULL: the system's */
     struct hosts hosts;
     struct engine_host *host; /* hosts.n */
     struct payload payload;
@@ -41,7 +43,7 @@ struct engine {
     atomic_int stop; /* enum engine_stop */
 };
 
-/* Puts together what follows from the styles, set up by the caller: hosts and payload. */
+/* Puts together what follows from the styles, set up by the caller: hosts, TLS and payload. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 

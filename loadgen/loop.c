@@ -102,7 +102,8 @@ struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, str
         }
         bury(l, c);
     }
-    c = conn_open(&l->engine->conn_style, l->engine->host[host].name, host, l->epoll, e);
+    c = conn_open(&l->engine->conn_style, l->engine->host[host].name, host, &l->sessions[host],
+                  l->epoll, e);
     if (c == NULL)
         return NULL;
     atomic_fetch_add_explicit(&l->n_connects, 1, memory_order_relaxed);
@@ -453,10 +454,11 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     }
     l->buf = malloc(LOOP_READ_BYTES);
     l->idle = calloc(g->hosts.n, sizeof *l->idle);
+    l->sessions = calloc(g->hosts.n, sizeof *l->sessions);
     l->workers = calloc(n_workers, sizeof *l->workers);
     l->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
-    ok = (l->buf != NULL && l->idle != NULL && l->workers != NULL && l->md5 != NULL &&
-          init_dates(l)) ||
+    ok = (l->buf != NULL && l->idle != NULL && l->sessions != NULL && l->workers != NULL &&
+          l->md5 != NULL && init_dates(l)) ||
          err_set(e, "out of memory");
     ok = ok &&
          (g->credentials == NULL || credentials_update_signer(g->credentials, g->op_style.region,
@@ -481,11 +483,14 @@ void loop_fini(struct loop *l)
         }
     }
     free_dead(l);
+    for (size_t i = 0; l->sessions != NULL && i < l->engine->hosts.n; i++)
+        SSL_SESSION_free(l->sessions[i]);
     sigv4_fini(&l->signer);
     EVP_MD_free(l->md5);
     xml_fini(&l->xml);
     free(l->workers);
     free(l->idle);
+    free(l->sessions);
     free(l->dates);
     free(l->buf);
     if (l->wake >= 0)

@@ -60,7 +60,8 @@ struct loop {
     unsigned n_active; /* workers that have not ended */
     struct phase *phase;
 
-    struct conn **idle; /* a list for each host, the last used first */
+    struct conn **idle;     /* a list for each host, the last used first */
+    SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
     struct conn *connecting;
     struct conn *dead;    /* to be freed when no event can name them */
     struct worker *again; /* to be run in the next turn, in order */

@@ -1,13 +1,15 @@
 /* nullserver: the cheapest HTTP server that s3load can run against, to measure s3load and not a
  * server. One thread, epoll, fixed answers, nothing is stored or verified.
  *
- *   nullserver [--port N] [--body SIZE] [--delay DURATION] [--log FILE]
+ *   nullserver [--port N] [--body SIZE] [--delay DURATION] [--log FILE] [--tls CERT] [--close]
  *
  * GET answers SIZE bytes (4KiB), HEAD their size, PUT takes its body, DELETE answers 204; a list is
- * empty, a batch DELETE succeeds. With --delay each answer begins that long after its request was
- * read, by timerfd. The log, kept in memory and written at SIGINT or SIGTERM, has a line per
- * request: CLOCK_MONOTONIC ns when its last byte was read, when its answer was wholly sent, and its
- * User-Agent. */
+ * empty, a batch DELETE succeeds. --tls makes a certificate, writes it to CERT, and gives sessions
+ * to resume; --close closes each connection after one answer. With --delay each answer begins that
+ * long after its request was read, by timerfd. The log, kept in memory and written at SIGINT or
+ * SIGTERM, has a line per request: CLOCK_MONOTONIC ns when its last byte was read, when its answer
+ * was wholly sent, and its User-Agent. */
+#include "tests/target/cert.h"
 #include "units.h"
 
 #include <arpa/inet.h>
@@ -17,6 +19,8 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +29,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,14 +40,13 @@
 enum { LISTENER = CONNS_MAX, TIMER, SIGNALS };
 
 struct answer {
-    char head[256];
-    size_t n_head;
-    const char *body;
-    size_t n_body;
+    char *all; /* head and body */
+    size_t n;
 };
 
 struct conn {
     bool open;
+    SSL *ssl;            /* NULL: plain */
     uint32_t generation; /* of the file descriptor's use */
     size_t n_head;
     uint64_t body_rest; /* of the request, still to be read */
@@ -77,6 +79,8 @@ struct null_server {
     struct log_entry *log;
     size_t n_log, log_cap;
     bool logging;
+    bool closing;     /* after each answer */
+    SSL_CTX *context; /* NULL: plain */
     char block[READ_BYTES];
 };
 
@@ -104,17 +108,20 @@ static void *allocate(void *old, size_t n)
 }
 
 static void set_answer(struct answer *a, const char *status, const char *body, size_t n_body,
-                       bool send_body)
+                       bool send_body, bool close)
 {
-    int n = snprintf(a->head, sizeof a->head,
-                     "HTTP/1.1 %s\r\nETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\n", status);
+    char head[256];
+    int n = snprintf(head, sizeof head,
+                     "HTTP/1.1 %s\r\nETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\n%s", status,
+                     close ? "Connection: close\r\n" : "");
 
     if (strncmp(status, "204", 3) != 0)
-        n += snprintf(a->head + n, sizeof a->head - (size_t)n, "Content-Length: %zu\r\n", n_body);
-    n += snprintf(a->head + n, sizeof a->head - (size_t)n, "\r\n");
-    a->n_head = (size_t)n;
-    a->body = body;
-    a->n_body = send_body ? n_body : 0;
+        n += snprintf(head + n, sizeof head - (size_t)n, "Content-Length: %zu\r\n", n_body);
+    n += snprintf(head + n, sizeof head - (size_t)n, "\r\n");
+    a->n = (size_t)n + (send_body ? n_body : 0);
+    a->all = allocate(NULL, a->n);
+    memcpy(a->all, head, (size_t)n);
+    memcpy(a->all + n, body, a->n - (size_t)n);
 }
 
 static void set_answers(struct null_server *s, size_t n_body)
@@ -125,12 +132,34 @@ static void set_answers(struct null_server *s, size_t n_body)
     char *body = allocate(NULL, n_body + 1);
 
     memset(body, 'x', n_body);
-    set_answer(&s->get, "200 OK", body, n_body, true);
-    set_answer(&s->head, "200 OK", body, n_body, false);
-    set_answer(&s->put, "200 OK", "", 0, true);
-    set_answer(&s->deleted, "204 No Content", "", 0, true);
-    set_answer(&s->list, "200 OK", list, strlen(list), true);
-    set_answer(&s->batch, "200 OK", batch, strlen(batch), true);
+    set_answer(&s->get, "200 OK", body, n_body, true, s->closing);
+    set_answer(&s->head, "200 OK", body, n_body, false, s->closing);
+    set_answer(&s->put, "200 OK", "", 0, true, s->closing);
+    set_answer(&s->deleted, "204 No Content", "", 0, true, s->closing);
+    set_answer(&s->list, "200 OK", list, strlen(list), true, s->closing);
+    set_answer(&s->batch, "200 OK", batch, strlen(batch), true, s->closing);
+    free(body);
+}
+
+/* As send and recv do. */
+static ssize_t io_result(SSL *ssl, int n)
+{
+    int why = SSL_get_error(ssl, n);
+
+    errno = why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? EAGAIN : EPROTO;
+    return n > 0 ? n : why == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+}
+
+static ssize_t io_send(const struct conn *c, int fd, const char *data, size_t n)
+{
+    return c->ssl == NULL ? send(fd, data, n, MSG_NOSIGNAL)
+                          : io_result(c->ssl, SSL_write(c->ssl, data, (int)n));
+}
+
+static ssize_t io_recv(const struct conn *c, int fd, char *data, size_t n)
+{
+    return c->ssl == NULL ? recv(fd, data, n, 0)
+                          : io_result(c->ssl, SSL_read(c->ssl, data, (int)n));
 }
 
 static void watch(const struct null_server *s, int fd, int id, uint32_t events, int op)
@@ -143,7 +172,13 @@ static void watch(const struct null_server *s, int fd, int id, uint32_t events, 
 
 static void close_conn(struct null_server *s, int fd)
 {
-    s->conns[fd]->open = false;
+    struct conn *c = s->conns[fd];
+
+    c->open = false;
+    if (c->ssl != NULL && SSL_is_init_finished(c->ssl))
+        SSL_shutdown(c->ssl);
+    SSL_free(c->ssl);
+    c->ssl = NULL;
     close(fd);
 }
 
@@ -200,15 +235,8 @@ static bool send_answer(struct null_server *s, int fd)
     struct conn *c = s->conns[fd];
     const struct answer *a = c->answer;
 
-    while (c->n_sent < a->n_head + a->n_body) {
-        size_t head_sent = c->n_sent < a->n_head ? c->n_sent : a->n_head;
-        size_t body_sent = c->n_sent - head_sent;
-        struct iovec parts[2] = {
-            {(char *)a->head + head_sent, a->n_head - head_sent},
-            {(char *)a->body + body_sent, a->n_body - body_sent},
-        };
-        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-        ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+    while (c->n_sent < a->n) {
+        ssize_t n = io_send(c, fd, a->all + c->n_sent, a->n - c->n_sent);
         if (n < 0 && errno == EAGAIN) {
             watch(s, fd, fd, EPOLLOUT, EPOLL_CTL_MOD);
             return true;
@@ -223,7 +251,9 @@ static bool send_answer(struct null_server *s, int fd)
     c->answer = NULL;
     c->n_head = 0;
     c->head_done = false;
-    return true;
+    if (s->closing)
+        close_conn(s, fd);
+    return !s->closing;
 }
 
 static void arm(struct null_server *s)
@@ -294,12 +324,18 @@ static bool take(struct null_server *s, int fd, const char *data, size_t n)
 
 static void on_readable(struct null_server *s, int fd)
 {
-    ssize_t n = recv(fd, s->block, sizeof s->block, 0);
+    const struct conn *c = s->conns[fd];
+    bool more = true;
 
-    if (n > 0)
-        take(s, fd, s->block, (size_t)n);
-    else if (n == 0 || errno != EAGAIN)
-        close_conn(s, fd);
+    while (more) {
+        ssize_t n = io_recv(c, fd, s->block, sizeof s->block);
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0)
+            close_conn(s, fd);
+        /* TLS may hold back what epoll does not tell of. */
+        more = n > 0 && take(s, fd, s->block, (size_t)n) && c->ssl != NULL;
+    }
 }
 
 static void on_timer(struct null_server *s)
@@ -334,6 +370,7 @@ static void on_connect(struct null_server *s)
     if (s->conns[fd] == NULL) {
         s->conns[fd] = allocate(NULL, sizeof *s->conns[fd]);
         s->conns[fd]->generation = 0;
+        s->conns[fd]->ssl = NULL;
     }
     struct conn *c = s->conns[fd];
     c->open = true;
@@ -341,6 +378,12 @@ static void on_connect(struct null_server *s)
     c->n_head = 0;
     c->head_done = false;
     c->answer = NULL;
+    if (s->context != NULL) {
+        c->ssl = SSL_new(s->context);
+        if (c->ssl == NULL || !SSL_set_fd(c->ssl, fd))
+            die("TLS");
+        SSL_set_accept_state(c->ssl);
+    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     watch(s, fd, fd, EPOLLIN, EPOLL_CTL_ADD);
 }
@@ -422,6 +465,36 @@ static void listen_on(struct null_server *s, int64_t port)
     fflush(stdout);
 }
 
+static void set_up_tls(struct null_server *s, const char *path)
+{
+    char *texts[2];
+    struct err e = {""};
+
+    if (!cert_make(NULL, &texts[0], &texts[1], &e))
+        die(e.msg);
+    BIO *cert_bio = BIO_new_mem_buf(texts[0], -1);
+    BIO *key_bio = BIO_new_mem_buf(texts[1], -1);
+    X509 *cert = PEM_read_bio_X509(cert_bio, NULL, NULL, NULL);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL);
+    FILE *f = fopen(path, "w");
+
+    s->context = SSL_CTX_new(TLS_server_method());
+    if (cert == NULL || key == NULL || s->context == NULL ||
+        SSL_CTX_use_certificate(s->context, cert) != 1 ||
+        SSL_CTX_use_PrivateKey(s->context, key) != 1)
+        die("TLS");
+    SSL_CTX_set_mode(s->context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    if (f == NULL || fputs(texts[0], f) < 0 || fclose(f) != 0)
+        die(path);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+    BIO_free(cert_bio);
+    BIO_free(key_bio);
+    free(texts[0]);
+    free(texts[1]);
+}
+
 static void write_log(const struct null_server *s, const char *path)
 {
     FILE *f = fopen(path, "w");
@@ -443,10 +516,13 @@ int main(int argc, char **argv)
                                             {"body", required_argument, NULL, 'b'},
                                             {"delay", required_argument, NULL, 'd'},
                                             {"log", required_argument, NULL, 'l'},
+                                            {"tls", required_argument, NULL, 't'},
+                                            {"close", no_argument, NULL, 'c'},
                                             {0}};
     int64_t port = 0;
     int64_t body_bytes = 4096;
     const char *log = NULL;
+    const char *cert = NULL;
     struct err e = {0};
     int c = 0;
 
@@ -460,6 +536,10 @@ int main(int argc, char **argv)
             ok = units_parse_duration(optarg, false, &server.delay_ns, &e);
         else if (c == 'l')
             log = optarg;
+        else if (c == 't')
+            cert = optarg;
+        else if (c == 'c')
+            server.closing = true;
         else
             return EXIT_USAGE;
         if (!ok || port < 0 || port > 65535 || body_bytes < 0) {
@@ -467,6 +547,9 @@ int main(int argc, char **argv)
             return EXIT_USAGE;
         }
     }
+    signal(SIGPIPE, SIG_IGN);
+    if (cert != NULL)
+        set_up_tls(&server, cert);
     server.logging = log != NULL;
     server.queue = allocate(NULL, CONNS_MAX * sizeof *server.queue);
     set_answers(&server, (size_t)body_bytes);

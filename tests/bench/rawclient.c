@@ -3,17 +3,23 @@
  * checks little, records nothing, and knows one host.
  *
  *   rawclient --port N --op get|put|stat [--size SIZE] [--in-flight N] [--duration DUR]
- *             [--unsigned]
+ *             [--unsigned] [--tls CERT] [--close]
  *
+ * --tls CERT: over TLS, with the server's certificate verified, and sessions resumed; --close: a
+ * connection for each request, which the server closes.
  * Prints requests and the CPU time (user and system) they took, in ns. */
 #include "sigv4.h"
 #include "units.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +36,8 @@
 
 struct conn {
     int fd;
+    SSL *ssl; /* NULL: plain */
+    bool is_shaking;
     size_t n_head;      /* of the response, so far */
     uint64_t body_rest; /* of the response */
     bool in_body;
@@ -40,11 +48,16 @@ struct conn {
 struct client {
     struct sigv4 signer;
     const char *method;
-    bool is_get, is_put, is_unsigned;
+    bool is_get, is_put, is_unsigned, reconnects;
+    SSL_CTX *context; /* NULL: plain */
+    SSL_SESSION *session;
+    struct sockaddr_in address;
+    int epoll;
     char host[32];
     char *body;
     size_t size;
     uint64_t n_begun, n_done;
+    size_t n_running; /* connections with a request or a handshake */
     bool ending;
     struct conn conns[IN_FLIGHT_MAX];
     char *buf;
@@ -89,7 +102,8 @@ static void begin(struct client *c, struct conn *conn)
         memcpy(c->out + n, c->body, c->size);
     size_t all = (size_t)n + (body ? c->size : 0);
     for (size_t sent = 0; sent < all;) {
-        ssize_t k = send(conn->fd, c->out + sent, all - sent, MSG_NOSIGNAL);
+        ssize_t k = conn->ssl != NULL ? SSL_write(conn->ssl, c->out + sent, (int)(all - sent))
+                                      : send(conn->fd, c->out + sent, all - sent, MSG_NOSIGNAL);
         if (k < 0)
             die("send");
         sent += (size_t)k;
@@ -102,7 +116,8 @@ static void set_low_water(struct conn *conn)
 {
     int want = conn->body_rest < READ_BYTES ? (int)conn->body_rest : READ_BYTES;
 
-    if ((conn->low_water == 1 && want < LOW_WATER_MIN) || want == conn->low_water)
+    if (conn->ssl != NULL || (conn->low_water == 1 && want < LOW_WATER_MIN) ||
+        want == conn->low_water)
         return;
     conn->low_water = want > 0 ? want : 1;
     setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &conn->low_water, sizeof conn->low_water);
@@ -130,45 +145,115 @@ static bool take_head(struct client *c, struct conn *conn, size_t n)
     return true;
 }
 
-static void on_readable(struct client *c, struct conn *conn)
+static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
-    ssize_t n = recv(conn->fd, c->buf, READ_BYTES, MSG_DONTWAIT);
+    struct client *c = SSL_get_app_data(ssl);
+
+    SSL_SESSION_free(c->session);
+    c->session = session;
+    return 1;
+}
+
+static void set_up_tls(struct client *c, const char *cert)
+{
+    c->context = SSL_CTX_new(TLS_client_method());
+    if (c->context == NULL || !SSL_CTX_load_verify_file(c->context, cert))
+        die("TLS");
+    SSL_CTX_set_verify(c->context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_session_cache_mode(c->context,
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
+    SSL_CTX_sess_set_new_cb(c->context, keep_session);
+    SSL_CTX_set_read_ahead(c->context, 1);
+    SSL_CTX_set_default_read_buffer_len(c->context, 65536);
+}
+
+static void shake_hands(struct client *c, struct conn *conn)
+{
+    int n = SSL_do_handshake(conn->ssl);
+
+    if (n != 1 && SSL_get_error(conn->ssl, n) != SSL_ERROR_WANT_READ)
+        die("handshake");
+    conn->is_shaking = n != 1;
+    if (!conn->is_shaking)
+        begin(c, conn);
+}
+
+static void start(struct client *c, struct conn *conn)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int one = 1;
+
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 ||
+        connect(fd, (struct sockaddr *)&c->address, sizeof c->address) != 0 ||
+        epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        die("cannot connect");
+    conn->fd = fd;
+    conn->low_water = 1;
+    if (c->context == NULL) {
+        begin(c, conn);
+        return;
+    }
+    conn->ssl = SSL_new(c->context);
+    if (conn->ssl == NULL || fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || !SSL_set_fd(conn->ssl, fd) ||
+        !X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(conn->ssl), "127.0.0.1") ||
+        !SSL_set_app_data(conn->ssl, c) ||
+        (c->session != NULL && !SSL_set_session(conn->ssl, c->session)))
+        die("TLS");
+    SSL_set_connect_state(conn->ssl);
+    shake_hands(c, conn);
+}
+
+static void end(struct conn *conn)
+{
+    if (conn->ssl != NULL) {
+        SSL_shutdown(conn->ssl);
+        SSL_free(conn->ssl);
+    }
+    conn->ssl = NULL;
+    close(conn->fd);
+}
+
+/* Takes what one read brings; false: there is no more now. */
+static bool read_some(struct client *c, struct conn *conn)
+{
+    ssize_t n = conn->ssl != NULL ? SSL_read(conn->ssl, c->buf, READ_BYTES)
+                                  : recv(conn->fd, c->buf, READ_BYTES, MSG_DONTWAIT);
 
     if (n <= 0) {
-        if (n < 0 && errno == EAGAIN)
-            return;
+        if (conn->ssl != NULL ? SSL_get_error(conn->ssl, (int)n) == SSL_ERROR_WANT_READ
+                              : n < 0 && errno == EAGAIN)
+            return false;
         die("receive");
     }
     if (!conn->in_body) {
         if (!take_head(c, conn, (size_t)n))
-            return;
+            return true;
     } else {
         conn->body_rest -= (uint64_t)n < conn->body_rest ? (uint64_t)n : conn->body_rest;
     }
     set_low_water(conn);
     if (conn->body_rest > 0)
-        return;
+        return true;
     c->n_done++;
-    if (!c->ending)
+    if (c->reconnects)
+        end(conn);
+    if (c->ending)
+        c->n_running--;
+    else if (c->reconnects)
+        start(c, conn);
+    else
         begin(c, conn);
+    return false;
 }
 
-static void connect_all(struct client *c, int epoll, int64_t port, size_t n)
+static void on_readable(struct client *c, struct conn *conn)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-
-    for (size_t i = 0; i < n; i++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &c->conns[i]};
-        int fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-            epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-            die("cannot connect");
-        c->conns[i].fd = fd;
-        c->conns[i].low_water = 1;
-        begin(c, &c->conns[i]);
-    }
+    if (conn->is_shaking)
+        shake_hands(c, conn);
+    else
+        while (read_some(c, conn) && conn->ssl != NULL)
+            ;
 }
 
 static int64_t now_ns(void)
@@ -190,18 +275,23 @@ static int64_t cpu_ns(void)
 
 static void run(struct client *c, int64_t port, size_t in_flight, int64_t duration_ns)
 {
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
     int64_t end_ns = now_ns() + duration_ns;
     struct epoll_event events[256];
 
-    connect_all(c, epoll, port, in_flight);
-    while (c->n_done < c->n_begun) {
-        int n = epoll_wait(epoll, events, 256, 1000);
+    c->epoll = epoll_create1(EPOLL_CLOEXEC);
+    c->address = (struct sockaddr_in){.sin_family = AF_INET,
+                                      .sin_port = htons((uint16_t)port),
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    c->n_running = in_flight;
+    for (size_t i = 0; i < in_flight; i++)
+        start(c, &c->conns[i]);
+    while (c->n_running > 0) {
+        int n = epoll_wait(c->epoll, events, 256, 1000);
         c->ending = now_ns() >= end_ns;
         for (int i = 0; i < n; i++)
             on_readable(c, events[i].data.ptr);
     }
-    close(epoll);
+    close(c->epoll);
 }
 
 int main(int argc, char **argv)
@@ -213,6 +303,8 @@ int main(int argc, char **argv)
                                             {"in-flight", required_argument, NULL, 'n'},
                                             {"duration", required_argument, NULL, 'd'},
                                             {"unsigned", no_argument, NULL, 'u'},
+                                            {"tls", required_argument, NULL, 't'},
+                                            {"close", no_argument, NULL, 'c'},
                                             {0}};
     int64_t port = 0;
     int64_t size = 4096;
@@ -236,6 +328,10 @@ int main(int argc, char **argv)
             op = optarg;
         else if (k == 'u')
             c.is_unsigned = true;
+        else if (k == 't')
+            set_up_tls(&c, optarg);
+        else if (k == 'c')
+            c.reconnects = true;
         else
             return EXIT_USAGE;
         if (!ok || in_flight < 1 || in_flight > IN_FLIGHT_MAX) {

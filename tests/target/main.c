@@ -33,6 +33,7 @@ struct options {
     const char *region;
     const char *domain;
     const char *cert_out;
+    const char *key_out;
     bool tls;
     int64_t seed;
 };
@@ -58,6 +59,8 @@ static const struct cli_option SERVE_OPTIONS[] = {
      .help = "TLS, with a certificate made now"},
     {"cert-out", CLI_STRING, offsetof(struct options, cert_out), "FILE",
      .help = "write the certificate here"},
+    {"key-out", CLI_STRING, offsetof(struct options, key_out), "FILE",
+     .help = "write its key here"},
     {"log", CLI_STRING, offsetof(struct options, server.log), "FILE",
      .help = "write a line per request here"},
     {"idle-timeout", CLI_INT, offsetof(struct options, server.idle_timeout_s), "SECONDS",
@@ -153,6 +156,8 @@ static int run_serve(const struct cli_args *args, void *options)
     o->server.key_pem = key;
     if (ok && o->tls && o->cert_out != NULL)
         ok = write_file(o->cert_out, cert, &e);
+    if (ok && o->tls && o->key_out != NULL)
+        ok = write_file(o->key_out, key, &e);
     ok = ok && serve(&server, o, &e);
     faults_fini(&server.faults);
     free(cert);

@@ -1,0 +1,130 @@
+#include "tls.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+/* Several records are read at once, each of at most 16 KiB. */
+#define READ_AHEAD_BYTES (64 * 1024)
+
+static const unsigned char PROTOCOLS[] = "\x08http/1.1";
+
+static bool refuse(struct err *e, const char *what)
+{
+    const char *why = ERR_reason_error_string(ERR_peek_last_error());
+
+    ERR_clear_error();
+    return err_set(e, "%s: %s", what, why != NULL ? why : "out of memory");
+}
+
+/* A session, for the next connection. */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+    SSL_SESSION **slot = SSL_get_app_data(ssl);
+
+    SSL_SESSION_free(*slot);
+    *slot = session;
+    return 1;
+}
+
+static bool find_authorities(SSL_CTX *context, const char *cacert, struct err *e)
+{
+    char what[4200];
+
+    /* A certificate that is trusted ends a chain, though it be no root's. */
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
+    if (cacert == NULL)
+        return SSL_CTX_set_default_verify_paths(context) ||
+               refuse(e, "cannot read the certificates of authorities");
+    snprintf(what, sizeof what, "--cacert: cannot use '%s'", cacert);
+    return SSL_CTX_load_verify_file(context, cacert) || refuse(e, what);
+}
+
+SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+
+    if (context == NULL) {
+        refuse(e, "cannot set up TLS");
+        return NULL;
+    }
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_session_cache_mode(context,
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
+    SSL_CTX_sess_set_new_cb(context, keep_session);
+    SSL_CTX_set_read_ahead(context, 1);
+    SSL_CTX_set_default_read_buffer_len(context, READ_AHEAD_BYTES);
+    SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    bool ok = SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof PROTOCOLS - 1) == 0 ||
+              refuse(e, "cannot set up TLS");
+    ok = ok && (insecure || find_authorities(context, cacert, e));
+    if (!ok) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+/* Whom the certificate must be for. An address is named in no Server Name Indication. */
+static bool set_name(SSL *ssl, const char *host)
+{
+    char name[512];
+    bool in_brackets = host[0] == '[';
+    size_t n = strcspn(host + in_brackets, in_brackets ? "]" : ":");
+
+    snprintf(name, sizeof name, "%.*s", (int)n, host + in_brackets);
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) ||
+           (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
+}
+
+SSL *tls_new(SSL_CTX *context, int fd, const char *host, SSL_SESSION **session)
+{
+    SSL *ssl = SSL_new(context);
+
+    if (ssl == NULL || !SSL_set_fd(ssl, fd) || !set_name(ssl, host) ||
+        !SSL_set_app_data(ssl, session) || (*session != NULL && !SSL_set_session(ssl, *session))) {
+        SSL_free(ssl);
+        return NULL;
+    }
+    SSL_set_connect_state(ssl);
+    return ssl;
+}
+
+void tls_free(SSL *ssl)
+{
+    if (ssl == NULL)
+        return;
+    ERR_clear_error();
+    /* Else OpenSSL takes the session for a broken one. */
+    if (SSL_is_init_finished(ssl))
+        SSL_shutdown(ssl);
+    SSL_free(ssl);
+    ERR_clear_error();
+}
+
+enum tls_stop tls_stopped(const SSL *ssl, int n, struct err *e)
+{
+    int cause = errno;
+    long verified = SSL_get_verify_result(ssl);
+
+    switch (SSL_get_error(ssl, n)) {
+    case SSL_ERROR_WANT_READ:
+        return TLS_WANTS_READ;
+    case SSL_ERROR_WANT_WRITE:
+        return TLS_WANTS_WRITE;
+    case SSL_ERROR_ZERO_RETURN:
+        return TLS_CLOSED;
+    case SSL_ERROR_SYSCALL:
+        err_errno(e, cause, "TLS");
+        return TLS_FAILED;
+    default:
+        if (!SSL_is_init_finished(ssl) && verified != X509_V_OK)
+            err_set(e, "TLS: the server's certificate: %s",
+                    X509_verify_cert_error_string(verified));
+        else
+            refuse(e, "TLS");
+        return TLS_FAILED;
+    }
+}
