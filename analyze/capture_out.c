@@ -19,11 +19,21 @@ const struct cli_option capture_out_table[] = {
     {0},
 };
 
+static enum outfile_replaces replaces(const struct capture_out_options *o)
+{
+    return o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+}
+
+bool capture_out_check(const struct capture_out_options *options, struct err *e)
+{
+    return outfile_check(options->path, replaces(options), e);
+}
+
 bool capture_out_open(struct capture_out *c, const struct capture_out_options *options,
                       struct err *e)
 {
     *c = (struct capture_out){.options = options};
-    return outfile_open(&c->file, options->path, e);
+    return outfile_open(&c->file, options->path, replaces(options), e);
 }
 
 static bool ends_in_zst(const char *path)

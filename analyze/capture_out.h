@@ -17,7 +17,7 @@ struct capture_out_options {
     bool force;
 };
 
-/* Options --compress and --level; a command has its own --output, and --force if it needs one. */
+/* Options --compress and --level; a command has its own --output and --force. */
 extern const struct cli_option capture_out_table[];
 
 struct capture_out {
@@ -25,6 +25,9 @@ struct capture_out {
     struct outfile file;
     struct recwrite *writer; /* NULL until capture_out_start */
 };
+
+/* outfile_check of its path. */
+bool capture_out_check(const struct capture_out_options *options, struct err *e);
 
 /* Opens the file. It must not be one of the captures to read, which the caller checks. */
 bool capture_out_open(struct capture_out *c, const struct capture_out_options *options,

@@ -62,10 +62,10 @@ static const struct cli_group groups[] = {
     {"Output", NULL, output_form_table, offsetof(struct options, output)},
     {"Output", NULL, output_file_table, offsetof(struct options, output)},
     {"Output", NULL, own_table, 0},
-    {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
-    {"Analysis", NULL, load_analysis_table, offsetof(struct options, analysis)},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct options, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
     {0},
 };
 
@@ -93,7 +93,8 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
     if (o->html &&
         (outfile_is_same(o->html, report) || (o->series && outfile_is_same(o->html, o->series))))
         return err_set(e, "the page and another output both want %s", o->html);
-    return outfile_spares(report, args->operands, args->n_operands, e) &&
+    return load_check_times(&o->filter, e) &&
+           outfile_spares(report, args->operands, args->n_operands, e) &&
            outfile_spares(o->series, args->operands, args->n_operands, e) &&
            outfile_spares(o->html, args->operands, args->n_operands, e);
 }
@@ -101,7 +102,7 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
 static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, o->output.path, e))
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     const struct report_text_options how = {.verbose = o->verbose,
                                             .colour = output_wants_colour(&o->output, out.f)};
@@ -114,7 +115,7 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
     struct outfile out;
     if (!o->series)
         return true;
-    if (!outfile_open(&out, o->series, e))
+    if (!outfile_open(&out, o->series, output_replaces_series(&o->output), e))
         return false;
     bool ok = report_csv(a, report_csv_format(o->series), o->series_total, out.f, e);
     return outfile_finish(&out, ok, e);
@@ -125,7 +126,7 @@ static bool write_page(const struct analysis *a, const struct options *o, struct
     struct outfile out;
     if (!o->html)
         return true;
-    if (!outfile_open(&out, o->html, e))
+    if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
         return false;
     char *words = load_words(&o->filter, &o->analysis);
     const struct report_html_options how = {o->label, words};
@@ -138,7 +139,10 @@ static bool analyze(const struct options *o, const struct cli_args *args, struct
 {
     struct dataset d = {0};
     struct analysis a = {0};
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
+    bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
+              outfile_check(o->series, output_replaces_series(&o->output), e) &&
+              outfile_check(o->html, output_replaces_page(&o->output), e) &&
+              load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
               load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
               write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
     analysis_free(&a);

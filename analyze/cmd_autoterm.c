@@ -44,7 +44,7 @@ static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS,
 static bool write_report(const struct stopping *s, const struct options *o, struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, o->output.path, e))
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     bool ok = o->output.json
                   ? stopping_report_json(s, out.f, e)
@@ -60,9 +60,11 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     const struct load_analysis as_usual = {0};
     const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
-    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+    if (!load_check_times(&o->filter, &e) ||
+        !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
+    bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
+              load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
               stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&
               write_report(&s, o, &e);
     stopping_free(&s);

@@ -28,6 +28,11 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, output.path),
      .arg = "FILE",
      .help = "write it there"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, output.force),
+     .help = "overwrite a file that is there"},
     {0},
 };
 
@@ -296,7 +301,8 @@ static bool cat(const struct options *o, const struct cli_args *args, struct err
     int64_t run_start_ns;
 
     progress_init(&progress, o->input.quiet);
-    bool ok = find_run_start(o, args, &progress, &run_start_ns, e);
+    bool ok =
+        capture_out_check(&o->output, e) && find_run_start(o, args, &progress, &run_start_ns, e);
     if (ok) {
         rowfilter_init(&c.filter, &o->filter, run_start_ns);
         ok = capture_out_open(&c.out, &o->output, e);
@@ -319,7 +325,8 @@ static int run(const struct cli_args *args, void *options)
     const struct options *o = options;
     struct err e = {""};
 
-    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+    if (!load_check_times(&o->filter, &e) ||
+        !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return cat(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
 }

@@ -188,7 +188,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 {
     struct outfile out;
     bool ok = true;
-    if (!outfile_open(&out, o->output.path, e))
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     if (o->output.json)
         ok = compare_json(c, out.f, e);
@@ -207,7 +207,7 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
     struct outfile out;
     if (o->html == NULL)
         return true;
-    if (!outfile_open(&out, o->html, e))
+    if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
         return false;
     char *words = load_words(&o->filter, &o->analysis);
     bool ok =
@@ -245,6 +245,8 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
                        "two captures are compared, %zu %s given (groups of runs: --before, "
                        "--after; a pattern for --history goes in quotes)",
                        args->n_operands, args->n_operands == 1 ? "is" : "are");
+    if (!load_check_times(&o->filter, e))
+        return false;
     if (o->output.json + o->markdown + o->csv > 1)
         return err_set(e, "choose one of --json, --markdown and --csv");
     if (has_run_cv && o->history.n > 0)
@@ -300,7 +302,9 @@ static int run(const struct cli_args *args, void *options)
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }
-    bool ok = compare(o, run_cv_frac, gates, &code, &e);
+    bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
+              outfile_check(o->html, output_replaces_page(&o->output), &e) &&
+              compare(o, run_cv_frac, gates, &code, &e);
     free(gates);
     return ok ? (int)code : cli_failed(args, &e);
 }
@@ -318,7 +322,9 @@ const struct cli_command cmd_cmp = {
         "tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
         "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, ttfb "
         "or errors (percentage points). The exit code is 0 if all are shown to be within their "
-        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it.",
+        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. Of operations one "
+        "after another the gate is for the last one, the others being its preparation; --op says "
+        "otherwise.",
     .operands = "BEFORE AFTER",
     .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,

@@ -362,30 +362,37 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
 
 /* ---- The command ---- */
 
-static bool survey_all(struct survey *surveys, const struct options *o, const struct cli_args *args,
-                       struct err *e)
+/* Surveys those that can be read and says of the others why not. Returns how many those are. */
+static size_t survey_all(struct survey *surveys, bool *is_read, const struct options *o,
+                         const struct cli_args *args)
 {
     struct progress progress;
     const struct recfile_options how = {.salvage = o->input.salvage,
                                         .threads = (unsigned)o->input.threads,
                                         .progress = progress_update,
                                         .progress_ctx = &progress};
-    bool ok = true;
+    size_t n_failed = 0;
 
-    progress_init(&progress, o->input.quiet);
-    for (size_t i = 0; i < args->n_operands && ok; i++)
-        ok = survey_read(&surveys[i], args->operands[i], &how, false, e);
-    progress_fini(&progress);
-    return ok;
+    for (size_t i = 0; i < args->n_operands; i++) {
+        struct err e = {""};
+        progress_init(&progress, o->input.quiet);
+        is_read[i] = survey_read(&surveys[i], args->operands[i], &how, false, &e);
+        progress_fini(&progress);
+        if (is_read[i])
+            continue;
+        cli_failed(args, &e);
+        n_failed++;
+    }
+    return n_failed;
 }
 
-static bool report(const struct survey *surveys, const struct options *o,
+static bool report(const struct survey *surveys, const bool *is_read, const struct options *o,
                    const struct cli_args *args, struct err *e)
 {
     struct outfile out;
-    bool ok = true;
+    bool ok = true, is_first = true;
 
-    if (!outfile_open(&out, o->output.path, e))
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     if (o->output.json) {
         struct json_out w;
@@ -394,15 +401,19 @@ static bool report(const struct survey *surveys, const struct options *o,
         json_out_value(&w, "schema", json_string("s3analyze/info/1"));
         json_out_array(&w, "captures");
         for (size_t i = 0; i < args->n_operands; i++)
-            put_json(&w, args->operands[i], &surveys[i]);
+            if (is_read[i])
+                put_json(&w, args->operands[i], &surveys[i]);
         json_out_end(&w);
         json_out_end(&w);
         ok = json_out_finish(&w, e);
     } else {
         struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
         for (size_t i = 0; i < args->n_operands; i++) {
-            if (i > 0)
+            if (!is_read[i])
+                continue;
+            if (!is_first)
                 text_line(&t, TEXT_PLAIN, "%s", "");
+            is_first = false;
             put_capture(&t, args->operands[i], &surveys[i]);
         }
         ok = !t.failed || err_set(e, "out of memory");
@@ -414,19 +425,25 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
     struct err e = {""};
-    bool ok = false;
+    size_t n_failed = 0;
 
     if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     struct survey *surveys = calloc(args->n_operands, sizeof *surveys);
-    if (!surveys)
-        err_set(&e, "out of memory");
-    else
-        ok = survey_all(surveys, o, args, &e) && report(surveys, o, args, &e);
+    bool *is_read = calloc(args->n_operands, sizeof *is_read);
+    bool ok = ((surveys && is_read) || err_set(&e, "out of memory")) &&
+              outfile_check(o->output.path, output_replaces(&o->output), &e);
+    if (ok)
+        n_failed = survey_all(surveys, is_read, o, args);
+    if (ok && n_failed < args->n_operands)
+        ok = report(surveys, is_read, o, args, &e);
     for (size_t i = 0; surveys && i < args->n_operands; i++)
         survey_free(&surveys[i]);
     free(surveys);
-    return ok ? EXIT_DONE : cli_failed(args, &e);
+    free(is_read);
+    if (!ok)
+        return cli_failed(args, &e);
+    return n_failed > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 const struct cli_command cmd_info = {
@@ -434,7 +451,8 @@ const struct cli_command cmd_info = {
     .summary = "say what is in a capture and how it was recorded",
     .text =
         "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
-        "clients and threads, and the recorder's command line.",
+        "clients and threads, and the recorder's command line. One that cannot be read does not "
+        "keep the others from being shown; the exit status is 1 then.",
     .operands = "CAPTURE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

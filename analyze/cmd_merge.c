@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* More compressing threads gain nothing beside one that merges, and each takes memory. */
 #define WRITE_THREADS 2
@@ -110,16 +109,6 @@ static bool check_output(const struct options *o, const struct cli_args *args, s
         return err_set(e, "the capture and the report both want standard output: give the capture "
                           "a file");
     return outfile_spares(o->output.path, args->operands, args->n_operands, e);
-}
-
-static bool check_existing(const struct options *o, struct err *e)
-{
-    struct stat st;
-
-    if (o->output.force || outfile_is_stdout(o->output.path) || stat(o->output.path, &st) != 0 ||
-        !S_ISREG(st.st_mode))
-        return true;
-    return err_set(e, "%s is there already (--force overwrites it)", o->output.path);
 }
 
 /* ---- Report ---- */
@@ -314,7 +303,7 @@ static int run(const struct cli_args *args, void *options)
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
     progress_init(&progress, o->input.quiet);
-    bool ok = (shifts || err_set(&e, "out of memory")) && check_existing(o, &e) &&
+    bool ok = (shifts || err_set(&e, "out of memory")) && capture_out_check(&o->output, &e) &&
               merge_plan(&m, args->operands, args->n_operands, &how, &e) &&
               merge_add_notes(&m, &e) && write_capture(&m, o, &how, &e);
     progress_fini(&progress);

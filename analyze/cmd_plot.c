@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MIN_WIDTH  360
 #define MIN_HEIGHT 300
@@ -30,7 +31,7 @@ struct options {
     const char *out, *label;
     struct cli_list charts;
     struct size size;
-    bool dark;
+    bool dark, force;
 };
 
 /* "860x400" */
@@ -69,6 +70,11 @@ static const struct cli_option output_table[] = {
      .offset = offsetof(struct options, out),
      .arg = "DIR|FILE",
      .help = "a folder; or one picture: .svg, .png, .pdf"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, force),
+     .help = "overwrite any file; without, only charts of ours"},
     {.name = "chart",
      .type = CLI_LIST,
      .offset = offsetof(struct options, charts),
@@ -145,7 +151,7 @@ static bool is_other_picture(const char *path)
     return ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
 }
 
-static bool target_init(struct target *t, const char *out, struct err *e)
+static bool target_init(struct target *t, const char *out, bool force, struct err *e)
 {
     const char *slash = strrchr(out, '/');
     struct stat st;
@@ -156,10 +162,12 @@ static bool target_init(struct target *t, const char *out, struct err *e)
         t->folder = strdup(out);
         if (t->folder == NULL)
             return err_set(e, "out of memory");
-        if (mkdir(out, 0777) != 0 && errno != EEXIST)
+        if (!is_folder && mkdir(out, 0777) != 0)
             return err_errno(e, errno, "%s", out);
-        return true;
+        return access(out, W_OK | X_OK) == 0 || err_errno(e, errno, "cannot write into %s", out);
     }
+    if (!outfile_check(out, plot_replaces(out, force), e))
+        return false;
     t->folder = slash != NULL ? strndup(out, (size_t)(slash - out) + (slash == out)) : strdup(".");
     t->stem = strdup(slash != NULL ? slash + 1 : out);
     if (t->folder == NULL || t->stem == NULL)
@@ -270,7 +278,7 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
         return err_set(e, "--out %s: pictures are .svg, .png or .pdf", o->out);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
-    return check_charts(o, comparison, e);
+    return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
 /* All paths to read; the caller frees the list. NULL: out of memory. */
@@ -294,12 +302,14 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
                                .label = o->label,
                                .theme = o->dark ? "dark" : "light",
                                .width = o->size.width,
-                               .height = o->size.height};
+                               .height = o->size.height,
+                               .force = o->force};
     struct plot_set set = {0};
     struct target t;
     const char **captures = list_captures(args, o, &how.n_captures);
     how.captures = captures;
-    bool ok = target_init(&t, o->out, e) && (captures != NULL || err_set(e, "out of memory"));
+    bool ok =
+        target_init(&t, o->out, o->force, e) && (captures != NULL || err_set(e, "out of memory"));
     how.format = t.format;
     if (t.stem != NULL && how.n_charts == 0) {
         how.charts = comparison ? one_change : one_chart;

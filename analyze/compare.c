@@ -232,13 +232,28 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
 {
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     if (n_before == 0 || n_after == 0)
-        return warn(c, some->parts[0].too_thin != NULL ? "thin-op-missing" : "op-missing",
+        return warn(c,
+                    some->parts[0].too_thin != NULL ? "thin-op-missing"
+                    : some->is_preparation          ? "preparation-missing"
+                                                    : "op-missing",
                     "%s: no run of %s has it; not compared", op, without->name) ||
                err_set(e, "out of memory");
     if (n_before < c->before.n || n_after < c->after.n)
         return warn(c, "op-partly-missing", "%s: in %zu of %zu and %zu of %zu runs", op, n_before,
                     c->before.n, n_after, c->after.n) ||
                err_set(e, "out of memory");
+    return true;
+}
+
+static bool is_preparation(const struct compare *c, const char *op)
+{
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct run_op *own = run_op_named(&sides[s]->runs[i], op);
+            if (own != NULL && !own->is_preparation)
+                return false;
+        }
     return true;
 }
 
@@ -283,9 +298,18 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     c->n_ops = n;
     if (n == 0)
         return err_set(e, "no operation type is on both sides");
-    for (size_t k = 0; k < n; k++)
-        if (!fill_op(&c->ops[k], c, o, e))
+    for (size_t k = 0; k < n; k++) {
+        struct compare_op *op = &c->ops[k];
+        op->is_preparation = is_preparation(c, op->op);
+        if (op->is_preparation && o->n_gates > 0 &&
+            !warn(c, "gate-preparation",
+                  "%s: ran before what was measured, so the gate leaves it out (--op names what "
+                  "it judges)",
+                  op->op))
+            return err_set(e, "out of memory");
+        if (!fill_op(op, c, o, e))
             return false;
+    }
     return true;
 }
 

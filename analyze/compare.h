@@ -88,6 +88,7 @@ struct compare_metric {
 struct compare_op {
     const char *op;
     size_t n_before, n_after; /* runs that have it */
+    bool is_preparation;      /* in each of them; no gate is for it */
     struct compare_setting settings[COMPARE_MAX_SETTINGS];
     size_t n_settings;
     struct run_figures before, after; /* medians over the runs */

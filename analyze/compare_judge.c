@@ -33,7 +33,8 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         const struct compare_gate *g =
             gate_of(o, stands_in && gate_of(o, RUN_OBJECTS) == NULL ? RUN_THROUGHPUT : m->metric);
         /* A few requests on both sides are a preparation, not what is to be judged. */
-        m->gated = g != NULL && (m->before.too_thin == NULL || m->after.too_thin == NULL);
+        m->gated = g != NULL && !op->is_preparation &&
+                   (m->before.too_thin == NULL || m->after.too_thin == NULL);
         if (m->gated)
             m->gate_limit = m->metric == RUN_ERRORS
                                 ? g->worsening
@@ -187,8 +188,9 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
             gates[n++] = (struct stats_gate){&m->cmp, compare_up_is_better(m->metric),
                                              m->gate_limit, m->p_worse};
         }
-        n_judged += !is_thin(op);
-        undecidable |= !is_thin(op) && n_unmet(op, o) > 0;
+        bool is_judged = !is_thin(op) && !op->is_preparation;
+        n_judged += is_judged;
+        undecidable |= is_judged && n_unmet(op, o) > 0;
     }
     bool ok = stats_gate_decide(gates, n, &c->gate, e);
     if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))

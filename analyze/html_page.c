@@ -91,7 +91,12 @@ bool html_charts_init(struct html_charts *c, struct err *e)
         c->folder = NULL;
         return err_set(e, "out of memory");
     }
-    if (mkdtemp(c->folder) != NULL)
+    unfinished_lock();
+    bool ok = mkdtemp(c->folder) != NULL;
+    if (ok)
+        unfinished_add(&c->unfinished, c->folder, 0);
+    unfinished_unlock();
+    if (ok)
         return true;
     err_errno(e, errno, "%s: a folder for the charts", c->folder);
     free(c->folder);
@@ -118,6 +123,7 @@ void html_charts_fini(struct html_charts *c)
     }
     if (c->folder != NULL)
         rmdir(c->folder);
+    unfinished_drop(&c->unfinished);
     free(c->folder);
     plot_set_free(&c->set);
 }

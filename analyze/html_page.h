@@ -6,6 +6,7 @@
 #include "err.h"
 #include "plot.h"
 #include "plot_svg.h"
+#include "unfinished.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 /* Charts drawn for a page, in a temporary folder. */
 struct html_charts {
     char *folder;
+    struct unfinished unfinished; /* the folder's entry: the struct may not move */
     struct plot_set set;
     struct plot_palette palette;
     struct plot_options options; /* for plot_add_... */

@@ -143,6 +143,15 @@ const struct cli_option load_autoterm_table[] = {
     {0},
 };
 
+bool load_check_times(const struct load_filter *f, struct err *e)
+{
+    /* Moments and times into the run meet only once the run's start is known. */
+    if (!f->from.given || !f->to.given || f->from.is_relative != f->to.is_relative ||
+        f->from.ns < f->to.ns)
+        return true;
+    return err_set(e, "--to is not after --from: no request starts between them");
+}
+
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e)
 {

@@ -59,6 +59,9 @@ extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
 extern const struct cli_option load_autoterm_table[];
 
+/* False, for wrong usage: no request can start from --from on and before --to. */
+bool load_check_times(const struct load_filter *filter, struct err *e);
+
 /* Reads the captures, no file twice, as one dataset, with a progress bar. The caller calls
  * dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,

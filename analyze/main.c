@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "stats.h"
 #include "stats_version.h"
+#include "unfinished.h"
 #include "version.h"
 
 #include <csv.h>
@@ -20,6 +21,10 @@ static void write_libraries(FILE *out)
 static const struct cli_command *const commands[] = {
     &cmd_analyze, &cmd_info, &cmd_cat, &cmd_cmp, &cmd_merge, &cmd_autoterm, &cmd_plot, NULL};
 
+static const char *const loading[] = {"get",       "put",   "delete",    "list",
+                                      "stat",      "mixed", "versioned", "retention",
+                                      "multipart", "clean", NULL};
+
 static const struct cli_program program = {
     .name = "s3analyze",
     .summary = "say how fast an S3 store was, from the requests that a run recorded",
@@ -31,10 +36,14 @@ static const struct cli_program program = {
         "S3ANALYZE_PLOTS names another folder of gnuplot scripts.",
     .commands = commands,
     .write_libraries = write_libraries,
+    .file_command = "analyze",
+    .other_program = "s3load",
+    .other_commands = loading,
 };
 
 int main(int argc, char **argv)
 {
+    unfinished_watch(program.name);
     stats_init();
     return cli_main(&program, argc, argv);
 }

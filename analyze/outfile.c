@@ -16,36 +16,145 @@ bool outfile_is_stdout(const char *path)
     return false;
 }
 
+static int stat_input(const char *path, struct stat *st)
+{
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(path, st);
+}
+
+static bool is_same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 bool outfile_is_same(const char *path, const char *other)
 {
     struct stat a, b;
     if (strcmp(path, other) == 0)
         return true;
-    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && is_same_inode(&a, &b);
+}
+
+/* A file that the shell opens as standard input; terminals and /dev/null may be both. */
+static bool is_also_stdin(const char *path, const char *other)
+{
+    struct stat a, b;
+    return strcmp(path, "-") == 0 && stat_input(path, &a) == 0 && S_ISREG(a.st_mode) &&
+           stat(other, &b) == 0 && is_same_inode(&a, &b);
 }
 
 bool outfile_all_differ(const char *const *paths, size_t n, struct err *e)
 {
     for (size_t i = 1; i < n; i++)
         for (size_t k = 0; k < i; k++)
-            if (outfile_is_same(paths[k], paths[i]))
+            if (outfile_is_same(paths[k], paths[i]) || is_also_stdin(paths[k], paths[i]) ||
+                is_also_stdin(paths[i], paths[k]))
                 return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
     return true;
 }
 
 bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e)
 {
-    if (path == NULL || outfile_is_stdout(path))
+    struct stat out, in;
+    if (path == NULL)
         return true;
-    for (size_t i = 0; i < n; i++)
-        if (outfile_is_same(path, captures[i]))
-            return err_set(e, "%s is a capture to read: it would be overwritten", captures[i]);
+    /* What reads and writes one file by way of the shell may never end, or has lost it already.
+     * Terminals, pipes and /dev/null may be both. */
+    bool exists = outfile_is_stdout(path) ? fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode)
+                                          : stat(path, &out) == 0;
+    for (size_t i = 0; exists && i < n; i++)
+        if (stat_input(captures[i], &in) == 0 && is_same_inode(&out, &in))
+            return err_set(e, "%s is a capture to read: it would be overwritten",
+                           strcmp(captures[i], "-") == 0 ? "standard input" : captures[i]);
     return true;
 }
 
+/* ---- What may be replaced ---- */
+
+static bool begins(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+bool outfile_is_ours(const char *path, enum outfile_replaces kind)
+{
+    char head[1024];
+    FILE *f = fopen(path, "re");
+    size_t n = f != NULL ? fread(head, 1, sizeof head - 1, f) : 0;
+    if (f != NULL)
+        fclose(f);
+    head[n] = '\0';
+    const char *line = strchr(head, '\n');
+    switch (kind) {
+    case OUTFILE_NOTHING:
+        return false;
+    case OUTFILE_JSON:
+        return begins(head, "{\n \"schema\": \"s3analyze/");
+    case OUTFILE_HTML:
+        return strstr(head, "<meta name=\"generator\" content=\"s3analyze ") != NULL;
+    case OUTFILE_SERIES:
+        return begins(head, "index\top\thost\t") || begins(head, "index,op,host,") ||
+               begins(head, "{\"index\":");
+    case OUTFILE_CHART:
+        /* The name of the first block, and the names of its columns. The comments of a capture hold
+         * more than a name. */
+        return begins(head, "# ") && line != NULL &&
+               strspn(head + 2, "abcdefghijklmnopqrstuvwxyz_") == (size_t)(line - head - 2) &&
+               memchr(line + 1, '\t', strcspn(line + 1, "\n")) != NULL;
+    case OUTFILE_ANYTHING:
+        break;
+    }
+    return true;
+}
+
+static bool may_replace(const char *path, enum outfile_replaces replaces, struct err *e)
+{
+    static const char *const kinds[] = {[OUTFILE_JSON] = "JSON report",
+                                        [OUTFILE_HTML] = "page",
+                                        [OUTFILE_SERIES] = "time series",
+                                        [OUTFILE_CHART] = "data of a chart"};
+    if (outfile_is_ours(path, replaces))
+        return true;
+    if (replaces == OUTFILE_NOTHING)
+        return err_set(e, "%s is there already (--force overwrites it)", path);
+    return err_set(e, "%s is there already, and is no %s of ours (--force overwrites it)", path,
+                   kinds[replaces]);
+}
+
+/* The folder that a file is in; the caller frees it. NULL: out of memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + (slash == path));
+}
+
+bool outfile_check(const char *path, enum outfile_replaces replaces, struct err *e)
+{
+    struct stat st;
+    if (path == NULL || outfile_is_stdout(path))
+        return true;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return err_errno(e, EISDIR, "cannot write %s", path);
+    if (exists && !S_ISREG(st.st_mode))
+        return access(path, W_OK) == 0 || err_errno(e, errno, "cannot write %s", path);
+    if (exists && !may_replace(path, replaces, e))
+        return false;
+    /* A file is written beside its place: what counts is the folder, behind symbolic links. */
+    char *target = exists ? realpath(path, NULL) : strdup(path);
+    char *folder = target != NULL ? folder_of(target) : NULL;
+    bool ok = folder != NULL && access(folder, W_OK | X_OK) == 0;
+    if (!ok)
+        err_errno(e, folder != NULL ? errno : ENOMEM, "cannot write %s", path);
+    free(target);
+    free(folder);
+    return ok;
+}
+
+/* ---- Writing ---- */
+
 static void forget(struct outfile *o)
 {
+    unfinished_drop(&o->unfinished);
     free(o->path);
     free(o->target);
     free(o->aside);
@@ -63,7 +172,11 @@ static int open_aside(struct outfile *o, struct err *e)
             err_set(e, "out of memory");
             return -1;
         }
+        unfinished_lock();
         int fd = open(o->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            unfinished_add(&o->unfinished, o->aside, 0);
+        unfinished_unlock();
         if (fd >= 0)
             return fd;
         if (errno != EEXIST)
@@ -76,7 +189,7 @@ static int open_aside(struct outfile *o, struct err *e)
 }
 
 /* A file descriptor to write to, -1 if there is none. */
-static int open_fd(struct outfile *o, struct err *e)
+static int open_fd(struct outfile *o, enum outfile_replaces replaces, struct err *e)
 {
     struct stat st;
     bool exists = stat(o->path, &st) == 0;
@@ -86,6 +199,9 @@ static int open_fd(struct outfile *o, struct err *e)
             err_errno(e, errno, "cannot write %s", o->path);
         return fd;
     }
+    if (exists && !may_replace(o->path, replaces, e))
+        return -1;
+    o->is_new = !exists;
     o->target = exists ? realpath(o->path, NULL) : strdup(o->path);
     if (!o->target) {
         err_errno(e, errno, "cannot write %s", o->path);
@@ -99,7 +215,8 @@ static int open_fd(struct outfile *o, struct err *e)
     return fd;
 }
 
-bool outfile_open(struct outfile *o, const char *path, struct err *e)
+bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces replaces,
+                  struct err *e)
 {
     *o = (struct outfile){0};
     bool is_stdout = outfile_is_stdout(path);
@@ -110,7 +227,7 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
         o->f = stdout;
         return true;
     }
-    int fd = open_fd(o, e);
+    int fd = open_fd(o, replaces, e);
     if (fd >= 0) {
         o->f = fdopen(fd, "w");
         if (!o->f) {
@@ -123,6 +240,20 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
         return false;
     }
     return true;
+}
+
+/* False: errno says why. */
+static bool put_in_place(const struct outfile *o)
+{
+    if (o->is_new) {
+        /* Who made the file meanwhile does not lose it. */
+        if (renameat2(AT_FDCWD, o->aside, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0)
+            return true;
+        if (errno != EINVAL && errno != ENOSYS)
+            return false;
+        /* Not every file system can do that. */
+    }
+    return rename(o->aside, o->target) == 0;
 }
 
 bool outfile_close(struct outfile *o, struct err *e)
@@ -139,7 +270,7 @@ bool outfile_close(struct outfile *o, struct err *e)
         cause = errno;
     }
     o->f = NULL;
-    if (ok && o->target && rename(o->aside, o->target) != 0) {
+    if (ok && o->target && !put_in_place(o)) {
         ok = false;
         cause = errno;
     }

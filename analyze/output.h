@@ -3,18 +3,25 @@
 #define S3_OUTPUT_H
 
 #include "cli.h"
+#include "outfile.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 struct output_options {
     const char *path; /* "-": standard output */
-    bool json, no_color;
+    bool json, no_color, force;
 };
 
-/* Option tables of the struct above: --json and --no-color; --output. */
+/* Option tables of the struct above: --json and --no-color; --output and --force. */
 extern const struct cli_option output_form_table[];
 extern const struct cli_option output_file_table[];
+
+/* What the report, the page and the time series may replace: with --force anything, else what they
+ * are made again for. Text has nothing that tells it from other text. */
+enum outfile_replaces output_replaces(const struct output_options *o);
+enum outfile_replaces output_replaces_page(const struct output_options *o);
+enum outfile_replaces output_replaces_series(const struct output_options *o);
 
 /* Whether a text that goes to `f` is to be coloured. */
 bool output_wants_colour(const struct output_options *o, FILE *f);

@@ -109,12 +109,24 @@ static bool grow(struct plot_set *s)
     return true;
 }
 
+enum outfile_replaces plot_replaces(const char *picture, bool force)
+{
+    const char *end = strrchr(picture, '.');
+    char *data = NULL;
+    bool ours = false;
+    if (asprintf(&data, "%.*s.tsv", (int)(end - picture), picture) >= 0) {
+        ours = outfile_is_ours(data, OUTFILE_CHART);
+        free(data);
+    }
+    return force || ours ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+}
+
 static bool write_data(const struct plot_picture *x, const struct plot_options *o,
                        bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
                        struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, x->data, e))
+    if (!outfile_open(&out, x->data, o->force ? OUTFILE_ANYTHING : OUTFILE_CHART, e))
         return false;
     bool ok = write(out.f, ctx, o->no_titles ? "" : x->title) || err_set(e, "out of memory");
     return outfile_finish(&out, ok, e);
@@ -144,6 +156,7 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
     free(own_stem);
     if (!ok || !outfile_spares(x.data, o->captures, o->n_captures, e) ||
         !outfile_spares(x.picture, o->captures, o->n_captures, e) ||
+        !outfile_check(x.picture, plot_replaces(x.picture, o->force), e) ||
         !write_data(&x, o, write, ctx, e)) {
         picture_free(&x);
         return false;

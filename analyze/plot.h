@@ -4,6 +4,7 @@
 
 #include "analysis.h"
 #include "err.h"
+#include "outfile.h"
 #include "plot_replay.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct plot_options {
     const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
     const char *const *captures;        /* n_captures files that must not be overwritten */
     size_t n_captures;
+    bool force; /* replace any file */
 };
 
 /* One chart: its data file and its picture. */
@@ -57,6 +59,10 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
 
 void plot_set_free(struct plot_set *s);
+
+/* What a picture may replace: one whose data, which is in a file of ours, lies beside it. Its name
+ * has an ending. */
+enum outfile_replaces plot_replaces(const char *picture, bool force);
 
 /* Whether charts of that name are asked for (no names: any). */
 bool plot_wants(const struct plot_options *o, const char *chart);

@@ -2,10 +2,12 @@
 
 #include "plot_svg.h"
 #include "tasks.h"
+#include "unfinished.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ extern char **environ;
 
 /* A running gnuplot; what it says goes to `said`, what it draws to the file `aside`. */
 struct child {
-    pid_t pid;
+    struct unfinished unfinished; /* aside, and its pid */
     FILE *said;
     char *aside;
 };
@@ -81,6 +83,41 @@ static char **utf8_environment(void)
     return env;
 }
 
+/* What signals do to us is not for gnuplot. Returns an error number. */
+static int usual_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none, ignored;
+    sigemptyset(&none);
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGXFSZ);
+    int error = posix_spawnattr_setsigmask(attr, &none);
+    error = error != 0 ? error : posix_spawnattr_setsigdefault(attr, &ignored);
+    return error != 0
+               ? error
+               : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Starts it and lists it, with what it draws, as unfinished. Returns an error number. */
+static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, char *const argv[],
+                 char *const env[])
+{
+    posix_spawnattr_t attr;
+    pid_t pid = 0;
+    int error = posix_spawnattr_init(&attr);
+    if (error != 0)
+        return error;
+    error = usual_signals(&attr);
+    if (error == 0) {
+        unfinished_lock();
+        error = posix_spawnp(&pid, argv[0], actions, &attr, argv, env);
+        if (error == 0)
+            unfinished_add(&c->unfinished, c->aside, pid);
+        unfinished_unlock();
+    }
+    posix_spawnattr_destroy(&attr);
+    return error;
+}
+
 static bool start(struct child *c, char *const argv[], struct err *e)
 {
     posix_spawn_file_actions_t actions;
@@ -94,7 +131,7 @@ static bool start(struct child *c, char *const argv[], struct err *e)
         error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 1);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 2);
-        error = error != 0 ? error : posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, env);
+        error = error != 0 ? error : spawn(c, &actions, argv, env);
         posix_spawn_file_actions_destroy(&actions);
     }
     free(env);
@@ -111,9 +148,7 @@ static bool start(struct child *c, char *const argv[], struct err *e)
 static bool has_drawn(struct child *c, const char *picture, struct err *e)
 {
     char line[512], said[512] = "";
-    int status = 0;
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    int status = unfinished_wait(&c->unfinished);
     rewind(c->said);
     /* The last line says what is wrong, those before it where. */
     while (fgets(line, sizeof line, c->said) != NULL)
@@ -139,6 +174,7 @@ static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
             rename(c->aside, d->picture) == 0 || err_errno(e, errno, "cannot write %s", d->picture);
     if (!ok || d->title != NULL)
         unlink(c->aside);
+    unfinished_drop(&c->unfinished);
     return ok;
 }
 

@@ -164,7 +164,7 @@ bool plot_svg_finish(const char *from, const char *path, const char *title, stru
 {
     struct outfile out;
     char *text = read_all(from, e);
-    bool ok = text != NULL && outfile_open(&out, path, e);
+    bool ok = text != NULL && outfile_open(&out, path, OUTFILE_ANYTHING, e);
     if (ok) {
         copy(out.f, text, title, NULL, NULL);
         ok = outfile_close(&out, e);

@@ -332,6 +332,8 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
         r->n_ops++;
     }
     ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);
+    for (size_t k = 0; ok && k + 1 < r->n_ops; k++)
+        r->ops[k].is_preparation = !a->mixed && o->filter->ops.n == 0;
     for (size_t k = 0; ok && k < r->n_ops; k++)
         r->ops[k].share = (double)r->ops[k].n_requests / (double)n_all;
     free(work);

@@ -60,6 +60,9 @@ struct run_op {
     bool has_size, single_size;
     double mean_bytes; /* or the one size */
     double share;      /* of all requests */
+    /* It ran before what the run was made for, and nobody asked for it: operations one after
+     * another, of which the last is the one that was measured. */
+    bool is_preparation;
     struct run_figures figures;
     struct run_part *parts; /* the whole operation first */
     size_t n_parts;

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void hint(const char *program, const struct cli_command *command)
 {
@@ -43,8 +44,29 @@ static const struct cli_command *find_command(const struct cli_program *program,
     return NULL;
 }
 
+/* A file, or a command of the other program. */
+static bool is_misplaced(const struct cli_program *program, const char *name)
+{
+    if (program->file_command && access(name, F_OK) == 0) {
+        fprintf(stderr, "%s: '%s' is a file, not a command: did you mean '%s %s %s'?\n",
+                program->name, name, program->name, program->file_command, name);
+        return true;
+    }
+    for (const char *const *c = program->other_commands; c && *c; c++)
+        if (strcmp(*c, name) == 0) {
+            fprintf(stderr, "%s: '%s' is a command of %s: did you mean '%s %s'?\n", program->name,
+                    name, program->other_program, program->other_program, name);
+            return true;
+        }
+    return false;
+}
+
 static int unknown_command(const struct cli_program *program, const char *name)
 {
+    if (is_misplaced(program, name)) {
+        hint(program->name, NULL);
+        return EXIT_USAGE;
+    }
     struct suggest s;
     suggest_init(&s, name, strlen(name));
     for (const struct cli_command *const *c = program->commands; *c; c++)

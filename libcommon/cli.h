@@ -112,6 +112,10 @@ struct cli_program {
     const struct cli_command *const *commands; /* NULL at the end */
     const struct cli_exit *exits;              /* of all commands, like theirs */
     void (*write_libraries)(FILE *out);        /* names and versions, for --version */
+    /* What to say to who takes a file, or a command of the other program, for a command of ours. */
+    const char *file_command; /* what a file is meant for; NULL: nothing */
+    const char *other_program;
+    const char *const *other_commands; /* NULL at the end */
 };
 
 /* The whole of main: finds the command, parses its options, runs it, and checks that standard

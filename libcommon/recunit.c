@@ -52,12 +52,21 @@ static bool recunit_fail_at(struct unit *u, uint64_t line, const char *why)
     return recunit_fail(u, why);
 }
 
+/* Who has a damaged capture learns here how to read the rest of it. */
+static bool fail_for_damage(struct unit *u, uint64_t line, const char *why)
+{
+    struct err e = {""};
+
+    err_set(&e, "%s (--salvage skips and counts what is damaged)", why);
+    return recunit_fail_at(u, line, e.msg);
+}
+
 static bool drop(struct worker *w, enum recfile_drop what, uint64_t line, const char *why)
 {
     struct unit *u = w->unit;
 
     if (!w->reader->options->salvage)
-        return recunit_fail_at(u, line, why);
+        return fail_for_damage(u, line, why);
     if (u->n_dropped[what]++ == 0) {
         u->drop_line[what] = line;
         snprintf(u->drop_why[what], sizeof u->drop_why[what], "%s", why);
@@ -327,7 +336,7 @@ static bool chunk_event(struct worker *w, const struct zresult *result, const ch
     case ZEVENT_FRAME_END:
         if (result->has_checksum && (uint32_t)xxh64_value(&w->checksum) != result->checksum) {
             if (!w->reader->options->salvage)
-                return recunit_fail_at(u, line, "the zstd frame that ends here fails its checksum");
+                return fail_for_damage(u, line, "the zstd frame that ends here fails its checksum");
             if (!u->head && !u->has_first_line)
                 return recunit_give_up(w);
             u->n_unverified += u->n_rows - w->frame_first_row;

@@ -23,6 +23,9 @@ static const struct cli_command *const commands[] = {
     &cmd_get,   &cmd_put,       &cmd_delete,    &cmd_list,      &cmd_stat,
     &cmd_mixed, &cmd_versioned, &cmd_retention, &cmd_multipart, NULL};
 
+static const char *const analyzing[] = {"analyze", "info",     "cat",  "cmp",
+                                        "merge",   "autoterm", "plot", NULL};
+
 static const struct cli_exit exits[] = {
     {"128+N", "signal N ended the run: 129 is SIGHUP, 130 SIGINT, 143 SIGTERM"},
     {0},
@@ -49,6 +52,8 @@ static const struct cli_program program = {
     .commands = commands,
     .exits = exits,
     .write_libraries = write_libraries,
+    .other_program = "s3analyze",
+    .other_commands = analyzing,
 };
 
 int main(int argc, char **argv)

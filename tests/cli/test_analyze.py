@@ -221,9 +221,9 @@ class Outputs(ReportTest):
         old = self.tmp / 'old'
         old.write_text('before')
         broken = self.write(b'op\tthread\n', 'broken')
-        self.s3analyze('analyze', '-o', old, broken, status=1)
+        self.s3analyze('analyze', '--force', '-o', old, broken, status=1)
         self.assertEqual(old.read_text(), 'before')
-        self.s3analyze('analyze', '-o', old, self.path)
+        self.s3analyze('analyze', '--force', '-o', old, self.path)
         self.assertIn('Operation: GET', old.read_text())
         self.assertEqual(sorted(p.name for p in self.tmp.iterdir()),
                          ['broken', 'capture.csv.zst', 'old'])

@@ -49,7 +49,7 @@ class Cat(Case):
                 plain = self.put('plain.csv', self.cat(path))
                 self.assertEqual(self.analyze(plain), expected)
                 packed = self.tmp / 'packed.csv.zst'
-                self.s3analyze('cat', '-o', packed, plain)
+                self.s3analyze('cat', '--force', '-o', packed, plain)
                 self.assertEqual(self.analyze(packed), expected)
 
     def test_every_generation_becomes_g4(self):
@@ -87,7 +87,7 @@ class Cat(Case):
         for args, compressed in [([], False), (['--compress'], True), (['--level', '9'], True)]:
             self.assertEqual(self.cat(*args, path).startswith(magic), compressed)
             for name in 'out.csv', 'out.csv.zst':
-                self.s3analyze('cat', *args, '-o', self.tmp / name, path)
+                self.s3analyze('cat', '--force', *args, '-o', self.tmp / name, path)
                 self.assertEqual((self.tmp / name).read_bytes().startswith(magic),
                                  compressed or name.endswith('.zst'))
 

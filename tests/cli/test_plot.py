@@ -360,7 +360,7 @@ class Plot(CliTest):
         fake.chmod(0o755)
         out.mkdir()
         (out / "cdf-GET.svg").write_text("earlier")
-        r = self.s3analyze("plot", "-q", capture("get-g4"), "--out", out, status=1,
+        r = self.s3analyze("plot", "-q", capture("get-g4"), "--out", out, "--force", status=1,
                            env={"PATH": f"{self.tmp}:{os.environ['PATH']}"})
         self.assertIn("gnuplot failed", r.err)
         self.assertEqual([p.name for p in out.iterdir() if p.suffix != ".tsv"], ["cdf-GET.svg"])

@@ -50,7 +50,7 @@ static void test_new_file(void **state)
     (void)state;
     struct outfile o;
     struct err e = {""};
-    assert_true(outfile_open(&o, "new", &e));
+    assert_true(outfile_open(&o, "new", OUTFILE_ANYTHING, &e));
     fputs("text", o.f);
     assert_int_equal(access("new", F_OK), -1);
     assert_true(outfile_close(&o, &e));
@@ -66,7 +66,7 @@ static void test_old_file_stays_until_the_end(void **state)
     struct stat st;
     put("old", "before");
     assert_int_equal(chmod("old", 0640), 0);
-    assert_true(outfile_open(&o, "old", &e));
+    assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
     fflush(o.f);
     assert_holds("old", "before");
@@ -83,7 +83,7 @@ static void test_discard(void **state)
     struct outfile o;
     struct err e = {""};
     put("old", "before");
-    assert_true(outfile_open(&o, "old", &e));
+    assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
     outfile_discard(&o);
     assert_holds("old", "before");
@@ -96,11 +96,11 @@ static void test_finish(void **state)
     struct outfile o;
     struct err e = {""};
     put("old", "before");
-    assert_true(outfile_open(&o, "old", &e));
+    assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
     assert_false(outfile_finish(&o, false, &e));
     assert_holds("old", "before");
-    assert_true(outfile_open(&o, "old", &e));
+    assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
     assert_true(outfile_finish(&o, true, &e));
     assert_holds("old", "after");
@@ -132,7 +132,7 @@ static void test_symbolic_link(void **state)
     struct stat st;
     put("target", "before");
     assert_int_equal(symlink("target", "link"), 0);
-    assert_true(outfile_open(&o, "link", &e));
+    assert_true(outfile_open(&o, "link", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
     assert_true(outfile_close(&o, &e));
     assert_holds("target", "after");
@@ -149,7 +149,7 @@ static void test_full_disk(void **state)
     struct err e = {""};
     if (access("/dev/full", W_OK) != 0)
         skip();
-    assert_true(outfile_open(&o, "/dev/full", &e));
+    assert_true(outfile_open(&o, "/dev/full", OUTFILE_ANYTHING, &e));
     fputs("text", o.f);
     assert_false(outfile_close(&o, &e));
     assert_string_equal(e.msg, "cannot write /dev/full: No space left on device");
@@ -160,7 +160,7 @@ static void test_no_such_folder(void **state)
     (void)state;
     struct outfile o;
     struct err e = {""};
-    assert_false(outfile_open(&o, "nowhere/file", &e));
+    assert_false(outfile_open(&o, "nowhere/file", OUTFILE_ANYTHING, &e));
     assert_string_equal(e.msg, "cannot write nowhere/file: No such file or directory");
 }
 

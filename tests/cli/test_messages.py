@@ -1,0 +1,100 @@
+"""What s3analyze and s3load say to who is not quite right: each message names the way on."""
+import unittest
+
+import capgen
+from harness import CliTest, capture
+
+
+class Messages(CliTest):
+    def put(self, name, data):
+        path = self.tmp / name
+        path.write_bytes(data)
+        return path
+
+    def test_damage_names_salvage(self):
+        whole = capgen.text(capgen.simulate(1, capgen.Shape(n=40)))
+        lines = whole.split(b"\n")
+        lines[20] = b"not a row"
+        row = self.put("row.csv", b"\n".join(lines))
+        packed = capture("get-g4").read_bytes()
+        cut = self.put("cut.csv.zst", packed[:len(packed) // 2])
+        damaged = bytearray(packed)
+        damaged[len(packed) // 2] ^= 0x55
+        frame = self.put("frame.csv.zst", bytes(damaged))
+        for path in row, cut, frame:
+            for args in (["analyze", path], ["info", path], ["cat", path], ["autoterm", path],
+                         ["cmp", path, capture("get-g4")], ["merge", "-o", self.tmp / "x", path],
+                         ["plot", "--out", self.tmp / "charts", path]):
+                with self.subTest(args=args):
+                    self.assertIn("(--salvage skips and counts what is damaged)", self.s3analyze(*args, status=1).err)
+        self.s3analyze("analyze", "--salvage", row)
+        self.assertNotIn("--salvage", self.s3analyze("info", self.put("x", b"a,b\n"), status=1).err)
+
+    def test_info_goes_on(self):
+        broken = self.put("broken", b"")
+        good = capture("get-g4"), capture("list")
+        r = self.s3analyze("info", good[0], broken, good[1], status=1)
+        self.assertEqual([str(p) for p in good], [line for line in r.out.splitlines() if line.startswith("/")])
+        self.assertEqual(r.err.count("\n"), 1)
+        self.assertIn(f"{broken}: is empty", r.err)
+        r = self.s3analyze("info", "--json", good[0], broken, good[1], status=1)
+        self.assertEqual([c["path"] for c in r.json()["captures"]], [str(p) for p in good])
+        self.assertEqual(self.s3analyze("info", broken, status=1).out, "")
+
+    def test_from_after_to(self):
+        path = capture("get-g4")
+        for args in (["analyze", path], ["cat", path], ["autoterm", path], ["cmp", path, path],
+                     ["plot", "--out", self.tmp / "x", path]):
+            for times in (["--from", "5s", "--to", "2s"], ["--from", "2s", "--to", "2s"],
+                          ["--from", "2026-11-21T05:46:05Z", "--to", "2026-11-21T05:46:04Z"]):
+                with self.subTest(args=args, times=times):
+                    self.assertIn("--to is not after --from", self.s3analyze(*args, *times, status=2).err)
+        self.s3analyze("analyze", "--from", "2s", "--to", "5s", path)
+
+    def test_a_file_for_a_command(self):
+        path = capture("get-g4")
+        r = self.s3analyze(path, status=2)
+        self.assertIn(f"'{path}' is a file, not a command: did you mean 's3analyze analyze {path}'?", r.err)
+        self.assertIn("unknown command 'nothing-such'", self.s3analyze("nothing-such", status=2).err)
+
+    def test_a_command_of_the_other_program(self):
+        for command in ("analyze", "cmp", "merge", "plot", "info", "cat", "autoterm"):
+            r = self.check_run("s3load", command, "x", status=2)
+            self.assertIn(f"'{command}' is a command of s3analyze: did you mean 's3analyze {command}'?", r.err)
+        for command in ("get", "put", "mixed"):
+            r = self.s3analyze(command, status=2)
+            self.assertIn(f"'{command}' is a command of s3load: did you mean 's3load {command}'?", r.err)
+
+
+class Gate(CliTest):
+    """Without --op the gate is for the operation that was measured, not for its preparation."""
+
+    def runs(self, name, put_ms, get_ms):
+        """Six runs, alike but for a little noise."""
+        paths = []
+        for i in range(6):
+            rows, at = [], 0
+            for op, ms in (("PUT", put_ms), ("GET", get_ms)):
+                for k in range(200):
+                    for thread in range(4):
+                        noise = (k * 7919 + thread * 104729 + i * 1299709) % 100000
+                        rows.append(capgen.row(at, at + ms * 1000000 + noise, thread, op))
+                    at += ms * 1000000 + 100000
+                at += capgen.SECOND
+            path = self.tmp / f"{name}{i}.csv"
+            path.write_bytes(capgen.text(rows))
+            paths.append(path)
+        return paths
+
+    def test_preparation(self):
+        before, after = self.runs("a", 10, 10), self.runs("b", 20, 10)
+        args = ["cmp", "--before", *before, "--after", *after, "--gate", "throughput:5%"]
+        r = self.s3analyze(*args, status=0)
+        self.assertIn("PUT: ran before what was measured, so the gate leaves it out", r.out)
+        self.s3analyze(*args, "--op", "PUT,GET", status=1)
+        self.s3analyze(*args, "--op", "PUT", status=1)
+        self.s3analyze(*args, "--op", "GET", status=0)
+
+
+if __name__ == "__main__":
+    unittest.main()

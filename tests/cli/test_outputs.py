@@ -1,0 +1,251 @@
+"""What outputs replace and what they do not, and what a run leaves behind that a signal ends."""
+import os
+import pathlib
+import resource
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+from harness import BUILD, CliTest, capture
+
+FOREIGN = "my notes\n"
+HEADER = ("idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\t"
+          "duration_ns\tcat\n")
+
+
+def rows(n):
+    return "".join(f"{i}\t0\tGET\tc\t1\t10\th\tk{i}\t\t2026-01-01T00:00:{i % 60:02}.{i // 60:06}Z\t\t\t"
+                   f"2026-01-01T00:00:{i % 60:02}.{i // 60:06}9Z\t0\t0\n" for i in range(n))
+
+
+def wait_until(found):
+    """What `found` returns once it is not empty; a deadline for a broken program."""
+    for _ in range(3000):
+        if found():
+            return found()
+        time.sleep(0.01)
+    raise AssertionError("nothing happened in 30 s")
+
+
+class Existing(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.capture = capture("get-g4")
+        self.out = self.tmp / "out"
+
+    def refused(self, *args):
+        """A foreign file stays, with --force it is replaced."""
+        self.out.write_text(FOREIGN)
+        r = self.s3analyze(*args, status=1)
+        self.assertIn(f"{self.out} is there already", r.err)
+        self.assertIn("(--force overwrites it)", r.err)
+        self.assertEqual(self.out.read_text(), FOREIGN)
+        self.assertEqual(r.out, "", "refused before the work")
+        self.s3analyze(*args, "--force")
+        self.assertNotEqual(self.out.read_text(), FOREIGN)
+        self.assertEqual([p.name for p in self.tmp.iterdir()], ["out"])
+
+    def test_captures(self):
+        self.refused("cat", "-o", self.out, self.capture)
+        self.s3analyze("cat", "-o", self.out, self.capture, status=1)
+        self.refused("merge", "-o", self.out, capture("merge-in-1"), capture("merge-in-2"))
+
+    def test_reports_of_text(self):
+        for command in (["analyze"], ["info"], ["autoterm"], ["cmp", self.capture], ["cmp", "--markdown", self.capture],
+                        ["cmp", "--csv", self.capture]):
+            with self.subTest(command=command):
+                self.refused(*command, "-o", self.out, self.capture)
+                self.s3analyze(*command, "-o", self.out, self.capture, status=1)
+
+    def test_reports_that_are_made_again(self):
+        for command in (["analyze", "--json"], ["info", "--json"], ["autoterm", "--json"],
+                        ["cmp", "--json", self.capture]):
+            with self.subTest(command=command):
+                self.refused(*command, "-o", self.out, self.capture)
+                self.s3analyze(*command, "-o", self.out, self.capture)
+
+    def test_pages_and_series(self):
+        for args in (["analyze", "--html"], ["analyze", "--out"], ["cmp", self.capture, "--html"]):
+            with self.subTest(args=args):
+                self.refused(*args, self.out, self.capture)
+                self.s3analyze(*args, self.out, self.capture)
+        for name in ("s.csv", "s.json", "s.tsv"):
+            for _ in range(2):
+                self.s3analyze("analyze", "--out", self.tmp / name, self.capture)
+
+    def test_kinds_do_not_replace_each_other(self):
+        self.s3analyze("analyze", "--json", "-o", self.out, self.capture)
+        r = self.s3analyze("analyze", "--html", self.out, self.capture, status=1)
+        self.assertIn("is there already, and is no page of ours", r.err)
+        self.s3analyze("analyze", "--json", "-o", self.capture, self.capture, status=2)
+
+    def test_charts(self):
+        folder = self.tmp / "charts"
+        for _ in range(2):
+            self.s3analyze("plot", "--out", folder, "--chart", "cdf", self.capture)
+        picture = next(folder.glob("*.svg"))
+        data = picture.with_suffix(".tsv")
+        data.write_text(FOREIGN)
+        r = self.s3analyze("plot", "--out", folder, "--chart", "cdf", self.capture, status=1)
+        self.assertIn(f"{picture} is there already", r.err)
+        data.unlink()
+        self.s3analyze("plot", "--out", folder, "--chart", "cdf", self.capture, status=1)
+        picture.unlink()
+        self.s3analyze("plot", "--out", folder, "--chart", "cdf", self.capture)
+
+    def test_a_picture(self):
+        for name in ("x.svg", "x.png", "x.pdf"):
+            picture = self.tmp / name
+            with self.subTest(name=name):
+                picture.write_text(FOREIGN)
+                r = self.s3analyze("plot", "--out", picture, self.tmp / "not-read", status=1)
+                self.assertIn(f"{picture} is there already", r.err, "before the capture is looked for")
+                self.s3analyze("plot", "--out", picture, "--force", self.capture)
+                self.s3analyze("plot", "--out", picture, self.capture)
+                picture.with_suffix(".tsv").unlink()
+
+    def test_before_the_work(self):
+        missing, nothing = self.tmp / "nowhere" / "x", self.tmp / "not-read"
+        for args in (["analyze", "-o"], ["analyze", "--html"], ["analyze", "--out"], ["cat", "-o"], ["info", "-o"],
+                     ["merge", "-o"], ["autoterm", "-o"], ["cmp", nothing, "-o"], ["cmp", nothing, "--html"]):
+            with self.subTest(args=args):
+                r = self.s3analyze(*args, missing, nothing, status=1)
+                self.assertIn(f"cannot write {missing}: No such file or directory", r.err)
+        r = self.s3analyze("plot", "--out", missing, nothing, status=1)
+        self.assertIn(str(missing), r.err)
+        self.out.write_text(FOREIGN)
+        r = self.s3analyze("plot", "--out", self.out, nothing, status=1)
+        self.assertIn(f"{self.out}: File exists", r.err)
+
+    def test_devices_are_written(self):
+        for command in ("analyze", "cat", "info"):
+            self.s3analyze(command, "-o", "/dev/null", self.capture)
+
+
+class SameFile(CliTest):
+    """What the shell connects is a file too."""
+
+    def test_cat(self):
+        path = self.tmp / "w"
+        text = HEADER + rows(3)
+        path.write_text(text)
+        for args, said in ((["cat", "-o", path, "-"], "standard input is a capture to read: it would be overwritten"),
+                           (["cat", "--force", "-o", path, "-"], "standard input is a capture to read"),
+                           (["analyze", "--json", "-o", path, "-"], "standard input is a capture to read")):
+            with self.subTest(args=args), path.open() as f:
+                done = subprocess.run([BUILD / "s3analyze", *args], stdin=f, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(path.read_text(), text)
+
+    def test_appended_to_itself(self):
+        path = self.tmp / "w"
+        text = HEADER + rows(3)
+        for operand in (path, "-"):
+            path.write_text(text)
+            with path.open("a") as out, path.open() as f:
+                done = subprocess.run([BUILD / "s3analyze", "cat", operand], stdin=f, stdout=out,
+                                      stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("is a capture to read", done.stderr)
+            self.assertEqual(path.read_text(), text)
+
+
+class Interrupted(CliTest):
+    """Nothing that is half written, and no child, outlives the program."""
+
+    def start(self, *args, **kwargs):
+        p = subprocess.Popen([str(BUILD / "s3analyze"), *map(str, args)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        return p
+
+    def left(self):
+        return sorted(str(p.relative_to(self.tmp)) for p in self.tmp.rglob("*"))
+
+    def test_cat(self):
+        for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(caught=caught):
+                p = self.start("cat", "-o", self.tmp / "out.csv", "-")
+                p.stdin.write((HEADER + rows(10)).encode())
+                p.stdin.flush()
+                wait_until(lambda: self.left())
+                p.send_signal(caught)
+                self.assertEqual(p.wait(timeout=60), -caught)  # its input goes on
+                err = p.stderr.read()
+                self.assertIn(f"stopped by {caught.name}: unfinished output is removed".encode(), err)
+                self.assertEqual(self.left(), [])
+
+    def test_nothing_open(self):
+        p = self.start("info", "-")
+        p.stdin.write(HEADER.encode())
+        p.stdin.flush()
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
+        self.assertEqual(p.stderr.read(), b"")
+
+    def test_nohup(self):
+        p = self.start("cat", "-o", self.tmp / "out.csv", "-",
+                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        p.stdin.write((HEADER + rows(10)).encode())
+        p.stdin.flush()
+        wait_until(lambda: self.left())
+        p.send_signal(signal.SIGHUP)
+        p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual(self.left(), ["out.csv"])
+
+    def slow_gnuplot(self):
+        """A gnuplot that begins its picture and never ends it."""
+        bin_folder = self.tmp / "bin"
+        bin_folder.mkdir()
+        program = bin_folder / "gnuplot"
+        program.write_text(f'#!/bin/sh\necho begun > "$5"\necho $$ > {bin_folder}/pid.$$\nexec sleep 100\n')
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "TMPDIR": str(self.tmp / "tmp")}
+
+    def interrupt_drawing(self, *args):
+        env = self.slow_gnuplot()
+        (self.tmp / "tmp").mkdir()
+        p = self.start(*args, capture("get-g4"), env=env)
+        wait_until(lambda: list((self.tmp / "bin").glob("pid.*")))
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
+        for pid in (self.tmp / "bin").glob("pid.*"):
+            number = int(pid.read_text() or 0)
+            self.assertTrue(number == 0 or self.is_gone(number), "gnuplot goes on")
+
+    @staticmethod
+    def is_gone(pid):
+        """Gone, or another program's: ours was exec'ed into sleep."""
+        try:
+            return pathlib.Path(f"/proc/{pid}/comm").read_text() != "sleep\n"
+        except OSError:
+            return True
+
+    def test_page(self):
+        self.interrupt_drawing("analyze", "--html", self.tmp / "page.html")
+        self.assertEqual([p for p in self.left() if not p.startswith("bin")], ["tmp"])
+
+    def test_charts(self):
+        (self.tmp / "charts").mkdir()
+        self.interrupt_drawing("plot", "--out", self.tmp / "charts", "--chart", "cdf")
+        self.assertEqual([p for p in self.left() if not p.startswith("bin")], 
+                         ["charts", "charts/cdf-GET.tsv", "charts/cdf-PUT.tsv", "tmp"])
+
+    def test_limit_of_file_size(self):
+        path = self.tmp / "in.csv"
+        path.write_text(HEADER + rows(3000))
+        limited = dict(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000)))
+        for args in (["cat", "-o"], ["merge", "-o"]):
+            with self.subTest(args=args):
+                r = self.s3analyze(*args, self.tmp / "out.csv", path, status=1, **limited)
+                self.assertIn(f"cannot write {self.tmp}/out.csv: File too large", r.err)
+                self.assertEqual(self.left(), ["in.csv"])
+
+
+if __name__ == "__main__":
+    unittest.main()
