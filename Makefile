@@ -64,7 +64,7 @@ UNIT_HELP_LIB := $(if $(UNIT_HELP_SRC),$(B)/libunit.a)
 PROGRAMS := $(if $(wildcard analyze/main.c),$(B)/s3analyze) $(if $(wildcard loadgen/main.c),$(B)/s3load)
 TARGET := $(if $(wildcard tests/target/main.c),$(B)/s3target)
 UNIT_TESTS := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
-FAULTS := $(if $(SAN),,$(B)/fault.so)
+FAULTS := $(if $(SAN),,$(B)/fault.so $(B)/world.so)
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 
 # --- Libraries: pkg-config module and the Debian package that has it --------------------------------
@@ -167,8 +167,9 @@ TEST_LIBS = $(if $(LOADGEN_LIB),$(LOADGEN_LIBS)) $(ANALYZE_LIBS) $(COMMON_LIBS)
 $(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
 $(UNIT_TESTS): $(B)/unit/%: $(B)/tests/unit/%.o $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
-# Preloaded, makes calls fail (tests/cli/test_faults.py). Never with sanitizers: it has malloc.
-$(FAULTS): tests/fault/fault.c $(B)/flags
+# Preloaded: makes calls fail (tests/cli/test_faults.py), changes clocks and names
+# (tests/cli/test_load_world.py). Never with sanitizers, which want to be first.
+$(FAULTS): $(B)/%.so: tests/fault/%.c $(B)/flags
 	$(if $(V),,@echo "  LINK $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(filter-out --coverage,$(CFLAGS)) -fPIC -shared -o $@ $< -ldl
 $(BENCHES): LIBS = $(TEST_LIBS)

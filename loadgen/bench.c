@@ -207,10 +207,8 @@ static void wait_for_start(struct bench *b)
         return;
     screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
     for (bool late = true; !interrupted(b); late = false) {
-        struct timespec now;
         renew_credentials(b);
-        clock_gettime(CLOCK_REALTIME, &now);
-        int64_t rest_ns = b->o->syncstart_ns - (now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec);
+        int64_t rest_ns = b->o->syncstart_ns - clock_real_ns();
         if (rest_ns <= 0) {
             if (late)
                 fprintf(stderr, "s3load: the preparation took longer than --syncstart allowed: "
@@ -394,6 +392,37 @@ static void warn(const struct bench *b)
                 (unsigned long long)s->n_not_begun);
 }
 
+/* Clocks that are off, which servers refuse requests for. */
+static void warn_of_clocks(struct bench *b)
+{
+    int64_t off_ns = b->summary.clock_change_ns;
+    size_t n_off = 0;
+    size_t worst = 0;
+
+    if (llabs(off_ns) > CLOCK_NS_PER_S)
+        fprintf(
+            stderr,
+            "s3load: this machine's clock was set %s by %s during the run, or it slept: requests "
+            "were signed with it, the capture's times go on as if it had not\n",
+            off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
+    off_ns = 0;
+    for (size_t i = 0; i < b->engine.hosts.n; i++) {
+        int64_t ns = summary_host_off_ns(&b->control, b->has_crew ? &b->crew : NULL, i);
+        n_off += llabs(ns) > CLOCK_NS_PER_S;
+        if (llabs(ns) > llabs(off_ns)) {
+            off_ns = ns;
+            worst = i;
+        }
+    }
+    if (n_off > 0)
+        fprintf(
+            stderr,
+            "s3load: the clocks of %zu of %zu servers are off by more than 1 s: that of %s is at "
+            "least %s %s this machine's\n",
+            n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
+            units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
+}
+
 static void report(struct bench *b)
 {
     FILE *out = b->to_stdout ? stderr : stdout;
@@ -470,6 +499,8 @@ static int run(struct bench *b)
 
     ok = ok && measure(b, &e);
     bool closed = bench_close_capture(b, &closing);
+    if (b->has_control)
+        warn_of_clocks(b);
     if (b->has_crew) {
         warn(b);
         report(b);

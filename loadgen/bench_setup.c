@@ -213,6 +213,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     /* Cleaning has no rows, and no writer would take them. */
     if (b->has_crew)
         crew_end_recording(&b->crew);
+    b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
     summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);

@@ -8,13 +8,12 @@ int64_t clock_offset_ns(void)
     int64_t offset_ns = 0;
 
     for (int i = 0; i < N_TRIES; i++) {
-        struct timespec real;
         int64_t before_ns = clock_now_ns();
-        clock_gettime(CLOCK_REALTIME, &real);
+        int64_t real_ns = clock_real_ns();
         int64_t taken_ns = clock_now_ns() - before_ns;
         if (taken_ns < best_ns) {
             best_ns = taken_ns;
-            offset_ns = real.tv_sec * CLOCK_NS_PER_S + real.tv_nsec - (before_ns + taken_ns / 2);
+            offset_ns = real_ns - (before_ns + taken_ns / 2);
         }
     }
     return offset_ns;

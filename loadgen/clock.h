@@ -1,5 +1,6 @@
-/* Time. A run uses CLOCK_MONOTONIC alone; what is recorded is that time plus one offset, taken when
- * the run began, so that a stepped wall clock cannot bend it. */
+/* Time. A run is measured by CLOCK_MONOTONIC alone; what is recorded is that time plus one offset,
+ * taken when the run began, so that a stepped wall clock cannot bend it. Requests are signed with
+ * the wall clock, as servers compare it with theirs. */
 #ifndef S3_CLOCK_H
 #define S3_CLOCK_H
 
@@ -18,6 +19,15 @@ static inline int64_t clock_now_ns(void)
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
+}
+
+/* CLOCK_REALTIME in ns since 1970: what the world takes for the time now. */
+static inline int64_t clock_real_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
 }
 

@@ -9,7 +9,7 @@
 static bool init(struct work *k, struct err *e)
 {
     (void)e;
-    k->retain_until_s = (clock_now_ns() + k->engine->offset_ns + RETAIN_NS) / CLOCK_NS_PER_S;
+    k->retain_until_s = (clock_real_ns() + RETAIN_NS) / CLOCK_NS_PER_S;
     return true;
 }
 

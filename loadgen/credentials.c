@@ -22,14 +22,6 @@
 /* Between two tries. */
 #define AGAIN_NS (5 * CLOCK_NS_PER_S)
 
-static int64_t wall_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
-}
-
 static void forget(char *key)
 {
     if (key != NULL)
@@ -103,7 +95,7 @@ static bool take_document(struct credentials *c, struct err *e)
         json_string_value(json_object_get(json, "SecretAccessKey")),
         json_string_value(json_object_get(json, "SessionToken"))};
     const char *expiration = json_string_value(json_object_get(json, "Expiration"));
-    int64_t now_ns = wall_ns();
+    int64_t now_ns = clock_real_ns();
     int64_t expires_ns = CLOCK_NEVER;
     bool ok = (json_integer_value(json_object_get(json, "Version")) == 1 && key[0] != NULL &&
                key[1] != NULL) ||
@@ -160,11 +152,11 @@ bool credentials_renew(struct credentials *c, struct err *e)
 {
     bool done = false;
 
-    if (c->child == 0 && wall_ns() < c->renew_at_ns)
+    if (c->child == 0 && clock_real_ns() < c->renew_at_ns)
         return true;
     bool ok = (c->child != 0 || start(c, e)) && go_on(c, &done, e);
     if (!ok)
-        c->renew_at_ns = wall_ns() + AGAIN_NS;
+        c->renew_at_ns = clock_real_ns() + AGAIN_NS;
     return ok;
 }
 

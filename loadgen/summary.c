@@ -25,6 +25,13 @@ static struct loop_date combine(const struct control *control, const struct crew
     return all;
 }
 
+int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host)
+{
+    struct loop_date d = combine(control, crew, host);
+
+    return !is_known(&d) ? 0 : d.lower_ns > 0 ? d.lower_ns : d.upper_ns < 0 ? d.upper_ns : 0;
+}
+
 /* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
 static void put_clocks(struct strbuf *b, const struct control *control, const struct crew *crew)
 {
@@ -157,6 +164,7 @@ static void put_result(struct strbuf *b, const struct summary *s)
                   s->max_thread_pct > SUMMARY_BOUND_PCT ? "true" : "false");
     strbuf_printf(b, "\"capture_waits\":%" PRIu64 ",\"capture_waits_ns\":%" PRId64 ",", s->n_waits,
                   s->waits_ns);
+    strbuf_printf(b, "\"clock_change_ns\":%" PRId64 ",", s->clock_change_ns);
     if (s->open_loop)
         strbuf_printf(b, "\"not_begun\":%" PRIu64 ",", s->n_not_begun);
     if (s->autoterm.stopped)

@@ -36,7 +36,11 @@ struct summary {
     uint64_t n_not_begun; /* open loop: due, and not begun before the end */
     bool open_loop;
     struct autoterm_stop autoterm;
+    int64_t clock_change_ns; /* of the wall clock against the run's, from its begin to its end */
 };
+
+/* How far the clock of a host is ahead of ours at least; negative: behind; 0: it may be right. */
+int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
 
 /* "s3load/1 {...}" without a newline. The start has all settings of the command that may change
  * what is measured, wherever they come from: options by their names, durations in ns, sizes in

@@ -233,7 +233,7 @@ static bool build(struct worker *w, bool page)
                  : versions ? w->xml->next_key_marker
                             : w->xml->next_token,
         .version_token = page && versions ? w->xml->next_version_marker : NULL,
-        .time_s = (clock_now_ns() + g->offset_ns) / CLOCK_NS_PER_S,
+        .time_s = clock_real_ns() / CLOCK_NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,

@@ -1,0 +1,130 @@
+"""s3load in a world that changes: clocks that are set, names with several addresses. (tests/fault/world.c
+changes it.)"""
+import datetime
+import re
+import socket
+import threading
+import unittest
+
+from harness import BUILD
+from loadcase import LoadTest
+
+SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--noclear")
+SANITIZED = "-fsanitize" in (BUILD / "flags").read_text()
+STEP_NS = 3600 * 10**9
+
+
+class Recorder:
+    """Says 200 to anything, with a clock that is `ahead_s`, and closes every second connection after one
+    answer; keeps what the requests of each connection were; on_request is called at each."""
+
+    def __init__(self, address="127.0.0.1", port=0, ahead_s=0, on_request=lambda: None, keep=False):
+        self.ahead = datetime.timedelta(seconds=ahead_s)
+        self.on_request = on_request
+        self.keep = keep
+        self.heads = []
+        self.listener = socket.create_server((address, port))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, c):
+        with c:
+            text = b""
+            while True:
+                while b"\r\n\r\n" not in text:
+                    data = c.recv(1 << 16)
+                    if not data:
+                        return
+                    text += data
+                head, text = text.split(b"\r\n\r\n", 1)
+                length = re.search(rb"(?i)content-length: (\d+)", head)
+                n = int(length[1]) if length else 0
+                while len(text) < n:
+                    text += c.recv(1 << 16)
+                text = text[n:]
+                self.heads.append(head.decode())
+                date = datetime.datetime.now(datetime.timezone.utc) + self.ahead
+                self.on_request()
+                close = "" if self.keep else "Connection: close\r\n"
+                c.sendall(f"HTTP/1.1 200 OK\r\nDate: {date:%a, %d %b %Y %H:%M:%S} GMT\r\n{close}"
+                          "Content-Length: 0\r\n\r\n".encode())
+                if not self.keep:
+                    return
+
+    def times(self):
+        """When the requests were signed, in seconds."""
+        dates = [re.search(r"(?i)x-amz-date: (\S+)", head)[1] for head in self.heads]
+        return [datetime.datetime.strptime(d + "+0000", "%Y%m%dT%H%M%SZ%z").timestamp() for d in dates]
+
+    def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class World(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.step = self.tmp / "step"
+        self.log = self.tmp / "world.log"
+
+    def environment(self):
+        preload = {} if SANITIZED else {"LD_PRELOAD": str(BUILD / "world.so")}
+        return {**super().environment(), **preload, "WORLD_STEP": str(self.step),
+                "WORLD_LOG": str(self.log)}
+
+    def counts(self):
+        return {name: int(n) for name, n in (line.split() for line in self.log.read_text().splitlines())}
+
+    def recorder(self, *args, **kwargs):
+        server = Recorder(*args, **kwargs)
+        self.addCleanup(server.stop)
+        return server
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    def test_clock_that_is_set(self):
+        """Requests are signed with the new time, rows go on in the old one, and the step is told."""
+        server = self.recorder(on_request=self.step.touch)
+        before = datetime.datetime.now().timestamp()
+        path = self.tmp / "c.csv.zst"
+        state, c = self.load("put", *SMALL, "--host", f"127.0.0.1:{server.port}")
+        times = server.times()
+        self.assertGreater(len(times), 2)
+        self.assertLess(times[0], before + 1800)
+        for at in times[1:]:
+            self.assertGreater(at, before + 1800)
+        for row in c.rows:
+            self.assertLess(row.end, (before + 1800) * 1e9)
+        for end in (c.end, state):
+            self.assertLess(abs(end["clock_change_ns"] - STEP_NS), 10**9)
+        self.step.unlink()
+        r = self.s3load("put", *SMALL, "--json", "--host", f"127.0.0.1:{server.port}", "--stress")
+        self.assertIn("clock was set forward by 1h", r.err)
+
+    def test_clock_of_a_server(self):
+        """Is told where it is more than a second off, of several servers once; and not where it is right."""
+        hosts = [self.recorder(ahead_s=s) for s in (-100, 3600, 0)]
+        r = self.s3load("put", *SMALL, "--stress", "--json", "--host-select", "roundrobin", "--host",
+                        ",".join(f"127.0.0.1:{h.port}" for h in hosts))
+        self.assertRegex(r.err, r"\A(?!.*clock was set)s3load: the clocks of 2 of 3 servers are off by more "
+                         rf"than 1 s: that of http://127.0.0.1:{hosts[1].port} is at least (59m59|1h0m0)\S* ahead of "
+                         r"this machine's\n\Z")
+        r = self.s3load("put", *SMALL, "--stress", "--json", "--host", f"127.0.0.1:{hosts[2].port}")
+        self.assertEqual(r.err, "")
+
+    def test_clock_of_a_server_without_a_run(self):
+        """Is told though none begins."""
+        server = self.recorder(ahead_s=-100)
+        r = self.s3load("get", "--stress", "--list-existing", "--host", f"127.0.0.1:{server.port}", status=1)
+        self.assertIn("behind this machine's", r.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
