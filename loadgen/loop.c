@@ -315,6 +315,7 @@ static void turn(struct loop *l)
     struct epoll_event events[EVENTS_MAX];
     int n = wait_for_events(l, events, clock_now_ns());
 
+    l->n_digested = 0;
     for (int i = 0; i < n; i++)
         on_event(l, &events[i]);
     free_dead(l);

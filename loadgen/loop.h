@@ -53,8 +53,9 @@ struct loop {
     struct xml xml; /* for errors */
     struct recorder_port port;
     bool recording;
-    char *buf;      /* LOOP_READ_BYTES */
-    int64_t now_ns; /* of the latest read */
+    char *buf;         /* LOOP_READ_BYTES */
+    int64_t now_ns;    /* of the latest read */
+    size_t n_digested; /* bytes, in this turn */
     struct worker *workers;
     unsigned n_workers;
     unsigned n_active; /* workers that have not ended */

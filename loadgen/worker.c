@@ -13,6 +13,9 @@
 /* Bodies are made, digested and sent in pieces of this size. */
 #define CHUNK_BYTES (256 * 1024)
 
+/* Digested in one turn of the loop: what arrives meanwhile is stamped late. */
+#define DIGEST_BYTES (2 * CHUNK_BYTES)
+
 /* Sent for one worker before others have their turn. */
 #define TURN_BYTES (1024 * 1024)
 
@@ -400,6 +403,14 @@ void worker_prepare(struct worker *w)
         return;
     }
     if (hash || md5) {
+        uint64_t rest = n_body - w->n_digested;
+        size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5);
+        if (w->loop->n_digested + n > DIGEST_BYTES) {
+            w->state = WORKER_PREPARING;
+            loop_again(w->loop, w);
+            return;
+        }
+        w->loop->n_digested += n;
         bool ok = true;
         if (n_body > 0)
             make_chunk(w);

@@ -89,6 +89,17 @@ class World(LoadTest):
         return server
 
     @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    def test_digests_between_arrivals(self):
+        """At most two large pieces, however many requests are to begin, and however they come due."""
+        self.start()
+        for options in ((), ("--rate", "1000"), ("--md5",)):
+            with self.subTest(options=options):
+                _, c = self.load("put", *options, "--obj.size", "1MiB", "--concurrent", "32", "--duration",
+                                 "400ms")
+                self.assertEqual(c.errors(), [])
+                self.assertIn(self.counts()["digests"], (1, 2))
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
     def test_clock_that_is_set(self):
         """Requests are signed with the new time, rows go on in the old one, and the step is told."""
         server = self.recorder(on_request=self.step.touch)
