@@ -458,6 +458,30 @@ uint64_t rowparse_count_lines(const char *s, size_t n)
     return lines;
 }
 
+/* The length of the blank lines that s begins with; they are added to *n_lines. A run of them may
+ * be longer than all rows, so it is passed over by the word. */
+static size_t blank_lines(const char *s, size_t n, uint64_t *n_lines)
+{
+    const uint64_t lf = UINT64_C(0x0a0a0a0a0a0a0a0a), cr_lf = UINT64_C(0x0a0d0a0d0a0d0a0d);
+    size_t at = 0;
+
+    for (;;) {
+        uint64_t word = n - at >= 8 ? le_load(s + at, 8) : 0;
+        if (word == lf || word == cr_lf) {
+            at += 8;
+            *n_lines += word == lf ? 8 : 4;
+        } else if (at < n && s[at] == '\n') {
+            at++;
+            ++*n_lines;
+        } else if (n - at >= 2 && s[at] == '\r' && s[at + 1] == '\n') {
+            at += 2;
+            ++*n_lines;
+        } else {
+            return at;
+        }
+    }
+}
+
 /* Handles the line at text[at..]: comment, blank, header, or a row for the slow path. *used is its
  * length with the newline. */
 static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t n, bool last,
@@ -477,6 +501,9 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         return ODD_MORE;
     if (whole > RECFILE_MAX_ROW_BYTES) {
         go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, ROWPARSE_TOO_LONG);
+    } else if (len == 0 && newline) {
+        *used = blank_lines(line, n - at, &p->n_lines);
+        return ODD_DONE;
     } else if (len == 0 || line[0] == '#') {
         go_on = len == 0 || (flush(p) && p->events->comment(p->events->ctx, line, len));
     } else if (!p->has_layout) {
@@ -589,7 +616,9 @@ enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, 
     bool again = true;
     size_t step = 0;
 
-    for (*used = 0, end = ROWPARSE_ALL; again && end == ROWPARSE_ALL; *used += step)
+    for (*used = 0, end = ROWPARSE_ALL; again && end == ROWPARSE_ALL; *used += step) {
+        *used += blank_lines(text + *used, n - *used, &p->n_lines);
         end = lines(p, text + *used, n - *used, last, &step, &again);
+    }
     return end;
 }

@@ -34,14 +34,17 @@ struct zreader {
     size_t in_pos, in_size; /* input[in_pos..in_size) is not used yet */
     uint64_t next;          /* file offset of the byte that follows input */
     uint64_t end;
-    uint64_t limit; /* nothing is read beyond: `end`, or where the current frame must end */
+    uint64_t limit; /* nothing is used beyond: `end`, or where the current frame must end */
     bool careful;
     uint64_t frame_start;
     uint64_t header_at; /* of the header that zstd gets: may be behind frame_start */
     uint64_t to_skip;   /* of a skippable frame */
-    bool in_frame, has_checksum, at_eof, resync;
+    bool in_frame, has_checksum, at_eof;
+    bool resync;             /* what comes next is not known to be a frame */
+    bool in_garbage;         /* ... as no frame begins at frame_start */
     uint64_t n_told, n_text; /* of the frame: as its header says, and what came out so far */
     int read_errno;
+    bool is_shorter; /* than it was when it was opened */
     uint64_t n_frames, n_skippable;
 
     size_t piece_bytes, front_bytes, keep_bytes;
@@ -151,10 +154,11 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->limit = r->end;
     r->careful = careful && s->seekable;
     r->in_pos = r->in_size = 0;
-    r->in_frame = r->at_eof = r->resync = r->stopped = false;
+    r->in_frame = r->at_eof = r->resync = r->in_garbage = r->stopped = false;
     r->frame_start = start;
     r->to_skip = 0;
     r->read_errno = 0;
+    r->is_shorter = false;
     r->n_frames = r->n_skippable = 0;
     r->keep_bytes = keep_bytes;
     r->begin = r->at = 0;
@@ -178,31 +182,34 @@ static void stop(struct zreader *r, enum zevent event)
 
 /* ---- Input ---- */
 
-static size_t available(const struct zreader *r)
-{
-    return r->in_size - r->in_pos;
-}
 static uint64_t position(const struct zreader *r)
 {
-    return r->next - available(r);
+    return r->next - (r->in_size - r->in_pos);
+}
+
+/* Bytes of the input up to the limit. */
+static size_t available(const struct zreader *r)
+{
+    return r->next <= r->limit ? r->in_size - r->in_pos : (size_t)(r->limit - position(r));
 }
 
 /* Makes at least n bytes available, or all there are. */
 static void need(struct zreader *r, size_t n)
 {
-    if (available(r) >= n || r->at_eof)
+    if (available(r) >= n || r->at_eof || r->next > r->limit)
         return;
-    memmove(r->input, r->input + r->in_pos, available(r));
+    memmove(r->input, r->input + r->in_pos, r->in_size - r->in_pos);
     r->in_size -= r->in_pos;
     r->in_pos = 0;
-    while (r->in_size < n && !r->at_eof) {
+    while (available(r) < n && r->next <= r->limit && !r->at_eof) {
         size_t room = INPUT_BYTES - r->in_size;
         ssize_t got;
-        if (room > r->limit - r->next)
-            room = (size_t)(r->limit - r->next);
+        if (room > r->end - r->next)
+            room = (size_t)(r->end - r->next);
         got = zsource_read(r->source, r->input + r->in_size, room, r->next);
         if (got < 0)
             r->read_errno = errno;
+        r->is_shorter = got == 0 && room > 0 && r->source->seekable;
         if (got <= 0) {
             r->at_eof = true;
             break;
@@ -212,14 +219,21 @@ static void need(struct zreader *r, size_t n)
     }
 }
 
-/* Reads no further than `limit` from here on; what was read beyond is read again later. */
+/* Uses nothing beyond `limit` from here on. */
 static void set_limit(struct zreader *r, uint64_t limit)
 {
     r->limit = limit;
     r->at_eof = false;
-    if (r->next > limit) {
-        r->in_size -= (size_t)(r->next - limit);
-        r->next = limit;
+}
+
+/* Goes on at `to`, behind the current position, without reading again what the input holds. */
+static void go_forward(struct zreader *r, uint64_t to)
+{
+    if (to <= r->next) {
+        r->in_pos = r->in_size - (size_t)(r->next - to);
+    } else {
+        r->next = to;
+        r->in_pos = r->in_size = 0;
     }
 }
 
@@ -237,10 +251,14 @@ static uint64_t end_of_frame(const struct zreader *r)
 static void to_next_frame(struct zreader *r)
 {
     r->resync = false;
-    if (r->careful) {
+    if (r->careful && !r->in_garbage) {
         bool known = r->limit > r->frame_start && r->limit < r->source->size;
-        r->next = known ? r->limit : r->frame_start + 1;
-        r->in_pos = r->in_size = 0;
+        if (known) {
+            go_forward(r, r->limit);
+        } else { /* from the file: a header in the input may have been rewritten */
+            r->next = r->frame_start + 1;
+            r->in_pos = r->in_size = 0;
+        }
         set_limit(r, r->end);
     } else if (position(r) == r->header_at && available(r)) {
         r->in_pos++;
@@ -248,7 +266,7 @@ static void to_next_frame(struct zreader *r)
     for (;;) {
         need(r, 4);
         if (available(r) < 4) {
-            r->in_pos = r->in_size;
+            r->in_pos += available(r);
             return;
         }
         for (; available(r) >= 4; r->in_pos++)
@@ -263,9 +281,21 @@ static void fail(struct zreader *r, const char *why)
     stop(r, ZEVENT_FAILED);
 }
 
+/* Whether what there is to read cannot be had. */
+static bool cannot_read(const struct zreader *r)
+{
+    return r->read_errno || r->is_shorter;
+}
+
 static void fail_reading(struct zreader *r)
 {
-    snprintf(r->last.why, sizeof r->last.why, "cannot read: %s", strerror(r->read_errno));
+    if (r->is_shorter)
+        snprintf(r->last.why, sizeof r->last.why,
+                 "the file became shorter while it was read: of %llu bytes, those from %llu on are "
+                 "gone (if it is copied or recorded just now, read it when that is done)",
+                 (unsigned long long)r->source->size, (unsigned long long)r->next);
+    else
+        snprintf(r->last.why, sizeof r->last.why, "cannot read: %s", strerror(r->read_errno));
     stop(r, ZEVENT_FAILED);
 }
 
@@ -281,11 +311,11 @@ static void damage(struct zreader *r, const char *what)
 /* The input, or the room that the frame has, ends inside a frame. */
 static void cut(struct zreader *r)
 {
-    if (r->read_errno) {
+    if (cannot_read(r)) {
         fail_reading(r);
         return;
     }
-    r->in_pos = r->in_size;
+    r->in_pos += available(r);
     r->in_frame = false;
     if (r->source->seekable && r->limit < r->source->size) {
         /* As where zstd reads on behind it: how far it may read depends on the threads. */
@@ -293,8 +323,10 @@ static void cut(struct zreader *r)
         return;
     }
     snprintf(r->last.why, sizeof r->last.why,
-             "the file ends inside the zstd frame that begins at byte %llu: it was cut off",
-             (unsigned long long)r->frame_start);
+             "the file ends inside the zstd frame that begins at byte %llu: it %s",
+             (unsigned long long)r->frame_start,
+             r->source->seekable && zsource_grew(r->source) ? "is still being written"
+                                                            : "was cut off");
     stop(r, ZEVENT_CUT);
 }
 
@@ -361,7 +393,7 @@ static void next_frame(struct zreader *r)
     if (r->resync)
         to_next_frame(r);
     need(r, 5);
-    if (r->read_errno) {
+    if (cannot_read(r)) {
         fail_reading(r);
         return;
     }
@@ -387,9 +419,10 @@ static void next_frame(struct zreader *r)
         snprintf(r->last.why, sizeof r->last.why, "no zstd frame at byte %llu",
                  (unsigned long long)r->frame_start);
         stop(r, ZEVENT_GARBAGE);
-        r->resync = true;
+        r->resync = r->in_garbage = true;
         return;
     }
+    r->in_garbage = false;
     if (r->careful)
         set_limit(r, end_of_frame(r));
     size_t n_header = available(r) < 5 ? 5 : 4 + zframe_header_size(r->input[r->in_pos + 4]);
@@ -480,7 +513,7 @@ static void step_plain(struct zreader *r)
     memcpy(ring_text(r) + r->at, r->input + r->in_pos, n);
     r->in_pos += n;
     r->at += n;
-    if (n == 0 && r->read_errno)
+    if (n == 0 && cannot_read(r))
         fail_reading(r);
     else if (n == 0)
         stop(r, ZEVENT_END);

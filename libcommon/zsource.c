@@ -6,11 +6,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What is read at once where block headers stand close together, and where they do not. */
+#define WALK_BYTES    (64u << 10)
+#define HEADER_BYTES  32
+/* Of a walk along block headers that led to nothing, the first place in so many bytes is kept. */
+#define DEAD_END_STEP (64u << 10)
+#define DEAD_END_BITS 14
+
+/* Places from which block headers lead to no frame's end. Walks that meet go on as one, so they
+ * visit the same first place in each step of the file behind the one where they met; a second walk
+ * stops there. Walks that do not meet share no place, which bounds the work by the bytes of the
+ * file. A place that another one displaces costs time and nothing else. */
+struct zsource_dead_ends {
+    _Atomic uint64_t
+        place[1 << DEAD_END_BITS]; /* offset * 2 + whether a checksum follows; 0: free */
+};
 
 /* ---- Opening ---- */
 
@@ -88,6 +105,9 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         s->seekable = true;
         s->size = (uint64_t)st.st_size;
     }
+    s->dead_ends = calloc(1, sizeof *s->dead_ends);
+    if (!s->dead_ends)
+        return err_set(e, "out of memory");
     if (!read_first(s, e))
         return false;
     if (s->n_first == 0)
@@ -120,7 +140,8 @@ bool zsource_spool(struct zsource *s, struct err *e)
             close(fd);
         return false;
     }
-    zsource_close(s);
+    if (s->close_fd)
+        close(s->fd);
     s->fd = fd;
     s->close_fd = s->seekable = true;
     s->size = at;
@@ -132,6 +153,15 @@ void zsource_close(struct zsource *s)
     if (s->close_fd)
         close(s->fd);
     s->close_fd = false;
+    free(s->dead_ends);
+    s->dead_ends = NULL;
+}
+
+bool zsource_grew(const struct zsource *s)
+{
+    struct stat st;
+
+    return fstat(s->fd, &st) == 0 && (uint64_t)st.st_size > s->size;
 }
 
 /* ---- Finding frames ---- */
@@ -149,32 +179,51 @@ static size_t read_at(const struct zsource *s, void *buf, size_t n, uint64_t at)
     return done;
 }
 
-/* The end of the frame at `at`, by its block headers alone; 0 where they make no sense. */
-static uint64_t end_by_headers(const struct zsource *s, uint64_t at)
-{
-    unsigned char b[8];
-    size_t n_read = read_at(s, b, sizeof b, at);
+/* A part of the file that is walked along. */
+struct window {
+    const struct zsource *source;
+    uint64_t from;
+    size_t n;
+    unsigned char bytes[WALK_BYTES];
+};
 
-    if (n_read < 5)
-        return 0;
-    uint32_t magic = (uint32_t)le_load(b, 4);
-    if (zframe_is_skippable(magic))
-        return n_read < 8 ? 0 : at + 8 + (uint32_t)le_load(b + 4, 4);
-    if (magic != ZFRAME_MAGIC)
-        return 0;
-    unsigned char descriptor = b[4];
-    uint64_t p = at + 4 + zframe_header_size(descriptor);
-    for (bool last = false; !last;) {
-        if (read_at(s, b, 3, p) < 3)
-            return 0;
-        uint32_t block = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16;
-        unsigned type = block >> 1 & 3;
-        last = block & 1;
-        if (type == 3)
-            return 0;
-        p += 3 + (type == 1 ? 1 : block >> 3);
+/* The n bytes at `at` (n at most HEADER_BYTES); NULL: the file ends before. */
+static const unsigned char *window_at(struct window *w, uint64_t at, size_t n)
+{
+    if (at < w->from || at + n > w->from + w->n) {
+        /* Most blocks are large, and what lies between their headers is not wanted. */
+        bool close_by = at >= w->from && at - w->from < WALK_BYTES / 16;
+        w->n = read_at(w->source, w->bytes, close_by ? WALK_BYTES : HEADER_BYTES, at);
+        w->from = at;
     }
-    return p + (descriptor & ZFRAME_CHECKSUM_FLAG ? 4 : 0);
+    return at + n <= w->from + w->n ? w->bytes + (at - w->from) : NULL;
+}
+
+/* Where the block behind the header b ends that begins at p. */
+static uint64_t block_end(const unsigned char *b, uint64_t p)
+{
+    uint32_t header = (uint32_t)le_load(b, 2) | (uint32_t)b[2] << 16;
+
+    return p + 3 + ((header >> 1 & 3) == 1 ? 1 : header >> 3);
+}
+
+static _Atomic uint64_t *dead_end_slot(const struct zsource *s, uint64_t place)
+{
+    return &s->dead_ends->place[place * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DEAD_END_BITS)];
+}
+
+/* Remembers the way of a walk along block headers that led to nothing, as far as `end`. */
+static void mark_dead_end(struct window *w, uint64_t p, uint64_t end, bool has_checksum)
+{
+    uint64_t step = UINT64_MAX;
+    const unsigned char *b;
+
+    while (p < end && (b = window_at(w, p, 3)) != NULL) {
+        if (p / DEAD_END_STEP != step)
+            atomic_store(dead_end_slot(w->source, 2 * p + has_checksum), 2 * p + has_checksum);
+        step = p / DEAD_END_STEP;
+        p = block_end(b, p);
+    }
 }
 
 static bool frame_at(const struct zsource *s, uint64_t at)
@@ -188,9 +237,10 @@ static bool frame_at(const struct zsource *s, uint64_t at)
 static uint64_t find_frame(const struct zsource *s, uint64_t at)
 {
     unsigned char buf[64 << 10];
+    size_t want = 256; /* where there are many, the next one is near */
 
-    while (at < s->size) {
-        size_t n = read_at(s, buf, sizeof buf, at);
+    for (; at < s->size; want = want < sizeof buf ? 4 * want : want) {
+        size_t n = read_at(s, buf, want, at);
         if (n < 4)
             break;
         for (size_t i = 0; i + 4 <= n; i++)
@@ -201,12 +251,60 @@ static uint64_t find_frame(const struct zsource *s, uint64_t at)
     return s->size;
 }
 
+/* Whether a frame may end at `end`. */
+static bool is_plausible_end(const struct zsource *s, uint64_t end)
+{
+    return end == s->size || (end < s->size && frame_at(s, end));
+}
+
+/* The end of the blocks that begin at p, with their checksum; 0 where they lead to none. */
+static uint64_t walk_blocks(struct window *w, uint64_t p, bool has_checksum)
+{
+    const struct zsource *s = w->source;
+    uint64_t first = p, step = p / DEAD_END_STEP;
+    const unsigned char *b;
+    bool last = false, known = false;
+
+    while (!last && !known && (b = window_at(w, p, 3)) != NULL && (b[0] >> 1 & 3) != 3) {
+        last = b[0] & 1;
+        p = block_end(b, p);
+        if (p / DEAD_END_STEP == step)
+            continue;
+        step = p / DEAD_END_STEP;
+        uint64_t place = 2 * p + has_checksum;
+        known = !last && atomic_load(dead_end_slot(s, place)) == place;
+    }
+    uint64_t end = p + (has_checksum ? 4 : 0);
+    if (last && is_plausible_end(s, end))
+        return end;
+    mark_dead_end(w, first, p, has_checksum);
+    return 0;
+}
+
+/* The end of the frame at `at` by its block headers alone; 0 where they make no sense. */
+static uint64_t end_by_headers(const struct zsource *s, uint64_t at)
+{
+    struct window w = {.source = s};
+    const unsigned char *b = window_at(&w, at, 5);
+
+    if (!b)
+        return 0;
+    uint32_t magic = (uint32_t)le_load(b, 4);
+    if (zframe_is_skippable(magic)) {
+        b = window_at(&w, at, 8);
+        uint64_t end = b ? at + 8 + (uint32_t)le_load(b + 4, 4) : 0;
+        return b && is_plausible_end(s, end) ? end : 0;
+    }
+    if (magic != ZFRAME_MAGIC)
+        return 0;
+    return walk_blocks(&w, at + 4 + zframe_header_size(b[4]), b[4] & ZFRAME_CHECKSUM_FLAG);
+}
+
 uint64_t zsource_frame_end(const struct zsource *s, uint64_t at)
 {
     uint64_t end = end_by_headers(s, at);
-    bool plausible = end > 0 && end <= s->size && (end == s->size || frame_at(s, end));
 
-    return plausible ? end : find_frame(s, at + 1);
+    return end ? end : find_frame(s, at + 1);
 }
 
 uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes)

@@ -20,6 +20,7 @@ struct zsource {
     uint64_t size;           /* 0: not seekable */
     unsigned char first[16]; /* a pipe's first bytes, already read */
     size_t n_first;
+    struct zsource_dead_ends *dead_ends; /* NULL: none was met */
 };
 
 /* Opens `path` ("-": standard input) and looks at its first bytes. False: cannot be read, or is a
@@ -35,8 +36,12 @@ ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at);
 
 /* Seekable sources only: */
 
+/* Whether the file has become longer since it was opened: it is still being written. */
+bool zsource_grew(const struct zsource *s);
+
 /* Where the frame at `at` ends by its block headers, or, where these make no sense, where the next
- * one begins; at most s->size. */
+ * one begins; at most s->size. Remembers where such headers led to nothing, so that a file full of
+ * them is looked through about once. Any thread. */
 uint64_t zsource_frame_end(const struct zsource *s, uint64_t at);
 
 /* The end of the run of frames that begins at `start`, of at least min_bytes where the file has

@@ -563,6 +563,114 @@ static void test_rest_of_a_lost_row(void **state)
     }
 }
 
+/* ---- Files that change ---- */
+
+/* A file that loses its second half at the first word of progress. */
+struct shrinking {
+    int fd;
+    bool done;
+};
+
+static void cut_in_half(void *ctx, uint64_t n_read, uint64_t n_total)
+{
+    struct shrinking *s = ctx;
+
+    if (!s->done && n_read > 0)
+        assert_int_equal(ftruncate(s->fd, (off_t)(n_total / 2)), 0);
+    s->done = true;
+}
+
+static void assert_shrinking_fails(const char *data, size_t n, unsigned threads, bool salvage)
+{
+    struct text_file f = text_file(data, n);
+    struct shrinking s = {.fd = f.fd};
+    struct fingerprint r =
+        fingerprint_read(f.path, (struct recfile_options){.salvage = salvage,
+                                                          .threads = threads,
+                                                          .alone = true,
+                                                          .progress = cut_in_half,
+                                                          .progress_ctx = &s});
+
+    assert_false(r.ok);
+    assert_non_null(strstr(r.err.msg, "the file became shorter while it was read"));
+    close(f.fd);
+}
+
+static void test_file_becomes_shorter(void **state)
+{
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    add_rows(&f, 80000);
+    for (int salvage = 0; salvage <= 1; salvage++)
+        assert_shrinking_fails(f.text, f.n_text, 1, salvage);
+    end_frames(&f);
+    assert_true(f.n_data > 2 << 20);
+    for (int salvage = 0; salvage <= 1; salvage++)
+        for (unsigned threads = 1; threads <= 2; threads++)
+            assert_shrinking_fails(f.data, f.n_data, threads, salvage);
+    frames_fini(&f);
+}
+
+/* Bytes that are no frame cost the rows of no frame behind them, whatever the threads. */
+static void test_garbage_within_unit(void **state)
+{
+    enum { N = 40000 };
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    for (int part = 0; part < 400; part++) {
+        add_rows(&f, N / 400);
+        end_frame(&f, f.n_text);
+        if (part % 100 == 50) {
+            memset(f.data + f.n_data, 'g', 1000);
+            f.n_data += 1000;
+        }
+    }
+    assert_true(f.n_data > 1 << 20);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct fingerprint r = read_frames(&f, true, threads);
+        assert_true(r.ok);
+        assert_int_equal(r.info.n_dropped[DROP_GARBAGE], 4);
+        assert_int_equal(r.n_rows, N);
+    }
+    frames_fini(&f);
+}
+
+/* A run of blank lines of either kind, of any length, counts as so many lines. */
+static void test_blank_lines(void **state)
+{
+    static const char good[] = "0,0,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n";
+
+    (void)state;
+    for (size_t n_lf = 0; n_lf < 40; n_lf += 3)
+        for (size_t n_cr_lf = 0; n_cr_lf < 40; n_cr_lf += 7) {
+            struct frames f;
+            char wanted[64];
+            frames_init(&f);
+            for (int k = 0; k < 3; k++) {
+                for (size_t i = 0; i < n_lf; i++)
+                    add_text(&f, "\n");
+                for (size_t i = 0; i < n_cr_lf; i++)
+                    add_text(&f, "\r\n");
+                add_text(&f, k == 0 ? header : k == 1 ? good : "bad\n");
+            }
+            struct text_file file = text_file(f.text, f.n_text);
+            snprintf(wanted, sizeof wanted, ":%zu: 1 field", 3 * (n_lf + n_cr_lf) + 3);
+            struct fingerprint r = fingerprint_read(file.path, (struct recfile_options){0});
+            assert_false(r.ok);
+            assert_non_null(strstr(r.err.msg, wanted));
+            assert_int_equal(r.n_rows, 1);
+            assert_ways_agree(file.path, true);
+            close(file.fd);
+            frames_fini(&f);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +687,9 @@ int main(void)
         cmocka_unit_test(test_units_of_many_rows),
         cmocka_unit_test(test_unverified_rows),
         cmocka_unit_test(test_rest_of_a_lost_row),
+        cmocka_unit_test(test_file_becomes_shorter),
+        cmocka_unit_test(test_garbage_within_unit),
+        cmocka_unit_test(test_blank_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
