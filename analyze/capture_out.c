@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct cli_option capture_out_table[] = {
     {.name = "compress",
@@ -33,7 +34,13 @@ bool capture_out_open(struct capture_out *c, const struct capture_out_options *o
                       struct err *e)
 {
     *c = (struct capture_out){.options = options};
-    return outfile_open(&c->file, options->path, replaces(options), e);
+    if (!outfile_open(&c->file, options->path, replaces(options), e))
+        return false;
+    if (!isatty(fileno(c->file.f)))
+        return true;
+    outfile_discard(&c->file);
+    return err_set(e, "a terminal might obey what a capture holds: give a file with -o, or a pipe "
+                      "(... | less)");
 }
 
 static bool ends_in_zst(const char *path)

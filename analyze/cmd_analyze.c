@@ -19,7 +19,7 @@ struct options {
     const char *series;           /* of the time series; NULL: none */
     const char *html;             /* of the page; NULL: none */
     const char *label;            /* its title; NULL: the captures' names */
-    bool verbose, series_total, series_all;
+    bool verbose, csv_safe, series_total, series_all;
 };
 
 static const struct cli_option own_table[] = {
@@ -45,6 +45,10 @@ static const struct cli_option own_table[] = {
      .offset = offsetof(struct options, series),
      .arg = "FILE",
      .help = "write the time series: tabs, or .csv, .json"},
+    {.name = "csv-safe",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, csv_safe),
+     .help = "series: no cell that a spreadsheet would run"},
     {.name = "analyze.out.total",
      .alias = "out.total",
      .type = CLI_FLAG,
@@ -117,7 +121,7 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
         return true;
     if (!outfile_open(&out, o->series, output_replaces_series(&o->output), e))
         return false;
-    bool ok = report_csv(a, report_csv_format(o->series), o->series_total, out.f, e);
+    bool ok = report_csv(a, report_csv_format(o->series), o->series_total, o->csv_safe, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
@@ -164,9 +168,12 @@ static int run(const struct cli_args *args, void *options)
 const struct cli_command cmd_analyze = {
     .name = "analyze",
     .summary = "say how fast a recorded run was",
-    .text = "Reads captures of any generation (plain or zstd, - is standard input) and reports "
-            "throughput, latency and errors by operation, host, client and size. Several captures "
-            "are analysed as if merged.",
+    .text =
+        "Reads captures of any generation (plain or zstd, - is standard input) and reports "
+        "throughput, latency and errors by operation, host, client and size. Several captures "
+        "are analysed as if merged.\n\n"
+        "Tables hold names as they were recorded. With --csv-safe, cells that a spreadsheet would "
+        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
     .operands = "CAPTURE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -7,6 +7,7 @@
 #include "row_csv.h"
 #include "rowfilter.h"
 #include "survey.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -247,7 +248,7 @@ static bool say_dropped(struct cat *c, const char *path, const struct recfile_in
         int n = snprintf(line, sizeof line,
                          "s3analyze cat --salvage: dropped %" PRIu64 " %s; the first: %s",
                          info->n_dropped[i], recfile_drop_names[i], info->first_drop[i]);
-        fprintf(stderr, "%s\n", line);
+        visible_line(stderr, "%s", line);
         if (!recwrite_comment(c->out.writer, line, (size_t)n, &c->error))
             return false;
     }
@@ -256,7 +257,7 @@ static bool say_dropped(struct cat *c, const char *path, const struct recfile_in
                          "s3analyze cat --salvage: %" PRIu64
                          " rows of frames of %s that fail their checksum",
                          info->n_unverified, path);
-        fprintf(stderr, "%s\n", line);
+        visible_line(stderr, "%s", line);
         return recwrite_comment(c->out.writer, line, (size_t)n, &c->error);
     }
     return true;

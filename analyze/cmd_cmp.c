@@ -27,7 +27,7 @@ struct options {
     struct cli_list history, gate;
     const char *html;
     double run_cv_pct;
-    bool markdown, csv, verbose;
+    bool markdown, csv, csv_safe, verbose;
 };
 
 static const struct cli_option noise_table[] = {
@@ -60,6 +60,10 @@ static const struct cli_option own_table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct options, csv),
      .help = "print comma-separated values"},
+    {.name = "csv-safe",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct options, csv_safe),
+     .help = "CSV: no cell that a spreadsheet would run"},
     {.name = "analyze.v",
      .alias = "v",
      .letter = 'v',
@@ -195,7 +199,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
     else if (o->markdown)
         compare_md(c, out.f);
     else if (o->csv)
-        compare_csv(c, out.f);
+        compare_csv(c, o->csv_safe, out.f);
     else
         ok = compare_text(c, output_wants_colour(&o->output, out.f), out.f, e);
     return outfile_finish(&out, ok, e);
@@ -324,7 +328,9 @@ const struct cli_command cmd_cmp = {
         "or errors (percentage points). The exit code is 0 if all are shown to be within their "
         "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. Of operations one "
         "after another the gate is for the last one, the others being its preparation; --op says "
-        "otherwise.",
+        "otherwise.\n\n"
+        "CSV holds names as they were recorded. With --csv-safe, cells that a spreadsheet would "
+        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
     .operands = "BEFORE AFTER",
     .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,

@@ -22,13 +22,14 @@ static void put_side(FILE *f, const struct compare_values *v)
     fprintf(f, ",%zu", v->n);
 }
 
-static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
+static void put_metric(FILE *f, const char *op, const struct compare_metric *m, bool safe)
 {
+    const struct csv_out_style style = {',', safe};
     const struct stats_cmp *c = &m->cmp;
     bool ratio = !c->is_difference;
-    csv_out_text(f, op, ',');
+    csv_out_text(f, op, style);
     fputc(',', f);
-    csv_out_text(f, compare_words_part(m->part).s, ',');
+    csv_out_text(f, compare_words_part(m->part).s, style);
     fprintf(f, ",%s", compare_words_metric(m->metric));
     put_side(f, &m->before);
     put_side(f, &m->after);
@@ -43,11 +44,11 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
     put_number(f, c->break_even);
     put_number(f, m->mde_frac);
     fprintf(f, ",%s,", compare_words_verdict_code(m));
-    csv_out_text(f, compare_words_verdict(m).s, ',');
+    csv_out_text(f, compare_words_verdict(m).s, style);
     fputc('\n', f);
 }
 
-void compare_csv(const struct compare *c, FILE *f)
+void compare_csv(const struct compare *c, bool safe, FILE *f)
 {
     fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,after_"
           "runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,break_even_"
@@ -55,5 +56,5 @@ void compare_csv(const struct compare *c, FILE *f)
           f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            put_metric(f, c->ops[k].op, &c->ops[k].metrics[i]);
+            put_metric(f, c->ops[k].op, &c->ops[k].metrics[i], safe);
 }

@@ -7,6 +7,6 @@
 #include <stdio.h>
 
 /* Write errors stay in `f` for whoever closes it. */
-void compare_csv(const struct compare *c, FILE *f);
+void compare_csv(const struct compare *c, bool safe, FILE *f);
 
 #endif

@@ -1,20 +1,25 @@
 #include "compare_md.h"
 
 #include "compare_words.h"
+#include "visible.h"
+
+#include <string.h>
 
 /* Text that may hold anything, inside a table cell. */
 static void put_text(FILE *f, const char *s)
 {
-    for (; *s != '\0'; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c < 0x20 || c == 0x7f)
-            fputc(' ', f);
-        else if (c == '<')
+    for (size_t step; (step = visible_step(s)) > 0; s += step) {
+        if (visible_length(s) == 0)
+            for (size_t i = 0; i < step; i++)
+                fprintf(f, "\\\\x%02x", (unsigned char)s[i]);
+        else if (*s == '<')
             fputs("&lt;", f);
-        else if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '[')
-            fprintf(f, "\\%c", c);
+        else if (*s == '&')
+            fputs("&amp;", f);
+        else if (strchr("|\\`*_[]~", *s) != NULL)
+            fprintf(f, "\\%c", *s);
         else
-            fputc(c, f);
+            fwrite(s, 1, step, f);
     }
 }
 

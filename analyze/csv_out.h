@@ -2,6 +2,7 @@
 #ifndef S3_CSV_OUT_H
 #define S3_CSV_OUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct csv_out_number {
@@ -14,7 +15,15 @@ struct csv_out_number csv_out_number(double value);
 /* Writes it. */
 void csv_out_real(FILE *f, double value);
 
-/* Writes a field, quoted as in RFC 4180 where it could be misread otherwise. */
-void csv_out_text(FILE *f, const char *s, char delimiter);
+struct csv_out_style {
+    char delimiter;
+    /* An apostrophe before what a spreadsheet would take for a formula: fields that begin with one
+     * of = + - @, a tab or a carriage return (OWASP, "CSV Injection"). */
+    bool safe;
+};
+
+/* Writes a field, quoted as in RFC 4180 where it could be misread otherwise. What a terminal would
+ * obey is escaped (visible.h) if f is one; files get it as it is. */
+void csv_out_text(FILE *f, const char *s, struct csv_out_style style);
 
 #endif

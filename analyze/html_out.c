@@ -1,33 +1,21 @@
 #include "html_out.h"
 
-#include "utf8.h"
+#include "visible.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 
 /* Longer texts are cut, with an ellipsis, where they are formatted. */
 #define MAX_FORMATTED_BYTES 4096
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-/* Marks that turn the direction of text around: U+202A .. U+202E, U+2066 .. U+2069. */
-static bool is_direction(const char *s, size_t n)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    return n == 3 && u[0] == 0xE2 &&
-           ((u[1] == 0x80 && u[2] >= 0xAA && u[2] <= 0xAE) ||
-            (u[1] == 0x81 && u[2] >= 0xA6 && u[2] <= 0xA9));
-}
-
 void html_text(FILE *f, const char *s)
 {
     while (*s != '\0') {
-        size_t n = utf8_length(s);
-        if (n == 0 || (n == 1 && ((unsigned char)*s < ' ' || *s == 0x7F) && *s != '\n') ||
-            (n == 2 && (unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0) ||
-            is_direction(s, n)) {
+        size_t n = visible_step(s);
+        if (visible_length(s) == 0 && *s != '\n') {
             fputs(*s == '\t' ? " " : REPLACEMENT, f);
-            s += n > 0 ? n : 1;
+            s += n;
             continue;
         }
         switch (*s) {

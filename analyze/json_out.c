@@ -2,6 +2,7 @@
 
 #include "rfc3339.h"
 #include "utf8.h"
+#include "visible.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,25 @@ void json_out_end(struct json_out *w)
     w->is_empty = false;
 }
 
+void json_out_raw(FILE *f, const char *text, size_t n)
+{
+    const char *end = text + n, *from = text;
+    for (const char *s = text; s < end;) {
+        if ((unsigned char)*s < 0x7F) {
+            s++; /* jansson escapes what is below a blank */
+            continue;
+        }
+        size_t step = utf8_length(s);
+        if (visible_length(s) == 0 && step > 0) {
+            fwrite(from, 1, (size_t)(s - from), f);
+            fprintf(f, "\\u%04x", (unsigned)utf8_code(s, step));
+            from = s + step;
+        }
+        s += step > 0 ? step : 1;
+    }
+    fwrite(from, 1, (size_t)(end - from), f);
+}
+
 /* Takes jansson's text and indents it to where the value stands: a newline byte is always
  * structure, as those in strings are escaped. */
 static int write_indented(const char *text, size_t n, void *ctx)
@@ -65,7 +85,7 @@ static int write_indented(const char *text, size_t n, void *ctx)
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *stop = newline ? newline : end;
-        fwrite(text, 1, (size_t)(stop - text), w->f);
+        json_out_raw(w->f, text, (size_t)(stop - text));
         if (newline) {
             new_line(w);
             stop++;

@@ -51,6 +51,9 @@ json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);
 
 /* Ends the document (all containers must be closed) with a newline. False: *e is filled. */
+/* For jansson's dump functions: writes text of theirs, and escapes what a terminal would obey. */
+void json_out_raw(FILE *f, const char *text, size_t n);
+
 bool json_out_finish(struct json_out *w, struct err *e);
 
 #endif

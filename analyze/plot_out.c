@@ -3,6 +3,7 @@
 #include "csv_out.h"
 #include "rfc3339.h"
 #include "utf8.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,16 +21,11 @@ void plot_out_block(FILE *f, const char *name, const char *columns)
     fputc('\n', f);
 }
 
-/* Characters that change the direction of text, or that no one sees. */
+/* Characters that no one sees (U+200B .. U+200F, U+2060 .. U+206F), or that must not be printed. */
 static bool is_invisible(const char *s, size_t n)
 {
-    const unsigned char *u = (const unsigned char *)s;
-    if (n == 2)
-        return u[0] == 0xC2 && u[1] < 0xA0;
-    return n == 3 && u[0] == 0xE2 &&
-           ((u[1] == 0x80 && (u[2] >= 0xA8 && u[2] <= 0xAE)) ||
-            (u[1] == 0x80 && u[2] >= 0x8B && u[2] <= 0x8F) ||
-            (u[1] == 0x81 && u[2] >= 0xA0 && u[2] <= 0xAF));
+    uint32_t c = utf8_code(s, n);
+    return visible_length(s) == 0 || (c >= 0x200B && c <= 0x200F) || (c >= 0x2060 && c <= 0x206F);
 }
 
 static void put_real(FILE *f, double x)
@@ -54,7 +50,7 @@ static void put_text(FILE *f, const char *s)
         if (n == 0) {
             fputs("\xEF\xBF\xBD", f);
             n = 1;
-        } else if (is_invisible(s, n) || (unsigned char)*s < ' ' || *s == 0x7F) {
+        } else if (is_invisible(s, n)) {
             fputc(' ', f);
         } else if (*s == '"') {
             fputc('\'', f); /* gnuplot's quote */

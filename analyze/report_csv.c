@@ -36,7 +36,7 @@ struct series {
 struct table_out {
     FILE *f;
     enum report_csv_format format;
-    bool full_series;
+    bool full_series, safe;
     int64_t run_start_ns;
 };
 
@@ -99,7 +99,7 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
     }
 }
 
-static void put_cell(FILE *f, const struct cell *c, char delimiter)
+static void put_cell(FILE *f, const struct cell *c, struct csv_out_style style)
 {
     switch (c->kind) {
     case CELL_INT:
@@ -111,7 +111,7 @@ static void put_cell(FILE *f, const struct cell *c, char delimiter)
             csv_out_real(f, c->real);
         break;
     case CELL_TEXT:
-        csv_out_text(f, c->text, delimiter);
+        csv_out_text(f, c->text, style);
         break;
     case CELL_TIME:
         fputs(rfc3339_format(c->i).s, f);
@@ -136,6 +136,12 @@ static json_t *cell_json(const struct cell *c)
     return json_out_time(c->i);
 }
 
+static int put_json(const char *text, size_t n, void *f)
+{
+    json_out_raw(f, text, n);
+    return 0;
+}
+
 static bool put_json_line(FILE *f, const struct row *row, struct err *e)
 {
     json_t *o = json_object();
@@ -144,7 +150,7 @@ static bool put_json_line(FILE *f, const struct row *row, struct err *e)
         ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
     if (ok) {
         /* A failed write is left to whoever closes the file. */
-        json_dumpf(o, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        json_dump_callback(o, put_json, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
         fputc('\n', f);
     }
     json_decref(o);
@@ -153,14 +159,14 @@ static bool put_json_line(FILE *f, const struct row *row, struct err *e)
 
 static void put_line(struct table_out *t, const struct row *row, bool names)
 {
-    char delimiter = t->format == REPORT_CSV_COMMAS ? ',' : '\t';
+    const struct csv_out_style style = {t->format == REPORT_CSV_COMMAS ? ',' : '\t', t->safe};
     for (size_t i = 0; i < row->n; i++) {
         if (i > 0)
-            fputc(delimiter, t->f);
+            fputc(style.delimiter, t->f);
         if (names)
             fputs(row->cell[i].name, t->f);
         else
-            put_cell(t->f, &row->cell[i], delimiter);
+            put_cell(t->f, &row->cell[i], style);
     }
     fputc('\n', t->f);
 }
@@ -209,11 +215,12 @@ enum report_csv_format report_csv_format(const char *path)
     return REPORT_CSV_TABS;
 }
 
-bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, FILE *f,
-                struct err *e)
+bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
+                FILE *f, struct err *e)
 {
     struct table_out t = {.f = f,
                           .format = format,
+                          .safe = safe,
                           .full_series = a->options.full_series,
                           .run_start_ns = a->run_start_ns};
     if (format != REPORT_CSV_JSON_LINES) {

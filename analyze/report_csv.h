@@ -18,7 +18,7 @@ enum report_csv_format report_csv_format(const char *path);
  * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
  * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. False:
  * *e says why; write errors stay in `f` for whoever closes it. */
-bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, FILE *f,
-                struct err *e);
+bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
+                FILE *f, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 #include "text.h"
 
-#include "utf8.h"
+#include "visible.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,41 +20,12 @@ bool text_wants_colour(FILE *f)
     return (!no_color || !*no_color) && (!term || strcmp(term, "dumb") != 0) && isatty(fileno(f));
 }
 
-/* C0, DEL and C1 (U+0080..U+009F): a terminal might obey them. */
-static bool is_control(const char *s, size_t n)
-{
-    unsigned char first = (unsigned char)s[0];
-    return n == 1 ? first < 0x20 || first == 0x7F : first == 0xC2 && (unsigned char)s[1] < 0xA0;
-}
-
-/* A copy that is safe to print, and the columns it takes; NULL: out of memory. */
-static char *clean(const char *s, size_t *width)
-{
-    char *copy = malloc(4 * strlen(s) + 1);
-    char *out = copy;
-    *width = 0;
-    while (copy && *s) {
-        size_t n = utf8_length(s);
-        if (n > 0 && !is_control(s, n)) {
-            out = mempcpy(out, s, n);
-            s += n;
-            *width += 1;
-        } else {
-            out += sprintf(out, "\\x%02x", (unsigned char)*s++);
-            *width += 4;
-        }
-    }
-    if (copy)
-        *out = '\0';
-    return copy;
-}
-
 static char *format_clean(const char *fmt, va_list args, size_t *width)
 {
     char *raw = NULL;
     if (vasprintf(&raw, fmt, args) < 0)
         return NULL;
-    char *s = clean(raw, width);
+    char *s = visible_copy(raw, width);
     free(raw);
     return s;
 }

@@ -1,5 +1,5 @@
 /* Text for people: lines and aligned tables, with colour where wanted. Anything printed may come
- * from a capture, so control characters and bytes that are no UTF-8 are shown as \xNN.
+ * from a capture, so what a terminal would obey is shown as \xNN (visible.h).
  *
  * Errors stick: out of memory sets `failed`. Write errors stay in the FILE. */
 #ifndef S3_TEXT_H

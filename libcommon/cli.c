@@ -4,6 +4,7 @@
 #include "cli_help.h"
 #include "cli_man.h"
 #include "suggest.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static void hint(const char *program, const struct cli_command *command)
 
 int cli_failed(const struct cli_args *args, const struct err *e)
 {
-    fprintf(stderr, "%s: %s\n", args->program, e->msg);
+    visible_line(stderr, "%s: %s", args->program, e->msg);
     return EXIT_FAILED;
 }
 
@@ -28,8 +29,7 @@ int cli_wrong_usage(const struct cli_args *args, const char *fmt, ...)
     va_list va;
     va_start(va, fmt);
     fprintf(stderr, "%s: ", args->program);
-    vfprintf(stderr, fmt, va);
-    fputc('\n', stderr);
+    visible_vline(stderr, fmt, va);
     va_end(va);
     hint(args->program, args->command);
     return EXIT_USAGE;
@@ -73,10 +73,9 @@ static int unknown_command(const struct cli_program *program, const char *name)
         suggest_offer(&s, (*c)->name);
     const char *what = name[0] == '-' && name[1] ? "option" : "command";
     /* A value may be a secret. */
-    fprintf(stderr, "%s: unknown %s '%.*s'", program->name, what, (int)strcspn(name, "="), name);
-    if (s.best)
-        fprintf(stderr, ": did you mean '%s'?", s.best);
-    fputc('\n', stderr);
+    visible_line(stderr, "%s: unknown %s '%.*s'%s%s%s", program->name, what,
+                 (int)strcspn(name, "="), name, s.best ? ": did you mean '" : "",
+                 s.best ? s.best : "", s.best ? "'?" : "");
     hint(program->name, NULL);
     return EXIT_USAGE;
 }

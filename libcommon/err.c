@@ -1,17 +1,15 @@
 #include "err.h"
 
+#include "visible.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* One line that a terminal may get, whatever a file name or a quoted field holds. */
 static void put(struct err *e, const char *fmt, va_list args)
 {
-    vsnprintf(e->msg, sizeof(e->msg), fmt, args);
-    /* One line, whatever a file name or a quoted field holds. */
-    for (char *p = e->msg; *p; p++) {
-        if (*p == '\n' || *p == '\r')
-            *p = ' ';
-    }
+    visible_format(e->msg, sizeof(e->msg), fmt, args);
 }
 
 bool err_set(struct err *e, const char *fmt, ...)

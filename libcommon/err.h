@@ -9,7 +9,7 @@
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNDECIDED = 3 };
 
 struct err {
-    char msg[1024]; /* one line without a newline; empty: no error */
+    char msg[1024]; /* one line that a terminal may get (visible.h); empty: no error */
 };
 
 /* Puts a formatted message into e (which may be NULL), unless e already holds one: the first error

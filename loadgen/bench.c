@@ -6,6 +6,7 @@
 #include "rfc3339.h"
 #include "sibling.h"
 #include "units.h"
+#include "visible.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -37,7 +38,9 @@ static bool confirm(struct bench *b, struct err *e)
     if (!isatty(STDIN_FILENO))
         return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
                        b->o->bucket);
-    fprintf(stderr, "Delete all that bucket '%s' holds? Type yes: ", b->o->bucket);
+    fputs("Delete all that bucket '", stderr);
+    visible_put(stderr, b->o->bucket);
+    fputs("' holds? Type yes: ", stderr);
     /* Signals go to a thread of their own and end no read. */
     while (poll(&input, 1, TICK_MS) == 0)
         if (interrupted(b))
@@ -443,12 +446,12 @@ static void report(struct bench *b)
                 (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL || b->to_stdout)
         return;
-    printf("Capture: %s\n", b->path);
+    visible_line(stdout, "Capture: %s", b->path);
     if (c->n_requests > 0 && !sibling_analyze(b->path)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
         char *line = options_redacted(sizeof words / sizeof *words, words);
         if (line != NULL)
-            printf("To analyse it: %s\n", line);
+            visible_line(stdout, "To analyse it: %s", line);
         free(line);
     }
 }

@@ -1,5 +1,7 @@
 #include "strbuf.h"
 
+#include "utf8.h"
+#include "visible.h"
 #include "xml.h"
 
 #include <stdarg.h>
@@ -73,37 +75,11 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_end(again);
 }
 
-/* The length of the UTF-8 sequence at s, 0 if it is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *s)
-{
-    static const struct {
-        unsigned char first_min, first_max, second_min, second_max;
-        size_t n;
-    } forms[] = {
-        {0x20, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (s[0] < forms[i].first_min || s[0] > forms[i].first_max)
-            continue;
-        size_t k = 1;
-        if (forms[i].n > 1 && (s[1] < forms[i].second_min || s[1] > forms[i].second_max))
-            return 0;
-        for (k = 2; k < forms[i].n; k++)
-            if (s[k] < 0x80 || s[k] > 0xbf)
-                return 0;
-        return forms[i].n;
-    }
-    return 0;
-}
-
 void strbuf_json(struct strbuf *b, const char *s)
 {
     strbuf_puts(b, "\"");
     while (*s != '\0') {
-        size_t n = utf8_length((const unsigned char *)s);
+        size_t n = utf8_length(s);
         if (*s == '"' || *s == '\\') {
             strbuf_printf(b, "\\%c", *s);
             n = 1;
@@ -113,6 +89,8 @@ void strbuf_json(struct strbuf *b, const char *s)
         } else if (n == 0) {
             strbuf_puts(b, "\xef\xbf\xbd");
             n = 1;
+        } else if (visible_length(s) == 0) {
+            strbuf_printf(b, "\\u%04x", (unsigned)utf8_code(s, n)); /* none lies beyond U+FFFF */
         } else {
             strbuf_put(b, s, n);
         }

@@ -37,7 +37,7 @@ static void test_one_line_that_fits(void **state)
     (void)state;
     struct err e = {""};
     err_set(&e, "%s", "a\nb\r\nc");
-    assert_string_equal(e.msg, "a b  c");
+    assert_string_equal(e.msg, "a\\x0ab\\x0d\\x0ac");
     char long_text[3000];
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';

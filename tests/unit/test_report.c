@@ -1,6 +1,6 @@
 #include "analyze/report_json.h"
 #include "analyze/report_text.h"
-#include "analyze/utf8.h"
+#include "libcommon/utf8.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,9 +3,13 @@
 #define S3_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0: it is none,
  * or s is empty. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
 size_t utf8_length(const char *s);
+
+/* The code point of the valid sequence of n bytes (1..4) that `s` starts with. */
+uint32_t utf8_code(const char *s, size_t n);
 
 #endif
