@@ -1,7 +1,7 @@
 # s3load and s3analyze.
 #
 #   make                       both programs into build/
-#   make check                 all tests ("N passed, N failed"); CHECK_FLAGS=--skip-is-failure in CI
+#   make check                 all tests ("N passed, N failed, N skipped"); CHECK_FLAGS=--skip-is-failure in CI
 #   make demo                  loads the embedded S3 target, analyses, leaves build/report.html
 #   make bench                 speed and memory (tests/bench)
 #   make bench-load            cost and clock of s3load

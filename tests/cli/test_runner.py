@@ -1,0 +1,58 @@
+"""tests/run itself: it counts what was skipped, and says how far it is; .ci/run reads its last line."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from harness import ROOT, CliTest
+
+CASES = {
+    "test_some.py": "import unittest\nclass T(unittest.TestCase):\n"
+                    "    def test_a(self): pass\n    def test_b(self): self.skipTest('no reason')\n",
+    "test_other.py": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
+}
+
+
+class Runner(CliTest):
+    def run_tests(self, *args):
+        folder = self.tmp / "tests"
+        (folder / "cli").mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tests" / "run", folder / "run")
+        for name, content in CASES.items():
+            (folder / "cli" / name).write_text(content)
+        env = {k: v for k, v in os.environ.items() if k != "BUILD"}
+        return subprocess.run([sys.executable, folder / "run", *args], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+
+    def test_skipped_are_counted(self):
+        for names in (), ("test_some", "test_other"):
+            done = self.run_tests(*names)
+            self.assertEqual((done.returncode, done.stdout.splitlines()[-1]),
+                             (0, "2 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.run_tests("test_some").stdout.splitlines()[-1],
+                         "1 passed, 0 failed, 1 skipped")
+        done = self.run_tests("--skip-is-failure")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]),
+                         (1, "2 passed, 1 failed, 0 skipped"))
+
+    def test_says_how_far_it_is(self):
+        out = self.run_tests().stdout
+        self.assertIn("2 files of tests, ", out)
+        for number in 1, 2:
+            self.assertRegex(out, rf"(?m)^\[{number}/2, \d+ s\] test_(some|other)\.py: 1 passed, 0 failed, ")
+
+    def test_ci_reads_the_last_line(self):
+        script = pathlib.Path(ROOT / ".ci" / "run").read_text()
+        suite = re.search(r"^suite\(\) \{\n.*?^\}\n", script, re.M | re.S).group(0)
+        for line, expected in (("7 passed, 2 failed, 3 skipped", "7 2"), ("no end", "0 1")):
+            done = subprocess.run(["bash", "-c", f"passed=0; failed=0\n{suite}\nsuite it echo '{line}' >/dev/null\n"
+                                   "echo $passed $failed"], text=True, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(done.stdout.strip(), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
