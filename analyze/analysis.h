@@ -207,6 +207,19 @@ struct operation {
     size_t n_slow_threads;
 };
 
+/* Requests that are in no figure: n_rows is their sum and that of the operations' requests. */
+struct left_out {
+    int64_t by_times;   /* --from, --to and --skip */
+    int64_t by_warm_up; /* --steady */
+    int64_t by_range;   /* the drop of section 7 */
+    const char *range;  /* what that range is; NULL: no drop */
+};
+#define ANALYSIS_LEFT_OUT_PARTS 3
+struct left_out_part {
+    int64_t n;
+    const char *why; /* "in the warm-up" */
+};
+
 /* Cluster total of a mixed capture. */
 struct cluster_total {
     bool present;
@@ -237,6 +250,7 @@ struct analysis {
     /* The first start after the host, client and operation filters, before anything else is cut
      * off: where relative times (--from 10s, t_s of a series) count from. INT64_MAX: no rows. */
     int64_t run_start_ns;
+    struct left_out left_out;
     bool mixed;
     enum range_kind range; /* the one that was used */
     struct operation *operations;
@@ -259,6 +273,9 @@ size_t analysis_size_class(int64_t bytes);
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,
                   struct err *e);
 void analysis_free(struct analysis *a);
+
+/* The i-th part of a->left_out, in words; n may be 0. */
+struct left_out_part analysis_left_out(const struct analysis *a, size_t i);
 
 /* Computes the series of operation `op` (index into operations, or -1: the cluster total) for
  * one host (index into its sorted hosts) or all together (-1), on the operation's grid. *rows is

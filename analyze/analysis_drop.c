@@ -35,11 +35,34 @@ static bool drop_rows(void *entry, struct err *e)
     return scan_drop(&x->scan, x->plan->d, x->table, &x->keep, e);
 }
 
-static bool drop_all(struct plan *p, struct err *e)
+static int64_t count_rows(const struct plan *p)
 {
+    int64_t n = 0;
+    for (size_t k = 0; k < p->n; k++)
+        n += (int64_t)p->entries[k].table->n;
+    return n;
+}
+
+/* Adds to *n_dropped what it drops. */
+static bool drop_all(struct plan *p, int64_t *n_dropped, struct err *e)
+{
+    *n_dropped += count_rows(p);
     for (size_t k = 0; k < p->n; k++)
         plan_add_task(p, drop_rows, &p->entries[k], p->entries[k].table->n, 1);
-    return plan_run_tasks(p, e);
+    if (!plan_run_tasks(p, e))
+        return false;
+    *n_dropped -= count_rows(p);
+    return true;
+}
+
+struct left_out_part analysis_left_out(const struct analysis *a, size_t i)
+{
+    const struct left_out *l = &a->left_out;
+    const struct left_out_part parts[ANALYSIS_LEFT_OUT_PARTS] = {
+        {l->by_times, "cut off by --from, --to or --skip"},
+        {l->by_warm_up, "in the warm-up"},
+        {l->by_range, l->range}};
+    return parts[i];
 }
 
 static int64_t add_clamped(int64_t a, int64_t b)
@@ -68,14 +91,17 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
         if (o->skip_ns > 0 && skip_to_ns > keep->from_ns)
             keep->from_ns = skip_to_ns;
     }
-    return drop_all(p, e);
+    return drop_all(p, &p->a->left_out.by_times, e);
 }
 
-static bool drop_outside(struct plan *p, const struct segment_range *r, struct err *e)
+/* `range`: what it is, in words. */
+static bool drop_outside(struct plan *p, const struct segment_range *r, const char *range,
+                         struct err *e)
 {
+    p->a->left_out.range = range;
     for (size_t k = 0; k < p->n; k++)
         p->entries[k].keep = (struct scan_keep){r->start_ns, INT64_MAX, r->end_ns};
-    return drop_all(p, e);
+    return drop_all(p, &p->a->left_out.by_range, e);
 }
 
 /* ---- Where the all-threads range keeps little ---- */
@@ -158,13 +184,16 @@ bool plan_drop_outside(struct plan *p, struct err *e)
     if (ok && by_clients) {
         struct segment_range common;
         if (whole.clients.keys.n > 1)
-            ok = set_common_client_range(&whole, &common, e) && drop_outside(p, &common, e);
+            ok = set_common_client_range(&whole, &common, e) && drop_outside(p, &common, "outside of the time in which all clients ran", e);
     } else if (ok) {
         if (wanted == RANGE_AUTO && all_threads && plan_is_short(&whole))
             for (size_t k = 0; ok && k < p->n; k++)
                 if (p->entries[k].table->n > 0)
                     ok = fill_single(&p->entries[k], &whole, e);
-        ok = ok && drop_outside(p, &whole.range, e);
+        ok = ok && drop_outside(p, &whole.range,
+                                all_threads ? "outside of the time in which all threads ran"
+                                            : "at the first start or the last end",
+                                e);
     }
     set_fini(&whole);
     return ok;

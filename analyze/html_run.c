@@ -77,9 +77,12 @@ static void put_overview(FILE *f, const struct analysis *a)
 {
     static const char *const names[] = {"Operation",  "Requests", "Errors", "Average", "obj/s",
                                         "Median seg", "p50",      "p90",    "p99",     "Slowest"};
+    int64_t n_requests = 0, n_errors = 0;
     html_table(f, NULL, names, "lrrrrrrrrr");
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
+        n_requests += op->n_requests;
+        n_errors += op->n_errors;
         const struct throughput *t = &op->throughput;
         const struct durations *d = &op->requests.all;
         html_row(f);
@@ -103,8 +106,8 @@ static void put_overview(FILE *f, const struct analysis *a)
         const struct throughput *t = &a->total.throughput;
         html_row(f);
         html_name(f, "All together");
-        html_cell(f, "%s", units_count(a->n_rows).s);
-        html_cell(f, "%s", units_count(t->errors).s);
+        html_cell(f, "%s", units_count(n_requests).s);
+        html_cell(f, "%s", units_count(n_errors).s);
         html_cell(f, "%s", t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-");
         html_cell(f, "%s", units_rate(t->objects_per_s).s);
         fputs("<td></td><td></td><td></td><td></td><td></td></tr>\n", f);

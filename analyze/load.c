@@ -225,6 +225,14 @@ static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *c
     return any;
 }
 
+static int64_t count_requests(const struct analysis *a)
+{
+    int64_t n = 0;
+    for (size_t k = 0; k < a->n_operations; k++)
+        n += a->operations[k].n_requests;
+    return n;
+}
+
 bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
                        const struct load_analysis *analysis, const struct load_input *input,
                        bool full_series, struct err *e)
@@ -243,9 +251,15 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
         how.has_from = how.has_to = false;
         how.skip_ns = 0;
         int64_t run_start_ns = a->run_start_ns;
+        struct left_out before = a->left_out;
+        int64_t n_left = count_requests(a);
         analysis_free(a);
         ok = analysis_run(a, d, &how, e);
         a->run_start_ns = run_start_ns;
+        before.range = a->left_out.range;
+        before.by_warm_up = n_left - a->left_out.by_range - count_requests(a);
+        before.by_range += a->left_out.by_range;
+        a->left_out = before;
         for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
             if (a->operations[k].statistics != NULL)
                 a->operations[k].statistics->cut_ns = cut_ns[k];

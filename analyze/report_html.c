@@ -89,6 +89,12 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
         html_element(f, "p", "%s requests in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
                      units_duration(end_ns - start_ns).s, rfc3339_format(start_ns).s,
                      rfc3339_format(start_ns).s + 11, a->mixed ? ", operations mixed" : "");
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
+        const struct left_out_part part = analysis_left_out(a, i);
+        if (part.n > 0)
+            html_element(f, "p", "In no figure: %s request%s, %s.", units_count(part.n).s,
+                         part.n == 1 ? "" : "s", part.why);
+    }
     if (*words != '\0')
         html_element(f, "p", "Analysed with: %s", words);
     fputs("</header>\n<main>\n", f);

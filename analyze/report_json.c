@@ -391,6 +391,10 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     json_out_object(&w, NULL);
     json_out_value(&w, "schema", json_string("s3analyze/analysis/1"));
     json_out_value(&w, "n_rows", json_integer(a->n_rows));
+    json_out_value(&w, "left_out",
+                   json_pack("{s:I,s:I,s:I}", "by_times", (json_int_t)a->left_out.by_times,
+                             "by_warm_up", (json_int_t)a->left_out.by_warm_up, "by_range",
+                             (json_int_t)a->left_out.by_range));
     json_out_value(&w, "mixed", json_boolean(a->mixed));
     json_out_value(&w, "range", json_string(range_name(a->range)));
     json_out_array(&w, "inputs");

@@ -50,6 +50,16 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
                   in->info.n_unverified);
 }
 
+static void put_left_out(const struct text_view *v)
+{
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
+        const struct left_out_part part = analysis_left_out(v->a, i);
+        if (part.n > 0)
+            text_line(v->out, TEXT_PLAIN, "In no figure: %s request%s, %s", units_count(part.n).s,
+                      part.n == 1 ? "" : "s", part.why);
+    }
+}
+
 /* Warnings of operation `op` (NULL: those of none). */
 static void put_warnings(const struct text_view *v, const char *op)
 {
@@ -332,6 +342,7 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     int64_t n_all = 0;
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(&v, &a->dataset->inputs[i]);
+    put_left_out(&v);
     put_warnings(&v, NULL);
     if (a->n_operations > 1)
         put_summary(&v);

@@ -1,0 +1,109 @@
+"""Requests that no figure counts are said, in every format, and what is shown as a sum is one."""
+import html.parser
+import unittest
+
+from harness import CliTest, capture
+
+
+class Cells(html.parser.HTMLParser):
+    """Rows of all tables, as lists of cells; and the paragraphs."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.paragraphs, self.into = [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+            self.into = self.rows[-1]
+        elif tag == "p":
+            self.paragraphs.append("")
+            self.into = self.paragraphs
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th", "p"):
+            self.into = None
+
+    def handle_data(self, data):
+        if self.into is not None:
+            self.into[-1] += data
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+class LeftOut(CliTest):
+    def check(self, path, parts, *args):
+        """parts: how many requests are left out, by kind and how that is said."""
+        report = self.s3analyze("analyze", "--json", *args, path).json()
+        self.assertEqual(report["left_out"], {"by_times": 0, "by_warm_up": 0, "by_range": 0,
+                                              **{kind: n for kind, n, _ in parts}})
+        counted = sum(o["n_requests"] for o in report["operations"])
+        self.assertEqual(report["n_rows"], counted + sum(report["left_out"].values()))
+        text = self.s3analyze("analyze", *args, path).out
+        said = [line for line in text.splitlines() if line.startswith("In no figure")]
+        self.assertEqual(said, [f"In no figure: {n:,} request{'s' * (n != 1)}, {why}" for _, n, why in parts])
+        self.assertLessEqual(max(map(len, said), default=0), 80)
+        page = self.tmp / "page.html"
+        self.s3analyze("analyze", "--html", page, *args, path, env={"PATH": "/nowhere"})
+        cells = Cells(page.read_text())
+        self.assertEqual([p for p in cells.paragraphs if p.startswith("In no figure")],
+                         [line + "." for line in said])
+        names = [o["op"] for o in report["operations"]]
+        overview = next(i for i, row in enumerate(cells.rows) if row and row[0] == "Operation")
+        rows = cells.rows[overview + 1:overview + 1 + len(names)]
+        self.assertEqual(sum(number(row[1]) for row in rows), counted)
+        total = cells.rows[overview + 1 + len(names)]
+        if total[0] == "All together":
+            self.assertEqual([number(total[1]), number(total[2])],
+                             [counted, sum(o["n_errors"] for o in report["operations"])])
+        return report
+
+    def test_mixed(self):
+        self.check(capture("mixed-3hosts"), [("by_range", 51, "outside of the time in which all threads ran")])
+
+    def test_mixed_with_errors(self):
+        self.check(capture("edge-errors"), [("by_range", 2303, "outside of the time in which all clients ran")])
+
+    def test_all_counted(self):
+        self.check(capture("get-g4"), [])
+        self.check(capture("mixed-3hosts"), [], "--range", "full")
+
+    def test_single(self):
+        path = capture("mixed-3hosts")
+        n = self.s3analyze("analyze", "--json", "--range", "single", path).json()["left_out"]["by_range"]
+        self.assertGreater(n, 0)
+        self.check(path, [("by_range", n, "at the first start or the last end")], "--range", "single")
+
+    def test_cut_off(self):
+        path = capture("get-g4")
+        for args in (["--skip", "1s"], ["--from", "4s"], ["--to", "4s"]):
+            with self.subTest(args=args):
+                report = self.s3analyze("analyze", "--json", *args, path).json()
+                n = report["n_rows"] - sum(o["n_requests"] for o in report["operations"])
+                self.assertGreater(n, 0)
+                self.check(path, [("by_times", n, "cut off by --from, --to or --skip")], *args)
+
+    def test_steady(self):
+        from capgen import SECOND, row, text
+        rows, now = [], [0] * 4
+        for thread in range(4):
+            while now[thread] < 20 * SECOND:
+                slow = 5 if now[thread] < 3 * SECOND else 1
+                took = SECOND // 100 * slow + (len(rows) * 7919) % 1000000
+                rows.append(row(now[thread], now[thread] + took, thread, file=f"k{len(rows)}"))
+                now[thread] += took + 1000
+        path = self.tmp / "warm.csv"
+        path.write_bytes(text(sorted(rows)))
+        report = self.s3analyze("analyze", "--json", "--steady", path).json()
+        n = report["n_rows"] - sum(o["n_requests"] for o in report["operations"])
+        self.assertGreater(n, 100)
+        self.check(path, [("by_warm_up", n, "in the warm-up")], "--steady")
+
+
+if __name__ == "__main__":
+    unittest.main()
