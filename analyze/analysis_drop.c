@@ -184,7 +184,8 @@ bool plan_drop_outside(struct plan *p, struct err *e)
     if (ok && by_clients) {
         struct segment_range common;
         if (whole.clients.keys.n > 1)
-            ok = set_common_client_range(&whole, &common, e) && drop_outside(p, &common, "outside of the time in which all clients ran", e);
+            ok = set_common_client_range(&whole, &common, e) &&
+                 drop_outside(p, &common, "outside of the time in which all clients ran", e);
     } else if (ok) {
         if (wanted == RANGE_AUTO && all_threads && plan_is_short(&whole))
             for (size_t k = 0; ok && k < p->n; k++)

@@ -7,6 +7,7 @@
 #include "report_csv.h"
 #include "report_html.h"
 #include "report_json.h"
+#include "report_runs.h"
 #include "report_text.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static const struct cli_group groups[] = {
     {"Output", NULL, own_table, 0},
     {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
+    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
     {"Reading", "filters", load_input_table, offsetof(struct options, input)},
     {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
     {0},
@@ -139,6 +141,16 @@ static bool write_page(const struct analysis *a, const struct options *o, struct
     return outfile_finish(&out, ok, e);
 }
 
+/* Of runs that were not together: what each of them reached, for whom the report is for. */
+static void show_runs(const struct options *o, const struct cli_args *args)
+{
+    struct err unsaid = {""};
+    if (!o->output.json && outfile_is_stdout(o->output.path) &&
+        !(o->series && outfile_is_stdout(o->series)) && !(o->html && outfile_is_stdout(o->html)))
+        report_runs(args->operands, args->n_operands, &o->filter, &o->analysis, &o->input,
+                    output_wants_colour(&o->output, stdout), stdout, &unsaid);
+}
+
 static bool analyze(const struct options *o, const struct cli_args *args, struct err *e)
 {
     struct dataset d = {0};
@@ -146,9 +158,14 @@ static bool analyze(const struct options *o, const struct cli_args *args, struct
     bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
               outfile_check(o->series, output_replaces_series(&o->output), e) &&
               outfile_check(o->html, output_replaces_page(&o->output), e) &&
-              load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
-              load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-              write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
+              load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
+    if (ok && !load_ran_together(&d, &o->input, e)) {
+        dataset_free(&d);
+        show_runs(o, args);
+        return false;
+    }
+    ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
+         write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
     analysis_free(&a);
     dataset_free(&d);
     return ok;
@@ -171,7 +188,9 @@ const struct cli_command cmd_analyze = {
     .text =
         "Reads captures of any generation (plain or zstd, - is standard input) and reports "
         "throughput, latency and errors by operation, host, client and size. Several captures "
-        "are analysed as if merged.\n\n"
+        "are analysed as if merged, which they must be of one run for: where one overlaps with no "
+        "other, a table of the runs, a line for each operation, is all there is, and the exit "
+        "status is 1; --together takes them for one run all the same.\n\n"
         "Tables hold names as they were recorded. With --csv-safe, cells that a spreadsheet would "
         "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
     .operands = "CAPTURE...",

@@ -27,6 +27,7 @@ static const struct cli_group groups[] = {
     {"Output", NULL, output_form_table, offsetof(struct options, output)},
     {"Output", NULL, output_file_table, offsetof(struct options, output)},
     {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
+    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
     {"Reading", NULL, load_input_table, offsetof(struct options, input)},
     {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
     {0},
@@ -65,6 +66,7 @@ static int run(const struct cli_args *args, void *options)
         return cli_wrong_usage(args, "%s", e.msg);
     bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
+              load_ran_together(&d, &o->input, &e) &&
               stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&
               write_report(&s, o, &e);
     stopping_free(&s);

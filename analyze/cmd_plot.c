@@ -105,6 +105,7 @@ static const struct cli_group groups[] = {
     {"Chart autoterm", NULL, load_autoterm_table, offsetof(struct options, autoterm)},
     {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
+    {"Reading", "filters", load_together_table, offsetof(struct options, input)},
     {"Reading", "filters", load_input_table, offsetof(struct options, input)},
     {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
     {0},
@@ -205,7 +206,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
     struct plot_replays replays = {0};
     bool with_replay = o->charts.n > 0 && plot_wants(how, "autoterm");
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
-              (!with_replay || replay(&replays, &d, o, e)) &&
+              load_ran_together(&d, &o->input, e) && (!with_replay || replay(&replays, &d, o, e)) &&
               load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
     how->replays = with_replay ? &replays : NULL;
     ok = ok && plot_add_analysis(set, &a, t->folder, t->stem, how, e);

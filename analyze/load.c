@@ -54,6 +54,14 @@ const struct cli_option load_threads_table[] = {
     {0},
 };
 
+const struct cli_option load_together_table[] = {
+    {.name = "together",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct load_input, together),
+     .help = "captures are one run though they do not overlap"},
+    {0},
+};
+
 const struct cli_option load_filter_table[] = {
     {.name = "analyze.op",
      .alias = "op",
@@ -173,6 +181,34 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
     bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);
     progress_fini(&progress);
     return ok;
+}
+
+static bool overlaps_another(const struct dataset *d, const struct dataset_input *in)
+{
+    bool others = false;
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const struct dataset_input *other = &d->inputs[i];
+        if (other == in || other->first_start_ns > other->last_end_ns)
+            continue;
+        others = true;
+        if (other->first_start_ns < in->last_end_ns && in->first_start_ns < other->last_end_ns)
+            return true;
+    }
+    return !others;
+}
+
+bool load_ran_together(const struct dataset *d, const struct load_input *input, struct err *e)
+{
+    for (size_t i = 0; i < d->n_inputs && !input->together; i++) {
+        const struct dataset_input *in = &d->inputs[i];
+        if (in->first_start_ns <= in->last_end_ns && !overlaps_another(d, in))
+            return err_set(e,
+                           "%s runs from %s to %s, when no other input does: they are not of one "
+                           "run (cmp compares runs; --together takes them for one)",
+                           in->path, rfc3339_moment(in->first_start_ns).s,
+                           rfc3339_moment(in->last_end_ns).s);
+    }
+    return true;
 }
 
 struct analysis_options load_analysis_options(const struct load_filter *filter,

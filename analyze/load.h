@@ -14,7 +14,7 @@
 
 /* How to read. */
 struct load_input {
-    bool salvage, quiet;
+    bool salvage, quiet, together;
     int64_t threads; /* 0: one per core */
 };
 
@@ -55,6 +55,7 @@ struct load_autoterm {
  * command that reads has a use for it. */
 extern const struct cli_option load_input_table[];
 extern const struct cli_option load_threads_table[];
+extern const struct cli_option load_together_table[]; /* where several captures are one run */
 extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
 extern const struct cli_option load_autoterm_table[];
@@ -66,6 +67,10 @@ bool load_check_times(const struct load_filter *filter, struct err *e);
  * dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e);
+
+/* Whether the inputs of the dataset belong to one run: each with requests overlaps another one.
+ * False: *e names one that does not, and what to type. */
+bool load_ran_together(const struct dataset *d, const struct load_input *input, struct err *e);
 
 /* The options of analysis_run that the structs above stand for. */
 struct analysis_options load_analysis_options(const struct load_filter *filter,

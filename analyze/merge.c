@@ -320,15 +320,6 @@ static bool check_duplicates(const struct merge *m, struct err *e)
     return true;
 }
 
-/* A moment is shown to the ms. */
-static struct rfc3339_text moment(int64_t ns)
-{
-    struct rfc3339_text t = rfc3339_format(ns);
-
-    memcpy(t.s + 23, "Z", 2);
-    return t;
-}
-
 static bool check_overlap(const struct merge *m, const struct merge_options *o, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs && m->n_inputs > 1 && !o->force; i++) {
@@ -337,7 +328,7 @@ static bool check_overlap(const struct merge *m, const struct merge_options *o, 
             return err_set(e,
                            "%s runs from %s to %s, when no other input does: they are not of one "
                            "run (--force merges them, --shift mends a clock)",
-                           in->path, moment(in->start_ns).s, moment(in->end_ns).s);
+                           in->path, rfc3339_moment(in->start_ns).s, rfc3339_moment(in->end_ns).s);
     }
     return true;
 }

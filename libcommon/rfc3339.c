@@ -1,5 +1,7 @@
 #include "rfc3339.h"
 
+#include <string.h>
+
 #define NS_PER_S    INT64_C(1000000000)
 #define S_PER_DAY   INT64_C(86400)
 #define EPOCH_YEAR  1970
@@ -145,5 +147,12 @@ struct rfc3339_text rfc3339_format(int64_t ns)
 {
     struct rfc3339_text t;
     *rfc3339_put(t.s, ns) = '\0';
+    return t;
+}
+
+struct rfc3339_text rfc3339_moment(int64_t ns)
+{
+    struct rfc3339_text t = rfc3339_format(ns);
+    memcpy(t.s + 23, "Z", 2);
     return t;
 }

@@ -1,0 +1,62 @@
+#include "report_runs.h"
+
+#include "rfc3339.h"
+#include "text.h"
+#include "text_cells.h"
+#include "units.h"
+
+#include <string.h>
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void put_operation(struct text_table *t, const struct operation *op)
+{
+    const struct throughput *x = &op->throughput;
+    const struct durations *d = &op->requests.all;
+
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, " * %s", op->op);
+    text_table_cell(t, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
+    text_cells_count(t, op->n_requests);
+    text_cells_count(t, op->n_errors);
+    text_table_cell(t, "%s",
+                    x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-");
+    text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+    if (d->present) {
+        text_cells_duration(t, d->p50_ns);
+        text_cells_duration(t, d->p99_ns);
+    }
+}
+
+bool report_runs(const char *const *paths, size_t n_paths, const struct load_filter *filter,
+                 const struct load_analysis *analysis, const struct load_input *input, bool colour,
+                 FILE *f, struct err *e)
+{
+    static const char *const names[] = {"",        "From, UTC", "Requests", "Errors",
+                                        "Average", "obj/s",     "50%",      "99%"};
+    struct text out = {.f = f, .colour = colour};
+    struct text_table t;
+    bool ok = true;
+
+    text_table_init(&t, &out, "llrrrrrr");
+    text_cells_heading(&t, names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < n_paths && ok; i++) {
+        struct dataset d = {0};
+        struct analysis a = {0};
+        ok = load_dataset(&d, &paths[i], 1, filter, input, e) &&
+             load_run_analysis(&a, &d, filter, analysis, input, false, e);
+        if (ok)
+            text_table_span(&t, TEXT_HEADING, "%s", file_name(paths[i]));
+        for (size_t k = 0; ok && k < a.n_operations; k++)
+            put_operation(&t, &a.operations[k]);
+        analysis_free(&a);
+        dataset_free(&d);
+    }
+    text_table_put(&t);
+    return ok && (!out.failed || err_set(e, "out of memory"));
+}

@@ -1,0 +1,18 @@
+/* Several runs one after another: a table with a line for each operation of each. */
+#ifndef S3_REPORT_RUNS_H
+#define S3_REPORT_RUNS_H
+
+#include "err.h"
+#include "load.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Reads and analyses the captures one by one, each as a run of its own, and prints the table.
+ * False: *e says why. */
+bool report_runs(const char *const *paths, size_t n_paths, const struct load_filter *filter,
+                 const struct load_analysis *analysis, const struct load_input *input, bool colour,
+                 FILE *f, struct err *e);
+
+#endif
