@@ -88,28 +88,47 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
     }
 }
 
-/* What relative times count from: takes a pass over all captures. */
-static bool find_run_start(const struct options *o, const struct cli_args *args,
-                           struct progress *progress, int64_t *start_ns, struct err *e)
+/* What the filters need to know of rows that are still to come. */
+struct foresight {
+    int64_t start_ns; /* what relative times count from */
+    bool exact_host,
+        exact_client; /* a name that reads as a pattern is there itself, and means itself */
+};
+
+static bool is_pattern(const char *name)
 {
+    return name && strpbrk(name, "*?[\\");
+}
+
+/* Takes a pass over all captures, if one is needed. */
+static bool look_ahead(const struct options *o, const struct cli_args *args,
+                       struct progress *progress, struct foresight *f, struct err *e)
+{
+    bool relative = o->filter.from.is_relative || o->filter.to.is_relative;
     const struct recfile_options how = {
         .salvage = o->input.salvage, .progress = progress_update, .progress_ctx = progress};
     bool ok = true;
 
-    *start_ns = INT64_MAX;
-    if (!o->filter.from.is_relative && !o->filter.to.is_relative)
+    *f = (struct foresight){.start_ns = INT64_MAX};
+    if (!relative && !is_pattern(o->filter.host) && !is_pattern(o->filter.client))
         return true;
     for (size_t i = 0; i < args->n_operands && ok; i++) {
         struct survey s;
-        if (is_pipe(args->operands[i]))
+        bool pipe = is_pipe(args->operands[i]);
+        if (pipe && !relative)
+            continue; /* rowfilter says so if that turns out wrong */
+        if (pipe)
             return err_set(e,
                            "%s: times into the run take a first pass, and this can be read only "
                            "once: give --from and --to as times such as 2026-11-21T05:41:32Z, or "
                            "save it to a file",
                            args->operands[i]);
         ok = survey_read(&s, args->operands[i], &how, false, e);
-        if (ok)
-            first_start(&s, &o->filter, start_ns);
+        if (ok) {
+            first_start(&s, &o->filter, &f->start_ns);
+            f->exact_host |= o->filter.host && survey_find(&s.hosts, o->filter.host);
+            f->exact_client |= o->filter.client && survey_find(&s.clients, o->filter.client);
+        }
         survey_free(&s);
     }
     return ok;
@@ -299,13 +318,14 @@ static bool cat(const struct options *o, const struct cli_args *args, struct err
 {
     struct cat c = {.options = o};
     struct progress progress;
-    int64_t run_start_ns;
+    struct foresight ahead;
 
     progress_init(&progress, o->input.quiet);
-    bool ok =
-        capture_out_check(&o->output, e) && find_run_start(o, args, &progress, &run_start_ns, e);
+    bool ok = capture_out_check(&o->output, e) && look_ahead(o, args, &progress, &ahead, e);
     if (ok) {
-        rowfilter_init(&c.filter, &o->filter, run_start_ns);
+        rowfilter_init(&c.filter, &o->filter, ahead.start_ns);
+        c.filter.hosts.has_exact = ahead.exact_host;
+        c.filter.clients.has_exact = ahead.exact_client;
         ok = capture_out_open(&c.out, &o->output, e);
     }
     if (ok) {

@@ -83,9 +83,17 @@ void plot_out_row(FILE *f, const char *kinds, ...)
         case 't':
             fputs(rfc3339_format(va_arg(args, int64_t)).s, f);
             break;
-        default:
-            put_text(f, va_arg(args, const char *));
+        default: {
+            const char *text = va_arg(args, const char *);
+            /* A line that begins with it would be a comment. */
+            bool quote = k == kinds && *text == '#';
+            if (quote)
+                fputc('"', f);
+            put_text(f, text);
+            if (quote)
+                fputc('"', f);
             break;
+        }
         }
     }
     va_end(args);

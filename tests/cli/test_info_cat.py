@@ -131,7 +131,10 @@ class Cat(Case):
         kept = rows_of(self.cat('--host', 'http://[::1]:9000', path))
         self.assertEqual({r.host for r in kept}, {'http://[::1]:9000'})
         path.write_bytes(text(rows[::-1]))
-        r = self.s3analyze('cat', '--host', 'http://[::1]:9000', path, status=1)
+        kept = rows_of(self.cat('--host', 'http://[::1]:9000', path))
+        self.assertEqual({r.host for r in kept}, {'http://[::1]:9000'})
+        # A pipe cannot be looked at before.
+        r = self.s3analyze('cat', '--host', 'http://[::1]:9000', '-', stdin=path.read_bytes(), status=1)
         self.assertIn('as a pattern it stands for others', r.err)
         kept = rows_of(self.cat('--host', r'http://\[::1]:9000', path))
         self.assertEqual({r.host for r in kept}, {'http://[::1]:9000'})

@@ -1,0 +1,35 @@
+"""Names of hosts and operations that something else would take for more than a name."""
+import unittest
+
+from capgen import SECOND, row, text
+from harness import CliTest
+
+
+class OddNames(CliTest):
+    def put(self, rows):
+        path = self.tmp / "run.csv"
+        path.write_bytes(text(rows))
+        return path
+
+    def test_host_that_reads_as_a_pattern(self):
+        """The name itself goes before the pattern, wherever in the capture it first stands."""
+        rows = [row(i * SECOND, i * SECOND + SECOND // 2, thread=0, host=h, client=h)
+                for i, h in enumerate(["h1", "h2", "h?", "h1", "h?"])]
+        path = self.put(rows)
+        for option in "--host", "--client":
+            for name, n in ("h?", 2), ("h*", 5), ("h1", 2), ("h[12]", 3):
+                with self.subTest(option=option, name=name):
+                    out = self.s3analyze("cat", option, name, path).out
+                    self.assertEqual(len(out.splitlines()) - 1, n)
+                    report = self.s3analyze("analyze", "--json", option, name, path).json()
+                    self.assertEqual(report["n_rows"], n, "analyze takes the same")
+
+    def test_operation_like_a_comment(self):
+        path = self.put([row(i * SECOND // 10, i * SECOND // 10 + SECOND // 20, thread=i % 2, op="#c") for i in range(200)])
+        self.s3analyze("plot", "--out", self.tmp / "charts", path)
+        self.assertTrue((self.tmp / "charts" / "throughput-_c.svg").exists())
+        self.s3analyze("plot", "--out", self.tmp / "x.svg", "--label", "# label", path)
+
+
+if __name__ == "__main__":
+    unittest.main()
