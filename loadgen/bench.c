@@ -14,9 +14,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* With no host to be connected to for so long the run ends. */
-#define ALL_DOWN_NS (3 * CLOCK_NS_PER_S)
-
 #define CLEAN_PASSES 3
 
 #define TICK_MS 100
@@ -144,8 +141,11 @@ static void tick(void *ctx)
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
     if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
         end_phase(b, ENGINE_ABORT, "error");
-    } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > ALL_DOWN_NS) {
-        err_set(&b->error, "no host can be connected to: the run ends");
+    } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
+               crew_n_connected(&b->crew) == 0) {
+        err_set(&b->error,
+                "no host can be connected to, for %s now (--give-up-after): the run ends",
+                units_duration(b->o->give_up_ns).s);
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->preparing && !b->cleaning && recorder_is_stable(b->recorder, NULL)) {
         end_phase(b, ENGINE_STOP, "autoterm");

@@ -111,18 +111,25 @@ static bool init_engine(struct bench *b, struct err *e)
     return b->has_engine;
 }
 
-/* Raises the limit of descriptors as far as we may. False: it cannot be enough. */
-static bool raise_descriptor_limit(const struct options *o, struct err *e)
+/* While it connects: its socket, libcurl's means to wake itself up, and a copy of the socket. */
+#define CONNECTING_DESCRIPTORS 4
+
+/* Raises the limit of descriptors as far as we may. False: it cannot be enough. *idle_max: what it
+ * leaves for idle connections, all in all. */
+static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
 {
     rlim_t needed = (rlim_t)o->n_workers + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
+    *idle_max = SIZE_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         limit.rlim_cur = before;
+    rlim_t busy = (rlim_t)o->n_workers * CONNECTING_DESCRIPTORS + OTHER_DESCRIPTORS;
+    *idle_max = limit.rlim_cur > busy ? limit.rlim_cur - busy : 0;
     return limit.rlim_cur >= needed ||
            err_set(e,
                    "--concurrent %lld needs %llu open files at least, and the system allows %llu "
@@ -138,7 +145,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->to_stdout = b->o->benchdata != NULL && strcmp(b->o->benchdata, "-") == 0;
     if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
-    if (!raise_descriptor_limit(b->o, e))
+    if (!raise_descriptor_limit(b->o, &b->engine.idle_max, e))
         return false;
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->event < 0)
@@ -172,6 +179,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
     unsigned n_loops = crew_n_loops((unsigned)o->n_workers);
+    b->engine.idle_max /= n_loops;
     struct strbuf comment = {0};
 
     if (!open_capture(b, e))

@@ -1,6 +1,11 @@
 #include "cleanup.h"
 
+#include "clock.h"
+
 #include <string.h>
+
+/* A server that is away or overloaded is asked again so much later. */
+#define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
 enum step { LIST, DELETE, DONE };
 
@@ -94,6 +99,8 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
 
+    if (own->retry_ns > clock_now_ns())
+        return PHASE_WAIT;
     op->recorded = false;
     if (own->upload_id.n > 0) {
         /* An upload that the end of the run left open. */
@@ -133,13 +140,35 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
+/* A server that is restarted, or asks for patience, must not cost what is to be deleted: the worker
+ * lists again, for as long as a run waits for its servers. */
+static bool waits(struct work *k, struct work_own *own, const struct worker_result *r)
+{
+    bool may_pass = r->status == 0 || r->status == 429 || r->status >= 500;
+
+    int_fast64_t since_ns = 0;
+    if (atomic_compare_exchange_strong(&k->failing_since_ns, &since_ns, r->end_ns))
+        since_ns = r->end_ns;
+    if (!may_pass || r->end_ns - since_ns >= k->o->give_up_ns)
+        return false;
+    own->retry_ns = r->end_ns + PAUSE_NS;
+    own->step = LIST;
+    strbuf_clear(&own->previous);
+    strbuf_clear(&own->unfit);
+    return true;
+}
+
 void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
 {
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
 
+    if (r->error[0] != '\0' && waits(k, own, r))
+        return;
     if (op->kind == S3OP_ABORT)
         strbuf_clear(&own->upload_id);
+    if (r->error[0] == '\0')
+        atomic_store(&k->failing_since_ns, 0);
     if (r->error[0] != '\0') {
         work_fail(k, r->error);
         own->step = DONE;

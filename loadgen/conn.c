@@ -69,6 +69,18 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *a
     return done == 0 ? 0 : -1;
 }
 
+/* libcurl does not tell why it got no socket. */
+static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct conn *c = user;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+
+    (void)purpose;
+    if (fd < 0 && errno != EAFNOSUPPORT)
+        c->local_errno = errno;
+    return fd;
+}
+
 static int on_timer(CURLM *multi, long timeout_ms, void *user)
 {
     struct conn *c = user;
@@ -103,6 +115,8 @@ static bool set_up(struct conn *c, const struct conn_style *style)
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, c) == CURLE_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) == CURLM_OK;
     ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK;
@@ -177,8 +191,15 @@ void conn_free(struct conn *c)
 static void fail(struct conn *c, const char *who, const char *why)
 {
     struct err e = {""};
+    long os_error = 0;
 
-    err_set(&e, "%s%s", who, why);
+    if (c->easy != NULL && curl_easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_error) == CURLE_OK &&
+        (os_error == EADDRNOTAVAIL || os_error == ENOBUFS || os_error == ENOMEM))
+        c->local_errno = (int)os_error;
+    if (c->local_errno != 0)
+        err_set(&e, "this machine cannot open a connection: %s", strerror(c->local_errno));
+    else
+        err_set(&e, "%s%s", who, why);
     memcpy(c->message, e.msg, sizeof c->message - 1);
     c->message[sizeof c->message - 1] = '\0';
     c->state = CONN_FAILED;
@@ -236,6 +257,7 @@ static void take_over(struct conn *c)
     /* libcurl closes its own descriptor. */
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (c->fd < 0) {
+        c->local_errno = errno;
         fail(c, "socket: ", strerror(errno));
         return;
     }

@@ -9,7 +9,9 @@
 #include "err.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <openssl/ssl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -63,6 +65,7 @@ struct conn {
     bool wants_write;
     int low_water; /* SO_RCVLOWAT */
     struct conn_socket sockets[CONN_SOCKETS_MAX];
+    int local_errno; /* why this machine could not open it; 0: the host's fault, or the net's */
     char message[CURL_ERROR_SIZE];
 };
 
@@ -94,6 +97,18 @@ static inline int64_t conn_due_ns(const struct conn *c)
 
 /* Why it failed. */
 const char *conn_message(const struct conn *c);
+
+/* Whether it failed for want of something here: of descriptors, of ports, of memory. The host need
+ * not be at fault. */
+static inline bool conn_failed_here(const struct conn *c)
+{
+    return c->local_errno != 0;
+}
+
+static inline bool conn_lacked_descriptor(const struct conn *c)
+{
+    return c->local_errno == EMFILE || c->local_errno == ENFILE;
+}
 
 /* Sends some of n bytes; CONN_AGAIN; or CONN_ERROR, and *e says why. */
 ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e);

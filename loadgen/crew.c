@@ -135,6 +135,16 @@ unsigned crew_n_running(const struct crew *c)
     return n;
 }
 
+unsigned crew_n_connected(const struct crew *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < c->n_loops; i++)
+        n += atomic_load_explicit(&c->loops[i].n_connecting, memory_order_relaxed);
+    unsigned n_running = crew_n_running(c);
+    return n_running > n ? n_running - n : 0;
+}
+
 uint64_t crew_n_connects(const struct crew *c)
 {
     uint64_t n = 0;

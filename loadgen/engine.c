@@ -33,6 +33,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     atomic_init(&g->stop, ENGINE_RUN);
     if (!hosts_init(&g->hosts, hosts, select, &rng, e))
         return false;
+    g->hosts.try_ns = g->conn_style.connect_timeout_ns;
     g->host = calloc(g->hosts.n, sizeof *g->host);
     bool ok = g->host != NULL || err_set(e, "out of memory");
     const char *variable = conn_proxy(g->conn_style.tls, g->conn_style.no_proxy, proxy);

@@ -193,36 +193,54 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-static size_t pick_in_turn(struct hosts *h, int64_t now_ns)
+/* The caller, for hosts_pick. */
+struct asker {
+    struct conn *const *idle;
+    bool may_connect;
+    int64_t now_ns;
+};
+
+static bool is_usable(const struct hosts *h, size_t i, const struct asker *a)
+{
+    return (a->idle != NULL && a->idle[i] != NULL) ||
+           (a->may_connect && h->host[i].retry_ns <= a->now_ns);
+}
+
+static size_t pick_in_turn(struct hosts *h, const struct asker *a)
 {
     for (size_t tried = 0; tried < h->n; tried++) {
         size_t i = h->next;
         h->next = i + 1 < h->n ? i + 1 : 0;
-        if (h->host[i].down_until_ns <= now_ns)
+        if (is_usable(h, i, a))
             return i;
     }
     return HOSTS_NONE;
 }
 
-static size_t pick_weighed(const struct hosts *h, int64_t now_ns)
+static size_t pick_weighed(const struct hosts *h, const struct asker *a)
 {
     size_t best = HOSTS_NONE;
 
     for (size_t i = 0; i < h->n; i++)
-        if (h->host[i].down_until_ns <= now_ns &&
-            (best == HOSTS_NONE || better(&h->host[i], &h->host[best])))
+        if (is_usable(h, i, a) && (best == HOSTS_NONE || better(&h->host[i], &h->host[best])))
             best = i;
     return best;
 }
 
-size_t hosts_pick(struct hosts *h, int64_t now_ns)
+size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
-    if (h->n == 1 && atomic_load_explicit(&h->n_down, memory_order_relaxed) == 0)
+    const struct asker asker = {idle, may_connect, now_ns};
+
+    if (h->n == 1 && may_connect && atomic_load_explicit(&h->n_failing, memory_order_relaxed) == 0)
         return 0;
     pthread_mutex_lock(&h->lock);
-    size_t i = h->select == HOSTS_ROUNDROBIN ? pick_in_turn(h, now_ns) : pick_weighed(h, now_ns);
-    if (i != HOSTS_NONE)
+    size_t i = h->select == HOSTS_ROUNDROBIN ? pick_in_turn(h, &asker) : pick_weighed(h, &asker);
+    if (i != HOSTS_NONE) {
         h->host[i].n_running++;
+        /* It alone tries. A try that ends unseen does not keep others from it for ever. */
+        if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
+            h->host[i].retry_ns = now_ns + h->try_ns;
+    }
     pthread_mutex_unlock(&h->lock);
     return i;
 }
@@ -238,28 +256,37 @@ void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
     pthread_mutex_unlock(&h->lock);
 }
 
-void hosts_set_down(struct hosts *h, size_t i, int64_t now_ns)
+void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns)
 {
     struct host *host = &h->host[i];
 
     pthread_mutex_lock(&h->lock);
-    if (host->down_until_ns == 0) {
-        host->down_since_ns = now_ns;
-        atomic_fetch_add(&h->n_down, 1);
+    if (host->retry_ns == 0) {
+        host->failing_since_ns = now_ns;
+        atomic_fetch_add(&h->n_failing, 1);
     }
-    host->down_until_ns = now_ns + HOSTS_DOWN_NS;
+    host->retry_ns = now_ns + HOSTS_PAUSE_NS;
     pthread_mutex_unlock(&h->lock);
 }
 
-void hosts_set_up(struct hosts *h, size_t i)
+void hosts_connected(struct hosts *h, size_t i)
 {
-    if (atomic_load_explicit(&h->n_down, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&h->n_failing, memory_order_relaxed) == 0)
         return;
     pthread_mutex_lock(&h->lock);
-    if (h->host[i].down_until_ns != 0) {
-        h->host[i].down_until_ns = 0;
-        atomic_fetch_sub(&h->n_down, 1);
+    if (h->host[i].retry_ns != 0) {
+        h->host[i].retry_ns = 0;
+        atomic_fetch_sub(&h->n_failing, 1);
     }
+    pthread_mutex_unlock(&h->lock);
+}
+
+void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns)
+{
+    if (atomic_load_explicit(&h->n_failing, memory_order_relaxed) == 0)
+        return;
+    pthread_mutex_lock(&h->lock);
+    h->host[i].failing_since_ns = now_ns;
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -267,12 +294,12 @@ int64_t hosts_all_down_since(struct hosts *h)
 {
     int64_t since_ns = INT64_MIN;
 
-    if (atomic_load_explicit(&h->n_down, memory_order_relaxed) < h->n)
+    if (atomic_load_explicit(&h->n_failing, memory_order_relaxed) < h->n)
         return INT64_MAX;
     pthread_mutex_lock(&h->lock);
     for (size_t i = 0; i < h->n; i++) {
-        int64_t down_ns = h->host[i].down_until_ns == 0 ? INT64_MAX : h->host[i].down_since_ns;
-        since_ns = down_ns > since_ns ? down_ns : since_ns;
+        int64_t ns = h->host[i].retry_ns == 0 ? INT64_MAX : h->host[i].failing_since_ns;
+        since_ns = ns > since_ns ? ns : since_ns;
     }
     pthread_mutex_unlock(&h->lock);
     return since_ns;

@@ -12,18 +12,20 @@
 
 #define HOSTS_MAX 65536
 
-/* For so long a host that cannot be connected to is passed over. */
-#define HOSTS_DOWN_NS INT64_C(1000000000)
+/* A host that could not be connected to is tried again so much later, by one request at a time. */
+#define HOSTS_PAUSE_NS INT64_C(100000000)
 
-/* No host to choose: all are down. */
+/* No host to choose: none has an idle connection, none is to be connected to now. */
 #define HOSTS_NONE SIZE_MAX
+
+struct conn;
 
 struct host {
     char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
     uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
     int64_t idle_since_ns;
-    int64_t down_until_ns; /* it could not be connected to; 0: up */
-    int64_t down_since_ns;
+    int64_t retry_ns;         /* it could not be connected to: when to try again; 0: it could */
+    int64_t failing_since_ns; /* from then on no connection to it was in use */
 };
 
 enum hosts_select {
@@ -36,7 +38,8 @@ struct hosts {
     size_t n;
     enum hosts_select select;
     size_t next; /* guarded by lock */
-    atomic_size_t n_down;
+    atomic_size_t n_failing;
+    int64_t try_ns; /* a try that has not ended after so long has failed; set by the caller */
     pthread_mutex_t lock;
     bool no_memory; /* that is why hosts_init failed */
 };
@@ -50,18 +53,23 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
 void hosts_fini(struct hosts *h);
 
 /* The host of the next request at now_ns (any clock that does not go back), as an index into
- * h->host, and counts it as running there. Hosts that are down are passed over; HOSTS_NONE if all
- * are. For any number of threads, as are the following. */
-size_t hosts_pick(struct hosts *h, int64_t now_ns);
+ * h->host, and counts it as running there. A host that could not be connected to is chosen where
+ * idle[i] tells that the caller has a connection to it (idle may be NULL: none), or else when it is
+ * to be tried again; with may_connect false, idle connections are all there is. HOSTS_NONE: no such
+ * host. For any number of threads, as are the following. */
+size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
 
 /* A request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Host i could not be connected to; or it could. */
-void hosts_set_down(struct hosts *h, size_t i, int64_t now_ns);
-void hosts_set_up(struct hosts *h, size_t i);
+/* Host i could not be connected to; or it could; or a connection to it was in use until now, which
+ * does not make it one that can be connected to: a server may have reached its limit. */
+void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
+void hosts_connected(struct hosts *h, size_t i);
+void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Since when no host could be connected to; INT64_MAX if one can. */
+/* Since when no host can be connected to, and no connection was given back; INT64_MAX if one can.
+ * Whether connections are in use now the caller must know. */
 int64_t hosts_all_down_since(struct hosts *h);
 
 #endif

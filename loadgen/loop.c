@@ -87,8 +87,13 @@ static void free_dead(struct loop *l)
 
 /* ---- Connections ---- */
 
-/* An idle connection this fresh was in use a moment ago: epoll has told of all that happened. */
-#define FRESH_NS (2 * CLOCK_NS_PER_MS)
+/* More idle connections than this, beside one for each host, are closed. */
+#define IDLE_PER_WORKER 2
+
+static void count_connecting(struct loop *l, int change)
+{
+    atomic_fetch_add_explicit(&l->n_connecting, (unsigned)change, memory_order_relaxed);
+}
 
 struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, struct err *e)
 {
@@ -96,27 +101,54 @@ struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, str
 
     while ((c = l->idle[host]) != NULL) {
         l->idle[host] = c->next;
-        if (clock_now_ns() - c->idle_since_ns < FRESH_NS || conn_is_alive(c)) {
+        l->n_idle--;
+        if (conn_is_alive(c)) {
             c->user = w;
             return c;
         }
         bury(l, c);
     }
+    /* After a failure of ours one worker at a time tries again. */
+    if (l->connect_ns != 0)
+        l->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
     c = conn_open(&l->engine->conn_style, l->engine->host[host].name, host, &l->sessions[host],
                   l->epoll, e);
     if (c == NULL)
         return NULL;
     atomic_fetch_add_explicit(&l->n_connects, 1, memory_order_relaxed);
+    count_connecting(l, 1);
     c->user = w;
     c->next = l->connecting;
     l->connecting = c;
     return c;
 }
 
+bool loop_drop_idle(struct loop *l)
+{
+    struct conn **oldest = NULL;
+
+    for (size_t i = 0; l->n_idle > 0 && i < l->engine->hosts.n; i++) {
+        struct conn **last = &l->idle[i];
+        while (*last != NULL && (*last)->next != NULL)
+            last = &(*last)->next;
+        if (*last != NULL && (oldest == NULL || (*last)->idle_since_ns < (*oldest)->idle_since_ns))
+            oldest = last;
+    }
+    if (oldest == NULL)
+        return false;
+    struct conn *c = *oldest;
+    *oldest = NULL;
+    l->n_idle--;
+    bury(l, c);
+    return true;
+}
+
 void loop_give_conn(struct loop *l, struct conn *c, bool keep)
 {
-    if (c->state == CONN_CONNECTING || c->state == CONN_FAILED)
+    if (c->state == CONN_CONNECTING || c->state == CONN_FAILED) {
         unlink_conn(&l->connecting, c);
+        count_connecting(l, -1);
+    }
     if (!keep || c->state != CONN_READY) {
         bury(l, c);
         return;
@@ -125,6 +157,9 @@ void loop_give_conn(struct loop *l, struct conn *c, bool keep)
     c->idle_since_ns = l->now_ns;
     c->next = l->idle[c->host];
     l->idle[c->host] = c;
+    size_t most = l->engine->hosts.n + (size_t)IDLE_PER_WORKER * l->n_workers;
+    if (++l->n_idle > (most < l->engine->idle_max ? most : l->engine->idle_max))
+        loop_drop_idle(l);
 }
 
 /* libcurl has done something. */
@@ -134,8 +169,11 @@ static void after_connecting(struct loop *l, struct conn *c)
 
     if (c->state == CONN_CONNECTING || w == NULL)
         return;
-    if (c->state == CONN_READY)
+    if (c->state == CONN_READY) {
         unlink_conn(&l->connecting, c);
+        count_connecting(l, -1);
+        l->connect_ns = 0;
+    }
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
         loop_again(l, w);
@@ -146,6 +184,7 @@ static void on_idle_event(struct loop *l, struct conn *c)
     if (c->state != CONN_READY || conn_is_alive(c))
         return;
     unlink_conn(&l->idle[c->host], c);
+    l->n_idle--;
     bury(l, c);
 }
 
@@ -249,6 +288,8 @@ static void fail_late(struct loop *l, int64_t now_ns)
         if (!worker_in_flight(w))
             continue;
         if (w->deadline_ns <= now_ns) {
+            if (w->state == WORKER_CONNECTING)
+                hosts_cannot_connect(&l->engine->hosts, w->host, now_ns);
             worker_fail(w, why);
             worker_run(w);
         } else {

@@ -63,6 +63,8 @@ struct loop {
 
     struct conn **idle;     /* a list for each host, the last used first */
     SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
+    size_t n_idle;
+    int64_t connect_ns; /* this machine could not open a connection: not before; 0: it could */
     struct conn *connecting;
     struct conn *dead;    /* to be freed when no event can name them */
     struct worker *again; /* to be run in the next turn, in order */
@@ -77,7 +79,7 @@ struct loop {
     struct err error;        /* ends the loop */
 
     /* For other threads. */
-    atomic_uint n_running;
+    atomic_uint n_running, n_connecting;
     atomic_uint_fast64_t n_connects;
     atomic_int_fast64_t cpu_ns;
 };
@@ -101,6 +103,9 @@ void loop_park(struct loop *l, struct worker *w);
 
 /* An idle connection to the host, or one that is being made; NULL: *e says why. */
 struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, struct err *e);
+
+/* Closes the connection that has been idle for longest; false: none is idle. */
+bool loop_drop_idle(struct loop *l);
 
 /* Gives a connection back, to be kept or closed. */
 void loop_give_conn(struct loop *l, struct conn *c, bool keep);

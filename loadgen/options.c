@@ -53,6 +53,8 @@ const struct cli_option options_connection[] = {
      .help = "a request fails after this", .min = 1e6, .max = 86400e9},
     {"connect-timeout", CLI_DURATION, offsetof(struct options, connect_timeout_ns), "DUR",
      .help = "connecting fails after this", .min = 1e6, .max = 86400e9},
+    {"give-up-after", CLI_DURATION, offsetof(struct options, give_up_ns), "DUR",
+     .help = "the run ends if no server can be reached for this", .min = 1e6, .max = INFINITY},
     {0},
 };
 

@@ -27,7 +27,7 @@ struct options {
     bool tls, insecure;
     const char *cacert;
     int lookup; /* enum s3op_lookup */
-    int64_t request_timeout_ns, connect_timeout_ns;
+    int64_t request_timeout_ns, connect_timeout_ns, give_up_ns;
 
     /* Load */
     int64_t n_workers;
@@ -77,9 +77,9 @@ struct options {
 #define OPTIONS_DEFAULTS                                                                           \
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
     .bucket = "s3load-benchmark-bucket", .request_timeout_ns = INT64_C(60000000000),               \
-    .connect_timeout_ns = INT64_C(10000000000), .n_workers = 20,                                   \
-    .duration_ns = INT64_C(300000000000), .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS,              \
-    .autoterm_pct = AUTOTERM_DEFAULT_PCT, .prefix = ""
+    .connect_timeout_ns = INT64_C(10000000000), .give_up_ns = INT64_C(30000000000),                \
+    .n_workers = 20, .duration_ns = INT64_C(300000000000),                                         \
+    .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .autoterm_pct = AUTOTERM_DEFAULT_PCT, .prefix = ""
 
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],

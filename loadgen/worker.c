@@ -105,6 +105,8 @@ void worker_finish(struct worker *w, int64_t end_ns, bool keep)
 
     w->result.end_ns = end_ns;
     if (w->conn != NULL) {
+        if (w->conn->state == CONN_READY)
+            hosts_was_in_use(&l->engine->hosts, w->host, end_ns);
         loop_give_conn(l, w->conn, keep);
         w->conn = NULL;
     }
@@ -306,14 +308,21 @@ static void start_sending(struct worker *w)
 
 void worker_on_connected(struct worker *w)
 {
-    struct hosts *hosts = &w->loop->engine->hosts;
+    struct loop *l = w->loop;
+    struct hosts *hosts = &l->engine->hosts;
 
     if (w->conn->state == CONN_READY) {
-        hosts_set_up(hosts, w->host);
+        hosts_connected(hosts, w->host);
         w->state = WORKER_SENDING;
         send_more(w);
+    } else if (conn_lacked_descriptor(w->conn) && loop_drop_idle(l)) {
+        loop_give_conn(l, w->conn, false);
+        start_sending(w);
     } else {
-        hosts_set_down(hosts, w->host, clock_now_ns());
+        if (conn_failed_here(w->conn))
+            l->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
+        else
+            hosts_cannot_connect(hosts, w->host, clock_now_ns());
         worker_fail(w, conn_message(w->conn));
     }
 }
@@ -357,7 +366,8 @@ static void launch(struct worker *w)
 {
     struct loop *l = w->loop;
     struct engine *g = l->engine;
-    size_t host = hosts_pick(&g->hosts, clock_now_ns());
+    int64_t picked_ns = clock_now_ns();
+    size_t host = hosts_pick(&g->hosts, l->idle, l->connect_ns <= picked_ns, picked_ns);
 
     if (host == HOSTS_NONE) {
         w->has_op = true;

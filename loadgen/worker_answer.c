@@ -178,8 +178,6 @@ static void on_complete(struct worker *w, bool left_over)
     bool early = w->state == WORKER_SENDING || w->broken;
     bool keep = w->http.keep_alive && !left_over && !early;
 
-    /* A host that answers is there, though a new connection to it may have failed. */
-    hosts_set_up(&w->loop->engine->hosts, w->host);
     w->result.status = w->http.status;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;

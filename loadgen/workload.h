@@ -47,6 +47,7 @@ struct work_own {
     int step;
     uint64_t n_gets;
     /* Cleaning. A key and its version, each with a NUL: */
+    int64_t retry_ns;       /* the server was away: not before */
     struct strbuf previous; /* the first of the last page */
     struct strbuf unfit;    /* the first of the page that XML cannot hold */
 };
@@ -77,8 +78,9 @@ struct work {
     atomic_uint_fast64_t n_deleted; /* in cleaning */
 
     /* Cleaning. */
-    const char *clean_prefix; /* only keys below it are deleted */
-    bool clean_dirs;          /* each worker cleans its own prefix */
+    atomic_int_fast64_t failing_since_ns; /* no request has succeeded since; 0: the last one has */
+    const char *clean_prefix;             /* only keys below it are deleted */
+    bool clean_dirs;                      /* each worker cleans its own prefix */
     bool clean_versions;
 };
 

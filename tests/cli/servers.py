@@ -211,7 +211,7 @@ class VersityGw(Server):
     # Its file system has no names with "//" and none over 255 bytes.
     holds_odd_keys = False
 
-    def __init__(self, *options):
+    def __init__(self, *options, more=()):
         if options:
             raise unittest.SkipTest("versitygw has no faults")
         program = versitygw()
@@ -221,11 +221,19 @@ class VersityGw(Server):
             (root / name).mkdir()
         port = free_port()
         env = dict(os.environ, ROOT_ACCESS_KEY=ACCESS_KEY, ROOT_SECRET_KEY=SECRET_KEY)
-        process = subprocess.Popen(
-            [program, "--port", f"127.0.0.1:{port}", "--keep-alive", "--quiet", "posix",
+        self.begin = lambda: subprocess.Popen(
+            [program, "--port", f"127.0.0.1:{port}", "--keep-alive", "--quiet", *more, "posix",
              "--versioning-dir", root / "old", root / "objects"],
             env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        super().__init__(process, [port], folder)
+        super().__init__(self.begin(), [port], folder)
+        self.wait_until_up()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self):
+        self.process = self.begin()
         self.wait_until_up()
 
     def wait_until_up(self):

@@ -1,15 +1,19 @@
 """s3load when the server fails or goes away, and when the run is to end: what is lost, what is said."""
 import itertools
 import os
+import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
 import threading
 import time
+import unittest
 
 from harness import BUILD
 from loadcase import Capture, LoadTest
+from servers import VersityGw
 
 MS = 10**6
 S = 10**9
@@ -78,6 +82,10 @@ class Scripted:
         return 200, b"x" * 1024 if method in ("GET", "HEAD") and target.count("/") > 1 else b""
 
     def stop(self):
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is closed
         self.listener.close()
         for connection in self.connections:
             try:
@@ -95,7 +103,7 @@ def listing(target):
                  "<Size>1</Size></Contents></ListBucketResult>").encode()
 
 
-class Outages(LoadTest):
+class Runs(LoadTest):
     def setUp(self):
         super().setUp()
         self.numbers = itertools.count()
@@ -118,6 +126,8 @@ class Outages(LoadTest):
         p.out = out.decode()
         return p.returncode, Capture(p.path), err.decode()
 
+
+class Outages(Runs):
     def serve(self, *args, **kwargs):
         self.server = Scripted(*args, **kwargs)
         self.addCleanup(self.server.stop)
@@ -213,3 +223,207 @@ class Outages(LoadTest):
             self.assertIsNone(p.poll())
             p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(20), 128 + signal.SIGTERM)
+
+    # ---- Servers that go away
+
+    def test_connection_limit(self):
+        """A server that takes four connections is not down while it serves them, however slowly."""
+        def slow(method, target, body):
+            if method == "PUT":
+                time.sleep(0.7)
+        self.serve(slow, n_connections=5)  # one is s3load's own
+        p = self.begin("put", "--concurrent", "16", "--duration", "3s", "--give-up-after", "300ms")
+        status, c, err = self.finish(p)
+        self.assertEqual((status, c.end["end"]), (0, "duration"), err)
+        served = [r for r in c.rows if not r.error]
+        self.assertGreater(len(served), 8)
+        self.assertLessEqual(len({r.thread for r in served}), 16)
+        failed = c.errors()
+        self.assertTrue(failed)
+        self.assertTrue(all("onnect" in r.error for r in failed), failed[0].error)
+        # One worker at a time tries again, each 100 ms; at first each has tried.
+        self.assertLess(len(failed), 16 + 40)
+
+    def test_restarted_server(self):
+        """Away for 4 s, and then again while its objects are deleted: the run goes on and ends clean."""
+        objects = set()
+
+        def answer(method, target, body):
+            key = target.split("?")[0][1:].split("/", 1)[-1]
+            if method == "PUT" and key:
+                objects.add(key)
+            if method == "GET" and "list-type" in target:
+                prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
+                found = sorted(k for k in list(objects) if k.startswith(prefix))[:1000]
+                return 200, ("<ListBucketResult><IsTruncated>false</IsTruncated>" + "".join(
+                    f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in found) +
+                    "</ListBucketResult>").encode()
+            if method == "POST":
+                if not self.again.is_set():
+                    self.again.set()
+                    return Scripted.CLOSE
+                objects.difference_update(re.findall("<Key>(.*?)</Key>", body.decode()))
+
+        self.again = threading.Event()
+        first = self.serve(answer)
+        p = self.begin("put", "--concurrent", "4", "--duration", "6s", "--rate", "200",
+                       "--json")
+        time.sleep(0.5)
+        first.stop()
+        down_ns = time.time_ns()
+        time.sleep(4)
+        second = Scripted(answer, port=first.ports[0])
+        up_ns = time.time_ns()
+        self.assertTrue(self.again.wait(20))
+        second.stop()
+        time.sleep(1)
+        third = Scripted(answer, port=first.ports[0])
+        self.addCleanup(third.stop)
+        status, c, err = self.finish(p)
+        self.assertEqual((status, c.end["error"]), (0, None), err)
+        self.assertEqual(objects, set())
+        # The pause is seen: a failed try each 100 ms, none successful between, and others soon after.
+        tries = [r for r in c.errors() if down_ns + S < r.end < up_ns]
+        self.assertTrue(10 <= len(tries) <= 40, len(tries))
+        self.assertEqual([r for r in c.rows if not r.error and down_ns + S < r.end < up_ns][:3], [])
+        self.assertTrue([r for r in c.rows if not r.error and up_ns < r.end < up_ns + S])
+
+    def test_give_up(self):
+        self.serve()
+        p = self.begin("put", "--concurrent", "4", "--duration", "60s", "--give-up-after", "1s")
+        time.sleep(0.5)
+        self.server.stop()
+        status, c, err = self.finish(p)
+        self.assertEqual((status, c.end["end"]), (1, "error"))
+        self.assertIn("no host can be connected to, for 1s", err.replace("1.00s", "1s"))
+        self.assertIn("may be left", err)
+
+    def test_timeout_while_connecting(self):
+        """A request whose time is over while it connects says as much of its host as a refusal."""
+        listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.addCleanup(listener.close)
+        for _ in range(2):  # its queue is full: what connects now waits
+            s = socket.socket()
+            s.setblocking(False)
+            s.connect_ex(listener.getsockname())
+            self.addCleanup(s.close)
+        self.serve()
+        hosts = f"{self.server.hosts},127.0.0.1:{listener.getsockname()[1]}"
+        p = self.begin("put", "--host", hosts, "--concurrent", "4", "--duration", "2s",
+                       "--request-timeout", "300ms", "--host-select", "roundrobin", "--noclear")
+        status, c, err = self.finish(p)
+        self.assertEqual(status, 0, err)
+        self.assertLess(len(c.errors()), 4 + 8)
+
+    # ---- Want of our own
+
+    def preload(self, text):
+        """A library that replaces calls of the C library."""
+        source, library = self.tmp / "shim.c", self.tmp / "shim.so"
+        source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n"
+                          "#include <stdatomic.h>\n#include <sys/socket.h>\n" + text)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+    def test_no_ports(self):
+        """EADDRNOTAVAIL and ENOBUFS are ours: no host is down, the connections that stand go on."""
+        self.serve()
+        for error in ("EADDRNOTAVAIL", "ENOBUFS"):
+            env = self.preload(
+                "static atomic_int n;\n"
+                "int connect(int fd, const struct sockaddr *a, socklen_t size) {\n"
+                "    if (a->sa_family == AF_INET && atomic_fetch_add(&n, 1) > 3) {\n"
+                f"        errno = {error}; return -1; }}\n"
+                "    return ((int (*)(int, const struct sockaddr *, socklen_t))"
+                "dlsym(RTLD_NEXT, \"connect\"))(fd, a, size);\n}\n")
+            state, c = self.load("put", "--concurrent", "8", "--obj.size", "1", "--duration", "1s",
+                                 "--give-up-after", "100ms", "--noclear", env=env)
+            self.assertEqual(state["end"], "duration")
+            self.assertTrue(c.errors())
+            self.assertTrue(all("this machine" in r.error for r in c.errors()), c.errors()[0].error)
+            self.assertLess(len(c.errors()), 100)
+            self.assertGreater(len(c.rows), 100)
+
+    def test_no_descriptors(self):
+        """The connection that was idle for longest is closed for a new one: no request fails."""
+        servers = [Scripted() for _ in range(40)]
+        for server in servers:
+            self.addCleanup(server.stop)
+        self.server = servers[0]
+        state, c = self.load("put", "--host", ",".join(s.hosts for s in servers), "--concurrent", "4",
+                             "--obj.size", "1", "--duration", "1s",
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36)))
+        self.assertEqual(c.errors(), [])
+        self.assertEqual(len({r.endpoint for r in c.rows}), 40)
+
+
+class OnVersityGw(Runs):
+    """A real server that goes away in the middle of a command."""
+    COMMANDS = ("put", "get", "list", "stat", "mixed", "delete")
+
+    def outage(self, command, go, come, seconds, concurrent=8):
+        """go() and come() after so many seconds; the run goes to its end, and leaves nothing."""
+        own = {"put": [], "delete": ["--objects", "2000", "--batch", "1"]}.get(command,
+                                                                               ["--objects", "300"])
+        p = self.begin(command, "--concurrent", concurrent, "--rate", "150", "--duration",
+                       f"{seconds + 3}s", "--request-timeout", "3s", *own)
+        until = time.monotonic() + 20
+        while time.monotonic() < until and not (p.path.exists() and p.path.stat().st_size > 6000):
+            time.sleep(0.05)
+        go()
+        gone_ns = time.time_ns()
+        time.sleep(seconds)
+        back_ns = time.time_ns()
+        come()
+        status, c, err = self.finish(p, 90)
+        self.assertEqual((status, c.end["error"]), (0, None), err)
+        served = [r.end for r in c.rows if not r.error]
+        return c, gone_ns, back_ns, served
+
+    def assert_clean(self):
+        """No object, of whatever kind, by the server's own folder."""
+        root = pathlib.Path(self.server.folder.name) / "objects" / "s3load-benchmark-bucket"
+        self.assertEqual([f for f in root.rglob("*") if f.is_file() and ".sgwtmp" not in f.parts], [])
+
+    def killed(self, command, seconds):
+        c, gone_ns, back_ns, served = self.outage(command, self.server.kill, self.server.restart,
+                                                  seconds)
+        self.assert_clean()
+        # Nothing was served meanwhile; tries are rows; afterwards it goes on.
+        self.assertEqual([t for t in served if gone_ns < t < back_ns], [])
+        tries = [r for r in c.errors() if gone_ns < r.end < back_ns]
+        self.assertTrue(5 * seconds <= len(tries) <= 10 * seconds + 30, len(tries))
+        self.assertTrue([t for t in served if t > back_ns])
+
+    def stopped(self, command, seconds):
+        c, gone_ns, back_ns, served = self.outage(
+            command, lambda: self.server.process.send_signal(signal.SIGSTOP),
+            lambda: self.server.process.send_signal(signal.SIGCONT), seconds)
+        self.assert_clean()
+        self.assertEqual([t for t in served if gone_ns + S // 10 < t < back_ns], [])
+        self.assertTrue([t for t in served if t > back_ns])
+        late = [r for r in c.errors() if "timeout" in r.error]
+        self.assertEqual(bool(late), seconds > 3)
+
+    def limited(self, command):
+        self.server = VersityGw(more=("--max-connections", "4"))
+        self.addCleanup(self.server.stop)
+        c, _, _, served = self.outage(command, lambda: None, lambda: None, 1, concurrent=16)
+        self.assert_clean()
+        self.assertGreater(len(served), 100)
+
+    def test_killed(self):
+        self.server = VersityGw()
+        self.addCleanup(self.server.stop)
+        self.killed("mixed", 2)
+
+    @unittest.skipUnless(os.environ.get("S3LOAD_OUTAGES"), "S3LOAD_OUTAGES=1: takes some minutes")
+    def test_all(self):
+        for command in self.COMMANDS:
+            self.server = VersityGw()
+            self.addCleanup(self.server.stop)
+            for act, seconds in ((self.killed, 2), (self.killed, 8), (self.stopped, 10)):
+                with self.subTest(command=command, act=act.__name__, seconds=seconds):
+                    act(command, seconds)
+            with self.subTest(command=command, act="limited"):
+                self.limited(command)

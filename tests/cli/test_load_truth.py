@@ -423,7 +423,8 @@ class Crashes(LoadTest):
             with self.subTest(command=command):
                 self.start()
                 begin = time.monotonic()
-                status, c, err = self.run_and(stop, "--concurrent", "4", *own, command=command)
+                status, c, err = self.run_and(stop, "--concurrent", "4", "--give-up-after", "2s",
+                                              *own, command=command)
                 self.assertEqual(status, 1, err)
                 self.assertIn("no host can be connected to", err)
                 self.assertLess(time.monotonic() - begin, 15)

@@ -97,7 +97,7 @@ static void test_roundrobin(void **state)
 
     assert_true(hosts_init(&h, "h{0...2}", HOSTS_ROUNDROBIN, &rng, &e));
     for (size_t i = 0; i < 30; i++) {
-        assert_int_equal(hosts_pick(&h, 0), i % 3);
+        assert_int_equal(hosts_pick(&h, NULL, true, 0), i % 3);
         hosts_release(&h, i % 3, (int64_t)i);
     }
     hosts_fini(&h);
@@ -114,7 +114,7 @@ static void test_weighed(void **state)
     rng_init(&rng, 7, 0);
     assert_true(hosts_init(&h, "h{0...3}", HOSTS_WEIGHED, &rng, &e));
     for (int i = 0; i < 4; i++)
-        used[hosts_pick(&h, 0)] = true;
+        used[hosts_pick(&h, NULL, true, 0)] = true;
     for (int i = 0; i < 4; i++)
         assert_true(used[i]);
 
@@ -122,16 +122,16 @@ static void test_weighed(void **state)
     for (size_t i = 0; i < 4; i++)
         hosts_release(&h, order[i], 100 + (int64_t)i);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(hosts_pick(&h, 0), order[i]);
+        assert_int_equal(hosts_pick(&h, NULL, true, 0), order[i]);
 
     /* 3 is idle, all others run one. */
     hosts_release(&h, 3, 1000);
-    assert_int_equal(hosts_pick(&h, 0), 3);
+    assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
     /* 1 and 2 run two, then 0 and 3 have fewest, 0's last end (101) is before 3's (1000). */
     h.host[1].n_running++;
     h.host[2].n_running++;
-    assert_int_equal(hosts_pick(&h, 0), 0);
-    assert_int_equal(hosts_pick(&h, 0), 3);
+    assert_int_equal(hosts_pick(&h, NULL, true, 0), 0);
+    assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
     hosts_fini(&h);
 }
 
@@ -146,7 +146,7 @@ static void test_first_is_random(void **state)
         struct err e = {0};
         rng_init(&rng, seed, 0);
         assert_true(hosts_init(&h, "h{0...3}", HOSTS_WEIGHED, &rng, &e));
-        n[hosts_pick(&h, 0)]++;
+        n[hosts_pick(&h, NULL, true, 0)]++;
         hosts_fini(&h);
     }
     for (int i = 0; i < 4; i++)
@@ -163,22 +163,34 @@ static void test_down(void **state)
     for (size_t k = 0; k < 2; k++) {
         assert_true(hosts_init(&h, "h{0...1}", selects[k], &rng, &e));
         assert_true(hosts_all_down_since(&h) == INT64_MAX);
-        hosts_set_down(&h, 0, 100);
+        hosts_cannot_connect(&h, 0, 100);
         for (int i = 0; i < 5; i++) {
-            assert_int_equal(hosts_pick(&h, 200), 1);
+            assert_int_equal(hosts_pick(&h, NULL, true, 200), 1);
             hosts_release(&h, 1, 200);
         }
         assert_true(hosts_all_down_since(&h) == INT64_MAX);
-        hosts_set_down(&h, 1, 300);
-        hosts_set_down(&h, 0, 400);
+        hosts_cannot_connect(&h, 1, 300);
+        hosts_cannot_connect(&h, 0, 400);
         assert_true(hosts_all_down_since(&h) == 300);
-        assert_true(hosts_pick(&h, 500) == HOSTS_NONE);
+        assert_true(hosts_pick(&h, NULL, true, 500) == HOSTS_NONE);
+        /* A connection that stands can be used, and was until its end. */
+        struct conn *const idle[] = {(struct conn *)&h, NULL};
+        assert_int_equal(hosts_pick(&h, idle, false, 500), 0);
+        hosts_release(&h, 0, 500);
+        hosts_was_in_use(&h, 0, 600);
+        assert_true(hosts_all_down_since(&h) == 600);
 
-        /* After a while each is tried again. */
-        assert_int_equal(hosts_pick(&h, 300 + HOSTS_DOWN_NS), 1);
-        hosts_set_up(&h, 1);
+        /* After a while each is tried again, by one alone, but not for ever. */
+        h.try_ns = 1000;
+        int64_t now_ns = 300 + HOSTS_PAUSE_NS;
+        assert_true(hosts_pick(&h, NULL, false, now_ns) == HOSTS_NONE);
+        assert_int_equal(hosts_pick(&h, NULL, true, now_ns), 1);
+        assert_true(hosts_pick(&h, NULL, true, now_ns) == HOSTS_NONE);
+        assert_true(hosts_pick(&h, NULL, true, now_ns + 1000) != HOSTS_NONE);
+        hosts_release(&h, 1, now_ns);
+        hosts_connected(&h, 1);
         assert_true(hosts_all_down_since(&h) == INT64_MAX);
-        assert_int_equal(hosts_pick(&h, 301 + HOSTS_DOWN_NS), 1);
+        assert_int_equal(hosts_pick(&h, NULL, true, now_ns + 1), 1);
         hosts_fini(&h);
     }
 }
@@ -191,12 +203,12 @@ static void test_one_host(void **state)
     struct err e = {0};
 
     assert_true(hosts_init(&h, "h", HOSTS_WEIGHED, &rng, &e));
-    assert_int_equal(hosts_pick(&h, 0), 0);
-    hosts_set_down(&h, 0, 10);
-    assert_true(hosts_pick(&h, 20) == HOSTS_NONE);
+    assert_int_equal(hosts_pick(&h, NULL, true, 0), 0);
+    hosts_cannot_connect(&h, 0, 10);
+    assert_true(hosts_pick(&h, NULL, true, 20) == HOSTS_NONE);
     assert_true(hosts_all_down_since(&h) == 10);
-    hosts_set_up(&h, 0);
-    assert_int_equal(hosts_pick(&h, 30), 0);
+    hosts_connected(&h, 0);
+    assert_int_equal(hosts_pick(&h, NULL, true, 30), 0);
     hosts_fini(&h);
 }
 
