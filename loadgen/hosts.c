@@ -265,7 +265,8 @@ void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns)
         host->failing_since_ns = now_ns;
         atomic_fetch_add(&h->n_failing, 1);
     }
-    host->retry_ns = now_ns + HOSTS_PAUSE_NS;
+    bool is_last = atomic_load(&h->n_failing) == h->n;
+    host->retry_ns = now_ns + (is_last ? HOSTS_PAUSE_NS : HOSTS_LONG_PAUSE_NS);
     pthread_mutex_unlock(&h->lock);
 }
 
