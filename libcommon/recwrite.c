@@ -55,16 +55,28 @@ static bool fail(struct recwrite *w, struct err *e)
     return false;
 }
 
+/* A recording is good up to where a disk is full: of the frame that was begun, the n bytes that
+ * were written are taken back. Where that fails it has a torn end, which readers know. */
+static bool take_back(const struct recwrite *w, size_t n, int cause, struct err *e)
+{
+    off_t end = w->options.sync ? lseek(w->options.fd, 0, SEEK_CUR) : -1;
+
+    if (end >= (off_t)n && ftruncate(w->options.fd, end - (off_t)n) != 0)
+        return err_errno(e, cause, "cannot write %s, whose last frame is torn", w->options.name);
+    return err_errno(e, cause, "cannot write %s", w->options.name);
+}
+
 static bool write_all(const struct recwrite *w, const char *p, size_t n, struct err *e)
 {
     const struct recwrite_options *o = &w->options;
+    const char *start = p;
 
     while (n) {
         ssize_t done = write(o->fd, p, n);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return err_errno(e, done < 0 ? errno : EIO, "cannot write %s", o->name);
+            return take_back(w, (size_t)(p - start), done < 0 ? errno : EIO, e);
         p += done;
         n -= (size_t)done;
     }

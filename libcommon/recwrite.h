@@ -26,7 +26,7 @@ struct recwrite_options {
     bool compress;
     int level;        /* of compression; 0: RECWRITE_DEFAULT_LEVEL */
     bool intended;    /* with that column */
-    bool sync;        /* fdatasync after each frame */
+    bool sync;        /* fdatasync after each frame; one that cannot be written whole is cut off */
     unsigned threads; /* that compress frames beside the caller's; 0: the caller does */
 };
 

@@ -259,6 +259,7 @@ static bool bench(struct bench *b, struct err *e)
     int64_t *cpu_ns = calloc(b->crew.n_loops, sizeof *cpu_ns);
     struct recorder_tick dropped;
     uint64_t n_connects = crew_n_connects(&b->crew);
+    int64_t digest_ns = crew_digest_ns(&b->crew);
 
     if (cpu_ns == NULL)
         return err_set(e, "out of memory");
@@ -291,6 +292,7 @@ static bool bench(struct bench *b, struct err *e)
         (struct recorder_counts){all.n_requests - counts.n_requests, all.n_errors - counts.n_errors,
                                  all.n_objects - counts.n_objects, all.n_bytes - counts.n_bytes};
     s->n_connects = crew_n_connects(&b->crew) - n_connects;
+    s->digest_ns = crew_digest_ns(&b->crew) - digest_ns;
     s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
     s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
     s->max_thread_pct = busiest_pct(b, cpu_ns, writer_cpu_ns, s->bench_ns);

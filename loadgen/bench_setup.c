@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Open beside connections: standard streams, the capture, those of epoll and events. */
@@ -67,7 +68,19 @@ static bool open_capture(struct bench *b, struct err *e)
     b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (b->fd < 0 && errno == EEXIST)
         return err_set(e, "'%s' is there already, and captures are not overwritten", b->path);
-    return b->fd >= 0 || err_errno(e, errno, "cannot make '%s'", b->path);
+    if (b->fd < 0)
+        return err_errno(e, errno, "cannot make '%s'", b->path);
+    /* The name too is to outlive a power cut; where folders cannot be synced, nothing is lost. */
+    char *slash = strrchr(b->path, '/');
+    char folder[sizeof b->path] = ".";
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - b->path + 1), b->path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    return true;
 }
 
 static bool init_engine(struct bench *b, struct err *e)
@@ -226,6 +239,12 @@ bool bench_close_capture(struct bench *b, struct err *e)
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);
     strbuf_fini(&comment);
+    /* Without its first frame it says nothing. */
+    struct stat st;
+    if (!ok && b->fd >= 0 && !b->to_stdout && fstat(b->fd, &st) == 0 && st.st_size == 0) {
+        unlink(b->path);
+        b->summary.capture = NULL;
+    }
     if (b->fd >= 0 && close(b->fd) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", b->path);
     b->fd = -1;

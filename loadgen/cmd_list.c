@@ -10,6 +10,10 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
                 ? snprintf(op->key, sizeof op->key, "%s", all)
                 : snprintf(op->key, sizeof op->key, "%s%04x/", all, w->thread);
     op->n_key = (size_t)n;
+    /* Of a bucket's own content we know that there was some. */
+    op->min_objects = k->o->list_existing ? 1
+                      : k->o->no_prefix   ? k->n_objects
+                                          : work_own(k, w)->n_uploaded;
     return PHASE_OP;
 }
 

@@ -153,3 +153,12 @@ uint64_t crew_n_connects(const struct crew *c)
         n += atomic_load_explicit(&c->loops[i].n_connects, memory_order_relaxed);
     return n;
 }
+
+int64_t crew_digest_ns(const struct crew *c)
+{
+    int64_t ns = 0;
+
+    for (unsigned i = 0; i < c->n_loops; i++)
+        ns += atomic_load_explicit(&c->loops[i].digest_ns, memory_order_relaxed);
+    return ns;
+}

@@ -505,7 +505,6 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     ok = ok &&
          (g->credentials == NULL || credentials_update_signer(g->credentials, g->op_style.region,
                                                               &l->signer, &l->signer_version, e));
-    ok = ok && xml_init(&l->xml, e);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)
@@ -529,7 +528,6 @@ void loop_fini(struct loop *l)
         SSL_SESSION_free(l->sessions[i]);
     sigv4_fini(&l->signer);
     EVP_MD_free(l->md5);
-    xml_fini(&l->xml);
     free(l->workers);
     free(l->idle);
     free(l->sessions);

@@ -50,7 +50,6 @@ struct loop {
     struct sigv4 signer;
     unsigned signer_version; /* of the credentials in it */
     EVP_MD *md5;
-    struct xml xml; /* for errors */
     struct recorder_port port;
     bool recording;
     char *buf;         /* LOOP_READ_BYTES */
@@ -82,6 +81,7 @@ struct loop {
     atomic_uint n_running, n_connecting;
     atomic_uint_fast64_t n_connects;
     atomic_int_fast64_t cpu_ns;
+    atomic_int_fast64_t digest_ns; /* making and digesting payloads before requests begin */
 };
 
 /* A loop with n_workers workers, numbered from first_thread on. `recorder` NULL: nothing is

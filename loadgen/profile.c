@@ -128,6 +128,8 @@ static bool read_file(struct profile *p, const char *variable, const char *stand
         path = from_home;
     }
     FILE *f = fopen(path, "re");
+    if (f == NULL && errno == ENOMEM)
+        return err_set(e, "out of memory");
     if (f == NULL)
         return errno == ENOENT || errno == ENOTDIR || err_errno(e, errno, "cannot read '%s'", path);
     bool ok = read_section(p, f, name, found) || err_errno(e, errno, "cannot read '%s'", path);

@@ -69,6 +69,7 @@ bool sibling_analyze(const char *capture)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGPIPE, SIG_DFL);
+        signal(SIGXFSZ, SIG_DFL);
         execve(path, argv, env);
         _exit(127);
     }

@@ -59,6 +59,7 @@ bool signals_init(struct signals *s, struct engine *g, struct loop *control, str
     sigaddset(&s->set, SIGNAL_QUIT);
     pthread_sigmask(SIG_BLOCK, &s->set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a capture that may not grow is an error like a full disk */
     int failed = pthread_create(&s->thread, NULL, run, s);
     s->started = failed == 0;
     return s->started || err_errno(e, failed, "cannot start a thread");

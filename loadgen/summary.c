@@ -158,9 +158,9 @@ static void put_result(struct strbuf *b, const struct summary *s)
                   ",\"bench_ns\":%" PRId64 ",",
                   s->n_prepared, s->n_not_prepared, s->prepare_ns, s->bench_ns);
     strbuf_printf(b,
-                  "\"cpu_user_ns\":%" PRId64 ",\"cpu_system_ns\":%" PRId64
+                  "\"cpu_user_ns\":%" PRId64 ",\"cpu_system_ns\":%" PRId64 ",\"digest_ns\":%" PRId64
                   ",\"max_thread_cpu_pct\":%.1f,\"client_bound\":%s,",
-                  s->user_ns, s->system_ns, s->max_thread_pct,
+                  s->user_ns, s->system_ns, s->digest_ns, s->max_thread_pct,
                   s->max_thread_pct > SUMMARY_BOUND_PCT ? "true" : "false");
     strbuf_printf(b, "\"capture_waits\":%" PRIu64 ",\"capture_waits_ns\":%" PRId64 ",", s->n_waits,
                   s->waits_ns);

@@ -31,6 +31,7 @@ struct summary {
     uint64_t n_connects;
     int64_t user_ns, system_ns; /* CPU */
     double max_thread_pct;      /* of one CPU, the busiest of our threads */
+    int64_t digest_ns;          /* spent on digests of payloads, before their requests begin */
     uint64_t n_waits;           /* for the capture */
     int64_t waits_ns;
     uint64_t n_not_begun; /* open loop: due, and not begun before the end */

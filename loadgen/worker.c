@@ -125,6 +125,14 @@ void worker_finish(struct worker *w, int64_t end_ns, bool keep)
 
 void worker_fail(struct worker *w, const char *why)
 {
+    /* The bytes that came count, those too that wait for more before they wake us. */
+    if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && !w->broken) {
+        worker_read(w);
+        if (w->state != WORKER_RECEIVING)
+            return;
+        if (w->http.status >= 200 && w->http.status < 300)
+            w->result.n_bytes = w->n_read;
+    }
     worker_set_error(w, "%s", why);
     worker_finish(w, clock_now_ns(), false);
 }
@@ -421,10 +429,15 @@ void worker_prepare(struct worker *w)
             return;
         }
         w->loop->n_digested += n;
-        bool ok = true;
+        int64_t from_ns = clock_now_ns();
         if (n_body > 0)
             make_chunk(w);
-        ok = digest_chunk(w, hash, md5);
+        bool ok = digest_chunk(w, hash, md5);
+        atomic_int_fast64_t *digest_ns = &w->loop->digest_ns;
+        atomic_store_explicit(digest_ns,
+                              atomic_load_explicit(digest_ns, memory_order_relaxed) +
+                                  clock_now_ns() - from_ns,
+                              memory_order_relaxed);
         if (ok && w->n_digested < n_body) {
             w->state = WORKER_PREPARING;
             loop_again(w->loop, w);

@@ -67,10 +67,12 @@ struct worker {
     bool broken;     /* sending failed; an answer may still be there */
     uint64_t n_read; /* of the body */
     uint64_t n_failed_keys;
-    uint64_t n_rows; /* rows so far: the seq of the present request */
-    char error_body[2048];
-    size_t n_error_body;
-    char md5[32]; /* Content-MD5 */
+    uint64_t n_rows;      /* rows so far: the seq of the present request */
+    char error_text[200]; /* the beginning of an error's body */
+    size_t n_error_text;
+    char region[64]; /* that the answer names; "": none */
+    bool range_fits; /* Content-Range is what was asked for */
+    char md5[32];    /* Content-MD5 */
     char hash[SIGV4_HASH_SIZE];
     EVP_MD_CTX *sha256_ctx, *md5_ctx;
 

@@ -5,9 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Of the text of an error that is not XML. */
-#define PLAIN_TEXT_MAX 200
+#include <strings.h>
 
 /* ---- While it comes ---- */
 
@@ -17,6 +15,21 @@ static void keep_text(char *dst, size_t size, const char *value, size_t n)
         return;
     memcpy(dst, value, n);
     dst[n] = '\0';
+}
+
+/* "bytes FIRST-LAST/SIZE", of which the size may be unknown. */
+static bool is_range_of(const struct s3op *op, const char *value, size_t n)
+{
+    char text[80];
+    char *last = NULL;
+
+    if (n < 7 || n >= sizeof text || strncasecmp(value, "bytes ", 6) != 0)
+        return false;
+    memcpy(text, value, n);
+    text[n] = '\0';
+    bool first_fits = strtoull(text + 6, &last, 10) == op->offset;
+    return first_fits && *last == '-' &&
+           strtoull(last + 1, &last, 10) == op->offset + op->length - 1 && *last == '/';
 }
 
 static void on_header(void *user, const char *name, size_t n_name, const char *value,
@@ -30,6 +43,10 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         keep_text(w->result.etag, sizeof w->result.etag, value, n_value);
     else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
         keep_text(w->result.version, sizeof w->result.version, value, n_value);
+    else if (n_name == 13 && memcmp(name, "content-range", 13) == 0)
+        w->range_fits = is_range_of(&w->op, value, n_value);
+    else if (n_name == 19 && memcmp(name, "x-amz-bucket-region", 19) == 0)
+        keep_text(w->region, sizeof w->region, value, n_value);
 }
 
 static bool uses_xml(enum s3op_kind kind)
@@ -55,18 +72,11 @@ static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
     return true;
 }
 
-bool worker_expect_answer(struct worker *w)
+/* Makes the worker's reader ready for a document. */
+static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_entry, void *user)
 {
     struct err e = {""};
 
-    http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
-    w->failed = false;
-    w->broken = false;
-    w->n_read = 0;
-    w->n_error_body = 0;
-    w->uses_xml = uses_xml(w->op.kind);
-    if (!w->uses_xml)
-        return true;
     if (w->xml == NULL) {
         w->xml = calloc(1, sizeof *w->xml);
         if (w->xml == NULL || !xml_init(w->xml, &e)) {
@@ -75,11 +85,26 @@ bool worker_expect_answer(struct worker *w)
             return worker_set_error(w, "out of memory");
         }
     }
+    return xml_start(w->xml, prefix, on_entry, user, &e) || worker_set_error(w, "%s", e.msg);
+}
+
+bool worker_expect_answer(struct worker *w)
+{
+
+    http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
+    w->failed = false;
+    w->broken = false;
+    w->n_read = 0;
+    w->n_error_text = 0;
+    w->range_fits = false;
+    w->region[0] = '\0';
+    w->uses_xml = uses_xml(w->op.kind);
+    if (!w->uses_xml)
+        return true;
     err_clear(&w->cause);
     w->n_failed_keys = 0;
-    bool ok = is_listing(w) ? xml_start(w->xml, w->op.key, w->op.on_entry, w->op.user, &e)
-                            : xml_start(w->xml, "", on_deleted, w, &e);
-    return ok || worker_set_error(w, "%s", e.msg);
+    return is_listing(w) ? start_xml(w, w->op.key, w->op.on_entry, w->op.user)
+                         : start_xml(w, "", on_deleted, w);
 }
 
 /* ---- What it means ---- */
@@ -93,32 +118,33 @@ static bool is_success(const struct worker *w)
  * plain HTTP; 0: it is not. */
 static size_t plain_text(const struct worker *w)
 {
-    const char *s = w->error_body;
+    const char *s = w->error_text;
     size_t n = 0;
 
-    while (n < w->n_error_body && n < PLAIN_TEXT_MAX && s[n] >= ' ' && s[n] <= '~')
+    while (n < w->n_error_text && s[n] >= ' ' && s[n] <= '~')
         n++;
-    bool whole = n == w->n_error_body || s[n] == '\r' || s[n] == '\n';
+    bool whole = n == w->n_error_text || s[n] == '\r' || s[n] == '\n';
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
-/* "HTTP 503 SlowDown: Reduce your request rate." */
-static void set_http_error(struct worker *w)
+/* "HTTP 503 SlowDown: Reduce your request rate." Of a body that is not whole, what was read counts.
+ * `why`: "", or what happened then. */
+static void set_http_error(struct worker *w, const char *why)
 {
-    struct xml *x = &w->loop->xml;
-    struct err e = {""};
-    bool ok = w->n_error_body > 0 && xml_start(x, "", NULL, NULL, &e) &&
-              xml_feed(x, w->error_body, w->n_error_body, true, &e);
+    const struct xml *x = w->n_error_text > 0 ? w->xml : NULL;
+    const char *region = w->loop->engine->op_style.region;
+    struct err text = {""};
 
-    /* Of a body that was cut, what was read counts. */
-    if ((ok || w->n_error_body == sizeof w->error_body) && x->root == XML_ERROR &&
-        x->code[0] != '\0')
-        worker_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
-                         x->message[0] != '\0' ? ": " : "", x->message);
+    if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0')
+        err_set(&text, "%s%s%s", x->code, x->message[0] != '\0' ? ": " : "", x->message);
     else if (plain_text(w) > 0)
-        worker_set_error(w, "HTTP %d: %.*s", w->http.status, (int)plain_text(w), w->error_body);
+        err_set(&text, ": %.*s", (int)plain_text(w), w->error_text);
+    const char *blank = text.msg[0] != '\0' && text.msg[0] != ':' ? " " : "";
+    if (w->region[0] != '\0' && strcmp(w->region, region) != 0)
+        worker_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
+                         w->http.status, blank, text.msg, why, w->region, region, w->region);
     else
-        worker_set_error(w, "HTTP %d", w->http.status);
+        worker_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
 static void check_get(struct worker *w)
@@ -128,6 +154,10 @@ static void check_get(struct worker *w)
     /* Some servers answer 200 with the range; more than that is the whole object. */
     if (!op->whole && w->http.status != 206 && w->n_read > op->length)
         worker_set_error(w, "HTTP %d to a request for a range", w->http.status);
+    else if (op->whole && w->http.status == 206)
+        worker_set_error(w, "HTTP 206 to a request for a whole object");
+    else if (!op->whole && w->http.status == 206 && !w->range_fits)
+        worker_set_error(w, "HTTP 206 with another range than asked for, or none");
     else if (w->n_read != op->length)
         worker_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
                          (unsigned long long)op->length);
@@ -154,6 +184,10 @@ static void check_document(struct worker *w)
         worker_set_error(w, "HTTP %d with another document than asked for", w->http.status);
     else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
         worker_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
+    else if (w->op.kind == S3OP_LIST && !x->is_truncated && w->result.n_objects < w->op.min_objects)
+        worker_set_error(w, "%llu objects listed, %llu of this run are there",
+                         (unsigned long long)w->result.n_objects,
+                         (unsigned long long)w->op.min_objects);
     if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > w->op.n_objects) {
         worker_set_error(w, "more objects were not deleted than the %llu asked for: %s",
                          (unsigned long long)w->op.n_objects, w->cause.msg);
@@ -182,7 +216,7 @@ static void on_complete(struct worker *w, bool left_over)
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;
     if (!is_success(w))
-        set_http_error(w);
+        set_http_error(w, "");
     else if (early)
         worker_set_error(w, "HTTP %d before the request was sent", w->http.status);
     else if (w->op.kind == S3OP_GET)
@@ -220,14 +254,23 @@ static void read_document(struct worker *w, const char *data, size_t n)
     }
 }
 
+/* A piece of an error's body. */
+static void read_error(struct worker *w, const char *data, size_t n)
+{
+    struct err e = {""};
+    size_t room = sizeof w->error_text - w->n_error_text;
+
+    if (w->n_error_text == 0)
+        w->failed = !start_xml(w, "", NULL, NULL);
+    memcpy(w->error_text + w->n_error_text, data, n < room ? n : room);
+    w->n_error_text += n < room ? n : room;
+    w->failed = w->failed || !xml_feed(w->xml, data, n, false, &e);
+}
+
 static void on_body(struct worker *w, const char *data, size_t n)
 {
-
     if (!is_success(w)) {
-        size_t room = sizeof w->error_body - w->n_error_body;
-        n = n < room ? n : room;
-        memcpy(w->error_body + w->n_error_body, data, n);
-        w->n_error_body += n;
+        read_error(w, data, n);
         return;
     }
     if (w->op.kind == S3OP_GET) {
@@ -251,9 +294,11 @@ static void on_broken(struct worker *w, const char *why)
 {
     if (w->broken)
         why = w->cause.msg;
-    if (w->http.status >= 300)
-        worker_set_error(w, "HTTP %d, %s", w->http.status, why);
-    else
+    if (w->http.status >= 300) {
+        struct err text = {""};
+        err_set(&text, ", %s", why);
+        set_http_error(w, text.msg);
+    } else
         worker_set_error(w, "%s", why);
     /* Of an interim answer alone (100 Continue) nothing came. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;

@@ -298,10 +298,12 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
     atomic_fetch_add(&k->n_done, 1);
     if (r->version[0] != '\0' && strcmp(r->version, "null") != 0)
         atomic_store(&k->saw_version, true);
-    if (r->error[0] != '\0')
+    if (r->error[0] != '\0') {
         work_fail(k, r->error);
-    else
-        work_add(k, &work_own(k, w)->object, k->kind->versions ? r->version : "");
+        return;
+    }
+    atomic_fetch_add(&k->own[work_own(k, w)->object.dir].n_uploaded, 1);
+    work_add(k, &work_own(k, w)->object, k->kind->versions ? r->version : "");
 }
 
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)

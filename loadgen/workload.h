@@ -41,8 +41,9 @@ struct work_object {
 /* What a worker keeps for its workload. */
 struct work_own {
     struct strbuf body;
-    struct strbuf upload_id, etags; /* multipart */
-    struct work_object object;      /* in use */
+    struct strbuf upload_id, etags;  /* multipart */
+    struct work_object object;       /* in use */
+    atomic_uint_fast64_t n_uploaded; /* in preparation, under the worker's prefix, by any */
     unsigned part;
     int step;
     uint64_t n_gets;

@@ -155,9 +155,13 @@ class Request:
         self.body = body
 
 
+class Held(bytes):
+    """The beginning of an answer that never ends."""
+
+
 class Scripted:
     """A server that answers what a function makes of each request: (status, body), (status, body,
-    {name: value}), or the bytes of an answer after which the connection is closed; to be stopped."""
+    {name: value}), the bytes of an answer after which the connection is closed, or Held; to be stopped."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -194,6 +198,8 @@ class Scripted:
         answer = self.answer(request)
         if isinstance(answer, bytes):
             client.sendall(answer)
+            while isinstance(answer, Held) and client.recv(1):
+                pass
             return False
         status, body, headers = (*answer, {})[:3]
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *(f"{k}: {v}" for k, v in headers.items())]

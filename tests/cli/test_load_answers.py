@@ -1,0 +1,115 @@
+"""What s3load makes of answers: which are errors, and what their rows say."""
+import re
+import unittest
+
+from loadcase import LoadTest
+from servers import Held, Scripted
+
+KEY = re.compile(r"benchmark-bucket/(s3load-[^?]*)")
+
+
+class Answers(LoadTest):
+    """A store whose answers to the benchmark's requests a test gives."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = Scripted(self.answer)
+        self.addCleanup(self.server.stop)
+        self.keys = []
+
+    def answer(self, request):
+        measured = self.measured(request)
+        if measured is not None:
+            return measured
+        if request.method == "PUT":
+            self.keys += KEY.findall(request.target)
+            return 200, b"", {"ETag": '"e"'}
+        if request.method == "POST":
+            self.keys = []
+            return 200, b"<DeleteResult></DeleteResult>"
+        if "list-type" in request.target:
+            return 200, self.listing(self.keys)
+        return 200, b""
+
+    def listing(self, keys):
+        objects = "".join(f"<Contents><Key>{k}</Key><Size>9</Size></Contents>" for k in keys)
+        return f"<ListBucketResult><IsTruncated>false</IsTruncated>{objects}</ListBucketResult>".encode()
+
+    def errors_of(self, command, measured, *options, op=None, status=1):
+        """The distinct errors of a run that gets such answers, and its rows."""
+        self.keys = []
+        self.measured = lambda request: measured(request) if self.is_measured(request, command) else None
+        state, c = self.load(command, "--objects", "2", "--concurrent", "1", "--duration", "100ms", "--obj.size",
+                             "64", *options, status=status)
+        rows = c.of(op or command.upper())
+        return {r.error for r in rows}, rows
+
+    @staticmethod
+    def is_measured(request, command):
+        if command == "get":
+            return request.method == "GET" and KEY.search(request.target)
+        return "list-type" in request.target and "delimiter" not in request.target
+
+    def test_206_unasked(self):
+        errors, _ = self.errors_of("get", lambda r: (206, b"x" * 64, {"Content-Range": "bytes 0-63/64"}))
+        self.assertEqual(errors, {"HTTP 206 to a request for a whole object"})
+
+    def test_content_range(self):
+        """It must be what was asked for."""
+        def good(request, shift=0, size="64"):
+            a, b = map(int, re.match(r"bytes=(\d+)-(\d+)", request.headers["range"]).groups())
+            return 206, b"x" * (b - a + 1), {"Content-Range": f"bytes {a + shift}-{b + shift}/{size}"}
+
+        wrong = "HTTP 206 with another range than asked for, or none"
+        for how, expected in ((good, ""), (lambda r: good(r, size="*"), ""), (lambda r: good(r, 1), wrong),
+                              (lambda r: good(r)[:2], wrong),
+                              (lambda r: (*good(r)[:2], {"Content-Range": "bytes */64"}), wrong)):
+            errors, _ = self.errors_of("get", how, "--range-size", "10", status=1 if expected else 0)
+            self.assertEqual(errors, {expected})
+
+    def test_list_without_our_objects(self):
+        errors, _ = self.errors_of("list", lambda r: (200, self.listing([])))
+        self.assertEqual(errors, {"0 objects listed, 2 of this run are there"})
+        errors, _ = self.errors_of("list", lambda r: (200, self.listing(self.keys[:1])), "--noprefix")
+        self.assertEqual(errors, {"1 objects listed, 2 of this run are there"})
+        errors, _ = self.errors_of("list", lambda r: None, status=0)
+        self.assertEqual(errors, {""})
+
+    def test_code_of_a_long_body(self):
+        """Wherever it stands in the body, and when the connection ends within it."""
+        body = b"<Error><Message>" + b"m" * 3000 + b"</Message><Detail>" + b"d" * 9000 + b"</Detail><Code>SlowDown</Code>"
+        errors, _ = self.errors_of("get", lambda r: (503, body + b"</Error>"))
+        self.assertRegex(errors.pop(), "^HTTP 503 SlowDown: m+$")
+        head = f"HTTP/1.1 503 X\r\nContent-Length: {len(body) + 9}\r\n\r\n".encode()
+        errors, _ = self.errors_of("get", lambda r: head + b"<Error><Code>SlowDown</Code><Message>Wait.</Message>")
+        self.assertRegex(errors.pop(), "^HTTP 503 SlowDown: Wait., connection closed after \\d+ of \\d+ body bytes$")
+
+    def test_301_names_the_region(self):
+        body = b"<Error><Code>PermanentRedirect</Code><Message>Elsewhere.</Message></Error>"
+        self.measured = lambda r: (301, body, {"x-amz-bucket-region": "eu-central-1"})
+        r = self.s3load("put", "--duration", "100ms", "--concurrent", "1", status=1)
+        self.assertIn("HTTP 301 PermanentRedirect: Elsewhere. (the bucket is in region eu-central-1, not us-east-1: "
+                      "--region eu-central-1)", r.err)
+
+    def test_bytes_of_a_timed_out_get(self):
+        """Those that came count, however few wake us up."""
+        for n in (10, 700_001):
+            with self.subTest(n=n):
+                head = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"
+                errors, rows = self.errors_of("get", lambda r: Held(head + b"x" * n), "--request-timeout", "300ms")
+                self.assertIn("timeout", errors.pop())
+                self.assertEqual({r.bytes for r in rows}, {n})
+
+    def test_time_of_digests(self):
+        """The closing comment has it; the request's own time does not."""
+        self.start()
+        state, c = self.load("put", "--obj.size", "1MiB", "--concurrent", "1", "--duration", "200ms")
+        self.assertGreater(c.end["digest_ns"], 0)
+        self.assertEqual(state["digest_ns"], c.end["digest_ns"])
+        self.assertLess(c.end["digest_ns"], c.end["bench_ns"])
+        _, c = self.load("get", "--objects", "1", "--obj.size", "1MiB", "--duration", "100ms")
+        self.assertEqual(c.end["digest_ns"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
