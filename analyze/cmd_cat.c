@@ -90,15 +90,9 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
 
 /* What the filters need to know of rows that are still to come. */
 struct foresight {
-    int64_t start_ns; /* what relative times count from */
-    bool exact_host,
-        exact_client; /* a name that reads as a pattern is there itself, and means itself */
+    int64_t start_ns;              /* what relative times count from */
+    bool exact_host, exact_client; /* the name is there itself, and stands for nothing else */
 };
-
-static bool is_pattern(const char *name)
-{
-    return name && strpbrk(name, "*?[\\");
-}
 
 /* Takes a pass over all captures, if one is needed. */
 static bool look_ahead(const struct options *o, const struct cli_args *args,
@@ -110,7 +104,7 @@ static bool look_ahead(const struct options *o, const struct cli_args *args,
     bool ok = true;
 
     *f = (struct foresight){.start_ns = INT64_MAX};
-    if (!relative && !is_pattern(o->filter.host) && !is_pattern(o->filter.client))
+    if (!relative && !o->filter.host && !o->filter.client)
         return true;
     for (size_t i = 0; i < args->n_operands && ok; i++) {
         struct survey s;

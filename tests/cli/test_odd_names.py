@@ -24,6 +24,13 @@ class OddNames(CliTest):
                     report = self.s3analyze("analyze", "--json", option, name, path).json()
                     self.assertEqual(report["n_rows"], n, "analyze takes the same")
 
+    def test_host_that_is_a_part_of_another(self):
+        """A name without a scheme stands for that host with one, unless it is there itself."""
+        path = self.put([row(i * SECOND, i * SECOND + SECOND // 2, host=h) for i, h in enumerate(["https://h1", "h1"])])
+        out = self.s3analyze("cat", "--host", "h1", path).out.splitlines()
+        self.assertEqual([line.split("\t")[6] for line in out[1:]], ["h1"])
+        self.assertEqual(self.s3analyze("analyze", "--json", "--host", "h1", path).json()["n_rows"], 1)
+
     def test_operation_like_a_comment(self):
         path = self.put([row(i * SECOND // 10, i * SECOND // 10 + SECOND // 20, thread=i % 2, op="#c") for i in range(200)])
         self.s3analyze("plot", "--out", self.tmp / "charts", path)
