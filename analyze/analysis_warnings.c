@@ -253,8 +253,8 @@ static bool about_samples(struct analysis *a, const struct operation *op)
     int64_t range_ns = op->range.end_ns - op->range.start_ns;
     return warn(a, "few-samples", op->op,
                 (const struct figure[]){{"range_ns", (double)range_ns}, {NULL, 0}},
-                "an active range of %s holds fewer than two segments: no fastest, median and "
-                "slowest (a shorter --dur may)",
+                "an active range of %s holds fewer than two segments: there is no fastest, median "
+                "and slowest one (with a shorter --dur there may be)",
                 units_duration(range_ns).s);
 }
 

@@ -98,8 +98,12 @@ void compare_md(const struct compare *c, FILE *f)
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             put_metric(f, c->ops[k].op, &c->ops[k].metrics[i]);
-    fprintf(f, "\np is Holm-adjusted over %zu comparisons; \\* is exploratory, with its raw p.",
-            c->n_family);
+    if (c->n_family == 0)
+        fputs("\nNothing was tested: no metric has enough data on both sides.", f);
+    else
+        fprintf(f,
+                "\np is Holm-adjusted over %zu comparison%s; \\* is exploratory, with its raw p.",
+                c->n_family, c->n_family == 1 ? "" : "s");
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         fputs(" How much runs differ from each other is unknown: p and CI hold for noise within "
               "the runs alone.",

@@ -226,10 +226,13 @@ static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
 static void put_notes(struct text *out, const struct compare *c)
 {
     text_line(out, TEXT_PLAIN, "%s", "");
-    text_line(out, TEXT_FAINT,
-              "+-: 95%% CI%s. p: Holm-adjusted over %zu comparisons; * exploratory, raw p.%s",
-              c->single ? " within the run" : " of the median run", c->n_family,
-              c->single ? "" : " +- ?: it takes 6 runs.");
+    if (c->n_family == 0)
+        text_line(out, TEXT_FAINT, "Nothing was tested: no metric has enough data on both sides.");
+    else
+        text_line(out, TEXT_FAINT,
+                  "+-: 95%% CI%s. p: Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
+                  c->single ? " within the run" : " of the median run", c->n_family,
+                  c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         text_line(out, TEXT_FAINT,
                   "How much runs differ from each other is unknown: p and CI hold for noise within "

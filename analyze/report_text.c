@@ -306,6 +306,7 @@ static void put_operation(const struct text_view *v, const struct operation *op,
     text_parties_clients(v, op);
     if (v->verbose)
         text_statistics_put(v, op->statistics);
+    text_statistics_co(v, op->statistics);
     put_outside(v, op);
 }
 

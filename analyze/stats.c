@@ -108,7 +108,11 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
     if (*out->why != '\0')
         return true;
     struct stats_bse bse;
-    return stats_bse(rate, n, &bse, e) && t_limits(mean, bse.se, bse.df, bse.m, out, e);
+    if (!stats_bse(rate, n, &bse, e) || !t_limits(mean, bse.se, bse.df, bse.m, out, e))
+        return false;
+    out->lo = fmax(out->lo, 0);
+    out->lo90 = fmax(out->lo90, 0);
+    return true;
 }
 
 bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,

@@ -58,7 +58,8 @@ struct stats_ci {
 };
 
 /* Section 1a: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
- * amounts per second (same unit), n_requests = completed requests in the window. */
+ * amounts per second (same unit), n_requests = completed requests in the window. Lower limits
+ * are cut off at 0. */
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e);
 

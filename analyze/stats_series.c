@@ -108,7 +108,8 @@ bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err 
                                 .v = trend.v,
                                 .p = trend.p,
                                 .slope = trend.slope};
-    out->change_frac = median != 0 ? trend.slope * (double)b / median : 0;
+    /* A rate does not fall by more than all of it, though a straight line may. */
+    out->change_frac = median != 0 ? fmax(trend.slope * (double)b / median, -1) : 0;
     out->reported = out->ok && out->p < .01 && fabs(out->change_frac) >= .05;
     return true;
 }

@@ -102,7 +102,11 @@ static void put_latency_notes(const struct text_view *v, const struct statistics
                   "%s.",
                   figure(UNIT_NS, s->residual_ns[0]).s, figure(UNIT_NS, s->residual_ns[1]).s,
                   figure(UNIT_NS, s->residual_ns[2]).s);
-    if (s->co.interval_ns > 0)
+}
+
+void text_statistics_co(const struct text_view *v, const struct statistics *s)
+{
+    if (s != NULL && s->co.interval_ns > 0)
         text_line(v->out, TEXT_PLAIN,
                   " * Corrected for coordinated omission, interval %s: 50%% %s, 90%% %s, 99%% %s, "
                   "99.9%% %s.",

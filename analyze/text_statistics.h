@@ -5,7 +5,8 @@
 #include "statistics.h"
 #include "text_cells.h"
 
-/* Nothing if s is NULL. */
+/* Both print nothing if s is NULL; the second only what --co-interval asked for. */
 void text_statistics_put(const struct text_view *v, const struct statistics *s);
+void text_statistics_co(const struct text_view *v, const struct statistics *s);
 
 #endif

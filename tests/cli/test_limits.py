@@ -1,0 +1,62 @@
+"""Figures that were asked for are shown without -v; no rate falls below nothing."""
+
+import unittest
+
+from capgen import SECOND, row, steady, text
+from harness import CliTest
+
+
+class Limits(CliTest):
+    def put(self, rows):
+        path = self.tmp / "in.csv"
+        path.write_bytes(text(rows))
+        return path
+
+    def operation(self, path):
+        return self.s3analyze("analyze", "--json", path).json()["operations"][0]["statistics"]
+
+    def test_co_interval_without_v(self):
+        path = self.put(steady(300))
+        for args in [], ["-v"]:
+            out = self.s3analyze("analyze", "--co-interval", "10ms", *args, path).out
+            self.assertEqual(" ".join(out.split()).count("Corrected for coordinated omission, interval 10ms"), 1)
+        self.assertNotIn("Corrected", self.s3analyze("analyze", path).out)
+
+    def test_a_drift_ends_at_nothing(self):
+        # The rate falls from 150 a second to almost none: the line through it, to less than that.
+        rows, at, i = [], 0, 0
+        while at < 12 * SECOND:
+            every = int(SECOND / (150 * max(1 - at / (11 * SECOND), 0.02) ** 4 + 1))
+            rows.append(row(at, at + every - 1000, file=f"k{i}"))
+            at += every
+            i += 1
+        drift = self.operation(self.put(rows))["drift"]
+        self.assertTrue(drift["reported"])
+        self.assertEqual(drift["change_frac"], -1)
+
+    def test_an_interval_of_a_rate_begins_at_0(self):
+        # Nearly all happens in one burst.
+        rows = [row(i * SECOND // 100, i * SECOND // 100 + 1000) for i in range(40)]
+        rows += [row(SECOND * (i + 1), SECOND * (i + 1) + 1000) for i in range(12)]
+        found = 0
+        for n_burst in 200, 2000:
+            burst = [row(6 * SECOND + i * 1000, 6 * SECOND + i * 1000 + 900, thread=1) for i in range(n_burst)]
+            edges = [row(0, 1000, thread=1), row(12 * SECOND, 12 * SECOND + 900, thread=1)]
+            ci = self.operation(self.put(rows + burst + edges))["objects_per_s"]["mean"]
+            self.assertGreaterEqual(ci["lo"], 0)
+            self.assertGreaterEqual(ci["lo90"], 0)
+            found += ci["lo"] == 0
+        self.assertEqual(found, 2)
+
+    def test_nothing_was_tested(self):
+        path = self.put(steady(3))
+        other = self.tmp / "other.csv"
+        other.write_bytes(text(steady(4)))
+        for args in [], ["--markdown"]:
+            out = self.s3analyze("cmp", *args, path, other).out
+            self.assertIn("Nothing was tested", out)
+            self.assertNotIn("0 comparisons", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
