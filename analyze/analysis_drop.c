@@ -86,9 +86,13 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
     for (size_t k = 0; k < p->n; k++) {
         struct scan_keep *keep = &p->entries[k].keep;
         *keep = window;
-        int64_t skip_to_ns =
-            add_clamped(scan_part_first_start_ns(&p->entries[k].scan.all), o->skip_ns);
-        if (o->skip_ns > 0 && skip_to_ns > keep->from_ns)
+        int64_t skip_to_ns;
+        if (o->skip_ns <= 0)
+            continue;
+        if (__builtin_add_overflow(scan_part_first_start_ns(&p->entries[k].scan.all), o->skip_ns,
+                                   &skip_to_ns))
+            keep->last_ns = INT64_MIN; /* no request starts that late */
+        else if (skip_to_ns > keep->from_ns)
             keep->from_ns = skip_to_ns;
     }
     return drop_all(p, &p->a->left_out.by_times, e);

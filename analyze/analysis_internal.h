@@ -68,6 +68,7 @@ struct scan_thread {
     int64_t n;
     uint64_t busy_ns; /* may wrap around: years of requests at a time */
     int64_t first_start_ns, last_end_ns;
+    int64_t latest_start_ns; /* of the rows so far, while the table is scanned */
 };
 
 /* Requests that start in [from_ns, last_ns] and end at end_ns or before. */
@@ -87,6 +88,7 @@ struct scan {
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
     int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
+    uint64_t n_identical; /* rows that say what another one says, before any row is dropped */
 };
 
 /* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in

@@ -197,6 +197,11 @@ bool requests_work_finish(struct requests_work *w, struct err *e)
     if (w->single == NULL && w->sized == NULL)
         return true;
     const struct group_keys *hosts = &w->s->hosts.keys;
+    size_t n_hosts = 0;
+    for (size_t k = 0; k < hosts->n; k++)
+        n_hosts += w->s->hosts.n_inside[k] > 0;
+    if (n_hosts < 2) /* the figures of one host are those of all */
+        return true;
     r->hosts = calloc(hosts->n, sizeof *r->hosts);
     if (r->hosts == NULL)
         return err_set(e, "out of memory");

@@ -50,14 +50,14 @@ static void group_fini(struct set_group *g)
 
 /* ---- Active ranges ---- */
 
-/* The latest end before a limit. */
+/* The latest end up to a limit; INT64_MIN: none counts. */
 struct ends {
     int64_t limit_ns, latest_ns;
 };
 
 static inline void ends_add(struct ends *x, int64_t end_ns)
 {
-    if (end_ns > x->latest_ns && end_ns < x->limit_ns)
+    if (end_ns > x->latest_ns && end_ns <= x->limit_ns)
         x->latest_ns = end_ns;
 }
 
@@ -118,10 +118,17 @@ static void search_ends(struct ends_search *x, const struct set *s)
     }
 }
 
+/* Ends before a time; INT64_MIN: there is no such time. */
+static struct ends ends_before(int64_t ns)
+{
+    return (struct ends){ns == INT64_MIN ? ns : ns - 1, INT64_MIN};
+}
+
 static struct ends ends_of(const struct set *s, const struct segment_starts *starts)
 {
-    bool none = starts->last_ns == INT64_MIN;
-    return (struct ends){s->kind == RANGE_FULL && !none ? INT64_MAX : starts->last_ns, INT64_MIN};
+    if (s->kind == RANGE_FULL && starts->last_ns != INT64_MIN)
+        return (struct ends){INT64_MAX, INT64_MIN};
+    return ends_before(starts->last_ns);
 }
 
 static struct ends *group_ends(const struct set *s, const struct set_group *g)
@@ -209,7 +216,7 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
     bool ok = (starts != NULL && ends != NULL) || err_set(e, "out of memory");
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         starts[k] = all_starts(&g->parts[k]);
-        ends[k] = (struct ends){starts[k].last_ns, INT64_MIN};
+        ends[k] = ends_before(starts[k].last_ns);
     }
     if (ok) {
         struct ends_search x = {.by_client = ends, .failed_too = true};

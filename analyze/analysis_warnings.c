@@ -98,26 +98,95 @@ static bool about_recorder(struct analysis *a, const struct dataset_input *in)
     return ok;
 }
 
-static bool are_alike(const struct dataset_input *x, const struct dataset_input *y)
+/* A section of an input, to be put in order by what it holds. */
+struct section {
+    const struct dataset_section *s;
+    const struct dataset_input *in;
+};
+
+static int compare_sections(const void *a, const void *b)
 {
-    return x->n_rows > 0 && x->n_rows == y->n_rows && x->first_start_ns == y->first_start_ns &&
-           x->last_end_ns == y->last_end_ns && x->info.n_text_bytes == y->info.n_text_bytes;
+    const struct section *x = a, *y = b;
+    if (x->s->n_rows != y->s->n_rows)
+        return x->s->n_rows < y->s->n_rows ? -1 : 1;
+    if (x->s->fingerprint != y->s->fingerprint)
+        return x->s->fingerprint < y->s->fingerprint ? -1 : 1;
+    if (x->in != y->in)
+        return x->in < y->in ? -1 : 1;
+    return (x->s->number > y->s->number) - (x->s->number < y->s->number);
 }
 
-/* Of each input that looks like one before it: nobody records twice to the nanosecond. */
-static bool about_copies(struct analysis *a)
+static bool same_requests(const struct dataset_section *x, const struct dataset_section *y)
 {
-    const struct dataset *d = a->dataset;
-    for (size_t i = 1; i < d->n_inputs; i++) {
-        size_t k = 0;
-        while (k < i && !are_alike(&d->inputs[k], &d->inputs[i]))
-            k++;
-        if (k < i &&
-            !warn(a, "copied-capture", NULL, NULL, "%s seems to be a copy of %s: both count",
-                  d->inputs[i].path, d->inputs[k].path))
+    return x->n_rows == y->n_rows && x->fingerprint == y->fingerprint;
+}
+
+/* What is said of one copy after another; of copies inside one file, how many there are. */
+static bool about_sections(struct analysis *a, const struct section *v, size_t n)
+{
+    for (size_t i = 1, of = 0; i < n; i++) {
+        if (!same_requests(v[i].s, v[of].s)) {
+            of = i;
+            continue;
+        }
+        if (v[i].in != v[i - 1].in) {
+            if (!warn(a, "copied-capture", NULL, NULL, "%s seems to be a copy of %s: both count",
+                      v[i].in->path, v[i - 1].in->path))
+                return false;
+            continue;
+        }
+        size_t n_copies = 1;
+        while (i + 1 < n && v[i + 1].in == v[i].in && same_requests(v[i + 1].s, v[i].s)) {
+            n_copies++;
+            i++;
+        }
+        if (!warn(a, "copied-capture", NULL,
+                  (const struct figure[]){{"n_copies", (double)n_copies},
+                                          {"n_rows", (double)v[i].s->n_rows},
+                                          {NULL, 0}},
+                  "%s: the same %s requests stand in it %s times, each time under a header line of "
+                  "its own: all count",
+                  v[i].in->path, units_count((int64_t)v[i].s->n_rows).s,
+                  units_count((int64_t)n_copies + 1).s))
             return false;
     }
     return true;
+}
+
+static bool about_copies(struct analysis *a)
+{
+    const struct dataset *d = a->dataset;
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        n += d->inputs[i].n_sections;
+    if (n < 2)
+        return true;
+    struct section *v = malloc(n * sizeof *v);
+    if (v == NULL)
+        return false;
+    n = 0;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].n_sections; k++)
+            v[n++] = (struct section){&d->inputs[i].sections[k], &d->inputs[i]};
+    qsort(v, n, sizeof *v, compare_sections);
+    bool ok = about_sections(a, v, n);
+    free(v);
+    return ok;
+}
+
+static bool about_identical_rows(struct analysis *a, const struct scan *const *scans,
+                                 size_t n_scans)
+{
+    uint64_t n = 0;
+    for (size_t k = 0; k < n_scans; k++)
+        n += scans[k]->n_identical;
+    return n == 0 ||
+           warn(a, "identical-rows", NULL,
+                (const struct figure[]){
+                    {"n_identical", (double)n}, {"n_rows", (double)a->n_rows}, {NULL, 0}},
+                "%s of %s rows say to the nanosecond what another row says: requests that stand "
+                "in the capture twice count twice",
+                units_count((int64_t)n).s, units_count(a->n_rows).s);
 }
 
 /* ---- The run as a whole ---- */
@@ -426,7 +495,7 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i]) && about_recorder(a, &a->dataset->inputs[i]);
-    ok = ok && about_copies(a);
+    ok = ok && about_copies(a) && about_identical_rows(a, scans, n_scans);
     bins_init(&bins, scans, n_scans);
     if (ok && bins.start_ns <= bins.end_ns)
         ok = about_overlap(a, scans, n_scans) && about_idle_gap(a, &bins);

@@ -277,6 +277,22 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
            no_memory(e);
 }
 
+/* The unit's rows belong to the section of that number. */
+static bool add_to_section(struct dataset_input *in, uint32_t number, const struct dataset_unit *u)
+{
+    if (u->n_rows == 0)
+        return true;
+    if (in->n_sections == 0 || in->sections[in->n_sections - 1].number != number) {
+        if (!more(&in->sections, in->n_sections, sizeof *in->sections))
+            return false;
+        in->sections[in->n_sections++] = (struct dataset_section){.number = number};
+    }
+    struct dataset_section *s = &in->sections[in->n_sections - 1];
+    s->n_rows += u->n_rows;
+    s->fingerprint += u->fingerprint;
+    return true;
+}
+
 static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
 {
     struct loader *l = ctx;
@@ -296,6 +312,8 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         in->first_start_ns = u->first_start_ns;
     if (u->last_end_ns > in->last_end_ns)
         in->last_end_ns = u->last_end_ns;
+    if (!add_to_section(in, input, u))
+        return no_memory(e);
     if (!dataset_unit_finish(u, e) || !resolve_ops(l, u, e) || !resolve_places(l, u, e) ||
         !resolve_errors(l, u, e))
         return false;
@@ -436,17 +454,41 @@ static void retain_exact(struct dataset *d, const struct dataset_filter *f)
     }
 }
 
+/* Writes each NUL in a string of a dictionary as "\\0": names that differ behind one would look the
+ * same. */
+static bool show_nuls(struct slice *s)
+{
+    size_t n = 0;
+
+    if (!memchr(s->p, '\0', s->n))
+        return true;
+    char *shown = malloc(2 * s->n + 1);
+    if (!shown)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->p[i] == '\0')
+            shown[n++] = '\\';
+        shown[n++] = s->p[i] ? s->p[i] : '0';
+    }
+    shown[n] = '\0';
+    free((char *)s->p);
+    *s = (struct slice){shown, n};
+    return true;
+}
+
 /* Gives the strings of `from` to `to`. */
 static bool move_names(struct names *to, struct intern *from)
 {
     to->v = malloc((from->n + 1) * sizeof *to->v);
     if (!to->v)
         return false;
-    for (size_t i = 0; i < from->n; i++) {
-        to->v[i] = (char *)from->strings[i].p;
-        from->strings[i].p = NULL;
+    for (; to->n < from->n; to->n++) {
+        struct slice *s = &from->strings[to->n];
+        if (!show_nuls(s))
+            return false;
+        to->v[to->n] = (char *)s->p;
+        s->p = NULL;
     }
-    to->n = from->n;
     return true;
 }
 
@@ -521,6 +563,7 @@ void dataset_free(struct dataset *d)
     free(d->threads);
     for (size_t i = 0; i < d->n_inputs; i++) {
         free(d->inputs[i].path);
+        free(d->inputs[i].sections);
         for (size_t k = 0; k < d->inputs[i].n_comments; k++)
             free(d->inputs[i].comments[k]);
         free(d->inputs[i].comments);
@@ -544,7 +587,6 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     c = c ? c : order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);
-    if (c == 0 && a->object[i] != b->object[j])
-        c = a->object[i] < b->object[j] ? -1 : 1;
-    return c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
+    c = c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
+    return c ? c : order(packed_get(&a->objects, i), packed_get(&b->objects, j));
 }

@@ -80,7 +80,7 @@ struct table {
     struct packed ttfb;    /* ns, or PACKED_NONE */
     struct packed objects; /* n_objects */
     struct packed late;    /* start - intended, ns, or PACKED_NONE */
-    uint64_t *object;      /* hash of `file`; 0: no key */
+    uint64_t *object;      /* hash of `file`, of this process alone; 0: no key */
     struct ids thread;     /* index into dataset.threads */
     struct ids place;      /* index into dataset.places */
     uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
@@ -123,6 +123,14 @@ struct op_span {
     uint64_t n;
 };
 
+/* The rows below one header line of a file, in a form that tells copies: nobody records twice to
+ * the nanosecond. The order of rows changes nothing. */
+struct dataset_section {
+    uint32_t number; /* of the header line in the file, from 0 */
+    uint64_t n_rows;
+    uint64_t fingerprint; /* a sum over all rows, of this process alone */
+};
+
 /* One capture that went in (a file with several header lines is several inputs in `n_headers`). */
 struct dataset_input {
     char *path;
@@ -130,6 +138,8 @@ struct dataset_input {
     uint64_t n_rows;                     /* after filters */
     int64_t first_start_ns, last_end_ns; /* over all its rows; first > last: no row */
     uint32_t thread_base;
+    struct dataset_section *sections; /* those with rows; rows that filters leave out count too */
+    size_t n_sections;
     char **comments; /* the first and last few comment lines, for `info` */
     size_t n_comments;
     struct recorded recorded; /* of all its comments */
@@ -186,8 +196,9 @@ bool dataset_list_known(const struct intern *known, const char *kind, const char
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
                   void *ctx);
 
-/* Compares two requests by start, thread number, end, op name, host name, object, bytes
- * (analysis-semantics.md, top): <0, 0, >0. Equal object hashes stand for equal keys. */
+/* Compares two requests by start, thread number, end, op name, host name, bytes and number of
+ * objects: <0, 0, >0. Keys are not at hand (analysis-semantics.md, top, has them before bytes), and
+ * their hashes differ from process to process; requests of one object have the specified order. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);
 

@@ -22,6 +22,7 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
 
     if (u) {
         u->filter = filter;
+        u->key = intern_random_key();
         dataset_unit_clear(u);
     }
     if (!u || intern_add(&u->errors, (struct slice){"", 0}) == INTERN_NONE) {
@@ -61,6 +62,7 @@ void dataset_unit_clear(struct dataset_unit *u)
     u->first_start_ns = INT64_MAX;
     u->last_end_ns = INT64_MIN;
     u->top_thread = -1;
+    u->n_rows = u->fingerprint = 0;
 }
 
 /* The first up to 8 bytes of s, all that there is of most names. */
@@ -190,9 +192,9 @@ static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const
 }
 
 /* 0 means "no key", so a key whose hash is 0 gets another one. */
-static inline uint64_t object_of(struct slice file)
+static inline uint64_t object_of(uint64_t key, struct slice file)
 {
-    uint64_t hash = file.n ? intern_hash(file.p, file.n) : 0;
+    uint64_t hash = file.n ? intern_hash_keyed(key, file.p, file.n) : 0;
 
     return hash || !file.n ? hash : 1;
 }
@@ -230,15 +232,26 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     to->ttfb[i] = record_ttfb_ns(r);
     to->objects[i] = r->n_objects;
     to->late[i] = r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME : r->start_ns - r->intended_ns;
-    to->object[i] = object_of(r->file);
+    to->object[i] = object_of(u->key, r->file);
     to->thread[i] = r->thread;
     to->place[i] = group;
     to->error[i] = (uint16_t)error;
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);
 }
 
+/* Rows are alike only where all of these are: a thread may be another one in a merged copy. */
+static inline uint64_t fingerprint_of(uint64_t key, const struct record *r)
+{
+    uint64_t a = (uint64_t)r->start_ns ^ key;
+    uint64_t b = (uint64_t)r->end_ns ^ (uint64_t)r->bytes << 32 ^ (uint64_t)r->bytes >> 32 ^ ~key;
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)
 {
+    u->n_rows += n;
     for (const struct record *r = rows; r < rows + n; r++) {
         const struct dataset_unit_recent *g = group_of(u, r, e);
         if (!g)
@@ -246,6 +259,7 @@ bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t 
         u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
         u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
         u->top_thread = max_of(u->top_thread, r->thread);
+        u->fingerprint += fingerprint_of(u->key, r);
         struct dataset_unit_choice choice = u->choices[g->group];
         if (!choice.in_span)
             continue;

@@ -37,12 +37,14 @@ struct dataset_unit_part {
 struct dataset_unit {
     struct dataset_unit *next;
     const struct dataset_filter *filter;
+    uint64_t key;                                      /* of the objects' hashes */
     struct intern ops, hosts, clients, errors, groups; /* error 0 is "", success */
     struct dataset_unit_choice *choices;               /* by group */
     struct dataset_unit_part *parts;                   /* by op */
     size_t n_choices, n_parts;
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
+    uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
     /* Groups seen lately, by a cheap hash of their strings. */
     struct dataset_unit_recent {
         struct slice op, host, client; /* owned by the dictionaries; op.p NULL: free */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* Odd numbers with evenly spread bits (fractional parts of square roots of primes). */
 static const uint64_t K0 = UINT64_C(0x6a09e667f3bcc909), K1 = UINT64_C(0xbb67ae8584caa73b),
@@ -23,11 +24,12 @@ static inline uint64_t mix(uint64_t h, uint64_t a, uint64_t b)
     return fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
 }
 
-/* The last up to 16 bytes are read as two words that may overlap. */
-uint64_t intern_hash(const void *bytes, size_t n)
+/* The last up to 16 bytes are read as two words that may overlap. Without the key, nobody knows
+ * which word makes a factor of the first product 0, whatever the other one is. */
+uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes, *end = p + n;
-    uint64_t h = K0 ^ n;
+    uint64_t h = K0 ^ n ^ key;
 
     for (; end - p > 16; p += 16)
         h = mix(h, le_load(p, 8), le_load(p + 8, 8));
@@ -40,6 +42,19 @@ uint64_t intern_hash(const void *bytes, size_t n)
     else if (n > 0)
         h = mix(h, p[0], (uint64_t)p[n / 2] << 8 | end[-1]);
     return fold(h ^ K3, h ^ K1);
+}
+
+uint64_t intern_hash(const void *bytes, size_t n)
+{
+    return intern_hash_keyed(0, bytes, n);
+}
+
+/* The system gives each process 16 random bytes. */
+uint64_t intern_random_key(void)
+{
+    const void *bytes = (const void *)getauxval(AT_RANDOM);
+
+    return bytes ? intern_hash(bytes, 16) : 0;
 }
 
 void intern_fini(struct intern *t)
@@ -92,12 +107,14 @@ static bool grow(struct intern *t)
 
 uint32_t intern_find(const struct intern *t, struct slice s)
 {
-    return t->n ? slot_of(t, s, intern_hash(s.p, s.n))->id : INTERN_NONE;
+    return t->n ? slot_of(t, s, intern_hash_keyed(t->key, s.p, s.n))->id : INTERN_NONE;
 }
 
 uint32_t intern_add(struct intern *t, struct slice s)
 {
-    uint64_t hash = intern_hash(s.p, s.n);
+    if (!t->n_slots)
+        t->key = intern_random_key();
+    uint64_t hash = intern_hash_keyed(t->key, s.p, s.n);
     struct intern_slot *slot = t->n_slots ? slot_of(t, s, hash) : NULL;
 
     if (slot && slot->id != INTERN_NONE)

@@ -11,8 +11,15 @@
 #define INTERN_NONE UINT32_MAX
 
 /* A 64-bit hash of n bytes, the same on every machine. Two of k different strings share a hash with
- * a probability of about k^2 / 2^65: 7e-5 for 50,000,000. */
+ * a probability of about k^2 / 2^65: 7e-5 for 50,000,000. Who knows the function can choose strings
+ * that share one: what must hold against that takes intern_hash_keyed. */
 uint64_t intern_hash(const void *bytes, size_t n);
+
+/* The same under a key, which nobody can choose strings for who does not know it. */
+uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n);
+
+/* A random key, the same throughout a process and another one in the next. */
+uint64_t intern_random_key(void);
 
 struct intern_slot {
     uint64_t hash;
@@ -21,6 +28,7 @@ struct intern_slot {
 
 /* Ids are 0, 1, 2... in order of first appearance. Starts zeroed. */
 struct intern {
+    uint64_t key; /* of the hashes; set with the first slots */
     struct intern_slot *slots;
     size_t n_slots;        /* a power of two, or 0 */
     struct slice *strings; /* by id; NUL-terminated, owned */

@@ -324,6 +324,7 @@ def requests(rows, single):
     stats = durations if one_size else sized
     per_host = [(h, stats([r for r in kept if r.host == h])) for h in hosts] if len(hosts) > 1 else []
     per_host = [{'host': h, **s} for h, s in per_host if s]
+    per_host = per_host if len(per_host) > 1 else []
     if one_size:
         first, again = per_object(good)
         last, _ = per_object(good, True)

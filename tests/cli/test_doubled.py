@@ -1,0 +1,97 @@
+"""Rows that count twice: captures put together with cat, and rows appended to a capture that has them."""
+import unittest
+
+from harness import CliTest
+
+HEADER = "idx\tthread\top\tbytes\tendpoint\tfile\terror\tstart\tend\n"
+
+
+def rows(n=200, hosts=("h0",), idle=2):
+    """Requests of 4 threads that are idle for the other part of the time."""
+    lines = []
+    for i in range(n):
+        start = (i // 4) * 100 * idle
+        end = start + 99
+        stamp = [f"2026-01-01T00:{t // 60000:02d}:{t // 1000 % 60:02d}.{t % 1000:03d}000{i % 4:03d}Z"
+                 for t in (start, end)]
+        lines.append(f"{i}\t{i % 4}\tGET\t1000\t{hosts[i % len(hosts)]}\tk{i}\t\t{stamp[0]}\t{stamp[1]}\n")
+    return lines
+
+
+class Doubled(CliTest):
+    def warnings(self, *paths):
+        r = self.s3analyze("analyze", "--json", *paths)
+        return {w["code"]: w for w in r.json()["warnings"]}
+
+    def write(self, name, *parts):
+        path = self.tmp / name
+        path.write_text("".join(parts))
+        return path
+
+    def test_once(self):
+        found = self.warnings(self.write("once", HEADER, *rows()))
+        self.assertNotIn("copied-capture", found)
+        self.assertNotIn("identical-rows", found)
+
+    def test_sections_of_one_file(self):
+        """In any order: the fingerprint is a sum."""
+        other = rows(hosts=("h1",))[:150]
+        path = self.write("twice", HEADER, *rows(), HEADER, *other, HEADER, *reversed(rows()))
+        found = self.warnings(path)
+        self.assertIn("200 requests stand in it 2 times", found["copied-capture"]["message"])
+        self.assertNotIn("identical-rows", found)
+        nearly = rows()
+        nearly[77] = nearly[77].replace("\t1000\t", "\t1001\t")
+        found = self.warnings(self.write("nearly", HEADER, *rows(), HEADER, *nearly))
+        self.assertNotIn("copied-capture", found)
+
+    def test_files(self):
+        paths = [self.write(name, HEADER, *rows()) for name in ("a", "b")]
+        self.assertIn("seems to be a copy of", self.warnings(*paths)["copied-capture"]["message"])
+
+    def test_appended_rows(self):
+        """Threads that are idle half of the time leave room for a copy: busy times do not tell it."""
+        found = self.warnings(self.write("whole", HEADER, *rows(), *rows()))
+        self.assertEqual(found["identical-rows"]["figures"]["n_identical"], 200)
+        found = self.warnings(self.write("some", HEADER, *rows(), *rows()[20:30]))
+        self.assertEqual(found["identical-rows"]["figures"]["n_identical"], 10)
+        changed = [line.replace("\t1000\t", "\t1001\t") for line in rows()]
+        found = self.warnings(self.write("other", HEADER, *rows(), *changed))
+        self.assertNotIn("identical-rows", found)
+
+
+class Names(CliTest):
+    def test_hosts_with_requests_considered(self):
+        """A host all of whose requests failed, beside one other, leaves one: no list of hosts."""
+        lines = []
+        for i in range(40):
+            for h in range(2):
+                lines.append(f"{i}\t{h}\tGET\t0\th{h}\tk{i}\t{'refused' if h else ''}"
+                             f"\t2026-01-01T00:00:{i:02d}Z\t2026-01-01T00:00:{i + 1:02d}Z\n")
+        path = self.tmp / "dead"
+        path.write_text(HEADER + "".join(lines))
+        op = self.s3analyze("analyze", "--json", path).json()["operations"][0]
+        self.assertFalse(op["requests"].get("hosts"), op["requests"])
+        self.assertEqual(len(op["hosts"]), 2)
+
+    def test_nul(self):
+        path = self.tmp / "nul"
+        path.write_text(HEADER + "".join(rows(hosts=("h\0a", "h\0b"))))
+        op = self.s3analyze("analyze", "--json", path).json()["operations"][0]
+        self.assertEqual([h["host"] for h in op["hosts"]], ["h\\0a", "h\\0b"])
+
+    def test_the_last_moment(self):
+        """2^63-1 ns is a time like any other: of an end in the full range, of a start that --skip skips."""
+        last = "2262-04-11T23:47:16.854775807Z"
+        path = self.tmp / "last"
+        path.write_text(HEADER + f"0\t0\tGET\t5\th\tk\t\t2262-04-11T20:00:00Z\t2262-04-11T20:00:01Z\n"
+                                 f"1\t0\tGET\t5\th\tk\t\t2262-04-11T21:00:00Z\t{last}\n"
+                                 f"2\t1\tGET\t5\th\tk\t\t{last}\t{last}\n")
+        op = self.s3analyze("analyze", "--json", "--range", "full", path).json()["operations"][0]
+        self.assertEqual(op["range"]["end"], last)
+        op = self.s3analyze("analyze", "--json", "--skip", "10h", path).json()["operations"][0]
+        self.assertEqual(op["n_requests"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
