@@ -97,6 +97,7 @@ static bool init_engine(struct bench *b, struct err *e)
         .lookup = (enum s3op_lookup)o->lookup,
         .sign_payload = !o->tls && !o->no_payload_hash,
         .md5 = o->md5,
+        .checksum = (enum checksum_kind)o->checksum,
         .storage_class = o->storage_class,
         .sse_s3 = o->sse_s3,
         .sse_c_key = o->encrypt ? b->ssec.key : NULL,

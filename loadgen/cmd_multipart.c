@@ -86,7 +86,12 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
     case S3OP_PUT_PART:
         strbuf_printf(&own->etags, "<Part><PartNumber>%u</PartNumber><ETag>", own->part);
         strbuf_xml(&own->etags, r->etag, strlen(r->etag));
-        strbuf_puts(&own->etags, "</ETag></Part>");
+        strbuf_puts(&own->etags, "</ETag>");
+        if (k->o->checksum != CHECKSUM_NONE)
+            strbuf_printf(&own->etags, "<Checksum%s>%s</Checksum%s>",
+                          S3OP_CHECKSUMS[k->o->checksum], w->checksum,
+                          S3OP_CHECKSUMS[k->o->checksum]);
+        strbuf_puts(&own->etags, "</Part>");
         if (!ok)
             own->step = ABORT;
         else if (own->part == (uint64_t)k->o->n_parts)

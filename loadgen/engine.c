@@ -35,6 +35,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         return false;
     g->hosts.try_ns = g->conn_style.connect_timeout_ns;
     g->host = calloc(g->hosts.n, sizeof *g->host);
+    checksum_init(&g->checksum, g->op_style.checksum);
     bool ok = g->host != NULL || err_set(e, "out of memory");
     const char *variable = conn_proxy(g->conn_style.tls, g->conn_style.no_proxy, proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";

@@ -35,6 +35,7 @@ struct engine {
     struct hosts hosts;
     struct engine_host *host; /* hosts.n */
     struct payload payload;
+    struct checksum checksum;
     struct credentials *credentials; /* NULL: requests are not signed */
     const char *client;              /* the id of this process, in rows and User-Agent */
     uint64_t seed;

@@ -125,6 +125,8 @@ const struct cli_option options_data[] = {
      .help = "delete all the bucket holds first; asks"},
     {"yes", CLI_FLAG, offsetof(struct options, yes), NULL, .help = "do not ask"},
     {"md5", CLI_FLAG, offsetof(struct options, md5), NULL, .help = "send Content-MD5"},
+    {"checksum", CLI_CHOICE, offsetof(struct options, checksum), "NAME",
+     .help = "send a checksum of each object, as SDKs do", .choices = S3OP_CHECKSUMS},
     {"encrypt", CLI_FLAG, offsetof(struct options, encrypt), NULL,
      .help = "encrypt with a random key of ours (SSE-C)"},
     {"sse-s3", CLI_FLAG, offsetof(struct options, sse_s3), NULL,

@@ -45,6 +45,7 @@ struct options {
     bool no_prefix;
     const char *prefix;
     bool no_clear, clear_bucket, yes;
+    int checksum; /* enum checksum_kind */
     bool md5, encrypt, sse_s3, no_payload_hash;
     const char *storage_class;
 

@@ -53,6 +53,17 @@ bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
     }
 }
 
+const char *const S3OP_CHECKSUMS[] = {[CHECKSUM_NONE] = "none",
+                                      [CHECKSUM_CRC32C] = "CRC32C",
+                                      [CHECKSUM_CRC64NVME] = "CRC64NVME",
+                                      [CHECKSUM_SHA256] = "SHA256",
+                                      NULL};
+
+bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
+{
+    return s->checksum != CHECKSUM_NONE && (op->kind == S3OP_PUT || op->kind == S3OP_PUT_PART);
+}
+
 static bool ends_with(const char *s, size_t n, const char *end)
 {
     size_t n_end = strlen(end);
@@ -211,6 +222,10 @@ static void add(struct headers *h, const char *name, const char *value)
 static void add_headers(struct headers *h, const struct s3op_style *s, const struct s3op *op,
                         const struct s3op_head *head)
 {
+    static const char *const checksum_headers[] = {[CHECKSUM_CRC32C] = "x-amz-checksum-crc32c",
+                                                   [CHECKSUM_CRC64NVME] =
+                                                       "x-amz-checksum-crc64nvme",
+                                                   [CHECKSUM_SHA256] = "x-amz-checksum-sha256"};
     static const char sse_c[] = "x-amz-server-side-encryption-customer-algorithm";
     bool creates = op->kind == S3OP_PUT || op->kind == S3OP_INITIATE;
     bool content =
@@ -225,6 +240,10 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, "range", h->range);
     }
     add(h, "content-md5", head->content_md5);
+    if (s3op_takes_checksum(s, op))
+        add(h, checksum_headers[s->checksum], head->checksum);
+    if (op->kind == S3OP_INITIATE && s->checksum != CHECKSUM_NONE)
+        add(h, "x-amz-checksum-algorithm", S3OP_CHECKSUMS[s->checksum]);
     if (creates) {
         add(h, "content-type", "application/octet-stream");
         add(h, "x-amz-storage-class", s->storage_class);

@@ -2,6 +2,7 @@
 #ifndef S3_S3OP_H
 #define S3_S3OP_H
 
+#include "checksum.h"
 #include "err.h"
 #include "sigv4.h"
 #include "xml.h"
@@ -86,7 +87,8 @@ struct s3op_style {
     enum s3op_lookup lookup;
     bool sign_payload;
     bool md5;
-    const char *storage_class; /* NULL: none */
+    enum checksum_kind checksum; /* of objects and parts */
+    const char *storage_class;   /* NULL: none */
     bool sse_s3;
     const char *sse_c_key; /* base64, with its MD5; NULL: none */
     const char *sse_c_key_md5;
@@ -103,6 +105,7 @@ struct s3op_head {
     bool virtual_host;        /* which holds the bucket's name */
     const char *payload_hash; /* SHA-256 in hexadecimal, or SIGV4_UNSIGNED */
     const char *content_md5;  /* base64; NULL: none */
+    const char *checksum;     /* base64, if s3op_takes_checksum */
     const char *user_agent;
     const char *token; /* where a listing goes on; NULL: at its start */
     const char *version_token;
@@ -116,6 +119,12 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
 
 /* The bytes of its body. */
 uint64_t s3op_n_body(const struct s3op *op);
+
+/* Whether it goes with a checksum of its body. */
+bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op);
+
+/* As --checksum and S3 call it. */
+extern const char *const S3OP_CHECKSUMS[];
 
 /* Whether it goes with a Content-MD5: where S3 wants one, and where the user does. */
 bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op);

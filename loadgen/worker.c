@@ -164,6 +164,14 @@ static bool needs_hash(const struct worker *w)
     return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
 
+/* Whether its body is digested for a checksum; a CRC, or for SHA-256 with what signs it. */
+static enum checksum_kind checksum_of(const struct worker *w)
+{
+    const struct s3op_style *style = &w->loop->engine->op_style;
+
+    return s3op_takes_checksum(style, &w->op) ? style->checksum : CHECKSUM_NONE;
+}
+
 static bool digest_chunk(struct worker *w, bool hash, bool md5)
 {
     struct loop *l = w->loop;
@@ -171,10 +179,15 @@ static bool digest_chunk(struct worker *w, bool hash, bool md5)
     bool ok = true;
 
     if (w->n_digested == 0) {
-        ok = (!hash || EVP_DigestInit_ex2(w->sha256_ctx, l->signer.sha256, NULL)) &&
+        const EVP_MD *sha256 = l->signer.sha256 != NULL ? l->signer.sha256 : EVP_sha256();
+        w->crc = 0;
+        ok = (!hash || EVP_DigestInit_ex2(w->sha256_ctx, sha256, NULL)) &&
              (!md5 || EVP_DigestInit_ex2(w->md5_ctx, l->md5, NULL));
     }
     w->n_digested += n;
+    enum checksum_kind kind = checksum_of(w);
+    if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
+        w->crc = checksum_crc(&l->engine->checksum, w->crc, w->send, n);
     return ok && (!hash || EVP_DigestUpdate(w->sha256_ctx, w->send, n)) &&
            (!md5 || EVP_DigestUpdate(w->md5_ctx, w->send, n));
 }
@@ -187,7 +200,11 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
         if (!EVP_DigestFinal_ex(w->sha256_ctx, raw, NULL))
             return false;
         sigv4_hex(raw, w->hash);
+        EVP_EncodeBlock((unsigned char *)w->checksum, raw, SIGV4_HASH_BYTES);
     }
+    enum checksum_kind kind = checksum_of(w);
+    if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
+        checksum_text(&w->loop->engine->checksum, w->crc, w->checksum);
     if (md5) {
         if (!EVP_DigestFinal_ex(w->md5_ctx, raw, NULL))
             return false;
@@ -240,6 +257,7 @@ static bool build(struct worker *w, bool page)
         .host = g->host[w->host].name,
         .virtual_host = g->host[w->host].virtual_host,
         .payload_hash = hash,
+        .checksum = w->checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
         .token = !page      ? NULL
@@ -412,7 +430,8 @@ static void launch(struct worker *w)
  * meanwhile. */
 void worker_prepare(struct worker *w)
 {
-    bool hash = needs_hash(w);
+    enum checksum_kind kind = checksum_of(w);
+    bool hash = needs_hash(w) || kind == CHECKSUM_SHA256;
     bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
     uint64_t n_body = s3op_n_body(&w->op);
 
@@ -420,9 +439,9 @@ void worker_prepare(struct worker *w)
         end_worker(w);
         return;
     }
-    if (hash || md5) {
+    if (hash || md5 || kind != CHECKSUM_NONE) {
         uint64_t rest = n_body - w->n_digested;
-        size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5);
+        size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
         if (w->loop->n_digested + n > DIGEST_BYTES) {
             w->state = WORKER_PREPARING;
             loop_again(w->loop, w);

@@ -73,6 +73,8 @@ struct worker {
     char region[64]; /* that the answer names; "": none */
     bool range_fits; /* Content-Range is what was asked for */
     char md5[32];    /* Content-MD5 */
+    uint64_t crc;    /* of what was digested */
+    char checksum[CHECKSUM_TEXT_SIZE];
     char hash[SIGV4_HASH_SIZE];
     EVP_MD_CTX *sha256_ctx, *md5_ctx;
 

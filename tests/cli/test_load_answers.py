@@ -1,9 +1,11 @@
 """What s3load makes of answers: which are errors, and what their rows say."""
+import base64
+import hashlib
 import re
 import unittest
 
 from loadcase import LoadTest
-from servers import Held, Scripted
+from servers import Held, Scripted, VersityGw
 
 KEY = re.compile(r"benchmark-bucket/(s3load-[^?]*)")
 
@@ -109,6 +111,43 @@ class Answers(LoadTest):
         self.assertLess(c.end["digest_ns"], c.end["bench_ns"])
         _, c = self.load("get", "--objects", "1", "--obj.size", "1MiB", "--duration", "100ms")
         self.assertEqual(c.end["digest_ns"], 0)
+
+    def test_checksums(self):
+        """Computed here once more, bit by bit."""
+        def crc(data, width, polynomial):
+            value = ones = 2**width - 1
+            for byte in data:
+                value ^= byte
+                for _ in range(8):
+                    value = value >> 1 ^ (polynomial if value & 1 else 0)
+            return (value ^ ones).to_bytes(width // 8, "big")
+
+        digests = {"CRC32C": lambda b: crc(b, 32, 0x82f63b78), "CRC64NVME": lambda b: crc(b, 64, 0x9a6c9329ac4bc9b5),
+                   "SHA256": lambda b: hashlib.sha256(b).digest()}
+        seen = []
+        self.measured = lambda r: seen.append(r) if r.method == "PUT" and KEY.search(r.target) else None
+        for options in ([], ["--disable-sha256-payload"], ["--md5"]):
+            for name, digest in digests.items():
+                for size in ("0", "77"):
+                    seen.clear()
+                    self.s3load("put", "--checksum", name, "--obj.size", size, "--duration", "50ms", "--stress", *options)
+                    self.assertGreater(len(seen), 0)
+                    for r in seen[:10]:
+                        self.assertEqual(base64.b64decode(r.headers["x-amz-checksum-" + name.lower()]), digest(r.body))
+                        self.assertIn("x-amz-checksum-" + name.lower(), r.headers["authorization"])
+
+
+class Checksums(LoadTest):
+    """A server that refuses what does not fit."""
+    server_class = VersityGw
+
+    def test_versitygw(self):
+        self.start()
+        for name in ("CRC32C", "CRC64NVME", "SHA256"):
+            for command, own in (("put", ["--obj.size", "300KiB"]), ("multipart", ["--parts", "2", "--part.size", "5MiB"])):
+                with self.subTest(command=command, checksum=name):
+                    _, c = self.load(command, "--checksum", name, *own, "--concurrent", "2", "--duration", "100ms")
+                    self.assertEqual([r.error for r in c.errors()], [])
 
 
 if __name__ == "__main__":
