@@ -147,6 +147,12 @@ static void tick(void *ctx)
                 "no host can be connected to, for %s now (--give-up-after): the run ends",
                 units_duration(b->o->give_up_ns).s);
         end_phase(b, ENGINE_STOP, "error");
+    } else if (!b->cleaning && b->o->max_errors > 0 &&
+               recorder_counts(b->recorder).n_errors >= (uint64_t)b->o->max_errors) {
+        err_set(&b->error, "%llu requests failed, and --max-errors is %lld: the run ends",
+                (unsigned long long)recorder_counts(b->recorder).n_errors,
+                (long long)b->o->max_errors);
+        end_phase(b, ENGINE_STOP, "error");
     } else if (!b->preparing && !b->cleaning && recorder_is_stable(b->recorder, NULL)) {
         end_phase(b, ENGINE_STOP, "autoterm");
     }
@@ -190,12 +196,16 @@ static bool prepare(struct bench *b, struct err *e)
     if (!ok || interrupted(b))
         return ok;
     if (k->n_objects == 0)
-        return err_set(e, "none of %llu uploads succeeded: %s", (unsigned long long)k->n_failed,
-                       k->error.msg);
+        return err_set(e, "none of the first %llu uploads succeeded: %s",
+                       (unsigned long long)k->n_failed, k->error.msg);
     if (k->n_failed > 0)
         fprintf(stderr, "s3load: %llu of %llu uploads failed, the first with: %s\n",
                 (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare(k),
                 k->error.msg);
+    if (b->kind->mixed && k->n_objects < k->n_workers)
+        fprintf(stderr,
+                "s3load: there are fewer objects (%zu) than workers (%u): some will wait for one\n",
+                k->n_objects, k->n_workers);
     k->n_failed = 0;
     err_clear(&k->error);
     if (b->kind->versions && k->objects[0].version == NULL)
@@ -296,12 +306,18 @@ static bool bench(struct bench *b, struct err *e)
     s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
     s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
     s->max_thread_pct = busiest_pct(b, cpu_ns, writer_cpu_ns, s->bench_ns);
+    s->n_object_waits = b->work.n_object_waits;
     s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
     recorder_waits(b->recorder, &s->n_waits, &s->waits_ns);
     recorder_is_stable(b->recorder, &s->autoterm);
+    bool drained = s->end == NULL && work_is_drained(&b->work);
+    if (drained)
+        s->end = "no objects left";
     if (s->end == NULL)
         s->end = interrupted(b) ? "signal" : end_ns >= b->phase.end_ns ? "duration" : "done";
     free(cpu_ns);
+    if (ok && drained)
+        return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
     if (ok && !interrupted(b) && s->counts.n_requests > 0 &&
@@ -390,6 +406,12 @@ static void warn(const struct bench *b)
                 "s3load: workers waited %llu times, %s in all, for the capture to be "
                 "written\n",
                 (unsigned long long)s->n_waits, units_duration(s->waits_ns).s);
+    if (s->n_object_waits > 0)
+        fprintf(
+            stderr,
+            "s3load: workers waited %llu times for an object that none other used: there are too "
+            "few for --concurrent\n",
+            (unsigned long long)s->n_object_waits);
     if (s->n_not_begun > 0)
         fprintf(stderr,
                 "s3load: %llu requests were due and not begun before the end: --concurrent "

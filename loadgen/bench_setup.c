@@ -192,7 +192,7 @@ bool bench_set_up(struct bench *b, struct err *e)
 bool bench_start_recording(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
-    unsigned n_loops = crew_n_loops((unsigned)o->n_workers);
+    unsigned n_loops = crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads);
     b->engine.idle_max /= n_loops;
     struct strbuf comment = {0};
 

@@ -13,13 +13,15 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-/* What failed to be deleted may be gone, what failed to be stored may be there: both stay out. */
+/* What failed to be deleted may be gone, unless the server only put it off; what failed to be
+ * stored may be there: both stay out. */
 static void done(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r)
 {
     const struct work_object *o = &work_own(k, w)->object;
 
-    if (op->kind == S3OP_GET || op->kind == S3OP_STAT)
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT ||
+        (op->kind == S3OP_DELETE && work_was_put_off(r)))
         work_return(k, o);
     else if (op->kind == S3OP_PUT && r->error[0] == '\0')
         work_add(k, o, "");

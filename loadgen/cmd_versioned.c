@@ -35,7 +35,8 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
 {
     struct work_object *o = &work_own(k, w)->object;
 
-    if (op->kind == S3OP_GET || op->kind == S3OP_STAT)
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT ||
+        (op->kind == S3OP_DELETE && work_was_put_off(r)))
         work_return(k, o);
     else if (op->kind == S3OP_DELETE)
         free(o->version);

@@ -1,19 +1,69 @@
 #include "crew.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TICK_MS 100
 
-unsigned crew_n_loops(unsigned n_workers)
+unsigned crew_quota_cpus(const char *root, const char *path)
+{
+    char name[4096];
+    unsigned least = UINT_MAX;
+    size_t n = strlen(path);
+
+    /* The group's own, then that of each above it. */
+    for (;;) {
+        unsigned long long quota = 0;
+        unsigned long long period = 0;
+        snprintf(name, sizeof name, "%s%.*s/cpu.max", root, (int)n, path);
+        FILE *f = fopen(name, "re");
+        if (f != NULL && fscanf(f, "%llu %llu", &quota, &period) == 2 && period > 0) {
+            unsigned long long cpus = quota / period + (quota % period != 0);
+            cpus = cpus > 0 ? cpus : 1;
+            least = cpus < least ? (unsigned)cpus : least;
+        }
+        if (f != NULL)
+            fclose(f);
+        if (n == 0)
+            return least;
+        do
+            n--;
+        while (n > 0 && path[n] != '/');
+    }
+}
+
+static unsigned own_quota_cpus(void)
+{
+    char line[4096];
+    unsigned n = UINT_MAX;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "0::/", 4) == 0)
+            n = crew_quota_cpus("/sys/fs/cgroup", line + 3);
+    }
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
 {
     cpu_set_t cpus;
     unsigned n = 1;
 
+    if (n_threads > 0)
+        return n_threads < n_workers ? n_threads : n_workers;
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         n = (unsigned)CPU_COUNT(&cpus);
+    unsigned quota = own_quota_cpus();
+    n = n < quota ? n : quota;
     return n < n_workers ? n : n_workers;
 }
 

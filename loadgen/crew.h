@@ -14,8 +14,13 @@ struct crew {
     atomic_uint n_busy;
 };
 
-/* A loop for each CPU that we may use, but never more than workers. */
-unsigned crew_n_loops(unsigned n_workers);
+/* Loops for so many workers: n_threads, or with 0 one for each CPU that we may use, by affinity and
+ * by the quota of our control groups; never more than workers. */
+unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
+
+/* CPUs that the quota of the control group at `path` below `root` and of those above it allows,
+ * rounded up (cpu.max of version 2); UINT_MAX: none is set. */
+unsigned crew_quota_cpus(const char *root, const char *path);
 
 /* `recorder` may be NULL; event is an eventfd that the caller owns. */
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,

@@ -31,6 +31,8 @@ struct options {
 
     /* Load */
     int64_t n_workers;
+    int64_t n_threads;  /* of loops; 0: as many as there are CPUs */
+    int64_t max_errors; /* 0: no limit */
     int64_t duration_ns;
     double rate; /* 0: closed loop */
     bool autoterm;

@@ -34,7 +34,8 @@ struct summary {
     int64_t digest_ns;          /* spent on digests of payloads, before their requests begin */
     uint64_t n_waits;           /* for the capture */
     int64_t waits_ns;
-    uint64_t n_not_begun; /* open loop: due, and not begun before the end */
+    uint64_t n_object_waits; /* of workers for an object that none other used */
+    uint64_t n_not_begun;    /* open loop: due, and not begun before the end */
     bool open_loop;
     struct autoterm_stop autoterm;
     int64_t clock_change_ns; /* of the wall clock against the run's, from its begin to its end */

@@ -10,6 +10,9 @@
 #define DECK_STREAM  (UINT64_C(1) << 61)
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
+/* If so many uploads have failed, and twice those in flight, and none has succeeded, none will. */
+#define FIRST_UPLOADS 100u
+
 static uint64_t n_versions(const struct work *k)
 {
     return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
@@ -205,11 +208,20 @@ void work_return(struct work *k, const struct work_object *o)
     push(k, o);
 }
 
-/* Takes a random object out of the pool; false: it is empty. */
+/* Takes a random object out of the pool; false: it is empty, and the worker waits. A worker keeps
+ * its card while it waits: if all do, none is to upload. */
 static bool take(struct work *k, struct worker *w, struct work_object *o)
 {
+    struct work_own *own = work_own(k, w);
+
     pthread_mutex_lock(&k->lock);
     bool found = k->n_objects > 0;
+    if (found == own->waiting) {
+        own->waiting = !found;
+        k->n_waiting += found ? -1u : 1u;
+        k->n_object_waits += !found;
+        k->drained = k->n_waiting == k->n_workers;
+    }
     if (found) {
         size_t i = (size_t)rng_below(&w->rng, k->n_objects);
         *o = k->objects[i];
@@ -245,12 +257,25 @@ enum work_card work_deal(struct work *k, struct worker *w)
     return (enum work_card)w->card;
 }
 
+bool work_was_put_off(const struct worker_result *r)
+{
+    return r->error[0] != '\0' && (r->status == 503 || r->status == 429);
+}
+
+bool work_is_drained(struct work *k)
+{
+    pthread_mutex_lock(&k->lock);
+    bool drained = k->drained;
+    pthread_mutex_unlock(&k->lock);
+    return drained;
+}
+
 enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op)
 {
     struct work_object *o = &work_own(k, w)->object;
 
     if (!take(k, w, o))
-        return PHASE_WAIT;
+        return work_is_drained(k) ? PHASE_END : PHASE_WAIT;
     if (card == WORK_GET) {
         work_get(k, w, o, op);
     } else if (card == WORK_STAT) {
@@ -280,8 +305,11 @@ enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct work *k = ctx;
     uint64_t i = atomic_fetch_add(&k->n_begun, 1);
+    uint64_t enough = 2 * (uint64_t)k->n_workers;
 
-    if (i >= work_n_prepare(k))
+    enough = enough > FIRST_UPLOADS ? enough : FIRST_UPLOADS;
+    bool hopeless = !atomic_load(&k->uploaded) && atomic_load(&k->n_done) >= enough;
+    if (hopeless || i >= work_n_prepare(k))
         return PHASE_END;
     work_own(k, w)->object = prepared_object(k, i);
     work_put(k, &work_own(k, w)->object, op);
@@ -295,6 +323,8 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
     struct work *k = ctx;
 
     (void)op;
+    if (r->error[0] == '\0')
+        atomic_store(&k->uploaded, true);
     atomic_fetch_add(&k->n_done, 1);
     if (r->version[0] != '\0' && strcmp(r->version, "null") != 0)
         atomic_store(&k->saw_version, true);

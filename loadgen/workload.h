@@ -46,6 +46,7 @@ struct work_own {
     atomic_uint_fast64_t n_uploaded; /* in preparation, under the worker's prefix, by any */
     unsigned part;
     int step;
+    bool waiting; /* for an object */
     uint64_t n_gets;
     /* Cleaning. A key and its version, each with a NUL: */
     int64_t retry_ns;       /* the server was away: not before */
@@ -64,6 +65,9 @@ struct work {
     pthread_mutex_t lock; /* of what follows */
     struct work_object *objects;
     size_t n_objects, cap_objects;
+    unsigned n_waiting; /* workers, for an object */
+    uint64_t n_object_waits;
+    bool drained; /* all workers waited: no object is left, and none will come */
     struct deck deck;
     struct rng deck_rng;
     struct err error; /* the first failure of preparing or cleaning */
@@ -74,6 +78,7 @@ struct work {
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
+    atomic_bool uploaded;           /* one of them has succeeded */
     atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */
     atomic_bool saw_version;        /* the bucket keeps versions */
     atomic_uint_fast64_t n_deleted; /* in cleaning */
@@ -131,8 +136,14 @@ bool work_init_deck(struct work *k, struct err *e);
 enum work_card work_deal(struct work *k, struct worker *w);
 
 /* Takes an object out of the pool for the worker, and makes op what the card says (not WORK_PUT) of
- * it; or lets the worker wait for one. */
+ * it; or lets the worker wait for one; or ends, once all workers would wait. */
 enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op);
+
+/* Whether the run ended, or is to end, because no object is left. */
+bool work_is_drained(struct work *k);
+
+/* Whether what a request was for is still as it was, since the server put the request off. */
+bool work_was_put_off(const struct worker_result *r);
 
 /* Keeps the first error. */
 void work_fail(struct work *k, const char *why);
