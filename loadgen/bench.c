@@ -65,8 +65,12 @@ static bool check_content(struct bench *b, struct err *e)
                        o->bucket, content.more_foreign ? "at least " : "",
                        (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
     if (content.n_runs > 0)
-        screen_say(&b->screen, "The bucket holds objects of %llu other run%s of s3load.",
-                   (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
+        screen_say(&b->screen,
+                   "The bucket holds objects of %llu other run%s of s3load: 's3load clean%s%s%s "
+                   "--dry-run' shows them.",
+                   (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s",
+                   *content.prefix != '\0' ? " --prefix '" : "", content.prefix,
+                   *content.prefix != '\0' ? "'" : "");
     return true;
 }
 
@@ -175,10 +179,8 @@ static bool prepare(struct bench *b, struct err *e)
     struct work *k = &b->work;
     int64_t from_ns = clock_now_ns();
 
-    if (b->o->list_existing) {
-        uint64_t max = cli_given(b->args, "objects") ? (uint64_t)b->o->n_objects : 0;
-        return bucket_list(&b->control, k, max, e);
-    }
+    if (b->o->list_existing)
+        return true;
     b->uploaded = true;
     if (!b->kind->prepares)
         return true;
@@ -261,6 +263,15 @@ static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begu
     return b->phase.rate > 0 && n_due > (double)n_begun ? (uint64_t)n_due - n_begun : 0;
 }
 
+/* Whether the time is over; in an open loop, for the next request that would be due. */
+static bool is_over(const struct bench *b, int64_t now_ns)
+{
+    const struct phase *p = &b->phase;
+    double n_due = (double)(p->end_ns - p->start_ns) / 1e9 * p->rate;
+
+    return now_ns >= p->end_ns || (p->rate > 0 && (double)atomic_load(&p->n_tickets) > n_due);
+}
+
 static bool bench(struct bench *b, struct err *e)
 {
     struct summary *s = &b->summary;
@@ -314,7 +325,7 @@ static bool bench(struct bench *b, struct err *e)
     if (drained)
         s->end = "no objects left";
     if (s->end == NULL)
-        s->end = interrupted(b) ? "signal" : end_ns >= b->phase.end_ns ? "duration" : "done";
+        s->end = interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
     free(cpu_ns);
     if (ok && drained)
         return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
@@ -324,12 +335,16 @@ static bool bench(struct bench *b, struct err *e)
         s->counts.n_errors == s->counts.n_requests)
         return err_set(e, "none of %llu requests succeeded, the first failed with: %s",
                        (unsigned long long)s->counts.n_requests, b->work.first_error.msg);
+    if (ok && !interrupted(b) && b->kind->uploads && s->counts.n_bytes == 0 &&
+        s->counts.n_errors > 0)
+        return err_set(e, "no part was uploaded, the first request to fail did with: %s",
+                       b->work.first_error.msg);
     return ok;
 }
 
 /* ---- Cleaning ---- */
 
-static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool versions,
+static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, enum s3op_kind kind,
                         struct err *e)
 {
     struct work *k = &b->work;
@@ -339,7 +354,7 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool ver
     err_clear(&k->error);
     err_clear(&b->error);
     b->cleaning = true;
-    cleanup_begin(k, prefix, dirs, versions);
+    cleanup_begin(k, prefix, dirs, kind);
     b->phase =
         (struct phase){.next = cleanup_next, .done = cleanup_done, .ctx = k, .end_ns = CLOCK_NEVER};
     bool ok = run_phase(b, &cause);
@@ -349,40 +364,63 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, bool ver
     return ok || err_set(e, "%s", cause.msg);
 }
 
+bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, bool dirs, struct err *e)
+{
+    struct err cause = {""};
+    bool left = true;
+
+    if (dirs)
+        run_cleanup(b, root, true, kind, NULL);
+    /* What one pass could not delete, a later one may. */
+    for (int i = 0; i < CLEAN_PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+        err_clear(&cause);
+        left = !run_cleanup(b, root, false, kind, &cause);
+    }
+    if (!left && atomic_load(&b->engine.stop) == ENGINE_RUN)
+        return true;
+    return err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+}
+
 /* Deletes all that the bucket holds. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
 
-    return run_cleanup(b, "", false, true, &cause) ||
+    return run_cleanup(b, "", false, S3OP_LIST_VERSIONS, &cause) ||
            err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
 }
 
-/* Deletes what this run has uploaded. */
+/* How objects are listed so that none is left: where versions were ever kept, deleting makes
+ * markers. */
+static enum s3op_kind listing(struct bench *b)
+{
+    enum bucket_versioning now = bucket_versioning(&b->control);
+    bool versions = now == BUCKET_UNKNOWN ? b->kind->versions || atomic_load(&b->work.saw_version)
+                                          : now != BUCKET_UNVERSIONED;
+
+    return versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
+}
+
+/* Deletes what this run has uploaded; what it has not uploaded to the end in any case, since no one
+ * can use it. */
 static bool clean(struct bench *b, struct err *e)
 {
-    struct work *k = &b->work;
-    bool versions = b->kind->versions || atomic_load(&k->saw_version);
+    const char *root = b->work.root;
     struct err cause = {""};
 
-    if (!b->uploaded || b->o->no_clear || !b->has_crew)
+    if (!b->uploaded || !b->has_crew || (b->o->no_clear && !b->kind->uploads))
         return true;
     b->said_finishing = interrupted(b);
     b->finishing = true;
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    /* What one pass could not delete, a later one may. */
-    if (ok && !b->o->no_prefix)
-        run_cleanup(b, k->root, true, versions, NULL);
-    bool left = ok;
-    for (int i = 0; i < CLEAN_PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
-        err_clear(&cause);
-        left = !run_cleanup(b, k->root, false, versions, &cause);
-    }
-    ok = ok && !left && atomic_load(&b->engine.stop) == ENGINE_RUN;
-    if (!ok && cause.msg[0] == '\0')
-        err_set(&cause, "interrupted");
-    return ok || err_set(e, "objects of this run may be left under %s in bucket '%s': %s", k->root,
-                         b->o->bucket, cause.msg);
+    ok = ok && (!b->kind->uploads || bench_clean(b, root, S3OP_LIST_UPLOADS, false, &cause));
+    if (!b->o->no_clear)
+        ok = ok && bench_clean(b, root, listing(b), !b->o->no_prefix, &cause);
+    return ok || err_set(e,
+                         "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
+                         "--run %s, with that bucket and prefix, deletes them",
+                         b->o->no_clear ? "unfinished uploads" : "objects", root, b->o->bucket,
+                         cause.msg, b->run_id);
 }
 
 /* ---- End ---- */
@@ -498,10 +536,17 @@ static void say_proxy(const struct bench *b)
 /* Up to the closed capture. */
 static bool measure(struct bench *b, struct err *e)
 {
+    uint64_t max = cli_given(b->args, "objects") ? (uint64_t)b->o->n_objects : 0;
+    bool made = false;
+
     say_proxy(b);
-    if (!bucket_make(&b->control, &b->work, e) || !check_content(b, e))
+    if (!bucket_make(&b->control, &b->work, &made, e) || !check_content(b, e))
         return false;
     if (b->o->clear_bucket && !confirm(b, e))
+        return false;
+    if (!bucket_ready(&b->control, &b->work, made, e))
+        return false;
+    if (b->o->list_existing && !bucket_list(&b->control, &b->work, max, e))
         return false;
     if (!bench_start_recording(b, e))
         return false;
@@ -562,7 +607,7 @@ int bench_main(const struct cli_args *args, struct options *o, const struct work
             b->args = args;
             b->o = o;
             b->kind = kind;
-            status = run(b);
+            status = kind->run != NULL ? kind->run(b) : run(b);
             bench_tear_down(b);
         }
         free(b);

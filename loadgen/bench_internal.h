@@ -11,13 +11,11 @@
 #include "ssec.h"
 #include "summary.h"
 
-#define RUN_ID_LENGTH 12
-
 struct bench {
     const struct cli_args *args;
     struct options *o;
     const struct workload *kind;
-    char run_id[RUN_ID_LENGTH + 1];
+    char run_id[WORK_ID_LENGTH + 1];
     char host[256];
     char *command_line;
     char path[4096]; /* of the capture; "": none */
@@ -51,6 +49,10 @@ void bench_tear_down(struct bench *b);
 
 /* Opens the capture with its first comment, and makes the loops. */
 bool bench_start_recording(struct bench *b, struct err *e);
+
+/* Deletes all below the prefix `root`: what listings of `kind` show, with `dirs` below the prefixes
+ * of workers first. */
+bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, bool dirs, struct err *e);
 
 /* Ends the capture with its last comment. */
 bool bench_close_capture(struct bench *b, struct err *e);

@@ -18,7 +18,7 @@
 /* Digits and letters without those that are read for others. */
 static bool random_name(char *name, size_t n, struct err *e)
 {
-    static const char alphabet[] = "23456789abcdefghijkmnpqrstuvwxyz";
+    static const char alphabet[] = WORK_ID_ALPHABET;
     unsigned char bytes[64];
 
     if (getrandom(bytes, n, 0) != (ssize_t)n)
@@ -170,7 +170,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
     screen_init(&b->screen, b->o->quiet);
-    if (!random_name(b->run_id, RUN_ID_LENGTH, e) || !init_engine(b, e))
+    if (!random_name(b->run_id, WORK_ID_LENGTH, e) || !init_engine(b, e))
         return false;
     b->has_control = control_init(&b->control, &b->engine, e);
     if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))

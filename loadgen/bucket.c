@@ -6,23 +6,63 @@
 /* Foreign objects are counted up to here. */
 #define COUNT_MAX 10000
 
-static const char VERSIONING[] = "<VersioningConfiguration "
-                                 "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-                                 "<Status>Enabled</Status></VersioningConfiguration>";
+enum bucket_versioning bucket_versioning(struct control *c)
+{
+    const struct s3op op = {.kind = S3OP_BUCKET_VERSIONING};
+    struct worker_result r;
+
+    if (!control_run(c, &op, &r, NULL))
+        return BUCKET_UNKNOWN;
+    return strcmp(r.xml->status, "Enabled") == 0     ? BUCKET_ENABLED
+           : strcmp(r.xml->status, "Suspended") == 0 ? BUCKET_SUSPENDED
+                                                     : BUCKET_UNVERSIONED;
+}
 
 static bool set_versioning(struct control *c, struct err *e)
 {
+    static const char body[] = "<VersioningConfiguration "
+                               "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+                               "<Status>Enabled</Status></VersioningConfiguration>";
     struct worker_result r;
     struct err cause = {""};
     const struct s3op op = {
-        .kind = S3OP_BUCKET_VERSIONING, .body = VERSIONING, .n_body = sizeof VERSIONING - 1};
+        .kind = S3OP_BUCKET_SET_VERSIONING, .body = body, .n_body = sizeof body - 1};
 
     return control_run(c, &op, &r, &cause) ||
            err_set(e, "cannot switch on versions in bucket '%s': %s",
                    c->loop.engine->op_style.bucket, cause.msg);
 }
 
-static bool create(struct control *c, const struct s3op_style *style, struct err *e)
+/* Whether a listing of one page shows nothing. */
+static bool is_empty(struct control *c)
+{
+    const struct s3op op = {.kind = S3OP_LIST, .one_page = true, .max_keys = 1};
+    struct worker_result r;
+
+    return control_run(c, &op, &r, NULL) && r.xml->n_entries == 0 && !r.xml->is_truncated;
+}
+
+/* A setting is changed only where no one else can rely on it: in a bucket that this run has made,
+ * or that is empty and never had versions; or where the user says so. */
+static bool need_versions(struct control *c, const struct work *k, bool made, struct err *e)
+{
+    enum bucket_versioning now = made ? BUCKET_UNVERSIONED : bucket_versioning(c);
+
+    if (now == BUCKET_ENABLED)
+        return true;
+    if (made || k->o->enable_versioning || (now == BUCKET_UNVERSIONED && is_empty(c)))
+        return set_versioning(c, e);
+    return err_set(e,
+                   "bucket '%s' %s, and its settings are not ours to change: name another one with "
+                   "--bucket, which is made with versioning if it is not there, or say "
+                   "--enable-versioning",
+                   k->o->bucket,
+                   now == BUCKET_UNKNOWN     ? "does not say whether it keeps versions"
+                   : now == BUCKET_SUSPENDED ? "has its versioning suspended"
+                                             : "holds objects and keeps no versions");
+}
+
+static bool create(struct control *c, const struct s3op_style *style, bool *made, struct err *e)
 {
     struct strbuf body = {0};
     struct worker_result r;
@@ -44,6 +84,7 @@ static bool create(struct control *c, const struct s3op_style *style, struct err
     }
     bool ok = control_run(c, &op, &r, &cause);
     strbuf_fini(&body);
+    *made = ok;
     /* Another process of the same run may have been faster. */
     if (!ok && strstr(cause.msg, "BucketAlreadyOwnedByYou") != NULL)
         ok = true;
@@ -75,7 +116,7 @@ static void ask_why(struct control *c, struct err *cause)
         *cause = why;
 }
 
-bool bucket_make(struct control *c, const struct work *k, struct err *e)
+bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e)
 {
     const struct s3op_style *style = &k->engine->op_style;
     struct worker_result r;
@@ -92,114 +133,179 @@ bool bucket_make(struct control *c, const struct work *k, struct err *e)
                        style->bucket, cause.msg);
     if (!exists && k->o->list_existing)
         return err_set(e, "there is no bucket '%s'", style->bucket);
-    if (!exists && !create(c, style, e))
-        return false;
+    *made = false;
+    return exists || create(c, style, made, e);
+}
+
+bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e)
+{
     if (k->kind->object_lock)
-        return check_lock(c, style, e);
-    return !k->kind->versions || set_versioning(c, e);
+        return check_lock(c, &k->engine->op_style, e);
+    return !k->kind->versions || need_versions(c, k, made, e);
+}
+
+bool bucket_is_locked(struct control *c)
+{
+    const struct s3op op = {.kind = S3OP_BUCKET_LOCK};
+    struct worker_result r;
+
+    return control_run(c, &op, &r, NULL);
+}
+
+/* ---- Listings ---- */
+
+/* Lists page by page, each a request of its own, until none is left or `enough`. */
+static bool list_pages(struct control *c, struct s3op *op, const bool *enough, struct err *e)
+{
+    struct strbuf token = {0};
+    struct strbuf id = {0};
+    struct worker_result r;
+    struct err cause = {""};
+    bool ok = true;
+    bool more = true;
+
+    op->one_page = true;
+    while (ok && more) {
+        bool listed = control_run(c, op, &r, &cause);
+        ok = listed || s3op_has_no_uploads(op->kind, r.status);
+        more = listed && r.xml->is_truncated && !*enough;
+        if (!more)
+            break;
+        const char *next = op->kind == S3OP_LIST ? r.xml->next_token : r.xml->next_key_marker;
+        const char *next_id = r.xml->next_version_marker;
+        if (*next == '\0' || (op->token != NULL && strcmp(next, op->token) == 0 &&
+                              (op->token_id == NULL || strcmp(next_id, op->token_id) == 0)))
+            ok = err_set(&cause, "a page of the listing does not say where the next one begins");
+        strbuf_clear(&token);
+        strbuf_puts(&token, next);
+        strbuf_clear(&id);
+        strbuf_puts(&id, next_id);
+        op->token = token.s;
+        op->token_id = op->kind != S3OP_LIST && *next_id != '\0' ? id.s : NULL;
+        if (token.failed || id.failed)
+            ok = err_set(&cause, "out of memory");
+    }
+    strbuf_fini(&token);
+    strbuf_fini(&id);
+    return ok ||
+           err_set(e, "cannot list bucket '%s': %s", c->loop.engine->op_style.bucket, cause.msg);
 }
 
 /* ---- What it holds ---- */
 
-/* "s3load-RUNID/": the prefix of a run. */
-static bool is_of_a_run(const char *key)
+static size_t n_hex(const char *s)
 {
-    return strncmp(key, "s3load-", 7) == 0 && strchr(key, '/') != NULL;
+    return strspn(s, "0123456789abcdef");
 }
 
-static bool count_entry(void *user, const struct xml_entry *entry, struct err *e)
+bool bucket_is_run(const char *key)
 {
-    struct bucket_content *content = user;
-
-    (void)e;
-    if (!is_of_a_run(entry->key))
-        content->n_foreign++;
-    else if (entry->kind == XML_PREFIX)
-        content->n_runs++;
-    return true;
+    return strncmp(key, "s3load-", 7) == 0 && strspn(key + 7, WORK_ID_ALPHABET) == WORK_ID_LENGTH &&
+           key[WORK_ROOT_LENGTH - 1] == '/';
 }
 
-/* Lists one page after another, from `after` on, until none is left or `enough` is counted. */
-static bool list_some(struct control *c, const char *delimiter, const char *after,
-                      struct bucket_content *content, bool *more, struct err *e)
+bool bucket_is_name(const char *name)
 {
-    struct worker_result r;
-    const struct s3op op = {
-        .kind = S3OP_LIST,
-        .one_page = true,
-        .delimiter = delimiter,
-        .start_after = after,
-        .on_entry = count_entry,
-        .user = content,
-    };
-
-    if (!control_run(c, &op, &r, e))
-        return false;
-    *more = r.xml->is_truncated;
-    return true;
+    if (n_hex(name) == 4 && name[4] == '/')
+        name += 5;
+    return n_hex(name) == 16 && name[16] == '\0';
 }
 
-/* The last key of a page, to go on after it. */
+/* Where in a key our names begin, behind some --prefix or none; NULL: it is not ours. */
+static const char *find_run(const char *key)
+{
+    for (const char *p = strstr(key, "s3load-"); p != NULL; p = strstr(p + 1, "s3load-"))
+        if (bucket_is_run(p) && bucket_is_name(p + WORK_ROOT_LENGTH))
+            return p;
+    return NULL;
+}
+
+/* The last key seen, to go on after it, and what was counted. */
 struct counting {
-    struct bucket_content content;
+    struct bucket_content *content;
+    bool enough;
     char last[S3OP_KEY_MAX + 1];
 };
 
-static bool count_and_keep(void *user, const struct xml_entry *entry, struct err *e)
+static bool count_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct counting *n = user;
+    struct bucket_content *content = n->content;
+    const char *run = find_run(entry->key);
 
+    (void)e;
+    if (entry->kind == XML_PREFIX && bucket_is_run(entry->key)) {
+        content->n_runs++;
+    } else if (entry->kind == XML_PREFIX || run == NULL) {
+        content->n_foreign++;
+    } else if (strncmp(n->last, entry->key, (size_t)(run - entry->key) + WORK_ROOT_LENGTH) != 0) {
+        content->n_runs++;
+        if (run > entry->key)
+            snprintf(content->prefix, sizeof content->prefix, "%.*s", (int)(run - entry->key),
+                     entry->key);
+    }
     snprintf(n->last, sizeof n->last, "%.*s", S3OP_KEY_MAX, entry->key);
-    return count_entry(&n->content, entry, e);
+    return true;
 }
 
-/* Counts the objects themselves, up to COUNT_MAX. */
+/* Counts the objects themselves, up to COUNT_MAX; of our runs looks at a page each. */
 static bool count_foreign(struct control *c, struct bucket_content *content, struct err *e)
 {
-    struct counting n = {.last = ""};
+    struct counting n = {.content = content};
     bool more = true;
 
-    while (more && n.content.n_foreign < COUNT_MAX) {
+    while (more && content->n_foreign < COUNT_MAX) {
         struct worker_result r;
-        char after[S3OP_KEY_MAX + 1];
-        strcpy(after, n.last);
+        char after[S3OP_KEY_MAX + 2];
+        const char *run = find_run(n.last);
+        size_t n_after = run != NULL ? (size_t)(run - n.last) + WORK_ROOT_LENGTH : strlen(n.last);
+        /* Behind all names of a run, which are of hexadecimal digits. */
+        snprintf(after, sizeof after, "%.*s%s", (int)n_after, n.last, run != NULL ? "g" : "");
         const struct s3op op = {
             .kind = S3OP_LIST,
             .one_page = true,
             .start_after = *after != '\0' ? after : NULL,
-            .on_entry = count_and_keep,
+            .on_entry = count_entry,
             .user = &n,
         };
         if (!control_run(c, &op, &r, e))
             return false;
         /* A server that does not know start-after gives the first page for ever. */
-        more = r.xml->is_truncated && strcmp(after, n.last) != 0;
+        more = r.xml->is_truncated && strcmp(n.last, after) > 0;
     }
-    content->n_foreign = n.content.n_foreign;
     content->more_foreign = more;
     return true;
 }
 
 bool bucket_look(struct control *c, struct bucket_content *content, struct err *e)
 {
-    bool more = false;
+    struct counting n = {.content = content};
+    struct s3op op = {
+        .kind = S3OP_LIST, .one_page = true, .delimiter = "/", .on_entry = count_entry, .user = &n};
+    struct worker_result r;
     struct err cause = {""};
 
     /* What lies on top is little where runs are the only content. */
     *content = (struct bucket_content){0};
-    if (!list_some(c, "/", NULL, content, &more, &cause) ||
-        (content->n_foreign > 0 && !count_foreign(c, content, &cause)))
-        return err_set(e, "cannot list bucket '%s': %s", c->loop.engine->op_style.bucket,
-                       cause.msg);
-    /* A page full of runs: what follows may be foreign. */
-    if (content->n_foreign == 0 && more) {
-        struct bucket_content all = {.n_runs = content->n_runs};
-        if (!count_foreign(c, &all, &cause))
-            return err_set(e, "cannot list bucket '%s': %s", c->loop.engine->op_style.bucket,
-                           cause.msg);
-        *content = all;
+    bool ok = control_run(c, &op, &r, &cause);
+    /* A folder may hold runs under a --prefix, and what follows a page full of runs be foreign. */
+    if (ok && (content->n_foreign > 0 || r.xml->is_truncated)) {
+        *content = (struct bucket_content){0};
+        ok = count_foreign(c, content, &cause);
     }
-    return true;
+    return ok ||
+           err_set(e, "cannot list bucket '%s': %s", c->loop.engine->op_style.bucket, cause.msg);
+}
+
+bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
+                     xml_entry_fn *on_entry, void *user, struct err *e)
+{
+    const bool never = false;
+    struct s3op op = {.kind = kind, .on_entry = on_entry, .user = user};
+
+    op.n_key = strlen(prefix);
+    memcpy(op.key, prefix, op.n_key + 1);
+    return list_pages(c, &op, &never, e);
 }
 
 /* ---- Existing objects ---- */
@@ -207,6 +313,7 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
 struct taking {
     struct work *k;
     uint64_t max;
+    bool enough;
 };
 
 static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
@@ -223,20 +330,19 @@ static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
         free(o.key);
         return err_set(e, "out of memory");
     }
+    t->enough = t->k->n_objects == t->max;
     return true;
 }
 
 bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e)
 {
-    struct taking t = {k, max};
-    struct worker_result r;
-    struct err cause = {""};
+    struct taking t = {.k = k, .max = max};
     struct s3op op = {.kind = S3OP_LIST, .on_entry = take_entry, .user = &t};
 
     op.n_key = strlen(k->o->prefix);
     memcpy(op.key, k->o->prefix, op.n_key + 1);
-    if (!control_run(c, &op, &r, &cause))
-        return err_set(e, "cannot list bucket '%s': %s", k->engine->op_style.bucket, cause.msg);
+    if (!list_pages(c, &op, &t.enough, e))
+        return false;
     if (k->n_objects == 0)
         return err_set(e, "bucket '%s' holds no object%s%s", k->engine->op_style.bucket,
                        *k->o->prefix != '\0' ? " that begins with " : "", k->o->prefix);

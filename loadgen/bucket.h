@@ -5,19 +5,40 @@
 #include "control.h"
 #include "workload.h"
 
-/* Makes sure that there is a bucket, with versions or object lock if the workload needs them; makes
- * it if there is none, unless only existing objects are to be used. */
-bool bucket_make(struct control *c, const struct work *k, struct err *e);
+/* Makes sure that there is a bucket, unless only existing objects are to be used: *made says
+ * whether it was not there before. */
+bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e);
+
+/* Makes sure that it keeps versions or has object lock if the workload needs that. Of a bucket that
+ * is not ours no setting is changed. */
+bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e);
+
+/* Whether it keeps versions, or did once: then deleting leaves delete markers. */
+enum bucket_versioning { BUCKET_UNKNOWN, BUCKET_UNVERSIONED, BUCKET_ENABLED, BUCKET_SUSPENDED };
+enum bucket_versioning bucket_versioning(struct control *c);
+
+/* Whether its objects can be locked. */
+bool bucket_is_locked(struct control *c);
 
 /* What a bucket holds beside this run. */
 struct bucket_content {
-    uint64_t n_foreign; /* keys that are not of any run of s3load */
-    bool more_foreign;  /* and there are more */
-    uint64_t n_runs;    /* other runs of s3load */
+    uint64_t n_foreign;            /* keys that no run of s3load has made */
+    bool more_foreign;             /* and there are more */
+    uint64_t n_runs;               /* other runs of s3load */
+    char prefix[S3OP_KEY_MAX + 1]; /* the --prefix of one of these; "": all had none */
 };
 
 /* Looks at the whole bucket. */
 bool bucket_look(struct control *c, struct bucket_content *content, struct err *e);
+
+/* Whether a key begins as those of a run: "s3load-RUNID/"; whether what follows is a name that a
+ * run gives. */
+bool bucket_is_run(const char *key);
+bool bucket_is_name(const char *name);
+
+/* Hands out all that listings of this kind show below the prefix. */
+bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
+                     xml_entry_fn *on_entry, void *user, struct err *e);
 
 /* Fills the pool of k with up to `max` (0: all) objects that the bucket holds under the prefix. */
 bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e);

@@ -7,91 +7,113 @@
 /* A server that is away or overloaded is asked again so much later. */
 #define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
-enum step { LIST, DELETE, DONE };
+enum step { LIST, BATCH, SINGLES, DONE };
 
-void cleanup_begin(struct work *k, const char *prefix, bool dirs, bool versions)
+void cleanup_begin(struct work *k, const char *prefix, bool dirs, enum s3op_kind kind)
 {
     k->clean_prefix = prefix;
     k->clean_dirs = dirs;
-    k->clean_versions = versions;
+    k->clean_kind = kind;
     for (unsigned i = 0; i < k->n_workers; i++) {
         k->own[i].step = dirs || i == 0 ? LIST : DONE;
         strbuf_clear(&k->own[i].previous);
-        strbuf_clear(&k->own[i].unfit);
     }
 }
 
-/* Keeps the key and version of an entry, each with its NUL. */
-static void keep(struct strbuf *b, const struct xml_entry *entry)
-{
-    strbuf_clear(b);
-    strbuf_put(b, entry->key, entry->n_key + 1);
-    strbuf_put(b, entry->version_id, strlen(entry->version_id) + 1);
-}
-
-static bool is_same(const struct strbuf *kept, const struct xml_entry *entry)
-{
-    return kept->n > 0 && strcmp(kept->s, entry->key) == 0 &&
-           strcmp(kept->s + entry->n_key + 1, entry->version_id) == 0;
-}
-
-/* Adds a key to the batch, or keeps it to be deleted alone if XML cannot hold it. */
+/* Keeps an entry of a page, and whether it is the first one of the page before: what was deleted is
+ * still there. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
-    struct work_own *own = user;
-    struct strbuf *b = &own->body;
+    struct worker *w = user;
+    struct work_own *own = w->own;
+    const char *prefix = w->op.key;
+    size_t n = own->page.n;
 
     if (entry->kind == XML_PREFIX)
         return true;
-    if (own->part == 0 && own->unfit.n == 0) {
-        /* The same page again: what was deleted is still there. */
-        if (is_same(&own->previous, entry))
-            return err_set(e, "the server lists '%s' after it was deleted", entry->key);
-        keep(&own->previous, entry);
-        strbuf_clear(b);
-        strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
-    }
-    size_t n = b->n;
-    strbuf_puts(b, "<Object><Key>");
-    if (!strbuf_xml(b, entry->key, entry->n_key)) {
-        b->n = n;
-        if (own->unfit.n == 0)
-            keep(&own->unfit, entry);
-        return (!b->failed && !own->unfit.failed) || err_set(e, "out of memory");
-    }
-    own->part++;
-    strbuf_puts(b, "</Key>");
-    if (entry->version_id[0] != '\0') {
-        strbuf_puts(b, "<VersionId>");
-        strbuf_xml(b, entry->version_id, strlen(entry->version_id));
-        strbuf_puts(b, "</VersionId>");
-    }
-    strbuf_puts(b, "</Object>");
-    return !b->failed || err_set(e, "out of memory");
-}
-
-static bool check_entry(void *user, const struct xml_entry *entry, struct err *e)
-{
-    struct worker *w = user;
-    const char *prefix = w->op.key;
-
     /* Whatever a server lists: what is not below the prefix is not ours. */
     if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
         return err_set(e, "the server lists '%s', which is not below the prefix asked for",
                        entry->key);
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
-    return on_entry(w->own, entry, e);
+    strbuf_put(&own->page, entry->key, entry->n_key + 1);
+    strbuf_put(&own->page, entry->version_id, strlen(entry->version_id) + 1);
+    if (n == 0 && !own->page.failed) {
+        if (own->previous.n == own->page.n &&
+            memcmp(own->previous.s, own->page.s, own->page.n) == 0)
+            return err_set(e, "the server lists '%s' after it was deleted", entry->key);
+        strbuf_clear(&own->previous);
+        strbuf_put(&own->previous, own->page.s, own->page.n);
+    }
+    return (!own->page.failed && !own->previous.failed) || err_set(e, "out of memory");
 }
 
-/* Deletes a key that does not fit into a batch. */
-static void delete_unfit(const struct work_own *own, struct s3op *op)
+/* Reads the entry at *at of a page; false: there is none. */
+static bool take_entry(const struct strbuf *page, size_t *at, const char **key, const char **id)
 {
-    op->kind = S3OP_DELETE;
-    op->n_key = strlen(own->unfit.s);
-    memcpy(op->key, own->unfit.s, op->n_key + 1);
-    if (own->unfit.s[op->n_key + 1] != '\0')
-        op->version_id = own->unfit.s + op->n_key + 1;
+    if (*at >= page->n)
+        return false;
+    *key = page->s + *at;
+    *id = *key + strlen(*key) + 1;
+    *at = (size_t)(*id + strlen(*id) + 1 - page->s);
+    return true;
+}
+
+/* Whether XML can hold the key, and so a batch. */
+static bool fits(const char *key)
+{
+    char text[6 * S3OP_KEY_MAX + 8];
+
+    return xml_escape(text, sizeof text, key, strlen(key)) != SIZE_MAX;
+}
+
+/* A request for all of the page that fits into one; false: there is none. */
+static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
+{
+    struct strbuf *b = &own->body;
+    const char *key = NULL;
+    const char *id = NULL;
+
+    strbuf_clear(b);
+    strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
+    op->n_objects = 0;
+    for (size_t at = 0; take_entry(&own->page, &at, &key, &id);) {
+        if (!fits(key))
+            continue;
+        op->n_objects++;
+        strbuf_puts(b, "<Object><Key>");
+        strbuf_xml(b, key, strlen(key));
+        strbuf_puts(b, *id != '\0' ? "</Key><VersionId>" : "</Key>");
+        strbuf_xml(b, id, strlen(id));
+        strbuf_puts(b, *id != '\0' ? "</VersionId></Object>" : "</Object>");
+    }
+    strbuf_puts(b, "</Delete>");
+    op->kind = S3OP_DELETE_BATCH;
+    op->body = b->s;
+    op->n_body = b->n;
+    if (b->failed)
+        work_fail(k, "out of memory");
+    return op->n_objects > 0 && !b->failed;
+}
+
+/* A request for the next one that was in no batch; false: there is none. */
+static bool next_single(const struct work *k, struct work_own *own, struct s3op *op)
+{
+    const char *key = NULL;
+    const char *id = NULL;
+
+    while (take_entry(&own->page, &own->at, &key, &id)) {
+        if (own->batched && fits(key))
+            continue;
+        op->kind = k->clean_kind == S3OP_LIST_UPLOADS ? S3OP_ABORT : S3OP_DELETE;
+        op->n_objects = 1;
+        op->n_key = strlen(key);
+        memcpy(op->key, key, op->n_key + 1);
+        *(op->kind == S3OP_ABORT ? &op->upload_id : &op->version_id) = *id != '\0' ? id : NULL;
+        return true;
+    }
+    return false;
 }
 
 enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
@@ -109,31 +131,28 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
         work_set_key(k, &own->object, op);
         return PHASE_OP;
     }
+    if (own->step == BATCH) {
+        own->batched = !atomic_load(&k->no_batches) && k->clean_kind != S3OP_LIST_UPLOADS &&
+                       next_batch(k, own, op);
+        own->at = 0;
+        own->step = SINGLES;
+        if (own->batched)
+            return PHASE_OP;
+    }
+    if (own->step == SINGLES) {
+        if (next_single(k, own, op))
+            return PHASE_OP;
+        own->step = LIST;
+    }
     if (own->step == DONE)
         return PHASE_END;
-    if (own->step == DELETE && own->unfit.n > 0) {
-        delete_unfit(own, op);
-        return PHASE_OP;
-    }
-    if (own->step == DELETE) {
-        strbuf_puts(&own->body, "</Delete>");
-        if (own->body.failed) {
-            work_fail(k, "out of memory");
-            return PHASE_END;
-        }
-        op->kind = S3OP_DELETE_BATCH;
-        op->body = own->body.s;
-        op->n_body = own->body.n;
-        op->n_objects = own->part;
-        return PHASE_OP;
-    }
-    op->kind = k->clean_versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
+    op->kind = k->clean_kind;
     op->n_objects = 0;
     op->one_page = true;
-    op->on_entry = check_entry;
+    op->on_entry = on_entry;
     op->user = w;
     w->own = own;
-    own->part = 0;
+    strbuf_clear(&own->page);
     int n = k->clean_dirs ? snprintf(op->key, sizeof op->key, "%s%04x/", k->clean_prefix, w->thread)
                           : snprintf(op->key, sizeof op->key, "%s", k->clean_prefix);
     op->n_key = (size_t)n;
@@ -154,31 +173,43 @@ static bool waits(struct work *k, struct work_own *own, const struct worker_resu
     own->retry_ns = r->end_ns + PAUSE_NS;
     own->step = LIST;
     strbuf_clear(&own->previous);
-    strbuf_clear(&own->unfit);
     return true;
+}
+
+/* Whether the server does not take batches, or not this one: then keys are deleted one by one. */
+static bool is_refused(const struct s3op *op, int status)
+{
+    return op->kind == S3OP_DELETE_BATCH &&
+           ((status >= 400 && status < 500 && status != 408 && status != 429) || status == 501);
 }
 
 void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
 {
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
+    bool own_upload = op->kind == S3OP_ABORT && own->upload_id.n > 0;
+    /* An upload that ended meanwhile needs no end. */
+    bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404) ||
+              s3op_has_no_uploads(op->kind, r->status);
 
-    if (r->error[0] != '\0' && waits(k, own, r))
-        return;
-    if (op->kind == S3OP_ABORT)
-        strbuf_clear(&own->upload_id);
-    if (r->error[0] == '\0')
+    /* A server that lists, and deletes nothing, has not come back. */
+    if (ok && !(s3op_is_listing(op->kind) && own->page.n > 0))
         atomic_store(&k->failing_since_ns, 0);
-    if (r->error[0] != '\0') {
-        work_fail(k, r->error);
-        own->step = DONE;
-    } else if (op->kind == S3OP_ABORT) {
+    if (!ok && !is_refused(op, r->status) && waits(k, own, r))
         return;
-    } else if (own->step == DELETE) {
+    if (own_upload)
+        strbuf_clear(&own->upload_id);
+    if (is_refused(op, r->status)) {
+        atomic_store(&k->no_batches, true);
+        own->batched = false;
+    } else if (!ok) {
+        /* One that cannot be deleted alone keeps no other; it ends the pass when it is listed
+         * again. */
+        work_fail(k, r->error);
+        own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
+    } else if (s3op_is_listing(op->kind)) {
+        own->step = own->page.n > 0 ? BATCH : DONE;
+    } else if (!own_upload) {
         atomic_fetch_add(&k->n_deleted, r->n_objects);
-        own->step = op->kind == S3OP_DELETE && own->part > 0 ? DELETE : LIST;
-        strbuf_clear(&own->unfit);
-    } else {
-        own->step = own->part > 0 || own->unfit.n > 0 ? DELETE : DONE;
     }
 }

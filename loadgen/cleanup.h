@@ -11,7 +11,8 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op);
 void cleanup_done(void *ctx, struct worker *w, const struct s3op *op,
                   const struct worker_result *r);
 
-/* Sets up a pass. `dirs`: each worker has its prefix below, else one worker does all. */
-void cleanup_begin(struct work *k, const char *prefix, bool dirs, bool versions);
+/* Sets up a pass over what listings of that kind show: objects, versions or uploads. `dirs`: each
+ * worker has its prefix below, else one worker does all. */
+void cleanup_begin(struct work *k, const char *prefix, bool dirs, enum s3op_kind kind);
 
 #endif

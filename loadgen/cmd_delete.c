@@ -25,6 +25,12 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         work_fail(k, "out of memory");
         return PHASE_END;
     }
+    if (k->o->batch == 1) {
+        op->kind = S3OP_DELETE;
+        memcpy(op->key, key.key, key.n_key + 1);
+        op->n_key = key.n_key;
+        return PHASE_OP;
+    }
     op->kind = S3OP_DELETE_BATCH;
     op->body = body->s;
     op->n_body = body->n;
@@ -36,7 +42,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 static bool init(struct work *k, struct err *e)
 {
     struct strbuf text = {0};
-    bool fits = strbuf_xml(&text, k->o->prefix, strlen(k->o->prefix));
+    bool fits = k->o->batch == 1 || strbuf_xml(&text, k->o->prefix, strlen(k->o->prefix));
 
     strbuf_fini(&text);
     return fits || err_set(e, "--prefix has a character that XML cannot hold, and so no request to "
@@ -53,7 +59,7 @@ static const struct workload workload = {
 
 static const struct cli_option own_table[] = {
     {"batch", CLI_INT, offsetof(struct options, batch), "N",
-     .help = "objects to delete with a request", .min = 1, .max = 1000},
+     .help = "objects to delete with a request; 1: a plain DELETE", .min = 1, .max = 1000},
     {0},
 };
 

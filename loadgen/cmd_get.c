@@ -17,7 +17,7 @@ static const struct cli_option own_table[] = {
     {"range-size", CLI_SIZE, offsetof(struct options, range_bytes), "SIZE",
      .help = "read parts of this size", .min = 1, .max = INFINITY},
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
-     .help = "use what the bucket holds, upload nothing"},
+     .help = "use what the bucket holds (--objects N: of it, 0: all)"},
     {0},
 };
 

@@ -5,6 +5,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     op->kind = S3OP_LIST;
     op->n_objects = 0;
+    op->max_keys = (uint64_t)k->o->max_keys;
     const char *all = k->o->list_existing ? k->o->prefix : k->root;
     int n = k->o->no_prefix || k->o->list_existing
                 ? snprintf(op->key, sizeof op->key, "%s", all)
@@ -23,6 +24,8 @@ static const struct workload workload = {
 static const struct cli_option own_table[] = {
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
      .help = "list what the bucket holds, upload nothing"},
+    {"max-keys", CLI_INT, offsetof(struct options, max_keys), "N",
+     .help = "keys to ask for with a page", .min = 1, .max = 1000},
     {0},
 };
 

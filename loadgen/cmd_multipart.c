@@ -16,14 +16,11 @@ static bool set_body(struct work_own *own, struct s3op *op)
     return !own->body.failed;
 }
 
-/* Each worker makes one object after another: the parts are rows, begin and end of an upload only
- * if they fail. */
+/* Each worker makes one object after another. */
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct work_own *own = work_own(k, w);
 
-    op->recorded = false;
-    op->bench = false;
     switch ((enum step)own->step) {
     case INITIATE:
         own->object = work_new_object(k, w);
@@ -35,8 +32,6 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         op->payload_seed = own->object.seed;
         op->payload_offset = (uint64_t)k->o->part_bytes * (own->part - 1);
         op->n_payload = (uint64_t)k->o->part_bytes;
-        op->recorded = true;
-        op->bench = true;
         break;
     case COMPLETE:
         op->kind = S3OP_COMPLETE;
@@ -108,7 +103,8 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
     }
 }
 
-static const struct workload workload = {.name = "multipart", .next = next, .done = done};
+static const struct workload workload = {
+    .name = "multipart", .uploads = true, .next = next, .done = done};
 
 static const struct cli_option own_table[] = {
     {"parts", CLI_INT, offsetof(struct options, n_parts), "N", .help = "parts of an object",
@@ -144,8 +140,9 @@ const struct cli_command cmd_multipart = {
     .summary = "upload objects in parts",
     .text =
         "Each worker uploads objects of --parts parts, one part after another, until --duration "
-        "is over. Each part is a row; requests that begin and end uploads are rows only if they "
-        "fail.",
+        "is over. Each request is a row: INITIATE begins an upload, PUTPART is a part, COMPLETE "
+        "ends "
+        "it. What is not completed is aborted, with --noclear too.",
     .groups = groups,
     .examples = examples,
     .options_size = sizeof(struct options),

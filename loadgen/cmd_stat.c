@@ -11,7 +11,7 @@ static const struct workload workload = {
 
 static const struct cli_option own_table[] = {
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
-     .help = "use what the bucket holds, upload nothing"},
+     .help = "use what the bucket holds (--objects N: of it, 0: all)"},
     {0},
 };
 

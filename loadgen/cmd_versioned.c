@@ -61,6 +61,12 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
+static const struct cli_option bucket_table[] = {
+    {"enable-versioning", CLI_FLAG, offsetof(struct options, enable_versioning), NULL,
+     .help = "switch it on in a bucket of others, too"},
+    {0},
+};
+
 static const struct cli_group groups[] = {
     {"Where", NULL, options_where, 0},
     {"Load", NULL, options_load, 0},
@@ -69,6 +75,7 @@ static const struct cli_group groups[] = {
     {"Mix", NULL, options_shares, 0},
     {"Objects", NULL, options_size, 0},
     OPTIONS_MORE_GROUPS,
+    {"Bucket", "data", bucket_table, 0},
     {0},
 };
 
@@ -93,7 +100,8 @@ const struct cli_command cmd_versioned = {
     .summary = "a mix of requests for versions of objects",
     .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds and "
             "deletes single versions in the shares of --get-distrib and so on, until --duration is "
-            "over. The bucket's versioning is switched on. The first uploads are not recorded.",
+            "over. Versioning is switched on in a bucket that s3load makes or finds empty, in "
+            "others only with --enable-versioning. The first uploads are not recorded.",
     .groups = groups,
     .examples = examples,
     .options_size = sizeof(struct options),

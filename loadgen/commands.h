@@ -5,6 +5,6 @@
 #include "bench.h"
 
 extern const struct cli_command cmd_get, cmd_put, cmd_delete, cmd_list, cmd_stat, cmd_mixed,
-    cmd_versioned, cmd_retention, cmd_multipart;
+    cmd_versioned, cmd_retention, cmd_multipart, cmd_clean;
 
 #endif

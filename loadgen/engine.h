@@ -41,8 +41,9 @@ struct engine {
     uint64_t seed;
     int64_t offset_ns; /* wall clock less the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max; /* connections that a loop may keep idle */
-    atomic_int stop; /* enum engine_stop */
+    size_t idle_max;         /* connections that a loop may keep idle */
+    atomic_int stop;         /* enum engine_stop */
+    atomic_bool interrupted; /* by a signal: listings end with their page */
 };
 
 /* Puts together what follows from the styles, set up by the caller: hosts, TLS and payload. */

@@ -20,8 +20,8 @@ static void write_libraries(FILE *out)
 }
 
 static const struct cli_command *const commands[] = {
-    &cmd_get,   &cmd_put,       &cmd_delete,    &cmd_list,      &cmd_stat,
-    &cmd_mixed, &cmd_versioned, &cmd_retention, &cmd_multipart, NULL};
+    &cmd_get,       &cmd_put,       &cmd_delete,    &cmd_list,  &cmd_stat, &cmd_mixed,
+    &cmd_versioned, &cmd_retention, &cmd_multipart, &cmd_clean, NULL};
 
 static const char *const analyzing[] = {"analyze", "info",     "cat",  "cmp",
                                         "merge",   "autoterm", "plot", NULL};

@@ -94,7 +94,7 @@ const struct cli_option options_load_more[] = {
 
 const struct cli_option options_pool[] = {
     {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 1, .max = 1e12},
+     .help = "objects to upload first", .min = 0, .max = 1e12},
     {0},
 };
 
@@ -438,6 +438,8 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
 {
     if (!take_rest(o, args, e) || !check(o, e))
         return false;
+    if (cli_given(args, "objects") && o->n_objects == 0 && !o->list_existing)
+        return err_set(e, "--objects 0, for all, needs --list-existing");
     o->seed_given = cli_given(args, "seed");
     if (!o->seed_given) {
         uint32_t seed = 0;

@@ -62,10 +62,15 @@ struct options {
     bool range;
     int64_t range_bytes;
     bool list_existing;
+    int64_t max_keys;
+    bool enable_versioning;
     int64_t batch;
     double get_share, stat_share, put_share, delete_share;
     int64_t n_versions;
     int64_t n_parts, part_bytes;
+    const char *run_id;
+    int64_t older_than_ns;
+    bool dry_run;
 
     /* Found out. */
     bool failed; /* what options_complete says is no fault of the command line */

@@ -17,6 +17,7 @@ static const struct {
     [S3OP_DELETE_BATCH] = {"DELETE", "POST"},
     [S3OP_LIST] = {"LIST", "GET"},
     [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET"},
+    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET"},
     [S3OP_RETENTION] = {"RETENTION", "PUT"},
     [S3OP_INITIATE] = {"INITIATE", "POST"},
     [S3OP_PUT_PART] = {"PUTPART", "PUT"},
@@ -24,7 +25,8 @@ static const struct {
     [S3OP_ABORT] = {"ABORT", "DELETE"},
     [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD"},
     [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT"},
-    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "PUT"},
+    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET"},
+    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT"},
     [S3OP_BUCKET_LOCK] = {"BUCKET", "GET"},
 };
 
@@ -43,7 +45,7 @@ bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
     switch (op->kind) {
     case S3OP_DELETE_BATCH:
     case S3OP_RETENTION:
-    case S3OP_BUCKET_VERSIONING:
+    case S3OP_BUCKET_SET_VERSIONING:
         return true;
     case S3OP_PUT:
     case S3OP_PUT_PART:
@@ -154,6 +156,10 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
         put_param(o, "delimiter", op->delimiter);
         put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
+        if (op->max_keys > 0) {
+            put(o, "&max-keys=");
+            put_number(o, op->max_keys);
+        }
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
         break;
@@ -161,8 +167,15 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
         put_param(o, "encoding-type", "url");
         put_param(o, "key-marker", h->token);
         put_param(o, "prefix", op->key);
-        put_param(o, "version-id-marker", h->version_token);
+        put_param(o, "version-id-marker", h->token_id);
         put_param(o, "versions", "");
+        break;
+    case S3OP_LIST_UPLOADS:
+        put_param(o, "encoding-type", "url");
+        put_param(o, "key-marker", h->token);
+        put_param(o, "prefix", op->key);
+        put_param(o, "upload-id-marker", h->token_id);
+        put_param(o, "uploads", "");
         break;
     case S3OP_RETENTION:
         put_param(o, "retention", "");
@@ -175,6 +188,7 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
         put_number(o, op->part);
         break;
     case S3OP_BUCKET_VERSIONING:
+    case S3OP_BUCKET_SET_VERSIONING:
         put_param(o, "versioning", "");
         break;
     case S3OP_BUCKET_LOCK:
@@ -190,7 +204,7 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
 /* Listings name a prefix in the query, all else the object in the path. */
 static bool has_key(const struct s3op *op)
 {
-    return op->n_key > 0 && op->kind != S3OP_LIST && op->kind != S3OP_LIST_VERSIONS;
+    return op->n_key > 0 && !s3op_is_listing(op->kind);
 }
 
 static void put_path(struct out *o, const struct s3op_style *s, const struct s3op *op,

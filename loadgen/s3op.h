@@ -24,6 +24,7 @@ enum s3op_kind {
     S3OP_DELETE_BATCH,
     S3OP_LIST,
     S3OP_LIST_VERSIONS,
+    S3OP_LIST_UPLOADS, /* multipart, begun and not ended */
     S3OP_RETENTION,
     S3OP_INITIATE,
     S3OP_PUT_PART,
@@ -32,9 +33,22 @@ enum s3op_kind {
     S3OP_BUCKET_STAT,
     S3OP_BUCKET_CREATE,
     S3OP_BUCKET_VERSIONING,
+    S3OP_BUCKET_SET_VERSIONING,
     S3OP_BUCKET_LOCK, /* asks whether objects can be locked */
     S3OP_N_KINDS
 };
+
+/* Those that are read page by page. */
+static inline bool s3op_is_listing(enum s3op_kind kind)
+{
+    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_LIST_UPLOADS;
+}
+
+/* Whether an answer says that the server keeps no list of unfinished uploads: there is none. */
+static inline bool s3op_has_no_uploads(enum s3op_kind kind, int status)
+{
+    return kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405);
+}
 
 /* As the capture names it. */
 const char *s3op_name(enum s3op_kind kind);
@@ -65,8 +79,11 @@ struct s3op {
     bool whole;
     bool verify; /* compare the body with that of payload_seed */
 
-    /* Listings: on_entry gets each element; all pages, or one if one_page. */
+    /* Listings: on_entry gets each element; all pages, or one if one_page: from the start, or from
+     * token (and token_id, of versions and uploads) on. */
     bool one_page;
+    const char *token, *token_id;
+    uint64_t max_keys;     /* of a page; 0: as many as the server gives */
     const char *delimiter; /* NULL: none */
     const char *start_after;
     xml_entry_fn *on_entry;
@@ -107,9 +124,9 @@ struct s3op_head {
     const char *content_md5;  /* base64; NULL: none */
     const char *checksum;     /* base64, if s3op_takes_checksum */
     const char *user_agent;
-    const char *token; /* where a listing goes on; NULL: at its start */
-    const char *version_token;
-    int64_t time_s; /* UTC */
+    const char *token;    /* where a listing goes on; NULL: at its start */
+    const char *token_id; /* likewise, of versions and uploads */
+    int64_t time_s;       /* UTC */
 };
 
 /* Writes request line and headers to the last bytes of out[0..size-1], so that what follows out

@@ -36,6 +36,7 @@ static void *run(void *user)
         /* Whatever the run waits for, a lock too, this ends it. */
         if (atomic_load(&s->n) == 2)
             _exit(128 + caught);
+        atomic_store(&s->engine->interrupted, true);
         pthread_mutex_lock(&s->lock);
         int n = atomic_fetch_add(&s->n, 1) + 1;
         if (n > 1 || !s->finishing)

@@ -41,6 +41,7 @@ void worker_fini(struct worker *w)
     if (w->xml != NULL)
         xml_fini(w->xml);
     free(w->xml);
+    strbuf_fini(&w->token);
     free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);
@@ -232,6 +233,12 @@ static void user_agent(const struct worker *w, char text[static 96])
     *p = '\0';
 }
 
+/* Where a listing goes on. */
+static const char *next_token(const struct worker *w)
+{
+    return w->op.kind == S3OP_LIST ? w->xml->next_token : w->xml->next_key_marker;
+}
+
 /* Builds the request, with the first piece of its body behind it. `page`: of a listing. */
 static bool build(struct worker *w, bool page)
 {
@@ -240,7 +247,6 @@ static bool build(struct worker *w, bool page)
     struct err e = {""};
     char agent[96];
     bool has_body = s3op_n_body(&w->op) > 0;
-    bool versions = w->op.kind == S3OP_LIST_VERSIONS;
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->hash
                                                   : SIGV4_UNSIGNED;
@@ -260,10 +266,8 @@ static bool build(struct worker *w, bool page)
         .checksum = w->checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
-        .token = !page      ? NULL
-                 : versions ? w->xml->next_key_marker
-                            : w->xml->next_token,
-        .version_token = page && versions ? w->xml->next_version_marker : NULL,
+        .token = page ? next_token(w) : w->op.token,
+        .token_id = page && w->op.kind != S3OP_LIST ? w->xml->next_version_marker : w->op.token_id,
         .time_s = clock_real_ns() / CLOCK_NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
@@ -356,9 +360,23 @@ void worker_on_connected(struct worker *w)
 void worker_next_page(struct worker *w, bool keep)
 {
     struct loop *l = w->loop;
+    const char *id = w->xml->next_version_marker;
+    struct strbuf *last = &w->token;
+    bool same = last->n > 0 && strcmp(last->s, next_token(w)) == 0 &&
+                strcmp(last->s + strlen(last->s) + 1, id) == 0;
 
-    if (w->op.kind == S3OP_LIST && w->xml->next_token[0] == '\0') {
+    if (next_token(w)[0] == '\0')
         worker_set_error(w, "the listing is truncated and has no continuation token");
+    else if (same)
+        worker_set_error(w, "the listing has the same continuation token twice: it has no end");
+    else if (atomic_load(&l->engine->interrupted))
+        worker_set_error(w, "interrupted after a page of the listing");
+    strbuf_clear(last);
+    strbuf_put(last, next_token(w), strlen(next_token(w)) + 1);
+    strbuf_put(last, id, strlen(id) + 1);
+    if (last->failed)
+        worker_set_error(w, "out of memory");
+    if (w->result.error[0] != '\0') {
         worker_finish(w, l->now_ns, keep);
         return;
     }
@@ -368,7 +386,6 @@ void worker_next_page(struct worker *w, bool keep)
         worker_finish(w, clock_now_ns(), false);
         return;
     }
-    loop_set_deadline(l, w, clock_now_ns() + l->engine->request_timeout_ns);
     start_sending(w);
 }
 
@@ -410,6 +427,7 @@ static void launch(struct worker *w)
     w->result.error[0] = '\0';
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';
+    strbuf_clear(&w->token);
     atomic_store_explicit(&l->n_running,
                           atomic_load_explicit(&l->n_running, memory_order_relaxed) + 1,
                           memory_order_relaxed);

@@ -51,13 +51,13 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
 
 static bool uses_xml(enum s3op_kind kind)
 {
-    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_DELETE_BATCH ||
-           kind == S3OP_INITIATE || kind == S3OP_COMPLETE;
+    return s3op_is_listing(kind) || kind == S3OP_DELETE_BATCH || kind == S3OP_INITIATE ||
+           kind == S3OP_COMPLETE || kind == S3OP_BUCKET_VERSIONING;
 }
 
 static bool is_listing(const struct worker *w)
 {
-    return w->op.kind == S3OP_LIST || w->op.kind == S3OP_LIST_VERSIONS;
+    return s3op_is_listing(w->op.kind);
 }
 
 /* Keys that a batch could not delete. */
@@ -168,6 +168,8 @@ static void check_document(struct worker *w)
     static const enum xml_root roots[S3OP_N_KINDS] = {
         [S3OP_LIST] = XML_LIST,
         [S3OP_LIST_VERSIONS] = XML_VERSIONS,
+        [S3OP_LIST_UPLOADS] = XML_UPLOADS,
+        [S3OP_BUCKET_VERSIONING] = XML_VERSIONING,
         [S3OP_DELETE_BATCH] = XML_DELETED,
         [S3OP_INITIATE] = XML_INITIATE,
         [S3OP_COMPLETE] = XML_COMPLETE,

@@ -14,7 +14,7 @@ void worker_finish(struct worker *w, int64_t end_ns, bool keep);
  * set. */
 bool worker_expect_answer(struct worker *w);
 
-/* Asks for the next page of a listing, in the same row. */
+/* Asks for the next page of a listing, in the same row and up to the same deadline. */
 void worker_next_page(struct worker *w, bool keep);
 
 /* Reads what has come. */

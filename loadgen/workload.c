@@ -61,7 +61,7 @@ void work_fini(struct work *k)
         strbuf_fini(&own->upload_id);
         strbuf_fini(&own->etags);
         strbuf_fini(&own->previous);
-        strbuf_fini(&own->unfit);
+        strbuf_fini(&own->page);
         free_object(&own->object);
     }
     free(k->own);
@@ -326,7 +326,7 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
     if (r->error[0] == '\0')
         atomic_store(&k->uploaded, true);
     atomic_fetch_add(&k->n_done, 1);
-    if (r->version[0] != '\0' && strcmp(r->version, "null") != 0)
+    if (r->version[0] != '\0')
         atomic_store(&k->saw_version, true);
     if (r->error[0] != '\0') {
         work_fail(k, r->error);
@@ -349,8 +349,7 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
 {
     struct work *k = ctx;
 
-    if (r->version[0] != '\0' && strcmp(r->version, "null") != 0 &&
-        !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
+    if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
         atomic_store(&k->saw_version, true);
     if (r->error[0] != '\0') {
         pthread_mutex_lock(&k->lock);

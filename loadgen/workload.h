@@ -12,6 +12,12 @@
 #include <stdatomic.h>
 
 struct work;
+struct bench;
+
+/* The id of a run, and how all its keys begin behind --prefix: "s3load-ID/". */
+#define WORK_ID_ALPHABET "23456789abcdefghijkmnpqrstuvwxyz"
+#define WORK_ID_LENGTH   12
+#define WORK_ROOT_LENGTH (7 + WORK_ID_LENGTH + 1)
 
 /* A command's part. */
 struct workload {
@@ -20,12 +26,15 @@ struct workload {
     bool records_preparation;
     bool versions;    /* the bucket is to be versioned */
     bool object_lock; /* and its objects lockable */
+    bool uploads;     /* in parts */
     bool mixed;       /* several kinds of requests */
     /* As in struct phase. */
     enum phase_next (*next)(struct work *k, struct worker *w, struct s3op *op);
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r); /* may be NULL */
     bool (*init)(struct work *k, struct err *e); /* may be NULL */
+    /* What to do instead of a benchmark; NULL: one. Returns the exit code. */
+    int (*run)(struct bench *b);
 };
 
 /* An object, or one version of it. */
@@ -48,10 +57,12 @@ struct work_own {
     int step;
     bool waiting; /* for an object */
     uint64_t n_gets;
-    /* Cleaning. A key and its version, each with a NUL: */
+    /* Cleaning: keys, and the version or upload of each, each with a NUL. */
+    struct strbuf page;
+    struct strbuf previous; /* the first of the page before */
+    size_t at;              /* in page: the next to be deleted alone */
+    bool batched;           /* what fits into a batch is deleted */
     int64_t retry_ns;       /* the server was away: not before */
-    struct strbuf previous; /* the first of the last page */
-    struct strbuf unfit;    /* the first of the page that XML cannot hold */
 };
 
 struct work {
@@ -80,14 +91,16 @@ struct work {
     atomic_uint_fast64_t n_done;
     atomic_bool uploaded;           /* one of them has succeeded */
     atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */
-    atomic_bool saw_version;        /* the bucket keeps versions */
+    atomic_bool saw_version;        /* the bucket keeps versions, or did once */
     atomic_uint_fast64_t n_deleted; /* in cleaning */
 
     /* Cleaning. */
-    atomic_int_fast64_t failing_since_ns; /* no request has succeeded since; 0: the last one has */
-    const char *clean_prefix;             /* only keys below it are deleted */
-    bool clean_dirs;                      /* each worker cleans its own prefix */
-    bool clean_versions;
+    atomic_int_fast64_t
+        failing_since_ns;      /* nothing was deleted since; 0: the last time something was */
+    const char *clean_prefix;  /* only keys below it are deleted */
+    bool clean_dirs;           /* each worker cleans its own prefix */
+    enum s3op_kind clean_kind; /* of its listings */
+    atomic_bool no_batches;    /* the server refuses them */
 };
 
 /* kind, o and g are borrowed. On failure nothing is left to free. */

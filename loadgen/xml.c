@@ -1,5 +1,6 @@
 #include "xml.h"
 
+#include "rfc3339.h"
 #include "uri.h"
 
 #include <stdint.h>
@@ -21,6 +22,8 @@ static const struct {
     {XML_DELETED, "DeleteResult"},
     {XML_INITIATE, "InitiateMultipartUploadResult"},
     {XML_COMPLETE, "CompleteMultipartUploadResult"},
+    {XML_UPLOADS, "ListMultipartUploadsResult"},
+    {XML_VERSIONING, "VersioningConfiguration"},
 };
 
 /* The elements below the roots that make entries. */
@@ -32,7 +35,7 @@ static const struct {
     {XML_LIST, XML_OBJECT, "Contents"},           {XML_LIST, XML_PREFIX, "CommonPrefixes"},
     {XML_VERSIONS, XML_VERSION, "Version"},       {XML_VERSIONS, XML_DELETE_MARKER, "DeleteMarker"},
     {XML_VERSIONS, XML_PREFIX, "CommonPrefixes"}, {XML_DELETED, XML_DELETED_KEY, "Deleted"},
-    {XML_DELETED, XML_FAILED_KEY, "Error"},
+    {XML_DELETED, XML_FAILED_KEY, "Error"},       {XML_UPLOADS, XML_UPLOAD, "Upload"},
 };
 
 /* After an error was put into x->err: nothing more of the answer is read. */
@@ -60,6 +63,7 @@ static void begin_entry(struct xml *x, const char *name)
         entry->n_key = 0;
         entry->size_bytes = 0;
         entry->is_latest = false;
+        entry->modified_ns = INT64_MAX;
         entry->key[0] = '\0';
         entry->version_id[0] = '\0';
         entry->code[0] = '\0';
@@ -136,10 +140,13 @@ static void end_of_field(struct xml *x, const char *name)
 
     if (strcmp(name, "Key") == 0 || (entry->kind == XML_PREFIX && strcmp(name, "Prefix") == 0)) {
         entry->n_key = keep(x, entry->key);
-    } else if (strcmp(name, "VersionId") == 0) {
+    } else if (strcmp(name, "VersionId") == 0 ||
+               (entry->kind == XML_UPLOAD && strcmp(name, "UploadId") == 0)) {
         keep(x, entry->version_id);
     } else if (strcmp(name, "Size") == 0) {
         entry->size_bytes = size_of_text(x);
+    } else if (strcmp(name, "LastModified") == 0 || strcmp(name, "Initiated") == 0) {
+        rfc3339_parse(x->text, x->n_text, &entry->modified_ns);
     } else if (strcmp(name, "IsLatest") == 0) {
         entry->is_latest = strcmp(x->text, "true") == 0;
     } else if (strcmp(name, "Code") == 0) {
@@ -155,6 +162,7 @@ static void end_of_field(struct xml *x, const char *name)
 struct held {
     enum xml_entry_kind kind;
     bool is_latest;
+    int64_t modified_ns;
     uint64_t size_bytes;
     size_t n_key, n_version;
 };
@@ -165,6 +173,7 @@ static bool hold(struct xml *x)
     const struct held h = {
         .kind = entry->kind,
         .is_latest = entry->is_latest,
+        .modified_ns = entry->modified_ns,
         .size_bytes = entry->size_bytes,
         .n_key = entry->n_key,
         .n_version = strlen(entry->version_id),
@@ -221,6 +230,7 @@ static bool release(struct xml *x)
         p += sizeof h;
         entry->kind = h.kind;
         entry->is_latest = h.is_latest;
+        entry->modified_ns = h.modified_ns;
         entry->size_bytes = h.size_bytes;
         entry->n_key = h.n_key;
         memcpy(entry->key, p, h.n_key + 1);
@@ -236,7 +246,7 @@ static bool release(struct xml *x)
 
 static bool end_of_entry(struct xml *x)
 {
-    bool is_list = x->root == XML_LIST || x->root == XML_VERSIONS;
+    bool is_list = x->root == XML_LIST || x->root == XML_VERSIONS || x->root == XML_UPLOADS;
 
     x->in_entry = false;
     x->n_entries++;
@@ -263,8 +273,11 @@ static void end_of_property(struct xml *x, const char *name)
         keep(x, x->next_token);
     } else if (strcmp(name, "NextKeyMarker") == 0) {
         keep(x, x->next_key_marker);
-    } else if (strcmp(name, "NextVersionIdMarker") == 0) {
+    } else if (strcmp(name, "NextVersionIdMarker") == 0 ||
+               strcmp(name, "NextUploadIdMarker") == 0) {
         keep(x, x->next_version_marker);
+    } else if (strcmp(name, "Status") == 0 && x->root == XML_VERSIONING) {
+        keep_some(x, x->status, sizeof x->status);
     } else if (strcmp(name, "UploadId") == 0 && x->root == XML_INITIATE) {
         keep(x, x->upload_id);
     }
@@ -331,6 +344,7 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     x->code[0] = '\0';
     x->message[0] = '\0';
     x->upload_id[0] = '\0';
+    x->status[0] = '\0';
     x->next_token[0] = '\0';
     x->next_key_marker[0] = '\0';
     x->next_version_marker[0] = '\0';

@@ -19,14 +19,16 @@
 #define XML_TEXT_MAX 4096
 
 enum xml_root {
-    XML_NOTHING,  /* no root element yet */
-    XML_OTHER,    /* well-formed, but none of the following */
-    XML_ERROR,    /* <Error> */
-    XML_LIST,     /* <ListBucketResult>: ListObjectsV2 */
-    XML_VERSIONS, /* <ListVersionsResult> */
-    XML_DELETED,  /* <DeleteResult> */
-    XML_INITIATE, /* <InitiateMultipartUploadResult> */
-    XML_COMPLETE  /* <CompleteMultipartUploadResult> */
+    XML_NOTHING,   /* no root element yet */
+    XML_OTHER,     /* well-formed, but none of the following */
+    XML_ERROR,     /* <Error> */
+    XML_LIST,      /* <ListBucketResult>: ListObjectsV2 */
+    XML_VERSIONS,  /* <ListVersionsResult> */
+    XML_DELETED,   /* <DeleteResult> */
+    XML_INITIATE,  /* <InitiateMultipartUploadResult> */
+    XML_COMPLETE,  /* <CompleteMultipartUploadResult> */
+    XML_UPLOADS,   /* <ListMultipartUploadsResult> */
+    XML_VERSIONING /* <VersioningConfiguration> */
 };
 
 enum xml_entry_kind {
@@ -35,7 +37,8 @@ enum xml_entry_kind {
     XML_VERSION,       /* <Version> */
     XML_DELETE_MARKER, /* <DeleteMarker> of a list of versions */
     XML_DELETED_KEY,   /* <Deleted> */
-    XML_FAILED_KEY     /* <Error> in a DeleteResult */
+    XML_FAILED_KEY,    /* <Error> in a DeleteResult */
+    XML_UPLOAD         /* <Upload> that was begun and not ended; its UploadId is in version_id */
 };
 
 /* One element of a list. What an answer does not hold is empty, 0 or false. Lives during the call.
@@ -45,6 +48,7 @@ struct xml_entry {
     size_t n_key;
     uint64_t size_bytes;
     bool is_latest;
+    int64_t modified_ns;    /* wall clock: LastModified, or Initiated; INT64_MAX: not said */
     char key[XML_TEXT_MAX]; /* n_key bytes and a NUL */
     char version_id[XML_TEXT_MAX];
     char code[128];    /* of an XML_FAILED_KEY */
@@ -64,9 +68,10 @@ struct xml {
     char code[128];    /* of an XML_ERROR */
     char message[512]; /* likewise */
     char upload_id[XML_TEXT_MAX];
+    char status[16];                    /* of an XML_VERSIONING: "Enabled", "Suspended", or "" */
     char next_token[XML_TEXT_MAX];      /* NextContinuationToken */
     char next_key_marker[XML_TEXT_MAX]; /* decoded, as are keys */
-    char next_version_marker[XML_TEXT_MAX];
+    char next_version_marker[XML_TEXT_MAX]; /* of uploads: NextUploadIdMarker */
 
     /* Private. */
     XML_Parser parser;

@@ -159,6 +159,9 @@ class Examples(CliTest):
             if option not in words and f"{option} " in known:
                 words += [option, value]
         words += ["--bucket", self.folder.name]
+        if words[1] == "clean":  # it needs a bucket
+            run("s3load", "put", "--host", self.server.hosts, "--duration", "1ms", "--stress", *words[-2:],
+                env={"S3LOAD_ACCESS_KEY": KEY, "S3LOAD_SECRET_KEY": KEY})
         return words if "--host" in words else [*words, "--host", self.server.hosts]
 
     def check(self, example, number):

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                    .content_md5 = "1B2M2Y8AsgTpgAmY7PhCfg==",
                                    .user_agent = "agent",
                                    .token = flags & 64 ? line[TOKEN] : NULL,
-                                   .version_token = flags & 128 ? line[VERSION] : NULL,
+                                   .token_id = flags & 128 ? line[VERSION] : NULL,
                                    .time_s = 1795239958};
     size_t len = s3op_build(&style, &signer, &op, &head, out, sizeof out, &e);
     assert((len == 0) == (e.msg[0] != '\0') && len <= sizeof out);

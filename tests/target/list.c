@@ -222,13 +222,29 @@ void list_versions(struct request *r, struct bucket *b)
 void list_uploads(struct request *r, struct bucket *b)
 {
     struct listing l = start(r, b, "ListMultipartUploadsResult");
+    const char *marker = request_param(r, "upload-id-marker");
+    const struct upload *u = b->uploads;
+    const struct upload *last = NULL;
+    size_t n_listed = 0;
 
-    for (const struct upload *u = b->uploads; u != NULL; u = u->next) {
+    for (; marker != NULL && u != NULL && strcmp(u->id, marker) != 0; u = u->next)
+        ;
+    u = marker != NULL && u != NULL ? u->next : u;
+    /* In no order but that of the list, which the marker of ids suffices for. */
+    for (; u != NULL && n_listed < l.max_keys; u = u->next) {
         if (strncmp(u->key, l.prefix, l.n_prefix) != 0)
             continue;
         buf_str(l.xml, "<Upload>");
         put_key(&l, "Key", u->key, strlen(u->key));
-        buf_printf(l.xml, "<UploadId>%s</UploadId></Upload>", u->id);
+        buf_printf(l.xml, "<UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", u->id,
+                   rfc3339_format(u->time_s * 1000000000).s);
+        last = u;
+        n_listed++;
     }
-    finish(&l, "ListMultipartUploadsResult", false);
+    if (u != NULL && last != NULL) {
+        put_key(&l, "NextKeyMarker", last->key, strlen(last->key));
+        buf_printf(l.xml, "<NextUploadIdMarker>%s</NextUploadIdMarker>", last->id);
+    }
+    r->reply.n_objects = n_listed;
+    finish(&l, "ListMultipartUploadsResult", u != NULL && last != NULL);
 }

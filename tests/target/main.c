@@ -35,6 +35,7 @@ struct options {
     const char *cert_out;
     const char *key_out;
     bool tls;
+    bool refuse_batches;
     int64_t seed;
 };
 
@@ -67,6 +68,8 @@ static const struct cli_option SERVE_OPTIONS[] = {
      .help = "close idle connections after this", .min = 0, .max = 3600},
     {"max-body", CLI_SIZE, offsetof(struct options, server.max_body_bytes), "SIZE",
      .help = "largest body that is taken"},
+    {"refuse-batches", CLI_FLAG, offsetof(struct options, refuse_batches), NULL,
+     .help = "answer 501 to POST ?delete"},
     {"fault", CLI_STRINGS, offsetof(struct options, faults), "RULE",
      .help = "a rule of faults (see tests/target/fault.h)"},
     {"seed", CLI_INT, offsetof(struct options, seed), "N", .help = "seed of the faults"},
@@ -150,6 +153,7 @@ static int run_serve(const struct cli_args *args, void *options)
 
     server.s3.auth = (struct auth){o->access_key, o->secret_key, o->session_token, o->region};
     server.s3.domain = o->domain;
+    server.s3.refuses_batches = o->refuse_batches;
     faults_init(&server.faults);
     bool ok = !o->tls || cert_make(o->domain, &cert, &key, &e);
     o->server.cert_pem = cert;

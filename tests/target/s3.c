@@ -4,6 +4,7 @@
 #include "multipart.h"
 #include "object.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool has(const struct request *r, const char *param)
@@ -18,6 +19,8 @@ const char *s3_op(const struct request *r)
             return "LISTVERSIONS";
         if (request_is(r, "GET") && has(r, "list-type"))
             return "LIST";
+        if (request_is(r, "GET") && has(r, "uploads"))
+            return "LISTUPLOADS";
         return request_is(r, "POST") && has(r, "delete") ? "DELETE" : "BUCKET";
     }
     if (has(r, "retention"))
@@ -78,6 +81,21 @@ static void versioning(struct request *r, struct bucket *b)
     }
 }
 
+/* Policy and lifecycle are only kept. */
+static void document(struct request *r, char **kept, const char *missing)
+{
+    if (request_is(r, "GET") && *kept == NULL) {
+        reply_error(&r->reply, missing, "There is none.");
+    } else if (request_is(r, "GET")) {
+        buf_str(&r->reply.xml, *kept);
+        r->reply.status = 200;
+    } else {
+        free(*kept);
+        *kept = request_is(r, "PUT") ? request_text(r) : NULL;
+        r->reply.status = request_is(r, "PUT") ? 200 : 204;
+    }
+}
+
 static void list_buckets(struct s3 *s, struct reply *reply)
 {
     buf_str(&reply->xml, REPLY_PROLOG "<ListAllMyBucketsResult" REPLY_NS "><Buckets>");
@@ -108,6 +126,8 @@ static void get_bucket(struct s3 *s, struct request *r, struct bucket *b)
                 REPLY_PROLOG "<ObjectLockConfiguration" REPLY_NS "><ObjectLockEnabled>Enabled"
                              "</ObjectLockEnabled></ObjectLockConfiguration>");
         r->reply.status = 200;
+    } else if (has(r, "object-lock")) {
+        reply_error(&r->reply, "ObjectLockConfigurationNotFoundError", "There is no object lock.");
     } else if (has(r, "uploads")) {
         list_uploads(r, b);
     } else {
@@ -117,7 +137,11 @@ static void get_bucket(struct s3 *s, struct request *r, struct bucket *b)
 
 static void handle_bucket(struct s3 *s, struct request *r, struct bucket *b)
 {
-    if (request_is(r, "PUT") && !has(r, "versioning")) {
+    if (b != NULL && has(r, "policy")) {
+        document(r, &b->policy, "NoSuchBucketPolicy");
+    } else if (b != NULL && has(r, "lifecycle")) {
+        document(r, &b->lifecycle, "NoSuchLifecycleConfiguration");
+    } else if (request_is(r, "PUT") && !has(r, "versioning")) {
         put_bucket(s, r, b);
     } else if (b == NULL) {
         reply_error(&r->reply, "NoSuchBucket", "The specified bucket does not exist.");
@@ -127,6 +151,8 @@ static void handle_bucket(struct s3 *s, struct request *r, struct bucket *b)
         get_bucket(s, r, b);
     } else if (request_is(r, "HEAD")) {
         r->reply.status = 200;
+    } else if (request_is(r, "POST") && has(r, "delete") && s->refuses_batches) {
+        reply_error(&r->reply, "NotImplemented", "The target was told to know no batches.");
     } else if (request_is(r, "POST") && has(r, "delete")) {
         object_delete_batch(&s->store, r, b);
     } else if (request_is(r, "DELETE") && b->n_objects > 0) {

@@ -9,7 +9,8 @@
 struct s3 {
     struct store store;
     struct auth auth;
-    const char *domain; /* of virtual hosts; NULL: path style only */
+    const char *domain;   /* of virtual hosts; NULL: path style only */
+    bool refuses_batches; /* POST ?delete */
 };
 
 /* What the request is for, as the log names it; request_parse comes before. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct blob *blob_new(size_t size)
 {
@@ -91,6 +92,8 @@ void store_remove(struct store *s, struct bucket *b)
     while (b->uploads != NULL)
         store_end_upload(b, b->uploads);
     free(b->objects);
+    free(b->policy);
+    free(b->lifecycle);
     free(b->name);
     free(b);
 }
@@ -212,6 +215,7 @@ struct upload *store_start_upload(struct store *s, struct bucket *b, const char 
         return NULL;
     }
     new_id(s, u->id);
+    u->time_s = time(NULL);
     u->next = b->uploads;
     b->uploads = u;
     return u;

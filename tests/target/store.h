@@ -45,6 +45,7 @@ struct upload {
     struct upload *next;
     char id[20];
     char *key;
+    int64_t time_s;
     struct part *parts; /* by number */
     size_t n_parts;
 };
@@ -56,7 +57,8 @@ struct bucket {
     char *name;
     enum versioning versioning;
     bool object_lock;
-    struct object **objects; /* by key, in byte order */
+    char *policy, *lifecycle; /* as they were put; NULL: none */
+    struct object **objects;  /* by key, in byte order */
     size_t n_objects;
     size_t cap;
     struct upload *uploads;

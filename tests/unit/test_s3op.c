@@ -93,8 +93,7 @@ static void test_pages(void **state)
     (void)state;
     const struct s3op list = op_of(S3OP_LIST, "p");
     const struct s3op versions = op_of(S3OP_LIST_VERSIONS, "p");
-    const struct s3op_head head = {
-        .host = "h", .user_agent = "a", .token = "t=", .version_token = "v"};
+    const struct s3op_head head = {.host = "h", .user_agent = "a", .token = "t=", .token_id = "v"};
 
     assert_string_equal(
         build(&plain, &list, &head),

@@ -1,0 +1,229 @@
+#include "commands.h"
+
+#include "bench_internal.h"
+#include "bucket.h"
+#include "clock.h"
+#include "rfc3339.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a run has left. */
+struct run {
+    char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it */
+    const char *id;              /* in root, with a slash behind */
+    uint64_t n_objects, n_markers, n_uploads;
+    uint64_t n_others; /* below its prefix, but of no name that a run gives */
+    int64_t newest_ns; /* wall clock; INT64_MAX: not known */
+};
+
+struct runs {
+    const char *prefix;
+    struct run **run;
+    size_t n;
+};
+
+static struct run *find(struct runs *runs, const char *key)
+{
+    size_t n_root = strlen(runs->prefix) + WORK_ROOT_LENGTH;
+
+    /* Listings are in order, so it is mostly the last one. */
+    for (size_t i = runs->n; i-- > 0;)
+        if (strncmp(runs->run[i]->root, key, n_root) == 0)
+            return runs->run[i];
+    struct run **more = realloc(runs->run, (runs->n + 1) * sizeof(struct run *));
+    struct run *run = calloc(1, sizeof *run);
+    if (more != NULL)
+        runs->run = more;
+    if (more == NULL || run == NULL) {
+        free(run);
+        return NULL;
+    }
+    memcpy(run->root, key, n_root);
+    run->id = run->root + n_root - 1 - WORK_ID_LENGTH;
+    runs->run[runs->n++] = run;
+    return run;
+}
+
+static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct runs *runs = user;
+    size_t n_prefix = strlen(runs->prefix);
+
+    if (entry->n_key > S3OP_KEY_MAX || strncmp(entry->key, runs->prefix, n_prefix) != 0 ||
+        !bucket_is_run(entry->key + n_prefix))
+        return true;
+    struct run *run = find(runs, entry->key);
+    if (run == NULL)
+        return err_set(e, "out of memory");
+    if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH))
+        run->n_others++;
+    else if (entry->kind == XML_UPLOAD)
+        run->n_uploads++;
+    else if (entry->kind == XML_DELETE_MARKER)
+        run->n_markers++;
+    else
+        run->n_objects++;
+    if (entry->modified_ns > run->newest_ns)
+        run->newest_ns = entry->modified_ns;
+    return true;
+}
+
+/* Finds what all runs have left, or the one of --run. */
+static bool look(struct bench *b, struct runs *runs, enum s3op_kind *kind, struct err *e)
+{
+    char prefix[S3OP_KEY_MAX + 1];
+    const struct options *o = b->o;
+
+    snprintf(prefix, sizeof prefix, "%ss3load-%s%s", o->prefix, o->run_id != NULL ? o->run_id : "",
+             o->run_id != NULL ? "/" : "");
+    *kind = bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
+    return bucket_list_all(&b->control, *kind, prefix, on_entry, runs, e) &&
+           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, prefix, on_entry, runs, e);
+}
+
+static bool delete_run(struct bench *b, const struct run *run, enum s3op_kind kind, struct err *e)
+{
+    struct err cause = {""};
+
+    if ((run->n_uploads == 0 || bench_clean(b, run->root, S3OP_LIST_UPLOADS, false, &cause)) &&
+        bench_clean(b, run->root, kind, true, &cause))
+        return true;
+    return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
+}
+
+static void show(const struct run *run, const char *what)
+{
+    char newest[] = "unknown             ";
+
+    if (run->newest_ns != INT64_MAX)
+        snprintf(newest, sizeof newest, "%.19sZ", rfc3339_format(run->newest_ns).s);
+    printf("%.*s  %9llu  %7llu  %7llu  %s  %s\n", WORK_ID_LENGTH, run->id,
+           (unsigned long long)run->n_objects, (unsigned long long)run->n_markers,
+           (unsigned long long)run->n_uploads, newest, what);
+}
+
+/* One line for each run. */
+static bool clean_all(struct bench *b, const struct runs *runs, enum s3op_kind kind, struct err *e)
+{
+    const struct options *o = b->o;
+    int64_t from_ns = clock_real_ns() - o->older_than_ns;
+    unsigned n_young = 0;
+    bool ok = true;
+
+    if (o->run_id != NULL && runs->n == 0)
+        return err_set(e, "bucket '%s' holds nothing of run '%s'%s%s", o->bucket, o->run_id,
+                       *o->prefix != '\0' ? " under " : "", o->prefix);
+    if (runs->n == 0)
+        printf("Bucket '%s' holds nothing of s3load%s%s.\n", o->bucket,
+               *o->prefix != '\0' ? " under " : "", o->prefix);
+    else
+        printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
+    for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+        const struct run *run = runs->run[i];
+        bool young = o->run_id == NULL && run->newest_ns > from_ns;
+        if (run->n_others > 0)
+            err_set(e, "%s is kept: it holds %llu objects that no run of s3load has made",
+                    run->root, (unsigned long long)run->n_others);
+        bool kept = young || run->n_others > 0;
+        bool done = kept || o->dry_run || delete_run(b, run, kind, e);
+        n_young += young;
+        ok = ok && done && run->n_others == 0;
+        show(run, kept ? "kept" : o->dry_run ? "to delete" : done ? "deleted" : "failed");
+    }
+    if (n_young > 0)
+        fprintf(stderr,
+                "s3load: %u run%s may not have ended, with objects newer than %s: --run ID or "
+                "--older-than DUR deletes them\n",
+                n_young, n_young == 1 ? "" : "s", units_duration(o->older_than_ns).s);
+    return ok;
+}
+
+static int run_clean(struct bench *b)
+{
+    const struct options *o = b->o;
+    struct runs runs = {.prefix = o->prefix};
+    enum s3op_kind kind = S3OP_LIST;
+    struct err e = {""};
+    bool ok = bench_set_up(b, &e);
+
+    if (ok) {
+        /* Where objects can be locked, retention may hold ours. */
+        b->engine.op_style.object_lock = bucket_is_locked(&b->control);
+        ok = b->has_crew =
+            crew_init(&b->crew, &b->engine, NULL, crew_n_loops((unsigned)o->n_workers),
+                      (unsigned)o->n_workers, b->event, &e);
+    }
+    if (ok)
+        atomic_store(&b->signals.crew, &b->crew);
+    ok = ok && look(b, &runs, &kind, &e) && clean_all(b, &runs, kind, &e);
+    for (size_t i = 0; i < runs.n; i++)
+        free(runs.run[i]);
+    free(runs.run);
+    if (!ok)
+        cli_failed(b->args, &e);
+    if (atomic_load(&b->signals.n) > 0)
+        return 128 + atomic_load(&b->signals.first);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const struct workload workload = {.name = "clean", .run = run_clean};
+
+static const struct cli_option own_table[] = {
+    {"run", CLI_STRING, offsetof(struct options, run_id), "ID",
+     .help = "of this run alone, however new"},
+    {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR",
+     .help = "of runs that wrote nothing for so long", .min = 0, .max = INFINITY},
+    {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT",
+     .help = "of runs that had this --prefix"},
+    {"dry-run", CLI_FLAG, offsetof(struct options, dry_run), NULL,
+     .help = "show what there is, delete nothing"},
+    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"What to delete", NULL, own_table, 0},
+    {"Where", NULL, options_where, 0},
+    {"Connections", "connection", options_connection, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3load clean --dry-run", "what killed runs have left"},
+    {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"},
+    {0},
+};
+
+static const struct options defaults = {OPTIONS_DEFAULTS,
+                                        .older_than_ns = 24 * 3600 * CLOCK_NS_PER_S};
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    char key[WORK_ROOT_LENGTH + 1];
+
+    if (o->run_id != NULL && cli_given(args, "older-than"))
+        return cli_wrong_usage(args, "--run and --older-than exclude each other");
+    if (o->run_id != NULL &&
+        (snprintf(key, sizeof key, "s3load-%s/", o->run_id) != WORK_ROOT_LENGTH ||
+         !bucket_is_run(key)))
+        return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->run_id);
+    return bench_main(args, options, &workload);
+}
+
+const struct cli_command cmd_clean = {
+    .name = "clean",
+    .summary = "delete what killed runs have left",
+    .text = "Deletes objects, versions, delete markers and unfinished uploads of runs that could "
+            "not clean up: what lies under PREFIXs3load-RUNID/ and has a name as s3load gives it. "
+            "A run that wrote something in the last --older-than may not have ended, and is kept; "
+            "--run names one that has. Nothing else in the bucket is touched.",
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,100 @@
+"""A signing S3 client for tests: puts what others own, and says what a bucket looks like."""
+import base64
+import datetime
+import hashlib
+import hmac
+import http.client
+import re
+import urllib.parse
+
+from servers import ACCESS_KEY, SECRET_KEY
+
+NS = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+SETTINGS = ("versioning", "object-lock", "policy", "lifecycle")
+
+
+def quote(text):
+    return urllib.parse.quote(text, safe="-_.~")
+
+
+class S3Client:
+    def __init__(self, server):
+        self.host = server.hosts.split(",")[0]
+
+    def request(self, method, path, query=(), body=b"", headers=()):
+        """Signs and sends; `query` is a mapping. Returns status, body and headers."""
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+        digest = hashlib.sha256(body).hexdigest()
+        sent = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": digest,
+                "content-md5": base64.b64encode(hashlib.md5(body).digest()).decode(),
+                **dict(headers)}
+        names = sorted(sent)
+        query = "&".join(f"{quote(k)}={quote(v)}" for k, v in sorted(dict(query).items()))
+        path = urllib.parse.quote(path, safe="/-_.~")
+        canonical = "\n".join([method, path, query, *(f"{n}:{sent[n]}" for n in names), "",
+                               ";".join(names), digest])
+        scope = f"{now[:8]}/us-east-1/s3/aws4_request"
+        to_sign = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        key = f"AWS4{SECRET_KEY}".encode()
+        for part in (*scope.split("/"), to_sign):
+            key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+        sent["authorization"] = (f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, "
+                                 f"SignedHeaders={';'.join(names)}, Signature={key.hex()}")
+        connection = http.client.HTTPConnection(self.host, timeout=30)
+        try:
+            connection.request(method, path + ("?" + query if query else ""), body, sent)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), dict(answer.getheaders())
+        finally:
+            connection.close()
+
+    def done(self, *args, **kwargs):
+        status, text, headers = self.request(*args, **kwargs)
+        if status >= 300:
+            raise RuntimeError(f"{args}: HTTP {status} {text}")
+        return text, headers
+
+    def make(self, bucket, lock=False):
+        self.done("PUT", f"/{bucket}",
+                  headers={"x-amz-bucket-object-lock-enabled": "true"} if lock else {})
+
+    def put(self, bucket, key, body=b"theirs"):
+        self.done("PUT", f"/{bucket}/{key}", body=body)
+
+    def delete(self, bucket, key):
+        self.done("DELETE", f"/{bucket}/{key}")
+
+    def versioning(self, bucket, status):
+        self.done("PUT", f"/{bucket}", {"versioning": ""},
+                  f"<VersioningConfiguration{NS}><Status>{status}</Status></VersioningConfiguration>"
+                  .encode())
+
+    def begin_upload(self, bucket, key):
+        text, _ = self.done("POST", f"/{bucket}/{key}", {"uploads": ""})
+        upload = re.search("<UploadId>(.*?)</UploadId>", text).group(1)
+        self.done("PUT", f"/{bucket}/{key}", {"partNumber": "1", "uploadId": upload}, b"part")
+        return upload
+
+    def uploads(self, bucket):
+        text, _ = self.done("GET", f"/{bucket}", {"uploads": ""})
+        return sorted(re.findall("<Key>(.*?)</Key>", text))
+
+    def entries(self, bucket):
+        """Objects, or versions and markers where there are any: sorted (kind, key, version)."""
+        found = []
+        for query, kinds in (({"list-type": "2"}, "Contents"), ({"versions": ""},
+                                                               "Version|DeleteMarker")):
+            status, text, _ = self.request("GET", f"/{bucket}", query)
+            assert status != 200 or "<IsTruncated>true" not in text
+            for kind, element in re.findall(f"<({kinds})>(.*?)</(?:{kinds})>", text, re.S):
+                version = re.search("<VersionId>(.*?)</VersionId>", element)
+                found.append((kind, re.search("<Key>(.*?)</Key>", element).group(1),
+                              version.group(1) if version else ""))
+        return sorted(found)
+
+    def state(self, bucket):
+        """All of a bucket that no run may change: settings, objects, versions and uploads."""
+        settings = {s: self.request("GET", f"/{bucket}", {s: ""})[:2] for s in SETTINGS}
+        # An answer that is an error names its request.
+        return {s: (status, text if status == 200 else "") for s, (status, text)
+                in settings.items()}, self.entries(bucket), self.uploads(bucket)

@@ -1,0 +1,421 @@
+"""Buckets and s3load: what is others' stays as it is, what is ours goes; listings and their ends."""
+import contextlib
+import http.server
+import os
+import pty
+import signal
+import subprocess
+import threading
+import time
+import urllib.parse
+
+from harness import BUILD
+from loadcase import Capture, LoadTest
+from s3client import NS, S3Client
+from servers import Target, VersityGw
+
+SHORT = ("--concurrent", "2", "--duration", "100ms", "--quiet")
+SMALL = (*SHORT, "--obj.size", "1KiB")
+RUN = "s3load-23456789abcd"
+NAME = "0000/0123456789abcdef"
+COMMANDS = {  # with what makes them short
+    **{command: ("--obj.size", "1KiB", "--objects", "8")
+       for command in ("get", "delete", "list", "stat", "mixed")},
+    "put": ("--obj.size", "1KiB"), "multipart": ("--parts", "2", "--part.size", "5MiB"),
+}
+UPLOAD = ("--parts", "4", "--part.size", "5MiB", "--concurrent", "2")
+
+
+class Suite:
+    maxDiff = 2000
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.client = S3Client(self.server)
+
+    def theirs(self, bucket, versioning=None):
+        """A bucket of others with all that can be lost. Returns its state."""
+        self.client.make(bucket)
+        if versioning:
+            self.client.versioning(bucket, "Enabled")
+        for key in ("a", "a", "dir/b", "s3load-results/c", f"{RUN}/notes", f"ours/{RUN}/notes"):
+            self.client.put(bucket, key)
+        if versioning:
+            self.client.delete(bucket, "a")
+        if versioning == "Suspended":
+            self.client.versioning(bucket, "Suspended")
+        for key in ("dir/upload", "s3load-results/upload"):
+            self.client.begin_upload(bucket, key)
+        with contextlib.suppress(RuntimeError):  # not every server keeps both
+            self.client.done("PUT", f"/{bucket}", {"policy": ""}, (
+                '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":'
+                f'"s3:GetObject","Resource":"arn:aws:s3:::{bucket}/*"}}]}}').encode())
+        with contextlib.suppress(RuntimeError):
+            self.client.done("PUT", f"/{bucket}", {"lifecycle": ""}, (
+                f"<LifecycleConfiguration{NS}><Rule><ID>r</ID><Status>Enabled</Status><Filter>"
+                "<Prefix>x</Prefix></Filter><Expiration><Days>9</Days></Expiration></Rule>"
+                "</LifecycleConfiguration>").encode())
+        state = self.client.state(bucket)
+        self.assertEqual(len(state[2]), 2)
+        return state
+
+    def assert_state(self, bucket, state):
+        self.assertEqual(self.client.state(bucket), state)
+
+    def killed(self, command, op, *options):
+        """Starts a run and kills it once it has rows of `op`; returns its RUNID."""
+        path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+        p = subprocess.Popen([str(BUILD / "s3load"), *self.argv(command, "--quiet", "--benchdata",
+                                                                str(path), *options)],
+                             env={**os.environ, **self.environment()}, cwd=self.tmp,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        until = time.monotonic() + 60
+        while time.monotonic() < until and p.poll() is None:
+            with contextlib.suppress(OSError, IndexError):  # until it has its first comment
+                if len(Capture(path).of(op)) > 8:
+                    break
+            time.sleep(0.05)
+        p.kill()
+        _, err = p.communicate()
+        self.assertEqual(p.returncode, -signal.SIGKILL, err)
+        return Capture(path).start["run_id"]
+
+    def on_terminal(self, *argv):
+        """What a run shows on a terminal."""
+        ours, theirs = pty.openpty()
+        p = subprocess.Popen([str(BUILD / "s3load"), *self.argv(*argv)], cwd=self.tmp,
+                             env={**os.environ, **self.environment()},
+                             stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while data := os.read(ours, 65536):
+                shown += data
+        os.close(ours)
+        self.assertEqual(p.wait(), 0, shown)
+        return shown.decode()
+
+    def test_settings_of_others(self):
+        """versioned and retention look before they change, and change nothing of others."""
+        state = self.theirs("theirs")
+        for options in ((), ("--prefix", "ours/"), ("--noclear",)):
+            r = self.s3load("versioned", "--bucket", "theirs", *options, *SMALL, status=1)
+            self.assertIn("--enable-versioning" if options else "objects of others", r.err)
+            self.assert_state("theirs", state)
+            r = self.s3load("retention", "--bucket", "theirs", *options, *SMALL, status=1)
+            self.assert_state("theirs", state)
+        # Empty, but someone chose that nothing is versioned any more.
+        self.client.make("suspended")
+        self.client.versioning("suspended", "Suspended")
+        state = self.client.state("suspended")
+        r = self.s3load("versioned", "--bucket", "suspended", *SMALL, status=1)
+        self.assertIn("suspended", r.err)
+        self.assert_state("suspended", state)
+        # It is refused for its objects: then nothing is switched on either.
+        state = self.client.state("theirs")
+        self.s3load("versioned", "--bucket", "theirs", "--enable-versioning", *SMALL, status=1)
+        self.assert_state("theirs", state)
+
+    def test_versioning_where_it_is_ours(self):
+        versioned = ("versioned", "--objects", "3", "--versions", "2", "--concurrent", "1",
+                     "--obj.size", "1KiB", "--duration", "200ms")
+        self.client.make("empty")
+        self.load(*versioned, "--bucket", "empty")
+        self.load(*versioned, "--bucket", "made-by-us")
+        before = self.theirs("theirs")
+        self.load(*versioned, "--bucket", "theirs", "--prefix", "ours/", "--enable-versioning")
+        settings, entries, uploads = self.client.state("theirs")
+        self.assertIn("Enabled", settings.pop("versioning")[1])
+        before[0].pop("versioning")
+        self.assertEqual((settings, uploads), (before[0], before[2]))
+        self.assertEqual([e[:2] for e in entries], [e[:2] for e in before[1]])
+        for bucket in ("empty", "made-by-us"):
+            self.assertEqual(self.client.entries(bucket), [])
+
+    def test_all_commands_leave_others_alone(self):
+        """Settings, objects, versions, markers and uploads are as before, whatever ran beside."""
+        for versioning in (None, "Enabled", "Suspended"):
+            bucket = f"v-{versioning}".lower()
+            state = self.theirs(bucket, versioning)
+            for command, options in COMMANDS.items():
+                with self.subTest(command=command, versioning=versioning):
+                    _, c = self.load(command, "--bucket", bucket, "--prefix", "ours/", *SHORT,
+                                     *options)
+                    self.assertEqual([r.error for r in c.errors()], [])
+                    self.assert_state(bucket, state)
+            self.s3load("get", "--bucket", bucket, "--list-existing", *SMALL)
+            self.assert_state(bucket, state)
+
+    def test_locked_bucket_of_others(self):
+        self.client.make("locked", lock=True)
+        for key in ("a", "a", "b"):
+            self.client.put("locked", key)
+        state = self.client.state("locked")
+        _, c = self.load("retention", "--bucket", "locked", "--prefix", "ours/", "--objects", "3",
+                         "--versions", "2", *SMALL)
+        self.assertEqual([r.error for r in c.errors()], [])
+        self.assert_state("locked", state)
+
+    def test_clean(self):
+        """Killed runs leave objects, versions, markers and uploads: clean deletes them alone."""
+        for versioning in (None, "Enabled", "Suspended"):
+            bucket = f"v-{versioning}".lower()
+            state = self.theirs(bucket, versioning)
+            where = ("--bucket", bucket, "--prefix", "ours/")
+            ids = [self.killed("delete", "DELETE", *where, "--batch", "2", "--objects", "99",
+                               "--obj.size", "1", "--rate", "20"),
+                   self.killed("multipart", "PUTPART", *where, *UPLOAD)]
+            left = self.client.state(bucket)
+            self.assertGreater(len(left[2]), len(state[2]))
+            with self.subTest(versioning=versioning):
+                # What is young may be at work still.
+                for options in ((), ("--dry-run", "--older-than", "0s")):
+                    r = self.s3load("clean", *where, *options, status=1)
+                    for run_id in ids:
+                        self.assertRegex(r.out, f"{run_id} .* (kept|to delete)\n")
+                    self.assertIn("1 objects that no run", r.err)
+                    self.assertRegex(r.out, f"{RUN[7:]} .* kept\n")
+                    self.assertLessEqual(max(len(line) for line in r.out.split("\n")), 80)
+                    self.assert_state(bucket, left)
+                r = self.s3load("clean", *where, "--run", ids[0])
+                self.assertRegex(r.out, f"{ids[0]} .* deleted\n")
+                self.assertNotIn(ids[1], r.out)
+                r = self.s3load("clean", *where, "--older-than", "0s", status=1)
+                self.assertRegex(r.out, f"{ids[1]} .* deleted\n")
+                self.assert_state(bucket, state)
+                # Without the prefix nothing under it is looked at.
+                r = self.s3load("clean", "--bucket", bucket, "--older-than", "0s", status=1)
+                self.assertEqual(r.out.count("\n"), 2)
+                self.assert_state(bucket, state)
+
+    def test_clean_locked(self):
+        run_id = self.killed("retention", "RETENTION", "--bucket", "locked", "--objects", "20", "--versions",
+                             "2", "--obj.size", "1", "--concurrent", "2")
+        self.assertNotEqual(self.client.entries("locked"), [])
+        self.s3load("clean", "--bucket", "locked", "--run", run_id)
+        self.assertEqual(self.client.entries("locked"), [])
+
+    def test_clean_says_what_is_wrong(self):
+        self.client.make("empty")
+        r = self.s3load("clean", "--bucket", "empty")
+        self.assertIn("holds nothing of s3load", r.out)
+        r = self.s3load("clean", "--bucket", "empty", "--run", RUN[7:], status=1)
+        self.assertIn("holds nothing of run", r.err)
+        r = self.s3load("clean", "--bucket", "no-such-bucket", status=1)
+        self.assertIn("HTTP 404", r.err)
+        for run_id in ("", "abc", "../../../..a", "0123456789ab", "23456789abcd/x"):
+            self.s3load("clean", "--bucket", "empty", f"--run={run_id}", status=2)
+        self.s3load("clean", "--run", RUN[7:], "--older-than", "1h", status=2)
+
+    def test_leftovers_under_a_prefix(self):
+        """They are ours for a run without that prefix, too; a name alone is not enough."""
+        few = ("put", "--noclear", "--rate", "50", *SMALL, "--prefix")
+        for prefix in ("ours/", "a/b", ""):
+            self.load(*few, prefix)
+        self.load(*few, "c/", "--noprefix")
+        self.assertRegex(self.on_terminal("put", "--obj.size", "1", "--duration", "200ms"),
+                         r"4 other runs of s3load: 's3load clean --prefix '(ours/|a/b|c/)'")
+        bucket = "s3load-benchmark-bucket"
+        for key in ("s3load-results/x", f"ours/{RUN}/notes", f"{RUN}/0000/0123456789abcdeg"):
+            before = self.client.entries(bucket)
+            self.client.put(bucket, key)
+            if key.startswith(f"{RUN}/"):
+                continue  # on top the prefix of a run is one
+            r = self.s3load("put", *SMALL, status=1)
+            self.assertIn("1 object of others", r.err)
+            self.client.delete(bucket, key)
+            self.assertEqual(self.client.entries(bucket), before)
+
+    def test_multipart(self):
+        """Each request is a row, and none is left open: neither by an end in the middle of an
+        upload nor with --noclear."""
+        for options in ((), ("--noclear",), ("--rate", "20")):
+            state, c = self.load("multipart", *UPLOAD, "--duration", "1s", "--quiet", *options)
+            self.assertEqual([r.error for r in c.errors()], [])
+            ops = c.ops()
+            self.assertLessEqual({"INITIATE", "PUTPART"}, ops.keys())
+            self.assertLessEqual(ops.keys(), {"INITIATE", "PUTPART", "COMPLETE"})
+            self.assertEqual({r.bytes for r in c.rows if r.op != "PUTPART"}, {0})
+            self.assertEqual(state["end"], "duration")
+            self.assertEqual(state["requests"], len(c.rows))
+            self.assertEqual(self.client.uploads("s3load-benchmark-bucket"), [])
+            if options == ("--rate", "20"):
+                self.assertEqual(len(c.rows) + state["not_begun"], 20)
+            n_left = sum(kind == "Contents" for kind, _, _
+                         in self.client.entries("s3load-benchmark-bucket"))
+            self.assertEqual(n_left, ops["COMPLETE"] if options == ("--noclear",) else 0)
+            report = self.s3analyze("analyze", c.path, "--json").json()
+            # Where there were too few for figures, an operation is named alone.
+            self.assertEqual({op["op"] for op in report["operations"]}, ops.keys())
+            self.assertLessEqual({op["op"] for op in report["operations"] if op.get("n_bytes")},
+                                 {"PUTPART"})
+            if options == ("--noclear",):
+                self.s3load("clean", "--older-than", "0s")
+
+    def test_existing(self):
+        """--list-existing leaves no file where nothing exists, and takes all with --objects 0."""
+        self.client.make("empty")
+        for command in ("get", "stat", "list"):
+            r = self.s3load(command, "--list-existing", "--bucket", "empty", *SMALL, status=1)
+            self.assertIn("holds no object", r.err)
+            self.assertEqual(list(self.tmp.glob("*.csv.zst")), [])
+            r = self.s3load(command, "--objects", "0", "--bucket", "empty", *SMALL, status=2)
+            self.assertIn("--list-existing", r.err)
+        for i in range(5):
+            self.client.put("empty", f"k{i}")
+        for n, want in (("0", 5), ("3", 3)):
+            _, c = self.load("get", "--list-existing", "--objects", n, "--bucket", "empty",
+                             *SMALL[2:])
+            self.assertEqual(len({r.file for r in c.rows}), want)
+
+
+class OnTarget(Suite, LoadTest):
+    server_class = Target
+
+    def test_batches_refused(self):
+        """Then objects are deleted one by one; a benchmark of it says --batch 1."""
+        self.start("--refuse-batches")
+        self.client = S3Client(self.server)
+        state = self.theirs("theirs", "Enabled")
+        self.load("mixed", "--objects", "30", "--bucket", "theirs", "--prefix", "ours/", *SMALL)
+        self.assert_state("theirs", state)
+        self.load("delete", "--objects", "30", *SMALL, status=1)
+        self.assertEqual(self.client.entries("s3load-benchmark-bucket"), [])
+        _, c = self.load("delete", "--objects", "30", "--batch", "1", "--prefix", "a\x01/",
+                         *SMALL, "--duration", "1m")
+        self.assertEqual([r.error for r in c.errors()], [])
+        self.assertEqual(c.ops()["DELETE"], 30)
+        self.assertEqual(self.client.entries("s3load-benchmark-bucket"), [])
+
+    def test_unfinished_uploads(self):
+        """Uploads whose begin or end was answered badly are aborted too."""
+        self.start("--fault", "op=INITIATE,reset=0.3", "--fault", "op=COMPLETE,fail=503:0.3",
+                   "--fault", "op=ABORT,fail=500:0.02", "--fault", "op=PUTPART,fail=503:0.05")
+        self.client = S3Client(self.server)
+        for options in ((), ("--noclear",)):
+            _, c = self.load("multipart", "--parts", "3", "--part.size", "1KiB", *SHORT, *options)
+            self.assertGreater(len(c.errors()), 3)
+            self.assertLessEqual({"ABORT"}, c.ops().keys())
+            self.assertEqual(self.client.uploads("s3load-benchmark-bucket"), [])
+
+    def test_max_keys(self):
+        _, c = self.load("list", "--objects", "50", "--noprefix", "--max-keys", "7", *SMALL)
+        self.assertEqual({r.n_objects for r in c.of("LIST")}, {50})
+        pages = [line for line in self.server.log() if line["op"] == "LIST"
+                 and line["user_agent"].count("/") == 3]
+        self.assertEqual(len(pages), 8 * len(c.of("LIST")))
+        self.assertEqual({line["n_objects"] for line in pages}, {"7", "1"})
+
+
+class OnVersityGw(Suite, LoadTest):
+    server_class = VersityGw
+
+
+del Suite
+
+
+class Pages(LoadTest):
+    """A server whose listings have as many pages as `listing` says."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self):
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            path, _, query = self.path.partition("?")
+            query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+            body = b""
+            if "list-type" in query:
+                body = self.server.listing(query).encode()
+            elif self.command == "GET":
+                body = b"x" * 10
+            elif self.command == "POST":
+                body = b"<DeleteResult></DeleteResult>"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer
+
+        def log_message(self, *_):
+            pass
+
+    def serve(self, page):
+        """page(query, k): token and keys of the k-th request for a page, None and none at the end."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.Handler)
+        server.daemon_threads = True
+        server.handle_error = lambda *_: None  # a client may leave
+        self.n_pages = 0
+        lock = threading.Lock()
+
+        def listing(query):
+            if query["prefix"] == "":
+                if "delimiter" in query:
+                    return "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+            with lock:
+                self.n_pages += 1
+            token, keys = page(query, self.n_pages)
+            return "".join([
+                "<ListBucketResult>", f"<IsTruncated>{'true' if token else 'false'}</IsTruncated>",
+                f"<NextContinuationToken>{token}</NextContinuationToken>" if token else "",
+                *(f"<Contents><Key>{key}</Key><Size>10</Size></Contents>" for key in keys),
+                "</ListBucketResult>"])
+
+        server.listing = listing
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"127.0.0.1:{server.server_address[1]}"
+
+    def test_existing_stops(self):
+        host = self.serve(lambda q, k: (str(k), [f"k{k}-{i}" for i in range(100)]))
+        for n, pages in (("3", 1), ("250", 3)):
+            self.n_pages = 0
+            _, c = self.load("get", "--host", host, "--list-existing", "--objects", n,
+                             "--duration", "300ms", "--quiet")
+            self.assertEqual(self.n_pages, pages)
+            self.assertLessEqual(len({r.file for r in c.rows}), int(n))
+
+    def test_same_token(self):
+        """A listing that goes round is an error, wherever one is read."""
+        host = self.serve(lambda q, k: ("same", [q["prefix"] + "x"]))
+        r = self.s3load("get", "--host", host, "--list-existing", *SMALL, status=1, timeout=30)
+        self.assertIn("does not say where the next one begins", r.err)
+        r = self.s3load("clean", "--host", host, status=1, timeout=30)
+        self.assertIn("does not say where the next one begins", r.err)
+        _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", *SMALL, status=1,
+                         timeout=30)
+        self.assertEqual({r.error for r in c.of("LIST")},
+                         {"the listing has the same continuation token twice: it has no end"})
+
+    def test_one_deadline(self):
+        """A listing without an end fails at --request-timeout, however fast its pages come."""
+        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k}"]))
+        _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", *SMALL,
+                         "--request-timeout", "500ms", status=1, timeout=30)
+        self.assertTrue(c.of("LIST"))
+        self.assertTrue(all(r.error.startswith("timeout") for r in c.of("LIST")))
+
+    def test_interrupted(self):
+        """A signal ends a listing with its page: one that is measured, and one that prepares."""
+        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k}"]))
+        for options in (("list", "--objects", "2", "--noclear", "--concurrent", "2"),
+                        ("get", "--list-existing")):
+            path = self.tmp / f"{options[0]}.csv.zst"
+            p = subprocess.Popen([str(BUILD / "s3load"), *options, "--host", host, "--benchdata",
+                                  str(path), "--quiet"], cwd=self.tmp,
+                                 env={**os.environ, **self.environment()},
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.n_pages = 0
+            until = time.monotonic() + 20
+            while self.n_pages < 20 and time.monotonic() < until:
+                time.sleep(0.01)
+            p.send_signal(signal.SIGTERM)
+            p.communicate(timeout=20)
+            self.assertEqual(p.returncode, 128 + signal.SIGTERM)
+            if options[0] == "list":
+                self.assertEqual({r.error for r in Capture(path).of("LIST")},
+                                 {"interrupted after a page of the listing"})
