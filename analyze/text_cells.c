@@ -52,7 +52,8 @@ void text_cells_byte_rate(struct text_table *t, const struct sized *s, double by
 struct units_text text_cells_rate_like(double bytes_per_s, double largest)
 {
     struct units_text t = units_byte_rate(largest);
-    const char *unit = t.s + strspn(t.s, "0123456789.");
+    /* A rate far below a byte is written with an exponent. */
+    const char *unit = t.s + strcspn(t.s, "BKMGTPE");
     struct units_text like;
     double scale = 1;
     /* The unit's first letter, as far as it is a prefix. */

@@ -501,13 +501,13 @@ get("clock-refused", error(403, b"RequestTimeTooSkewed"), errors="HTTP 403 Reque
 
 RANGE = ("--range-size", "100")
 get("range-ignored", answer(200, X), errors="HTTP 200 to a request for a range", options=RANGE)
-get("range-wrong", answer(206, X[:100], b"Content-Range: bytes 900000-900099/1000000"), errors="Content-Range",
+get("range-wrong", answer(206, X[:100], b"Content-Range: bytes 900000-900099/1000000"), errors="another range than asked for",
     options=RANGE)
-get("range-nonsense", answer(206, X[:100], b"Content-Range: bytes 99-5/7"), errors="Content-Range", options=RANGE)
-get("range-not-said", answer(206, X[:100]), errors="Content-Range", options=RANGE)
-get("range-short", answer(206, X[:50], b"Content-Range: bytes 0-49/1024"), errors="bytes came|Content-Range", options=RANGE)
+get("range-nonsense", answer(206, X[:100], b"Content-Range: bytes 99-5/7"), errors="another range than asked for", options=RANGE)
+get("range-not-said", answer(206, X[:100]), errors="another range than asked for", options=RANGE)
+get("range-short", answer(206, X[:50], b"Content-Range: bytes 0-49/1024"), errors="another range than asked for", options=RANGE)
 get("range-multipart", answer(206, b"--b\r\n\r\n" + X[:100] + b"\r\n--b--", b"Content-Type: multipart/byteranges; boundary=b"),
-    errors="bytes came|Content-Range|range", options=RANGE)
+    errors="bytes came|another range than asked for", options=RANGE)
 
 # Before any request
 
