@@ -152,9 +152,9 @@ static int run_clean(struct bench *b)
     if (ok) {
         /* Where objects can be locked, retention may hold ours. */
         b->engine.op_style.object_lock = bucket_is_locked(&b->control);
-        ok = b->has_crew =
-            crew_init(&b->crew, &b->engine, NULL, crew_n_loops((unsigned)o->n_workers),
-                      (unsigned)o->n_workers, b->event, &e);
+        ok = b->has_crew = crew_init(&b->crew, &b->engine, NULL,
+                                     crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads),
+                                     (unsigned)o->n_workers, b->event, &e);
     }
     if (ok)
         atomic_store(&b->signals.crew, &b->crew);
