@@ -502,7 +502,7 @@ static void report(struct bench *b)
     }
     const struct recorder_counts *c = &b->summary.counts;
     if (b->summary.bench_ns > 0)
-        fprintf(out, "%s: %s requests, %s errors in %s (run %s, seed %llu)\n", b->kind->name,
+        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n", b->kind->name,
                 units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
                 units_duration(b->summary.bench_ns).s, b->run_id,
                 (unsigned long long)b->engine.seed);
