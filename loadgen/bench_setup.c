@@ -109,6 +109,7 @@ static bool init_engine(struct bench *b, struct err *e)
         .no_proxy = o->no_proxy,
         .connect_timeout_ns = o->connect_timeout_ns,
     };
+    g->resolve_host = o->resolve_host;
     g->insecure = o->insecure;
     g->cacert = o->cacert;
     b->has_credentials =

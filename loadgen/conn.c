@@ -110,6 +110,7 @@ static bool set_up(struct conn *c, const struct conn_style *style)
     /* A name server that does not answer must not hold up a connection that is given up. */
     ok = ok && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http") == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_RESOLVE, c->route) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, style->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
@@ -124,8 +125,8 @@ static bool set_up(struct conn *c, const struct conn_style *style)
     return ok && curl_multi_add_handle(c->multi, easy) == CURLM_OK;
 }
 
-struct conn *conn_open(const struct conn_style *style, const char *name, uint32_t host,
-                       SSL_SESSION **session, int epoll, struct err *e)
+struct conn *conn_open(const struct conn_style *style, const char *name, const char *route,
+                       uint32_t host, SSL_SESSION **session, int epoll, struct err *e)
 {
     struct conn *c = calloc(1, sizeof *c);
 
@@ -145,6 +146,7 @@ struct conn *conn_open(const struct conn_style *style, const char *name, uint32_
     c->low_water = 1;
     for (size_t i = 0; i < CONN_SOCKETS_MAX; i++)
         c->sockets[i] = (struct conn_socket){c, -1};
+    c->route = route != NULL ? curl_slist_append(NULL, route) : NULL;
     c->easy = curl_easy_init();
     c->multi = curl_multi_init();
     if (c->easy == NULL || c->multi == NULL || !set_up(c, style)) {
@@ -163,6 +165,8 @@ static void drop_curl(struct conn *c)
         curl_multi_remove_handle(c->multi, c->easy);
     curl_easy_cleanup(c->easy);
     curl_multi_cleanup(c->multi);
+    curl_slist_free_all(c->route);
+    c->route = NULL;
     c->easy = NULL;
     c->multi = NULL;
     c->due_ns = CLOCK_NEVER;

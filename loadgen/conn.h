@@ -59,6 +59,7 @@ struct conn {
     SSL *ssl; /* NULL: plain, or not yet */
     CURL *easy;
     CURLM *multi;
+    struct curl_slist *route;
     int epoll;
     int64_t opened_ns;
     int64_t due_ns; /* when libcurl wants to be called, or the handshake has taken too long */
@@ -73,13 +74,14 @@ struct conn {
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
-/* Begins to connect to `name` (host[:port]), which is borrowed as `style` is. *session is the TLS
+/* Begins to connect to `name` (host[:port]), which is borrowed as `style` is, by `route`
+ * (as names_route writes it; NULL: libcurl looks the name up). *session is the TLS
  * session to resume, or NULL, and a place for the next one. While it connects, events of epoll
  * whose data.ptr is a struct conn_socket with its lowest bit set go to conn_on_socket; from
  * conn_due_ns on, conn_on_timer is due. Afterwards events have the connection itself as data.ptr.
  * NULL: *e says why. */
-struct conn *conn_open(const struct conn_style *style, const char *name, uint32_t host,
-                       SSL_SESSION **session, int epoll, struct err *e);
+struct conn *conn_open(const struct conn_style *style, const char *name, const char *route,
+                       uint32_t host, SSL_SESSION **session, int epoll, struct err *e);
 
 /* Closes it; it must still be freed, after all events that were taken from epoll. */
 void conn_close(struct conn *c);

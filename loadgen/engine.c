@@ -9,19 +9,41 @@
 /* The stream of random numbers that hosts are shuffled by; workers have those from 0 on. */
 #define HOSTS_STREAM (UINT64_C(1) << 62)
 
-static bool init_host(struct engine *g, struct engine_host *host, const char *name, struct err *e)
+static bool init_host(struct engine *g, struct engine_host *host, const struct host *h,
+                      struct err *e)
 {
-    size_t n = strlen(name) + strlen(g->op_style.bucket) + 16;
+    const char *name = h->named != NULL ? h->named : h->name;
+    size_t n = strlen(name) + strlen(h->name) + strlen(g->op_style.bucket) + 16;
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
     host->endpoint = malloc(n);
     host->name = malloc(n);
     if (host->endpoint == NULL || host->name == NULL)
         return err_set(e, "out of memory");
-    snprintf(host->endpoint, n, "%s://%s", g->op_style.tls ? "https" : "http", name);
+    snprintf(host->endpoint, n, "%s://%s", g->op_style.tls ? "https" : "http", h->name);
     snprintf(host->name, n, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
              host->virtual_host ? "." : "", name);
     return true;
+}
+
+/* Where the hosts are. */
+static bool init_names(struct engine *g, struct err *e)
+{
+    struct name *names = calloc(g->hosts.n, sizeof *names);
+
+    if (names == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < g->hosts.n; i++) {
+        name_init(&names[i], g->host[i].name, g->op_style.tls);
+        if (g->hosts.host[i].named == NULL)
+            continue;
+        struct name at;
+        name_init(&at, g->hosts.host[i].name, g->op_style.tls);
+        memcpy(names[i].address[0], at.host, INET6_ADDRSTRLEN);
+        names[i].n = names[i].n_first = names[i].fixed = 1;
+    }
+    g->names = names_open(names, g->hosts.n, g->conn_style.connect_timeout_ns, e);
+    return g->names != NULL;
 }
 
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e)
@@ -34,6 +56,10 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     if (!hosts_init(&g->hosts, hosts, select, &rng, e))
         return false;
     g->hosts.try_ns = g->conn_style.connect_timeout_ns;
+    if (g->resolve_host && !hosts_resolve(&g->hosts, g->op_style.tls, &rng, e)) {
+        hosts_fini(&g->hosts);
+        return false;
+    }
     g->host = calloc(g->hosts.n, sizeof *g->host);
     checksum_init(&g->checksum, g->op_style.checksum);
     bool ok = g->host != NULL || err_set(e, "out of memory");
@@ -49,7 +75,8 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         ok = g->conn_style.context != NULL;
     }
     for (size_t i = 0; ok && i < g->hosts.n; i++)
-        ok = init_host(g, &g->host[i], g->hosts.host[i].name, e);
+        ok = init_host(g, &g->host[i], &g->hosts.host[i], e);
+    ok = ok && (variable != NULL || init_names(g, e));
     ok = ok && payload_init(&g->payload, e);
     if (!ok)
         engine_fini(g);
@@ -64,6 +91,8 @@ void engine_fini(struct engine *g)
     }
     free(g->host);
     g->host = NULL;
+    names_close(g->names);
+    g->names = NULL;
     SSL_CTX_free(g->conn_style.context);
     payload_fini(&g->payload);
     hosts_fini(&g->hosts);

@@ -6,6 +6,7 @@
 #include "credentials.h"
 #include "err.h"
 #include "hosts.h"
+#include "names.h"
 #include "payload.h"
 #include "s3op.h"
 #include "sigv4.h"
@@ -30,8 +31,10 @@ struct engine_host {
 struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
-    bool insecure;      /* certificates of servers are not verified */
-    const char *cacert; /* authorities; NULL: the system's */
+    struct names *names; /* by host; NULL: a proxy knows them */
+    bool resolve_host;   /* a host for each address */
+    bool insecure;       /* certificates of servers are not verified */
+    const char *cacert;  /* authorities; NULL: the system's */
     struct hosts hosts;
     struct engine_host *host; /* hosts.n */
     struct payload payload;
@@ -46,7 +49,8 @@ struct engine {
     atomic_bool interrupted; /* by a signal: listings end with their page */
 };
 
-/* Puts together what follows from the styles, set up by the caller: hosts, TLS and payload. */
+/* Puts together what follows from the styles, set up by the caller: hosts, their addresses, TLS and
+ * payload. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 

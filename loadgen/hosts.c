@@ -1,5 +1,8 @@
 #include "hosts.h"
 
+#include "names.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,14 +155,22 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
     if (strchr(list, '@') != NULL)
         return err_set(e, "hosts are named without user and password");
     pthread_mutex_init(&h->lock, NULL);
+    bool in_lines = strchr(list, '\n') != NULL;
+    h->line = 1;
     for (const char *p = list;; p++) {
-        size_t n = strcspn(p, ",");
-        const char *first = p + strspn(p, " ");
+        size_t n = strcspn(p, in_lines ? "\n" : ",");
+        const char *first = p + strspn(p, " \t\r");
 
+        h->line += p > list && p[-1] == '\n';
         p += n;
         const char *last = p;
-        while (last > first && last[-1] == ' ')
+        while (last > first && strchr(" \t\r", last[-1]) != NULL)
             last--;
+        if (in_lines && (first >= last || *first == '#')) {
+            if (*p == '\0')
+                break;
+            continue;
+        }
         if (first >= last) {
             err_set(e, "an empty entry in the list of hosts");
             goto fail;
@@ -168,6 +179,10 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
             goto fail;
         if (*p == '\0')
             break;
+    }
+    if (h->n == 0) {
+        err_set(e, "no host");
+        goto fail;
     }
     shuffle_idle(h, rng);
     return true;
@@ -179,11 +194,46 @@ fail:
 
 void hosts_fini(struct hosts *h)
 {
-    for (size_t i = 0; i < h->n; i++)
+    for (size_t i = 0; i < h->n; i++) {
         free(h->host[i].name);
+        free(h->host[i].named);
+    }
     free(h->host);
     pthread_mutex_destroy(&h->lock);
-    *h = (struct hosts){.no_memory = h->no_memory};
+    *h = (struct hosts){.no_memory = h->no_memory, .line = h->line};
+}
+
+bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
+{
+    size_t n = h->n;
+    struct host *old = h->host;
+    bool ok = true;
+
+    h->host = NULL;
+    h->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct name name;
+        name_init(&name, old[i].name, tls);
+        if (ok && name.fixed)
+            ok = add(h, old[i].name, strlen(old[i].name), e);
+        else
+            ok = ok && name_look_up(&name, e);
+        for (size_t k = 0; ok && k < name.n; k++) {
+            char text[80];
+            bool v6 = strchr(name.address[k], ':') != NULL;
+            snprintf(text, sizeof text, "%s%s%s:%s", v6 ? "[" : "", name.address[k], v6 ? "]" : "",
+                     name.port);
+            ok = add(h, text, strlen(text), e);
+            if (ok)
+                h->host[h->n - 1].named = strdup(old[i].name);
+            ok = ok && (h->host[h->n - 1].named != NULL || no_memory(h, e));
+        }
+        free(old[i].name);
+    }
+    free(old);
+    if (ok)
+        shuffle_idle(h, rng);
+    return ok;
 }
 
 static bool better(const struct host *a, const struct host *b)

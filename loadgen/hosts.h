@@ -24,6 +24,7 @@ struct conn;
 
 struct host {
     char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
+    char *named;        /* what that is an address of; NULL: it is what the user wrote */
     uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
     int64_t idle_since_ns;
     int64_t retry_ns;         /* it could not be connected to: when to try again; 0: it could */
@@ -43,15 +44,19 @@ struct hosts {
     atomic_size_t n_failing;
     int64_t try_ns; /* a try that has not ended after so long has failed; set by the caller */
     pthread_mutex_t lock;
+    size_t line;    /* of the list, from 1, in which hosts_init failed */
     bool no_memory; /* that is why hosts_init failed */
 };
 
-/* Parses a comma-separated list in which {A...B} anywhere in host or port stands for the numbers A
+/* Parses a list, by commas or in lines (of which those are skipped that are empty or begin with
+ * '#'), in which {A...B} anywhere in host or port stands for the numbers A
  * to B (several ranges multiply; with leading zeros in A all have its width). Refuses URLs, empty
  * entries, bad ports and more than HOSTS_MAX hosts. The order in which unused hosts are first
  * chosen when weighed comes from `rng`. */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
+/* Puts a host for each address in the place of each name, which is looked up now. */
+bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
 void hosts_fini(struct hosts *h);
 
 /* The host of the next request at now_ns (any clock that does not go back), as an index into

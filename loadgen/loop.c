@@ -111,8 +111,11 @@ struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, str
     /* After a failure of ours one worker at a time tries again. */
     if (l->connect_ns != 0)
         l->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
-    c = conn_open(&l->engine->conn_style, l->engine->host[host].name, host, &l->sessions[host],
-                  l->epoll, e);
+    char route[NAMES_ROUTE_MAX];
+    struct engine *g = l->engine;
+    bool known = g->names != NULL && names_route(g->names, host, route);
+    c = conn_open(&g->conn_style, g->host[host].name, known ? route : NULL, host,
+                  &l->sessions[host], l->epoll, e);
     if (c == NULL)
         return NULL;
     atomic_fetch_add_explicit(&l->n_connects, 1, memory_order_relaxed);

@@ -14,6 +14,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#define HOSTS_FILE_MAX (1 << 20)
+
 static const char *const SELECTS[] = {
     [HOSTS_WEIGHED] = "weighed", [HOSTS_ROUNDROBIN] = "roundrobin", NULL};
 static const char *const LOOKUPS[] = {
@@ -21,7 +23,7 @@ static const char *const LOOKUPS[] = {
 
 const struct cli_option options_where[] = {
     {"host", CLI_STRING, offsetof(struct options, hosts), "HOST,...",
-     .help = "servers; {1...10} in name or port"},
+     .help = "servers, {1...10}, or file:NAME"},
     {"access-key", CLI_STRING, offsetof(struct options, access_key), "KEY",
      .help = "access key; else from S3LOAD_ACCESS_KEY"},
     {"secret-key", CLI_STRING, offsetof(struct options, secret_key), "KEY",
@@ -35,6 +37,8 @@ const struct cli_option options_connection[] = {
     {"region", CLI_STRING, offsetof(struct options, region), "NAME", .help = "region to sign for"},
     {"host-select", CLI_CHOICE, offsetof(struct options, host_select), "HOW",
      .help = "how a server is chosen", .choices = SELECTS},
+    {"resolve-host", CLI_FLAG, offsetof(struct options, resolve_host), NULL,
+     .help = "use each address of a name as a server of its own"},
     {"session-token", CLI_STRING, offsetof(struct options, session_token), "TOKEN",
      .help = "session token of temporary credentials"},
     {"profile", CLI_STRING, offsetof(struct options, profile), "NAME",
@@ -387,16 +391,45 @@ static bool check_plain(const char *name, const char *value, struct err *e)
     return true;
 }
 
+/* --host file:NAME: a host in each line. */
+static bool read_hosts(struct options *o, const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    char *text = calloc(1, HOSTS_FILE_MAX + 2);
+    bool kept = keep(o, text, e);
+
+    if (f == NULL)
+        err_errno(e, errno, "--host: cannot read '%s'", path);
+    if (!kept || f == NULL) {
+        if (f != NULL)
+            fclose(f);
+        return false;
+    }
+    size_t n = fread(text, 1, HOSTS_FILE_MAX, f);
+    bool ok = ferror(f) == 0 || err_set(e, "--host: cannot read '%s'", path);
+    fclose(f);
+    text[n] = '\n';
+    o->hosts = text;
+    return ok && (n < HOSTS_FILE_MAX || err_set(e, "--host: '%s' is too long", path));
+}
+
 /* What can be said of the hosts before they are used. */
 static bool check_hosts(struct options *o, struct err *e)
 {
     struct hosts hosts;
     struct rng rng;
 
-    rng_init(&rng, 0, 0);
-    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, e)) {
-        o->failed = hosts.no_memory;
+    struct err cause = {""};
+    const char *file = strncmp(o->hosts, "file:", 5) == 0 ? o->hosts + 5 : NULL;
+
+    if (file != NULL && !read_hosts(o, file, e))
         return false;
+    rng_init(&rng, 0, 0);
+    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, &cause)) {
+        o->failed = hosts.no_memory;
+        if (file != NULL && !hosts.no_memory)
+            return err_set(e, "%s:%zu: %s", file, hosts.line, cause.msg);
+        return err_set(e, "%s", cause.msg);
     }
     hosts_fini(&hosts);
     return true;

@@ -24,6 +24,7 @@ struct options {
     bool anonymous, no_proxy;
     const char *region;
     const char *bucket;
+    bool resolve_host;
     bool tls, insecure;
     const char *cacert;
     int lookup; /* enum s3op_lookup */

@@ -88,6 +88,51 @@ class World(LoadTest):
         self.addCleanup(server.stop)
         return server
 
+    def two_addresses(self):
+        """Servers on two addresses and one port, and the name of both."""
+        a = self.recorder("127.0.0.1")
+        b = self.recorder("127.0.0.2", a.port)
+        return a, b, f"store.example:{a.port}", {"WORLD_NAME": "store.example=127.0.0.1,127.0.0.2"}
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    def test_names_are_looked_up_once(self):
+        """For the run, not for each connection; these take turns at the addresses."""
+        a, b, name, env = self.two_addresses()
+        state, c = self.load("put", *SMALL, "--host", name, env=env)
+        self.assertEqual(c.errors(), [])
+        self.assertGreater(state["connects"], 4)
+        self.assertEqual(self.counts()["lookups"], 1)
+        self.assertLess(abs(len(a.heads) - len(b.heads)), 3)
+        self.assertEqual({r.endpoint for r in c.rows}, {f"http://{name}"})
+
+    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    def test_resolve_host(self):
+        """A host for each address, which is named so in the capture, and by its name to the server."""
+        a, b, name, env = self.two_addresses()
+        _, c = self.load("put", *SMALL, "--host", f"{name},127.0.0.1:{a.port}", "--resolve-host",
+                         "--host-select", "roundrobin", env=env)
+        self.assertEqual(c.errors(), [])
+        self.assertEqual({r.endpoint for r in c.rows}, {f"http://127.0.0.{i}:{a.port}" for i in (1, 2)})
+        self.assertEqual(self.counts()["lookups"], 1)
+        self.assertEqual({re.search(r"(?i)host: (\S+)", head)[1] for head in b.heads}, {name})
+
+    def test_hosts_from_a_file(self):
+        """A host or range in each line; what is wrong is told by its line."""
+        servers = [self.recorder() for _ in range(3)]
+        path = self.tmp / "hosts"
+        lines = ["# ours", "", *(f"  127.0.0.1:{s.port} \r" for s in servers)]
+        path.write_text("\n".join(lines))
+        _, c = self.load("put", *SMALL, "--host", f"file:{path}", "--host-select", "roundrobin")
+        self.assertEqual({r.endpoint for r in c.rows}, {f"http://127.0.0.1:{s.port}" for s in servers})
+        for text, line, why in (("a\n\nb:x\nc\n", 3, "port is not a number"), ("# none\n", 3, "no host"),
+                                ("a,b\n", 1, "unexpected ','")):
+            path.write_text(text)
+            r = self.s3load("put", *SMALL, "--host", f"file:{path}", status=2)
+            self.assertIn(f"{path}:{line}: ", r.err)
+            self.assertIn(why, r.err)
+        r = self.s3load("put", "--host", f"file:{self.tmp / 'none'}", status=2)
+        self.assertIn("cannot read", r.err)
+
     @unittest.skipIf(SANITIZED, "sanitizers want to be first")
     def test_digests_between_arrivals(self):
         """At most two large pieces, however many requests are to begin, and however they come due."""

@@ -1,0 +1,181 @@
+#include "names.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGAIN_NS (60 * CLOCK_NS_PER_S)
+
+struct names {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool is_done; /* all were looked up once */
+    bool is_busy; /* looks up, which may take long */
+    bool is_over;
+    struct name *name;
+    size_t n;
+};
+
+void name_init(struct name *name, const char *text, bool tls)
+{
+    bool in_brackets = text[0] == '[';
+    size_t n = strcspn(text + in_brackets, in_brackets ? "]" : ":");
+    const char *rest = text + n + (in_brackets ? 2 : 0);
+    struct in_addr address;
+
+    *name = (struct name){0};
+    snprintf(name->host, sizeof name->host, "%.*s", (int)n, text + in_brackets);
+    snprintf(name->port, sizeof name->port, "%s", *rest == ':' ? rest + 1 : tls ? "443" : "80");
+    name->fixed = in_brackets || inet_pton(AF_INET, name->host, &address) == 1;
+}
+
+bool name_look_up(struct name *name, struct err *e)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    struct addrinfo *list = NULL;
+    int failed = getaddrinfo(name->host, NULL, &hints, &list);
+
+    if (failed != 0)
+        return err_set(e, "host '%s': %s", name->host, gai_strerror(failed));
+    name->n = 0;
+    name->n_first = 0;
+    for (const struct addrinfo *a = list; a != NULL && name->n < NAMES_ADDRESSES_MAX;
+         a = a->ai_next) {
+        if (getnameinfo(a->ai_addr, a->ai_addrlen, name->address[name->n], INET6_ADDRSTRLEN, NULL,
+                        0, NI_NUMERICHOST) != 0)
+            continue;
+        name->n_first += name->n == name->n_first && a->ai_family == list->ai_family;
+        name->n++;
+    }
+    freeaddrinfo(list);
+    return name->n > 0 || err_set(e, "host '%s': it has no address", name->host);
+}
+
+static void names_free(struct names *names)
+{
+    pthread_cond_destroy(&names->changed);
+    pthread_mutex_destroy(&names->lock);
+    free(names->name);
+    free(names);
+}
+
+/* Until then by CLOCK_MONOTONIC; with the lock held. */
+static int wait_until(struct names *names, int64_t at_ns)
+{
+    const struct timespec at = {at_ns / CLOCK_NS_PER_S, at_ns % CLOCK_NS_PER_S};
+
+    return pthread_cond_timedwait(&names->changed, &names->lock, &at);
+}
+
+static void *look_up_all(void *user)
+{
+    struct names *names = user;
+
+    pthread_mutex_lock(&names->lock);
+    while (!names->is_over) {
+        for (size_t i = 0; i < names->n && !names->is_over; i++) {
+            struct name name = names->name[i];
+            if (name.fixed)
+                continue;
+            names->is_busy = true;
+            pthread_mutex_unlock(&names->lock);
+            bool ok = name_look_up(&name, NULL);
+            pthread_mutex_lock(&names->lock);
+            names->is_busy = false;
+            name.next = names->name[i].next;
+            if (ok)
+                names->name[i] = name;
+        }
+        names->is_done = true;
+        pthread_cond_broadcast(&names->changed);
+        int64_t again_ns = clock_now_ns() + AGAIN_NS;
+        while (!names->is_over && wait_until(names, again_ns) == 0)
+            ;
+    }
+    /* Whoever closed it did not wait. */
+    bool abandoned = names->thread == 0;
+    pthread_mutex_unlock(&names->lock);
+    if (abandoned)
+        names_free(names);
+    return NULL;
+}
+
+struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct err *e)
+{
+    struct names *names = calloc(1, sizeof *names);
+    pthread_condattr_t monotonic;
+    sigset_t all;
+    sigset_t before;
+
+    if (names == NULL) {
+        free(name);
+        err_set(e, "out of memory");
+        return NULL;
+    }
+    names->name = name;
+    names->n = n;
+    pthread_mutex_init(&names->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&names->changed, &monotonic);
+    /* Signals are for those who know what to do with them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&names->thread, NULL, look_up_all, names);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed != 0) {
+        names_free(names);
+        err_errno(e, failed, "cannot start a thread");
+        return NULL;
+    }
+    int64_t until_ns = clock_now_ns() + wait_ns;
+    pthread_mutex_lock(&names->lock);
+    while (!names->is_done && wait_until(names, until_ns) == 0)
+        ;
+    pthread_mutex_unlock(&names->lock);
+    return names;
+}
+
+void names_close(struct names *names)
+{
+    if (names == NULL)
+        return;
+    pthread_mutex_lock(&names->lock);
+    pthread_t thread = names->thread;
+    bool abandon = names->is_busy;
+    if (abandon)
+        names->thread = 0;
+    names->is_over = true;
+    pthread_cond_broadcast(&names->changed);
+    pthread_mutex_unlock(&names->lock);
+    if (abandon) {
+        pthread_detach(thread);
+    } else {
+        pthread_join(thread, NULL);
+        names_free(names);
+    }
+}
+
+bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MAX])
+{
+    pthread_mutex_lock(&names->lock);
+    struct name *name = &names->name[i];
+    size_t n = (size_t)snprintf(route, NAMES_ROUTE_MAX, "%s:%s:", name->host, name->port);
+    for (size_t k = 0; k < name->n; k++) {
+        const char *a = name->address[k < name->n_first ? (k + name->next) % name->n_first : k];
+        bool v6 = strchr(a, ':') != NULL;
+        n += (size_t)snprintf(route + n, NAMES_ROUTE_MAX - n, "%s%s%s%s", k > 0 ? "," : "",
+                              v6 ? "[" : "", a, v6 ? "]" : "");
+    }
+    name->next++;
+    bool known = name->n > 0;
+    pthread_mutex_unlock(&names->lock);
+    return known;
+}

@@ -1,0 +1,45 @@
+/* Names of hosts and their addresses, looked up once a minute for the run by a thread of its own:
+ * no request waits for a name server, but where none has answered yet. */
+#ifndef S3_NAMES_H
+#define S3_NAMES_H
+
+#include "err.h"
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a name so many addresses are used. */
+#define NAMES_ADDRESSES_MAX 32
+
+/* The text that names_route writes. */
+#define NAMES_ROUTE_MAX 2048
+
+/* A name and where it leads; `fixed`: this is not looked up. */
+struct name {
+    char host[280];
+    char port[8];
+    char address[NAMES_ADDRESSES_MAX][INET6_ADDRSTRLEN];
+    size_t n, n_first; /* addresses; those of the preferred family, which come first */
+    size_t next;
+    bool fixed;
+};
+
+/* Takes host[:port] apart. An address is fixed, without a way to it. */
+void name_init(struct name *name, const char *text, bool tls);
+
+/* Looks it up; what was known stays where that fails. False: *e says why. */
+bool name_look_up(struct name *name, struct err *e);
+
+struct names;
+
+/* Looks n names up, and waits for the answers up to wait_ns. `name` is from malloc, and taken, on
+ * failure too. NULL: *e says why. */
+struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct err *e);
+void names_close(struct names *names);
+
+/* Where name i leads, as CURLOPT_RESOLVE wants it; each call begins with the next of its addresses
+ * of the preferred family. False: not known. For any number of threads. */
+bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MAX]);
+
+#endif
