@@ -46,7 +46,7 @@ static bool setting_of(const struct run *r, const struct run_op *op, enum compar
         *value = (double)op->objects_per_op;
         return true;
     case COMPARE_DURATION_S:
-        *value = (double)((op->range_ns + NS_PER_S / 2) / NS_PER_S);
+        *value = (double)(op->range_ns / NS_PER_S + (op->range_ns % NS_PER_S >= NS_PER_S / 2));
         return op->has_range;
     case COMPARE_SIZE:
         *value = op->mean_bytes;
