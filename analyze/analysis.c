@@ -117,7 +117,7 @@ static void fill_operation(struct operation *op, const struct set *s)
     op->n_objects = s->all.n_objects;
     op->n_bytes = s->all.n_bytes;
     op->objects_per_op = packed_get(&scan->t->objects, scan->earliest);
-    for (size_t i = 0; i < s->d->n_threads; i++)
+    for (size_t i = 0; i < s->n_threads; i++)
         op->concurrency += segment_thread_used(&s->threads[i]);
     op->n_hosts = (int64_t)s->hosts.keys.n;
     op->n_clients = (int64_t)s->clients.keys.n;
@@ -401,7 +401,6 @@ void analysis_free(struct analysis *a)
         free(op->clients);
         requests_free(&op->requests);
         analysis_errors_free(op);
-        free(op->slow_threads);
         statistics_free(op->statistics);
     }
     for (size_t k = 0; a->internal != NULL && a->internal->sources != NULL && k <= a->n_operations;

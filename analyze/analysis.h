@@ -14,7 +14,8 @@
 
 #define ANALYSIS_MAX_SEGMENTS     1000000
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
-#define ANALYSIS_MIN_RANGE_NS     1 /* an active range of at most this length is none */
+#define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
+#define ANALYSIS_MIN_RANGE_NS     1  /* an active range of at most this length is none */
 
 struct statistics;
 
@@ -203,9 +204,16 @@ struct operation {
     int64_t whole_run_ns; /* first start to last end, of a mixed capture before the drop */
     struct throughput single_throughput;
     struct segments single_segments;
-    struct slow_thread *slow_threads;
-    size_t n_slow_threads;
+    struct slow_thread slow_threads[ANALYSIS_MAX_SLOW_THREADS]; /* the worst, worst first */
+    size_t n_slow_threads;                                      /* all; the list may be shorter */
 };
+
+/* How many of them are listed. */
+static inline size_t operation_n_slow_listed(const struct operation *op)
+{
+    return op->n_slow_threads < ANALYSIS_MAX_SLOW_THREADS ? op->n_slow_threads
+                                                          : ANALYSIS_MAX_SLOW_THREADS;
+}
 
 /* Requests that are in no figure: n_rows is their sum and that of the operations' requests. */
 struct left_out {

@@ -122,29 +122,47 @@ bool plan_is_short(const struct set *s)
            s->range.end_ns - s->range.start_ns < whole_ns(s) / 2;
 }
 
-static int compare_slow_threads(const void *a, const void *b)
+/* How far a thread's first end is behind, or its last start before, that of the others. */
+static int64_t missed_ns(const struct slow_thread *x, int64_t early_ns, int64_t late_ns)
 {
-    const struct slow_thread *x = a, *y = b;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    int64_t began_late_ns = x->first_end_ns - early_ns,
+            stopped_early_ns = late_ns - x->last_start_ns;
+    return began_late_ns > stopped_early_ns ? began_late_ns : stopped_early_ns;
+}
+
+/* Takes a thread into the list of the worst, worst first, equal ones by number. */
+static void add_slow_thread(struct operation *op, const struct slow_thread *x, int64_t early_ns,
+                            int64_t late_ns)
+{
+    size_t k = op->n_slow_threads < ANALYSIS_MAX_SLOW_THREADS ? op->n_slow_threads
+                                                              : ANALYSIS_MAX_SLOW_THREADS;
+    int64_t missed = missed_ns(x, early_ns, late_ns);
+    op->n_slow_threads++;
+    for (; k > 0; k--) {
+        const struct slow_thread *y = &op->slow_threads[k - 1];
+        int64_t other = missed_ns(y, early_ns, late_ns);
+        if (other > missed || (other == missed && y->thread < x->thread))
+            break;
+        if (k < ANALYSIS_MAX_SLOW_THREADS)
+            op->slow_threads[k] = *y;
+    }
+    if (k < ANALYSIS_MAX_SLOW_THREADS)
+        op->slow_threads[k] = *x;
 }
 
 /* The threads at fault: if none ended its first request later than a quarter into the set, or began
  * its last earlier than a quarter before the end, the range would have at least half of it. */
-static bool find_slow_threads(struct operation *op, const struct set *s, struct err *e)
+static void find_slow_threads(struct operation *op, const struct set *s)
 {
     int64_t early_ns = scan_part_first_start_ns(&s->all) + whole_ns(s) / 4;
     int64_t late_ns = s->all.last_end_ns - whole_ns(s) / 4;
-    op->slow_threads = malloc((s->d->n_threads + 1) * sizeof *op->slow_threads);
-    if (op->slow_threads == NULL)
-        return err_set(e, "out of memory");
-    for (size_t i = 0; i < s->d->n_threads; i++) {
+    for (size_t i = 0; i < s->n_threads; i++) {
         const struct segment_thread *t = &s->threads[i];
+        size_t index = s->n_scans == 1 ? table_thread_index(s->scans[0]->t, i) : i;
+        const struct slow_thread x = {s->d->threads[index], t->first_end_ns, t->last_start_ns};
         if (segment_thread_used(t) && (t->first_end_ns > early_ns || t->last_start_ns < late_ns))
-            op->slow_threads[op->n_slow_threads++] =
-                (struct slow_thread){s->d->threads[i], t->first_end_ns, t->last_start_ns};
+            add_slow_thread(op, &x, early_ns, late_ns);
     }
-    qsort(op->slow_threads, op->n_slow_threads, sizeof *op->slow_threads, compare_slow_threads);
-    return true;
 }
 
 /* The single range's figures of x beside, where `all` (x's own set or the whole of a mixed run) is
@@ -154,9 +172,9 @@ static bool fill_single(struct plan_entry *x, const struct set *all, struct err 
     struct set s;
     const struct scan *scan = &x->scan;
     bool ok = set_init(&s, all->d, &scan, 1, RANGE_SINGLE, false, e) &&
-              set_totals(&s, x->plan->a->options.segment_ns, false, e) && set_segments(&s, e) &&
-              find_slow_threads(x->op, all, e);
+              set_totals(&s, x->plan->a->options.segment_ns, false, e) && set_segments(&s, e);
     if (ok) {
+        find_slow_threads(x->op, all);
         x->op->range_is_short = true;
         x->op->whole_run_ns = whole_ns(all);
         x->op->single_throughput = s.total;

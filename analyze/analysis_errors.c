@@ -165,7 +165,7 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
     bool ok = true;
     for (size_t i = 0; ok && i < t->n; i++)
         if (table_failed(t, i))
-            ok = cells_add(&cells, table_error(t, i), d->places[table_place(t, i)].host,
+            ok = cells_add(&cells, table_error(t, i), dataset_place(d, t, table_place(t, i))->host,
                            table_end(t, i));
     size_t n_groups = 0;
     if (ok && cells.n > 0) {

@@ -81,9 +81,10 @@ struct scan_keep {
 /* What is known of a table. */
 struct scan {
     const struct table *t;
+    size_t n_places, n_threads;    /* ids of the table */
     struct scan_part *parts;       /* by place */
-    struct segment_thread *ranges; /* by thread index, over all requests */
-    struct scan_thread *threads;   /* by thread index, over all requests */
+    struct segment_thread *ranges; /* by thread, over all requests */
+    struct scan_thread *threads;   /* by thread, over all requests */
     struct blocks blocks;
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
@@ -121,7 +122,8 @@ struct set {
     bool with_groups;     /* ranges, totals and segments of each host and client too */
 
     struct scan_part all;
-    struct segment_thread *threads; /* of all scans together */
+    struct segment_thread *threads; /* of all scans together; ids of the table if there is one */
+    size_t n_threads;
     struct segment_range range, ok; /* active: of all requests; of the successful */
     struct set_group hosts, clients;
 

@@ -68,12 +68,12 @@ static void add_block_to_place(struct scan_part *p, const struct block_sum *x, s
     p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)x->n_objects);
 }
 
-static void scan_places(struct scan *s, const struct dataset *d, size_t b, struct sums *sums)
+static void scan_places(struct scan *s, size_t b, struct sums *sums)
 {
     const struct block *block = &s->blocks.v[b];
     const struct block_sum *x = blocks_sums(&s->blocks, b);
-    if (s->blocks.n_sums == d->n_places && !block->failed && !block->wide) {
-        for (size_t p = 0; p < d->n_places; p++)
+    if (s->blocks.n_sums == s->n_places && !block->failed && !block->wide) {
+        for (size_t p = 0; p < s->n_places; p++)
             add_block_to_place(&s->parts[p], &x[p], sums);
         return;
     }
@@ -164,12 +164,12 @@ static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
     struct sums sums = {0};
     bool in_order = true;
-    for (size_t i = 0; i < d->n_threads; i++)
+    for (size_t i = 0; i < s->n_threads; i++)
         s->threads[i].latest_start_ns = INT64_MIN;
     for (size_t b = 0; b < s->blocks.n; b++) {
         blocks_look(&s->blocks, b);
         in_order &= scan_threads(s, b);
-        scan_places(s, d, b, &sums);
+        scan_places(s, b, &sums);
         scan_sizes(s, b);
     }
     /* A thread runs one request at a time, so rows in order of start differ. */
@@ -204,32 +204,32 @@ static int64_t last_wanted(const struct segment_starts *starts, int64_t n)
 }
 
 /* Rows that start after this change nothing about first times. */
-static int64_t first_times_limit(const struct scan *s, const struct dataset *d)
+static int64_t first_times_limit(const struct scan *s)
 {
     int64_t limit_ns = INT64_MIN;
-    for (size_t i = 0; i < d->n_places; i++) {
+    for (size_t i = 0; i < s->n_places; i++) {
         const struct scan_part *p = &s->parts[i];
         limit_ns = later(limit_ns, last_wanted(&p->ok, p->n - p->n_errors));
         limit_ns = later(limit_ns, last_wanted(&p->failed, p->n_errors));
     }
-    for (size_t i = 0; i < d->n_threads; i++)
+    for (size_t i = 0; i < s->n_threads; i++)
         if (s->threads[i].n > 0)
             limit_ns = later(limit_ns, s->ranges[i].first_end_ns);
     return limit_ns;
 }
 
 /* Rows that end before this change nothing about last times. */
-static int64_t last_times_limit(const struct scan *s, const struct dataset *d)
+static int64_t last_times_limit(const struct scan *s)
 {
     int64_t limit_ns = INT64_MAX;
-    for (size_t i = 0; i < d->n_places; i++) {
+    for (size_t i = 0; i < s->n_places; i++) {
         const struct scan_part *p = &s->parts[i];
         if (p->n > p->n_errors)
             limit_ns = earlier(limit_ns, p->ok.last_ns);
         if (p->n_errors > 0)
             limit_ns = earlier(limit_ns, p->failed.last_ns);
     }
-    for (size_t i = 0; i < d->n_threads; i++)
+    for (size_t i = 0; i < s->n_threads; i++)
         if (s->threads[i].n > 0)
             limit_ns = earlier(limit_ns, s->ranges[i].last_start_ns);
     return limit_ns;
@@ -239,7 +239,7 @@ static int64_t last_times_limit(const struct scan *s, const struct dataset *d)
  * for as many rows as there are places and threads. */
 static void find_edges(struct scan *s, const struct dataset *d)
 {
-    size_t n_keys = d->n_places + d->n_threads, n_rows = 0;
+    size_t n_keys = s->n_places + s->n_threads, n_rows = 0;
     int64_t limit_ns = INT64_MAX;
     s->earliest = 0;
     for (size_t b = 0; b < s->blocks.n; b++) {
@@ -249,7 +249,7 @@ static void find_edges(struct scan *s, const struct dataset *d)
         n_rows += BLOCKS_ROWS;
         if (n_rows >= n_keys) {
             n_rows = 0;
-            limit_ns = first_times_limit(s, d);
+            limit_ns = first_times_limit(s);
         }
     }
     limit_ns = INT64_MIN;
@@ -261,23 +261,23 @@ static void find_edges(struct scan *s, const struct dataset *d)
         n_rows += BLOCKS_ROWS;
         if (n_rows >= n_keys) {
             n_rows = 0;
-            limit_ns = last_times_limit(s, d);
+            limit_ns = last_times_limit(s);
         }
     }
     s->all = SCAN_PART_NONE;
-    for (size_t i = 0; i < d->n_places; i++)
+    for (size_t i = 0; i < s->n_places; i++)
         if (s->parts[i].n > 0)
             scan_part_merge(&s->all, &s->parts[i]);
 }
 
-static void forget_edges(struct scan *s, const struct dataset *d)
+static void forget_edges(struct scan *s)
 {
-    for (size_t i = 0; i < d->n_places; i++) {
+    for (size_t i = 0; i < s->n_places; i++) {
         struct scan_part *p = &s->parts[i];
         p->last_end_ns = INT64_MIN;
         p->ok = p->failed = SEGMENT_STARTS_NONE;
     }
-    for (size_t i = 0; i < d->n_threads; i++) {
+    for (size_t i = 0; i < s->n_threads; i++) {
         s->ranges[i] = SEGMENT_THREAD_NONE;
         s->threads[i].first_start_ns = INT64_MAX;
         s->threads[i].last_end_ns = INT64_MIN;
@@ -288,22 +288,25 @@ static void forget_edges(struct scan *s, const struct dataset *d)
 
 bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e)
 {
+    size_t n_places = dataset_n_places(d, t), n_threads = dataset_n_threads(d, t);
     *s = (struct scan){
         .t = t,
-        .parts = calloc(d->n_places + 1, sizeof *s->parts),
-        .ranges = malloc((d->n_threads + 1) * sizeof *s->ranges),
-        .threads = calloc(d->n_threads + 1, sizeof *s->threads),
+        .n_places = n_places,
+        .n_threads = n_threads,
+        .parts = calloc(n_places + 1, sizeof *s->parts),
+        .ranges = malloc((n_threads + 1) * sizeof *s->ranges),
+        .threads = calloc(n_threads + 1, sizeof *s->threads),
         .all = SCAN_PART_NONE,
         .min_bytes = INT64_MAX,
         .max_bytes = INT64_MIN,
     };
-    if (!blocks_init(&s->blocks, t, d->n_places, e))
+    if (!blocks_init(&s->blocks, t, n_places, e))
         return false;
     if (s->parts == NULL || s->ranges == NULL || s->threads == NULL)
         return err_set(e, "out of memory");
     if (!scan_rows(s, d, e))
         return false;
-    forget_edges(s, d);
+    forget_edges(s);
     find_edges(s, d);
     return true;
 }
@@ -396,7 +399,7 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
     /* Where there is one size, it stays. */
     if (was_extreme && s->min_bytes < s->max_bytes)
         find_sizes(s);
-    forget_edges(s, d);
+    forget_edges(s);
     find_edges(s, d);
     if (s->all.n == s->all.n_errors) {
         s->min_bytes = INT64_MAX;

@@ -124,7 +124,8 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
 /* Where amounts go: to one row of cells, or to one for each key. */
 struct sink {
     struct slice_amounts *cells;
-    const uint32_t *key_of_place; /* NULL: one row */
+    const struct group_keys *keys; /* NULL: one row */
+    const uint32_t *key_of_place;  /* of the table that is being added; NULL: one row */
 };
 
 static inline struct slice_amounts *sink_row(const struct sink *x, size_t n, uint32_t place)
@@ -161,15 +162,17 @@ static void add_block(const struct segment_grid *g, const struct sink *sinks, si
     }
 }
 
-static void add_all(const struct set *s, const struct sink *sinks, size_t n_sinks)
+static void add_all(const struct set *s, struct sink *sinks, size_t n_sinks)
 {
     const struct segment_grid g = s->grid;
     bool by_place = false;
     for (size_t k = 0; k < n_sinks; k++)
-        by_place = by_place || sinks[k].key_of_place != NULL;
+        by_place = by_place || sinks[k].keys != NULL;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
-        bool has_sums = !by_place || scan->blocks.n_sums == s->d->n_places;
+        bool has_sums = !by_place || scan->blocks.n_sums == scan->n_places;
+        for (size_t i = 0; i < n_sinks; i++)
+            sinks[i].key_of_place = sinks[i].keys ? group_keys_of(sinks[i].keys, k) : NULL;
         for (size_t b = 0; b < scan->blocks.n; b++) {
             const struct block *block = &scan->blocks.v[b];
             if (block->max_end_ns < g.start_ns || block->min_start_ns >= g.end_ns)
@@ -267,8 +270,9 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
     }
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
+        const uint32_t *of_place = group_keys_of(&g->keys, k);
         for (size_t i = 0; i < t->n; i++) {
-            size_t key = g->keys.of_place[table_place(t, i)];
+            size_t key = of_place[table_place(t, i)];
             if (key < from || key >= to || table_failed(t, i))
                 continue;
             int64_t start_ns = t->start[i], end_ns = table_end(t, i);
@@ -414,12 +418,12 @@ bool set_segments(struct set *s, struct err *e)
                matrix_new(&clients, s, &s->clients)) ||
               err_set(e, "out of memory");
     if (ok) {
-        struct sink sinks[2] = {{all, NULL}};
+        struct sink sinks[2] = {{.cells = all}};
         size_t n_sinks = 1;
         if (hosts != NULL)
-            sinks[0] = (struct sink){hosts, s->hosts.keys.of_place};
+            sinks[0] = (struct sink){.cells = hosts, .keys = &s->hosts.keys};
         if (clients != NULL)
-            sinks[n_sinks++] = (struct sink){clients, s->clients.keys.of_place};
+            sinks[n_sinks++] = (struct sink){.cells = clients, .keys = &s->clients.keys};
         add_all(s, sinks, n_sinks);
         /* The segments of all are the sum of the hosts' segments. */
         for (size_t k = 0; hosts != NULL && k < s->hosts.keys.n; k++)

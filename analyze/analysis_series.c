@@ -34,7 +34,7 @@ static bool group_source(struct analysis_source *s, struct err *e)
     struct group_rows *rows = calloc(s->n_tables + 1, sizeof *rows);
     bool ok = rows != NULL || err_set(e, "out of memory");
     for (size_t i = 0; ok && i < s->n_tables; i++)
-        ok = group_rows_init(&rows[i], s->tables[i], &s->hosts, e);
+        ok = group_rows_init(&rows[i], s->tables[i], i, &s->hosts, e);
     for (size_t i = 0; !ok && rows != NULL && i < s->n_tables; i++)
         group_rows_fini(&rows[i]);
     if (!ok)

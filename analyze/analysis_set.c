@@ -9,15 +9,20 @@
 
 static bool group_init(struct set_group *g, const struct set *s, enum group_by by, struct err *e)
 {
-    const struct dataset *d = s->d;
-    int64_t *n_by_place = calloc(d->n_places + 1, sizeof *n_by_place);
-    if (n_by_place == NULL)
-        return err_set(e, "out of memory");
+    size_t n_places = 0;
     for (size_t k = 0; k < s->n_scans; k++)
-        for (size_t p = 0; p < d->n_places; p++)
-            n_by_place[p] += s->scans[k]->parts[p].n;
-    bool ok = group_keys_init(&g->keys, d, by, n_by_place, e);
-    free(n_by_place);
+        n_places += s->scans[k]->n_places;
+    int64_t *n_of_place = malloc((n_places + 1) * sizeof *n_of_place), *next = n_of_place;
+    const struct table **tables = malloc((s->n_scans + 1) * sizeof *tables);
+    bool ok = (n_of_place != NULL && tables != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < s->n_scans; k++) {
+        tables[k] = s->scans[k]->t;
+        for (size_t p = 0; p < s->scans[k]->n_places; p++)
+            *next++ = s->scans[k]->parts[p].n;
+    }
+    ok = ok && group_keys_init(&g->keys, s->d, by, tables, s->n_scans, n_of_place, e);
+    free(n_of_place);
+    free(tables);
     if (!ok)
         return false;
     size_t n = g->keys.n + 1;
@@ -31,10 +36,12 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
         return err_set(e, "out of memory");
     for (size_t k = 0; k < g->keys.n; k++)
         g->parts[k] = SCAN_PART_NONE;
-    for (size_t k = 0; k < s->n_scans; k++)
-        for (size_t p = 0; p < d->n_places; p++)
+    for (size_t k = 0; k < s->n_scans; k++) {
+        const uint32_t *of_place = group_keys_of(&g->keys, k);
+        for (size_t p = 0; p < s->scans[k]->n_places; p++)
             if (s->scans[k]->parts[p].n > 0)
-                scan_part_merge(&g->parts[g->keys.of_place[p]], &s->scans[k]->parts[p]);
+                scan_part_merge(&g->parts[of_place[p]], &s->scans[k]->parts[p]);
+    }
     return true;
 }
 
@@ -78,10 +85,12 @@ static int64_t least_latest(const struct ends *x, size_t n, int64_t least_ns)
     return least_ns;
 }
 
-static void search_block(struct ends_search *x, const struct set *s, const struct scan *scan,
-                         size_t block)
+static void search_block(struct ends_search *x, const struct set *s, size_t k, size_t block)
 {
+    const struct scan *scan = s->scans[k];
     const struct table *t = scan->t;
+    const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
+    const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         int64_t end_ns = table_end(t, i);
         bool ok = !table_failed(t, i);
@@ -89,9 +98,9 @@ static void search_block(struct ends_search *x, const struct set *s, const struc
         if (ok)
             ends_add(&x->ok, end_ns);
         if (x->by_host != NULL && (ok || x->failed_too))
-            ends_add(&x->by_host[s->hosts.keys.of_place[table_place(t, i)]], end_ns);
+            ends_add(&x->by_host[host_of[table_place(t, i)]], end_ns);
         if (x->by_client != NULL && (ok || x->failed_too))
-            ends_add(&x->by_client[s->clients.keys.of_place[table_place(t, i)]], end_ns);
+            ends_add(&x->by_client[client_of[table_place(t, i)]], end_ns);
     }
 }
 
@@ -105,7 +114,7 @@ static void search_ends(struct ends_search *x, const struct set *s)
         for (size_t b = s->scans[k]->blocks.n; b-- > 0;) {
             if (s->scans[k]->blocks.v[b].max_end_ns <= least_ns)
                 continue;
-            search_block(x, s, s->scans[k], b);
+            search_block(x, s, k, b);
             n_rows += BLOCKS_ROWS;
             if (n_rows < n_keys)
                 continue;
@@ -154,24 +163,37 @@ static struct segment_starts all_starts(const struct scan_part *p)
     return starts;
 }
 
+static struct segment_thread *threads_new(size_t n)
+{
+    struct segment_thread *x = malloc((n + 1) * sizeof *x);
+    for (size_t i = 0; x != NULL && i < n; i++)
+        x[i] = SEGMENT_THREAD_NONE;
+    return x;
+}
+
+/* Index into s->threads of the thread that is `id` in a table. */
+static size_t thread_in_set(const struct set *s, const struct table *t, size_t id)
+{
+    return s->n_scans == 1 ? id : table_thread_index(t, id);
+}
+
 /* All threads' range of the successful requests. */
 static bool range_of_ok_threads(struct set *s, struct err *e)
 {
     s->ok = s->range;
     if (s->all.n_errors == 0)
         return true;
-    struct segment_thread *threads = malloc((s->d->n_threads + 1) * sizeof *threads);
+    struct segment_thread *threads = threads_new(s->n_threads);
     if (threads == NULL)
         return err_set(e, "out of memory");
-    for (size_t i = 0; i < s->d->n_threads; i++)
-        threads[i] = SEGMENT_THREAD_NONE;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++)
             if (!table_failed(t, i))
-                segment_thread_add(&threads[table_thread(t, i)], t->start[i], table_end(t, i));
+                segment_thread_add(&threads[thread_in_set(s, t, table_thread(t, i))], t->start[i],
+                                   table_end(t, i));
     }
-    s->ok = segment_range_all(threads, s->d->n_threads);
+    s->ok = segment_range_all(threads, s->n_threads);
     free(threads);
     return true;
 }
@@ -200,7 +222,7 @@ static bool find_ranges(struct set *s, struct err *e)
     if (!ok)
         return false;
     if (s->kind == RANGE_ALL) {
-        s->range = segment_range_all(s->threads, s->d->n_threads);
+        s->range = segment_range_all(s->threads, s->n_threads);
         return range_of_ok_threads(s, e);
     }
     s->range = range_of(s, &starts, &x.whole);
@@ -236,12 +258,10 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
 
 static bool merge_scans(struct set *s, struct err *e)
 {
-    size_t n_threads = s->d->n_threads;
-    s->threads = malloc((n_threads + 1) * sizeof *s->threads);
+    s->n_threads = s->n_scans == 1 ? s->scans[0]->n_threads : s->d->n_threads;
+    s->threads = threads_new(s->n_threads);
     if (s->threads == NULL)
         return err_set(e, "out of memory");
-    for (size_t i = 0; i < n_threads; i++)
-        s->threads[i] = SEGMENT_THREAD_NONE;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan_part *part = &s->scans[k]->all;
         int64_t sum;
@@ -249,10 +269,11 @@ static bool merge_scans(struct set *s, struct err *e)
             __builtin_add_overflow(s->all.n_objects, part->n_objects, &sum))
             return err_set(e, "sum of bytes or of n_objects exceeds 2^63-1");
         scan_part_merge(&s->all, part);
-        for (size_t i = 0; i < n_threads; i++) {
+        for (size_t i = 0; i < s->scans[k]->n_threads; i++) {
             const struct segment_thread *t = &s->scans[k]->ranges[i];
             if (segment_thread_used(t))
-                segment_thread_add(&s->threads[i], t->last_start_ns, t->first_end_ns);
+                segment_thread_add(&s->threads[thread_in_set(s, s->scans[k]->t, i)],
+                                   t->last_start_ns, t->first_end_ns);
         }
     }
     return true;
@@ -352,11 +373,14 @@ static void narrow(struct segment_range *inner, const struct total *x)
         inner->end_ns = x->grid.end_ns;
 }
 
-static void correct_block(const struct set *s, const struct scan *scan, size_t block,
-                          struct total *whole, struct total *hosts, struct total *clients,
+static void correct_block(const struct set *s, size_t k, size_t block, struct total *whole,
+                          struct total *hosts, struct total *clients,
                           struct attribution_outside *outside)
 {
+    const struct scan *scan = s->scans[k];
     const struct table *t = scan->t;
+    const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
+    const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
@@ -365,9 +389,9 @@ static void correct_block(const struct set *s, const struct scan *scan, size_t b
             continue;
         total_correct(whole, &r);
         if (hosts != NULL)
-            total_correct(&hosts[s->hosts.keys.of_place[table_place(t, i)]], &r);
+            total_correct(&hosts[host_of[table_place(t, i)]], &r);
         if (clients != NULL)
-            total_correct(&clients[s->clients.keys.of_place[table_place(t, i)]], &r);
+            total_correct(&clients[client_of[table_place(t, i)]], &r);
     }
 }
 
@@ -409,6 +433,8 @@ static void count_inside(struct set *s)
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         const struct table *t = scan->t;
+        const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
+        const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
         for (size_t b = 0; b < scan->blocks.n; b++) {
             if (scan->blocks.v[b].min_start_ns >= s->ok.start_ns &&
                 scan->blocks.v[b].max_end_ns <= s->ok.end_ns)
@@ -418,8 +444,8 @@ static void count_inside(struct set *s)
                     (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
                     continue;
                 s->n_inside--;
-                s->hosts.n_inside[s->hosts.keys.of_place[table_place(t, i)]]--;
-                s->clients.n_inside[s->clients.keys.of_place[table_place(t, i)]]--;
+                s->hosts.n_inside[host_of[table_place(t, i)]]--;
+                s->clients.n_inside[client_of[table_place(t, i)]]--;
             }
         }
     }
@@ -449,7 +475,7 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
         for (size_t b = 0; b < scan->blocks.n; b++)
             if (scan->blocks.v[b].min_start_ns < inner.start_ns ||
                 scan->blocks.v[b].max_end_ns >= inner.end_ns)
-                correct_block(s, scan, b, &whole, hosts, clients, &s->outside);
+                correct_block(s, k, b, &whole, hosts, clients, &s->outside);
     }
     s->total = throughput_of(&whole, s->all.n_errors);
     finish_group(&s->hosts, hosts);

@@ -195,23 +195,32 @@ static bool about_identical_rows(struct analysis *a, const struct scan *const *s
  * does that. One part in a hundred is left to clocks. */
 static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans)
 {
-    size_t n = 0, n_used = 0;
-    for (size_t i = 0; i < a->dataset->n_threads; i++) {
-        struct scan_thread all = {.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
-        for (size_t k = 0; k < n_scans; k++) {
+    size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
+    struct scan_thread *threads = malloc((n_threads + 1) * sizeof *threads);
+    if (threads == NULL)
+        return false;
+    for (size_t i = 0; i < n_threads; i++)
+        threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
+    for (size_t k = 0; k < n_scans; k++) {
+        for (size_t i = 0; i < scans[k]->n_threads; i++) {
             const struct scan_thread *x = &scans[k]->threads[i];
-            if (x->first_start_ns < all.first_start_ns)
-                all.first_start_ns = x->first_start_ns;
-            if (x->last_end_ns > all.last_end_ns)
-                all.last_end_ns = x->last_end_ns;
-            all.busy_ns += x->busy_ns;
+            struct scan_thread *all = &threads[table_thread_index(scans[k]->t, i)];
+            if (x->first_start_ns < all->first_start_ns)
+                all->first_start_ns = x->first_start_ns;
+            if (x->last_end_ns > all->last_end_ns)
+                all->last_end_ns = x->last_end_ns;
+            all->busy_ns += x->busy_ns;
         }
-        if (all.first_start_ns > all.last_end_ns)
-            continue;
-        uint64_t lasted_ns = (uint64_t)(all.last_end_ns - all.first_start_ns);
-        n_used++;
-        n += all.busy_ns > lasted_ns && all.busy_ns - lasted_ns > all.busy_ns / 100;
     }
+    for (size_t i = 0; i < n_threads; i++) {
+        const struct scan_thread *x = &threads[i];
+        if (x->first_start_ns > x->last_end_ns)
+            continue;
+        uint64_t lasted_ns = (uint64_t)(x->last_end_ns - x->first_start_ns);
+        n_used++;
+        n += x->busy_ns > lasted_ns && x->busy_ns - lasted_ns > x->busy_ns / 100;
+    }
+    free(threads);
     return n == 0 || 2 * n < n_used ||
            warn(a, "overlapping-runs", NULL,
                 (const struct figure[]){{"n_threads", (double)n}, {NULL, 0}},
@@ -358,7 +367,7 @@ static bool about_range(struct analysis *a, const struct operation *op)
                                         {"n_threads", (double)op->n_slow_threads},
                                         {NULL, 0}},
                 "all threads ran together for only %s (%s of the run): %s began late, stopped "
-                "early or got stuck (first: thread %u); see the single range's figures beside",
+                "early or got stuck (worst: thread %u); see the single range's figures beside",
                 units_duration(range_ns).s, units_pct(100 * frac).s,
                 op->n_slow_threads == 1 ? "one" : units_count((int64_t)op->n_slow_threads).s,
                 op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);

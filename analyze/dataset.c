@@ -424,7 +424,7 @@ struct exact {
 static bool is_exact(void *ctx, const struct table *t, size_t i)
 {
     const struct exact *x = ctx;
-    const struct place *p = &x->d->places[table_place(t, i)];
+    const struct place *p = dataset_place(x->d, t, table_place(t, i));
 
     return (!x->host || strcmp(x->d->hosts.v[p->host], x->host) == 0) &&
            (!x->client || strcmp(x->d->clients.v[p->client], x->client) == 0);
@@ -545,6 +545,8 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
         ok = no_memory(e);
     if (ok)
         retain_exact(d, filter);
+    for (size_t i = 0; ok && i < d->n_tables; i++)
+        ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || no_memory(e);
     loader_fini(&l);
     return ok;
 }
@@ -580,10 +582,13 @@ static int order(int64_t a, int64_t b)
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j)
 {
-    const struct place *p = &d->places[table_place(a, i)], *q = &d->places[table_place(b, j)];
+    const struct place *p = dataset_place(d, a, table_place(a, i));
+    const struct place *q = dataset_place(d, b, table_place(b, j));
     int c = order(a->start[i], b->start[j]);
 
-    c = c ? c : order(d->threads[table_thread(a, i)], d->threads[table_thread(b, j)]);
+    c = c ? c
+          : order(d->threads[table_thread_index(a, table_thread(a, i))],
+                  d->threads[table_thread_index(b, table_thread(b, j))]);
     c = c ? c : order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);

@@ -61,13 +61,20 @@ static inline uint32_t ids_get(const struct ids *c, size_t i)
     return c->v != NULL ? c->v[i] : c->wide != NULL ? c->wide[i] : c->same;
 }
 
+/* What ids mean that are a table's own: 0 .. n - 1, in the order of the dataset's. */
+struct own_ids {
+    uint32_t *index; /* into the dataset's list; NULL: the ids are the dataset's, n is 0 */
+    size_t n;
+};
+
 /* Where a request went and who sent it: a pair of host and client. */
 struct place {
     uint32_t host;   /* index into dataset.hosts */
     uint32_t client; /* index into dataset.clients */
 };
 
-/* The requests of one operation type, in no order. */
+/* The requests of one operation type, in no order. Arrays by thread or place would be longer than
+ * a table that has fewer rows than the dataset has of these: such a table has ids of its own. */
 struct table {
     uint32_t op; /* index into dataset.ops */
     size_t n;
@@ -81,9 +88,10 @@ struct table {
     struct packed objects; /* n_objects */
     struct packed late;    /* start - intended, ns, or PACKED_NONE */
     uint64_t *object;      /* hash of `file`, of this process alone; 0: no key */
-    struct ids thread;     /* index into dataset.threads */
-    struct ids place;      /* index into dataset.places */
-    uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
+    struct ids thread;     /* index into dataset.threads, or own_threads.index */
+    struct ids place;      /* index into dataset.places, or own_places.index */
+    struct own_ids own_threads, own_places;
+    uint16_t *error; /* 0: success, else index into dataset.errors; NULL: all succeeded */
 };
 
 static inline uint32_t table_thread(const struct table *t, size_t i)
@@ -94,6 +102,12 @@ static inline uint32_t table_thread(const struct table *t, size_t i)
 static inline uint32_t table_place(const struct table *t, size_t i)
 {
     return ids_get(&t->place, i);
+}
+
+/* Index into dataset.threads of the thread that is `id` in a table. */
+static inline size_t table_thread_index(const struct table *t, size_t id)
+{
+    return t->own_threads.index != NULL ? t->own_threads.index[id] : id;
 }
 
 static inline uint16_t table_error(const struct table *t, size_t i)
@@ -195,6 +209,24 @@ bool dataset_list_known(const struct intern *known, const char *kind, const char
 /* Keeps only rows of `t` for which keep(ctx, t, i) is true. The last rows fill the holes. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
                   void *ctx);
+
+/* How many ids of threads and of places a table has. */
+static inline size_t dataset_n_threads(const struct dataset *d, const struct table *t)
+{
+    return t->own_threads.index != NULL ? t->own_threads.n : d->n_threads;
+}
+
+static inline size_t dataset_n_places(const struct dataset *d, const struct table *t)
+{
+    return t->own_places.index != NULL ? t->own_places.n : d->n_places;
+}
+
+/* The place that is `id` in a table. */
+static inline const struct place *dataset_place(const struct dataset *d, const struct table *t,
+                                                size_t id)
+{
+    return &d->places[t->own_places.index != NULL ? t->own_places.index[id] : id];
+}
 
 /* Compares two requests by start, thread number, end, op name, host name, bytes and number of
  * objects: <0, 0, >0. Keys are not at hand (analysis-semantics.md, top, has them before bytes), and

@@ -9,35 +9,55 @@ static int compare_names(const void *a, const void *b, void *names)
     return strcmp(n->v[*(const uint32_t *)a], n->v[*(const uint32_t *)b]);
 }
 
+static uint32_t name_of(const struct dataset *d, const struct table *t, size_t place,
+                        enum group_by by)
+{
+    const struct place *p = dataset_place(d, t, place);
+    return by == GROUP_BY_HOST ? p->host : p->client;
+}
+
 bool group_keys_init(struct group_keys *k, const struct dataset *d, enum group_by by,
-                     const int64_t *n_by_place, struct err *e)
+                     const struct table *const *tables, size_t n_tables, const int64_t *n_of_place,
+                     struct err *e)
 {
     struct names names = by == GROUP_BY_HOST ? d->hosts : d->clients;
     uint32_t *rank = malloc((names.n + 1) * sizeof *rank); /* index into k->id by id */
-    *k = (struct group_keys){
-        .id = malloc((names.n + 1) * sizeof *k->id),
-        .of_place = malloc((d->n_places + 1) * sizeof *k->of_place),
-    };
-    if (rank == NULL || k->id == NULL || k->of_place == NULL) {
+    *k = (struct group_keys){.first = malloc((n_tables + 1) * sizeof *k->first)};
+    if (rank == NULL || k->first == NULL) {
+        free(rank);
+        return err_set(e, "out of memory");
+    }
+    size_t n_places = 0;
+    for (size_t i = 0; i < n_tables; i++) {
+        k->first[i] = n_places;
+        n_places += dataset_n_places(d, tables[i]);
+    }
+    size_t n_max = n_places < names.n ? n_places : names.n;
+    k->id = malloc((n_max + 1) * sizeof *k->id);
+    k->of_place = malloc((n_places + 1) * sizeof *k->of_place);
+    if (k->id == NULL || k->of_place == NULL) {
         free(rank);
         return err_set(e, "out of memory");
     }
     for (size_t i = 0; i < names.n; i++)
         rank[i] = GROUP_NONE;
-    for (size_t p = 0; p < d->n_places; p++) {
-        uint32_t id = by == GROUP_BY_HOST ? d->places[p].host : d->places[p].client;
-        if (n_by_place[p] > 0 && rank[id] == GROUP_NONE) {
-            rank[id] = 0;
-            k->id[k->n++] = id;
+    for (size_t i = 0; i < n_tables; i++) {
+        const int64_t *n_of = n_of_place + k->first[i];
+        for (size_t p = 0; p < dataset_n_places(d, tables[i]); p++) {
+            uint32_t id = name_of(d, tables[i], p, by);
+            if (n_of[p] > 0 && rank[id] == GROUP_NONE) {
+                rank[id] = 0;
+                k->id[k->n++] = id;
+            }
         }
     }
     qsort_r(k->id, k->n, sizeof *k->id, compare_names, &names);
     for (size_t i = 0; i < k->n; i++)
         rank[k->id[i]] = (uint32_t)i;
-    for (size_t p = 0; p < d->n_places; p++) {
-        uint32_t id = by == GROUP_BY_HOST ? d->places[p].host : d->places[p].client;
-        k->of_place[p] = n_by_place[p] > 0 ? rank[id] : GROUP_NONE;
-    }
+    /* A place of which this table has no row may have a key: that of its host in another table. */
+    for (size_t i = 0; i < n_tables; i++)
+        for (size_t p = 0; p < dataset_n_places(d, tables[i]); p++)
+            k->of_place[k->first[i] + p] = rank[name_of(d, tables[i], p, by)];
     free(rank);
     return true;
 }
@@ -46,11 +66,12 @@ void group_keys_fini(struct group_keys *k)
 {
     free(k->id);
     free(k->of_place);
+    free(k->first);
     *k = (struct group_keys){0};
 }
 
-bool group_rows_init(struct group_rows *g, const struct table *t, const struct group_keys *k,
-                     struct err *e)
+bool group_rows_init(struct group_rows *g, const struct table *t, size_t table,
+                     const struct group_keys *k, struct err *e)
 {
     *g = (struct group_rows){
         .row = malloc((t->n + 1) * sizeof *g->row),
@@ -60,13 +81,14 @@ bool group_rows_init(struct group_rows *g, const struct table *t, const struct g
         return err_set(e, "out of memory");
     /* Counts go two places up and become starts one place up, which the second pass moves to where
      * they belong. */
+    const uint32_t *of_place = group_keys_of(k, table);
     size_t *next = g->first + 1;
     for (size_t i = 0; i < t->n; i++)
-        next[k->of_place[table_place(t, i)] + 1]++;
+        next[of_place[table_place(t, i)] + 1]++;
     for (size_t i = 1; i <= k->n; i++)
         next[i] += next[i - 1];
     for (size_t i = 0; i < t->n; i++)
-        g->row[next[k->of_place[table_place(t, i)]]++] = (uint32_t)i;
+        g->row[next[of_place[table_place(t, i)]]++] = (uint32_t)i;
     return true;
 }
 

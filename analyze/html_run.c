@@ -304,7 +304,7 @@ static void put_single_range(FILE *f, const struct operation *op)
     if (op->n_slow_threads == 0)
         return;
     html_table(f, "Threads that shorten the range", names, "lrr");
-    for (size_t i = 0; i < op->n_slow_threads; i++) {
+    for (size_t i = 0; i < operation_n_slow_listed(op); i++) {
         const struct slow_thread *x = &op->slow_threads[i];
         html_row(f);
         html_cell(f, "%" PRIu32, x->thread);
@@ -313,6 +313,9 @@ static void put_single_range(FILE *f, const struct operation *op)
         html_row_end(f);
     }
     html_table_end(f);
+    size_t n_more = op->n_slow_threads - operation_n_slow_listed(op);
+    if (n_more > 0)
+        html_textf(f, "<p>and %zu more threads", n_more);
 }
 
 /* ---- Sections ---- */

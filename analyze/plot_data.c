@@ -190,19 +190,21 @@ static int compare_means(const void *a, const void *b)
 static bool find_parties(struct plot_data *p, bool *host_used, bool *client_used)
 {
     const struct dataset *d = p->a->dataset;
-    bool *used = calloc(d->n_places + 1, sizeof *used);
-    if (used == NULL)
-        return false;
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table *t = table_of(p, i);
-        for (size_t k = 0; t != NULL && k < t->n; k++)
+        if (t == NULL)
+            continue;
+        bool *used = calloc(dataset_n_places(d, t) + 1, sizeof *used);
+        if (used == NULL)
+            return false;
+        for (size_t k = 0; k < t->n; k++)
             used[table_place(t, k)] = true;
+        for (size_t k = 0; k < dataset_n_places(d, t); k++) {
+            host_used[dataset_place(d, t, k)->host] |= used[k];
+            client_used[dataset_place(d, t, k)->client] |= used[k];
+        }
+        free(used);
     }
-    for (size_t i = 0; i < d->n_places; i++) {
-        host_used[d->places[i].host] |= used[i];
-        client_used[d->places[i].client] |= used[i];
-    }
-    free(used);
     return true;
 }
 
@@ -244,7 +246,7 @@ static size_t class_of(const struct plot_data *p, int64_t bytes)
 
 static void add_row(struct plot_data *p, const struct pass *x, const struct table *t, size_t i)
 {
-    const struct place *place = &p->a->dataset->places[table_place(t, i)];
+    const struct place *place = dataset_place(p->a->dataset, t, table_place(t, i));
     int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
     const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
     const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);

@@ -16,6 +16,7 @@ bool replay_init(struct replay *r, const struct table *const *tables, size_t n_t
         n += tables[k]->n;
     *r = (struct replay){
         .tables = tables,
+        .n_tables = n_tables,
         .items = malloc((n + 1) * sizeof *r->items),
         .first_start_ns = INT64_MAX,
     };
@@ -51,7 +52,8 @@ static bool next_request(void *ctx, uint32_t *thread, struct attribution_request
         return false;
     const struct replay_item *item = &c->r->items[c->next++];
     const struct table *t = c->r->tables[item->table];
-    *thread = table_thread(t, item->row);
+    uint32_t id = table_thread(t, item->row);
+    *thread = c->r->n_tables == 1 ? id : (uint32_t)table_thread_index(t, id);
     *out = (struct attribution_request){
         .start_ns = t->start[item->row],
         .end_ns = item->end_ns,

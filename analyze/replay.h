@@ -12,6 +12,7 @@
 /* The requests of one or more operation types in order of their end: 16 bytes each. */
 struct replay {
     const struct table *const *tables; /* borrowed */
+    size_t n_tables;
     struct replay_item {
         int64_t end_ns;
         uint32_t table, row;

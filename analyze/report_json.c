@@ -262,7 +262,7 @@ static json_t *single_range(struct json_out *w, const struct operation *op)
     json_t *threads = json_array();
     json_out_set(w, o, "throughput", throughput(w, &op->single_throughput));
     json_out_set(w, o, "segments", segments(w, &op->single_segments));
-    for (size_t i = 0; i < op->n_slow_threads; i++) {
+    for (size_t i = 0; i < operation_n_slow_listed(op); i++) {
         const struct slow_thread *t = &op->slow_threads[i];
         json_t *thread = json_object();
         json_out_set_int(w, thread, "thread", t->thread);
@@ -270,6 +270,7 @@ static json_t *single_range(struct json_out *w, const struct operation *op)
         json_out_set(w, thread, "last_start", json_out_time(t->last_start_ns));
         json_out_append(w, threads, thread);
     }
+    json_out_set_int(w, o, "n_slow_threads", (int64_t)op->n_slow_threads);
     json_out_set(w, o, "threads", threads);
     return o;
 }

@@ -184,7 +184,9 @@ static void put_single_range(const struct text_view *v, const struct operation *
     blank_line(v);
     text_table_init(&t, v->out, "lll");
     text_table_span(&t, TEXT_HEADING, "Threads that shorten the range:");
-    size_t n = v->verbose || op->n_slow_threads < MAX_THREADS ? op->n_slow_threads : MAX_THREADS;
+    size_t n = operation_n_slow_listed(op);
+    if (!v->verbose && n > MAX_THREADS)
+        n = MAX_THREADS;
     for (size_t i = 0; i < n; i++) {
         const struct slow_thread *x = &op->slow_threads[i];
         text_table_row(&t, TEXT_PLAIN);
@@ -193,8 +195,8 @@ static void put_single_range(const struct text_view *v, const struct operation *
         text_table_cell(&t, "last began %s UTC", text_cells_time(v, x->last_start_ns).s);
     }
     if (n < op->n_slow_threads)
-        text_table_span(&t, TEXT_FAINT, "   and %zu more (all with --analyze.v)",
-                        op->n_slow_threads - n);
+        text_table_span(&t, TEXT_FAINT, "   and %zu more%s", op->n_slow_threads - n,
+                        n < operation_n_slow_listed(op) ? " (the worst with --analyze.v)" : "");
     text_table_put(&t);
 }
 

@@ -157,7 +157,7 @@ static void fill_values(struct run_part *p, const struct statistics *s)
 static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
                      enum run_part_kind kind)
 {
-    return kind == RUN_HOST ? d->places[table_place(t, i)].host
+    return kind == RUN_HOST ? dataset_place(d, t, table_place(t, i))->host
                             : analysis_size_class(packed_get(&t->bytes, i));
 }
 

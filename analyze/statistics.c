@@ -225,7 +225,7 @@ static void sum_hosts(struct passes *p)
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
     const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
-    bool by_place = in->blocks != NULL && in->blocks->n_sums == in->dataset->n_places;
+    bool by_place = in->blocks != NULL && in->blocks->n_sums == dataset_n_places(in->dataset, t);
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         size_t j = x.segment != NO_SEGMENT ? x.segment / p->hosts.n_joined : NO_SEGMENT;

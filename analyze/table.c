@@ -165,6 +165,8 @@ void table_fini(struct table *t)
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         free(packed[i]->wide);
+    free(t->own_threads.index);
+    free(t->own_places.index);
     memset(t, 0, sizeof *t);
 }
 
@@ -518,4 +520,45 @@ void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t
         else
             table_move_row(t, i, --t->n);
     }
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool own_ids(struct own_ids *own, struct ids *c, size_t n_rows)
+{
+    uint32_t *index = malloc((n_rows + 1) * sizeof *index);
+
+    if (!index)
+        return false;
+    for (size_t i = 0; i < n_rows; i++)
+        index[i] = ids_get(c, i);
+    qsort(index, n_rows, sizeof *index, compare_ids);
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++)
+        if (n == 0 || index[i] != index[n - 1])
+            index[n++] = index[i];
+    if (!c->v && !c->wide)
+        c->same = 0;
+    for (size_t i = 0; (c->v || c->wide) && i < n_rows; i++) {
+        uint32_t id = ids_get(c, i);
+        size_t own_id =
+            (size_t)((uint32_t *)bsearch(&id, index, n, sizeof id, compare_ids) - index);
+        /* An id of the table is no larger than the dataset's. */
+        if (c->v)
+            c->v[i] = (uint16_t)own_id;
+        else
+            c->wide[i] = (uint32_t)own_id;
+    }
+    *own = (struct own_ids){index, n};
+    return true;
+}
+
+bool table_own_ids(struct table *t, size_t n_threads, size_t n_places)
+{
+    return (t->n >= n_threads || own_ids(&t->own_threads, &t->thread, t->n)) &&
+           (t->n >= n_places || own_ids(&t->own_places, &t->place, t->n));
 }

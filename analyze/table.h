@@ -41,6 +41,10 @@ bool table_append(struct table *t, const struct table *from, const uint32_t *thr
 /* Row `to` becomes a copy of row `from`. */
 void table_move_row(struct table *t, size_t to, size_t from);
 
+/* Gives the rows ids of threads and places of their own where they are fewer than the dataset's
+ * n_threads, n_places. No row may be added then. False: out of memory. */
+bool table_own_ids(struct table *t, size_t n_threads, size_t n_places);
+
 /* Empties a table and keeps its memory. */
 void table_clear(struct table *t);
 

@@ -2,6 +2,7 @@
 
 PROPERTY_CASES=N tries N random captures instead of the usual few, PROPERTY_SEED=S others."""
 
+import collections
 import os
 import random
 import unittest
@@ -11,7 +12,7 @@ import oracle
 import zstd
 from capgen import START, Shape, frames, row, simulate, steady, text
 from expect import ReportTest, figures
-from oracle import SECOND, Analysis, attribute, format_time
+from oracle import SECOND, Analysis, attribute, format_time, parse_time
 
 CASES = int(os.environ.get('PROPERTY_CASES', '60'))
 SEED = int(os.environ.get('PROPERTY_SEED', '1'))
@@ -57,14 +58,14 @@ def random_options(r, rows):
 class Invariants(ReportTest):
     """What holds for any capture, checked on every report here."""
 
-    def check_invariants(self, report, note=''):
+    def check_invariants(self, report, rows, note=''):
         for op, o in report.operations.items():
             if o['n_requests']:
                 with self.subTest(note, op=op):
                     self.check_outside(o, report.rows(op))
                     self.check_hosts(o, report)
                     self.check_picks(o['segments'], report.rows(op))
-                    self.check_requests(o)
+                    self.check_requests(o, [r for r in rows if r.op == op and not r.error])
         total = report.json['total']
         if total:
             self.check_picks(total['segments'], report.rows(''))
@@ -110,13 +111,20 @@ class Invariants(ReportTest):
             self.assertAlmostEqual(pick[segments['sorted_by']], values[index],
                                    delta=1e-9 * max(1, values[index]))
 
-    def check_requests(self, o):
+    def check_requests(self, o, good):
         requests = o['requests']
         if not requests:
             return
         if o['n_hosts'] > 1:
-            if requests['hosts']:  # none where one host alone has requests considered
-                self.assertEqual(sum(h['n'] for h in requests['hosts']), requests['n'])
+            start = parse_time(o['throughput']['start'])
+            end = start + o['throughput']['duration_ns'] + 1
+            inside = collections.Counter(r.host for r in good if r.start >= start and r.end <= end)
+            # There is a list exactly where two hosts have requests considered.
+            self.assertEqual({h['host']: h['n'] for h in requests['hosts']},
+                             inside if len(inside) > 1 else {})
+            self.assertEqual(sum(inside.values()), requests['n'])
+        else:
+            self.assertEqual(requests['hosts'], [])
         if not requests['single_size']:
             sizes = requests['sizes']
             self.assertEqual(sum(s['n'] for s in sizes), requests['n'])
@@ -138,7 +146,7 @@ class RandomCaptures(Invariants):
         note = f'seed {seed}: {options} {vars(shape)}'
         report = self.analyze(data, *options)
         self.assert_fits_oracle(report, Analysis(rows, **known), note)
-        self.check_invariants(report, note)
+        self.check_invariants(report, rows, note)
         said = self.s3analyze('analyze', '-v', *options, self.tmp / 'capture.csv.zst').out
         for op in report.operations:
             self.assertIn(op, said, note)
@@ -154,7 +162,7 @@ class RandomCaptures(Invariants):
             report = self.analyze(text(rows), '--dur', '100ms')
             with self.subTest(seed=seed):
                 self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 10))
-                self.check_invariants(report)
+                self.check_invariants(report, rows)
 
 
 class SameFigures(ReportTest):
@@ -241,7 +249,7 @@ class Attribution(Invariants):
                     self.assertEqual(sum(parts), size)
                     if size > n:
                         self.assertGreaterEqual(len(parts), n)
-                    self.check_invariants(report)
+                    self.check_invariants(report, rows)
 
     def test_parts_are_cumulative_floors(self):
         rows = self.spanning(1000, 9 * GIB + 1, 5)
@@ -259,7 +267,7 @@ class Attribution(Invariants):
             for chosen in rows, [r for r in rows if not r.error]:
                 report = self.analyze(text(chosen), '--dur', f'{dur}ns')
                 self.assert_fits_oracle(report, Analysis(chosen, dur=dur))
-                self.check_invariants(report)
+                self.check_invariants(report, rows)
 
     def test_the_whole_run(self):
         """--analyze.all: the series has everything, so nothing is outside."""
@@ -282,7 +290,7 @@ class Corners(Invariants):
         options = ['--dur', f"{known['dur']}ns"] if 'dur' in known else []
         report = self.analyze(text(rows), *options)
         self.assert_fits_oracle(report, Analysis(rows, **known))
-        self.check_invariants(report)
+        self.check_invariants(report, rows)
         return report
 
     def test_no_rows(self):
@@ -365,7 +373,7 @@ class Corners(Invariants):
         report = self.analyze(frames(text(rows)))
         o = report.operations['GET']
         self.assertEqual((o['n_hosts'], len(o['hosts']), len(o['requests']['hosts'])), (10000,) * 3)
-        self.check_invariants(report)
+        self.check_invariants(report, rows)
         self.s3analyze('analyze', '--analyze.v', self.write(text(rows)))
 
     def test_many_operations_and_clients(self):

@@ -46,7 +46,7 @@ static void made_init(struct made *m, size_t n)
     m->d.hosts = (struct names){m->hosts, 2};
     m->d.places = m->places;
     m->d.n_places = 2;
-    m->keys = (struct group_keys){2, m->ids, m->of_place};
+    m->keys = (struct group_keys){.n = 2, .id = m->ids, .of_place = m->of_place};
     m->t.n = n;
     m->t.start = calloc(n, sizeof *m->t.start);
     m->t.dur.v = calloc(n, sizeof *m->t.dur.v);

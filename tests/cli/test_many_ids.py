@@ -1,0 +1,77 @@
+"""Captures of far more threads or hosts than an operation has rows: memory goes by rows, lists end."""
+
+import os
+import random
+import resource
+import subprocess
+import unittest
+
+from capgen import Shape, row, simulate, steady, text
+from expect import ReportTest
+from harness import BUILD
+from oracle import SECOND, Analysis
+
+N_ROWS, N_OPS = 20000, 1000
+MANY_KB = 500_000  # arrays by operation and thread are some GB; by rows it is a tenth of this
+
+
+def peak_kb(*args):
+    pid = subprocess.Popen([BUILD / 's3analyze', *args], stdout=subprocess.DEVNULL).pid
+    _, status, usage = os.wait4(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, args
+    return usage.ru_maxrss
+
+
+class Memory(ReportTest):
+    def test_operations_times_threads_or_hosts(self):
+        for n_threads, n_hosts in (N_ROWS, 1), (8, N_ROWS):
+            rows = [row(i * SECOND // 60, (i + 30) * SECOND // 60, op=f'OP{i % N_OPS}',
+                        thread=i % n_threads, host=f'h{i % n_hosts}') for i in range(N_ROWS)]
+            path = self.write(text(rows))
+            for args in ('analyze', '--json'), ('autoterm',):
+                with self.subTest(threads=n_threads, hosts=n_hosts, command=args[0]):
+                    self.assertLess(peak_kb(*args, path), MANY_KB)
+
+
+class Figures(ReportTest):
+    def test_operations_of_fewer_rows_than_threads_and_hosts(self):
+        """Ids of its own, of threads, of hosts or of both, change no figure of an operation."""
+        for seed in range(12):
+            r = random.Random(seed)
+            shape = Shape(n=r.choice([20, 150]), threads=r.choice([4, 16, 100]),
+                          hosts=r.choice([3, 40, 100]), clients=r.choice([1, 3]), keys=30,
+                          ops=('GET', 'PUT', 'STAT'), error_frac=r.choice([0, 0.05]),
+                          median=SECOND)
+            rows = simulate(seed, shape)
+            # One operation has few rows, and is alone in threads and hosts of its own.
+            rows += [x._replace(thread=x.thread + 200, op='LIST', host=f'http://z{x.thread}')
+                     for x in r.sample(rows, 12)]
+            with self.subTest(seed=seed):
+                report = self.analyze(text(rows), '--dur', '500ms')
+                self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 2))
+
+
+class SlowThreads(ReportTest):
+    def test_the_worst_and_how_many_more(self):
+        """Fifty threads begin late, each later than the one before."""
+        rows = steady(1000, threads=4, every=SECOND // 10)
+        end = max(r.end for r in rows)
+        start = min(r.start for r in rows)
+        rows += [rows[0]._replace(thread=10 + i, start=end - (60 - i) * SECOND // 10, end=end)
+                 for i in range(50)]
+        self.assertLess(start, end - 10 * SECOND)
+        report = self.analyze(text(rows))
+        single = report.operations[rows[0].op]['single_range']
+        self.assertEqual(single['n_slow_threads'], 50)
+        # All of them end at the same time; what is as bad as another comes by number.
+        self.assertEqual([t['thread'] for t in single['threads']], list(range(10, 30)))
+        path = self.tmp / 'capture.csv.zst'
+        self.assertIn('and 40 more (the worst with --analyze.v)',
+                      self.s3analyze('analyze', path).out)
+        said = self.s3analyze('analyze', '-v', path).out
+        self.assertEqual(said.count(' * Thread '), 20)
+        self.assertIn('and 30 more\n', said)
+
+
+if __name__ == '__main__':
+    unittest.main()
