@@ -105,8 +105,9 @@ static void put_figures(struct text *out, const struct compare_op *op)
     static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
     for (int i = 0; i < RUN_N_RATES; i++)
         put_rate(out, names[i], &op->before, &op->after, i);
-    put_times(out, "Duration", op->before.duration_ns, op->after.duration_ns);
-    put_times(out, "First byte", op->before.ttfb_ns, op->after.ttfb_ns);
+    put_times(out, "Duration, of successful requests", op->before.duration_ns,
+              op->after.duration_ns);
+    put_times(out, "First byte, of requests that have one", op->before.ttfb_ns, op->after.ttfb_ns);
 }
 
 /* ---- The metrics ---- */
@@ -141,14 +142,13 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
 {
     struct text_table t;
     const struct run_part *part = NULL;
-    text_table_init(&t, out, "lrrrlll");
+    text_table_init(&t, out, "lrrrll");
     text_table_row(&t, TEXT_FAINT);
     text_table_cell(&t, "%s", "");
     heading_cell(&t, &c->before);
     heading_cell(&t, &c->after);
     text_table_cell(&t, "change");
     text_table_cell(&t, "95%% CI");
-    text_table_cell(&t, "p");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         if (m->part != part && m->part->kind != RUN_ALL)
@@ -161,8 +161,10 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
         text_table_cell(&t, "%s", r.after);
         text_table_cell(&t, "%s", r.change);
         text_table_cell(&t, "%s", r.ci);
-        text_table_cell(&t, "%s", r.p);
-        text_table_cell(&t, "%s", r.verdict.s);
+        if (m->cmp.ok)
+            text_table_cell(&t, "p %s, %s", r.p, r.verdict.s);
+        else
+            text_table_cell(&t, "%s", r.verdict.s);
     }
     text_table_put(&t);
 }

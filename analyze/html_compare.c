@@ -224,7 +224,11 @@ static void put_figures(FILE *f, const struct compare *c, const struct compare_o
                                                    "99 %", "fastest", "slowest"};
     const char *const names[] = {"", c->before.name, c->after.name, "Change"};
     const struct run_figures *a = &op->before, *b = &op->after;
-    html_table(f, "Figures of the runs' own reports", names, "lrrr");
+    html_table(
+        f,
+        "Figures of the runs' own reports. Durations are those of successful requests, times to "
+        "first byte those of successful requests that have one.",
+        names, "lrrr");
     for (int i = 0; i < RUN_N_RATES; i++)
         figure_row(f, "Throughput", rates[i], RUN_THROUGHPUT, a->bytes_per_s[i], b->bytes_per_s[i]);
     for (int i = 0; i < RUN_N_RATES; i++)

@@ -48,19 +48,58 @@ static void end_style(const struct text *t, enum text_style style)
         fputs("\033[0m", t->f);
 }
 
+/* Characters of the first `n` bytes of a cleaned text. */
+static size_t width_of(const char *s, size_t n)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++)
+        width += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return width;
+}
+
+/* Prints a text from column `at` on, broken at blanks where it would pass the last column; what
+ * follows a break begins at column `indent`. A word that is longer than a line stays whole: paths
+ * and what servers said are there to be copied. */
+static void put_wrapped(FILE *f, const char *s, size_t at, size_t indent)
+{
+    size_t blanks = strspn(s, " ");
+    bool fresh = true; /* nothing but the indentation is on the line */
+    while (s[blanks] != '\0') {
+        size_t n = strcspn(s + blanks, " "), width = width_of(s + blanks, n);
+        if (!fresh && at + blanks + width > TEXT_WIDTH) {
+            fprintf(f, "\n%*s", (int)indent, "");
+            at = indent;
+            blanks = strspn(s, " ");
+            s += blanks;
+            blanks = 0;
+        }
+        fprintf(f, "%*s%.*s", (int)blanks, "", (int)n, s + blanks);
+        at += blanks + width;
+        s += blanks + n;
+        blanks = strspn(s, " ");
+        fresh = false;
+    }
+}
+
+/* Where a line that is broken goes on: two columns further in, which is behind the mark of an item.
+ */
+static size_t hanging_indent(const char *s)
+{
+    return strspn(s, " ") + 2;
+}
+
 void text_line(struct text *t, enum text_style style, const char *fmt, ...)
 {
     va_list args;
-    size_t width;
     va_start(args, fmt);
-    char *s = format_clean(fmt, args, &width);
+    char *s = format_clean(fmt, args, NULL);
     va_end(args);
     if (!s) {
         t->failed = true;
         return;
     }
     begin_style(t, style);
-    fputs(s, t->f);
+    put_wrapped(t->f, s, 0, hanging_indent(s));
     end_style(t, style);
     fputc('\n', t->f);
     free(s);
@@ -139,31 +178,125 @@ void text_table_span(struct text_table *t, enum text_style style, const char *fm
     va_end(args);
 }
 
+/* How a table is laid out: columns [first, last) of its cells stand beside the first one. */
+struct layout {
+    const size_t *widths;
+    size_t gap;         /* blanks between columns */
+    size_t first, last; /* of this part */
+    size_t prose;       /* the column of texts that may be broken; n_columns: none */
+    size_t prose_at;    /* where it begins; 0: on a line of its own */
+};
+
+/* Room that a text at the end of a row needs to be worth reading there. */
+#define MIN_PROSE    24
+/* Where such a text begins on a line of its own. */
+#define BELOW_INDENT 5
+/* Columns beside a long name. */
+#define MIN_BESIDE   40
+
 /* Prints a row; blanks wait until something follows them, so that no line ends with one. */
-static void put_row(const struct text_table *t, size_t row, const size_t *widths)
+static void put_row(const struct text_table *t, size_t row, const struct layout *l)
 {
     size_t n_columns = strlen(t->align);
     const struct text_cell *cells = t->cells + row * n_columns;
     size_t blanks = 0;
     begin_style(t->out, t->styles[row]);
-    for (size_t c = 0; c < n_columns; c++) {
-        size_t pad = cells[c].spans ? 0 : widths[c] - cells[c].width;
-        if (widths[c] == 0 && !cells[c].spans)
-            continue;
-        if (c > 0)
-            blanks += 2;
-        if (t->align[c] == 'r' && !cells[c].spans) {
+    if (cells[0].spans) {
+        put_wrapped(t->out->f, cells[0].s, 0, hanging_indent(cells[0].s));
+    } else {
+        for (size_t c = 0; c < n_columns; c++) {
+            if ((c > 0 && (c < l->first || c >= l->last)) || l->widths[c] == 0)
+                continue;
+            if (c > 0)
+                blanks += l->gap;
+            if (c == l->prose && cells[c].width > 0 && l->prose_at == 0) {
+                fprintf(t->out->f, "\n%*s", BELOW_INDENT, "");
+                put_wrapped(t->out->f, cells[c].s, BELOW_INDENT, BELOW_INDENT);
+                continue;
+            }
+            size_t pad = l->widths[c] - cells[c].width;
+            if (t->align[c] == 'r') {
+                blanks += pad;
+                pad = 0;
+            }
+            if (cells[c].width > 0) {
+                fprintf(t->out->f, "%*s", (int)blanks, "");
+                if (c == l->prose)
+                    put_wrapped(t->out->f, cells[c].s, l->prose_at, l->prose_at);
+                else
+                    fputs(cells[c].s, t->out->f);
+                blanks = 0;
+            }
             blanks += pad;
-            pad = 0;
         }
-        if (cells[c].width > 0) {
-            fprintf(t->out->f, "%*s%s", (int)blanks, "", cells[c].s);
-            blanks = 0;
-        }
-        blanks += pad;
     }
     end_style(t->out, t->styles[row]);
     fputc('\n', t->out->f);
+}
+
+static size_t width_up_to(const size_t *widths, size_t n, size_t gap)
+{
+    size_t width = 0;
+    for (size_t c = 0; c < n; c++)
+        width += widths[c] > 0 ? widths[c] + (c > 0 ? gap : 0) : 0;
+    return width;
+}
+
+/* The end of the part that begins with `first`: as many columns as fit into `limit`, at least one.
+ */
+static size_t part_end(const struct layout *l, size_t n, size_t first, size_t limit)
+{
+    size_t c = first;
+    for (size_t width = l->widths[0]; c < n; c++) {
+        width += l->widths[c] > 0 && c != l->prose ? l->widths[c] + l->gap : 0;
+        if (c > first && width > limit)
+            break;
+    }
+    return c;
+}
+
+static size_t count_parts(const struct layout *l, size_t n, size_t limit)
+{
+    size_t n_parts = 0;
+    for (size_t c = 1; c < n; n_parts++)
+        c = part_end(l, n, c, limit);
+    return n_parts;
+}
+
+/* A table that is too wide has less room between its columns; if that is not enough, the texts of
+ * its last column go on below, or below the row; and columns that still do not fit follow in
+ * further parts of about one width, each behind the first column once more. */
+static void put_rows(const struct text_table *t, const size_t *widths)
+{
+    size_t n = strlen(t->align), limit = TEXT_WIDTH;
+    struct layout l = {.widths = widths, .gap = 2, .prose = n};
+    while (n > 1 && widths[n - 1] == 0)
+        n--;
+    if (n > 1 && t->align[n - 1] == 'l' && width_up_to(widths, n, 2) > TEXT_WIDTH) {
+        size_t fixed = width_up_to(widths, n - 1, 2);
+        l.prose = n - 1;
+        l.prose_at = fixed + 2 + MIN_PROSE <= TEXT_WIDTH ? fixed + 2 : 0;
+    }
+    if (limit < widths[0] + MIN_BESIDE)
+        limit = widths[0] + MIN_BESIDE;
+    if (count_parts(&l, n, limit) > 1) {
+        l.gap = 1;
+        size_t n_parts = count_parts(&l, n, limit);
+        if (n_parts > 1) {
+            l.gap = 2;
+            n_parts = count_parts(&l, n, limit);
+            while (limit > 1 && count_parts(&l, n, limit - 1) == n_parts)
+                limit--;
+        }
+    }
+    size_t first = 1;
+    do {
+        l.first = first;
+        l.last = part_end(&l, n, first, limit);
+        for (size_t row = 0; row < t->n_rows; row++)
+            put_row(t, row, &l);
+        first = l.last;
+    } while (first < n);
 }
 
 void text_table_put(struct text_table *t)
@@ -179,8 +312,7 @@ void text_table_put(struct text_table *t)
             if (!t->cells[i].spans && t->cells[i].width > *width)
                 *width = t->cells[i].width;
         }
-        for (size_t row = 0; row < t->n_rows; row++)
-            put_row(t, row, widths);
+        put_rows(t, widths);
     }
     for (size_t i = 0; i < t->n_cells; i++)
         free(t->cells[i].s);

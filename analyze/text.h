@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Columns that a line has at most, on a terminal and anywhere else. */
+#define TEXT_WIDTH 80
+
 enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_WARNING, TEXT_ERROR };
 
 struct text {
@@ -20,7 +23,7 @@ struct text {
 /* True if text on `f` should have colours: a terminal that can, and NO_COLOR is not set. */
 bool text_wants_colour(FILE *f);
 
-/* Prints one line; the newline is added. */
+/* Prints one line; the newline is added. What is wider than TEXT_WIDTH is broken at blanks. */
 void text_line(struct text *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -45,7 +48,8 @@ void text_table_cell(struct text_table *t, const char *fmt, ...)
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints the rows and frees the table. */
+/* Prints the rows and frees the table. Where they are wider than TEXT_WIDTH, texts of a last column
+ * that is aligned to the left are broken, and columns that do not fit follow below the others. */
 void text_table_put(struct text_table *t);
 
 #endif

@@ -211,41 +211,61 @@ static void sized_cells(struct text_table *t, const struct sized *s)
     text_cells_byte_rate(t, s, s->slowest_bytes_per_s);
 }
 
-static void ttfb_cells(struct text_table *t, const struct ttfb *x)
+static const struct ttfb *ttfb_of(const struct party *p)
 {
-    if (!x->present)
-        return;
-    text_cells_mean(t, x->mean_ns);
-    text_cells_duration(t, x->p50_ns);
-    text_cells_duration(t, x->p99_ns);
-    text_cells_duration(t, x->worst_ns);
+    if (has_durations(p) && p->durations->ttfb.present)
+        return &p->durations->ttfb;
+    return has_sized(p) && p->sized->ttfb.present ? &p->sized->ttfb : NULL;
+}
+
+static void put_ttfb(const struct text_view *v, const char *kind, const struct party *p, size_t n)
+{
+    static const char *const names[] = {"", "Avg", "Best", "50%", "90%", "99%", "Worst"};
+    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_line(v->out, TEXT_HEADING, "TTFB by %s:", kind);
+    struct text_table t;
+    text_table_init(&t, v->out, "lrrrrrr");
+    text_cells_heading(&t, names, 7);
+    for (size_t i = 0; i < n; i++) {
+        const struct ttfb *x = ttfb_of(&p[i]);
+        if (x == NULL)
+            continue;
+        text_table_row(&t, TEXT_PLAIN);
+        name_cell(&t, &p[i]);
+        text_cells_mean(&t, x->mean_ns);
+        text_cells_duration(&t, x->best_ns);
+        text_cells_duration(&t, x->p50_ns);
+        text_cells_duration(&t, x->p90_ns);
+        text_cells_duration(&t, x->p99_ns);
+        text_cells_duration(&t, x->worst_ns);
+    }
+    text_table_put(&t);
 }
 
 static void put_requests(const struct text_view *v, const char *kind, const struct party *p,
                          size_t n)
 {
-    static const char *const names[] = {"",    "Considered", "Avg",      "Fastest", "50%", "90%",
-                                        "99%", "Slowest",    "TTFB avg", "50%",     "99%", "Worst"};
+    static const char *const names[] = {"",    "Considered", "Avg", "Fastest",
+                                        "50%", "90%",        "99%", "Slowest"};
     struct columns c = columns_of(p, n);
     if (!c.durations && !c.sized)
         return;
     text_line(v->out, TEXT_PLAIN, "%s", "");
     text_line(v->out, TEXT_HEADING, "Requests by %s:", kind);
     struct text_table t;
-    text_table_init(&t, v->out, "lrrrrrrrrrrr");
-    text_cells_heading(&t, names, c.ttfb ? 12 : 8);
+    text_table_init(&t, v->out, "lrrrrrrr");
+    text_cells_heading(&t, names, 8);
     for (size_t i = 0; i < n; i++) {
         text_table_row(&t, TEXT_PLAIN);
         name_cell(&t, &p[i]);
-        if (has_durations(&p[i])) {
+        if (has_durations(&p[i]))
             duration_cells(&t, p[i].durations);
-            ttfb_cells(&t, &p[i].durations->ttfb);
-        } else if (has_sized(&p[i])) {
+        else if (has_sized(&p[i]))
             sized_cells(&t, p[i].sized);
-            ttfb_cells(&t, &p[i].sized->ttfb);
-        }
     }
     text_table_put(&t);
+    if (c.ttfb)
+        put_ttfb(v, kind, p, n);
 }
 
 /* `kind` is "host" or "client". */

@@ -106,7 +106,7 @@ static void show(struct bench *b, int64_t now_ns)
         const char *state = "";
         recorder_take_tick(b->recorder, &tick);
         if (b->o->autoterm)
-            state = recorder_is_stable(b->recorder, NULL) ? "stable" : "not stable";
+            state = recorder_is_stable(b->recorder, NULL) ? "stable" : "unstable";
         screen_line(&b->screen, now_ns, &tick, crew_n_running(&b->crew), cpu_pct(b, now_ns), state);
     }
 }

@@ -62,6 +62,17 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
                                              : "holds objects and keeps no versions");
 }
 
+/* What to do where the bucket stands in the host's name and the server may not look there. */
+static const char *lookup_hint(const struct s3op_style *style)
+{
+    return style->lookup != S3OP_LOOKUP_HOST
+               ? ""
+               : "; --lookup host sends the bucket as a part of the host's name, for which the "
+                 "server must know its own domain (MinIO: MINIO_DOMAIN, Ceph: rgw_dns_name, "
+                 "versitygw: --virtual-domain) and --host must be a name in it; --lookup path "
+                 "needs neither";
+}
+
 static bool create(struct control *c, const struct s3op_style *style, bool *made, struct err *e)
 {
     struct strbuf body = {0};
@@ -88,7 +99,8 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
     /* Another process of the same run may have been faster. */
     if (!ok && strstr(cause.msg, "BucketAlreadyOwnedByYou") != NULL)
         ok = true;
-    return ok || err_set(e, "cannot make bucket '%s': %s", style->bucket, cause.msg);
+    return ok || err_set(e, "cannot make bucket '%s': %s%s", style->bucket, cause.msg,
+                         lookup_hint(style));
 }
 
 static bool check_lock(struct control *c, const struct s3op_style *style, struct err *e)
@@ -127,10 +139,10 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
     if (!exists && r.status != 404 && r.status != 0)
         ask_why(c, &cause);
     if (!exists && r.status != 404)
-        return err_set(e, "%s '%s': %s",
+        return err_set(e, "%s '%s': %s%s",
                        r.status == 0 ? "no server answers a request for bucket"
                                      : "cannot use bucket",
-                       style->bucket, cause.msg);
+                       style->bucket, cause.msg, lookup_hint(style));
     if (!exists && k->o->list_existing)
         return err_set(e, "there is no bucket '%s'", style->bucket);
     *made = false;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define BAR_WIDTH 30
+#define BAR_WIDTH     30
+#define HEADING_EVERY 20 /* lines */
 
 void screen_init(struct screen *s, bool quiet)
 {
@@ -59,15 +60,18 @@ bool screen_is_due(struct screen *s, int64_t now_ns)
 void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *tick,
                  unsigned n_running, double cpu_pct, const char *autoterm)
 {
-    fprintf(stderr, "%6.0fs  %11s  %9s obj/s", (double)(now_ns - s->start_ns) / 1e9,
-            units_byte_rate((double)tick->counts.n_bytes).s,
-            units_rate((double)tick->counts.n_objects).s);
-    fprintf(stderr, "  errors %llu", (unsigned long long)tick->counts.n_errors);
-    if (tick->p50_ns > 0)
-        fprintf(stderr, "  p50 %s  p99 %s", units_duration(tick->p50_ns).s,
-                units_duration(tick->p99_ns).s);
-    fprintf(stderr, "  in flight %u  CPU %.0f%%%s%s\n", n_running, cpu_pct,
-            *autoterm != '\0' ? "  " : "", autoterm);
+    const struct units_text p50 = units_duration(tick->p50_ns), p99 = units_duration(tick->p99_ns);
+    bool known = tick->p50_ns > 0;
+
+    if (s->n_lines++ % HEADING_EVERY == 0)
+        fprintf(stderr, "%7s  %11s  %9s  %6s  %7s  %7s  %6s  %4s\n", "time", "throughput", "obj/s",
+                "failed", "50%", "99%", "active", "CPU");
+    fprintf(stderr, "%6.0fs  %11s  %9s  %6s  %7s  %7s  %6u  %3.0f%%",
+            (double)(now_ns - s->start_ns) / 1e9, units_byte_rate((double)tick->counts.n_bytes).s,
+            units_rate((double)tick->counts.n_objects).s,
+            units_count((int64_t)tick->counts.n_errors).s, known ? p50.s : "-", known ? p99.s : "-",
+            n_running, cpu_pct);
+    fprintf(stderr, "%s%s\n", *autoterm != '\0' ? " " : "", autoterm);
 }
 
 void screen_say(struct screen *s, const char *fmt, ...)

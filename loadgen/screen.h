@@ -12,6 +12,7 @@ struct screen {
     int64_t start_ns;
     int64_t next_ns; /* when the next line is due */
     bool bar_shown;
+    unsigned n_lines;
 };
 
 void screen_init(struct screen *s, bool quiet);

@@ -55,6 +55,11 @@ def golden(name):
     return None
 
 
+def unwrapped(out):
+    """Text whose lines were broken, with one blank between any two words."""
+    return " ".join(out.split())
+
+
 class Run:
     """A finished program: status, out and err (str), raw (stdout as bytes)."""
 

@@ -9,7 +9,7 @@ import unittest
 
 from capgen import Shape, simulate, steady, text
 from expect import ReportTest, read_table
-from harness import BUILD, capture, captures
+from harness import BUILD, capture, captures, unwrapped
 
 UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30, 'TiB': 1 << 40}
 NS = {'ns': 1, 'us': 10**3, 'ms': 10**6, 's': 10**9}
@@ -75,8 +75,9 @@ class Text(ReportTest):
 
     def test_verbose_shows_each_host(self):
         out = self.s3analyze('analyze', '-v', '--op', 'GET', capture('mixed-3hosts')).out
-        for host in '7071', '7072', '7073': # throughput, durations
-            self.assertEqual(out.count(f'* http://127.0.0.1:{host}'), 2)
+        for host in '7071', '7072', '7073': # throughput, durations, TTFB
+            self.assertEqual(out.count(f'* http://127.0.0.1:{host}'), 3)
+        self.assertRegex(out, r'TTFB by host:\n +Avg +Best +50% +90% +99% +Worst\n')
         self.assertIn('First access TTFB:', out)
 
     def test_errors_are_grouped(self):
@@ -87,7 +88,7 @@ class Text(ReportTest):
     def test_dropped_rows_are_stated(self):
         data = text(steady(50)).replace(b'2026-11-21T05:45:59', b'2026-11-21T05:45:xx', 3)
         path = self.write(data)
-        out = self.s3analyze('analyze', '--salvage', path).out
+        out = unwrapped(self.s3analyze('analyze', '--salvage', path).out)
         self.assertRegex(out, rf'dropped 2 bad rows.*{re.escape(str(path))}:\d+: ')
         report = self.s3analyze('analyze', '--salvage', '--json', path).json()
         self.assertEqual(report['inputs'][0]['n_dropped'], 2)

@@ -128,6 +128,14 @@ class Figures(CmpTest):
         self.assertLess(out.index('Concurrency'), out.index('Average'))
         same = self.s3analyze('cmp', a, self.write('c', run_rows(3))).out
         self.assertNotIn('limits', same)
+        page = self.tmp / 'page.html'
+        self.s3analyze('cmp', '-q', '--html', page, a, b)
+        page = page.read_text()
+        self.assertIn('The configurations differ, which limits the comparison', page)
+        for what in 'Concurrency', 'Endpoints', 'Object size':
+            self.assertRegex(page, what + r'[^<]*: [^<]*\(limits the comparison\)')
+        self.s3analyze('cmp', '-q', '--force', '--html', self.tmp / 'page.html', a, self.tmp / 'c.csv')
+        self.assertNotIn('limits', (self.tmp / 'page.html').read_text())
 
     def test_hosts_and_sizes(self):
         a = self.write('a', run_rows(1, seconds=6, hosts=3, sizes=(500, 50000)))

@@ -12,7 +12,7 @@ import unittest
 import zstd
 from capgen import lines, row, steady, text
 from expect import ReportTest
-from harness import BUILD, capture
+from harness import BUILD, capture, unwrapped
 from loadcase import LoadTest
 from servers import ACCESS_KEY, SECRET_KEY
 from test_cmp import CmpTest, run_rows
@@ -116,7 +116,7 @@ class Damaged(ReportTest):
         self.assertEqual(report['inputs'][0]['n_unverified'], 100)
         self.assertEqual(report['n_rows'], 300)
         self.assertIn('unverified-rows', codes(report))
-        said = self.s3analyze('analyze', '--salvage', self.path).out
+        said = unwrapped(self.s3analyze('analyze', '--salvage', self.path).out)
         self.assertRegex(said, r'100 rows come from frames whose checksum is wrong')
         self.assertIn('100 rows of frames that fail their checksum',
                       self.s3analyze('info', '--salvage', self.path).out)
@@ -239,8 +239,10 @@ class Terminal(LoadTest):
                                  '--obj.size', '1KiB', '--concurrent', '2', '--duration', '2500ms',
                                  '--autoterm', '--json')
         self.assertRegex(shown, r'\[#+ *\] +\d+% of 300')
-        self.assertRegex(shown, r'1s +[\d.]+[KM]iB/s +[\d.]+ obj/s  errors 0  p50 \d.* p99 \d.*  in flight \d'
-                                r'  CPU \d+%  not stable')
+        self.assertRegex(shown, r' time +throughput +obj/s +failed +50% +99% +active +CPU\r?\n'
+                                r' +1s +[\d.]+[KM]iB/s +[\d.]+ +0 +\d\S+ +\d\S+ +\d+ +\d+% unstable\r?\n')
+        for line in re.split(r'[\r\n]|\033\[K', shown):
+            self.assertLessEqual(len(line), 80)
         quiet = self.on_terminal(BUILD / 's3load', 'stat', '--host', self.server.hosts, '--objects', '300',
                                  '--obj.size', '1KiB', '--concurrent', '2', '--duration', '100ms', '--quiet',
                                  '--json')

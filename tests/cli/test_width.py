@@ -1,0 +1,62 @@
+"""Text fits 80 columns: every line of what analyze, cmp, info, merge and autoterm say about the captures.
+
+What cannot be broken is let through: a line that is one word besides its indentation, and rows of hosts
+with long names.
+"""
+from capgen import row, steady, text
+from harness import CliTest, capture, captures, unwrapped
+from servers import Target
+
+WIDTH = 80
+LONG = "a-host-with-a-rather-long-name.storage.example.org"
+
+
+class Width(CliTest):
+    def check(self, out):
+        for line in out.splitlines():
+            self.assertTrue(len(line) <= WIDTH or len(line.split()) == 1, f"{len(line)} columns: {line}")
+
+    def test_captures(self):
+        for name in captures():
+            path = capture(name)
+            for words in ["analyze"], ["analyze", "-v"], ["info"], ["autoterm"]:
+                with self.subTest(name, words=words):
+                    # A relative name, as is typed.
+                    r = self.s3analyze(*words, path.name, cwd=path.parent, status=None)
+                    self.assertTrue(r.out or r.err)
+                    self.check(r.out)
+
+    def test_comparisons(self):
+        folder = capture("get-g4").parent
+        for a, b in ("get-g4", "get-randsize"), ("put-g4", "versioned"), ("mixed-3hosts", "get-errors"):
+            r = self.s3analyze("cmp", f"{a}.csv.zst", f"{b}.csv.zst", cwd=folder, status=None)
+            self.assertIn("before", r.out)
+            self.check(r.out)
+        r = self.s3analyze("merge", "-o", self.tmp / "m", "merge-in-1.csv.zst", "merge-in-2.csv.zst", cwd=folder)
+        self.check(r.out)
+
+    def test_the_requests_of_cmps_times_are_named(self):
+        out = self.s3analyze("cmp", capture("get-g4"), capture("get-randsize")).out
+        self.assertIn("* First byte, of requests that have one: Average: ", unwrapped(out))
+        self.assertIn("* Duration, of successful requests: Average: ", unwrapped(out))
+
+    def test_what_does_not_fit_goes_below(self):
+        rows = steady(300, threads=2)
+        rows = [r._replace(host=f"https://{i % 3}.{LONG}:9000") for i, r in enumerate(rows)]
+        path = self.tmp / "in.csv"
+        path.write_bytes(text(rows))
+        for v in [], ["-v"]:
+            out = self.s3analyze("analyze", *v, path).out
+            for i in range(3):
+                self.assertIn(f" * https://{i}.{LONG}:9000", out)
+            # Beside a long name stands not more than 40 columns wide.
+            self.assertLessEqual(max(map(len, out.splitlines())), len(f" * https://0.{LONG}:9000") + 40)
+
+    def test_no_figure_is_lost(self):
+        out = self.s3analyze("analyze", "-v", capture("edge-errors")).out
+        section = out[out.index("Operation: GET"):]
+        section = section[section.index("Requests considered"):section.index("Throughput:")]
+        headings = [line.split() for line in section.splitlines() if line.startswith("      ")]
+        self.assertEqual(sum(headings, []),
+                         ["Avg", "Fastest", "25%", "50%", "75%", "90%", "99%", "Slowest", "StdDev"])
+        self.assertEqual(section.count(" * TTFB:"), len(headings))
