@@ -192,7 +192,20 @@ const struct cli_command cmd_analyze = {
         "other, a table of the runs, a line for each operation, is all there is, and the exit "
         "status is 1; --together takes them for one run all the same.\n\n"
         "Tables hold names as they were recorded. With --csv-safe, cells that a spreadsheet would "
-        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
+        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.\n\n"
+        "While threads start and stop, a store is not under full load: --range says which time "
+        "counts. all: from when each thread has ended a request until one of them begins its last. "
+        "single: from the first request's to the last one's, but for requests at the edges. full: "
+        "everything. auto: all, or single where requests failed, operations ran at once, one host "
+        "was picked, or requests were sent at a fixed rate.\n\n"
+        "A worker that waits for a slow answer sends nothing in the meantime, so that a stall "
+        "counts as one slow request and not as the many that it would have held up. "
+        "--co-interval T shows beside the other figures what percentiles would have been if each "
+        "thread had had to send a request every T; where s3load ran with --rate, response times "
+        "say it without an estimate.\n\n"
+        "A damaged capture is an error that names the line. With --salvage, damaged rows are left "
+        "out, reading goes on at the next whole frame, and the report says how many rows were "
+        "dropped and why. Rows of a frame that fails its checksum are kept, and counted apart.",
     .operands = "CAPTURE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

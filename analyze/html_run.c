@@ -324,10 +324,11 @@ void html_run_operation(FILE *f, const struct operation *op)
 {
     fputs("<p>", f);
     html_textf(f,
-               "%s requests by %" PRId64 " threads, %" PRId64 " client%s, on %" PRId64
+               "%s request%s by %" PRId64 " thread%s, %" PRId64 " client%s, on %" PRId64
                " host%s; ran %s, from %s to %s UTC.",
-               units_count(op->n_requests).s, op->concurrency, op->n_clients,
-               op->n_clients == 1 ? "" : "s", op->n_hosts, op->n_hosts == 1 ? "" : "s",
+               units_count(op->n_requests).s, op->n_requests == 1 ? "" : "s", op->concurrency,
+               op->concurrency == 1 ? "" : "s", op->n_clients, op->n_clients == 1 ? "" : "s",
+               op->n_hosts, op->n_hosts == 1 ? "" : "s",
                units_duration(op->end_ns - op->start_ns).s, html_cells_clock(op->start_ns).s,
                html_cells_clock(op->end_ns).s);
     if (op->objects_per_op > 1)

@@ -63,8 +63,8 @@ static void put_steadiness(FILE *f, const struct statistics *s)
                      series->n_stalls < STATS_FEW_STALLS
                          ? "; with so few the interval of the mean is unreliable"
                          : "");
-    html_element(f, "li", "%" PRId64 " threads, busy %.1f %% of the time.", s->concurrency,
-                 100 * s->utilisation_frac);
+    html_element(f, "li", "%" PRId64 " thread%s, busy %.1f %% of the time.", s->concurrency,
+                 s->concurrency == 1 ? "" : "s", 100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
         html_element(f, "li",
                      "A request seen at a random moment has still to run: 50 %% %s, 90 %% %s, "

@@ -35,9 +35,9 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
         text_line(v->out, TEXT_PLAIN, "%s: no requests", in->path);
     } else {
         struct rfc3339_text start = rfc3339_format(in->first_start_ns);
-        text_line(v->out, TEXT_PLAIN, "%s: %" PRIu64 " requests in %s from %.10s %.8s UTC",
-                  in->path, in->n_rows, units_duration(in->last_end_ns - in->first_start_ns).s,
-                  start.s, start.s + 11);
+        text_line(v->out, TEXT_PLAIN, "%s: %" PRIu64 " request%s in %s from %.10s %.8s UTC",
+                  in->path, in->n_rows, in->n_rows == 1 ? "" : "s",
+                  units_duration(in->last_end_ns - in->first_start_ns).s, start.s, start.s + 11);
     }
     for (int i = 0; i < N_DROPS; i++) {
         if (in->info.n_dropped[i] > 0)
@@ -46,8 +46,8 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
     }
     if (in->info.n_unverified > 0)
         text_line(v->out, TEXT_WARNING,
-                  "Warning: %" PRIu64 " requests are from frames whose checksum is wrong",
-                  in->info.n_unverified);
+                  "Warning: %" PRIu64 " request%s from frames whose checksum is wrong",
+                  in->info.n_unverified, in->info.n_unverified == 1 ? " is" : "s are");
 }
 
 static void put_left_out(const struct text_view *v)
@@ -279,10 +279,10 @@ static void put_outside(const struct text_view *v, const struct operation *op)
         return;
     blank_line(v);
     text_line(v->out, TEXT_PLAIN,
-              "Outside the segments: %" PRId64 " requests end before, %" PRId64
+              "Outside the segments: %" PRId64 " request%s before, %" PRId64
               " after them; %s and %s.",
-              x->n_before, x->n_after, units_size((double)x->before_bytes).s,
-              units_size((double)x->after_bytes).s);
+              x->n_before, x->n_before == 1 ? " ends" : "s end", x->n_after,
+              units_size((double)x->before_bytes).s, units_size((double)x->after_bytes).s);
 }
 
 static void put_operation(const struct text_view *v, const struct operation *op, int64_t n_all)

@@ -134,8 +134,8 @@ void text_statistics_put(const struct text_view *v, const struct statistics *s)
         ci_row(&t, "Median segment", UNIT_OBJECTS, &s->objects.median, "");
     if (s->n_failed > 0)
         ci_row(&t, "Errors", UNIT_FRACTION, &s->error_rate, "");
-    text_table_span(&t, TEXT_FAINT, "   service time, closed loop, %" PRId64 " threads",
-                    s->concurrency);
+    text_table_span(&t, TEXT_FAINT, "   service time, closed loop, %" PRId64 " thread%s",
+                    s->concurrency, s->concurrency == 1 ? "" : "s");
     latency_rows(&t, "Duration", &s->duration);
     latency_rows(&t, "TTFB", &s->ttfb);
     text_table_put(&t);

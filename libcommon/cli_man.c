@@ -188,11 +188,21 @@ static void put_exit_status(FILE *out, const struct cli_program *program,
 static void put_see_also(FILE *out, const struct cli_program *program,
                          const struct cli_command *command)
 {
+    const char *comma = "";
     fputs(".SH SEE ALSO\n", out);
-    if (command)
-        fprintf(out, "\\fB%s\\fR(1)\n", program->name);
-    for (const struct cli_command *const *c = program->commands; !command && *c; c++)
-        fprintf(out, "\\fB%s\\-%s\\fR(1)%s\n", program->name, (*c)->name, c[1] ? "," : "");
+    if (command) {
+        fprintf(out, "\\fB%s\\fR(1)", program->name);
+        comma = ",\n";
+    }
+    for (const struct cli_command *const *c = program->commands; *c; c++) {
+        if (*c == command)
+            continue;
+        fprintf(out, "%s\\fB%s\\-%s\\fR(1)", comma, program->name, (*c)->name);
+        comma = ",\n";
+    }
+    if (program->other_program)
+        fprintf(out, "%s\\fB%s\\fR(1)", comma, program->other_program);
+    fputc('\n', out);
 }
 
 void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command)

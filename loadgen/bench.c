@@ -153,9 +153,9 @@ static void tick(void *ctx)
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->cleaning && b->o->max_errors > 0 &&
                recorder_counts(b->recorder).n_errors >= (uint64_t)b->o->max_errors) {
-        err_set(&b->error, "%llu requests failed, and --max-errors is %lld: the run ends",
+        err_set(&b->error, "%llu request%s failed, and --max-errors is %lld: the run ends",
                 (unsigned long long)recorder_counts(b->recorder).n_errors,
-                (long long)b->o->max_errors);
+                recorder_counts(b->recorder).n_errors == 1 ? "" : "s", (long long)b->o->max_errors);
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->preparing && !b->cleaning && recorder_is_stable(b->recorder, NULL)) {
         end_phase(b, ENGINE_STOP, "autoterm");
@@ -333,8 +333,9 @@ static bool bench(struct bench *b, struct err *e)
         return err_set(e, "%s", b->work.error.msg);
     if (ok && !interrupted(b) && s->counts.n_requests > 0 &&
         s->counts.n_errors == s->counts.n_requests)
-        return err_set(e, "none of %llu requests succeeded, the first failed with: %s",
-                       (unsigned long long)s->counts.n_requests, b->work.first_error.msg);
+        return err_set(e, "none of %llu request%s succeeded, the first failed with: %s",
+                       (unsigned long long)s->counts.n_requests,
+                       s->counts.n_requests == 1 ? "" : "s", b->work.first_error.msg);
     if (ok && !interrupted(b) && b->kind->uploads && s->counts.n_bytes == 0 &&
         s->counts.n_errors > 0)
         return err_set(e, "no part was uploaded, the first request to fail did with: %s",
@@ -441,20 +442,21 @@ static void warn(const struct bench *b)
                 s->max_thread_pct);
     if (s->n_waits > 0)
         fprintf(stderr,
-                "s3load: workers waited %llu times, %s in all, for the capture to be "
+                "s3load: workers waited %llu time%s, %s in all, for the capture to be "
                 "written\n",
-                (unsigned long long)s->n_waits, units_duration(s->waits_ns).s);
+                (unsigned long long)s->n_waits, s->n_waits == 1 ? "" : "s",
+                units_duration(s->waits_ns).s);
     if (s->n_object_waits > 0)
         fprintf(
             stderr,
-            "s3load: workers waited %llu times for an object that none other used: there are too "
+            "s3load: workers waited %llu time%s for an object that none other used: there are too "
             "few for --concurrent\n",
-            (unsigned long long)s->n_object_waits);
+            (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
     if (s->n_not_begun > 0)
         fprintf(stderr,
-                "s3load: %llu requests were due and not begun before the end: --concurrent "
-                "is too low for --rate, or the server too slow\n",
-                (unsigned long long)s->n_not_begun);
+                "s3load: %llu request%s due and not begun before the end: --concurrent is too "
+                "low for --rate, or the server too slow\n",
+                (unsigned long long)s->n_not_begun, s->n_not_begun == 1 ? " was" : "s were");
 }
 
 /* Clocks that are off, which servers refuse requests for. */
