@@ -83,6 +83,8 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
         window.from_ns = o->from_is_relative ? add_clamped(run_start_ns, o->from_ns) : o->from_ns;
     if (o->has_to)
         window.last_ns = add_clamped(o->to_ns, (o->to_is_relative ? run_start_ns : 0) - 1);
+    if (p->n > 0 && o->has_from && o->has_to && window.last_ns < window.from_ns)
+        return err_set(e, ANALYSIS_TIMES_CROSSED);
     for (size_t k = 0; k < p->n; k++) {
         struct scan_keep *keep = &p->entries[k].keep;
         *keep = window;

@@ -1,4 +1,5 @@
 #include "capture_out.h"
+#include "analysis.h"
 #include "commands.h"
 #include "dataset.h"
 #include "load.h"
@@ -318,9 +319,12 @@ static bool cat(const struct options *o, const struct cli_args *args, struct err
     bool ok = capture_out_check(&o->output, e) && look_ahead(o, args, &progress, &ahead, e);
     if (ok) {
         rowfilter_init(&c.filter, &o->filter, ahead.start_ns);
+        if (o->filter.from.is_relative != o->filter.to.is_relative &&
+            c.filter.from_ns >= c.filter.to_ns)
+            ok = err_set(e, ANALYSIS_TIMES_CROSSED);
         c.filter.hosts.has_exact = ahead.exact_host;
         c.filter.clients.has_exact = ahead.exact_client;
-        ok = capture_out_open(&c.out, &o->output, e);
+        ok = ok && capture_out_open(&c.out, &o->output, e);
     }
     if (ok) {
         ok = copy(&c, args, &progress, e);

@@ -125,6 +125,7 @@ static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
 struct target {
     char *folder, *stem; /* stem NULL: names of their own */
     const char *format;
+    bool made_folder;
 };
 
 /* What a path ends in, as it is written, if that is one of n endings; else NULL. */
@@ -165,6 +166,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
             return err_set(e, "out of memory");
         if (!is_folder && mkdir(out, 0777) != 0)
             return err_errno(e, errno, "%s", out);
+        t->made_folder = !is_folder;
         return access(out, W_OK | X_OK) == 0 || err_errno(e, errno, "cannot write into %s", out);
     }
     if (!outfile_check(out, plot_replaces(out, force), e))
@@ -177,8 +179,11 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     return true;
 }
 
+/* A folder that was made for charts of which there is none goes away with them. */
 static void target_fini(struct target *t)
 {
+    if (t->made_folder)
+        (void)rmdir(t->folder); /* only if it is empty */
     free(t->folder);
     free(t->stem);
 }

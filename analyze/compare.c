@@ -1,6 +1,7 @@
 #include "compare.h"
 
 #include "compare_internal.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -387,10 +388,26 @@ static bool warn_recorded(struct compare *c, const struct compare_side *side)
     return ok;
 }
 
+/* Requests in no figure that nobody asked to leave out. */
+static bool warn_left_out(struct compare *c, const struct compare_side *side)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < side->n; i++) {
+        const struct run *r = &side->runs[i];
+        int64_t n = r->left_out.by_range;
+        if (n > r->n_rows / 100)
+            ok = warn(c, "left-out",
+                      "%s: %s of %s requests are in no figure, %s; this limits the comparison",
+                      r->path, units_count(n).s, units_count(r->n_rows).s, r->left_out.range);
+    }
+    return ok;
+}
+
 static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
-    bool ok = warn_recorded(c, &c->before) && warn_recorded(c, &c->after);
+    bool ok = warn_recorded(c, &c->before) && warn_recorded(c, &c->after) &&
+              warn_left_out(c, &c->before) && warn_left_out(c, &c->after);
     if (ok && least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
         ok = warn(c, "order",

@@ -157,7 +157,7 @@ bool load_check_times(const struct load_filter *f, struct err *e)
     if (!f->from.given || !f->to.given || f->from.is_relative != f->to.is_relative ||
         f->from.ns < f->to.ns)
         return true;
-    return err_set(e, "--to is not after --from: no request starts between them");
+    return err_set(e, ANALYSIS_TIMES_CROSSED);
 }
 
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,

@@ -346,6 +346,7 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
 {
     const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
+    r->left_out = a->left_out;
     r->n_file_bytes = d->inputs[0].info.n_file_bytes;
     r->mixed = a->mixed;
     r->range = a->range;

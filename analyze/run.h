@@ -76,7 +76,8 @@ struct run {
     struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
-    bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
+    struct left_out left_out;
+    bool mixed, autoterm; /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
     struct recorded recorded;
     uint64_t n_threads; /* of the capture */

@@ -37,6 +37,13 @@ struct foreign {
     const char *what;
 };
 
+#define UTF_16 "text in UTF-16: convert it first (iconv -f UTF-16 -t UTF-8 FILE | s3analyze ... -)"
+#define UTF_32 "text in UTF-32: convert it first (iconv -f UTF-32 -t UTF-8 FILE | s3analyze ... -)"
+#define LEGACY_ZSTD(version)                                                                       \
+    "a zstd file of version " version                                                              \
+    ", whose format is another one: compress it again (an older "                                  \
+    "zstd -dc FILE | zstd > NEW)"
+
 static const struct foreign foreign_formats[] = {
     {"\x1f\x8b", 2, "a gzip file: decompress it first (gzip -dc FILE | s3analyze ... -)"},
     {"\xfd"
@@ -45,6 +52,17 @@ static const struct foreign foreign_formats[] = {
     {"BZh", 3, "a bzip2 file: decompress it first (bzip2 -dc FILE | s3analyze ... -)"},
     {"\x04\x22\x4d\x18", 4, "an lz4 file: decompress it first (lz4 -dc FILE | s3analyze ... -)"},
     {"PK\x03\x04", 4, "a zip archive: unpack it first"},
+    {"\xff\xfe\0\0", 4, UTF_32},
+    {"\0\0\xfe\xff", 4, UTF_32},
+    {"\xff\xfe", 2, UTF_16},
+    {"\xfe\xff", 2, UTF_16},
+    {"\xfd\x2f\xb5\x1e", 4, LEGACY_ZSTD("0.1")},
+    {"\x22\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.2")},
+    {"\x23\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.3")},
+    {"\x24\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.4")},
+    {"\x25\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.5")},
+    {"\x26\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.6")},
+    {"\x27\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.7")},
 };
 
 static ssize_t read_some(int fd, void *buf, size_t n)

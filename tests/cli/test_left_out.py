@@ -2,7 +2,9 @@
 import html.parser
 import unittest
 
+from capgen import row, steady, text
 from harness import CliTest, capture
+from oracle import SECOND, format_time
 
 
 class Cells(html.parser.HTMLParser):
@@ -103,6 +105,55 @@ class LeftOut(CliTest):
         n = report["n_rows"] - sum(o["n_requests"] for o in report["operations"])
         self.assertGreater(n, 100)
         self.check(path, [("by_warm_up", n, "in the warm-up")], "--steady")
+
+    def test_a_comparison(self):
+        """One run of two clients with an error, of which one ran for a tenth of the time alone."""
+        rows = [row(i * SECOND // 10, (i + 1) * SECOND // 10 - 1000, client=client, thread=thread)
+                for thread, client, n in ((0, "a", 200), (1, "b", 180)) for i in range(n)]
+        rows[5] = rows[5]._replace(error="no")
+        paths = [self.tmp / "a.csv", self.tmp / "b.csv"]
+        for path in paths:
+            path.write_bytes(text(rows))
+        report = self.s3analyze("analyze", "--json", paths[0]).json()
+        n = report["left_out"]["by_range"]
+        self.assertGreater(n, 4)
+        said = f"{n} of 380 requests are in no figure"
+        notes = [w["message"] for w in self.s3analyze("cmp", "--json", *paths).json()["warnings"]
+                 if w["code"] == "left-out"]
+        self.assertEqual([f"{path}: {said}" for path in paths], [m[:m.index(",")] for m in notes])
+        self.assertIn(said, " ".join(self.s3analyze("cmp", *paths).out.split()))
+        # What was asked for limits nothing.
+        self.assertNotIn("in no figure", self.s3analyze("cmp", "--range", "full", *paths).out)
+
+
+class Times(CliTest):
+    def test_from_and_to_of_two_kinds(self):
+        """They are compared once the start of the run is known."""
+        path = self.tmp / "run.csv"
+        path.write_bytes(text(steady(100)))
+        start = min(r.start for r in steady(100))
+        for args in (["--from", "5s", "--to", format_time(start + 3 * SECOND)],
+                     ["--from", format_time(start + 3 * SECOND), "--to", "3s"]):
+            for command in ["analyze"], ["cat"], ["plot", "--out", self.tmp / "charts"], ["autoterm"]:
+                with self.subTest(args=args, command=command[0]):
+                    r = self.s3analyze(*command, *args, path, status=1)
+                    self.assertIn("--to is not after --from", r.err)
+                    self.assertEqual(r.out, "")
+                    self.assertFalse((self.tmp / "charts").exists())
+        good = ["--from", "2s", "--to", format_time(start + 3 * SECOND)]
+        self.assertEqual(self.s3analyze("analyze", "--json", *good, path).json()["left_out"]["by_times"], 90)
+
+
+class Folder(CliTest):
+    def test_plot_leaves_no_empty_folder(self):
+        bad = self.tmp / "bad.csv"
+        bad.write_text("no capture\n")
+        charts = self.tmp / "charts"
+        self.s3analyze("plot", "--out", charts, bad, status=1)
+        self.assertFalse(charts.exists())
+        charts.mkdir()
+        self.s3analyze("plot", "--out", charts, bad, status=1)
+        self.assertTrue(charts.exists())  # it is not ours
 
 
 if __name__ == "__main__":
