@@ -21,8 +21,9 @@ struct loader {
     struct intern ops, hosts, clients, errors, places;
     struct intern threads; /* numbers from DIRECT_THREADS up */
     uint32_t *direct_threads;
-    uint32_t *far_threads;              /* index of each in `threads` */
-    uint32_t *table_of_op;              /* INTERN_NONE: no rows yet */
+    uint32_t *far_threads; /* index of each in `threads` */
+    uint32_t *table_of_op; /* INTERN_NONE: no rows yet */
+    struct dataset_first *first_of_op;
     size_t n_spans;                     /* operations with a span and a table_of_op */
     uint64_t thread_base, thread_top;   /* offset of this input; 1 + the highest thread so far */
     uint32_t *row_threads, *row_places; /* of the rows that are committed; one piece of memory */
@@ -121,8 +122,10 @@ static bool resolve_ops(struct loader *l, struct dataset_unit *u, struct err *e)
             return no_memory(e);
         if (id == l->n_spans) {
             if (!more(&d->op_spans, l->n_spans, sizeof *d->op_spans) ||
-                !more(&l->table_of_op, l->n_spans, sizeof *l->table_of_op))
+                !more(&l->table_of_op, l->n_spans, sizeof *l->table_of_op) ||
+                !more(&l->first_of_op, l->n_spans, sizeof *l->first_of_op))
                 return no_memory(e);
+            l->first_of_op[id] = (struct dataset_first){.row.start_ns = INT64_MAX};
             d->op_spans[id] = (struct op_span){INT64_MAX, INT64_MIN, 0};
             l->table_of_op[id] = INTERN_NONE;
             if (++l->n_spans > DATASET_MAX_OPS)
@@ -270,6 +273,10 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     struct table *t = table_of(l, u->ops_global[op], part->rows.n);
     if (!t || !index_rows(l, u, &part->rows, e))
         return no_memory(e);
+    struct dataset_first *first = &l->first_of_op[u->ops_global[op]];
+    if (!dataset_first_add(first, &part->first.row, l->thread_base))
+        return no_memory(e);
+    t->first_object = first->row.object;
     size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
     table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
@@ -517,6 +524,9 @@ static void loader_fini(struct loader *l)
     free(l->row_threads);
     free(l->far_threads);
     free(l->table_of_op);
+    for (size_t i = 0; i < l->n_spans; i++)
+        free(l->first_of_op[i].file);
+    free(l->first_of_op);
 }
 
 bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
@@ -592,6 +602,8 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     c = c ? c : order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);
+    if (a == b)
+        c = c ? c : (b->object[j] == a->first_object) - (a->object[i] == a->first_object);
     c = c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
     return c ? c : order(packed_get(&a->objects, i), packed_get(&b->objects, j));
 }

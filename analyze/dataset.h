@@ -91,7 +91,8 @@ struct table {
     struct ids thread;     /* index into dataset.threads, or own_threads.index */
     struct ids place;      /* index into dataset.places, or own_places.index */
     struct own_ids own_threads, own_places;
-    uint16_t *error; /* 0: success, else index into dataset.errors; NULL: all succeeded */
+    uint64_t first_object; /* that of the earliest row of all that were read */
+    uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
 };
 
 static inline uint32_t table_thread(const struct table *t, size_t i)
@@ -229,8 +230,8 @@ static inline const struct place *dataset_place(const struct dataset *d, const s
 }
 
 /* Compares two requests by start, thread number, end, op name, host name, bytes and number of
- * objects: <0, 0, >0. Keys are not at hand (analysis-semantics.md, top, has them before bytes), and
- * their hashes differ from process to process; requests of one object have the specified order. */
+ * objects: <0, 0, >0. Keys, which come before bytes (analysis-semantics.md, top), are not at hand:
+ * of those of one table only that of the earliest row is known, which goes before others. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);
 

@@ -39,6 +39,8 @@ void dataset_unit_free(struct dataset_unit *u)
         return;
     for (size_t i = 0; i < u->n_parts; i++)
         table_fini(&u->parts[i].rows);
+    for (size_t i = 0; i < u->n_parts; i++)
+        free(u->parts[i].first.file);
     free(u->parts);
     intern_fini(&u->ops);
     intern_fini(&u->hosts);
@@ -58,6 +60,7 @@ void dataset_unit_clear(struct dataset_unit *u)
         table_clear(&u->parts[i].rows);
         u->parts[i].span = no_span;
         u->parts[i].next.n = 0;
+        u->parts[i].first.row = (struct dataset_first_row){.start_ns = INT64_MAX};
     }
     u->first_start_ns = INT64_MAX;
     u->last_end_ns = INT64_MIN;
@@ -104,6 +107,7 @@ static bool add_part(struct dataset_unit *u, struct err *e)
     u->parts = grown;
     u->parts[u->n_parts].span = no_span;
     u->parts[u->n_parts].next.n = 0;
+    u->parts[u->n_parts].first = (struct dataset_first){.row.start_ns = INT64_MAX};
     if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
         return no_memory(e);
     u->n_parts++;
@@ -216,6 +220,61 @@ static bool flush(struct dataset_unit_part *part, struct err *e)
     return ok;
 }
 
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_slices(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int c = n ? memcmp(a.p, b.p, n) : 0;
+    return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
+                       uint64_t thread_base)
+{
+    struct dataset_first_row *x = &first->row;
+    uint64_t thread = row->thread + thread_base;
+    int c = compare_numbers(row->start_ns, x->start_ns);
+
+    c = c ? c : compare_numbers((int64_t)thread, (int64_t)x->thread);
+    c = c ? c : compare_numbers(row->end_ns, x->end_ns);
+    c = c ? c : compare_slices(row->host, x->host);
+    c = c ? c : compare_slices(row->file, x->file);
+    if (first->file && c >= 0)
+        return true;
+    if (!first->file || row->file.n > first->cap_file) {
+        char *grown = realloc(first->file, row->file.n + 64);
+        if (!grown)
+            return false;
+        first->file = grown;
+        first->cap_file = row->file.n + 64;
+    }
+    if (row->file.n)
+        memcpy(first->file, row->file.p, row->file.n);
+    *x = *row;
+    x->thread = thread;
+    x->file.p = first->file;
+    return true;
+}
+
+static __attribute__((noinline)) bool look_at_first(struct dataset_unit *u,
+                                                    struct dataset_unit_part *part, uint32_t group,
+                                                    const struct record *r, uint64_t object)
+{
+    struct dataset_unit_group g;
+    memcpy(&g, u->groups.strings[group].p, sizeof g);
+    const struct dataset_first_row row = {.start_ns = r->start_ns,
+                                          .end_ns = r->end_ns,
+                                          .thread = r->thread,
+                                          .object = object,
+                                          .host = u->hosts.strings[g.host],
+                                          .file = r->file};
+    return dataset_first_add(&part->first, &row, 0);
+}
+
 /* From a record to columns. */
 static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, uint32_t group,
                         const struct record *r, struct err *e)
@@ -236,6 +295,9 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     to->thread[i] = r->thread;
     to->place[i] = group;
     to->error[i] = (uint16_t)error;
+    if (__builtin_expect(r->start_ns <= part->first.row.start_ns, 0) &&
+        !look_at_first(u, part, group, r, to->object[i]))
+        return no_memory(e);
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);
 }
 

@@ -24,11 +24,29 @@ struct dataset_unit_choice {
     bool keep;    /* passes all */
 };
 
+/* The earliest row of one operation type, by start, thread, end, host and file: tables know the
+ * files' hashes alone. */
+struct dataset_first {
+    struct dataset_first_row {
+        int64_t start_ns, end_ns;
+        uint64_t thread, object;
+        struct slice host, file;
+    } row;
+    char *file; /* owned: what row.file points to; NULL: no row yet */
+    size_t cap_file;
+};
+
+/* Takes the row, whose thread number is offset by thread_base, if it is earlier. The host's name
+ * must stay. False: out of memory. */
+bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
+                       uint64_t thread_base);
+
 /* Rows of one operation type. Threads are the numbers in the file, places the unit's groups. */
 struct dataset_unit_part {
     struct table rows;
     struct op_span span;    /* of all that pass the host and client filters, not only of `rows` */
     struct table_rows next; /* on their way into `rows` */
+    struct dataset_first first;
 };
 
 #define DATASET_UNIT_RECENT_LOG 14
