@@ -100,6 +100,7 @@ struct cli_command {
     size_t options_size;
     const void *defaults;         /* initial options struct; NULL: zeros */
     const struct cli_exit *exits; /* ends with an empty entry; may be NULL */
+    const void *ctx;              /* for `run`, which finds it as args->command->ctx */
     /* Does the work: gets its options struct, returns an exit code. */
     int (*run)(const struct cli_args *args, void *options);
 };

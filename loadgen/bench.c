@@ -504,10 +504,10 @@ static void report(struct bench *b)
     }
     const struct recorder_counts *c = &b->summary.counts;
     if (b->summary.bench_ns > 0)
-        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n", b->kind->name,
-                units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
-                units_duration(b->summary.bench_ns).s, b->run_id,
-                (unsigned long long)b->engine.seed);
+        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n",
+                b->args->command->name, units_count((int64_t)c->n_requests).s,
+                units_count((int64_t)c->n_errors).s, units_duration(b->summary.bench_ns).s,
+                b->run_id, (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL || b->to_stdout)
         return;
     visible_line(stdout, "Capture: %s", b->path);
@@ -593,8 +593,10 @@ static int run(struct bench *b)
     return stopped ? 128 + atomic_load(&b->signals.first) : status;
 }
 
-int bench_main(const struct cli_args *args, struct options *o, const struct workload *kind)
+int bench_main(const struct cli_args *args, void *options)
 {
+    const struct workload *kind = args->command->ctx;
+    struct options *o = options;
     struct err e = {""};
     int status;
 

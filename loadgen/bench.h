@@ -6,7 +6,8 @@
 #include "options.h"
 #include "workload.h"
 
-/* The `run` of all commands. Returns the exit code. */
-int bench_main(const struct cli_args *args, struct options *o, const struct workload *kind);
+/* The `run` of all commands: gets their struct options, and finds their struct workload in `ctx`.
+ * Returns the exit code. */
+int bench_main(const struct cli_args *args, void *options);
 
 #endif

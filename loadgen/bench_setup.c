@@ -63,7 +63,8 @@ static bool open_capture(struct bench *b, struct err *e)
             return false;
         gmtime_r(&now, &tm);
         strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
-        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->kind->name, date, random);
+        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->args->command->name, date,
+                 random);
     }
     b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (b->fd < 0 && errno == EEXIST)
@@ -178,7 +179,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         return false;
     b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
     b->summary = (struct summary){
-        .command = b->kind->name,
+        .command = b->args->command->name,
         .command_line = b->command_line,
         .label = b->o->label,
         .run_id = b->run_id,

@@ -169,8 +169,6 @@ static int run_clean(struct bench *b)
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
-static const struct workload workload = {.name = "clean", .run = run_clean};
-
 static const struct cli_option own_table[] = {
     {"run", CLI_STRING, offsetof(struct options, run_id), "ID",
      .help = "of this run alone, however new"},
@@ -184,22 +182,6 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
-static const struct cli_group groups[] = {
-    {"What to delete", NULL, own_table, 0},
-    {"Where", NULL, options_where, 0},
-    {"Connections", "connection", options_connection, 0},
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load clean --dry-run", "what killed runs have left"},
-    {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS,
-                                        .older_than_ns = 24 * 3600 * CLOCK_NS_PER_S};
-
 static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
@@ -211,7 +193,7 @@ static int run(const struct cli_args *args, void *options)
         (snprintf(key, sizeof key, "s3load-%s/", o->run_id) != WORK_ROOT_LENGTH ||
          !bucket_is_run(key)))
         return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->run_id);
-    return bench_main(args, options, &workload);
+    return bench_main(args, options);
 }
 
 const struct cli_command cmd_clean = {
@@ -221,9 +203,22 @@ const struct cli_command cmd_clean = {
             "not clean up: what lies under PREFIXs3load-RUNID/ and has a name as s3load gives it. "
             "A run that wrote something in the last --older-than may not have ended, and is kept; "
             "--run names one that has. Nothing else in the bucket is touched.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            {"What to delete", NULL, own_table, 0},
+            {"Where", NULL, options_where, 0},
+            {"Connections", "connection", options_connection, 0},
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load clean --dry-run", "what killed runs have left"},
+            {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
+    .defaults =
+        &(const struct options){OPTIONS_DEFAULTS, .older_than_ns = 24 * 3600 * CLOCK_NS_PER_S},
+    .ctx = &(const struct workload){.run = run_clean},
     .run = run,
 };

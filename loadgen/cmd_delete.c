@@ -49,51 +49,40 @@ static bool init(struct work *k, struct err *e)
                               "delete several objects");
 }
 
-static const struct workload workload = {
-    .name = "delete",
-    .prepares = true,
-    .records_preparation = true,
-    .next = next,
-    .init = init,
-};
-
 static const struct cli_option own_table[] = {
     {"batch", CLI_INT, offsetof(struct options, batch), "N",
      .help = "objects to delete with a request; 1: a plain DELETE", .min = 1, .max = 1000},
     {0},
 };
 
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Deleting", NULL, options_pool, 0},
-    {"Deleting", NULL, own_table, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
-                                        .batch = 100};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
-
 const struct cli_command cmd_delete = {
     .name = "delete",
     .summary = "delete objects, many with a request",
     .text = "Uploads --objects objects, then deletes them, --batch with each request, until none "
             "is left or --duration is over. The uploads are recorded too.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Deleting", NULL, options_pool, 0},
+            {"Deleting", NULL, own_table, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
+                                        .batch = 100},
+    .ctx =
+        &(const struct workload){
+            .prepares = true,
+            .records_preparation = true,
+            .next = next,
+            .init = init,
+        },
+    .run = bench_main,
 };

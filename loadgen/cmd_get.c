@@ -8,50 +8,37 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-static const struct workload workload = {
-    .name = "get", .prepares = true, .records_preparation = true, .next = next};
-
 static const struct cli_option own_table[] = {
     {"range", CLI_FLAG, offsetof(struct options, range), NULL,
      .help = "read a random part of an object"},
     {"range-size", CLI_SIZE, offsetof(struct options, range_bytes), "SIZE",
      .help = "read parts of this size", .min = 1, .max = INFINITY},
-    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
-     .help = "use what the bucket holds (--objects N: of it, 0: all)"},
     {0},
 };
-
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Reading", NULL, options_pool, 0},
-    {"Reading", NULL, own_table, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 2500,
-                                        .size_bytes = INT64_C(10) << 20};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
 
 const struct cli_command cmd_get = {
     .name = "get",
     .summary = "download objects",
     .text = "Uploads --objects objects, then downloads objects chosen at random until --duration "
             "is over. The uploads are recorded too.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Reading", NULL, options_pool, 0},
+            {"Reading", NULL, own_table, 0},
+            {"Reading", NULL, options_existing, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 2500,
+                                        .size_bytes = INT64_C(10) << 20},
+    .ctx = &(const struct workload){.prepares = true, .records_preparation = true, .next = next},
+    .run = bench_main,
 };

@@ -18,9 +18,6 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-static const struct workload workload = {
-    .name = "list", .prepares = true, .records_preparation = true, .next = next};
-
 static const struct cli_option own_table[] = {
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
      .help = "list what the bucket holds, upload nothing"},
@@ -29,37 +26,28 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Pool", NULL, options_pool, 0},
-    {"Pool", NULL, own_table, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 10000, .size_bytes = 1024};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
-
 const struct cli_command cmd_list = {
     .name = "list",
     .summary = "list objects",
     .text = "Uploads --objects objects under a prefix per worker, then lists these prefixes to "
             "their ends, page by page, until --duration is over. A row is one whole list, its "
             "objects those listed, its first byte the first object. The uploads are recorded too.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Pool", NULL, options_pool, 0},
+            {"Pool", NULL, own_table, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 10000, .size_bytes = 1024},
+    .ctx = &(const struct workload){.prepares = true, .records_preparation = true, .next = next},
+    .run = bench_main,
 };

@@ -27,41 +27,6 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
         work_add(k, o, "");
 }
 
-static const struct workload workload = {
-    .name = "mixed",
-    .prepares = true,
-    .mixed = true,
-    .next = next,
-    .done = done,
-    .init = work_init_deck,
-};
-
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Mix", NULL, options_pool, 0},
-    {"Mix", NULL, options_shares, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load mixed --duration 1m --rate 500", "500 requests per second, whatever the server does"},
-    {0},
-};
-
-static const struct options defaults = {
-    OPTIONS_DEFAULTS,   .n_objects = 2500, .size_bytes = INT64_C(10) << 20,
-    .get_share = 45,    .stat_share = 30,  .put_share = 15,
-    .delete_share = 10,
-};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
-
 const struct cli_command cmd_mixed = {
     .name = "mixed",
     .summary = "a mix of downloads, uploads, HEADs and deletions",
@@ -69,9 +34,39 @@ const struct cli_command cmd_mixed = {
         "Uploads --objects objects and works on them until --duration is over. New objects join "
         "the pool, deleted ones leave it; none is deleted while a request reads it. Requests are "
         "dealt in the shares of --get-distrib and so on. The first uploads are not recorded.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Mix", NULL, options_pool, 0},
+            {"Mix", NULL, options_shares, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load mixed --duration 1m --rate 500",
+             "500 requests per second, whatever the server does"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults =
+        &(const struct options){
+            OPTIONS_DEFAULTS,
+            .n_objects = 2500,
+            .size_bytes = INT64_C(10) << 20,
+            .get_share = 45,
+            .stat_share = 30,
+            .put_share = 15,
+            .delete_share = 10,
+        },
+    .ctx =
+        &(const struct workload){
+            .prepares = true,
+            .mixed = true,
+            .next = next,
+            .done = done,
+            .init = work_init_deck,
+        },
+    .run = bench_main,
 };

@@ -103,9 +103,6 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
     }
 }
 
-static const struct workload workload = {
-    .name = "multipart", .uploads = true, .next = next, .done = done};
-
 static const struct cli_option own_table[] = {
     {"parts", CLI_INT, offsetof(struct options, n_parts), "N", .help = "parts of an object",
      .min = 1, .max = 10000},
@@ -113,27 +110,6 @@ static const struct cli_option own_table[] = {
      .help = "size of a part; S3 wants 5MiB at least", .min = 1, .max = 5.0 * (1ull << 30)},
     {0},
 };
-
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Parts", NULL, own_table, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS, .n_parts = 200,
-                                        .part_bytes = INT64_C(5) << 20};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
 
 const struct cli_command cmd_multipart = {
     .name = "multipart",
@@ -143,9 +119,21 @@ const struct cli_command cmd_multipart = {
         "is over. Each request is a row: INITIATE begins an upload, PUTPART is a part, COMPLETE "
         "ends "
         "it. What is not completed is aborted, with --noclear too.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Parts", NULL, own_table, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults =
+        &(const struct options){OPTIONS_DEFAULTS, .n_parts = 200, .part_bytes = INT64_C(5) << 20},
+    .ctx = &(const struct workload){.uploads = true, .next = next, .done = done},
+    .run = bench_main,
 };

@@ -35,45 +35,6 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-static const struct workload workload = {
-    .name = "retention",
-    .prepares = true,
-    .records_preparation = true,
-    .versions = true,
-    .object_lock = true,
-    .next = next,
-    .init = init,
-};
-
-static const struct cli_option own_table[] = {
-    {"versions", CLI_INT, offsetof(struct options, n_versions), "N", .help = "versions of each",
-     .min = 1, .max = 1e9},
-    {0},
-};
-
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Pool", NULL, options_pool, 0},
-    {"Pool", NULL, own_table, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"},
-    {0},
-};
-
-static const struct options defaults = {OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
-                                        .n_versions = 5};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
-
 const struct cli_command cmd_retention = {
     .name = "retention",
     .summary = "set the retention of objects",
@@ -81,9 +42,31 @@ const struct cli_command cmd_retention = {
             "versions chosen at random until --duration is over. It needs a bucket with object "
             "lock, which is only given when a bucket is made: s3load makes one that is not there. "
             "The uploads are recorded too.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Pool", NULL, options_pool, 0},
+            {"Pool", NULL, options_versions, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
+                                        .n_versions = 5},
+    .ctx =
+        &(const struct workload){
+            .prepares = true,
+            .records_preparation = true,
+            .versions = true,
+            .object_lock = true,
+            .next = next,
+            .init = init,
+        },
+    .run = bench_main,
 };

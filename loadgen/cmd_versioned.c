@@ -45,55 +45,11 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
     o->version = NULL;
 }
 
-static const struct workload workload = {
-    .name = "versioned",
-    .prepares = true,
-    .versions = true,
-    .mixed = true,
-    .next = next,
-    .done = done,
-    .init = work_init_deck,
-};
-
-static const struct cli_option own_table[] = {
-    {"versions", CLI_INT, offsetof(struct options, n_versions), "N",
-     .help = "versions of each to upload", .min = 1, .max = 1e9},
-    {0},
-};
-
 static const struct cli_option bucket_table[] = {
     {"enable-versioning", CLI_FLAG, offsetof(struct options, enable_versioning), NULL,
      .help = "switch it on in a bucket of others, too"},
     {0},
 };
-
-static const struct cli_group groups[] = {
-    {"Where", NULL, options_where, 0},
-    {"Load", NULL, options_load, 0},
-    {"Mix", NULL, options_pool, 0},
-    {"Mix", NULL, own_table, 0},
-    {"Mix", NULL, options_shares, 0},
-    {"Objects", NULL, options_size, 0},
-    OPTIONS_MORE_GROUPS,
-    {"Bucket", "data", bucket_table, 0},
-    {0},
-};
-
-static const struct cli_example examples[] = {
-    {"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
-     "1,000 versions to begin with"},
-    {0},
-};
-
-static const struct options defaults = {
-    OPTIONS_DEFAULTS, .n_objects = 250, .n_versions = 5, .size_bytes = INT64_C(10) << 20,
-    .get_share = 45,  .stat_share = 30, .put_share = 15, .delete_share = 10,
-};
-
-static int run(const struct cli_args *args, void *options)
-{
-    return bench_main(args, options, &workload);
-}
 
 const struct cli_command cmd_versioned = {
     .name = "versioned",
@@ -102,9 +58,43 @@ const struct cli_command cmd_versioned = {
             "deletes single versions in the shares of --get-distrib and so on, until --duration is "
             "over. Versioning is switched on in a bucket that s3load makes or finds empty, in "
             "others only with --enable-versioning. The first uploads are not recorded.",
-    .groups = groups,
-    .examples = examples,
+    .groups =
+        (const struct cli_group[]){
+            OPTIONS_FIRST_GROUPS,
+            {"Mix", NULL, options_pool, 0},
+            {"Mix", NULL, options_versions, 0},
+            {"Mix", NULL, options_shares, 0},
+            {"Objects", NULL, options_size, 0},
+            OPTIONS_MORE_GROUPS,
+            {"Bucket", "data", bucket_table, 0},
+            {0},
+        },
+    .examples =
+        (const struct cli_example[]){
+            {"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
+             "1,000 versions to begin with"},
+            {0},
+        },
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
-    .run = run,
+    .defaults =
+        &(const struct options){
+            OPTIONS_DEFAULTS,
+            .n_objects = 250,
+            .n_versions = 5,
+            .size_bytes = INT64_C(10) << 20,
+            .get_share = 45,
+            .stat_share = 30,
+            .put_share = 15,
+            .delete_share = 10,
+        },
+    .ctx =
+        &(const struct workload){
+            .prepares = true,
+            .versions = true,
+            .mixed = true,
+            .next = next,
+            .done = done,
+            .init = work_init_deck,
+        },
+    .run = bench_main,
 };

@@ -102,6 +102,18 @@ const struct cli_option options_pool[] = {
     {0},
 };
 
+const struct cli_option options_existing[] = {
+    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
+     .help = "use what the bucket holds (--objects N: of it, 0: all)"},
+    {0},
+};
+
+const struct cli_option options_versions[] = {
+    {"versions", CLI_INT, offsetof(struct options, n_versions), "N",
+     .help = "versions of each to upload", .min = 1, .max = 1e9},
+    {0},
+};
+
 const struct cli_option options_shares[] = {
     {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
      .help = "share of downloads", .min = 0, .max = 1e9},

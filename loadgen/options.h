@@ -93,10 +93,13 @@ struct options {
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
-    options_run[];
+    options_run[], options_existing[], options_versions[];
 
-/* The last groups of each command. */
+/* The first and the last groups of each command. */
 /* clang-format off */
+#define OPTIONS_FIRST_GROUPS                                     \
+    {"Where", NULL, options_where, 0},                           \
+    {"Load", NULL, options_load, 0}
 #define OPTIONS_MORE_GROUPS                                      \
     {"Run", NULL, options_run, 0},                               \
     {"Connections", "connection", options_connection, 0},        \

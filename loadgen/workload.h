@@ -19,10 +19,9 @@ struct bench;
 #define WORK_ID_LENGTH   12
 #define WORK_ROOT_LENGTH (7 + WORK_ID_LENGTH + 1)
 
-/* A command's part. */
+/* A command's part, which it names as its ctx. */
 struct workload {
-    const char *name; /* "get" */
-    bool prepares;    /* uploads objects first */
+    bool prepares; /* uploads objects first */
     bool records_preparation;
     bool versions;    /* the bucket is to be versioned */
     bool object_lock; /* and its objects lockable */
