@@ -460,7 +460,8 @@ void worker_prepare(struct worker *w)
     if (hash || md5 || kind != CHECKSUM_NONE) {
         uint64_t rest = n_body - w->n_digested;
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
-        if (w->loop->n_digested + n > DIGEST_BYTES) {
+        /* A piece of which several digests are wanted may be more than a turn allows. */
+        if (w->loop->n_digested > 0 && w->loop->n_digested + n > DIGEST_BYTES) {
             w->state = WORKER_PREPARING;
             loop_again(w->loop, w);
             return;
