@@ -461,28 +461,6 @@ static void retain_exact(struct dataset *d, const struct dataset_filter *f)
     }
 }
 
-/* Writes each NUL in a string of a dictionary as "\\0": names that differ behind one would look the
- * same. */
-static bool show_nuls(struct slice *s)
-{
-    size_t n = 0;
-
-    if (!memchr(s->p, '\0', s->n))
-        return true;
-    char *shown = malloc(2 * s->n + 1);
-    if (!shown)
-        return false;
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->p[i] == '\0')
-            shown[n++] = '\\';
-        shown[n++] = s->p[i] ? s->p[i] : '0';
-    }
-    shown[n] = '\0';
-    free((char *)s->p);
-    *s = (struct slice){shown, n};
-    return true;
-}
-
 /* Gives the strings of `from` to `to`. */
 static bool move_names(struct names *to, struct intern *from)
 {
@@ -491,7 +469,7 @@ static bool move_names(struct names *to, struct intern *from)
         return false;
     for (; to->n < from->n; to->n++) {
         struct slice *s = &from->strings[to->n];
-        if (!show_nuls(s))
+        if (!intern_show_nuls(s))
             return false;
         to->v[to->n] = (char *)s->p;
         s->p = NULL;

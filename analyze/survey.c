@@ -355,6 +355,10 @@ static bool make_parts(struct survey *s, struct survey_parts *parts, struct inte
         return false;
     }
     for (; parts->n < names->n; parts->n++) {
+        if (!intern_show_nuls(&names->strings[parts->n])) {
+            free(at);
+            return false;
+        }
         parts->v[parts->n] = (struct survey_part){(char *)names->strings[parts->n].p, no_requests};
         names->strings[parts->n].p = NULL; /* now owned by the part */
     }

@@ -133,3 +133,23 @@ uint32_t intern_add(struct intern *t, struct slice s)
     *slot = (struct intern_slot){hash, (uint32_t)t->n};
     return (uint32_t)t->n++;
 }
+
+bool intern_show_nuls(struct slice *s)
+{
+    size_t n = 0;
+
+    if (!memchr(s->p, '\0', s->n))
+        return true;
+    char *shown = malloc(2 * s->n + 1);
+    if (!shown)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->p[i] == '\0')
+            shown[n++] = '\\';
+        shown[n++] = s->p[i] ? s->p[i] : '0';
+    }
+    shown[n] = '\0';
+    free((char *)s->p);
+    *s = (struct slice){shown, n};
+    return true;
+}

@@ -44,4 +44,8 @@ uint32_t intern_add(struct intern *t, struct slice s);
 /* The id of s, or INTERN_NONE. */
 uint32_t intern_find(const struct intern *t, struct slice s);
 
+/* Writes each NUL in an owned string as "\\0" (*s is replaced): names that differ behind one would
+ * look the same. False: out of memory. */
+bool intern_show_nuls(struct slice *s);
+
 #endif
