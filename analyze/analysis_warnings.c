@@ -65,14 +65,15 @@ static bool about_input(struct analysis *a, const struct dataset_input *in)
         !warn(a, "dropped-rows", NULL,
               (const struct figure[]){
                   {"n_dropped", (double)n}, {"n_rows", (double)in->info.n_rows}, {NULL, 0}},
-              "%s: damaged: %s rows or places dropped (first: %s)", in->path,
-              units_count((int64_t)n).s, first))
+              "%s is damaged: %s row%s or place%s left out, the first: %s", in->path,
+              units_count((int64_t)n).s, n == 1 ? "" : "s", n == 1 ? " is" : "s are", first))
         return false;
     if (in->info.n_unverified > 0 &&
         !warn(a, "unverified-rows", NULL,
               (const struct figure[]){{"n_unverified", (double)in->info.n_unverified}, {NULL, 0}},
-              "%s: %s rows come from frames whose checksum is wrong: their figures may be too",
-              in->path, units_count((int64_t)in->info.n_unverified).s))
+              "%s: %s row%s from frames whose checksum is wrong: their figures may be too",
+              in->path, units_count((int64_t)in->info.n_unverified).s,
+              in->info.n_unverified == 1 ? " comes" : "s come"))
         return false;
     return in->info.n_headers < 2 ||
            warn(a, "several-headers", NULL,
@@ -224,9 +225,9 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
     return n == 0 || 2 * n < n_used ||
            warn(a, "overlapping-runs", NULL,
                 (const struct figure[]){{"n_threads", (double)n}, {NULL, 0}},
-                "%s threads ran several requests at a time: several runs that overlap in "
+                "%s thread%s ran several requests at a time: several runs that overlap in "
                 "one file? `merge` keeps their threads apart",
-                units_count((int64_t)n).s);
+                units_count((int64_t)n).s, n == 1 ? "" : "s");
 }
 
 /* The run in equal bins of time. */

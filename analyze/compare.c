@@ -240,8 +240,9 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
                     "%s: no run of %s has it; not compared", op, without->name) ||
                err_set(e, "out of memory");
     if (n_before < c->before.n || n_after < c->after.n)
-        return warn(c, "op-partly-missing", "%s: in %zu of %zu and %zu of %zu runs", op, n_before,
-                    c->before.n, n_after, c->after.n) ||
+        return warn(c, "op-partly-missing",
+                    "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
+                    c->before.n, c->before.name, n_after, c->after.n, c->after.name) ||
                err_set(e, "out of memory");
     return true;
 }

@@ -286,11 +286,11 @@ static void put_outside(FILE *f, const struct outside *o)
     if (o->n == 0 && o->n_bytes == 0)
         return;
     html_element(f, "p",
-                 "In no segment: %s requests (%s end before the first, %s after the last) and %s "
+                 "In no segment: %s request%s (%s before the first, %s after the last) and %s "
                  "(%s, %s).",
-                 units_count(o->n).s, units_count(o->n_before).s, units_count(o->n_after).s,
-                 units_size((double)o->n_bytes).s, units_size((double)o->before_bytes).s,
-                 units_size((double)o->after_bytes).s);
+                 units_count(o->n).s, o->n == 1 ? "" : "s", units_count(o->n_before).s,
+                 units_count(o->n_after).s, units_size((double)o->n_bytes).s,
+                 units_size((double)o->before_bytes).s, units_size((double)o->after_bytes).s);
 }
 
 /* Where the all-threads range keeps little: the single range's figures, and who shortens it. */

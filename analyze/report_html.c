@@ -86,9 +86,10 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
     if (start_ns <= end_ns)
-        html_element(f, "p", "%s requests in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
-                     units_duration(end_ns - start_ns).s, rfc3339_format(start_ns).s,
-                     rfc3339_format(start_ns).s + 11, a->mixed ? ", operations mixed" : "");
+        html_element(f, "p", "%s request%s in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
+                     a->n_rows == 1 ? "" : "s", units_duration(end_ns - start_ns).s,
+                     rfc3339_format(start_ns).s, rfc3339_format(start_ns).s + 11,
+                     a->mixed ? ", operations mixed" : "");
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)

@@ -118,8 +118,9 @@ class Html(CliTest):
                                    f"Failed requests of the whole: {t['errors']:,}"]
                     if op["outside"] and op["outside"]["n"]:
                         o = op["outside"]
-                        wanted.append(f"In no segment: {o['n']:,} requests ({o['n_before']:,} end before "
-                                      f"the first, {o['n_after']:,} after the last)")
+                        noun = "request" if o["n"] == 1 else "requests"
+                        wanted.append(f"In no segment: {o['n']:,} {noun} ({o['n_before']:,} before the first, "
+                                      f"{o['n_after']:,} after the last)")
                     if op["objects_per_op"] > 1:
                         wanted.append(f"Each of {op['objects_per_op']} objects")
                     for client in op.get("clients", []):

@@ -175,7 +175,7 @@ class Comparison(CmpTest):
             m = self.metric(report, 'throughput', op)
             ratio *= m['after']['value'] / m['before']['value']
         said = self.s3analyze('cmp', '--before', *a, '--after', *b).out
-        self.assertIn('PUT: in 2 of 2 and 2 of 3 runs', said)
+        self.assertIn('PUT: 2 of 2 runs of before and 2 of 3 of after have it', unwrapped(said))
         line = re.search(r'Geometric mean over the operations:\n \* throughput \(2\).* ([-+.\d]+)%', said)
         self.assertAlmostEqual(float(line.group(1)), 100 * (math.sqrt(ratio) - 1), delta=0.1)
 

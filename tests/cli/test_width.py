@@ -3,7 +3,9 @@
 What cannot be broken is let through: a line that is one word besides its indentation, and rows of hosts
 with long names.
 """
-from capgen import row, steady, text
+import re
+
+from capgen import steady, text
 from harness import CliTest, capture, captures, unwrapped
 from servers import Target
 
@@ -11,8 +13,13 @@ WIDTH = 80
 LONG = "a-host-with-a-rather-long-name.storage.example.org"
 
 
+# "1 requests"
+ONE = r"(?<![\d.,])1 (requests|rows|threads|errors|runs|hosts|clients|segments|objects|frames|captures|times|kinds)\b"
+
+
 class Width(CliTest):
     def check(self, out):
+        self.assertNotRegex(out, ONE)
         for line in out.splitlines():
             self.assertTrue(len(line) <= WIDTH or len(line.split()) == 1, f"{len(line)} columns: {line}")
 
@@ -25,6 +32,16 @@ class Width(CliTest):
                     r = self.s3analyze(*words, path.name, cwd=path.parent, status=None)
                     self.assertTrue(r.out or r.err)
                     self.check(r.out)
+
+    def test_one_of_each(self):
+        for name, rows in ("one", steady(1)), ("thread", steady(300)):
+            path = self.tmp / f"{name}.csv"
+            path.write_bytes(text(rows))
+            page = self.tmp / f"{name}.html"
+            for words in ["analyze"], ["analyze", "-v"], ["analyze", "-q", "--html", page], ["info"], ["autoterm"]:
+                self.check(self.s3analyze(*words, path.name, cwd=self.tmp, status=None).out)
+            self.assertIsNone(re.search(ONE, page.read_text()))
+        self.check(self.s3analyze("cmp", "one.csv", "thread.csv", cwd=self.tmp, status=None).out)
 
     def test_comparisons(self):
         folder = capture("get-g4").parent
