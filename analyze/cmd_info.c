@@ -184,6 +184,12 @@ static void put_end(struct text_table *t, const json_t *o)
         text_table_cell(t, "never begun");
         text_table_cell(t, "%s requests that were due", units_count(int_of(o, "not_begun")).s);
     }
+    if (int_of(o, "resent") > 0) {
+        text_table_row(t, TEXT_WARNING);
+        text_table_cell(t, "sent twice");
+        text_table_cell(t, "%s, as the server had closed the kept connection",
+                        units_count(int_of(o, "resent")).s);
+    }
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, "preparation");
     text_table_cell(t, "%s objects in %s, %s failed", units_count(int_of(o, "prepared")).s,

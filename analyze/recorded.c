@@ -32,6 +32,7 @@ static void close_run(struct recorded *r, const json_t *o)
     add_count(&r->n_requests, count_of(o, "requests"));
     add_count(&r->n_connects, count_of(o, "connects"));
     add_count(&r->n_not_begun, count_of(o, "not_begun"));
+    add_count(&r->n_resent, count_of(o, "resent"));
     if (pct > r->max_thread_cpu_pct)
         r->max_thread_cpu_pct = pct;
 }
@@ -121,6 +122,16 @@ static struct recorded_note not_begun(const struct recorded *r)
     return note;
 }
 
+static struct recorded_note resent(const struct recorded *r)
+{
+    struct recorded_note note = {.code = "resent", .figures = {{"n_resent", (double)r->n_resent}}};
+    snprintf(note.message, sizeof note.message,
+             "s3load sent %s %s twice, as the server had closed the kept connection without an "
+             "answer: durations count from the first time on",
+             units_count(r->n_resent).s, r->n_resent == 1 ? "request" : "requests");
+    return note;
+}
+
 static struct recorded_note reconnects(const struct recorded *r)
 {
     struct recorded_note note = {
@@ -152,6 +163,8 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
         notes[n++] = generator_bound(r);
     if (r->n_not_begun > 0)
         notes[n++] = not_begun(r);
+    if (r->n_resent > 0)
+        notes[n++] = resent(r);
     if (connects_often(r, n_threads))
         notes[n++] = reconnects(r);
     return n;

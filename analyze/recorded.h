@@ -18,6 +18,7 @@ struct recorded {
     uint64_t n_client_bound;        /* of these: runs that the load generator limited */
     int64_t n_requests, n_connects; /* of the closed runs, without their preparation */
     int64_t n_not_begun;            /* due in an open loop, and never begun */
+    int64_t n_resent;               /* sent twice in one row; in the preparation too */
     double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
     char error[512];                /* of the first run that failed */
 };
@@ -27,15 +28,15 @@ bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
 
 /* What a reader of the figures must know, with a stable code and the figures behind it. */
 struct recorded_note {
-    const char
-        *code; /* "cut-off", "ended-by-error", "generator-bound", "not-begun", "reconnects" */
+    const char *code; /* "cut-off", "ended-by-error", "generator-bound", "not-begun", "resent",
+                         "reconnects" */
     char message[768];
     struct {
         const char *name;
         double value;
     } figures[2];
 };
-#define RECORDED_MAX_NOTES 5
+#define RECORDED_MAX_NOTES 6
 
 /* Writes the notes, worst first, and returns how many; n_threads: of the capture, each of which may
  * connect once. */

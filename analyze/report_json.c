@@ -336,6 +336,7 @@ static json_t *recorded(struct json_out *w, const struct recorded *r)
     json_out_set_int(w, o, "n_requests", r->n_requests);
     json_out_set_int(w, o, "n_connects", r->n_connects);
     json_out_set_int(w, o, "n_not_begun", r->n_not_begun);
+    json_out_set_int(w, o, "n_resent", r->n_resent);
     json_out_set_real(w, o, "max_thread_cpu_pct", r->max_thread_cpu_pct);
     json_out_set(w, o, "error", r->n_failed > 0 ? json_out_text(r->error) : json_null());
     return o;

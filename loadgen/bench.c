@@ -452,6 +452,12 @@ static void warn(const struct bench *b)
             "s3load: workers waited %llu time%s for an object that none other used: there are too "
             "few for --concurrent\n",
             (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
+    if (s->n_resent > 0)
+        fprintf(
+            stderr,
+            "s3load: %llu request%s sent twice, as the server had closed the connection without "
+            "an answer\n",
+            (unsigned long long)s->n_resent, s->n_resent == 1 ? " was" : "s were");
     if (s->n_not_begun > 0)
         fprintf(stderr,
                 "s3load: %llu request%s due and not begun before the end: --concurrent is too "

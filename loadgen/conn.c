@@ -337,10 +337,18 @@ const char *conn_message(const struct conn *c)
     return c->message;
 }
 
-static ssize_t from_errno(const char *what, struct err *e)
+/* The first end tells: a connection that broke down is read as closed from then on. */
+static void note_end(struct conn *c, int end_errno)
+{
+    if (c->end_errno == 0)
+        c->end_errno = end_errno;
+}
+
+static ssize_t from_errno(struct conn *c, const char *what, struct err *e)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return CONN_AGAIN;
+    note_end(c, errno);
     err_errno(e, errno, "%s", what);
     return CONN_ERROR;
 }
@@ -348,11 +356,15 @@ static ssize_t from_errno(const char *what, struct err *e)
 static ssize_t from_tls(struct conn *c, int n, const char *what, struct err *e)
 {
     struct err cause = {""};
+    int end_errno = errno;
+    bool cut = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
 
     switch (tls_stopped(c->ssl, n, &cause)) {
     case TLS_CLOSED:
+        note_end(c, EPIPE);
         return 0;
     case TLS_FAILED:
+        note_end(c, cut ? EPIPE : end_errno);
         err_set(e, "%s: %s", what, cause.msg);
         return CONN_ERROR;
     default:
@@ -364,9 +376,10 @@ ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
 {
     if (c->ssl == NULL) {
         ssize_t sent = send(c->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-        return sent >= 0 ? sent : from_errno("send", e);
+        return sent >= 0 ? sent : from_errno(c, "send", e);
     }
     ERR_clear_error();
+    errno = 0;
     int sent = SSL_write(c->ssl, data, n < INT_MAX ? (int)n : INT_MAX);
     return sent > 0 ? sent : from_tls(c, sent, "send", e);
 }
@@ -375,9 +388,12 @@ ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
 {
     if (c->ssl == NULL) {
         ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
-        return got >= 0 ? got : from_errno("receive", e);
+        if (got == 0)
+            note_end(c, EPIPE);
+        return got >= 0 ? got : from_errno(c, "receive", e);
     }
     ERR_clear_error();
+    errno = 0;
     int got = SSL_read(c->ssl, buf, n < INT_MAX ? (int)n : INT_MAX);
     return got > 0 ? got : from_tls(c, got, "receive", e);
 }

@@ -46,11 +46,11 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next;   /* in the list that the owner keeps it in */
-    struct worker *user; /* NULL: idle */
-    uint32_t host;       /* index */
-    int64_t idle_since_ns;
-    int fd; /* ready: to wait for; -1: none */
+    struct conn *next;     /* in the list that the owner keeps it in */
+    struct worker *user;   /* NULL: idle */
+    uint32_t host;         /* index */
+    int64_t idle_since_ns; /* 0: it never was */
+    int fd;                /* ready: to wait for; -1: none */
 
     /* Private. */
     const struct conn_style *style;
@@ -65,6 +65,7 @@ struct conn {
     int64_t due_ns; /* when libcurl wants to be called, or the handshake has taken too long */
     bool wants_write;
     int low_water; /* SO_RCVLOWAT */
+    int end_errno; /* how it came to an end; EPIPE: in order; 0: it did not */
     struct conn_socket sockets[CONN_SOCKETS_MAX];
     int local_errno; /* why this machine could not open it; 0: the host's fault, or the net's */
     char message[CURL_ERROR_SIZE];
@@ -117,6 +118,12 @@ ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e);
 
 /* Receives up to n bytes; 0: the peer closed; else as conn_send. */
 ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e);
+
+/* Whether the peer closed or reset it after it had been idle. */
+static inline bool conn_ended_reused(const struct conn *c)
+{
+    return c->idle_since_ns != 0 && (c->end_errno == EPIPE || c->end_errno == ECONNRESET);
+}
 
 /* Whether a read may leave bytes behind that epoll does not tell of. */
 static inline bool conn_must_drain(const struct conn *c)

@@ -204,6 +204,15 @@ uint64_t crew_n_connects(const struct crew *c)
     return n;
 }
 
+uint64_t crew_n_resent(const struct crew *c)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < c->n_loops; i++)
+        n += atomic_load_explicit(&c->loops[i].n_resent, memory_order_relaxed);
+    return n;
+}
+
 int64_t crew_digest_ns(const struct crew *c)
 {
     int64_t ns = 0;

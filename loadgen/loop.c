@@ -99,10 +99,10 @@ struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, str
 {
     struct conn *c = NULL;
 
-    while ((c = l->idle[host]) != NULL) {
+    while (!w->resent && (c = l->idle[host]) != NULL) {
         l->idle[host] = c->next;
         l->n_idle--;
-        if (conn_is_alive(c)) {
+        if (!l->looks || conn_is_alive(c)) {
             c->user = w;
             return c;
         }
@@ -188,6 +188,7 @@ static void on_idle_event(struct loop *l, struct conn *c)
         return;
     unlink_conn(&l->idle[c->host], c);
     l->n_idle--;
+    l->looks = true;
     bury(l, c);
 }
 

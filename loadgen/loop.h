@@ -63,6 +63,7 @@ struct loop {
     struct conn **idle;     /* a list for each host, the last used first */
     SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
     size_t n_idle;
+    bool looks;         /* at idle connections before use: a server closed one */
     int64_t connect_ns; /* this machine could not open a connection: not before; 0: it could */
     struct conn *connecting;
     struct conn *dead;    /* to be freed when no event can name them */
@@ -80,6 +81,7 @@ struct loop {
     /* For other threads. */
     atomic_uint n_running, n_connecting;
     atomic_uint_fast64_t n_connects;
+    atomic_uint_fast64_t n_resent; /* requests of rows */
     atomic_int_fast64_t cpu_ns;
     atomic_int_fast64_t digest_ns; /* making and digesting payloads before requests begin */
 };
@@ -101,7 +103,8 @@ void loop_again(struct loop *l, struct worker *w);
 void loop_wait(struct loop *l, struct worker *w);
 void loop_park(struct loop *l, struct worker *w);
 
-/* An idle connection to the host, or one that is being made; NULL: *e says why. */
+/* An idle connection to the host, unless the worker's request was sent on one already, or one that
+ * is being made; NULL: *e says why. */
 struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, struct err *e);
 
 /* Closes the connection that has been idle for longest; false: none is idle. */

@@ -165,7 +165,8 @@ static void put_result(struct strbuf *b, const struct summary *s)
     strbuf_printf(b, "\"capture_waits\":%" PRIu64 ",\"capture_waits_ns\":%" PRId64 ",", s->n_waits,
                   s->waits_ns);
     strbuf_printf(b, "\"clock_change_ns\":%" PRId64 ",", s->clock_change_ns);
-    strbuf_printf(b, "\"object_waits\":%" PRIu64 ",", s->n_object_waits);
+    strbuf_printf(b, "\"object_waits\":%" PRIu64 ",\"resent\":%" PRIu64 ",", s->n_object_waits,
+                  s->n_resent);
     if (s->open_loop)
         strbuf_printf(b, "\"not_begun\":%" PRIu64 ",", s->n_not_begun);
     if (s->autoterm.stopped)

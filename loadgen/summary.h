@@ -29,6 +29,7 @@ struct summary {
     int64_t prepare_ns, bench_ns;
     struct recorder_counts counts;
     uint64_t n_connects;
+    uint64_t n_resent;          /* on a fresh connection; of all rows, the preparation's too */
     int64_t user_ns, system_ns; /* CPU */
     double max_thread_pct;      /* of one CPU, the busiest of our threads */
     int64_t digest_ns;          /* spent on digests of payloads, before their requests begin */

@@ -239,14 +239,15 @@ static const char *next_token(const struct worker *w)
     return w->op.kind == S3OP_LIST ? w->xml->next_token : w->xml->next_key_marker;
 }
 
-/* Builds the request, with the first piece of its body behind it. `page`: of a listing. */
-static bool build(struct worker *w, bool page)
+/* Builds the request, with the first piece of its body behind it. */
+static bool build(struct worker *w)
 {
     struct loop *l = w->loop;
     struct engine *g = l->engine;
     struct err e = {""};
     char agent[96];
     bool has_body = s3op_n_body(&w->op) > 0;
+    const char *token = w->token.n > 0 ? w->token.s : NULL; /* of a listing's further page */
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->hash
                                                   : SIGV4_UNSIGNED;
@@ -266,8 +267,9 @@ static bool build(struct worker *w, bool page)
         .checksum = w->checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
-        .token = page ? next_token(w) : w->op.token,
-        .token_id = page && w->op.kind != S3OP_LIST ? w->xml->next_version_marker : w->op.token_id,
+        .token = token != NULL ? token : w->op.token,
+        .token_id =
+            token != NULL && w->op.kind != S3OP_LIST ? token + strlen(token) + 1 : w->op.token_id,
         .time_s = clock_real_ns() / CLOCK_NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
@@ -336,6 +338,17 @@ static void start_sending(struct worker *w)
     }
 }
 
+/* Sends a further request of the row, or the same once more. */
+static void send_anew(struct worker *w, bool resent)
+{
+    if (!worker_expect_answer(w) || !build(w)) {
+        worker_finish(w, clock_now_ns(), false);
+        return;
+    }
+    w->resent = resent;
+    start_sending(w);
+}
+
 void worker_on_connected(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -382,11 +395,25 @@ void worker_next_page(struct worker *w, bool keep)
     }
     loop_give_conn(l, w->conn, keep);
     w->conn = NULL;
-    if (!build(w, true) || !worker_expect_answer(w)) {
-        worker_finish(w, clock_now_ns(), false);
-        return;
-    }
-    start_sending(w);
+    send_anew(w, false);
+}
+
+bool worker_resend(struct worker *w)
+{
+    struct loop *l = w->loop;
+
+    /* A request that is late, or to be ended, is not begun again. */
+    if (w->answered || !conn_ended_reused(w->conn) || l->now_ns >= w->deadline_ns ||
+        atomic_load_explicit(&l->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
+        return false;
+    loop_give_conn(l, w->conn, false);
+    w->conn = NULL;
+    w->result.last_byte_ns = CLOCK_NEVER;
+    l->looks = true;
+    if (l->recording)
+        atomic_fetch_add_explicit(&l->n_resent, 1, memory_order_relaxed);
+    send_anew(w, true);
+    return true;
 }
 
 /* ---- The next request ---- */
@@ -431,7 +458,7 @@ static void launch(struct worker *w)
     atomic_store_explicit(&l->n_running,
                           atomic_load_explicit(&l->n_running, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    bool ok = worker_expect_answer(w) && build(w, false);
+    bool ok = worker_expect_answer(w) && build(w);
     int64_t now_ns = clock_now_ns();
     w->result.start_ns = now_ns;
     if (w->op.bench && l->port.first_start_ns == CLOCK_NEVER)

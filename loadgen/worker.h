@@ -66,6 +66,8 @@ struct worker {
     bool uses_xml;
     bool failed;     /* verification or a document: the rest is read, and not looked at */
     bool broken;     /* sending failed; an answer may still be there */
+    bool answered;   /* a byte of the answer has come */
+    bool resent;     /* the request is sent for the second time */
     uint64_t n_read; /* of the body */
     uint64_t n_failed_keys;
     uint64_t n_rows;      /* rows so far: the seq of the present request */

@@ -90,10 +90,11 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
 
 bool worker_expect_answer(struct worker *w)
 {
-
     http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
     w->failed = false;
     w->broken = false;
+    w->answered = false;
+    w->resent = false;
     w->n_read = 0;
     w->n_error_text = 0;
     w->range_fits = false;
@@ -294,6 +295,8 @@ static void on_body(struct worker *w, const char *data, size_t n)
 /* The connection ended, or what it brought is no HTTP. */
 static void on_broken(struct worker *w, const char *why)
 {
+    if (worker_resend(w))
+        return;
     if (w->broken)
         why = w->cause.msg;
     if (w->http.status >= 300) {
@@ -373,6 +376,7 @@ void worker_read(struct worker *w)
                 on_broken(w, w->http.err.msg);
             return;
         }
+        w->answered = true;
         if (!feed(w, l->buf, (size_t)n))
             return;
         n_read += (size_t)n;

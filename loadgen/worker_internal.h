@@ -14,6 +14,10 @@ void worker_finish(struct worker *w, int64_t end_ns, bool keep);
  * set. */
 bool worker_expect_answer(struct worker *w);
 
+/* A server may close an idle connection while a request is on its way to it: if nothing else came,
+ * sends it once more, on a fresh connection, in the same row, and counts it. False: it did not. */
+bool worker_resend(struct worker *w);
+
 /* Asks for the next page of a listing, in the same row and up to the same deadline. */
 void worker_next_page(struct worker *w, bool keep);
 

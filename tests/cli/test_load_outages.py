@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -23,9 +24,10 @@ SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
 
 class Scripted:
     """An S3 server of which a test says what it does: answer(method, target, body) returns a status and
-    a body; with CLOSE as third element the connection is closed after it, with None it is closed without
-    an answer. Before it answers nothing of itself, it is an empty bucket that takes everything."""
-    CLOSE = "close"
+    a body; further elements are header lines, and CLOSE: the connection is closed after it. CLOSE or RESET
+    alone end it without an answer, bytes are sent as they are before it is closed. Before it answers nothing of itself,
+    it is an empty bucket that takes everything."""
+    CLOSE, RESET = "close", "reset"
 
     def __init__(self, answer=lambda method, target, body: None, n_connections=None, port=0):
         self.answer = answer
@@ -66,10 +68,15 @@ class Scripted:
                 n = int(header.split(b":")[1])
         body = f.read(n)
         said = self.answer(method, target, body) or self.usual(method, target)
-        if said is Scripted.CLOSE:
+        if said is Scripted.RESET:  # which is what closing at once sends
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif isinstance(said, bytes):
+            connection.sendall(said)
+        if not isinstance(said, tuple):
             return False
         status, text = said[:2]
-        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(text)}\r\n\r\n".encode()
+        lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(text)}", *(h for h in said[2:] if ":" in h)]
+        head = "\r\n".join([*lines, "", ""]).encode()
         connection.sendall(head + (b"" if method == "HEAD" else text))
         return Scripted.CLOSE not in said[2:]
 
@@ -141,6 +148,7 @@ class Outages(Runs):
         if method == "POST":
             worker = re.search(rb"/([0-9a-f]{4})/x", body)
             time.sleep(0.05 * int(worker.group(1), 16) if worker else 0)
+        if method in ("POST", "DELETE"):
             return 403, b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
 
     def test_failing_cleaning_ends(self):
@@ -389,17 +397,22 @@ class Outages(Runs):
 
     def test_no_objects_left(self):
         """Uploads fail after the preparation, objects are deleted: the run ends, and says why."""
-        n = itertools.count()
-
         def answer(method, target, body):
-            if method == "PUT" and target.count("/") > 1 and next(n) >= 10:
-                return 507, b"full"
-        self.serve(answer)
-        p = self.begin("mixed", "--objects", "10", "--concurrent", "4", "--duration", "60s")
-        status, c, err = self.finish(p)
-        self.assertEqual((status, c.end["end"]), (1, "no objects left"), err)
-        self.assertIn("no objects left", err)
-        self.assertEqual(len([r for r in c.of("DELETE") if not r.error]), 10)
+            if method == "PUT" and target.count("/") > 1:
+                return (200, b"", "x-amz-version-id: 1") if next(n) < 10 else (507, b"full")
+            if target.endswith("?versioning="):
+                return 200, b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
+            if "versions=" in target:
+                return 200, b"<ListVersionsResult><IsTruncated>false</IsTruncated></ListVersionsResult>"
+        for command, own in (("mixed", ["--objects", "10"]),
+                             ("versioned", ["--objects", "5", "--versions", "2"])):
+            n = itertools.count()
+            self.serve(answer)
+            p = self.begin(command, *own, "--concurrent", "4", "--duration", "60s")
+            status, c, err = self.finish(p)
+            self.assertEqual((status, c.end["end"]), (1, "no objects left"), err)
+            self.assertIn("no objects left", err)
+            self.assertEqual(len([r for r in c.of("DELETE") if not r.error]), 10)
 
     def test_deletion_put_off(self):
         """An object whose deletion was refused with 503 is there, and used again."""
@@ -423,12 +436,12 @@ class Outages(Runs):
         self.assertGreaterEqual(c.end["object_waits"], 6)
 
     def test_threads(self):
-        """As many threads as are asked for, beside those of the writer, of signals and the main one."""
+        """As many threads as are asked for, beside those of the writer, of signals, of names and the main one."""
         for n in (1, 5):
             self.serve()
             p = self.begin("put", "--concurrent", "8", "--threads", n, "--duration", "1s")
             time.sleep(0.5)
-            self.assertEqual(len(os.listdir(f"/proc/{p.pid}/task")), n + 3)
+            self.assertEqual(len(os.listdir(f"/proc/{p.pid}/task")), n + 4)
             self.assertEqual(self.finish(p)[0], 0)
 
 

@@ -22,6 +22,7 @@ CASES = {
                        "ended by an error: no host can be connected to"),
     "generator-bound": ({"client_bound": True, "max_thread_cpu_pct": 97.2}, "busy for 97 %"),
     "not-begun": ({"requests": 22449, "not_begun": 77551}, "77,551 of 100,000 due requests"),
+    "resent": ({"resent": 17}, "sent 17 requests twice"),
     "reconnects": ({"connects": 400}, "connected 400 times for 400 requests"),
 }
 
@@ -89,7 +90,7 @@ class Recorded(CliTest):
     def test_odd_comments(self):
         header, body = text(steady(30)).decode().split("\n", 1)
         path = self.tmp / "odd.csv"
-        odd = ('# s3load/1 {"event":"end","connects":9223372036854775807,"not_begun":9223372036854775807,'
+        odd = ('# s3load/1 {"event":"end","connects":9223372036854775807,"not_begun":9223372036854775807,"resent":9223372036854775807,'
                '"requests":9223372036854775807}\n' * 2 + "# s3load/1\n# s3load/1 [\n# s3load/1 7\n"
                '# s3load/1 {"event":7,"clock":{}}\n')
         path.write_text(f"{header}\n{odd}{body}")
@@ -107,8 +108,8 @@ class Recorded(CliTest):
         out = self.s3analyze("info", self.put("b.csv", None)).out
         self.assertIn("it was killed, or the file was cut", out)
         out = self.s3analyze("info", self.put("c.csv", {"error": "the disk is full", "not_begun": 12,
-                                                        "client_bound": True})).out
-        for said in ("the disk is full", "12 requests that were due", "it was the limit"):
+                                                        "client_bound": True, "resent": 3})).out
+        for said in ("3, as the server had closed the kept connection", "the disk is full", "12 requests that were due", "it was the limit"):
             self.assertIn(said, out)
         capture = self.s3analyze("info", "--json", self.put("d.csv", {})).json()["captures"][0]
         self.assertEqual(capture["s3load_end"]["connects"], 4)

@@ -1,0 +1,146 @@
+"""Requests that are sent twice: the server closed a kept connection while they were on their way."""
+import collections
+import itertools
+import re
+import threading
+import unittest
+
+from loadcase import LoadTest
+from test_load_outages import Scripted
+
+PAGE = 4
+
+
+class Closing(Scripted):
+    """Ends connections by `how` (as Scripted's answers) at each third request that `hits` names, and counts
+    how many of these were the first of their connection, and how many were not."""
+
+    def __init__(self, hits, how):
+        self.hits, self.how = hits, how
+        self.lock = threading.Lock()
+        self.numbers = itertools.count(1)
+        self.at = threading.local()
+        self.n = collections.Counter()
+        self.keys = []
+        super().__init__(self.say)
+
+    def say(self, method, target, body):
+        self.at.n = getattr(self.at, "n", 0) + 1
+        key = target.split("?")[0].split("/", 2)[-1]
+        if method == "PUT" and target.count("/") > 1 and key not in self.keys:
+            self.keys.append(key)
+        if method == "POST":
+            self.keys = [k for k in self.keys if f"<Key>{k}</Key>" not in body.decode()]
+        if self.hits(method, target):
+            with self.lock:
+                if next(self.numbers) % 3 == 0:
+                    self.n["fresh" if self.at.n == 1 else "kept"] += 1
+                    return self.how
+        return self.page(target) if "list-type" in target else None
+
+    def page(self, target):
+        """Of what was uploaded below the prefix, which is listed as it was asked for."""
+        prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
+        token = re.search("continuation-token=t(\\d+)", target)
+        at = int(token.group(1)) if token else 0
+        keys = sorted(k for k in self.keys if prefix and k.startswith(prefix))
+        more = f"<NextContinuationToken>t{at + PAGE}</NextContinuationToken>" if at + PAGE < len(keys) else ""
+        return 200, (f"<ListBucketResult><IsTruncated>{'true' if more else 'false'}</IsTruncated>{more}" + "".join(
+            f"<Contents><Key>{k}</Key><Size>1024</Size></Contents>" for k in keys[at:at + PAGE]) +
+            "</ListBucketResult>").encode()
+
+
+def is_get(method, target):
+    return method == "GET" and "?" not in target and target.count("/") > 1
+
+
+class Resent(LoadTest):
+    def serve(self, hits, how):
+        self.server = Closing(hits, how)
+        self.addCleanup(self.server.stop)
+
+    def run_get(self):
+        return self.load("get", "--objects", "8", "--obj.size", "1KiB", "--concurrent", "4",
+                         "--duration", "500ms")
+
+    def assert_said(self, path, n):
+        """In the summary, in the comment and by s3analyze."""
+        codes = {w["code"]: w for w in self.s3analyze("analyze", "--json", path).json()["warnings"]}
+        self.assertEqual(codes["resent"]["figures"], {"n_resent": n})
+
+    def test_kept_and_fresh_connections(self):
+        """What a kept connection lost is sent once more, and counted; what a fresh one did is an error. So the
+        rows with errors and the requests sent twice account for all."""
+        for how in (Scripted.CLOSE, Scripted.RESET):
+            with self.subTest(how):
+                self.serve(is_get, how)
+                state, c = self.run_get()
+                self.assertGreater(self.server.n["kept"], 10)
+                self.assertGreater(self.server.n["fresh"], 0)
+                self.assertEqual((state["resent"], c.end["resent"]), (self.server.n["kept"],) * 2)
+                self.assertEqual(len(c.errors()), self.server.n["fresh"])
+                self.assertTrue(all(re.search("closed before|reset by peer", r.error) for r in c.errors()))
+                self.assert_said(c.path, self.server.n["kept"])
+
+    def test_after_a_byte(self):
+        self.serve(is_get, b"H")
+        state, c = self.run_get()
+        self.assertEqual(state["resent"], 0)
+        self.assertGreater(len(c.errors()), 10)
+        self.assertEqual(len(c.errors()), self.server.n["kept"] + self.server.n["fresh"])
+
+    def test_silent_closer(self):
+        """A server that closes after each answer without saying so costs no request."""
+        self.serve(lambda method, target: False, None)
+        usual = self.server.say
+
+        def answer(method, target, body):
+            said = usual(method, target, body)
+            return (200, b"x" * 1024, Scripted.CLOSE) if is_get(method, target) else said
+        self.server.answer = answer
+        state, c = self.run_get()
+        self.assertEqual([r.error for r in c.errors()], [])
+        self.assertGreater(len(c.of("GET")), 10)
+
+    def test_pages_of_a_listing(self):
+        """A page is asked for again as it was before, and no object counts twice."""
+        self.serve(lambda method, target: "continuation-token" in target, Scripted.RESET)
+        state, c = self.load("list", "--objects", "14", "--noprefix", "--obj.size", "1KiB", "--concurrent", "2",
+                             "--duration", "500ms")
+        self.assertEqual((state["resent"], len(c.errors())), (self.server.n["kept"], self.server.n["fresh"]))
+        self.assertGreater(state["resent"], 3)
+        self.assertEqual({r.n_objects for r in c.of("LIST") if not r.error}, {14})
+
+    def assert_all_told(self, command, *options):
+        """The resets in the target's log are rows with errors, and requests sent twice; the time of these counts
+        from the first time on. Returns how many were sent twice."""
+        _, c = self.load(command, "--concurrent", "4", "--duration", "500ms", *options)
+        self.assertTrue(all(re.search("closed before|reset by peer|after it had", r.error) for r in c.errors()),
+                        {r.error for r in c.errors()})
+        logged = collections.defaultdict(list)
+        for line in self.server.log():
+            parts = line["user_agent"].split("/")
+            if len(parts) == 4 and parts[1].endswith(c.rows[0].client):
+                logged[int(parts[2]), int(parts[3])].append(line["fault"])
+        self.assertEqual(sum(faults.count("reset") for faults in logged.values()),
+                         len(c.errors()) + c.end["resent"])
+        for r in c.rows:
+            self.assertGreaterEqual(r.duration, 20_000_000 * len(logged[r.thread, r.seq]))
+        return c.end["resent"]
+
+    def test_uploads(self):
+        """The body is made again, as its signature says."""
+        self.start("--fault", "latency=20ms", "--fault", "op=PUT,reset=0.3", "--seed", "3")
+        self.assertGreater(self.assert_all_told("put", "--obj.size", "600KiB"), 3)
+
+    def test_preparation_and_tls(self):
+        """Without and with TLS. What is sent twice while objects are made counts too."""
+        certificate = self.tmp / "cert.pem"
+        for own, options in ([], []), (["--tls", "--cert-out", certificate], ["--tls", "--cacert", certificate]):
+            self.start("--fault", "latency=20ms", "--fault", "op=PUT,reset=0.3", "--fault", "op=STAT,reset=0.3",
+                       "--seed", "3", *own)
+            self.assertGreater(self.assert_all_told("stat", "--objects", "40", "--obj.size", "1KiB", *options), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
