@@ -23,8 +23,11 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     struct work_object *o = &work_own(k, w)->object;
     enum work_card card = work_deal(k, w);
 
-    if (card != WORK_PUT)
-        return work_use(k, w, card, op);
+    if (card != WORK_PUT) {
+        enum phase_next what = work_use(k, w, card, op);
+        if (w->card != WORK_PUT)
+            return what;
+    }
     *o = new_version(k, w);
     work_put(k, o, op);
     return PHASE_OP;
@@ -42,6 +45,8 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
         free(o->version);
     else if (r->error[0] == '\0')
         work_add(k, o, r->version);
+    else
+        work_upload_failed(k);
     o->version = NULL;
 }
 

@@ -60,3 +60,12 @@ size_t deck_deal(struct deck *d)
         fill(d);
     return d->cards[--d->n_left];
 }
+
+bool deck_exchange(struct deck *d, size_t have, size_t want)
+{
+    if (d->frac[want] <= 0)
+        return false;
+    d->carry[have] += 1;
+    d->carry[want] -= 1;
+    return true;
+}

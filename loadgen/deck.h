@@ -6,6 +6,7 @@
 #include "err.h"
 #include "rng.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,10 @@ bool deck_init(struct deck *d, const double *shares, size_t n_kinds, struct rng 
 
 /* The kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
 size_t deck_deal(struct deck *d);
+
+/* A card of kind `have` was dealt and another of kind `want` is to be played instead: the next
+ * decks make up for it, so that the shares stay exact over time. False: the mix has no cards of
+ * kind `want`. */
+bool deck_exchange(struct deck *d, size_t have, size_t want);
 
 #endif

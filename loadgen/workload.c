@@ -13,6 +13,9 @@
 /* If so many uploads have failed, and twice those in flight, and none has succeeded, none will. */
 #define FIRST_UPLOADS 100u
 
+/* So many uploads in a row that fail while no object is left are the end. */
+#define MAX_VAIN_UPLOADS 20u
+
 static uint64_t n_versions(const struct work *k)
 {
     return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
@@ -182,6 +185,7 @@ static bool push(struct work *k, const struct work_object *o)
     }
     if (ok)
         k->objects[k->n_objects++] = *o;
+    k->n_vain_uploads = 0;
     pthread_mutex_unlock(&k->lock);
     return ok;
 }
@@ -208,19 +212,32 @@ void work_return(struct work *k, const struct work_object *o)
     push(k, o);
 }
 
+void work_upload_failed(struct work *k)
+{
+    pthread_mutex_lock(&k->lock);
+    if (k->n_objects == 0 && ++k->n_vain_uploads >= MAX_VAIN_UPLOADS)
+        k->drained = true;
+    pthread_mutex_unlock(&k->lock);
+}
+
 /* Takes a random object out of the pool; false: it is empty, and the worker waits. A worker keeps
- * its card while it waits: if all do, none is to upload. */
+ * its card while it waits; the last one that would wait plays an upload instead, where the mix has
+ * any. */
 static bool take(struct work *k, struct worker *w, struct work_object *o)
 {
     struct work_own *own = work_own(k, w);
 
     pthread_mutex_lock(&k->lock);
-    bool found = k->n_objects > 0;
-    if (found == own->waiting) {
+    bool found = k->n_objects > 0, is_last = k->n_waiting + !own->waiting == k->n_workers;
+    if (!found && is_last && !k->drained && deck_exchange(&k->deck, (size_t)w->card, WORK_PUT)) {
+        w->card = WORK_PUT;
+        k->n_waiting -= own->waiting;
+        own->waiting = false;
+    } else if (found == own->waiting) {
         own->waiting = !found;
         k->n_waiting += found ? -1u : 1u;
         k->n_object_waits += !found;
-        k->drained = k->n_waiting == k->n_workers;
+        k->drained = k->drained || k->n_waiting == k->n_workers;
     }
     if (found) {
         size_t i = (size_t)rng_below(&w->rng, k->n_objects);

@@ -77,7 +77,8 @@ struct work {
     size_t n_objects, cap_objects;
     unsigned n_waiting; /* workers, for an object */
     uint64_t n_object_waits;
-    bool drained; /* all workers waited: no object is left, and none will come */
+    unsigned n_vain_uploads; /* that failed in a row while the pool was empty */
+    bool drained;            /* no object is left, and none will come */
     struct deck deck;
     struct rng deck_rng;
     struct err error; /* the first failure of preparing or cleaning */
@@ -148,8 +149,12 @@ bool work_init_deck(struct work *k, struct err *e);
 enum work_card work_deal(struct work *k, struct worker *w);
 
 /* Takes an object out of the pool for the worker, and makes op what the card says (not WORK_PUT) of
- * it; or lets the worker wait for one; or ends, once all workers would wait. */
+ * it; or lets the worker wait for one; or ends, once no object will come. The last worker that
+ * would wait gets the card WORK_PUT instead, which w->card then is: it is to upload. */
 enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op);
+
+/* An upload for the pool failed. */
+void work_upload_failed(struct work *k);
 
 /* Whether the run ended, or is to end, because no object is left. */
 bool work_is_drained(struct work *k);
