@@ -19,7 +19,7 @@ AT_ONCE = 16
 COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--duration", "1s", "--connect-timeout", "2s", "--give-up-after", "2s",
           "--access-key", "A", "--secret-key", "S", "--json", "--quiet")
 # What s3load does not do right yet.
-WAITING = {"close-after-each-unsaid", "list-keys-up", "list-of-others", "lock-html"}
+WAITING = {"list-keys-up", "list-of-others", "lock-html"}
 # What a terminal would act upon.
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]")
 
