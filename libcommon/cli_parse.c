@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include "cli_help.h"
+#include "secret.h"
 #include "suggest.h"
 #include "units.h"
 
@@ -17,7 +18,10 @@
 /* What lives as long as a parsed command line: copies of list items, arrays of lists, and which
  * options were given. */
 struct cli_memory {
-    void **blocks;
+    struct block {
+        void *p;
+        void (*release)(void *p);
+    } * blocks;
     size_t n_blocks;
     const struct cli_option **given;
     size_t n_given;
@@ -56,17 +60,17 @@ static bool append_string(struct cli_args *args, struct cli_list *list, const ch
     return true;
 }
 
-/* Takes over a block from malloc, freed with the arguments. */
-static bool keep(struct cli_args *args, void *block, struct err *e)
+/* Takes over a block, released with the arguments. */
+static bool keep(struct cli_args *args, void *block, void (*release)(void *), struct err *e)
 {
     struct cli_memory *m = args->memory;
-    void **blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof(*blocks));
+    struct block *blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof(*blocks));
     if (!blocks) {
-        free(block);
+        release(block);
         return out_of_memory(args, e);
     }
     m->blocks = blocks;
-    blocks[m->n_blocks++] = block;
+    blocks[m->n_blocks++] = (struct block){block, release};
     return true;
 }
 
@@ -179,7 +183,7 @@ static bool parse_list(struct cli_args *args, const char *text, struct cli_list 
     char *copy = strdup(text);
     if (!copy)
         return out_of_memory(args, e);
-    if (!keep(args, copy, e))
+    if (!keep(args, copy, free, e))
         return false;
     char *item;
     while ((item = strsep(&copy, ","))) {
@@ -342,7 +346,7 @@ static char *option_of_line(const char *line, size_t n)
     const char *value = line + skip + n_name + strspn(line + skip + n_name, " \t");
     value += *value == '=';
     value += strspn(value, " \t");
-    char *arg = malloc(n + 4);
+    char *arg = secret_alloc(n + 4);
     if (arg)
         snprintf(arg, n + 4, "--%.*s%s%s", (int)n_name, line + skip, *value ? "=" : "", value);
     return arg;
@@ -363,29 +367,33 @@ static bool take_line(struct parser *p, char *line, struct err *why)
     char *arg = option_of_line(text, strlen(text));
     if (!arg)
         return out_of_memory(p->args, why);
-    return keep(p->args, arg, why) && take_long(p, arg) &&
+    return keep(p->args, arg, secret_free, why) && take_long(p, arg) &&
            (!p->args->help_topic || err_set(why, "help is not given here"));
 }
 
-/* @FILE: an option on each line; # begins a comment line. */
+/* @FILE: an option on each line; # begins a comment line. There may be keys in it. */
 static bool take_file(struct parser *p, const char *path)
 {
-    char line[FILE_LINE_BYTES];
     struct parser of_file = *p;
     struct err why = {""};
     size_t n = 0;
     FILE *f = fopen(path, "re");
     if (!f)
         return err_errno(p->e, errno, "cannot read '%s'", path);
+    char *line = secret_alloc(FILE_LINE_BYTES + BUFSIZ);
+    if (!line || setvbuf(f, line + FILE_LINE_BYTES, _IOFBF, BUFSIZ) != 0) {
+        secret_free(line);
+        fclose(f);
+        return out_of_memory(p->args, p->e);
+    }
     /* A value is never taken from the arguments behind the file. */
     of_file.argc = of_file.next = 0;
     of_file.e = &why;
     bool ok = true;
-    while (ok && fgets(line, sizeof(line), f)) {
+    while (ok && fgets(line, FILE_LINE_BYTES, f)) {
         ok = ++n <= FILE_MAX_LINES ? take_line(&of_file, line, &why)
                                    : err_set(&why, "more than %d lines", FILE_MAX_LINES);
     }
-    explicit_bzero(line, sizeof(line));
     if (!ok && p->args->no_memory)
         err_set(p->e, "%s", why.msg);
     else if (!ok)
@@ -393,6 +401,7 @@ static bool take_file(struct parser *p, const char *path)
     else if (ferror(f))
         ok = err_errno(p->e, errno, "cannot read '%s'", path);
     fclose(f);
+    secret_free(line);
     return ok;
 }
 
@@ -427,7 +436,7 @@ static bool adopt_lists(struct parser *p)
             if (o->type != CLI_LIST && o->type != CLI_STRINGS && o->type != CLI_OPERANDS)
                 continue;
             struct cli_list *list = (void *)(p->options + g->base + o->offset);
-            if (list->v && !keep(p->args, list->v, p->e)) {
+            if (list->v && !keep(p->args, list->v, free, p->e)) {
                 *list = (struct cli_list){NULL, 0};
                 ok = false;
             }
@@ -457,7 +466,7 @@ void cli_args_free(struct cli_args *args)
     if (!m)
         return;
     for (size_t i = 0; i < m->n_blocks; i++)
-        free(m->blocks[i]);
+        m->blocks[i].release(m->blocks[i].p);
     free(m->blocks);
     free(m->given);
     free(m);

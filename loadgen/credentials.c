@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "rfc3339.h"
+#include "secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +23,6 @@
 /* Between two tries. */
 #define AGAIN_NS (5 * CLOCK_NS_PER_S)
 
-static void forget(char *key)
-{
-    if (key != NULL)
-        explicit_bzero(key, strlen(key));
-    free(key);
-}
-
 static bool set_keys(struct credentials *c, const char *const key[static CREDENTIALS_N],
                      struct err *e)
 {
@@ -39,7 +33,7 @@ static bool set_keys(struct credentials *c, const char *const key[static CREDENT
         for (const char *p = key[i]; ok && p != NULL && *p != '\0'; p++)
             if ((unsigned char)*p < ' ' || *p == 0x7f)
                 ok = err_set(e, "the credentials hold a control character");
-        if (ok && key[i] != NULL && (copy[i] = strdup(key[i])) == NULL)
+        if (ok && key[i] != NULL && (copy[i] = secret_copy(key[i], strlen(key[i]))) == NULL)
             ok = err_set(e, "out of memory");
     }
     pthread_mutex_lock(&c->lock);
@@ -52,7 +46,7 @@ static bool set_keys(struct credentials *c, const char *const key[static CREDENT
         atomic_fetch_add(&c->version, 1);
     pthread_mutex_unlock(&c->lock);
     for (size_t i = 0; i < CREDENTIALS_N; i++)
-        forget(copy[i]);
+        secret_free(copy[i]);
     return ok;
 }
 
@@ -125,7 +119,8 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
     int status = 0;
     ssize_t n = 0;
 
-    while (c->fd >= 0 && (n = read(c->fd, c->text + c->n_text, sizeof c->text - c->n_text)) > 0)
+    while (c->fd >= 0 &&
+           (n = read(c->fd, c->text + c->n_text, CREDENTIALS_TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
     if (c->fd >= 0 && n == 0) {
         close(c->fd);
@@ -144,7 +139,7 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
               : status != 0
                   ? err_set(e, "credential_process failed (status %d)", WEXITSTATUS(status))
                   : take_document(c, e);
-    explicit_bzero(c->text, sizeof c->text);
+    explicit_bzero(c->text, CREDENTIALS_TEXT_MAX);
     return ok;
 }
 
@@ -170,7 +165,10 @@ bool credentials_init(struct credentials *c, const char *access_key, const char 
 
     *c = (struct credentials){.process = process, .renew_at_ns = CLOCK_NEVER};
     pthread_mutex_init(&c->lock, NULL);
-    bool ok = done ? set_keys(c, key, e) : start(c, e);
+    c->text = done ? NULL : secret_alloc(CREDENTIALS_TEXT_MAX);
+    bool ok = done              ? set_keys(c, key, e)
+              : c->text != NULL ? start(c, e)
+                                : err_set(e, "out of memory");
     while (ok && !done) {
         /* Without a descriptor, this is a wait for the process to end. */
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
@@ -191,7 +189,8 @@ void credentials_fini(struct credentials *c)
             close(c->fd);
     }
     for (size_t i = 0; i < CREDENTIALS_N; i++)
-        forget(c->key[i]);
+        secret_free(c->key[i]);
+    secret_free(c->text);
     pthread_mutex_destroy(&c->lock);
 }
 

@@ -11,6 +11,8 @@
 
 #define CREDENTIALS_N 3 /* access key, secret key, session token (or NULL) */
 
+#define CREDENTIALS_TEXT_MAX 16384 /* that a credential_process may print */
+
 struct credentials {
     const char *process;  /* NULL: the keys stay as they are */
     pthread_mutex_t lock; /* of the keys */
@@ -23,7 +25,7 @@ struct credentials {
     int fd;      /* its standard output; -1: it has ended */
     int64_t started_ns;
     size_t n_text;
-    char text[16384];
+    char *text; /* CREDENTIALS_TEXT_MAX bytes, in memory of secret.h, as the keys are */
 };
 
 /* The keys are copied; or, with `process` (borrowed), a shell runs that and its answer is waited

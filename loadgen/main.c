@@ -1,6 +1,7 @@
 /* s3load: S3 requests, and a row for each. The map of the code is docs/how-it-is-built.md; each
  * command is in its cmd_NAME.c. */
 #include "commands.h"
+#include "secret.h"
 #include "version.h"
 
 #include <curl/curl.h>
@@ -60,16 +61,16 @@ int main(int argc, char **argv)
 {
     char **copy = options_hide(argc, argv);
 
+    /* It reads what a credential_process prints, and nothing else. */
+    json_set_alloc_funcs(secret_alloc, secret_free);
     if (copy == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         fprintf(stderr, "s3load: out of memory\n");
         return EXIT_FAILED;
     }
     int status = cli_main(&program, argc, copy);
     curl_global_cleanup();
-    for (int i = 0; i < argc; i++) {
-        explicit_bzero(copy[i], strlen(copy[i]));
-        free(copy[i]);
-    }
+    for (int i = 0; i < argc; i++)
+        secret_free(copy[i]);
     free(copy);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "hosts.h"
 #include "profile.h"
 #include "rfc3339.h"
+#include "secret.h"
 #include "s3op.h"
 
 #include <errno.h>
@@ -233,7 +234,7 @@ static bool take_endpoint(struct options *o, const char *name, const char *url, 
 
     if (memchr(host, '@', n) != NULL || (host[n] == '/' && host[n + 1] != '\0'))
         return err_set(e, "%s: only http[s]://host[:port] can be used", name);
-    char *copy = strndup(host, n);
+    char *copy = secret_copy(host, n);
     if (!keep(o, copy, e))
         return false;
     o->hosts = copy;
@@ -261,7 +262,7 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     if (p->region != NULL && (region == NULL || by_name))
         region = p->region;
     if (region != NULL && !cli_given(args, "region")) {
-        char *copy = strdup(region);
+        char *copy = secret_copy(region, strlen(region));
         if (!keep(o, copy, e))
             return false;
         o->region = copy;
@@ -286,7 +287,7 @@ static bool take_source(struct options *o, const char *where, const char *const 
                        part[0] != NULL ? "an access" : "a secret",
                        part[0] != NULL ? "a secret" : "an access", where);
     for (size_t i = 0; i < 3; i++) {
-        char *copy = part[i] != NULL ? strdup(part[i]) : NULL;
+        char *copy = part[i] != NULL ? secret_copy(part[i], strlen(part[i])) : NULL;
         if (part[i] != NULL && !keep(o, copy, e))
             return false;
         *field[i] = copy;
@@ -322,7 +323,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         return take_source(o, "the profile", saved, e);
     if (p->process == NULL)
         return true;
-    char *copy = strdup(p->process);
+    char *copy = secret_copy(p->process, strlen(p->process));
     o->credential_process = copy;
     return keep(o, copy, e);
 }
@@ -407,7 +408,7 @@ static bool check_plain(const char *name, const char *value, struct err *e)
 static bool read_hosts(struct options *o, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");
-    char *text = calloc(1, HOSTS_FILE_MAX + 2);
+    char *text = secret_alloc(HOSTS_FILE_MAX + 2);
     bool kept = keep(o, text, e);
 
     if (f == NULL)
@@ -498,9 +499,7 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
 
 void options_free(struct options *o)
 {
-    for (size_t i = 0; i < o->n_memory; i++) {
-        explicit_bzero(o->memory[i], strlen(o->memory[i]));
-        free(o->memory[i]);
-    }
+    for (size_t i = 0; i < o->n_memory; i++)
+        secret_free(o->memory[i]);
     o->n_memory = 0;
 }

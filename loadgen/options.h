@@ -78,7 +78,7 @@ struct options {
     bool seed_given;
     bool syncstart_given;
     int64_t syncstart_ns; /* CLOCK_REALTIME */
-    char *memory[16];     /* strings that are freed by options_free */
+    char *memory[16];     /* of secret.h; options_free frees it */
     size_t n_memory;
 };
 

@@ -1,10 +1,16 @@
 #include "profile.h"
 
+#include "secret.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX (1024 * 1024)
 
 /* Cuts white space off both ends. */
 static char *trim(char *s)
@@ -15,18 +21,10 @@ static char *trim(char *s)
     return s;
 }
 
-static void forget(char **field)
-{
-    if (*field != NULL)
-        explicit_bzero(*field, strlen(*field));
-    free(*field);
-    *field = NULL;
-}
-
 static bool set(char **field, const char *value)
 {
-    forget(field);
-    *field = strdup(value);
+    secret_free(*field);
+    *field = secret_copy(value, strlen(value));
     return *field != NULL;
 }
 
@@ -54,7 +52,8 @@ static char **field_of(struct profile *p, size_t i)
 void profile_free(struct profile *p)
 {
     for (size_t i = 0; i < N_FIELDS; i++)
-        forget(field_of(p, i));
+        secret_free(*field_of(p, i));
+    *p = (struct profile){0};
 }
 
 /* A line "name = value" of the section. */
@@ -82,37 +81,41 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* False: errno says why. */
-static bool read_section(struct profile *p, FILE *f, const char *name, bool *found)
+static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
-    char *line = NULL;
-    size_t size = 0;
     bool inside = false;
     bool nests = false; /* the line before was "s3 =", and indented ones belong to it */
     bool ok = true;
 
-    while (ok && getline(&line, &size, f) >= 0) {
+    for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
         bool indented = *line == ' ' || *line == '\t';
-        char *text = trim(line);
-        size_t n = strlen(text);
-        if (*text == '\0' || *text == '#' || *text == ';' || (nests && indented))
+        line = trim(line);
+        size_t n = strlen(line);
+        if (*line == '\0' || *line == '#' || *line == ';' || (nests && indented))
             continue;
-        nests = text[n - 1] == '=';
-        if (*text == '[' && text[n - 1] == ']') {
-            text[n - 1] = '\0';
-            inside = is_section(text + 1, name);
+        nests = line[n - 1] == '=';
+        if (*line == '[' && line[n - 1] == ']') {
+            line[n - 1] = '\0';
+            inside = is_section(line + 1, name);
             *found |= inside;
         } else if (inside) {
-            ok = take(p, text);
+            ok = take(p, line);
         }
     }
-    ok = ok && feof(f);
-    int cause = errno;
-    if (line != NULL)
-        explicit_bzero(line, size);
-    free(line);
-    errno = cause;
     return ok;
+}
+
+/* Reads up to FILE_MAX bytes. */
+static bool read_text(int fd, const char *path, char text[static FILE_MAX + 1], struct err *e)
+{
+    size_t n = 0;
+    ssize_t got;
+
+    while ((got = read(fd, text + n, FILE_MAX - n)) > 0 || (got < 0 && errno == EINTR))
+        n += got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        return err_errno(e, errno, "cannot read '%s'", path);
+    return n < FILE_MAX || err_set(e, "'%s' is too long for a file of profiles", path);
 }
 
 /* A file that is not there says nothing. */
@@ -127,13 +130,14 @@ static bool read_file(struct profile *p, const char *variable, const char *stand
         snprintf(from_home, sizeof from_home, "%s/.aws/%s", home != NULL ? home : "", standard);
         path = from_home;
     }
-    FILE *f = fopen(path, "re");
-    if (f == NULL && errno == ENOMEM)
-        return err_set(e, "out of memory");
-    if (f == NULL)
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || err_errno(e, errno, "cannot read '%s'", path);
-    bool ok = read_section(p, f, name, found) || err_errno(e, errno, "cannot read '%s'", path);
-    fclose(f);
+    char *text = secret_alloc(FILE_MAX + 1);
+    bool ok = (text != NULL || err_set(e, "out of memory")) && read_text(fd, path, text, e) &&
+              (read_section(p, text, name, found) || err_set(e, "out of memory"));
+    secret_free(text);
+    close(fd);
     return ok;
 }
 

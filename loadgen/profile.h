@@ -5,7 +5,7 @@
 
 #include "err.h"
 
-/* NULL: not there. The caller's to free. */
+/* NULL: not there. In memory of secret.h. */
 struct profile {
     char *access_key;
     char *secret_key;

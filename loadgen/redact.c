@@ -1,5 +1,6 @@
 /* Keeps secrets out of command lines that others can see. */
 #include "options.h"
+#include "secret.h"
 #include "strbuf.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ char **options_hide(int argc, char **argv)
     if (copy == NULL)
         return NULL;
     for (int i = 0; i < argc; i++) {
-        copy[i] = strdup(argv[i]);
+        copy[i] = secret_copy(argv[i], strlen(argv[i]));
         if (copy[i] == NULL)
             return NULL;
         char *secret = next ? argv[i] : NULL;

@@ -298,10 +298,10 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
 {
     char path_text[URI_MAX(S3OP_KEY_MAX) + 80];
     char query_text[S3OP_HEAD_MAX / 2];
-    char text[S3OP_HEAD_MAX];
     struct out path = {path_text, 0, sizeof path_text, false};
     struct out query = {query_text, 0, sizeof query_text, false};
-    struct out o = {text, 0, sizeof text, false};
+    /* A head holds keys: no copy is left on the stack. */
+    struct out o = {out, 0, size, false};
     struct headers headers;
 
     headers.n = 0;
@@ -345,10 +345,10 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         put_number(&o, s3op_n_body(op));
     }
     put(&o, "\r\n\r\n");
-    if (o.full || o.n > size) {
+    if (o.full) {
         err_set(e, "the request's headers do not fit into %zu bytes", size);
         return 0;
     }
-    memcpy(out + size - o.n, o.p, o.n);
+    memmove(out + size - o.n, out, o.n);
     return o.n;
 }

@@ -1,7 +1,12 @@
+/* The contexts of OpenSSL's newer digests are in memory of its own, which core dumps hold. */
+#define OPENSSL_API_COMPAT 0x10101000L
+
 #include "sigv4.h"
 
-#include <openssl/crypto.h>
+#include "secret.h"
+
 #include <openssl/hmac.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +16,16 @@
 
 /* The last second with a year of four digits. */
 #define MAX_TIME_S 253402300799
+
+/* What the keys can be told from. */
+struct sigv4_work {
+    SHA256_CTX inner;  /* signing key xor ipad, digested */
+    SHA256_CTX outer;  /* signing key xor opad, digested */
+    SHA256_CTX digest; /* the present one */
+    unsigned char key[SIGV4_HASH_BYTES];
+    unsigned char block[BLOCK_BYTES];
+    char canonical[SIGV4_CANONICAL_MAX];
+};
 
 /* Text being written into a buffer of fixed size; once something does not fit, `full` stays set and
  * nothing more is written. */
@@ -58,22 +73,18 @@ bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key,
                 const char *region, const char *service, struct err *e)
 {
     size_t n_secret = strlen(secret_key);
+    bool has_token = token != NULL && token[0] != '\0';
 
     *s = (struct sigv4){.day = -1, .time_s = -1};
     s->access_key = strdup(access_key);
-    s->secret = malloc(n_secret + 5);
-    s->token = token != NULL && token[0] != '\0' ? strdup(token) : NULL;
+    s->secret = secret_alloc(n_secret + 5);
+    s->token = has_token ? secret_copy(token, strlen(token)) : NULL;
     s->region = strdup(region);
     s->service = strdup(service);
     s->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    s->hash = EVP_MD_CTX_new();
-    s->inner = EVP_MD_CTX_new();
-    s->outer = EVP_MD_CTX_new();
-    s->work = EVP_MD_CTX_new();
-
-    bool have_token = s->token != NULL || token == NULL || token[0] == '\0';
-    bool strings = s->access_key && s->secret && have_token && s->region && s->service;
-    if (!strings || !s->sha256 || !s->hash || !s->inner || !s->outer || !s->work) {
+    s->work = secret_alloc(sizeof *s->work);
+    if (!s->access_key || !s->secret || has_token != (s->token != NULL) || !s->region ||
+        !s->service || !s->sha256 || !s->work) {
         sigv4_fini(s);
         return err_set(e, "out of memory");
     }
@@ -82,58 +93,48 @@ bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key,
     return true;
 }
 
-static void free_secret(char *secret)
-{
-    if (secret != NULL)
-        OPENSSL_cleanse(secret, strlen(secret));
-    free(secret);
-}
-
 void sigv4_fini(struct sigv4 *s)
 {
     free(s->access_key);
-    free_secret(s->secret);
-    free_secret(s->token);
+    secret_free(s->secret);
+    secret_free(s->token);
     free(s->region);
     free(s->service);
-    EVP_MD_CTX_free(s->hash);
-    EVP_MD_CTX_free(s->inner);
-    EVP_MD_CTX_free(s->outer);
-    EVP_MD_CTX_free(s->work);
     EVP_MD_free(s->sha256);
-    OPENSSL_cleanse(s, sizeof *s);
+    secret_free(s->work);
+    *s = (struct sigv4){0};
 }
 
 static bool digest(struct sigv4 *s, const void *data, size_t n,
                    unsigned char out[static SIGV4_HASH_BYTES])
 {
-    return EVP_DigestInit_ex2(s->hash, s->sha256, NULL) && EVP_DigestUpdate(s->hash, data, n) &&
-           EVP_DigestFinal_ex(s->hash, out, NULL);
+    SHA256_CTX *c = &s->work->digest;
+
+    return SHA256_Init(c) && SHA256_Update(c, data, n) && SHA256_Final(out, c);
 }
 
-/* Digests the key, padded with zeros to a block and xored with `pad`, into ctx. */
-static bool start_hmac(const struct sigv4 *s, EVP_MD_CTX *ctx,
-                       const unsigned char key[static SIGV4_HASH_BYTES], unsigned char pad)
+/* Digests the key, padded with zeros to a block and xored with `pad`, into c. */
+static bool start_hmac(struct sigv4 *s, SHA256_CTX *c, unsigned char pad)
 {
-    unsigned char block[BLOCK_BYTES];
+    unsigned char *block = s->work->block;
 
-    memset(block, pad, sizeof block);
+    memset(block, pad, BLOCK_BYTES);
     for (size_t i = 0; i < SIGV4_HASH_BYTES; i++)
-        block[i] ^= key[i];
-    bool ok =
-        EVP_DigestInit_ex2(ctx, s->sha256, NULL) && EVP_DigestUpdate(ctx, block, sizeof block);
-    OPENSSL_cleanse(block, sizeof block);
-    return ok;
+        block[i] ^= s->work->key[i];
+    return SHA256_Init(c) && SHA256_Update(c, block, BLOCK_BYTES);
 }
 
 /* HMAC-SHA256 with the signing key (RFC 2104). */
 static bool sign_text(struct sigv4 *s, const char *text, size_t n,
                       unsigned char out[static SIGV4_HASH_BYTES])
 {
-    return EVP_MD_CTX_copy_ex(s->work, s->inner) && EVP_DigestUpdate(s->work, text, n) &&
-           EVP_DigestFinal_ex(s->work, out, NULL) && EVP_MD_CTX_copy_ex(s->work, s->outer) &&
-           EVP_DigestUpdate(s->work, out, SIGV4_HASH_BYTES) &&
-           EVP_DigestFinal_ex(s->work, out, NULL);
+    SHA256_CTX *c = &s->work->digest;
+
+    *c = s->work->inner;
+    if (!SHA256_Update(c, text, n) || !SHA256_Final(out, c))
+        return false;
+    *c = s->work->outer;
+    return SHA256_Update(c, out, SIGV4_HASH_BYTES) && SHA256_Final(out, c);
 }
 
 /* Key and scope of the day of s->date. */
@@ -141,7 +142,7 @@ static bool set_day(struct sigv4 *s, struct err *e)
 {
     struct text t = {s->scope, s->scope + sizeof s->scope - 1, false};
     const char *parts[] = {s->region, s->service, "aws4_request"};
-    unsigned char key[SIGV4_HASH_BYTES];
+    unsigned char *key = s->work->key;
 
     put_n(&t, s->date, 8);
     bool ok = HMAC(s->sha256, s->secret, (int)strlen(s->secret), (unsigned char *)s->date, 8, key,
@@ -149,11 +150,10 @@ static bool set_day(struct sigv4 *s, struct err *e)
     for (size_t i = 0; i < sizeof parts / sizeof *parts && ok; i++) {
         put(&t, "/");
         put(&t, parts[i]);
-        ok = HMAC(s->sha256, key, sizeof key, (const unsigned char *)parts[i], strlen(parts[i]),
-                  key, NULL) != NULL;
+        ok = HMAC(s->sha256, key, SIGV4_HASH_BYTES, (const unsigned char *)parts[i],
+                  strlen(parts[i]), key, NULL) != NULL;
     }
-    ok = ok && start_hmac(s, s->inner, key, 0x36) && start_hmac(s, s->outer, key, 0x5c);
-    OPENSSL_cleanse(key, sizeof key);
+    ok = ok && start_hmac(s, &s->work->inner, 0x36) && start_hmac(s, &s->work->outer, 0x5c);
     if (!ok)
         return err_set(e, "cannot derive a signing key");
     if (t.full)
@@ -295,7 +295,8 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
                            const struct sigv4_header *headers, size_t n_headers,
                            unsigned char hash[static SIGV4_HASH_BYTES], struct err *e)
 {
-    struct text t = {s->canonical, s->canonical + sizeof s->canonical, false};
+    char *canonical = s->work->canonical;
+    struct text t = {canonical, canonical + SIGV4_CANONICAL_MAX, false};
 
     put(&t, r->method);
     put(&t, "\n");
@@ -316,7 +317,7 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
     put(&t, r->payload_hash);
     if (t.full)
         return err_set(e, "the request is too long to sign");
-    if (!digest(s, s->canonical, (size_t)(t.p - s->canonical), hash))
+    if (!digest(s, canonical, (size_t)(t.p - canonical), hash))
         return err_set(e, "cannot digest a request");
     return true;
 }
@@ -334,14 +335,15 @@ size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, siz
         return 0;
 
     /* The canonical request is done with: its buffer takes the string to sign. */
-    struct text t = {s->canonical, s->canonical + sizeof s->canonical, false};
+    char *canonical = s->work->canonical;
+    struct text t = {canonical, canonical + SIGV4_CANONICAL_MAX, false};
     put(&t, "AWS4-HMAC-SHA256\n");
     put(&t, s->date);
     put(&t, "\n");
     put(&t, s->scope);
     put(&t, "\n");
     put_hex(&t, hash);
-    if (!sign_text(s, s->canonical, (size_t)(t.p - s->canonical), hash)) {
+    if (!sign_text(s, canonical, (size_t)(t.p - canonical), hash)) {
         err_set(e, "cannot sign a request");
         return 0;
     }

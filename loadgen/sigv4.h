@@ -4,7 +4,8 @@
  *
  * A signer belongs to one thread. It keeps the signing key of the day as two half-done digests (the
  * key's inner and outer HMAC pads), so that a signature costs three short SHA-256 runs and no
- * derivation; nothing but OpenSSL's copied contexts is allocated per signature. */
+ * derivation; nothing is allocated per signature. Keys and what is made of them are in memory that
+ * core dumps leave out (secret.h). */
 #ifndef S3_SIGV4_H
 #define S3_SIGV4_H
 
@@ -53,16 +54,12 @@ struct sigv4 {
     char *token;  /* session token or NULL */
     char *region;
     char *service;
-    EVP_MD *sha256;
-    EVP_MD_CTX *hash;  /* for plain digests */
-    EVP_MD_CTX *inner; /* signing key xor ipad, digested */
-    EVP_MD_CTX *outer; /* signing key xor opad, digested */
-    EVP_MD_CTX *work;  /* a copy of either */
-    int64_t day;       /* of the signing key, in days since 1970; -1: none yet */
-    int64_t time_s;    /* of `date`; -1: none yet */
-    char date[17];     /* 20130524T000000Z */
-    char scope[160];   /* 20130524/us-east-1/s3/aws4_request */
-    char canonical[SIGV4_CANONICAL_MAX];
+    EVP_MD *sha256;          /* for digests of payloads, too */
+    struct sigv4_work *work; /* in memory of secret.h, as the keys are */
+    int64_t day;             /* of the signing key, in days since 1970; -1: none yet */
+    int64_t time_s;          /* of `date`; -1: none yet */
+    char date[17];           /* 20130524T000000Z */
+    char scope[160];         /* 20130524/us-east-1/s3/aws4_request */
 };
 
 /* `token` may be NULL or empty. For a service other than "s3" no x-amz-content-sha256 header is

@@ -5,7 +5,7 @@
 #include "err.h"
 
 struct ssec {
-    char key[48];     /* base64 of 32 bytes */
+    char *key;        /* base64 of 32 bytes, in memory of secret.h */
     char key_md5[32]; /* base64 of their MD5 */
 };
 

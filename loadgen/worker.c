@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "loop.h"
 #include "rowformat.h"
+#include "secret.h"
 #include "worker_internal.h"
 
 #include <stdarg.h>
@@ -27,7 +28,7 @@ bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct er
     w->thread = thread;
     w->card = -1;
     rng_init(&w->rng, loop->engine->seed, thread);
-    w->out = malloc(S3OP_HEAD_MAX + CHUNK_BYTES);
+    w->out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
     w->sha256_ctx = EVP_MD_CTX_new();
     w->md5_ctx = EVP_MD_CTX_new();
     return (w->out != NULL && w->sha256_ctx != NULL && w->md5_ctx != NULL) ||
@@ -42,7 +43,7 @@ void worker_fini(struct worker *w)
         xml_fini(w->xml);
     free(w->xml);
     strbuf_fini(&w->token);
-    free(w->out);
+    secret_free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);
 }

@@ -63,12 +63,8 @@ static struct conn *connect_to(int fd, struct worker *w)
     struct conn *c = calloc(1, sizeof *c);
 
     assert(c != NULL);
-    *c = (struct conn){.state = CONN_READY,
-                       .user = w,
-                       .fd = fd,
-                       .epoll = loop.epoll,
-                       .direct = true,
-                       .low_water = 1};
+    *c = (struct conn){
+        .state = CONN_READY, .user = w, .fd = fd, .epoll = loop.epoll, .low_water = 1};
     return c;
 }
 
@@ -101,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                        .end_ns = CLOCK_NEVER};
     w->state = flags & 4 ? WORKER_SENDING : WORKER_RECEIVING;
     w->conn = connect_to(ends[0], w);
-    w->host = (uint32_t)hosts_pick(&engine.hosts, clock_now_ns());
+    w->host = (uint32_t)hosts_pick(&engine.hosts, NULL, true, clock_now_ns());
     atomic_fetch_add(&loop.n_running, 1);
     assert(worker_expect_answer(w));
     n_done = 0;

@@ -1,4 +1,5 @@
 #include "options.h"
+#include "secret.h"
 #include "strbuf.h"
 
 #include <setjmp.h>
@@ -73,7 +74,7 @@ static void test_hidden(void **state)
     assert_string_equal(copy[4], "http://u:SECRET@h");
     assert_null(copy[7]);
     for (int i = 0; i < 7; i++)
-        free(copy[i]);
+        secret_free(copy[i]);
     free(copy);
 }
 
