@@ -436,6 +436,8 @@ static bool fill(struct compare *c, const struct compare_options *o, struct err 
 {
     if (!check_twins(c, o, e))
         return false;
+    if (!compare_recorded(c, e))
+        return false;
     compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
     if (!fill_ops(c, o, e))
         return false;
@@ -469,5 +471,6 @@ void compare_free(struct compare *c)
         free(c->warnings[i].message);
     free(c->ops);
     free(c->warnings);
+    free(c->options);
     *c = (struct compare){0};
 }

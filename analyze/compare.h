@@ -57,6 +57,13 @@ struct compare_setting {
 
 #define COMPARE_MAX_SETTINGS 12
 
+/* A setting of s3load, as its captures hold it, in which the sides differ. */
+struct compare_option {
+    const char *name;           /* the runs' */
+    char before[80], after[80]; /* JSON, "lo, ..." of runs that differ within a side */
+    bool is_limit;              /* hosts are what is compared */
+};
+
 /* One side's values of a metric. */
 struct compare_values {
     double *v; /* by run, of the n that have it */
@@ -111,6 +118,8 @@ struct compare {
     size_t n_history;
     struct compare_setting settings[COMPARE_MAX_SETTINGS]; /* of the runs as wholes */
     size_t n_settings;
+    struct compare_option *options;
+    size_t n_options;
     struct compare_op *ops; /* present on both sides */
     size_t n_ops;
     size_t n_family; /* comparisons that p was adjusted for */

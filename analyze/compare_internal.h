@@ -9,6 +9,9 @@
 void compare_settings(const struct compare *c, const char *op, enum compare_setting_kind first,
                       enum compare_setting_kind last, struct compare_setting *out, size_t *n);
 
+/* Fills c->options: what s3load's comments say, where those of all runs say it. */
+bool compare_recorded(struct compare *c, struct err *e);
+
 /* Medians of the report's figures over the runs of a side. */
 bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
                      struct err *e);

@@ -260,6 +260,16 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     }
     json_out_end(&w);
     put_settings(&w, c->settings, c->n_settings);
+    json_out_array(&w, "differing_options");
+    for (size_t i = 0; i < c->n_options; i++) {
+        json_t *o = json_object();
+        json_out_set(&w, o, "option", json_out_text(c->options[i].name));
+        json_out_set(&w, o, "before", json_out_text(c->options[i].before));
+        json_out_set(&w, o, "after", json_out_text(c->options[i].after));
+        json_out_set(&w, o, "limits_comparison", json_boolean(c->options[i].is_limit));
+        json_out_value(&w, NULL, o);
+    }
+    json_out_end(&w);
     json_out_value(&w, "n_limits", json_integer((json_int_t)compare_n_limits(c)));
     json_out_value(&w, "n_family", json_integer((json_int_t)c->n_family));
     json_out_array(&w, "operations");

@@ -47,6 +47,13 @@ static void put_head(FILE *f, const struct compare *c)
     if (compare_n_limits(c) > 0) {
         fputs("The configurations differ, which limits the comparison:\n\n", f);
         put_settings(f, "", c->settings, c->n_settings);
+        for (size_t i = 0; i < c->n_options; i++) {
+            const struct compare_option *o = &c->options[i];
+            const char *const parts[] = {"- Option ", o->name, ": ", o->before, " -> ", o->after};
+            for (size_t k = 0; o->is_limit && k < sizeof parts / sizeof *parts; k++)
+                k % 2 == 0 ? (void)fputs(parts[k], f) : put_text(f, parts[k]);
+            fputs(o->is_limit ? "\n" : "", f);
+        }
         for (size_t k = 0; k < c->n_ops; k++)
             put_settings(f, c->ops[k].op, c->ops[k].settings, c->ops[k].n_settings);
         fputc('\n', f);

@@ -3,7 +3,9 @@
 
 #include "hist.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +108,60 @@ void compare_settings(const struct compare *c, const char *op, enum compare_sett
     }
 }
 
+/* The first run's value of a setting, and whether there are others; "": not all runs say. */
+static bool recorded_values(const struct compare_side *side, const char *name, char text[static 80],
+                            json_t **first, struct err *e)
+{
+    bool several = false;
+    *first = NULL;
+    text[0] = '\0';
+    for (size_t i = 0; i < side->n; i++) {
+        json_t *value = json_object_get(side->runs[i].recorded.settings, name);
+        if (value == NULL)
+            return true;
+        several |= i > 0 && !json_equal(value, *first);
+        *first = i == 0 ? value : *first;
+    }
+    char *dump = json_dumps(*first, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+    if (dump == NULL)
+        return err_set(e, "out of memory");
+    snprintf(text, 80, strlen(dump) > 70 ? "%.66s...%s" : "%s%s", dump, several ? ", ..." : "");
+    free(dump);
+    return true;
+}
+
+bool compare_recorded(struct compare *c, struct err *e)
+{
+    /* Those are compared as the rows show them. */
+    static const char *const measured[] = {"concurrent", "autoterm", "duration_ns",
+                                           "obj.size_bytes"};
+    json_t *settings = c->before.n > 0 ? c->before.runs[0].recorded.settings : NULL;
+    const char *name;
+    json_t *ignored;
+
+    c->options = calloc(json_object_size(settings) + 1, sizeof *c->options);
+    if (c->options == NULL)
+        return err_set(e, "out of memory");
+    json_object_foreach(settings, name, ignored)
+    {
+        struct compare_option *o = &c->options[c->n_options];
+        json_t *before, *after;
+        bool is_measured = false;
+        for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+            is_measured |= strcmp(name, measured[i]) == 0;
+        if (!recorded_values(&c->before, name, o->before, &before, e) ||
+            !recorded_values(&c->after, name, o->after, &after, e))
+            return false;
+        if (is_measured || o->before[0] == '\0' || o->after[0] == '\0' ||
+            (json_equal(before, after) && strcmp(o->before, o->after) == 0))
+            continue;
+        o->name = name;
+        o->is_limit = strcmp(name, "host") != 0;
+        c->n_options++;
+    }
+    return true;
+}
+
 bool compare_is_limit(enum compare_setting_kind kind)
 {
     return kind != COMPARE_OPERATIONS;
@@ -114,6 +170,8 @@ bool compare_is_limit(enum compare_setting_kind kind)
 size_t compare_n_limits(const struct compare *c)
 {
     size_t n = c->n_settings;
+    for (size_t i = 0; i < c->n_options; i++)
+        n += c->options[i].is_limit;
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_settings; i++)
             n += compare_is_limit(c->ops[k].settings[i].kind);

@@ -33,6 +33,9 @@ static void put_head(struct text *out, const struct compare *c)
     put_side(out, &c->after);
     for (size_t i = 0; i < c->n_settings; i++)
         put_setting(out, &c->settings[i]);
+    for (size_t i = 0; i < c->n_options; i++)
+        text_line(out, c->options[i].is_limit ? TEXT_WARNING : TEXT_PLAIN, "Option %s: %s -> %s",
+                  c->options[i].name, c->options[i].before, c->options[i].after);
     if (compare_n_limits(c) > 0)
         text_line(out, TEXT_WARNING,
                   "Warning: the configurations differ, which limits the comparison: not all of a "

@@ -552,6 +552,7 @@ void dataset_free(struct dataset *d)
     free(d->places);
     free(d->threads);
     for (size_t i = 0; i < d->n_inputs; i++) {
+        json_decref(d->inputs[i].recorded.settings);
         free(d->inputs[i].path);
         free(d->inputs[i].sections);
         for (size_t k = 0; k < d->inputs[i].n_comments; k++)

@@ -269,6 +269,11 @@ static void put_runs(FILE *f, const struct compare *c)
     const struct compare_side *sides[] = {&c->before, &c->after};
     fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
     put_settings(f, c->settings, c->n_settings);
+    fputs(c->n_options > 0 ? "<ul>\n" : "", f);
+    for (size_t i = 0; i < c->n_options; i++)
+        html_element(f, "li", "Option %s: %s -> %s%s", c->options[i].name, c->options[i].before,
+                     c->options[i].after, c->options[i].is_limit ? " (limits the comparison)" : "");
+    fputs(c->n_options > 0 ? "</ul>\n" : "", f);
     if (!isnan(c->run_cv_frac))
         html_element(f, "p", "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)

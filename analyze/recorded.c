@@ -54,9 +54,11 @@ bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
     if (!ok)
         return false;
     const char *event = json_string_value(json_object_get(o, "event"));
-    if (event != NULL && strcmp(event, "start") == 0)
-        r->n_runs++;
-    else if (event != NULL && strcmp(event, "end") == 0)
+    if (event != NULL && strcmp(event, "start") == 0) {
+        json_t *settings = json_object_get(o, "settings");
+        if (r->n_runs++ == 0 && json_is_object(settings))
+            r->settings = json_incref(settings);
+    } else if (event != NULL && strcmp(event, "end") == 0)
         close_run(r, o);
     json_decref(o);
     return true;

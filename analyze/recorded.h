@@ -6,6 +6,7 @@
 
 #include "err.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ struct recorded {
     int64_t n_resent;               /* sent twice in one row; in the preparation too */
     double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
     char error[512];                /* of the first run that failed */
+    json_t *settings;               /* object: what the first run was told to do; NULL: not said */
 };
 
 /* Takes a comment line of n bytes, with its '#', in the order of the file. False: out of memory. */

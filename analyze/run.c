@@ -351,6 +351,7 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
     r->mixed = a->mixed;
     r->range = a->range;
     r->recorded = d->inputs[0].recorded;
+    json_incref(r->recorded.settings);
     r->n_threads = d->n_threads;
     r->autoterm = asked_for_autoterm(d);
     r->start_ns = INT64_MAX;
@@ -410,6 +411,7 @@ void run_free(struct run *r)
         free(op->count);
         free(op->op);
     }
+    json_decref(r->recorded.settings);
     free(r->ops);
     free(r->path);
     *r = (struct run){0};

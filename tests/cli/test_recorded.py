@@ -116,5 +116,46 @@ class Recorded(CliTest):
         self.assertEqual(capture["s3load"]["seed"], 7)
 
 
+class Options(CliTest):
+    def put(self, name, settings):
+        path = self.tmp / name
+        header, body = text(steady(100, threads=4, every=20_000_000)).decode().split("\n", 1)
+        start = {**START, "run_id": name, "settings": settings}
+        path.write_text(f"{header}\n{comment(start)}{body}{comment({**END, 'n': name})}")
+        return path
+
+    def test_options_that_differ_are_said_by_cmp(self):
+        """Those that rows show are compared by rows; the host is what is compared; names may be odd."""
+        a = self.put("a", {"proxy": None, "host": "h1", "region": "r", "tls": False, "concurrent": 1, "new": 1})
+        b = self.put("b", {"proxy": "http://p", "host": "h2", "region": "r", "tls": True, "concurrent": 2})
+        page = self.tmp / "page.html"
+        lines = self.s3analyze("cmp", "--html", page, a, b).out
+        c = self.s3analyze("cmp", "--json", a, b).json()
+        self.assertEqual([tuple(o.values()) for o in c["differing_options"]],
+                         [("proxy", "null", '"http://p"', True), ("host", '"h1"', '"h2"', False),
+                          ("tls", "false", "true", True)])
+        self.assertEqual(c["n_limits"], 2)
+        for said in ('Option proxy: null -> "http://p"', 'Option host: "h1" -> "h2"', "Option tls: false -> true",
+                     "the configurations differ"):
+            self.assertIn(said, lines)
+            self.assertIn(said.replace('"', "&quot;").replace(">", "&gt;").replace("the con", "The con"),
+                          page.read_text())
+        md = self.s3analyze("cmp", "--markdown", a, b).out
+        self.assertIn("- Option tls: false -> true", md)
+        self.assertNotIn("Option host", md)
+
+    def test_options_that_are_equal_are_not(self):
+        c = self.s3analyze("cmp", "--json", self.put("a", {"tls": True}), self.put("b", {"tls": True})).json()
+        self.assertEqual((c["differing_options"], c["n_limits"]), ([], 0))
+
+    def test_options_of_several_runs(self):
+        """A side whose runs differ says so; where a run does not say, nothing is compared."""
+        one, two, none = (self.put(n, s) for n, s in (("a", {"tls": True}), ("b", {"tls": False}), ("c", {})))
+        c = self.s3analyze("cmp", "--json", "--before", one, "--before", two, "--after", one, status=None)
+        self.assertEqual(c.json()["differing_options"][0]["before"], "true, ...")
+        c = self.s3analyze("cmp", "--json", one, none).json()
+        self.assertEqual(c["differing_options"], [])
+
+
 if __name__ == "__main__":
     unittest.main()
