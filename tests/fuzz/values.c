@@ -114,7 +114,7 @@ static void check_hosts(const char *list)
     assert(hosts_init(&again, joined, HOSTS_WEIGHED, &rng, &e) && again.n == h.n);
     for (size_t i = 0; i < h.n; i++)
         assert(strcmp(h.host[i].name, again.host[i].name) == 0);
-    assert(hosts_pick(&h, 0) < h.n);
+    assert(hosts_pick(&h, NULL, true, 0) < h.n);
     hosts_fini(&again);
     hosts_fini(&h);
     free(joined);
