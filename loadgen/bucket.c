@@ -169,36 +169,21 @@ bool bucket_is_locked(struct control *c)
 /* Lists page by page, each a request of its own, until none is left or `enough`. */
 static bool list_pages(struct control *c, struct s3op *op, const bool *enough, struct err *e)
 {
-    struct strbuf token = {0};
-    struct strbuf id = {0};
+    struct pages pages = {0};
     struct worker_result r;
     struct err cause = {""};
     bool ok = true;
     bool more = true;
 
     op->one_page = true;
+    op->pages = &pages;
     while (ok && more) {
         bool listed = control_run(c, op, &r, &cause);
         ok = listed || s3op_has_no_uploads(op->kind, r.status);
         more = listed && r.xml->is_truncated && !*enough;
-        if (!more)
-            break;
-        const char *next = op->kind == S3OP_LIST ? r.xml->next_token : r.xml->next_key_marker;
-        const char *next_id = r.xml->next_version_marker;
-        if (*next == '\0' || (op->token != NULL && strcmp(next, op->token) == 0 &&
-                              (op->token_id == NULL || strcmp(next_id, op->token_id) == 0)))
-            ok = err_set(&cause, "a page of the listing does not say where the next one begins");
-        strbuf_clear(&token);
-        strbuf_puts(&token, next);
-        strbuf_clear(&id);
-        strbuf_puts(&id, next_id);
-        op->token = token.s;
-        op->token_id = op->kind != S3OP_LIST && *next_id != '\0' ? id.s : NULL;
-        if (token.failed || id.failed)
-            ok = err_set(&cause, "out of memory");
+        ok = ok && (!more || pages_next(&pages, r.xml, &cause));
     }
-    strbuf_fini(&token);
-    strbuf_fini(&id);
+    pages_fini(&pages);
     return ok ||
            err_set(e, "cannot list bucket '%s': %s", c->loop.engine->op_style.bucket, cause.msg);
 }

@@ -26,15 +26,10 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
     struct work_own *own = w->own;
-    const char *prefix = w->op.key;
     size_t n = own->page.n;
 
     if (entry->kind == XML_PREFIX)
         return true;
-    /* Whatever a server lists: what is not below the prefix is not ours. */
-    if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
-        return err_set(e, "the server lists '%s', which is not below the prefix asked for",
-                       entry->key);
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
     strbuf_put(&own->page, entry->key, entry->n_key + 1);

@@ -4,6 +4,7 @@
 
 #include "checksum.h"
 #include "err.h"
+#include "pages.h"
 #include "sigv4.h"
 #include "xml.h"
 
@@ -79,10 +80,10 @@ struct s3op {
     bool whole;
     bool verify; /* compare the body with that of payload_seed */
 
-    /* Listings: on_entry gets each element; all pages, or one if one_page: from the start, or from
-     * token (and token_id, of versions and uploads) on. */
+    /* Listings: on_entry gets each element; all pages, or one if one_page: the first, or the one
+     * behind `pages`. */
     bool one_page;
-    const char *token, *token_id;
+    struct pages *pages;   /* NULL: none */
     uint64_t max_keys;     /* of a page; 0: as many as the server gives */
     const char *delimiter; /* NULL: none */
     const char *start_after;

@@ -42,7 +42,7 @@ void worker_fini(struct worker *w)
     if (w->xml != NULL)
         xml_fini(w->xml);
     free(w->xml);
-    strbuf_fini(&w->token);
+    pages_fini(&w->pages);
     secret_free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);
@@ -234,12 +234,6 @@ static void user_agent(const struct worker *w, char text[static 96])
     *p = '\0';
 }
 
-/* Where a listing goes on. */
-static const char *next_token(const struct worker *w)
-{
-    return w->op.kind == S3OP_LIST ? w->xml->next_token : w->xml->next_key_marker;
-}
-
 /* Builds the request, with the first piece of its body behind it. */
 static bool build(struct worker *w)
 {
@@ -248,7 +242,6 @@ static bool build(struct worker *w)
     struct err e = {""};
     char agent[96];
     bool has_body = s3op_n_body(&w->op) > 0;
-    const char *token = w->token.n > 0 ? w->token.s : NULL; /* of a listing's further page */
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->hash
                                                   : SIGV4_UNSIGNED;
@@ -268,9 +261,8 @@ static bool build(struct worker *w)
         .checksum = w->checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
-        .token = token != NULL ? token : w->op.token,
-        .token_id =
-            token != NULL && w->op.kind != S3OP_LIST ? token + strlen(token) + 1 : w->op.token_id,
+        .token = pages_token(worker_pages(w)),
+        .token_id = pages_token_id(worker_pages(w)),
         .time_s = clock_real_ns() / CLOCK_NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
@@ -374,22 +366,12 @@ void worker_on_connected(struct worker *w)
 void worker_next_page(struct worker *w, bool keep)
 {
     struct loop *l = w->loop;
-    const char *id = w->xml->next_version_marker;
-    struct strbuf *last = &w->token;
-    bool same = last->n > 0 && strcmp(last->s, next_token(w)) == 0 &&
-                strcmp(last->s + strlen(last->s) + 1, id) == 0;
+    struct err e = {""};
 
-    if (next_token(w)[0] == '\0')
-        worker_set_error(w, "the listing is truncated and has no continuation token");
-    else if (same)
-        worker_set_error(w, "the listing has the same continuation token twice: it has no end");
+    if (!pages_next(&w->pages, w->xml, &e))
+        worker_set_error(w, "%s", e.msg);
     else if (atomic_load(&l->engine->interrupted))
         worker_set_error(w, "interrupted after a page of the listing");
-    strbuf_clear(last);
-    strbuf_put(last, next_token(w), strlen(next_token(w)) + 1);
-    strbuf_put(last, id, strlen(id) + 1);
-    if (last->failed)
-        worker_set_error(w, "out of memory");
     if (w->result.error[0] != '\0') {
         worker_finish(w, l->now_ns, keep);
         return;
@@ -455,7 +437,7 @@ static void launch(struct worker *w)
     w->result.error[0] = '\0';
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';
-    strbuf_clear(&w->token);
+    pages_clear(&w->pages);
     atomic_store_explicit(&l->n_running,
                           atomic_load_explicit(&l->n_running, memory_order_relaxed) + 1,
                           memory_order_relaxed);

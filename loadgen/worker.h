@@ -60,9 +60,9 @@ struct worker {
     int64_t deadline_ns;
     struct worker_result result;
     struct http1 http;
-    struct xml *xml;     /* made when first needed */
-    struct err cause;    /* of a broken connection, or of keys that were not deleted */
-    struct strbuf token; /* of the last page of a listing, and its id, each with a NUL */
+    struct xml *xml;    /* made when first needed */
+    struct err cause;   /* of a broken connection, or of keys that were not deleted */
+    struct pages pages; /* of a listing of several */
     bool uses_xml;
     bool failed;     /* verification or a document: the rest is read, and not looked at */
     bool broken;     /* sending failed; an answer may still be there */

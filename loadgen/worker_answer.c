@@ -52,7 +52,7 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
 static bool uses_xml(enum s3op_kind kind)
 {
     return s3op_is_listing(kind) || kind == S3OP_DELETE_BATCH || kind == S3OP_INITIATE ||
-           kind == S3OP_COMPLETE || kind == S3OP_BUCKET_VERSIONING;
+           kind == S3OP_COMPLETE || kind == S3OP_BUCKET_VERSIONING || kind == S3OP_BUCKET_LOCK;
 }
 
 static bool is_listing(const struct worker *w)
@@ -70,6 +70,14 @@ static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
         err_set(&w->cause, "%s%s%s", entry->code[0] != '\0' ? entry->code : "no reason given",
                 entry->message[0] != '\0' ? ": " : "", entry->message);
     return true;
+}
+
+static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+
+    return pages_take(worker_pages(w), w->op.key, entry, e) &&
+           (w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e));
 }
 
 /* Makes the worker's reader ready for a document. */
@@ -104,8 +112,8 @@ bool worker_expect_answer(struct worker *w)
         return true;
     err_clear(&w->cause);
     w->n_failed_keys = 0;
-    return is_listing(w) ? start_xml(w, w->op.key, w->op.on_entry, w->op.user)
-                         : start_xml(w, "", on_deleted, w);
+    pages_begin(worker_pages(w));
+    return is_listing(w) ? start_xml(w, w->op.key, on_listed, w) : start_xml(w, "", on_deleted, w);
 }
 
 /* ---- What it means ---- */
@@ -171,6 +179,7 @@ static void check_document(struct worker *w)
         [S3OP_LIST_VERSIONS] = XML_VERSIONS,
         [S3OP_LIST_UPLOADS] = XML_UPLOADS,
         [S3OP_BUCKET_VERSIONING] = XML_VERSIONING,
+        [S3OP_BUCKET_LOCK] = XML_LOCK,
         [S3OP_DELETE_BATCH] = XML_DELETED,
         [S3OP_INITIATE] = XML_INITIATE,
         [S3OP_COMPLETE] = XML_COMPLETE,

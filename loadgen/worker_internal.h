@@ -18,6 +18,12 @@ bool worker_expect_answer(struct worker *w);
  * sends it once more, on a fresh connection, in the same row, and counts it. False: it did not. */
 bool worker_resend(struct worker *w);
 
+/* Those of the present listing. */
+static inline struct pages *worker_pages(struct worker *w)
+{
+    return w->op.pages != NULL ? w->op.pages : &w->pages;
+}
+
 /* Asks for the next page of a listing, in the same row and up to the same deadline. */
 void worker_next_page(struct worker *w, bool keep);
 

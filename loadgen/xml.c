@@ -24,6 +24,7 @@ static const struct {
     {XML_COMPLETE, "CompleteMultipartUploadResult"},
     {XML_UPLOADS, "ListMultipartUploadsResult"},
     {XML_VERSIONING, "VersioningConfiguration"},
+    {XML_LOCK, "ObjectLockConfiguration"},
 };
 
 /* The elements below the roots that make entries. */

@@ -19,16 +19,17 @@
 #define XML_TEXT_MAX 4096
 
 enum xml_root {
-    XML_NOTHING,   /* no root element yet */
-    XML_OTHER,     /* well-formed, but none of the following */
-    XML_ERROR,     /* <Error> */
-    XML_LIST,      /* <ListBucketResult>: ListObjectsV2 */
-    XML_VERSIONS,  /* <ListVersionsResult> */
-    XML_DELETED,   /* <DeleteResult> */
-    XML_INITIATE,  /* <InitiateMultipartUploadResult> */
-    XML_COMPLETE,  /* <CompleteMultipartUploadResult> */
-    XML_UPLOADS,   /* <ListMultipartUploadsResult> */
-    XML_VERSIONING /* <VersioningConfiguration> */
+    XML_NOTHING,    /* no root element yet */
+    XML_OTHER,      /* well-formed, but none of the following */
+    XML_ERROR,      /* <Error> */
+    XML_LIST,       /* <ListBucketResult>: ListObjectsV2 */
+    XML_VERSIONS,   /* <ListVersionsResult> */
+    XML_DELETED,    /* <DeleteResult> */
+    XML_INITIATE,   /* <InitiateMultipartUploadResult> */
+    XML_COMPLETE,   /* <CompleteMultipartUploadResult> */
+    XML_UPLOADS,    /* <ListMultipartUploadsResult> */
+    XML_VERSIONING, /* <VersioningConfiguration> */
+    XML_LOCK        /* <ObjectLockConfiguration> */
 };
 
 enum xml_entry_kind {

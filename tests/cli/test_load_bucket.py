@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import os
 import pty
+import re
 import signal
 import subprocess
 import threading
@@ -320,6 +321,7 @@ class Pages(LoadTest):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # an answer is sent in one piece
 
         def answer(self):
             self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -379,21 +381,37 @@ class Pages(LoadTest):
             self.assertEqual(self.n_pages, pages)
             self.assertLessEqual(len({r.file for r in c.rows}), int(n))
 
-    def test_same_token(self):
-        """A listing that goes round is an error, wherever one is read."""
-        host = self.serve(lambda q, k: ("same", [q["prefix"] + "x"]))
-        r = self.s3load("get", "--host", host, "--list-existing", *SMALL, status=1, timeout=30)
-        self.assertIn("does not say where the next one begins", r.err)
-        r = self.s3load("clean", "--host", host, status=1, timeout=30)
-        self.assertIn("does not say where the next one begins", r.err)
-        _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", *SMALL, status=1,
-                         timeout=30)
-        self.assertEqual({r.error for r in c.of("LIST")},
-                         {"the listing has the same continuation token twice: it has no end"})
+    def test_goes_round(self):
+        """A listing that goes round is an error, wherever one is read: by its tokens, one or several
+        in turn, and by its keys, whatever its tokens."""
+        same = "the listing has the same continuation token twice: it has no end"
+        for page, why in ((lambda q, k: ("same", []), same),
+                          (lambda q, k: (f"t{k % 2}", []), same),
+                          (lambda q, k: (f"t{k % 5}", []), same),
+                          (lambda q, k: (str(k), []), "100 pages of the listing in a row are empty: it has no end"),
+                          (lambda q, k: (f"t{k % 2}", [q["prefix"] + "xy"[k % 2]]), "a page of the listing goes back to '"),
+                          (lambda q, k: (str(k), [q["prefix"] + "x"]), "a page of the listing goes back to '")):
+            host = self.serve(page)
+            r = self.s3load("get", "--host", host, "--list-existing", *SMALL, status=1, timeout=30)
+            self.assertIn(why, r.err)
+            r = self.s3load("clean", "--host", host, status=1, timeout=30)
+            self.assertIn(why, r.err)
+            _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", "--concurrent", "1", *SMALL,
+                             status=1, timeout=30)
+            self.assertTrue(c.of("LIST"))
+            self.assertTrue(all(r.error.startswith(why) for r in c.of("LIST")), c.of("LIST")[0].error)
+
+    def test_listed_twice(self):
+        """A key that is there twice does not make up for one that is missing."""
+        host = self.serve(lambda q, k: ("", [q["prefix"] + "x"] * 2))
+        _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", "--concurrent", "1", *SMALL,
+                         status=1, timeout=30)
+        self.assertTrue(c.of("LIST"))
+        self.assertTrue(all(re.fullmatch("the server lists '.*' twice", r.error) for r in c.of("LIST")))
 
     def test_one_deadline(self):
         """A listing without an end fails at --request-timeout, however fast its pages come."""
-        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k}"]))
+        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k:09}"]))
         _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", *SMALL,
                          "--request-timeout", "500ms", status=1, timeout=30)
         self.assertTrue(c.of("LIST"))
@@ -401,7 +419,7 @@ class Pages(LoadTest):
 
     def test_interrupted(self):
         """A signal ends a listing with its page: one that is measured, and one that prepares."""
-        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k}"]))
+        host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k:09}"]))
         for options in (("list", "--objects", "2", "--noclear", "--concurrent", "2"),
                         ("get", "--list-existing")):
             path = self.tmp / f"{options[0]}.csv.zst"

@@ -1,0 +1,93 @@
+#include "pages.h"
+
+#include <string.h>
+
+/* A page may be empty, as where all it would show was deleted; so many are no listing. */
+#define EMPTY_MAX 100
+
+void pages_clear(struct pages *p)
+{
+    strbuf_clear(&p->token);
+    strbuf_clear(&p->mark);
+    strbuf_clear(&p->last);
+    strbuf_clear(&p->now);
+    p->n = 0;
+    p->n_empty = 0;
+}
+
+void pages_fini(struct pages *p)
+{
+    strbuf_fini(&p->token);
+    strbuf_fini(&p->mark);
+    strbuf_fini(&p->last);
+    strbuf_fini(&p->now);
+}
+
+void pages_begin(struct pages *p)
+{
+    strbuf_clear(&p->now);
+}
+
+static void keep(struct strbuf *to, const struct strbuf *from)
+{
+    strbuf_clear(to);
+    strbuf_put(to, from->s, from->n);
+}
+
+bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e)
+{
+    /* Versions and uploads may have the key of those before them. */
+    int least = entry->kind == XML_OBJECT ? 1 : 0;
+
+    if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
+        return err_set(e, "the server lists '%s', which is not below the prefix asked for",
+                       entry->key);
+    /* Common prefixes follow the objects of their page. */
+    if (entry->kind == XML_PREFIX)
+        return true;
+    if (p->last.n > 0 && strcmp(entry->key, p->last.s) < least)
+        return err_set(e, "a page of the listing goes back to '%s', the one before ended with '%s'",
+                       entry->key, p->last.s);
+    if (p->now.n > 0 && least > 0 && strcmp(entry->key, p->now.s) == 0)
+        return err_set(e, "the server lists '%s' twice", entry->key);
+    strbuf_clear(&p->now);
+    strbuf_put(&p->now, entry->key, entry->n_key + 1);
+    return !p->now.failed || err_set(e, "out of memory");
+}
+
+bool pages_next(struct pages *p, const struct xml *x, struct err *e)
+{
+    const char *token = x->root == XML_LIST ? x->next_token : x->next_key_marker;
+
+    strbuf_clear(&p->token);
+    strbuf_put(&p->token, token, strlen(token) + 1);
+    strbuf_put(&p->token, x->next_version_marker, strlen(x->next_version_marker) + 1);
+    p->n_empty = x->n_entries == 0 ? p->n_empty + 1 : 0;
+    if (p->token.failed)
+        return err_set(e, "out of memory");
+    if (*token == '\0')
+        return err_set(e, "the listing is truncated and has no continuation token");
+    if (p->token.n == p->mark.n && memcmp(p->token.s, p->mark.s, p->mark.n) == 0)
+        return err_set(e, "the listing has the same continuation token twice: it has no end");
+    if (p->n_empty == EMPTY_MAX)
+        return err_set(e, "%d pages of the listing in a row are empty: it has no end", EMPTY_MAX);
+    /* Brent 1980: a mark that is set anew at each power of two finds a cycle of any length. */
+    p->n++;
+    if ((p->n & (p->n - 1)) == 0)
+        keep(&p->mark, &p->token);
+    if (p->now.n > 0)
+        keep(&p->last, &p->now);
+    return (!p->mark.failed && !p->last.failed) || err_set(e, "out of memory");
+}
+
+const char *pages_token(const struct pages *p)
+{
+    return p->n > 0 ? p->token.s : NULL;
+}
+
+const char *pages_token_id(const struct pages *p)
+{
+    const char *id = p->n > 0 ? p->token.s + strlen(p->token.s) + 1 : "";
+
+    return *id != '\0' ? id : NULL;
+}

@@ -1,0 +1,37 @@
+/* The pages of a listing: what they hold, where the next one begins, and that they come to an end.
+ */
+#ifndef S3_PAGES_H
+#define S3_PAGES_H
+
+#include "strbuf.h"
+#include "xml.h"
+
+/* Starts as zeros. */
+struct pages {
+    struct strbuf token; /* where the next one begins: its token and its id, each with a NUL */
+    struct strbuf mark;  /* the token of a page some pages ago */
+    struct strbuf last;  /* the last key of the page before, with a NUL */
+    struct strbuf now;   /* likewise of this one, so far */
+    uint64_t n;          /* pages whose next one is known */
+    unsigned n_empty;    /* of these, the last ones in a row */
+};
+
+/* Forgets them. */
+void pages_clear(struct pages *p);
+void pages_fini(struct pages *p);
+
+/* A page begins, for the first time or again. */
+void pages_begin(struct pages *p);
+
+/* Takes an entry; an error if it is not below the prefix, or behind what was listed before. */
+bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
+
+/* The page is complete and not the last one. An error if it does not say where the next one begins,
+ * or if this could go on for ever: as tokens come again, or many pages are empty. */
+bool pages_next(struct pages *p, const struct xml *x, struct err *e);
+
+/* As S3 wants it back; NULL: none. */
+const char *pages_token(const struct pages *p);
+const char *pages_token_id(const struct pages *p); /* of versions and uploads */
+
+#endif
