@@ -42,18 +42,19 @@ VERSION := $(RELEASE)$(if $(VERSION),$(if $(filter $(RELEASE),$(VERSION:v%=%)),,
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 
-# --- Sources: every *.c of a folder; main.c is the program, the rest its library -------------------
+# --- Sources: every *.c of a folder and its rooms; main.c is the program, the rest its library -----
 
 COMMON_SRC := $(wildcard libcommon/*.c)
-ANALYZE_SRC := $(wildcard analyze/*.c)
-LOADGEN_SRC := $(wildcard loadgen/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
+LOADGEN_SRC := $(wildcard loadgen/*.c loadgen/*/*.c)
 TARGET_SRC := $(wildcard tests/target/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 BENCH_SRC := $(wildcard tests/bench/*.c)
 ALL_SRC := $(COMMON_SRC) $(ANALYZE_SRC) $(LOADGEN_SRC) $(TARGET_SRC) $(UNIT_SRC) $(UNIT_HELP_SRC) \
 	$(BENCH_SRC)
-C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] loadgen/*.[ch] tests/*/*.[ch])
+C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] analyze/*/*.[ch] loadgen/*.[ch] loadgen/*/*.[ch] \
+	tests/*/*.[ch])
 
 objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(1)))
 
@@ -115,13 +116,14 @@ FIXED_CFLAGS := -std=c17 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -ffp-contract=off
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 FIXED_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 
-$(B)/libcommon/%.o: INCLUDES = -Ilibcommon $(call pkg_cflags,$(COMMON_PKGS))
-$(B)/analyze/%.o: INCLUDES = -Ianalyze -Ilibcommon $(call pkg_cflags,$(ANALYZE_PKGS))
-$(B)/loadgen/%.o: INCLUDES = -Iloadgen -Ilibcommon $(call pkg_cflags,$(LOADGEN_PKGS))
-$(B)/tests/%.o: INCLUDES = -I. -Ilibcommon -Ianalyze -Iloadgen $(call pkg_cflags,$(NEEDED_PKGS))
+$(B)/libcommon/%.o: INCLUDES = -I. $(call pkg_cflags,$(COMMON_PKGS))
+$(B)/analyze/%.o: INCLUDES = -I. $(call pkg_cflags,$(ANALYZE_PKGS))
+$(B)/loadgen/%.o: INCLUDES = -I. $(call pkg_cflags,$(LOADGEN_PKGS))
+$(B)/tests/%.o: INCLUDES = -I. $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
-$(B)/libcommon/rowindex.o $(B)/libcommon/rowparse.o $(B)/libcommon/xxh64.o $(B)/analyze/table.o $(B)/analyze/dataset_unit.o \
-	$(B)/analyze/statistics.o $(B)/analyze/latency.o $(B)/loadgen/payload.o: HOT_CFLAGS = $(if $(SAN),,-O3)
+$(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse analyze/read/xxh64 \
+	analyze/data/table analyze/data/unit analyze/analysis/confidence analyze/analysis/latency \
+	loadgen/load/payload)): HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
 # Files that change only when what they hold does: compiler and flags, version, lists of sources.
@@ -145,7 +147,7 @@ $(B)/libloadgen.a: $(call objects,$(LOADGEN_SRC))
 $(B)/libunit.a: $(call objects,$(UNIT_HELP_SRC))
 %.a: $(B)/sources
 	$(if $(V),,@echo "  AR   $@")
-	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+	$(Q)rm -f $@ && $(AR) qcsD $@ $(filter %.o,$^)
 
 define link
 	@mkdir -p $(@D)

@@ -1,10 +1,10 @@
 /* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is
- * docs/how-it-is-built.md; each command is in its cmd_NAME.c. */
-#include "commands.h"
-#include "stats.h"
-#include "stats_version.h"
-#include "unfinished.h"
-#include "version.h"
+ * docs/how-it-is-built.md; each command is in cmd/. */
+#include "analyze/cmd/commands.h"
+#include "analyze/stats/stats.h"
+#include "analyze/stats/version.h"
+#include "analyze/write/unfinished.h"
+#include "libcommon/version.h"
 
 #include <csv.h>
 #include <jansson.h>

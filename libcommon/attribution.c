@@ -1,4 +1,4 @@
-#include "attribution.h"
+#include "libcommon/attribution.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* Adds requests to time slices (docs/how-the-numbers-are-made.md, section 3): counts, and bytes and
  * objects in proportion to the time that a request spends in a slice. All sums are exact integers,
  * so neither the order of requests nor the number of threads changes anything. */
-#ifndef S3_ATTRIBUTION_H
-#define S3_ATTRIBUTION_H
+#ifndef S3_LIBCOMMON_ATTRIBUTION_H
+#define S3_LIBCOMMON_ATTRIBUTION_H
 
-#include "segment.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

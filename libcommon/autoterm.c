@@ -1,4 +1,4 @@
-#include "autoterm.h"
+#include "libcommon/autoterm.h"
 
 #include <math.h>
 #include <stdlib.h>

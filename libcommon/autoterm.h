@@ -1,11 +1,11 @@
 /* Whether a run has become stable (docs/how-the-numbers-are-made.md, section 9): the last seven
  * of about 25 segments of the all-threads range are equally fast. Used live by a load generator and
  * in replay. */
-#ifndef S3_AUTOTERM_H
-#define S3_AUTOTERM_H
+#ifndef S3_LIBCOMMON_AUTOTERM_H
+#define S3_LIBCOMMON_AUTOTERM_H
 
-#include "attribution.h"
-#include "err.h"
+#include "libcommon/attribution.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

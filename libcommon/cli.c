@@ -1,10 +1,10 @@
-#include "cli.h"
+#include "libcommon/cli.h"
 
-#include "cli_completion.h"
-#include "cli_help.h"
-#include "cli_man.h"
-#include "suggest.h"
-#include "visible.h"
+#include "libcommon/cli_completion.h"
+#include "libcommon/cli_help.h"
+#include "libcommon/cli_man.h"
+#include "libcommon/suggest.h"
+#include "libcommon/visible.h"
 
 #include <errno.h>
 #include <stdarg.h>

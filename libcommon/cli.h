@@ -2,10 +2,10 @@
  *
  * A program is a list of commands; a command has groups of options and a function to run. cli_main
  * parses the command line into the command's own options struct and runs it. */
-#ifndef S3_CLI_H
-#define S3_CLI_H
+#ifndef S3_LIBCOMMON_CLI_H
+#define S3_LIBCOMMON_CLI_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

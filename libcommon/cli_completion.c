@@ -1,4 +1,4 @@
-#include "cli_completion.h"
+#include "libcommon/cli_completion.h"
 
 #include <string.h>
 

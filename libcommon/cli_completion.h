@@ -1,8 +1,8 @@
 /* Shell completion scripts, from the option tables. */
-#ifndef S3_CLI_COMPLETION_H
-#define S3_CLI_COMPLETION_H
+#ifndef S3_LIBCOMMON_CLI_COMPLETION_H
+#define S3_LIBCOMMON_CLI_COMPLETION_H
 
-#include "cli.h"
+#include "libcommon/cli.h"
 
 /* Script for "bash", "zsh" or "fish". False: no other shell is known. */
 bool cli_completion_write(FILE *out, const char *shell, const struct cli_program *program);

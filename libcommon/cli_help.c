@@ -1,6 +1,6 @@
-#include "cli_help.h"
+#include "libcommon/cli_help.h"
 
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* What --help prints. */
-#ifndef S3_CLI_HELP_H
-#define S3_CLI_HELP_H
+#ifndef S3_LIBCOMMON_CLI_HELP_H
+#define S3_LIBCOMMON_CLI_HELP_H
 
-#include "cli.h"
+#include "libcommon/cli.h"
 
 #define CLI_HELP_ALL "all"
 

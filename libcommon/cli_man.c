@@ -1,6 +1,6 @@
-#include "cli_man.h"
+#include "libcommon/cli_man.h"
 
-#include "cli_help.h"
+#include "libcommon/cli_help.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Man pages in groff's man format, from the option tables. */
-#ifndef S3_CLI_MAN_H
-#define S3_CLI_MAN_H
+#ifndef S3_LIBCOMMON_CLI_MAN_H
+#define S3_LIBCOMMON_CLI_MAN_H
 
-#include "cli.h"
+#include "libcommon/cli.h"
 
 /* Page of the program, or of one command (not NULL). */
 void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command);

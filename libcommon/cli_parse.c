@@ -1,9 +1,9 @@
-#include "cli.h"
+#include "libcommon/cli.h"
 
-#include "cli_help.h"
-#include "secret.h"
-#include "suggest.h"
-#include "units.h"
+#include "libcommon/cli_help.h"
+#include "libcommon/secret.h"
+#include "libcommon/suggest.h"
+#include "libcommon/units.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-#include "err.h"
+#include "libcommon/err.h"
 
-#include "visible.h"
+#include "libcommon/visible.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Errors as values: a function that can fail fills a struct err and returns false or NULL. */
-#ifndef S3_ERR_H
-#define S3_ERR_H
+#ifndef S3_LIBCOMMON_ERR_H
+#define S3_LIBCOMMON_ERR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  *
  * A value below 2048 has a bucket of its own; above, each power of two is cut into 1024 buckets, so
  * a bucket is at most 1/1024 of its values wide (0.0977 %). */
-#ifndef S3_HIST_H
-#define S3_HIST_H
+#ifndef S3_LIBCOMMON_HIST_H
+#define S3_LIBCOMMON_HIST_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

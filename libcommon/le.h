@@ -1,6 +1,6 @@
 /* Numbers in little-endian order, as files hold them and hashes are defined on them. */
-#ifndef S3_LE_H
-#define S3_LE_H
+#ifndef S3_LIBCOMMON_LE_H
+#define S3_LIBCOMMON_LE_H
 
 #include <stddef.h>
 #include <stdint.h>

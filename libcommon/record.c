@@ -1,4 +1,4 @@
-#include "record.h"
+#include "libcommon/record.h"
 
 const char *const record_column_names[N_COLUMNS] = {
     [COL_IDX] = "idx",

@@ -1,9 +1,12 @@
 /* One request as a capture records it (capture-format.md, "Columns"). */
-#ifndef S3_RECORD_H
-#define S3_RECORD_H
+#ifndef S3_LIBCOMMON_RECORD_H
+#define S3_LIBCOMMON_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Limits (capture-format.md, "Bad input"). */
+#define RECORD_MAX_ROW_BYTES (1u << 20)
 
 /* A time that the row does not give. No valid time has this value: times are years 1970 to 2262. */
 #define RECORD_NO_TIME INT64_MIN

@@ -1,9 +1,8 @@
 /* Frames go round a ring of slots: the caller fills one, compressing threads take full ones in
  * order and write them in order. Without threads there is one slot, and the caller does it all. */
-#include "recwrite.h"
+#include "libcommon/recwrite.h"
 
-#include "recfile.h"
-#include "rowformat.h"
+#include "libcommon/rowformat.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -211,7 +210,7 @@ static inline bool end_row(struct recwrite *w, const char *end, struct err *e)
     struct slot *s = current(w);
     size_t n = (size_t)(end - s->text);
 
-    if (n - s->n > RECFILE_MAX_ROW_BYTES)
+    if (n - s->n > RECORD_MAX_ROW_BYTES)
         return too_long(w, "a row", e);
     s->n = n;
     w->n_rows++;
@@ -242,7 +241,7 @@ static bool put_line(struct recwrite *w, const char *prefix, const char *text, s
 
     if (w->n_threads == 0 && w->failed)
         return fail(w, e);
-    if (n_prefix + n + 1 > RECFILE_MAX_ROW_BYTES)
+    if (n_prefix + n + 1 > RECORD_MAX_ROW_BYTES)
         return too_long(w, "a comment", e);
     char *p = room(w, n_prefix + n + 1, e);
     if (!p)

@@ -5,11 +5,11 @@
  * anywhere is readable up to its last whole frame. Plain captures are written in the same portions.
  *
  * The first error sticks: every later call fails with it. */
-#ifndef S3_RECWRITE_H
-#define S3_RECWRITE_H
+#ifndef S3_LIBCOMMON_RECWRITE_H
+#define S3_LIBCOMMON_RECWRITE_H
 
-#include "err.h"
-#include "record.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

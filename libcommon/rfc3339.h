@@ -1,6 +1,6 @@
 /* Timestamps: RFC 3339 <-> ns since the Unix epoch. */
-#ifndef S3_RFC3339_H
-#define S3_RFC3339_H
+#ifndef S3_LIBCOMMON_RFC3339_H
+#define S3_LIBCOMMON_RFC3339_H
 
 #include <stdbool.h>
 #include <stddef.h>

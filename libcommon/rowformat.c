@@ -1,6 +1,6 @@
-#include "rowformat.h"
+#include "libcommon/rowformat.h"
 
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Records to rows of text as we write them (capture-format.md, "What we write"): the opposite of
  * rowparse.h. */
-#ifndef S3_ROWFORMAT_H
-#define S3_ROWFORMAT_H
+#ifndef S3_LIBCOMMON_ROWFORMAT_H
+#define S3_LIBCOMMON_ROWFORMAT_H
 
-#include "record.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "secret.h"
+#include "libcommon/secret.h"
 
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Memory for keys and what holds them: core dumps leave it out, and it is wiped when it is freed.
  * Each allocation takes pages of its own: for few of them. */
-#ifndef S3_SECRET_H
-#define S3_SECRET_H
+#ifndef S3_LIBCOMMON_SECRET_H
+#define S3_LIBCOMMON_SECRET_H
 
 #include <stddef.h>
 

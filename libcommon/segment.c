@@ -1,4 +1,4 @@
-#include "segment.h"
+#include "libcommon/segment.h"
 
 #define SECOND_NS INT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* Active ranges and the grid of segments cut from one (docs/how-the-numbers-are-made.md,
  * sections 2 and 3). Times are ns since the Unix epoch, intervals half-open. */
-#ifndef S3_SEGMENT_H
-#define S3_SEGMENT_H
+#ifndef S3_LIBCOMMON_SEGMENT_H
+#define S3_LIBCOMMON_SEGMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

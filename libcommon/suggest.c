@@ -1,4 +1,4 @@
-#include "suggest.h"
+#include "libcommon/suggest.h"
 
 #include <string.h>
 

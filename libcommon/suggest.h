@@ -1,6 +1,6 @@
 /* "Did you mean ...?": the nearest of several names to one that was not found. */
-#ifndef S3_SUGGEST_H
-#define S3_SUGGEST_H
+#ifndef S3_LIBCOMMON_SUGGEST_H
+#define S3_LIBCOMMON_SUGGEST_H
 
 #include <stddef.h>
 

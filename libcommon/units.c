@@ -1,4 +1,4 @@
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,10 +3,10 @@
  * The parsers take the whole string, or fail with a message that says what was expected, without
  * the option's name. The formatters print at least three significant digits (fewer only where they
  * are exact) and return their text by value: printf("%s", units_duration(ns).s). */
-#ifndef S3_UNITS_H
-#define S3_UNITS_H
+#ifndef S3_LIBCOMMON_UNITS_H
+#define S3_LIBCOMMON_UNITS_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

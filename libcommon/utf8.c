@@ -1,4 +1,4 @@
-#include "utf8.h"
+#include "libcommon/utf8.h"
 
 size_t utf8_length(const char *s)
 {

@@ -1,6 +1,6 @@
 /* Text from captures may hold any bytes: what of it is valid UTF-8. */
-#ifndef S3_UTF8_H
-#define S3_UTF8_H
+#ifndef S3_LIBCOMMON_UTF8_H
+#define S3_LIBCOMMON_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,3 @@
-#include "version.h"
+#include "libcommon/version.h"
 
 const char version_string[] = S3_VERSION;

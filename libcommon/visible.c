@@ -1,6 +1,6 @@
-#include "visible.h"
+#include "libcommon/visible.h"
 
-#include "utf8.h"
+#include "libcommon/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * obey, or what makes a line look like another one, is shown as \xNN: control characters (C0, DEL
  * and C1), bytes that are no UTF-8, marks that turn the direction of text around (Unicode TR 36,
  * section 2.3) and the separators of lines and paragraphs. */
-#ifndef S3_VISIBLE_H
-#define S3_VISIBLE_H
+#ifndef S3_LIBCOMMON_VISIBLE_H
+#define S3_LIBCOMMON_VISIBLE_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* s3load: S3 requests, and a row for each. The map of the code is docs/how-it-is-built.md; each
- * command is in its cmd_NAME.c. */
-#include "commands.h"
-#include "secret.h"
-#include "version.h"
+ * command is in cmd/. */
+#include "libcommon/secret.h"
+#include "libcommon/version.h"
+#include "loadgen/cmd/commands.h"
 
 #include <curl/curl.h>
 #include <expat.h>

@@ -1,8 +1,8 @@
 /* The first and the last request per object (section 8). Rows are partitioned by the hash of their
  * key, so that the hash table of one partition stays in the cache however many keys there are. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
-#include "hugemem.h"
+#include "analyze/base/hugemem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Order of things (section 7): what is mixed, what is skipped and dropped, which active range is
  * used; then each operation type and the cluster total, in pieces that several threads share. */
-#include "analysis.h"
+#include "analyze/analysis/analysis.h"
 
-#include "analysis_plan.h"
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/analysis/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

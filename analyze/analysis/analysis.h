@@ -1,12 +1,12 @@
 /* The result model of `s3analyze analyze`: everything a report can say, nothing about how it looks.
  * Section numbers are those of analysis-semantics.md. Times are ns since the Unix epoch, durations
  * ns, rates per second, sizes bytes. A struct with a `present` flag that is false means null. */
-#ifndef S3_ANALYSIS_H
-#define S3_ANALYSIS_H
+#ifndef S3_ANALYZE_ANALYSIS_ANALYSIS_H
+#define S3_ANALYZE_ANALYSIS_ANALYSIS_H
 
-#include "dataset.h"
-#include "err.h"
-#include "segment.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/err.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

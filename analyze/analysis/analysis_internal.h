@@ -11,14 +11,14 @@
  *   analysis_errors.c    groups of errors
  *   analysis_series.c    time series
  *   analysis_warnings.c  what could mislead */
-#ifndef S3_ANALYSIS_INTERNAL_H
-#define S3_ANALYSIS_INTERNAL_H
+#ifndef S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
+#define S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
 
-#include "analysis.h"
-#include "attribution.h"
-#include "blocks.h"
-#include "group.h"
-#include "segment.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/blocks.h"
+#include "analyze/data/group.h"
+#include "libcommon/attribution.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

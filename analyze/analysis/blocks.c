@@ -1,4 +1,4 @@
-#include "blocks.h"
+#include "analyze/analysis/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* What is known of the rows of a table block by block: when the requests of each ran, and what they
  * moved. Recorded rows are about in order of time, so that most blocks lie within one segment, and
  * few reach over the edge of a range: sums over rows become sums over blocks. */
-#ifndef S3_BLOCKS_H
-#define S3_BLOCKS_H
+#ifndef S3_ANALYZE_ANALYSIS_BLOCKS_H
+#define S3_ANALYZE_ANALYSIS_BLOCKS_H
 
-#include "dataset.h"
-#include "err.h"
-#include "segment.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/err.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
 
-#include "flow.h"
-#include "latency.h"
-#include "segment.h"
+#include "analyze/analysis/flow.h"
+#include "analyze/analysis/latency.h"
+#include "libcommon/segment.h"
 
 #include <stdlib.h>
 

@@ -4,14 +4,14 @@
  * The window W is the range of the throughput (analysis-semantics.md 5), cut into statistical
  * segments. A request belongs to the segment it ends in; latencies are those of the successful
  * requests that end in a segment, and their quantiles are of type 1, always an observed value. */
-#ifndef S3_STATISTICS_H
-#define S3_STATISTICS_H
+#ifndef S3_ANALYZE_ANALYSIS_CONFIDENCE_H
+#define S3_ANALYZE_ANALYSIS_CONFIDENCE_H
 
-#include "analysis.h"
-#include "blocks.h"
-#include "err.h"
-#include "group.h"
-#include "stats.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/blocks.h"
+#include "analyze/data/group.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

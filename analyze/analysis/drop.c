@@ -1,6 +1,6 @@
 /* What is dropped before anything is analysed (section 7), and what stands beside where that leaves
  * little. */
-#include "analysis_plan.h"
+#include "analyze/analysis/plan.h"
 
 #include <stdlib.h>
 

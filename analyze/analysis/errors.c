@@ -1,5 +1,5 @@
 /* Failed requests in groups of the same normalised message, and by host within a group. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

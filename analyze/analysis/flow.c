@@ -1,4 +1,4 @@
-#include "flow.h"
+#include "analyze/analysis/flow.h"
 
 #include <stdlib.h>
 

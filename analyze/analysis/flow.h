@@ -1,11 +1,11 @@
 /* What requests move in each statistical segment, of all and by host (statistics.md, sections 1 and
  * 4). A request's amount is spread evenly over its duration. Sums are in fixed point, 2^-40 of a
  * byte or object, so that none depends on the order of rows. */
-#ifndef S3_FLOW_H
-#define S3_FLOW_H
+#ifndef S3_ANALYZE_ANALYSIS_FLOW_H
+#define S3_ANALYZE_ANALYSIS_FLOW_H
 
-#include "group.h"
-#include "segment.h"
+#include "analyze/data/group.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

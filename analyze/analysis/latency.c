@@ -1,6 +1,6 @@
-#include "latency.h"
+#include "analyze/analysis/latency.h"
 
-#include "dataset.h"
+#include "analyze/data/dataset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,12 +9,12 @@
  * The first pass counts them by histogram bucket. The second counts per segment those above each
  * quantile, and keeps those of the buckets the quantiles are in. The third keeps those of the
  * buckets that the limits are in. */
-#ifndef S3_LATENCY_H
-#define S3_LATENCY_H
+#ifndef S3_ANALYZE_ANALYSIS_LATENCY_H
+#define S3_ANALYZE_ANALYSIS_LATENCY_H
 
-#include "err.h"
-#include "hist.h"
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
+#include "libcommon/err.h"
+#include "libcommon/hist.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "moments.h"
+#include "analyze/analysis/moments.h"
 
 #include <math.h>
 #include <string.h>

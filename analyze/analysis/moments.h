@@ -1,7 +1,7 @@
 /* Mean and standard deviation of many values from exact sums: neither the order of values nor the
  * number of threads changes a digit. */
-#ifndef S3_MOMENTS_H
-#define S3_MOMENTS_H
+#ifndef S3_ANALYZE_ANALYSIS_MOMENTS_H
+#define S3_ANALYZE_ANALYSIS_MOMENTS_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* The analysis of a dataset on its way; shared by analysis.c and analysis_drop.c. */
-#ifndef S3_ANALYSIS_PLAN_H
-#define S3_ANALYSIS_PLAN_H
+#ifndef S3_ANALYZE_ANALYSIS_PLAN_H
+#define S3_ANALYZE_ANALYSIS_PLAN_H
 
-#include "analysis_internal.h"
-#include "tasks.h"
+#include "analyze/analysis/analysis_internal.h"
+#include "analyze/base/tasks.h"
 
 /* One operation type on its way to a struct operation. */
 struct plan_entry {

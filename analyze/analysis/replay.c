@@ -1,4 +1,4 @@
-#include "replay.h"
+#include "analyze/analysis/replay.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Replays the autoterm rule over a recorded run (docs/how-the-numbers-are-made.md, section 9). */
-#ifndef S3_REPLAY_H
-#define S3_REPLAY_H
+#ifndef S3_ANALYZE_ANALYSIS_REPLAY_H
+#define S3_ANALYZE_ANALYSIS_REPLAY_H
 
-#include "autoterm.h"
-#include "dataset.h"
-#include "err.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/autoterm.h"
+#include "libcommon/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Request statistics (section 8) of one operation, in pieces that may run at the same time: each
  * fills fields that no other one touches. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>
 

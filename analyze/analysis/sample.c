@@ -1,9 +1,9 @@
 /* Moments and quantiles of the durations, TTFBs and throughputs of requests, in groups. Quantiles
  * are exact; sums are exact integers, so the order of rows changes no digit. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
-#include "hist.h"
-#include "moments.h"
+#include "analyze/analysis/moments.h"
+#include "libcommon/hist.h"
 
 #include <stdlib.h>
 #include <string.h>

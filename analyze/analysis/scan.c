@@ -1,10 +1,10 @@
 /* What all else starts from: one pass over a table, and then looks at the rows near its edges.
  * Counts and sums need every row. First and last times do not, as the blocks say where rows may be
  * that are earlier, or later, than what was found. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
-#include "intern.h"
-#include "table.h"
+#include "analyze/base/intern.h"
+#include "analyze/data/table.h"
 
 #include <stdlib.h>
 

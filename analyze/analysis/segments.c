@@ -1,6 +1,6 @@
 /* Segments (sections 4 and 6) of a set of requests and of its hosts and clients. Only bytes and
  * objects matter here; all else that a segment has is for time series. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

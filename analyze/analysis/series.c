@@ -1,7 +1,7 @@
 /* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <math.h>
 #include <stdlib.h>

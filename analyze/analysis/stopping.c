@@ -1,7 +1,7 @@
-#include "stopping.h"
+#include "analyze/analysis/stopping.h"
 
-#include "replay.h"
-#include "segment.h"
+#include "analyze/analysis/replay.h"
+#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* When autoterm would have stopped a recorded run, and how good its estimate was then
  * (docs/how-the-numbers-are-made.md, section 9). */
-#ifndef S3_STOPPING_H
-#define S3_STOPPING_H
+#ifndef S3_ANALYZE_ANALYSIS_STOPPING_H
+#define S3_ANALYZE_ANALYSIS_STOPPING_H
 
-#include "analysis.h"
-#include "autoterm.h"
-#include "dataset.h"
-#include "err.h"
-#include "stats.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/data/dataset.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/autoterm.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

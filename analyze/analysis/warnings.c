@@ -1,8 +1,8 @@
 /* What could mislead a reader of the figures, as data. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
-#include "statistics.h"
-#include "units.h"
+#include "analyze/analysis/confidence.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "hugemem.h"
+#include "analyze/base/hugemem.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

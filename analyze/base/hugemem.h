@@ -1,6 +1,6 @@
 /* Large pieces of memory that will be filled to their end. */
-#ifndef S3_HUGEMEM_H
-#define S3_HUGEMEM_H
+#ifndef S3_ANALYZE_BASE_HUGEMEM_H
+#define S3_ANALYZE_BASE_HUGEMEM_H
 
 #include <stddef.h>
 

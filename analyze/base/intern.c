@@ -1,6 +1,6 @@
-#include "intern.h"
+#include "analyze/base/intern.h"
 
-#include "le.h"
+#include "libcommon/le.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Strings to small integers, and strings to 64-bit hashes. */
-#ifndef S3_INTERN_H
-#define S3_INTERN_H
+#ifndef S3_ANALYZE_BASE_INTERN_H
+#define S3_ANALYZE_BASE_INTERN_H
 
-#include "record.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "progress.h"
+#include "analyze/base/progress.h"
 
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <stdio.h>
 #include <time.h>

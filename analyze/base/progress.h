@@ -1,6 +1,6 @@
 /* A progress bar on standard error: only on a terminal, and only for work that takes a while. */
-#ifndef S3_PROGRESS_H
-#define S3_PROGRESS_H
+#ifndef S3_ANALYZE_BASE_PROGRESS_H
+#define S3_ANALYZE_BASE_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

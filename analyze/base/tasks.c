@@ -1,4 +1,4 @@
-#include "tasks.h"
+#include "analyze/base/tasks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /* Runs independent pieces of work on several threads. Each writes results of its own, so that the
  * number of threads changes nothing but the time. */
-#ifndef S3_TASKS_H
-#define S3_TASKS_H
+#ifndef S3_ANALYZE_BASE_TASKS_H
+#define S3_ANALYZE_BASE_TASKS_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

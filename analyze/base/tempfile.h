@@ -1,8 +1,8 @@
 /* A file without a name, in TMPDIR (default /var/tmp: /tmp may be memory). */
-#ifndef S3_TEMPFILE_H
-#define S3_TEMPFILE_H
+#ifndef S3_ANALYZE_BASE_TEMPFILE_H
+#define S3_ANALYZE_BASE_TEMPFILE_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

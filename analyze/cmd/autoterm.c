@@ -1,9 +1,9 @@
-#include "commands.h"
-#include "load.h"
-#include "outfile.h"
-#include "output.h"
-#include "stopping.h"
-#include "stopping_report.h"
+#include "analyze/analysis/stopping.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/cmd/output.h"
+#include "analyze/report/stopping.h"
+#include "analyze/write/outfile.h"
 
 struct options {
     struct load_filter filter;

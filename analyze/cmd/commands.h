@@ -1,8 +1,8 @@
 /* The commands of s3analyze, each in its cmd_NAME.c; main.c lists those that are there. */
-#ifndef S3_COMMANDS_H
-#define S3_COMMANDS_H
+#ifndef S3_ANALYZE_CMD_COMMANDS_H
+#define S3_ANALYZE_CMD_COMMANDS_H
 
-#include "cli.h"
+#include "libcommon/cli.h"
 
 extern const struct cli_command cmd_analyze;
 extern const struct cli_command cmd_info;

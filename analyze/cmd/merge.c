@@ -1,13 +1,13 @@
-#include "capture_out.h"
-#include "commands.h"
-#include "json_out.h"
-#include "load.h"
-#include "merge.h"
-#include "outfile.h"
-#include "output.h"
-#include "rfc3339.h"
-#include "text.h"
-#include "units.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/cmd/output.h"
+#include "analyze/stream/capture_out.h"
+#include "analyze/stream/merge.h"
+#include "analyze/write/json.h"
+#include "analyze/write/outfile.h"
+#include "analyze/write/text.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

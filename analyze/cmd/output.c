@@ -1,6 +1,6 @@
-#include "output.h"
+#include "analyze/cmd/output.h"
 
-#include "text.h"
+#include "analyze/write/text.h"
 
 #include <stddef.h>
 

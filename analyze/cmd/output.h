@@ -1,9 +1,9 @@
 /* The options of commands that write a report: in what form, and where to. */
-#ifndef S3_OUTPUT_H
-#define S3_OUTPUT_H
+#ifndef S3_ANALYZE_CMD_OUTPUT_H
+#define S3_ANALYZE_CMD_OUTPUT_H
 
-#include "cli.h"
-#include "outfile.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/cli.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-#include "commands.h"
-#include "load.h"
-#include "plot.h"
-#include "plot_compare.h"
-#include "plot_write.h"
-#include "sides.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/cmd/sides.h"
+#include "analyze/plot/compare.h"
+#include "analyze/plot/plot.h"
+#include "analyze/plot/write.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "sides.h"
+#include "analyze/cmd/sides.h"
 
 #include <stdlib.h>
 

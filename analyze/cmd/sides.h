@@ -1,12 +1,12 @@
 /* The two sides of a comparison: the options that name their captures, and the runs read. */
-#ifndef S3_SIDES_H
-#define S3_SIDES_H
+#ifndef S3_ANALYZE_CMD_SIDES_H
+#define S3_ANALYZE_CMD_SIDES_H
 
-#include "cli.h"
-#include "compare.h"
-#include "err.h"
-#include "plot_compare.h"
-#include "run.h"
+#include "analyze/compare/compare.h"
+#include "analyze/compare/run.h"
+#include "analyze/plot/compare.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

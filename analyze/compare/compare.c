@@ -1,7 +1,7 @@
-#include "compare.h"
+#include "analyze/compare/compare.h"
 
-#include "compare_internal.h"
-#include "units.h"
+#include "analyze/compare/compare_internal.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdarg.h>

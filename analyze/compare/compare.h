@@ -1,11 +1,11 @@
 /* The result model of `s3analyze cmp`: what differs between two sides of one or more runs each, and
  * whether it can be told from noise (docs/how-the-numbers-are-made.md, section 8). */
-#ifndef S3_COMPARE_H
-#define S3_COMPARE_H
+#ifndef S3_ANALYZE_COMPARE_COMPARE_H
+#define S3_ANALYZE_COMPARE_COMPARE_H
 
-#include "err.h"
-#include "run.h"
-#include "stats.h"
+#include "analyze/compare/run.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

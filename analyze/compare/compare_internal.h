@@ -1,8 +1,8 @@
 /* Shared by the files compare*.c of the model and by nothing else. */
-#ifndef S3_COMPARE_INTERNAL_H
-#define S3_COMPARE_INTERNAL_H
+#ifndef S3_ANALYZE_COMPARE_COMPARE_INTERNAL_H
+#define S3_ANALYZE_COMPARE_COMPARE_INTERNAL_H
 
-#include "compare.h"
+#include "analyze/compare/compare.h"
 
 /* Adds the settings of kinds first .. last in which the sides differ; op: NULL for those of whole
  * runs. */

@@ -1,5 +1,5 @@
 /* From test results to verdicts: the family that p is adjusted for, minimal effects, the gate. */
-#include "compare_internal.h"
+#include "analyze/compare/compare_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "run.h"
+#include "analyze/compare/run.h"
 
-#include "hist.h"
-#include "statistics.h"
-#include "tasks.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/base/tasks.h"
+#include "libcommon/hist.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* One run, reduced to what comparisons need: a few kilobytes, whatever the size of its capture. */
-#ifndef S3_RUN_H
-#define S3_RUN_H
+#ifndef S3_ANALYZE_COMPARE_RUN_H
+#define S3_ANALYZE_COMPARE_RUN_H
 
-#include "analysis.h"
-#include "err.h"
-#include "load.h"
-#include "recorded.h"
-#include "sha256.h"
-#include "stats.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/load.h"
+#include "analyze/compare/sha256.h"
+#include "analyze/data/recorded.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What the runs of both sides were like: settings, and the figures of the report. */
-#include "compare_internal.h"
+#include "analyze/compare/compare_internal.h"
 
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <jansson.h>
 #include <math.h>

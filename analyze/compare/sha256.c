@@ -1,4 +1,4 @@
-#include "sha256.h"
+#include "analyze/compare/sha256.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

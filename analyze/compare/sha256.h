@@ -1,8 +1,8 @@
 /* SHA-256 of a file's bytes. */
-#ifndef S3_SHA256_H
-#define S3_SHA256_H
+#ifndef S3_ANALYZE_COMPARE_SHA256_H
+#define S3_ANALYZE_COMPARE_SHA256_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "compare_words.h"
+#include "analyze/compare/words.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Names, numbers and verdicts of a comparison in words, as text and Markdown share them. */
-#ifndef S3_COMPARE_WORDS_H
-#define S3_COMPARE_WORDS_H
+#ifndef S3_ANALYZE_COMPARE_WORDS_H
+#define S3_ANALYZE_COMPARE_WORDS_H
 
-#include "compare.h"
-#include "units.h"
+#include "analyze/compare/compare.h"
+#include "libcommon/units.h"
 
 /* "throughput", "objects", "p50" ...: as in JSON and --gate. */
 const char *compare_words_metric(enum run_metric metric);

@@ -1,9 +1,9 @@
-#include "dataset.h"
+#include "analyze/data/dataset.h"
 
-#include "dataset_unit.h"
-#include "intern.h"
-#include "row_csv.h"
-#include "table.h"
+#include "analyze/base/intern.h"
+#include "analyze/data/table.h"
+#include "analyze/data/unit.h"
+#include "analyze/read/rowcsv.h"
 
 #include <fnmatch.h>
 #include <pthread.h>

@@ -4,12 +4,12 @@
  * One table per operation type. Durations, sizes, TTFBs and object counts are packed: 32 bits where
  * the value fits, else an index into a list of wide values. Strings are interned (operations,
  * hosts, clients, error messages) or hashed (object keys). */
-#ifndef S3_DATASET_H
-#define S3_DATASET_H
+#ifndef S3_ANALYZE_DATA_DATASET_H
+#define S3_ANALYZE_DATA_DATASET_H
 
-#include "err.h"
-#include "recfile.h"
-#include "recorded.h"
+#include "analyze/data/recorded.h"
+#include "analyze/read/recfile.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "errnorm.h"
+#include "analyze/data/errnorm.h"
 
 #include <stdbool.h>
 #include <string.h>

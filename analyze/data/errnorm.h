@@ -1,8 +1,8 @@
 /* Error messages without what differs from one request to the next, so that they can be grouped. */
-#ifndef S3_ERRNORM_H
-#define S3_ERRNORM_H
+#ifndef S3_ANALYZE_DATA_ERRNORM_H
+#define S3_ANALYZE_DATA_ERRNORM_H
 
-#include "record.h"
+#include "libcommon/record.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "group.h"
+#include "analyze/data/group.h"
 
 #include <stdlib.h>
 #include <string.h>

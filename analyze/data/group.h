@@ -1,9 +1,9 @@
 /* Sets of requests by host or by client: which of them a set has, and its rows in their order. */
-#ifndef S3_GROUP_H
-#define S3_GROUP_H
+#ifndef S3_ANALYZE_DATA_GROUP_H
+#define S3_ANALYZE_DATA_GROUP_H
 
-#include "dataset.h"
-#include "err.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

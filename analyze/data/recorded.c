@@ -1,7 +1,7 @@
-#include "recorded.h"
+#include "analyze/data/recorded.h"
 
-#include "json_in.h"
-#include "units.h"
+#include "analyze/write/json_in.h"
+#include "libcommon/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* What s3load says of its runs in a capture's comments: "s3load/1 {...}" opens a run, and another
  * one closes it. A capture that was merged or put together has those of several runs, one after the
  * other. */
-#ifndef S3_RECORDED_H
-#define S3_RECORDED_H
+#ifndef S3_ANALYZE_DATA_RECORDED_H
+#define S3_ANALYZE_DATA_RECORDED_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

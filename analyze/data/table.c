@@ -1,4 +1,4 @@
-#include "table.h"
+#include "analyze/data/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The columns of one operation type: adding, moving and dropping rows (struct table is in
  * dataset.h). Columns are reserved address space that is touched as rows come; where it gets short,
  * they are copied to more of it. */
-#ifndef S3_TABLE_H
-#define S3_TABLE_H
+#ifndef S3_ANALYZE_DATA_TABLE_H
+#define S3_ANALYZE_DATA_TABLE_H
 
-#include "dataset.h"
+#include "analyze/data/dataset.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "dataset_unit.h"
+#include "analyze/data/unit.h"
 
-#include "errnorm.h"
-#include "le.h"
+#include "analyze/data/errnorm.h"
+#include "libcommon/le.h"
 
 #include <stdlib.h>
 #include <string.h>

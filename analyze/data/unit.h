@@ -1,13 +1,13 @@
 /* Rows of a part of a capture on their way into a dataset: packed by the thread that parses them,
  * under ids of the unit's own. Shared by dataset.c and dataset_unit.c. */
-#ifndef S3_DATASET_UNIT_H
-#define S3_DATASET_UNIT_H
+#ifndef S3_ANALYZE_DATA_UNIT_H
+#define S3_ANALYZE_DATA_UNIT_H
 
-#include "dataset.h"
-#include "err.h"
-#include "intern.h"
-#include "record.h"
-#include "table.h"
+#include "analyze/base/intern.h"
+#include "analyze/data/dataset.h"
+#include "analyze/data/table.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

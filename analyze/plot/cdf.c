@@ -1,7 +1,7 @@
-#include "plot_cdf.h"
+#include "analyze/plot/cdf.h"
 
-#include "hist.h"
-#include "plot_out.h"
+#include "analyze/plot/out.h"
+#include "libcommon/hist.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* A cumulative distribution as few points. */
-#ifndef S3_PLOT_CDF_H
-#define S3_PLOT_CDF_H
+#ifndef S3_ANALYZE_PLOT_CDF_H
+#define S3_ANALYZE_PLOT_CDF_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-#include "plot_compare.h"
+#include "analyze/plot/compare.h"
 
-#include "compare_words.h"
-#include "hist.h"
-#include "plot_cdf.h"
-#include "plot_out.h"
-#include "segment.h"
+#include "analyze/compare/words.h"
+#include "analyze/plot/cdf.h"
+#include "analyze/plot/out.h"
+#include "libcommon/hist.h"
+#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdlib.h>

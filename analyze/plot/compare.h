@@ -1,12 +1,12 @@
 /* Charts of a comparison: throughput of both sides over time, aligned at the start; their latency
  * distributions; the changes with their confidence intervals. */
-#ifndef S3_PLOT_COMPARE_H
-#define S3_PLOT_COMPARE_H
+#ifndef S3_ANALYZE_PLOT_COMPARE_H
+#define S3_ANALYZE_PLOT_COMPARE_H
 
-#include "analysis.h"
-#include "compare.h"
-#include "err.h"
-#include "plot.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/compare/compare.h"
+#include "analyze/plot/plot.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

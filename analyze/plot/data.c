@@ -1,8 +1,8 @@
-#include "plot_data.h"
+#include "analyze/plot/data.h"
 
-#include "segment.h"
-#include "tasks.h"
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/base/tasks.h"
+#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* What the charts of one operation show, or of all operations of a mixed run together: the series
  * and figures of the analysis, and what one pass over the requests adds. Its size does not grow
  * with the number of requests. */
-#ifndef S3_PLOT_DATA_H
-#define S3_PLOT_DATA_H
+#ifndef S3_ANALYZE_PLOT_DATA_H
+#define S3_ANALYZE_PLOT_DATA_H
 
-#include "analysis.h"
-#include "err.h"
-#include "hist.h"
-#include "plot_replay.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/plot/replay.h"
+#include "libcommon/err.h"
+#include "libcommon/hist.h"
 
 #include <stdbool.h>
 #include <stddef.h>

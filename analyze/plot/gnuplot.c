@@ -1,8 +1,8 @@
-#include "plot_gnuplot.h"
+#include "analyze/plot/gnuplot.h"
 
-#include "plot_svg.h"
-#include "tasks.h"
-#include "unfinished.h"
+#include "analyze/base/tasks.h"
+#include "analyze/plot/svg.h"
+#include "analyze/write/unfinished.h"
 
 #include <ctype.h>
 #include <errno.h>

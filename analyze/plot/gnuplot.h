@@ -1,8 +1,8 @@
 /* Draws charts: runs gnuplot with the scripts of the folder plots/. */
-#ifndef S3_PLOT_GNUPLOT_H
-#define S3_PLOT_GNUPLOT_H
+#ifndef S3_ANALYZE_PLOT_GNUPLOT_H
+#define S3_ANALYZE_PLOT_GNUPLOT_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-#include "plot_out.h"
+#include "analyze/plot/out.h"
 
-#include "csv_out.h"
-#include "rfc3339.h"
-#include "utf8.h"
-#include "visible.h"
+#include "analyze/write/csv.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/utf8.h"
+#include "libcommon/visible.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The data file of a chart: tab-separated blocks that gnuplot finds by name. A block is a comment
  * with its name, a row of column names, and its rows; two empty lines end it. */
-#ifndef S3_PLOT_OUT_H
-#define S3_PLOT_OUT_H
+#ifndef S3_ANALYZE_PLOT_OUT_H
+#define S3_ANALYZE_PLOT_OUT_H
 
 #include <stdio.h>
 

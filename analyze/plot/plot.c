@@ -1,9 +1,9 @@
-#include "plot.h"
+#include "analyze/plot/plot.h"
 
-#include "outfile.h"
-#include "plot_data.h"
-#include "plot_gnuplot.h"
-#include "plot_write.h"
+#include "analyze/plot/data.h"
+#include "analyze/plot/gnuplot.h"
+#include "analyze/plot/write.h"
+#include "analyze/write/outfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Charts of a run: which there are, their data files, and their pictures. */
-#ifndef S3_PLOT_H
-#define S3_PLOT_H
+#ifndef S3_ANALYZE_PLOT_PLOT_H
+#define S3_ANALYZE_PLOT_PLOT_H
 
-#include "analysis.h"
-#include "err.h"
-#include "outfile.h"
-#include "plot_replay.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/plot/replay.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

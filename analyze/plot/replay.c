@@ -1,6 +1,6 @@
-#include "plot_replay.h"
+#include "analyze/plot/replay.h"
 
-#include "replay.h"
+#include "analyze/analysis/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

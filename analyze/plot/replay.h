@@ -1,10 +1,10 @@
 /* When autoterm would have stopped a run, for its chart. */
-#ifndef S3_PLOT_REPLAY_H
-#define S3_PLOT_REPLAY_H
+#ifndef S3_ANALYZE_PLOT_REPLAY_H
+#define S3_ANALYZE_PLOT_REPLAY_H
 
-#include "autoterm.h"
-#include "dataset.h"
-#include "err.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/autoterm.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

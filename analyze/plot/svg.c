@@ -1,7 +1,7 @@
-#include "plot_svg.h"
+#include "analyze/plot/svg.h"
 
-#include "html_out.h"
-#include "outfile.h"
+#include "analyze/write/html.h"
+#include "analyze/write/outfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* What gnuplot's SVG lacks: a title, sharp heat maps; and for a page, colours that follow its theme
  * and names that do not clash. */
-#ifndef S3_PLOT_SVG_H
-#define S3_PLOT_SVG_H
+#ifndef S3_ANALYZE_PLOT_SVG_H
+#define S3_ANALYZE_PLOT_SVG_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-#include "plot_write.h"
+#include "analyze/plot/write.h"
 
-#include "csv_out.h"
-#include "plot_cdf.h"
-#include "plot_out.h"
-#include "statistics.h"
-#include "units.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/plot/cdf.h"
+#include "analyze/plot/out.h"
+#include "analyze/write/csv.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>

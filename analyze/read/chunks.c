@@ -1,6 +1,6 @@
-#include "chunks.h"
+#include "analyze/read/chunks.h"
 
-#include "rowindex.h"
+#include "analyze/read/rowindex.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ bool chunks_is_last(const struct zresult *result)
 /* The longest carry. */
 static size_t carry_bytes(const struct chunks *c)
 {
-    return RECFILE_MAX_ROW_BYTES + c->text_bytes;
+    return RECORD_MAX_ROW_BYTES + c->text_bytes;
 }
 
 bool chunks_init(struct chunks *c, size_t text_bytes, struct err *e)

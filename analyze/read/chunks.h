@@ -1,12 +1,12 @@
 /* The text of a range of a capture in pieces, decompressed on the calling thread or on one beside
  * it. The end of a piece stands in front of the next one, so that a row that lies across the two
  * stands in one place. */
-#ifndef S3_CHUNKS_H
-#define S3_CHUNKS_H
+#ifndef S3_ANALYZE_READ_CHUNKS_H
+#define S3_ANALYZE_READ_CHUNKS_H
 
-#include "err.h"
-#include "recfile.h"
-#include "zreader.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/zreader.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ void chunks_fini(struct chunks *c);
 bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
                   bool careful, bool beside);
 
-/* The next chunk, with the n_carry <= RECFILE_MAX_ROW_BYTES + text_bytes bytes at `carry` in front
+/* The next chunk, with the n_carry <= RECORD_MAX_ROW_BYTES + text_bytes bytes at `carry` in front
  * of its text; `carry` may lie in the chunk before, which is given back by this. *text is where the
  * carry begins; ROWINDEX_PADDING bytes are readable behind the text. */
 const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,

@@ -3,7 +3,7 @@
  * other unit is read on the assumption that its first line is the rest of a row of the unit before
  * it; when its turn comes, that seam is put together and parsed. If the assumption was wrong (the
  * seam lies inside a quoted field, or another header came), the unit is read again as the head. */
-#include "recfile_internal.h"
+#include "analyze/read/recfile_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,18 +4,16 @@
  * parallel. A sink gets the rows of a unit in order, on whatever thread parses that unit; units are
  * committed in file order, one at a time. A unit may be thrown away before its commit and read
  * again, when it turns out that it began inside a quoted field or under another header. */
-#ifndef S3_RECFILE_H
-#define S3_RECFILE_H
+#ifndef S3_ANALYZE_READ_RECFILE_H
+#define S3_ANALYZE_READ_RECFILE_H
 
-#include "err.h"
-#include "record.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits (capture-format.md, "Bad input"). */
-#define RECFILE_MAX_ROW_BYTES  (1u << 20)
 #define RECFILE_MAX_WINDOW_LOG 27
 #define RECFILE_MAX_FIELDS     256
 

@@ -1,13 +1,13 @@
 /* Shared by recfile.c (units and their turns) and recunit.c (reading one unit), and by nothing
  * else. */
-#ifndef S3_RECFILE_INTERNAL_H
-#define S3_RECFILE_INTERNAL_H
+#ifndef S3_ANALYZE_READ_RECFILE_INTERNAL_H
+#define S3_ANALYZE_READ_RECFILE_INTERNAL_H
 
-#include "chunks.h"
-#include "recfile.h"
-#include "rowparse.h"
-#include "xxh64.h"
-#include "zsource.h"
+#include "analyze/read/chunks.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowparse.h"
+#include "analyze/read/xxh64.h"
+#include "analyze/read/zsource.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "recfile_internal.h"
+#include "analyze/read/recfile_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +235,7 @@ size_t recunit_skip_rest_of_row(struct rowparse *p, struct seam *seam, const cha
     const char *newline = memchr(text, '\n', n);
     size_t len = newline ? (size_t)(newline - text) : n;
 
-    if (seam->dropped && (newline || n > RECFILE_MAX_ROW_BYTES)) {
+    if (seam->dropped && (newline || n > RECORD_MAX_ROW_BYTES)) {
         seam->dropped = false;
         if (begins_row(p, text, len))
             return 0;
@@ -256,7 +256,7 @@ static bool first_line(struct worker *w, const char *text, size_t n, size_t *use
 
     *used = newline ? (size_t)(newline - text) + 1 : n;
     u->has_first_line = newline != NULL;
-    if (u->first_line.n + *used > RECFILE_MAX_ROW_BYTES)
+    if (u->first_line.n + *used > RECORD_MAX_ROW_BYTES)
         return recunit_give_up(w);
     return text_add(&u->first_line, text, *used) || recunit_fail(u, "out of memory");
 }
@@ -283,7 +283,7 @@ static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t
         if (end != ROWPARSE_ALL)
             return end == ROWPARSE_STOPPED ? false : recunit_fail(u, "out of memory");
         at += used;
-        if (n - at <= RECFILE_MAX_ROW_BYTES) {
+        if (n - at <= RECORD_MAX_ROW_BYTES) {
             *rest = n - at;
             break;
         }

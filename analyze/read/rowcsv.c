@@ -1,6 +1,6 @@
-#include "row_csv.h"
+#include "analyze/read/rowcsv.h"
 
-#include "rowparse.h"
+#include "analyze/read/rowparse.h"
 
 #include <csv.h>
 #include <stdio.h>

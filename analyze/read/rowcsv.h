@@ -1,9 +1,9 @@
 /* The slow-row parser (recfile.h), on libcsv: rows with quotes, and bad rows, for which it says
  * what is wrong. Quoting as in capture-format.md, "Quoting". */
-#ifndef S3_ROW_CSV_H
-#define S3_ROW_CSV_H
+#ifndef S3_ANALYZE_READ_ROWCSV_H
+#define S3_ANALYZE_READ_ROWCSV_H
 
-#include "recfile.h"
+#include "analyze/read/recfile.h"
 
 /* NULL: out of memory. */
 void *row_csv_new(void);

@@ -1,4 +1,4 @@
-#include "rowindex.h"
+#include "analyze/read/rowindex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Positions of delimiters, newlines and quotes in a piece of text: the first half of parsing rows.
  * Finding them with SIMD is what makes parsing fast (reading-cost.md). */
-#ifndef S3_ROWINDEX_H
-#define S3_ROWINDEX_H
+#ifndef S3_ANALYZE_READ_ROWINDEX_H
+#define S3_ANALYZE_READ_ROWINDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "rowparse.h"
+#include "analyze/read/rowparse.h"
 
-#include "le.h"
-#include "rfc3339.h"
+#include "libcommon/le.h"
+#include "libcommon/rfc3339.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -499,7 +499,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
     *used = whole;
     if (!newline && !last)
         return ODD_MORE;
-    if (whole > RECFILE_MAX_ROW_BYTES) {
+    if (whole > RECORD_MAX_ROW_BYTES) {
         go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, ROWPARSE_TOO_LONG);
     } else if (len == 0 && newline) {
         *used = blank_lines(line, n - at, &p->n_lines);
@@ -517,7 +517,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         size_t lines = last ? n - at : (size_t)((char *)memrchr(line, '\n', n - at) - line) + 1;
         if (p->options->slow_row)
             what = p->options->slow_row(p->slow, &p->layout, line, lines, r, &row, why, sizeof why);
-        if (what == RECFILE_ROW_MORE && !last && n - at <= RECFILE_MAX_ROW_BYTES)
+        if (what == RECFILE_ROW_MORE && !last && n - at <= RECORD_MAX_ROW_BYTES)
             return ODD_MORE;
         if (what == RECFILE_ROW_OK) {
             *used = row;
@@ -553,7 +553,7 @@ parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t
     while (at < n) {
         int nf = p->layout.n_fields;
         if (likely(p->has_layout && *nl != UINT32_MAX && a[nf - 1] == *nl && *quote > *nl &&
-                   text[at] != '#' && *nl - at <= RECFILE_MAX_ROW_BYTES && !p->options->all_slow) &&
+                   text[at] != '#' && *nl - at <= RECORD_MAX_ROW_BYTES && !p->options->all_slow) &&
             likely(parse_line(p, read_time, text, a, &a[nf - 1], &p->batch[p->n_batch]))) {
             at = (size_t)*nl + 1;
             a += nf;

@@ -1,12 +1,12 @@
 /* Rows of text to records: the fast path. Rows that it does not understand (quoted, foreign or bad
  * ones) go to a slow-row parser (recfile.h). */
-#ifndef S3_ROWPARSE_H
-#define S3_ROWPARSE_H
+#ifndef S3_ANALYZE_READ_ROWPARSE_H
+#define S3_ANALYZE_READ_ROWPARSE_H
 
-#include "err.h"
-#include "recfile.h"
-#include "record.h"
-#include "rowindex.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowindex.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

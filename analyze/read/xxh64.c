@@ -1,6 +1,6 @@
-#include "xxh64.h"
+#include "analyze/read/xxh64.h"
 
-#include "le.h"
+#include "libcommon/le.h"
 
 #include <string.h>
 

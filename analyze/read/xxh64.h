@@ -1,8 +1,8 @@
 /* XXH64, seed 0: the content checksum of a zstd frame is its low 32 bits (RFC 8878, 3.1.1; the
  * algorithm: xxHash specification, "XXH64"). Ours, so that the checksum of a frame can be computed
  * by the thread that parses it, and so that the rows of a frame that fails it are not lost. */
-#ifndef S3_XXH64_H
-#define S3_XXH64_H
+#ifndef S3_ANALYZE_READ_XXH64_H
+#define S3_ANALYZE_READ_XXH64_H
 
 #include <stddef.h>
 #include <stdint.h>

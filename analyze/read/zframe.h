@@ -1,6 +1,6 @@
 /* Where a zstd frame begins and how long its header is (RFC 8878, 3.1). */
-#ifndef S3_ZFRAME_H
-#define S3_ZFRAME_H
+#ifndef S3_ANALYZE_READ_ZFRAME_H
+#define S3_ANALYZE_READ_ZFRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-#include "zreader.h"
+#include "analyze/read/zreader.h"
 
-#include "hugemem.h"
-#include "le.h"
-#include "recfile.h"
-#include "rowindex.h"
-#include "zframe.h"
+#include "analyze/base/hugemem.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowindex.h"
+#include "analyze/read/zframe.h"
+#include "libcommon/le.h"
 
 #include <errno.h>
 #include <stdio.h>

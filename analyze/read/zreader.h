@@ -2,11 +2,11 @@
  * zstd finds what it looks back at: no byte is copied, and text that was handed out stays in place
  * for a while. Frames are fed to zstd block by block, so that all that stands before a damaged
  * block comes out, whatever the pieces are. */
-#ifndef S3_ZREADER_H
-#define S3_ZREADER_H
+#ifndef S3_ANALYZE_READ_ZREADER_H
+#define S3_ANALYZE_READ_ZREADER_H
 
-#include "err.h"
-#include "zsource.h"
+#include "analyze/read/zsource.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "zsource.h"
+#include "analyze/read/zsource.h"
 
-#include "le.h"
-#include "tempfile.h"
-#include "zframe.h"
+#include "analyze/base/tempfile.h"
+#include "analyze/read/zframe.h"
+#include "libcommon/le.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* The bytes of a capture as they are stored: a file or a pipe, plain or zstd. Finds where frames
  * begin and end without decompressing them (zreader.h does that). */
-#ifndef S3_ZSOURCE_H
-#define S3_ZSOURCE_H
+#ifndef S3_ANALYZE_READ_ZSOURCE_H
+#define S3_ANALYZE_READ_ZSOURCE_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "compare_csv.h"
+#include "analyze/report/compare_csv.h"
 
-#include "compare_words.h"
-#include "csv_out.h"
+#include "analyze/compare/words.h"
+#include "analyze/write/csv.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* A comparison as comma-separated values, one line a metric. */
-#ifndef S3_COMPARE_CSV_H
-#define S3_COMPARE_CSV_H
+#ifndef S3_ANALYZE_REPORT_COMPARE_CSV_H
+#define S3_ANALYZE_REPORT_COMPARE_CSV_H
 
-#include "compare.h"
+#include "analyze/compare/compare.h"
 
 #include <stdio.h>
 

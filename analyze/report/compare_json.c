@@ -1,7 +1,7 @@
-#include "compare_json.h"
+#include "analyze/report/compare_json.h"
 
-#include "compare_words.h"
-#include "json_out.h"
+#include "analyze/compare/words.h"
+#include "analyze/write/json.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* A comparison as JSON, schema s3analyze/compare/1. */
-#ifndef S3_COMPARE_JSON_H
-#define S3_COMPARE_JSON_H
+#ifndef S3_ANALYZE_REPORT_COMPARE_JSON_H
+#define S3_ANALYZE_REPORT_COMPARE_JSON_H
 
-#include "compare.h"
-#include "err.h"
+#include "analyze/compare/compare.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "compare_md.h"
+#include "analyze/report/compare_md.h"
 
-#include "compare_words.h"
-#include "visible.h"
+#include "analyze/compare/words.h"
+#include "libcommon/visible.h"
 
 #include <string.h>
 

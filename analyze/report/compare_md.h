@@ -1,8 +1,8 @@
 /* A comparison as Markdown: tables to paste into a pull request. */
-#ifndef S3_COMPARE_MD_H
-#define S3_COMPARE_MD_H
+#ifndef S3_ANALYZE_REPORT_COMPARE_MD_H
+#define S3_ANALYZE_REPORT_COMPARE_MD_H
 
-#include "compare.h"
+#include "analyze/compare/compare.h"
 
 #include <stdio.h>
 

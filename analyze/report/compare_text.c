@@ -1,9 +1,9 @@
-#include "compare_text.h"
+#include "analyze/report/compare_text.h"
 
-#include "compare_words.h"
-#include "rfc3339.h"
-#include "text.h"
-#include "units.h"
+#include "analyze/compare/words.h"
+#include "analyze/write/text.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* A comparison as text for people, as Markdown, and as comma-separated values. */
-#ifndef S3_COMPARE_TEXT_H
-#define S3_COMPARE_TEXT_H
+#ifndef S3_ANALYZE_REPORT_COMPARE_TEXT_H
+#define S3_ANALYZE_REPORT_COMPARE_TEXT_H
 
-#include "compare.h"
-#include "err.h"
+#include "analyze/compare/compare.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

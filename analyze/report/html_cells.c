@@ -1,6 +1,6 @@
-#include "html_cells.h"
+#include "analyze/report/html_cells.h"
 
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <math.h>
 #include <stdio.h>

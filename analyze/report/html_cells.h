@@ -1,8 +1,8 @@
 /* Figures as a page writes them. */
-#ifndef S3_HTML_CELLS_H
-#define S3_HTML_CELLS_H
+#ifndef S3_ANALYZE_REPORT_HTML_CELLS_H
+#define S3_ANALYZE_REPORT_HTML_CELLS_H
 
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <stdint.h>
 

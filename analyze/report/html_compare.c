@@ -1,10 +1,10 @@
-#include "html_compare.h"
+#include "analyze/report/html_compare.h"
 
-#include "compare_words.h"
-#include "html_cells.h"
-#include "html_out.h"
-#include "html_page.h"
-#include "units.h"
+#include "analyze/compare/words.h"
+#include "analyze/report/html_cells.h"
+#include "analyze/report/page.h"
+#include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* A comparison as a page for people: one HTML file with everything in it. */
-#ifndef S3_HTML_COMPARE_H
-#define S3_HTML_COMPARE_H
+#ifndef S3_ANALYZE_REPORT_HTML_COMPARE_H
+#define S3_ANALYZE_REPORT_HTML_COMPARE_H
 
-#include "compare.h"
-#include "err.h"
-#include "plot_compare.h"
+#include "analyze/compare/compare.h"
+#include "analyze/plot/compare.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

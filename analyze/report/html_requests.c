@@ -1,8 +1,8 @@
-#include "html_requests.h"
+#include "analyze/report/html_requests.h"
 
-#include "html_cells.h"
-#include "html_out.h"
-#include "units.h"
+#include "analyze/report/html_cells.h"
+#include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #define COUNT(names)  (sizeof(names) / sizeof *(names))
 #define TIME_COLUMNS  "lrrrrrrrrrr"

@@ -1,8 +1,8 @@
 /* Tables of requests: how long they took, or where sizes differ, how fast each was. */
-#ifndef S3_HTML_REQUESTS_H
-#define S3_HTML_REQUESTS_H
+#ifndef S3_ANALYZE_REPORT_HTML_REQUESTS_H
+#define S3_ANALYZE_REPORT_HTML_REQUESTS_H
 
-#include "analysis.h"
+#include "analyze/analysis/analysis.h"
 
 #include <stdio.h>
 

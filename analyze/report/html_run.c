@@ -1,11 +1,11 @@
-#include "html_run.h"
+#include "analyze/report/html_run.h"
 
-#include "html_cells.h"
-#include "html_out.h"
-#include "html_requests.h"
-#include "html_statistics.h"
-#include "statistics.h"
-#include "units.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/report/html_cells.h"
+#include "analyze/report/html_requests.h"
+#include "analyze/report/html_statistics.h"
+#include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 

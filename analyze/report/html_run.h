@@ -1,8 +1,8 @@
 /* Tables of a run's report: what the model of an operation says, as HTML. */
-#ifndef S3_HTML_RUN_H
-#define S3_HTML_RUN_H
+#ifndef S3_ANALYZE_REPORT_HTML_RUN_H
+#define S3_ANALYZE_REPORT_HTML_RUN_H
 
-#include "analysis.h"
+#include "analyze/analysis/analysis.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-#include "html_statistics.h"
+#include "analyze/report/html_statistics.h"
 
-#include "html_cells.h"
-#include "html_out.h"
-#include "units.h"
+#include "analyze/report/html_cells.h"
+#include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* How sure a run's figures are: confidence intervals, warm-up, drift, changes. */
-#ifndef S3_HTML_STATISTICS_H
-#define S3_HTML_STATISTICS_H
+#ifndef S3_ANALYZE_REPORT_HTML_STATISTICS_H
+#define S3_ANALYZE_REPORT_HTML_STATISTICS_H
 
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
 
 #include <stdio.h>
 

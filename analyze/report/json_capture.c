@@ -1,4 +1,4 @@
-#include "json_capture.h"
+#include "analyze/report/json_capture.h"
 
 json_t *json_capture_dropped(struct json_out *w, const struct recfile_info *info)
 {

@@ -1,4 +1,4 @@
-#include "json_statistics.h"
+#include "analyze/report/json_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>

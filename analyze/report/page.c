@@ -1,8 +1,8 @@
-#include "html_page.h"
+#include "analyze/report/page.h"
 
-#include "html_out.h"
-#include "plot_gnuplot.h"
-#include "version.h"
+#include "analyze/plot/gnuplot.h"
+#include "analyze/write/html.h"
+#include "libcommon/version.h"
 
 #include <errno.h>
 #include <stdlib.h>

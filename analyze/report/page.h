@@ -1,12 +1,12 @@
 /* The frame of a page: head, styles, contents, charts, definitions; for the reports of a run and of
  * a comparison. One file that needs nothing else. */
-#ifndef S3_HTML_PAGE_H
-#define S3_HTML_PAGE_H
+#ifndef S3_ANALYZE_REPORT_PAGE_H
+#define S3_ANALYZE_REPORT_PAGE_H
 
-#include "err.h"
-#include "plot.h"
-#include "plot_svg.h"
-#include "unfinished.h"
+#include "analyze/plot/plot.h"
+#include "analyze/plot/svg.h"
+#include "analyze/write/unfinished.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
-#include "report_html.h"
+#include "analyze/report/run_html.h"
 
-#include "html_cells.h"
-#include "html_out.h"
-#include "html_page.h"
-#include "html_run.h"
-#include "rfc3339.h"
-#include "sha256.h"
-#include "units.h"
+#include "analyze/compare/sha256.h"
+#include "analyze/report/html_cells.h"
+#include "analyze/report/html_run.h"
+#include "analyze/report/page.h"
+#include "analyze/write/html.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

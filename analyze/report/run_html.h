@@ -1,9 +1,9 @@
 /* The analysis as a page for people: one HTML file with everything in it. */
-#ifndef S3_REPORT_HTML_H
-#define S3_REPORT_HTML_H
+#ifndef S3_ANALYZE_REPORT_RUN_HTML_H
+#define S3_ANALYZE_REPORT_RUN_HTML_H
 
-#include "analysis.h"
-#include "err.h"
+#include "analyze/analysis/analysis.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "report_json.h"
+#include "analyze/report/run_json.h"
 
-#include "json_capture.h"
-#include "json_out.h"
-#include "json_statistics.h"
+#include "analyze/report/json_capture.h"
+#include "analyze/report/json_statistics.h"
+#include "analyze/write/json.h"
 
 static void set_throughput(struct json_out *w, json_t *o, const struct throughput *t)
 {

@@ -1,9 +1,9 @@
 /* The analysis as JSON, schema s3analyze/analysis/1 (output-formats.md). */
-#ifndef S3_REPORT_JSON_H
-#define S3_REPORT_JSON_H
+#ifndef S3_ANALYZE_REPORT_RUN_JSON_H
+#define S3_ANALYZE_REPORT_RUN_JSON_H
 
-#include "analysis.h"
-#include "err.h"
+#include "analyze/analysis/analysis.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
-#include "report_text.h"
+#include "analyze/report/run_text.h"
 
-#include "rfc3339.h"
-#include "text.h"
-#include "text_cells.h"
-#include "text_parties.h"
-#include "text_requests.h"
-#include "text_statistics.h"
-#include "units.h"
+#include "analyze/report/text_cells.h"
+#include "analyze/report/text_parties.h"
+#include "analyze/report/text_requests.h"
+#include "analyze/report/text_statistics.h"
+#include "analyze/write/text.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <string.h>

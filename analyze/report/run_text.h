@@ -1,9 +1,9 @@
 /* The analysis as text for people, in the manual's layout. */
-#ifndef S3_REPORT_TEXT_H
-#define S3_REPORT_TEXT_H
+#ifndef S3_ANALYZE_REPORT_RUN_TEXT_H
+#define S3_ANALYZE_REPORT_RUN_TEXT_H
 
-#include "analysis.h"
-#include "err.h"
+#include "analyze/analysis/analysis.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "report_csv.h"
+#include "analyze/report/series.h"
 
-#include "csv_out.h"
-#include "json_out.h"
-#include "rfc3339.h"
+#include "analyze/write/csv.h"
+#include "analyze/write/json.h"
+#include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The time series of an analysis as a table, one row a segment (output-formats.md, "Time series").
  */
-#ifndef S3_REPORT_CSV_H
-#define S3_REPORT_CSV_H
+#ifndef S3_ANALYZE_REPORT_SERIES_H
+#define S3_ANALYZE_REPORT_SERIES_H
 
-#include "analysis.h"
-#include "err.h"
+#include "analyze/analysis/analysis.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

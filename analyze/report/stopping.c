@@ -1,9 +1,9 @@
-#include "stopping_report.h"
+#include "analyze/report/stopping.h"
 
-#include "json_out.h"
-#include "rfc3339.h"
-#include "text.h"
-#include "units.h"
+#include "analyze/write/json.h"
+#include "analyze/write/text.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Autoterm's replay as text and as JSON, schema s3analyze/autoterm/1. */
-#ifndef S3_STOPPING_REPORT_H
-#define S3_STOPPING_REPORT_H
+#ifndef S3_ANALYZE_REPORT_STOPPING_H
+#define S3_ANALYZE_REPORT_STOPPING_H
 
-#include "err.h"
-#include "stopping.h"
+#include "analyze/analysis/stopping.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "text_cells.h"
+#include "analyze/report/text_cells.h"
 
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* What the parts of the text report share: what to show, and cells for figures of the model. */
-#ifndef S3_TEXT_CELLS_H
-#define S3_TEXT_CELLS_H
+#ifndef S3_ANALYZE_REPORT_TEXT_CELLS_H
+#define S3_ANALYZE_REPORT_TEXT_CELLS_H
 
-#include "analysis.h"
-#include "text.h"
-#include "units.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/write/text.h"
+#include "libcommon/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>

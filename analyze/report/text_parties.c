@@ -1,4 +1,4 @@
-#include "text_parties.h"
+#include "analyze/report/text_parties.h"
 
 #include <math.h>
 #include <stdlib.h>

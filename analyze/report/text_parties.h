@@ -1,8 +1,8 @@
 /* Tables of hosts and of clients as text. */
-#ifndef S3_TEXT_PARTIES_H
-#define S3_TEXT_PARTIES_H
+#ifndef S3_ANALYZE_REPORT_TEXT_PARTIES_H
+#define S3_ANALYZE_REPORT_TEXT_PARTIES_H
 
-#include "text_cells.h"
+#include "analyze/report/text_cells.h"
 
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */
 void text_parties_hosts(const struct text_view *v, const struct host_result *hosts, size_t n,

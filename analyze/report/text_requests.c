@@ -1,4 +1,4 @@
-#include "text_requests.h"
+#include "analyze/report/text_requests.h"
 
 #include <inttypes.h>
 

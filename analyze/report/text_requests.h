@@ -1,8 +1,8 @@
 /* Statistics of single requests as text. */
-#ifndef S3_TEXT_REQUESTS_H
-#define S3_TEXT_REQUESTS_H
+#ifndef S3_ANALYZE_REPORT_TEXT_REQUESTS_H
+#define S3_ANALYZE_REPORT_TEXT_REQUESTS_H
 
-#include "text_cells.h"
+#include "analyze/report/text_cells.h"
 
 void text_requests_put(const struct text_view *v, const struct requests *q);
 

@@ -1,4 +1,4 @@
-#include "text_statistics.h"
+#include "analyze/report/text_statistics.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
-#include "load_words.h"
+#include "analyze/report/words.h"
 
-#include "analysis.h"
-#include "rfc3339.h"
-#include "units.h"
+#include "analyze/analysis/analysis.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>

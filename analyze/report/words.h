@@ -1,8 +1,8 @@
 /* The options that choose requests and cut time, in words. */
-#ifndef S3_LOAD_WORDS_H
-#define S3_LOAD_WORDS_H
+#ifndef S3_ANALYZE_REPORT_WORDS_H
+#define S3_ANALYZE_REPORT_WORDS_H
 
-#include "load.h"
+#include "analyze/analysis/load.h"
 
 /* "operations GET, PUT; without the first 3s of each operation"; "" where all are as by default.
  * The caller frees it. NULL: out of memory. */

@@ -1,7 +1,7 @@
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "stats_dist.h"
-#include "stats_internal.h"
+#include "analyze/stats/dist.h"
+#include "analyze/stats/stats_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

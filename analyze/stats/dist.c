@@ -1,4 +1,4 @@
-#include "stats_dist.h"
+#include "analyze/stats/dist.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Distribution functions for the stats*.c files alone. df may be infinite: then t is normal. A
  * failure inside GSL gives NaN. */
-#ifndef S3_STATS_DIST_H
-#define S3_STATS_DIST_H
+#ifndef S3_ANALYZE_STATS_DIST_H
+#define S3_ANALYZE_STATS_DIST_H
 
 /* The t with P(T <= t) = p. */
 double stats_dist_t_inv(double p, double df);

@@ -1,6 +1,6 @@
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "stats_internal.h"
+#include "analyze/stats/stats_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

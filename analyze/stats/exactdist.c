@@ -1,4 +1,4 @@
-#include "exactdist.h"
+#include "analyze/stats/exactdist.h"
 
 #include <stdlib.h>
 

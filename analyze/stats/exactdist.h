@@ -1,6 +1,6 @@
 /* Ranks and the exact null distributions built on them. Plain C, no library. */
-#ifndef S3_EXACTDIST_H
-#define S3_EXACTDIST_H
+#ifndef S3_ANALYZE_STATS_EXACTDIST_H
+#define S3_ANALYZE_STATS_EXACTDIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "exactdist.h"
-#include "stats_dist.h"
-#include "stats_internal.h"
+#include "analyze/stats/dist.h"
+#include "analyze/stats/exactdist.h"
+#include "analyze/stats/stats_internal.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>

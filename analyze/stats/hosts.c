@@ -1,7 +1,7 @@
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "exactdist.h"
-#include "stats_internal.h"
+#include "analyze/stats/exactdist.h"
+#include "analyze/stats/stats_internal.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>

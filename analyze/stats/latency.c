@@ -1,6 +1,6 @@
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
  * "Segments" are the statistical segments of section 1, in order of time. p-values and
  * probabilities are fractions; theta and its limits are natural logs of after/before, unless
  * is_difference. */
-#ifndef S3_STATS_H
-#define S3_STATS_H
+#ifndef S3_ANALYZE_STATS_STATS_H
+#define S3_ANALYZE_STATS_STATS_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* Shared by the files stats*.c and by nothing else: results that hold no answer yet, and the
  * median. */
-#ifndef S3_STATS_INTERNAL_H
-#define S3_STATS_INTERNAL_H
+#ifndef S3_ANALYZE_STATS_STATS_INTERNAL_H
+#define S3_ANALYZE_STATS_STATS_INTERNAL_H
 
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
 #include <math.h>
 

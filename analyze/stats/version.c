@@ -1,4 +1,4 @@
-#include "stats_version.h"
+#include "analyze/stats/version.h"
 
 #include <gsl/gsl_version.h>
 

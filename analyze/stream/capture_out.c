@@ -1,4 +1,4 @@
-#include "capture_out.h"
+#include "analyze/stream/capture_out.h"
 
 #include <stddef.h>
 #include <string.h>

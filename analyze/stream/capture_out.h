@@ -1,11 +1,11 @@
 /* A capture as the output of a command: a recwrite onto an outfile, and the options for both. */
-#ifndef S3_CAPTURE_OUT_H
-#define S3_CAPTURE_OUT_H
+#ifndef S3_ANALYZE_STREAM_CAPTURE_OUT_H
+#define S3_ANALYZE_STREAM_CAPTURE_OUT_H
 
-#include "cli.h"
-#include "err.h"
-#include "outfile.h"
-#include "recwrite.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+#include "libcommon/recwrite.h"
 
 #include <stdbool.h>
 #include <stdint.h>

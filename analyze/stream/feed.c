@@ -1,8 +1,8 @@
-#include "feed.h"
+#include "analyze/stream/feed.h"
 
-#include "recfile.h"
-#include "row_csv.h"
-#include "rowformat.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowcsv.h"
+#include "libcommon/rowformat.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

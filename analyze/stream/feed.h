@@ -1,11 +1,11 @@
 /* Reads a capture on a thread of its own and hands its rows out as sorted batches of formatted
  * text, one for each block of its survey. */
-#ifndef S3_FEED_H
-#define S3_FEED_H
+#ifndef S3_ANALYZE_STREAM_FEED_H
+#define S3_ANALYZE_STREAM_FEED_H
 
-#include "err.h"
-#include "reorder.h"
-#include "survey.h"
+#include "analyze/stream/reorder.h"
+#include "analyze/stream/survey.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

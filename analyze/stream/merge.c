@@ -1,8 +1,8 @@
-#include "merge.h"
+#include "analyze/stream/merge.h"
 
-#include "json_in.h"
-#include "outfile.h"
-#include "rfc3339.h"
+#include "analyze/write/json_in.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/rfc3339.h"
 
 #include <jansson.h>
 #include <pthread.h>

@@ -1,13 +1,13 @@
 /* Several captures of one run to one: what they are and whether they belong together (merge.c),
  * what is to be said about them (merge_notes.c), and their rows in order of start (merge_write.c).
  */
-#ifndef S3_MERGE_H
-#define S3_MERGE_H
+#ifndef S3_ANALYZE_STREAM_MERGE_H
+#define S3_ANALYZE_STREAM_MERGE_H
 
-#include "err.h"
-#include "progress.h"
-#include "recwrite.h"
-#include "survey.h"
+#include "analyze/base/progress.h"
+#include "analyze/stream/survey.h"
+#include "libcommon/err.h"
+#include "libcommon/recwrite.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "merge.h"
+#include "analyze/stream/merge.h"
 
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
-#include "feed.h"
-#include "json_out.h"
-#include "merge.h"
-#include "reorder.h"
-#include "rfc3339.h"
+#include "analyze/stream/feed.h"
+#include "analyze/stream/merge.h"
+#include "analyze/stream/reorder.h"
+#include "analyze/write/json.h"
+#include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,8 +1,8 @@
 /* A heap of sorted runs, by their next row. A run is a batch in memory, or a stretch of the
  * temporary file. */
-#include "reorder.h"
+#include "analyze/stream/reorder.h"
 
-#include "tempfile.h"
+#include "analyze/base/tempfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

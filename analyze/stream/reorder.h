@@ -1,10 +1,10 @@
 /* Puts rows of text into order of start, in bounded memory: sorted batches are added, and rows come
  * out in order as far as the caller knows that no earlier one will be added. Beyond the bound, what
  * is held goes to a temporary file, as one sorted run at a time. */
-#ifndef S3_REORDER_H
-#define S3_REORDER_H
+#ifndef S3_ANALYZE_STREAM_REORDER_H
+#define S3_ANALYZE_STREAM_REORDER_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

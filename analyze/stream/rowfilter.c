@@ -1,6 +1,6 @@
-#include "rowfilter.h"
+#include "analyze/stream/rowfilter.h"
 
-#include "dataset.h"
+#include "analyze/data/dataset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Which rows to keep, while they stream by: what load_filter says, without a dataset. */
-#ifndef S3_ROWFILTER_H
-#define S3_ROWFILTER_H
+#ifndef S3_ANALYZE_STREAM_ROWFILTER_H
+#define S3_ANALYZE_STREAM_ROWFILTER_H
 
-#include "err.h"
-#include "intern.h"
-#include "load.h"
-#include "record.h"
+#include "analyze/analysis/load.h"
+#include "analyze/base/intern.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

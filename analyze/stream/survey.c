@@ -1,7 +1,7 @@
-#include "survey.h"
+#include "analyze/stream/survey.h"
 
-#include "intern.h"
-#include "row_csv.h"
+#include "analyze/base/intern.h"
+#include "analyze/read/rowcsv.h"
 
 #include <endian.h>
 #include <stdlib.h>

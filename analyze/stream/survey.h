@@ -1,10 +1,10 @@
 /* What a capture holds, found in one pass and in memory that does not grow with its rows: for
  * `info`, and to look before `cat` and `merge` write. */
-#ifndef S3_SURVEY_H
-#define S3_SURVEY_H
+#ifndef S3_ANALYZE_STREAM_SURVEY_H
+#define S3_ANALYZE_STREAM_SURVEY_H
 
-#include "err.h"
-#include "recfile.h"
+#include "analyze/read/recfile.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

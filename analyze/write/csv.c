@@ -1,6 +1,6 @@
-#include "csv_out.h"
+#include "analyze/write/csv.h"
 
-#include "visible.h"
+#include "libcommon/visible.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fields of tables with delimiters. */
-#ifndef S3_CSV_OUT_H
-#define S3_CSV_OUT_H
+#ifndef S3_ANALYZE_WRITE_CSV_H
+#define S3_ANALYZE_WRITE_CSV_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "html_out.h"
+#include "analyze/write/html.h"
 
-#include "visible.h"
+#include "libcommon/visible.h"
 
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
 /* Pieces of an HTML page. All text is escaped; write errors stay in the FILE. */
-#ifndef S3_HTML_OUT_H
-#define S3_HTML_OUT_H
+#ifndef S3_ANALYZE_WRITE_HTML_H
+#define S3_ANALYZE_WRITE_HTML_H
 
 #include <stdio.h>
 

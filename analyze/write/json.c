@@ -1,8 +1,8 @@
-#include "json_out.h"
+#include "analyze/write/json.h"
 
-#include "rfc3339.h"
-#include "utf8.h"
-#include "visible.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/utf8.h"
+#include "libcommon/visible.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  *
  * Errors stick: out of memory anywhere makes json_out_finish fail. Write errors stay in the FILE.
  */
-#ifndef S3_JSON_OUT_H
-#define S3_JSON_OUT_H
+#ifndef S3_ANALYZE_WRITE_JSON_H
+#define S3_ANALYZE_WRITE_JSON_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

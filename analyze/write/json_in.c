@@ -1,4 +1,4 @@
-#include "json_in.h"
+#include "analyze/write/json_in.h"
 
 bool json_in_parse(const char *text, json_t **value, struct err *e)
 {

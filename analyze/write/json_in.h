@@ -1,8 +1,8 @@
 /* Reads JSON that a capture holds. */
-#ifndef S3_JSON_IN_H
-#define S3_JSON_IN_H
+#ifndef S3_ANALYZE_WRITE_JSON_IN_H
+#define S3_ANALYZE_WRITE_JSON_IN_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

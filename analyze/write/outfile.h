@@ -1,9 +1,9 @@
 /* An output that appears whole or not at all: written aside, then renamed over its target. */
-#ifndef S3_OUTFILE_H
-#define S3_OUTFILE_H
+#ifndef S3_ANALYZE_WRITE_OUTFILE_H
+#define S3_ANALYZE_WRITE_OUTFILE_H
 
-#include "err.h"
-#include "unfinished.h"
+#include "analyze/write/unfinished.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "text.h"
+#include "analyze/write/text.h"
 
-#include "visible.h"
+#include "libcommon/visible.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * from a capture, so what a terminal would obey is shown as \xNN (visible.h).
  *
  * Errors stick: out of memory sets `failed`. Write errors stay in the FILE. */
-#ifndef S3_TEXT_H
-#define S3_TEXT_H
+#ifndef S3_ANALYZE_WRITE_TEXT_H
+#define S3_ANALYZE_WRITE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "unfinished.h"
+#include "analyze/write/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>

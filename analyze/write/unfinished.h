@@ -1,8 +1,8 @@
 /* Files and processes that must not outlive a run which a signal ends: outputs written aside,
  * folders of charts, gnuplot. A signal concerns the process and carries no context, so the list of
  * them is the one thing that is global. */
-#ifndef S3_UNFINISHED_H
-#define S3_UNFINISHED_H
+#ifndef S3_ANALYZE_WRITE_UNFINISHED_H
+#define S3_ANALYZE_WRITE_UNFINISHED_H
 
 #include <sys/types.h>
 

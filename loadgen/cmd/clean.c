@@ -1,10 +1,10 @@
-#include "commands.h"
+#include "loadgen/cmd/commands.h"
 
-#include "bench_internal.h"
-#include "bucket.h"
-#include "clock.h"
-#include "rfc3339.h"
-#include "units.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bucket.h"
+#include "loadgen/util/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

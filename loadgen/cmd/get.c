@@ -1,4 +1,4 @@
-#include "commands.h"
+#include "loadgen/cmd/commands.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "commands.h"
+#include "loadgen/cmd/commands.h"
 
 /* An object is out of the pool while a request uses it. */
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)

@@ -1,7 +1,7 @@
-#include "commands.h"
+#include "loadgen/cmd/commands.h"
 
-#include "clock.h"
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
+#include "loadgen/util/clock.h"
 
 /* Objects are protected for a day from the begin of the run; cleaning up overrides that. */
 #define RETAIN_NS (24 * 3600 * CLOCK_NS_PER_S)

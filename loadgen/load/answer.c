@@ -1,7 +1,7 @@
-#include "worker_internal.h"
+#include "loadgen/load/worker_internal.h"
 
-#include "clock.h"
-#include "loop.h"
+#include "loadgen/load/loop.h"
+#include "loadgen/util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

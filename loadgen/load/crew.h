@@ -1,8 +1,8 @@
 /* The loops of a run, a thread for each while a phase lasts. */
-#ifndef S3_CREW_H
-#define S3_CREW_H
+#ifndef S3_LOADGEN_LOAD_CREW_H
+#define S3_LOADGEN_LOAD_CREW_H
 
-#include "loop.h"
+#include "loadgen/load/loop.h"
 
 #include <stdatomic.h>
 

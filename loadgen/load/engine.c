@@ -1,6 +1,6 @@
-#include "engine.h"
+#include "loadgen/load/engine.h"
 
-#include "tls.h"
+#include "loadgen/net/tls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* What all loops of a run share. */
-#ifndef S3_ENGINE_H
-#define S3_ENGINE_H
+#ifndef S3_LOADGEN_LOAD_ENGINE_H
+#define S3_LOADGEN_LOAD_ENGINE_H
 
-#include "conn.h"
-#include "credentials.h"
-#include "err.h"
-#include "hosts.h"
-#include "names.h"
-#include "payload.h"
-#include "s3op.h"
-#include "sigv4.h"
+#include "libcommon/err.h"
+#include "loadgen/load/hosts.h"
+#include "loadgen/load/payload.h"
+#include "loadgen/net/conn.h"
+#include "loadgen/net/names.h"
+#include "loadgen/s3/credentials.h"
+#include "loadgen/s3/s3op.h"
+#include "loadgen/s3/sigv4.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-#include "hosts.h"
+#include "loadgen/load/hosts.h"
 
-#include "names.h"
+#include "loadgen/net/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

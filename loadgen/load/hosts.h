@@ -1,9 +1,9 @@
 /* The hosts of --host and the choice of one for each request. */
-#ifndef S3_HOSTS_H
-#define S3_HOSTS_H
+#ifndef S3_LOADGEN_LOAD_HOSTS_H
+#define S3_LOADGEN_LOAD_HOSTS_H
 
-#include "err.h"
-#include "rng.h"
+#include "libcommon/err.h"
+#include "loadgen/util/rng.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

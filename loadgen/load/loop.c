@@ -1,6 +1,6 @@
-#include "loop.h"
+#include "loadgen/load/loop.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <sched.h>

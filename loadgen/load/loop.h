@@ -1,10 +1,10 @@
 /* One thread's event loop: epoll, connections, workers, signer and batch of rows of its own. */
-#ifndef S3_LOOP_H
-#define S3_LOOP_H
+#ifndef S3_LOADGEN_LOAD_LOOP_H
+#define S3_LOADGEN_LOAD_LOOP_H
 
-#include "engine.h"
-#include "recorder.h"
-#include "worker.h"
+#include "loadgen/load/engine.h"
+#include "loadgen/load/recorder.h"
+#include "loadgen/load/worker.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

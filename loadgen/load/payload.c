@@ -1,6 +1,6 @@
-#include "payload.h"
+#include "loadgen/load/payload.h"
 
-#include "rng.h"
+#include "loadgen/util/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

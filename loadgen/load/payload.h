@@ -1,10 +1,10 @@
 /* What objects hold: random bytes that depend on the object's seed, at any offset, for the cost of
  * a copy. Two objects share no 64 KiB, and no 64 KiB repeat within one, so that a server gains
  * nothing by compressing or by storing equal blocks once. */
-#ifndef S3_PAYLOAD_H
-#define S3_PAYLOAD_H
+#ifndef S3_LOADGEN_LOAD_PAYLOAD_H
+#define S3_LOADGEN_LOAD_PAYLOAD_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-#include "recorder.h"
+#include "loadgen/load/recorder.h"
 
-#include "clock.h"
-#include "recwrite.h"
+#include "libcommon/recwrite.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

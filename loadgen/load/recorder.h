@@ -2,14 +2,14 @@
  * bounded queue to one writer thread. It writes and syncs the capture, in frames at most 500 ms
  * apart, counts for the screen, and asks autoterm. A loop waits for it only if all batches are
  * taken, which is counted. */
-#ifndef S3_RECORDER_H
-#define S3_RECORDER_H
+#ifndef S3_LOADGEN_LOAD_RECORDER_H
+#define S3_LOADGEN_LOAD_RECORDER_H
 
-#include "autoterm.h"
-#include "err.h"
-#include "hist.h"
-#include "record.h"
-#include "rowformat.h"
+#include "libcommon/autoterm.h"
+#include "libcommon/err.h"
+#include "libcommon/hist.h"
+#include "libcommon/record.h"
+#include "libcommon/rowformat.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

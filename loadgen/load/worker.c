@@ -1,10 +1,10 @@
-#include "worker.h"
+#include "loadgen/load/worker.h"
 
-#include "clock.h"
-#include "loop.h"
-#include "rowformat.h"
-#include "secret.h"
-#include "worker_internal.h"
+#include "libcommon/rowformat.h"
+#include "libcommon/secret.h"
+#include "loadgen/load/loop.h"
+#include "loadgen/load/worker_internal.h"
+#include "loadgen/util/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>

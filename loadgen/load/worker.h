@@ -1,13 +1,13 @@
 /* A worker runs one request at a time, as one `thread` of the capture; several workers share a
  * loop. A request is timed from when it is sent, or from when a connection for it is begun, to just
  * after its last byte was read: signing and digesting come before. */
-#ifndef S3_WORKER_H
-#define S3_WORKER_H
+#ifndef S3_LOADGEN_LOAD_WORKER_H
+#define S3_LOADGEN_LOAD_WORKER_H
 
-#include "conn.h"
-#include "http1.h"
-#include "rng.h"
-#include "s3op.h"
+#include "loadgen/net/conn.h"
+#include "loadgen/net/http1.h"
+#include "loadgen/s3/s3op.h"
+#include "loadgen/util/rng.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* What worker.c (requests) and worker_answer.c (responses) share. */
-#ifndef S3_WORKER_INTERNAL_H
-#define S3_WORKER_INTERNAL_H
+#ifndef S3_LOADGEN_LOAD_WORKER_INTERNAL_H
+#define S3_LOADGEN_LOAD_WORKER_INTERNAL_H
 
-#include "worker.h"
+#include "loadgen/load/worker.h"
 
 /* Makes the request a failed one; the first error, which is the cause, stays. Always false. */
 bool worker_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

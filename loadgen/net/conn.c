@@ -1,7 +1,7 @@
-#include "conn.h"
+#include "loadgen/net/conn.h"
 
-#include "clock.h"
-#include "tls.h"
+#include "loadgen/net/tls.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

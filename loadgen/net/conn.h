@@ -3,10 +3,10 @@
  *
  * libcurl's own TLS would make an SSL_CTX, and read the authorities' certificates, for each
  * connection. */
-#ifndef S3_CONN_H
-#define S3_CONN_H
+#ifndef S3_LOADGEN_NET_CONN_H
+#define S3_LOADGEN_NET_CONN_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "http1.h"
+#include "loadgen/net/http1.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
  * Accepted are bodies by Content-Length, chunked, until the connection closes, and none (HEAD, 1xx,
  * 204, 304). What RFC 9112 lets a reader refuse is refused: bare LF, folded lines, spaces before a
  * colon, both Content-Length and Transfer-Encoding, repeated Content-Length, other codings. */
-#ifndef S3_HTTP1_H
-#define S3_HTTP1_H
+#ifndef S3_LOADGEN_NET_HTTP1_H
+#define S3_LOADGEN_NET_HTTP1_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <stdint.h>
 

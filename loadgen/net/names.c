@@ -1,6 +1,6 @@
-#include "names.h"
+#include "loadgen/net/names.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <netdb.h>

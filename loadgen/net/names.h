@@ -1,9 +1,9 @@
 /* Names of hosts and their addresses, looked up once a minute for the run by a thread of its own:
  * no request waits for a name server, but where none has answered yet. */
-#ifndef S3_NAMES_H
-#define S3_NAMES_H
+#ifndef S3_LOADGEN_NET_NAMES_H
+#define S3_LOADGEN_NET_NAMES_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <arpa/inet.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* TLS on connections that stand, on OpenSSL. One SSL_CTX serves all connections of a run, so that
  * the certificates of authorities are read once. */
-#ifndef S3_TLS_H
-#define S3_TLS_H
+#ifndef S3_LOADGEN_NET_TLS_H
+#define S3_LOADGEN_NET_TLS_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <openssl/ssl.h>
 

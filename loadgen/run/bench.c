@@ -1,12 +1,12 @@
-#include "bench_internal.h"
+#include "loadgen/run/bench_setup.h"
 
-#include "bucket.h"
-#include "cleanup.h"
-#include "clock.h"
-#include "rfc3339.h"
-#include "sibling.h"
-#include "units.h"
-#include "visible.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+#include "libcommon/visible.h"
+#include "loadgen/run/bucket.h"
+#include "loadgen/run/cleanup.h"
+#include "loadgen/run/sibling.h"
+#include "loadgen/util/clock.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* A run from begin to end: bucket, preparation, benchmark, capture, cleaning, analysis. */
-#ifndef S3_BENCH_H
-#define S3_BENCH_H
+#ifndef S3_LOADGEN_RUN_BENCH_H
+#define S3_LOADGEN_RUN_BENCH_H
 
-#include "cli.h"
-#include "options.h"
-#include "workload.h"
+#include "libcommon/cli.h"
+#include "loadgen/run/options.h"
+#include "loadgen/run/workload.h"
 
 /* The `run` of all commands: gets their struct options, and finds their struct workload in `ctx`.
  * Returns the exit code. */

@@ -1,6 +1,6 @@
-#include "bench_internal.h"
+#include "loadgen/run/bench_setup.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "bucket.h"
+#include "loadgen/run/bucket.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "cleanup.h"
+#include "loadgen/run/cleanup.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #include <string.h>
 
@@ -60,7 +60,7 @@ static bool fits(const char *key)
 {
     char text[6 * S3OP_KEY_MAX + 8];
 
-    return xml_escape(text, sizeof text, key, strlen(key)) != SIZE_MAX;
+    return strbuf_escape_xml(text, sizeof text, key, strlen(key)) != SIZE_MAX;
 }
 
 /* A request for all of the page that fits into one; false: there is none. */

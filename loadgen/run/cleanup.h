@@ -1,9 +1,9 @@
 /* Deletes what a run has uploaded, and nothing else: page by page it lists keys below a prefix and
  * deletes them. */
-#ifndef S3_CLEANUP_H
-#define S3_CLEANUP_H
+#ifndef S3_LOADGEN_RUN_CLEANUP_H
+#define S3_LOADGEN_RUN_CLEANUP_H
 
-#include "workload.h"
+#include "loadgen/run/workload.h"
 
 /* Phases: first each worker below its own prefix, then one pass over all that is left. Keys below
  * work.clean_prefix alone are deleted. */

@@ -1,6 +1,6 @@
-#include "control.h"
+#include "loadgen/run/control.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 /* Random choices of the worker that serves us differ from those of all others. */
 #define CONTROL_THREAD UINT32_MAX

@@ -1,8 +1,8 @@
 /* Requests that make a run ready and are not measured: one at a time, on the calling thread. */
-#ifndef S3_CONTROL_H
-#define S3_CONTROL_H
+#ifndef S3_LOADGEN_RUN_CONTROL_H
+#define S3_LOADGEN_RUN_CONTROL_H
 
-#include "loop.h"
+#include "loadgen/load/loop.h"
 
 struct control {
     struct loop loop;

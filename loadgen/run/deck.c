@@ -1,4 +1,4 @@
-#include "deck.h"
+#include "loadgen/run/deck.h"
 
 #include <math.h>
 

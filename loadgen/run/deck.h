@@ -1,10 +1,10 @@
 /* The order of operations in a mix: a shuffled deck of 1000 cards, shuffled anew when it is dealt
  * out. After every deck the dealt numbers are as near to the shares as whole numbers can be. */
-#ifndef S3_DECK_H
-#define S3_DECK_H
+#ifndef S3_LOADGEN_RUN_DECK_H
+#define S3_LOADGEN_RUN_DECK_H
 
-#include "err.h"
-#include "rng.h"
+#include "libcommon/err.h"
+#include "loadgen/util/rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
-#include "options.h"
+#include "loadgen/run/options.h"
 
-#include "clock.h"
-#include "hosts.h"
-#include "profile.h"
-#include "rfc3339.h"
-#include "secret.h"
-#include "s3op.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/secret.h"
+#include "loadgen/load/hosts.h"
+#include "loadgen/s3/profile.h"
+#include "loadgen/s3/s3op.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Options of all commands: the command line, then the profile that it names, then S3LOAD_*, WARP_*
  * and AWS_* of the environment, then the profile of AWS_PROFILE, or "default". */
-#ifndef S3_OPTIONS_H
-#define S3_OPTIONS_H
+#ifndef S3_LOADGEN_RUN_OPTIONS_H
+#define S3_LOADGEN_RUN_OPTIONS_H
 
-#include "autoterm.h"
-#include "cli.h"
-#include "err.h"
+#include "libcommon/autoterm.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Keeps secrets out of command lines that others can see. */
-#include "options.h"
-#include "secret.h"
-#include "strbuf.h"
+#include "libcommon/secret.h"
+#include "loadgen/run/options.h"
+#include "loadgen/util/strbuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "screen.h"
+#include "loadgen/run/screen.h"
 
-#include "clock.h"
-#include "units.h"
+#include "libcommon/units.h"
+#include "loadgen/util/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* What a run shows while it lasts: on standard error, and only on a terminal. */
-#ifndef S3_SCREEN_H
-#define S3_SCREEN_H
+#ifndef S3_LOADGEN_RUN_SCREEN_H
+#define S3_LOADGEN_RUN_SCREEN_H
 
-#include "recorder.h"
+#include "loadgen/load/recorder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "sibling.h"
+#include "loadgen/run/sibling.h"
 
 #include <errno.h>
 #include <signal.h>

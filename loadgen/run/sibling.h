@@ -1,6 +1,6 @@
 /* Runs s3analyze, from the folder that this program is in. */
-#ifndef S3_SIBLING_H
-#define S3_SIBLING_H
+#ifndef S3_LOADGEN_RUN_SIBLING_H
+#define S3_LOADGEN_RUN_SIBLING_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
-#include "signals.h"
+#include "loadgen/run/signals.h"
 
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #include <unistd.h>
 

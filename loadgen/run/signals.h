@@ -1,10 +1,10 @@
 /* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second at once, the third the
  * process. Those within a second of another are one with it: timeout(1) sends two, and so does a
  * terminal that is closed. */
-#ifndef S3_SIGNALS_H
-#define S3_SIGNALS_H
+#ifndef S3_LOADGEN_RUN_SIGNALS_H
+#define S3_LOADGEN_RUN_SIGNALS_H
 
-#include "crew.h"
+#include "loadgen/load/crew.h"
 
 #include <pthread.h>
 #include <signal.h>

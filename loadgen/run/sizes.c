@@ -1,4 +1,4 @@
-#include "sizes.h"
+#include "loadgen/run/sizes.h"
 
 #include <math.h>
 

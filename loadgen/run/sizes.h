@@ -1,8 +1,8 @@
 /* Sizes of objects and of ranges. */
-#ifndef S3_SIZES_H
-#define S3_SIZES_H
+#ifndef S3_LOADGEN_RUN_SIZES_H
+#define S3_LOADGEN_RUN_SIZES_H
 
-#include "rng.h"
+#include "loadgen/util/rng.h"
 
 #include <stdint.h>
 

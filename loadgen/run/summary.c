@@ -1,7 +1,7 @@
-#include "summary.h"
+#include "loadgen/run/summary.h"
 
-#include "rfc3339.h"
-#include "version.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/version.h"
 
 #include <inttypes.h>
 #include <string.h>

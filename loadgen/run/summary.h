@@ -1,12 +1,12 @@
 /* What is said of a run as JSON: in the capture's first and last comment, and for --json. */
-#ifndef S3_SUMMARY_H
-#define S3_SUMMARY_H
+#ifndef S3_LOADGEN_RUN_SUMMARY_H
+#define S3_LOADGEN_RUN_SUMMARY_H
 
-#include "control.h"
-#include "crew.h"
-#include "options.h"
-#include "recorder.h"
-#include "strbuf.h"
+#include "loadgen/load/crew.h"
+#include "loadgen/load/recorder.h"
+#include "loadgen/run/control.h"
+#include "loadgen/run/options.h"
+#include "loadgen/util/strbuf.h"
 
 #include <stdint.h>
 

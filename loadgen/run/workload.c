@@ -1,6 +1,6 @@
-#include "workload.h"
+#include "loadgen/run/workload.h"
 
-#include "sizes.h"
+#include "loadgen/run/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>

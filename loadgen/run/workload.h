@@ -1,12 +1,12 @@
 /* What the workers of a command do: objects are uploaded, then used, then deleted. The commands
  * (cmd_*.c) differ in struct workload; struct work is one run of it. */
-#ifndef S3_WORKLOAD_H
-#define S3_WORKLOAD_H
+#ifndef S3_LOADGEN_RUN_WORKLOAD_H
+#define S3_LOADGEN_RUN_WORKLOAD_H
 
-#include "deck.h"
-#include "loop.h"
-#include "options.h"
-#include "strbuf.h"
+#include "loadgen/load/loop.h"
+#include "loadgen/run/deck.h"
+#include "loadgen/run/options.h"
+#include "loadgen/util/strbuf.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-#include "checksum.h"
+#include "loadgen/s3/checksum.h"
 
-#include "le.h"
+#include "libcommon/le.h"
 
 #include <openssl/evp.h>
 #include <stdbool.h>

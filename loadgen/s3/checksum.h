@@ -1,6 +1,6 @@
 /* Checksums that S3 takes with an object, in base64, as x-amz-checksum-NAME. */
-#ifndef S3_CHECKSUM_H
-#define S3_CHECKSUM_H
+#ifndef S3_LOADGEN_S3_CHECKSUM_H
+#define S3_LOADGEN_S3_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>

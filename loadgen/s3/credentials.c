@@ -1,8 +1,8 @@
-#include "credentials.h"
+#include "loadgen/s3/credentials.h"
 
-#include "clock.h"
-#include "rfc3339.h"
-#include "secret.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/secret.h"
+#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* The keys of a run; those that a credential_process hands out are renewed before they expire. */
-#ifndef S3_CREDENTIALS_H
-#define S3_CREDENTIALS_H
+#ifndef S3_LOADGEN_S3_CREDENTIALS_H
+#define S3_LOADGEN_S3_CREDENTIALS_H
 
-#include "err.h"
-#include "sigv4.h"
+#include "libcommon/err.h"
+#include "loadgen/s3/sigv4.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-#include "profile.h"
+#include "loadgen/s3/profile.h"
 
-#include "secret.h"
+#include "libcommon/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>

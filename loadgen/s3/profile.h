@@ -1,9 +1,9 @@
 /* What ~/.aws/credentials and ~/.aws/config say (or the files that AWS_SHARED_CREDENTIALS_FILE and
  * AWS_CONFIG_FILE name). */
-#ifndef S3_PROFILE_H
-#define S3_PROFILE_H
+#ifndef S3_LOADGEN_S3_PROFILE_H
+#define S3_LOADGEN_S3_PROFILE_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 /* NULL: not there. In memory of secret.h. */
 struct profile {

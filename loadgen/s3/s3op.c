@@ -1,7 +1,7 @@
-#include "s3op.h"
+#include "loadgen/s3/s3op.h"
 
-#include "rowformat.h"
-#include "uri.h"
+#include "libcommon/rowformat.h"
+#include "loadgen/s3/uri.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,12 +1,12 @@
 /* A request to S3: what it is, and its bytes up to the body. */
-#ifndef S3_S3OP_H
-#define S3_S3OP_H
+#ifndef S3_LOADGEN_S3_S3OP_H
+#define S3_LOADGEN_S3_S3OP_H
 
-#include "checksum.h"
-#include "err.h"
-#include "pages.h"
-#include "sigv4.h"
-#include "xml.h"
+#include "libcommon/err.h"
+#include "loadgen/s3/checksum.h"
+#include "loadgen/s3/pages.h"
+#include "loadgen/s3/sigv4.h"
+#include "loadgen/s3/xml.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* The contexts of OpenSSL's newer digests are in memory of its own, which core dumps hold. */
 #define OPENSSL_API_COMPAT 0x10101000L
 
-#include "sigv4.h"
+#include "loadgen/s3/sigv4.h"
 
-#include "secret.h"
+#include "libcommon/secret.h"
 
 #include <openssl/hmac.h>
 #include <openssl/sha.h>

@@ -6,10 +6,10 @@
  * key's inner and outer HMAC pads), so that a signature costs three short SHA-256 runs and no
  * derivation; nothing is allocated per signature. Keys and what is made of them are in memory that
  * core dumps leave out (secret.h). */
-#ifndef S3_SIGV4_H
-#define S3_SIGV4_H
+#ifndef S3_LOADGEN_S3_SIGV4_H
+#define S3_LOADGEN_S3_SIGV4_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <openssl/evp.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "ssec.h"
+#include "loadgen/s3/ssec.h"
 
-#include "secret.h"
+#include "libcommon/secret.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

@@ -1,8 +1,8 @@
 /* The key of --encrypt (SSE-C): random, new in each run, kept nowhere. */
-#ifndef S3_SSEC_H
-#define S3_SSEC_H
+#ifndef S3_LOADGEN_S3_SSEC_H
+#define S3_LOADGEN_S3_SSEC_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 struct ssec {
     char *key;        /* base64 of 32 bytes, in memory of secret.h */

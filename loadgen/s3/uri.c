@@ -1,4 +1,4 @@
-#include "uri.h"
+#include "loadgen/s3/uri.h"
 
 #include <stdint.h>
 

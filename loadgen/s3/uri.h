@@ -1,7 +1,7 @@
 /* Percent-encoding as Signature Version 4 wants it: every byte but A-Z a-z 0-9 - . _ ~ becomes %XX
  * with upper-case digits, so that the path sent is the canonical path. */
-#ifndef S3_URI_H
-#define S3_URI_H
+#ifndef S3_LOADGEN_S3_URI_H
+#define S3_LOADGEN_S3_URI_H
 
 #include <stdbool.h>
 #include <stddef.h>

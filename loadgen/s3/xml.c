@@ -1,7 +1,7 @@
-#include "xml.h"
+#include "loadgen/s3/xml.h"
 
-#include "rfc3339.h"
-#include "uri.h"
+#include "libcommon/rfc3339.h"
+#include "loadgen/s3/uri.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -393,48 +393,4 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
     return err_set(e, "bad XML in the answer, line %lu: %s",
                    (unsigned long)XML_GetCurrentLineNumber(x->parser),
                    XML_ErrorString(XML_GetErrorCode(x->parser)));
-}
-
-/* How a byte is written in XML text: NULL as it is, "" not at all. */
-static const char *reference(unsigned char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&apos;";
-    case '\t':
-        return "&#9;";
-    case '\n':
-        return "&#10;";
-    case '\r':
-        return "&#13;";
-    default:
-        return c < ' ' ? "" : NULL;
-    }
-}
-
-size_t xml_escape(char *dst, size_t size, const char *s, size_t n)
-{
-    size_t len = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *form = reference((unsigned char)s[i]);
-        size_t need = form == NULL ? 1 : strlen(form);
-
-        if (need == 0 || size - len <= need)
-            return SIZE_MAX;
-        memcpy(dst + len, form == NULL ? &s[i] : form, need);
-        len += need;
-    }
-    if (len >= size)
-        return SIZE_MAX;
-    dst[len] = '\0';
-    return len;
 }

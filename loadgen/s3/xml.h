@@ -1,10 +1,10 @@
 /* The XML that S3 answers with, read as it arrives. Which kind of answer it is, its root element
  * says: a server may answer 200 and then send an Error. */
-#ifndef S3_XML_H
-#define S3_XML_H
+#ifndef S3_LOADGEN_S3_XML_H
+#define S3_LOADGEN_S3_XML_H
 
-#include "err.h"
-#include "strbuf.h"
+#include "libcommon/err.h"
+#include "loadgen/util/strbuf.h"
 
 #include <expat.h>
 #include <stddef.h>
@@ -106,9 +106,5 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
  * well-formed, has a document type, or on_entry said so; then only xml_start and xml_fini may
  * follow. */
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);
-
-/* Writes s with & < > " ' and bytes below space (but TAB, LF, CR as references) as XML text, and a
- * NUL. Returns the length, or SIZE_MAX if it does not fit or a byte has no form in XML. */
-size_t xml_escape(char *dst, size_t size, const char *s, size_t n);
 
 #endif

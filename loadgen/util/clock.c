@@ -1,4 +1,4 @@
-#include "clock.h"
+#include "loadgen/util/clock.h"
 
 #define N_TRIES 16
 

@@ -1,8 +1,8 @@
 /* Time. A run is measured by CLOCK_MONOTONIC alone; what is recorded is that time plus one offset,
  * taken when the run began, so that a stepped wall clock cannot bend it. Requests are signed with
  * the wall clock, as servers compare it with theirs. */
-#ifndef S3_CLOCK_H
-#define S3_CLOCK_H
+#ifndef S3_LOADGEN_UTIL_CLOCK_H
+#define S3_LOADGEN_UTIL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

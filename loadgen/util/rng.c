@@ -1,4 +1,4 @@
-#include "rng.h"
+#include "loadgen/util/rng.h"
 
 #include <string.h>
 

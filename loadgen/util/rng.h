@@ -1,8 +1,8 @@
 /* Seeded random numbers, a stream per user: PCG XSL RR 128/64 (M. O'Neill, "PCG: A Family of
  * Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Not for secrets.
  */
-#ifndef S3_RNG_H
-#define S3_RNG_H
+#ifndef S3_LOADGEN_UTIL_RNG_H
+#define S3_LOADGEN_UTIL_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>

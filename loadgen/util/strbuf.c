@@ -1,8 +1,7 @@
-#include "strbuf.h"
+#include "loadgen/util/strbuf.h"
 
-#include "utf8.h"
-#include "visible.h"
-#include "xml.h"
+#include "libcommon/utf8.h"
+#include "libcommon/visible.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -99,11 +98,56 @@ void strbuf_json(struct strbuf *b, const char *s)
     strbuf_puts(b, "\"");
 }
 
+/* The entity for a byte in XML text; NULL: the byte is written unchanged; "": it is illegal in
+ * XML 1.0. */
+static const char *reference(unsigned char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&apos;";
+    case '\t':
+        return "&#9;";
+    case '\n':
+        return "&#10;";
+    case '\r':
+        return "&#13;";
+    default:
+        return c < ' ' ? "" : NULL;
+    }
+}
+
+size_t strbuf_escape_xml(char *dst, size_t size, const char *s, size_t n)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *form = reference((unsigned char)s[i]);
+        size_t need = form == NULL ? 1 : strlen(form);
+
+        if (need == 0 || size - len <= need)
+            return SIZE_MAX;
+        memcpy(dst + len, form == NULL ? &s[i] : form, need);
+        len += need;
+    }
+    if (len >= size)
+        return SIZE_MAX;
+    dst[len] = '\0';
+    return len;
+}
+
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n)
 {
     if (!reserve(b, XML_GROWTH * n))
         return true;
-    size_t len = xml_escape(b->s + b->n, b->cap - b->n, s, n);
+    size_t len = strbuf_escape_xml(b->s + b->n, b->cap - b->n, s, n);
     if (len == SIZE_MAX)
         return false;
     b->n += len;

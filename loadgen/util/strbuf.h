@@ -1,6 +1,6 @@
 /* Text that grows. A failed allocation is remembered, and nothing is added after it. */
-#ifndef S3_STRBUF_H
-#define S3_STRBUF_H
+#ifndef S3_LOADGEN_UTIL_STRBUF_H
+#define S3_LOADGEN_UTIL_STRBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +27,9 @@ void strbuf_json(struct strbuf *b, const char *s);
 
 /* Adds n bytes as XML text; false if a byte has no form in XML. */
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n);
+
+/* Writes s with & < > " ' and bytes below space (but TAB, LF, CR as references) as XML text, and a
+ * NUL. Returns the length, or SIZE_MAX if it does not fit or a byte has no form in XML. */
+size_t strbuf_escape_xml(char *dst, size_t size, const char *s, size_t n);
 
 #endif

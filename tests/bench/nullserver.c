@@ -9,8 +9,8 @@
  * long after its request was read, by timerfd. The log, kept in memory and written at SIGINT or
  * SIGTERM, has a line per request: CLOCK_MONOTONIC ns when its last byte was read, when its answer
  * was wholly sent, and its User-Agent. */
+#include "libcommon/units.h"
 #include "tests/target/cert.h"
-#include "units.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

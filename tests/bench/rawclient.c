@@ -8,8 +8,8 @@
  * --tls CERT: over TLS, with the server's certificate verified, and sessions resumed; --close: a
  * connection for each request, which the server closes.
  * Prints requests and the CPU time (user and system) they took, in ns. */
-#include "sigv4.h"
-#include "units.h"
+#include "libcommon/units.h"
+#include "loadgen/s3/sigv4.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

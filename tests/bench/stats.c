@@ -7,8 +7,8 @@
  * A run is 300 segments whose speed is an autoregressive series with innovations of some shape, and
  * 40 requests in each, slow where the segment is slow. Runs of one configuration differ by a factor
  * with a standard deviation of 5 %. Exit status 1 if a figure lies outside its limits. */
-#include "hist.h"
-#include "stats.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/hist.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -5,9 +5,9 @@
  * it closes. */
 #include "tests/fuzz/fuzz.h"
 
-#include "clock.h"
-#include "loop.h"
-#include "worker_internal.h"
+#include "loadgen/load/loop.h"
+#include "loadgen/load/worker_internal.h"
+#include "loadgen/util/clock.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * Input: the grid, then requests of 13 bytes. */
 #include "tests/fuzz/fuzz.h"
 
-#include "attribution.h"
-#include "autoterm.h"
+#include "libcommon/attribution.h"
+#include "libcommon/autoterm.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * Input: a byte of flags, a byte with the size of the pieces, the response. */
 #include "tests/fuzz/fuzz.h"
 
-#include "http1.h"
-#include "intern.h"
+#include "analyze/base/intern.h"
+#include "loadgen/net/http1.h"
 
 #include <assert.h>
 #include <stdbool.h>

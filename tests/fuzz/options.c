@@ -4,9 +4,9 @@
  * Input: a byte with the number of the command, then a word a line. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/commands.h"
-#include "loadgen/commands.h"
-#include "options.h"
+#include "analyze/cmd/commands.h"
+#include "loadgen/cmd/commands.h"
+#include "loadgen/run/options.h"
 
 #include <assert.h>
 #include <stdlib.h>

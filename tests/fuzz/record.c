@@ -2,7 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/fingerprint.h"
 
-#include "rowformat.h"
+#include "libcommon/rowformat.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * storage class; the key. */
 #include "tests/fuzz/fuzz.h"
 
-#include "s3op.h"
-#include "uri.h"
+#include "loadgen/s3/s3op.h"
+#include "loadgen/s3/uri.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef S3_FUZZ_RUNNER_H
 #define S3_FUZZ_RUNNER_H
 
-#include "analyze/commands.h"
+#include "analyze/cmd/commands.h"
 
 #include <jansson.h>
 #include <stdbool.h>

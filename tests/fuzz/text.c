@@ -3,13 +3,13 @@
  * Input: a text. */
 #include "tests/fuzz/fuzz.h"
 
-#include "errnorm.h"
-#include "html_out.h"
-#include "json_out.h"
-#include "strbuf.h"
-#include "uri.h"
-#include "utf8.h"
-#include "xml.h"
+#include "analyze/data/errnorm.h"
+#include "analyze/write/html.h"
+#include "analyze/write/json.h"
+#include "libcommon/utf8.h"
+#include "loadgen/s3/uri.h"
+#include "loadgen/s3/xml.h"
+#include "loadgen/util/strbuf.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,11 +4,11 @@
  * of hosts, a file of credentials and, cut at its first newline, as a pattern and a name. */
 #include "tests/fuzz/fuzz.h"
 
-#include "dataset.h"
-#include "hosts.h"
-#include "profile.h"
-#include "rfc3339.h"
-#include "units.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+#include "loadgen/load/hosts.h"
+#include "loadgen/s3/profile.h"
 
 #include <assert.h>
 #include <math.h>

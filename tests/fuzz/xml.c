@@ -3,8 +3,8 @@
  * Input: a byte of flags, a byte with the size of the pieces, the document. */
 #include "tests/fuzz/fuzz.h"
 
-#include "intern.h"
-#include "xml.h"
+#include "analyze/base/intern.h"
+#include "loadgen/s3/xml.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef S3_AUTH_H
 #define S3_AUTH_H
 
-#include "request.h"
+#include "tests/target/request.h"
 
 struct auth {
     const char *access_key;

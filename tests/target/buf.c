@@ -1,4 +1,4 @@
-#include "buf.h"
+#include "tests/target/buf.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cert.h"
+#include "tests/target/cert.h"
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>

@@ -2,7 +2,7 @@
 #ifndef S3_CERT_H
 #define S3_CERT_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 /* A certificate for localhost, *.localhost, 127.0.0.1, ::1 and, if not NULL, `domain` and *.domain,
  * valid for a day, with its key; both PEM texts are the caller's to free. */

@@ -1,6 +1,6 @@
-#include "fault.h"
+#include "tests/target/fault.h"
 
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>

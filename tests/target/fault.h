@@ -20,7 +20,7 @@
 #ifndef S3_FAULT_H
 #define S3_FAULT_H
 
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <pthread.h>
 #include <stdbool.h>

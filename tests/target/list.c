@@ -1,6 +1,6 @@
-#include "list.h"
+#include "tests/target/list.h"
 
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef S3_LIST_H
 #define S3_LIST_H
 
-#include "request.h"
-#include "store.h"
+#include "tests/target/request.h"
+#include "tests/target/store.h"
 
 /* ListObjectsV2: prefix, delimiter, start-after, continuation-token, max-keys, encoding-type. */
 void list_objects(struct request *r, struct bucket *b);

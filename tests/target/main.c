@@ -10,11 +10,11 @@
  *   fault     rules of faults
  *   cert      the certificate
  *   buf       text that grows */
-#include "cli.h"
-#include "units.h"
-#include "version.h"
-#include "cert.h"
-#include "server.h"
+#include "libcommon/cli.h"
+#include "libcommon/units.h"
+#include "libcommon/version.h"
+#include "tests/target/cert.h"
+#include "tests/target/server.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-#include "multipart.h"
+#include "tests/target/multipart.h"
 
-#include "object.h"
+#include "tests/target/object.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

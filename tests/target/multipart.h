@@ -2,8 +2,8 @@
 #ifndef S3_MULTIPART_H
 #define S3_MULTIPART_H
 
-#include "request.h"
-#include "store.h"
+#include "tests/target/request.h"
+#include "tests/target/store.h"
 
 /* POST ?uploads */
 void multipart_initiate(struct store *s, struct request *r, struct bucket *b);

@@ -1,6 +1,6 @@
-#include "object.h"
+#include "tests/target/object.h"
 
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

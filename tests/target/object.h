@@ -3,8 +3,8 @@
 #ifndef S3_OBJECT_H
 #define S3_OBJECT_H
 
-#include "request.h"
-#include "store.h"
+#include "tests/target/request.h"
+#include "tests/target/store.h"
 
 /* The body with its MD5, checked against Content-MD5. NULL: the reply is an error. */
 struct blob *object_blob(struct request *r);

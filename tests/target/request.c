@@ -1,4 +1,4 @@
-#include "request.h"
+#include "tests/target/request.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef S3_REQUEST_H
 #define S3_REQUEST_H
 
-#include "buf.h"
-#include "fault.h"
-#include "store.h"
+#include "tests/target/buf.h"
+#include "tests/target/fault.h"
+#include "tests/target/store.h"
 
 #include <microhttpd.h>
 

@@ -1,8 +1,8 @@
-#include "s3.h"
+#include "tests/target/s3.h"
 
-#include "list.h"
-#include "multipart.h"
-#include "object.h"
+#include "tests/target/list.h"
+#include "tests/target/multipart.h"
+#include "tests/target/object.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef S3_S3_H
 #define S3_S3_H
 
-#include "auth.h"
-#include "request.h"
-#include "store.h"
+#include "tests/target/auth.h"
+#include "tests/target/request.h"
+#include "tests/target/store.h"
 
 struct s3 {
     struct store store;

@@ -1,4 +1,4 @@
-#include "server.h"
+#include "tests/target/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #ifndef S3_SERVER_H
 #define S3_SERVER_H
 
-#include "err.h"
-#include "fault.h"
-#include "s3.h"
+#include "libcommon/err.h"
+#include "tests/target/fault.h"
+#include "tests/target/s3.h"
 
 #include <stdio.h>
 

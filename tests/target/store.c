@@ -1,4 +1,4 @@
-#include "store.h"
+#include "tests/target/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tests/unit/fingerprint.h"
 
-#include "intern.h"
-#include "row_csv.h"
+#include "analyze/base/intern.h"
+#include "analyze/read/rowcsv.h"
 
 #include <stdlib.h>
 

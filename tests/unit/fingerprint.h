@@ -2,8 +2,8 @@
 #ifndef S3_FINGERPRINT_H
 #define S3_FINGERPRINT_H
 
-#include "err.h"
-#include "recfile.h"
+#include "analyze/read/recfile.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-#include "statvec.h"
+#include "tests/unit/statvec.h"
 
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef S3_STATVEC_H
 #define S3_STATVEC_H
 
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Attribution (analysis-semantics.md 4): cases by hand, and properties over random requests. */
-#include "attribution.h"
+#include "libcommon/attribution.h"
 
 #include <math.h>
 #include <setjmp.h>

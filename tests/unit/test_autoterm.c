@@ -1,5 +1,5 @@
 /* autoterm against the rule written out plainly: every window recomputed from all requests. */
-#include "autoterm.h"
+#include "libcommon/autoterm.h"
 
 #include <math.h>
 #include <setjmp.h>

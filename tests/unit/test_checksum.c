@@ -1,5 +1,5 @@
 /* CRC-32C and CRC-64/NVME against published values, and against themselves in pieces. */
-#include "checksum.h"
+#include "loadgen/s3/checksum.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-#include "cli.h"
-#include "cli_completion.h"
-#include "cli_help.h"
-#include "cli_man.h"
+#include "libcommon/cli.h"
+#include "libcommon/cli_completion.h"
+#include "libcommon/cli_help.h"
+#include "libcommon/cli_man.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "crew.h"
+#include "loadgen/load/crew.h"
 
 #include <limits.h>
 #include <setjmp.h>

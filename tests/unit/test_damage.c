@@ -1,8 +1,8 @@
 /* Reads thousands of damaged captures: every prefix, and single flipped bits. Whatever the damage,
  * reading ends with rows or a message, and with `salvage` every row that the damage does not touch
  * comes out once. DAMAGE_FLIPS in the environment sets the number of flips. */
-#include "recfile.h"
-#include "row_csv.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowcsv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Rows become columns: values of any size, filters, thread numbers, errors. */
-#include "intern.h"
-#include "dataset.h"
+#include "analyze/base/intern.h"
+#include "analyze/data/dataset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "err.h"
+#include "libcommon/err.h"
 
 #include <errno.h>
 #include <setjmp.h>

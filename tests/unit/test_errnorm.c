@@ -1,5 +1,5 @@
 /* What is taken out of error messages, and what stays. */
-#include "errnorm.h"
+#include "analyze/data/errnorm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* libcommon/hist: bucket arithmetic, merging, and selection against a full sort. */
-#include "hist.h"
+#include "libcommon/hist.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "hosts.h"
+#include "loadgen/load/hosts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "analyze/outfile.h"
+#include "analyze/write/outfile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

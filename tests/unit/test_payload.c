@@ -1,4 +1,4 @@
-#include "payload.h"
+#include "loadgen/load/payload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

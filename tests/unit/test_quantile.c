@@ -1,6 +1,6 @@
 /* The report's rank rule (analysis-semantics.md 1) on the vector V6 of statistics.md, which tells
  * it from the rule of the statistics. */
-#include "analysis_internal.h"
+#include "analyze/analysis/analysis_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

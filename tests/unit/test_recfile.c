@@ -285,9 +285,9 @@ static void test_headers(void **state)
 static void test_long_row(void **state)
 {
     static const char good[] = "0,0,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n";
-    static const size_t lengths[] = {RECFILE_MAX_ROW_BYTES - 200, RECFILE_MAX_ROW_BYTES + 1,
-                                     5 * RECFILE_MAX_ROW_BYTES};
-    char *text = malloc(6 * RECFILE_MAX_ROW_BYTES);
+    static const size_t lengths[] = {RECORD_MAX_ROW_BYTES - 200, RECORD_MAX_ROW_BYTES + 1,
+                                     5 * RECORD_MAX_ROW_BYTES};
+    char *text = malloc(6 * RECORD_MAX_ROW_BYTES);
 
     (void)state;
     assert_non_null(text);

@@ -1,7 +1,7 @@
-#include "recfile.h"
-#include "recwrite.h"
-#include "row_csv.h"
-#include "rowformat.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowcsv.h"
+#include "libcommon/recwrite.h"
+#include "libcommon/rowformat.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -545,7 +545,7 @@ static void test_row_too_long(void **state)
     struct file f = new_file();
     struct err e = {""};
     struct record r = simple_row(0);
-    const size_t n = RECFILE_MAX_ROW_BYTES;
+    const size_t n = RECORD_MAX_ROW_BYTES;
     char *text = malloc(2 * n);
     assert_non_null(text);
     memset(text, 'x', 2 * n);

@@ -1,6 +1,6 @@
-#include "options.h"
-#include "secret.h"
-#include "strbuf.h"
+#include "libcommon/secret.h"
+#include "loadgen/run/options.h"
+#include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "reorder.h"
+#include "analyze/stream/reorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "analyze/report_json.h"
-#include "analyze/report_text.h"
+#include "analyze/report/run_json.h"
+#include "analyze/report/run_text.h"
 #include "libcommon/utf8.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "rfc3339.h"
+#include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Every way to index text finds what a plain loop finds. */
-#include "rowindex.h"
+#include "analyze/read/rowindex.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "s3op.h"
+#include "loadgen/s3/s3op.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

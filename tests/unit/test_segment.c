@@ -1,6 +1,6 @@
 /* Active ranges and grids (analysis-semantics.md 2 and 3) against small cases worked out by hand.
  */
-#include "segment.h"
+#include "libcommon/segment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#include "sigv4.h"
-#include "uri.h"
+#include "loadgen/s3/sigv4.h"
+#include "loadgen/s3/uri.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

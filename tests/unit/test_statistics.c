@@ -1,8 +1,8 @@
 /* analyze/statistics against the plain way: requests spread over segments one by one, latencies
  * sorted, then the same functions of analyze/stats. */
-#include "statistics.h"
+#include "analyze/analysis/confidence.h"
 
-#include "statvec.h"
+#include "tests/unit/statvec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* analyze/stats on one run and on hosts: vectors V1-V5, V13 and V14 of statistics.md, brute force
  * where there is an independent way to the same number, and data that carries no answer. */
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "statvec.h"
+#include "tests/unit/statvec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* analyze/stats on comparisons: vectors V9-V13 and V17 of statistics.md, brute force, verdicts and
  * the gate. */
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "exactdist.h"
-#include "statvec.h"
+#include "analyze/stats/exactdist.h"
+#include "tests/unit/statvec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

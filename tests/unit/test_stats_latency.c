@@ -1,8 +1,8 @@
 /* analyze/stats on latencies: vectors V6-V8 and V16 of statistics.md, and brute force where there
  * is an independent way to the same number. */
-#include "stats.h"
+#include "analyze/stats/stats.h"
 
-#include "statvec.h"
+#include "tests/unit/statvec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* analyze/table: columns that begin as one value, become many, hold wide values, and are put behind
  * each other, against plain arrays. */
-#include "table.h"
+#include "analyze/data/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "units.h"
+#include "libcommon/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-#include "xml.h"
+#include "loadgen/s3/xml.h"
+#include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -234,11 +235,11 @@ static void test_escape(void **state)
     (void)state;
     char out[64];
 
-    assert_int_equal(xml_escape(out, sizeof out, "a<b>&\"'\t\n\r\xc3\xa9", 12), 43);
+    assert_int_equal(strbuf_escape_xml(out, sizeof out, "a<b>&\"'\t\n\r\xc3\xa9", 12), 43);
     assert_string_equal(out, "a&lt;b&gt;&amp;&quot;&apos;&#9;&#10;&#13;\xc3\xa9");
-    assert_true(xml_escape(out, sizeof out, "\x01", 1) == SIZE_MAX);
-    assert_true(xml_escape(out, 5, "&", 1) == SIZE_MAX);
-    assert_int_equal(xml_escape(out, 6, "&", 1), 5);
+    assert_true(strbuf_escape_xml(out, sizeof out, "\x01", 1) == SIZE_MAX);
+    assert_true(strbuf_escape_xml(out, 5, "&", 1) == SIZE_MAX);
+    assert_int_equal(strbuf_escape_xml(out, 6, "&", 1), 5);
 }
 
 static int setup(void **state)

@@ -1,8 +1,8 @@
 /* The ring that zreader decompresses into: frames with windows of any size, in pieces of any size,
  * give the text that was compressed, and what was handed out stays in place as long as was asked.
  */
-#include "libcommon/rowindex.h"
-#include "libcommon/zreader.h"
+#include "analyze/read/rowindex.h"
+#include "analyze/read/zreader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

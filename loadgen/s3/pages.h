@@ -1,10 +1,10 @@
 /* The pages of a listing: what they hold, where the next one begins, and that they come to an end.
  */
-#ifndef S3_PAGES_H
-#define S3_PAGES_H
+#ifndef S3_LOADGEN_S3_PAGES_H
+#define S3_LOADGEN_S3_PAGES_H
 
-#include "strbuf.h"
-#include "xml.h"
+#include "loadgen/util/strbuf.h"
+#include "loadgen/s3/xml.h"
 
 /* Starts as zeros. */
 struct pages {

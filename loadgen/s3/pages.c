@@ -1,4 +1,4 @@
-#include "pages.h"
+#include "loadgen/s3/pages.h"
 
 #include <string.h>
 

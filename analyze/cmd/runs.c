@@ -1,9 +1,9 @@
-#include "report_runs.h"
+#include "analyze/cmd/runs.h"
 
-#include "rfc3339.h"
-#include "text.h"
-#include "text_cells.h"
-#include "units.h"
+#include "analyze/report/text_cells.h"
+#include "analyze/write/text.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <string.h>
 

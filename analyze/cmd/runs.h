@@ -1,9 +1,9 @@
 /* Several runs one after another: a table with a line for each operation of each. */
-#ifndef S3_REPORT_RUNS_H
-#define S3_REPORT_RUNS_H
+#ifndef S3_ANALYZE_CMD_RUNS_H
+#define S3_ANALYZE_CMD_RUNS_H
 
-#include "err.h"
-#include "load.h"
+#include "analyze/cmd/options.h"
+#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,15 +1,15 @@
 /* What bench.c (the course of a run) and bench_setup.c (what it consists of) share. */
-#ifndef S3_BENCH_INTERNAL_H
-#define S3_BENCH_INTERNAL_H
+#ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
+#define S3_LOADGEN_RUN_BENCH_SETUP_H
 
-#include "bench.h"
-#include "control.h"
-#include "crew.h"
-#include "recorder.h"
-#include "screen.h"
-#include "signals.h"
-#include "ssec.h"
-#include "summary.h"
+#include "loadgen/load/crew.h"
+#include "loadgen/load/recorder.h"
+#include "loadgen/run/bench.h"
+#include "loadgen/run/control.h"
+#include "loadgen/run/screen.h"
+#include "loadgen/run/signals.h"
+#include "loadgen/run/summary.h"
+#include "loadgen/s3/ssec.h"
 
 struct bench {
     const struct cli_args *args;

@@ -1,0 +1,166 @@
+#include "analyze/analysis/load.h"
+
+#include "analyze/analysis/confidence.h"
+#include "analyze/base/progress.h"
+#include "analyze/read/recfile.h"
+#include "analyze/read/rowcsv.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool load_check_times(const struct load_filter *f, struct err *e)
+{
+    /* Moments and times into the run meet only once the run's start is known. */
+    if (!f->from.given || !f->to.given || f->from.is_relative != f->to.is_relative ||
+        f->from.ns < f->to.ns)
+        return true;
+    return err_set(e, ANALYSIS_TIMES_CROSSED);
+}
+
+bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
+                  const struct load_filter *filter, const struct load_input *input, struct err *e)
+{
+    const struct dataset_filter keep = {.ops = filter->ops.v,
+                                        .n_ops = filter->ops.n,
+                                        .host = filter->host,
+                                        .client = filter->client};
+    struct progress progress;
+    const struct recfile_options options = {.salvage = input->salvage,
+                                            .threads = (unsigned)input->threads,
+                                            .slow_row = row_csv_parse,
+                                            .slow_new = row_csv_new,
+                                            .slow_free = row_csv_free,
+                                            .progress = progress_update,
+                                            .progress_ctx = &progress};
+    if (!outfile_all_differ(paths, n_paths, e))
+        return false;
+    progress_init(&progress, input->quiet);
+    bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);
+    progress_fini(&progress);
+    return ok;
+}
+
+static bool overlaps_another(const struct dataset *d, const struct dataset_input *in)
+{
+    bool others = false;
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const struct dataset_input *other = &d->inputs[i];
+        if (other == in || other->first_start_ns > other->last_end_ns)
+            continue;
+        others = true;
+        if (other->first_start_ns < in->last_end_ns && in->first_start_ns < other->last_end_ns)
+            return true;
+    }
+    return !others;
+}
+
+bool load_ran_together(const struct dataset *d, const struct load_input *input, struct err *e)
+{
+    for (size_t i = 0; i < d->n_inputs && !input->together; i++) {
+        const struct dataset_input *in = &d->inputs[i];
+        if (in->first_start_ns <= in->last_end_ns && !overlaps_another(d, in))
+            return err_set(e,
+                           "%s runs from %s to %s, when no other input does: they are not of one "
+                           "run (cmp compares runs; --together takes them for one)",
+                           in->path, rfc3339_moment(in->first_start_ns).s,
+                           rfc3339_moment(in->last_end_ns).s);
+    }
+    return true;
+}
+
+struct analysis_options load_analysis_options(const struct load_filter *filter,
+                                              const struct load_analysis *analysis,
+                                              const struct load_input *input)
+{
+    return (struct analysis_options){
+        .segment_ns = analysis->segment_ns,
+        .skip_ns = analysis->skip_ns,
+        .has_from = filter->from.given,
+        .has_to = filter->to.given,
+        .from_is_relative = filter->from.is_relative,
+        .to_is_relative = filter->to.is_relative,
+        .from_ns = filter->from.ns,
+        .to_ns = filter->to.ns,
+        .range = (enum range_kind)analysis->range,
+        .co_interval_ns = analysis->co_interval_ns,
+        .without_access = analysis->without_access,
+        .threads = (unsigned)input->threads,
+    };
+}
+
+static bool is_steady(void *ctx, const struct table *t, size_t i)
+{
+    return t->start[i] >= *(const int64_t *)ctx;
+}
+
+/* Drops what starts before the steady state. cut_ns[k]: what that takes off operation k. */
+static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *cut_ns)
+{
+    int64_t latest_ns = INT64_MIN;
+    bool any = false;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct statistics *s = a->operations[k].statistics;
+        if (s != NULL && s->warmup.n_cut > 0 && statistics_steady_from_ns(s) > latest_ns)
+            latest_ns = statistics_steady_from_ns(s);
+    }
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct statistics *s = a->operations[k].statistics;
+        cut_ns[k] = 0;
+        if (s == NULL || (a->mixed ? latest_ns <= s->start_ns : s->warmup.n_cut == 0))
+            continue;
+        int64_t from_ns = a->mixed ? latest_ns : statistics_steady_from_ns(s);
+        cut_ns[k] = from_ns - s->start_ns;
+        any = true;
+        for (size_t i = 0; i < d->n_tables; i++)
+            if (strcmp(d->ops.v[d->tables[i].op], a->operations[k].op) == 0)
+                table_retain(&d->tables[i], is_steady, &from_ns);
+    }
+    return any;
+}
+
+static int64_t count_requests(const struct analysis *a)
+{
+    int64_t n = 0;
+    for (size_t k = 0; k < a->n_operations; k++)
+        n += a->operations[k].n_requests;
+    return n;
+}
+
+bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
+                       const struct load_analysis *analysis, const struct load_input *input,
+                       bool full_series, struct err *e)
+{
+    struct analysis_options how = load_analysis_options(filter, analysis, input);
+    how.full_series = full_series;
+    if (!analysis_run(a, d, &how, e))
+        return false;
+    if (!analysis->steady)
+        return true;
+    size_t n = a->n_operations;
+    int64_t *cut_ns = malloc((n + 1) * sizeof *cut_ns);
+    bool ok = cut_ns != NULL || err_set(e, "out of memory");
+    if (ok && drop_warm_up(a, d, cut_ns)) {
+        /* What these ask for is done. */
+        how.has_from = how.has_to = false;
+        how.skip_ns = 0;
+        int64_t run_start_ns = a->run_start_ns;
+        struct left_out before = a->left_out;
+        int64_t n_left = count_requests(a);
+        analysis_free(a);
+        ok = analysis_run(a, d, &how, e);
+        a->run_start_ns = run_start_ns;
+        before.range = a->left_out.range;
+        before.by_warm_up = n_left - a->left_out.by_range - count_requests(a);
+        before.by_range += a->left_out.by_range;
+        a->left_out = before;
+        for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
+            if (a->operations[k].statistics != NULL)
+                a->operations[k].statistics->cut_ns = cut_ns[k];
+    }
+    free(cut_ns);
+    return ok;
+}

@@ -1,0 +1,67 @@
+/* Reading captures as one dataset and analysing it, as a command's options ask for. */
+#ifndef S3_ANALYZE_ANALYSIS_LOAD_H
+#define S3_ANALYZE_ANALYSIS_LOAD_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/data/dataset.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How to read. */
+struct load_input {
+    bool salvage, quiet, together;
+    int64_t threads; /* 0: one per core */
+};
+
+/* A point in time: absolute, or ns since the run's first start. */
+struct load_time {
+    bool given, is_relative;
+    int64_t ns;
+};
+
+/* Which requests to take. */
+struct load_filter {
+    struct cli_list ops;
+    const char *host, *client; /* exact name, else glob; NULL: all */
+    struct load_time from, to;
+};
+
+/* How to analyse them. */
+struct load_analysis {
+    int64_t segment_ns; /* 0: chosen */
+    int64_t skip_ns;
+    int range;              /* enum range_kind */
+    bool steady;            /* without warm-up */
+    int64_t co_interval_ns; /* 0: no correction for coordinated omission */
+    bool without_access;    /* see analysis_options; a command says so, not its user */
+};
+
+/* False, for wrong usage: no request can start from --from on and before --to. */
+bool load_check_times(const struct load_filter *filter, struct err *e);
+
+/* Reads the captures, no file twice, as one dataset, with a progress bar. The caller calls
+ * dataset_free, on failure too. */
+bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
+                  const struct load_filter *filter, const struct load_input *input, struct err *e);
+
+/* Whether the inputs of the dataset belong to one run: each with requests overlaps another one.
+ * False: *e names one that does not, and what to type. */
+bool load_ran_together(const struct dataset *d, const struct load_input *input, struct err *e);
+
+/* The options of analysis_run that the structs above stand for. */
+struct analysis_options load_analysis_options(const struct load_filter *filter,
+                                              const struct load_analysis *analysis,
+                                              const struct load_input *input);
+
+/* Analyses the dataset with those options; with `steady` once more, without the warm-up that the
+ * first time found (statistics.md, 1d; of a mixed run, the longest). full_series: see
+ * analysis_options. The caller calls analysis_free in any case. */
+bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
+                       const struct load_analysis *analysis, const struct load_input *input,
+                       bool full_series, struct err *e);
+
+#endif
