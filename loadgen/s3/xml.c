@@ -159,30 +159,14 @@ static void end_of_field(struct xml *x, const char *name)
 
 /* ---- Entries that are held back ---- */
 
-/* What a list tells of an entry; its key and version follow, each with a NUL. */
-struct held {
-    enum xml_entry_kind kind;
-    bool is_latest;
-    int64_t modified_ns;
-    uint64_t size_bytes;
-    size_t n_key, n_version;
-};
-
+/* What a list tells of an entry: all before its key, and of key and version the texts. */
 static bool hold(struct xml *x)
 {
     const struct xml_entry *entry = &x->entry;
-    const struct held h = {
-        .kind = entry->kind,
-        .is_latest = entry->is_latest,
-        .modified_ns = entry->modified_ns,
-        .size_bytes = entry->size_bytes,
-        .n_key = entry->n_key,
-        .n_version = strlen(entry->version_id),
-    };
 
-    strbuf_put(&x->held, (const char *)&h, sizeof h);
-    strbuf_put(&x->held, entry->key, h.n_key + 1);
-    strbuf_put(&x->held, entry->version_id, h.n_version + 1);
+    strbuf_put(&x->held, (const char *)entry, offsetof(struct xml_entry, key));
+    strbuf_put(&x->held, entry->key, entry->n_key + 1);
+    strbuf_put(&x->held, entry->version_id, strlen(entry->version_id) + 1);
     if (x->held.failed)
         return err_set(x->err, "out of memory");
     return x->held.n <= XML_HELD_MAX || err_set(x->err, "the answer's list is too long");
@@ -208,41 +192,21 @@ static bool decode(struct xml *x, char *text, size_t *n)
     return strlen(text) == *n || err_set(x->err, "a key in the answer's XML holds a NUL");
 }
 
-static bool hand_out(struct xml *x)
-{
-    struct xml_entry *entry = &x->entry;
-
-    return decode(x, entry->key, &entry->n_key) && x->on_entry(x->user, entry, x->err);
-}
-
-/* Hands out what was held, the encoding being known now. */
+/* Hands out what was held, as it is known now how keys are written. */
 static bool release(struct xml *x)
 {
     struct xml_entry *entry = &x->entry;
-    size_t n = 0;
+    bool ok = true;
 
-    x->encoding_known = true;
-    entry->code[0] = '\0';
-    entry->message[0] = '\0';
-    while (n < x->held.n) {
-        const char *p = x->held.s + n;
-        struct held h;
-        memcpy(&h, p, sizeof h);
-        p += sizeof h;
-        entry->kind = h.kind;
-        entry->is_latest = h.is_latest;
-        entry->modified_ns = h.modified_ns;
-        entry->size_bytes = h.size_bytes;
-        entry->n_key = h.n_key;
-        memcpy(entry->key, p, h.n_key + 1);
-        p += h.n_key + 1;
-        memcpy(entry->version_id, p, h.n_version + 1);
-        n += sizeof h + h.n_key + 1 + h.n_version + 1;
-        if (!hand_out(x))
-            return false;
+    for (size_t n = 0; ok && n < x->held.n;) {
+        memcpy(entry, x->held.s + n, offsetof(struct xml_entry, key));
+        n += offsetof(struct xml_entry, key);
+        memcpy(entry->key, x->held.s + n, entry->n_key + 1);
+        n += entry->n_key + 1;
+        n += (size_t)(stpcpy(entry->version_id, x->held.s + n) - entry->version_id) + 1;
+        ok = decode(x, entry->key, &entry->n_key) && x->on_entry(x->user, entry, x->err);
     }
-    strbuf_clear(&x->held);
-    return true;
+    return ok;
 }
 
 static bool end_of_entry(struct xml *x)
@@ -254,7 +218,7 @@ static bool end_of_entry(struct xml *x)
     x->n_objects += x->entry.kind != XML_PREFIX;
     if (x->on_entry == NULL)
         return true;
-    return is_list && !x->encoding_known ? hold(x) : hand_out(x);
+    return is_list ? hold(x) : x->on_entry(x->user, &x->entry, x->err);
 }
 
 /* An element directly below the root. */
@@ -262,8 +226,6 @@ static void end_of_property(struct xml *x, const char *name)
 {
     if (strcmp(name, "EncodingType") == 0) {
         x->url_encoded = strcmp(x->text, "url") == 0;
-        if (!release(x))
-            stop(x);
     } else if (strcmp(name, "Code") == 0 && x->root == XML_ERROR) {
         keep_some(x, x->code, sizeof x->code);
     } else if (strcmp(name, "Message") == 0 && x->root == XML_ERROR) {
@@ -353,7 +315,6 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     x->on_entry = on_entry;
     x->user = user;
     strbuf_clear(&x->held);
-    x->encoding_known = false;
     x->url_encoded = false;
     x->in_entry = false;
     x->too_long = false;

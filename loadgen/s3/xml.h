@@ -81,8 +81,7 @@ struct xml {
     void *user;
     struct err *err;
     struct xml_entry entry;
-    struct strbuf held; /* entries of a list, until it is known how keys are written */
-    bool encoding_known;
+    struct strbuf held; /* entries of a list, until its end */
     bool url_encoded;
     bool in_entry;
     bool too_long;
@@ -97,8 +96,8 @@ void xml_fini(struct xml *x);
 
 /* Makes ready for an answer; `prefix` is that of the list asked for, or "", and must live as long.
  * on_entry may be NULL: then entries are only counted. Keys of a list are decoded if it has
- * EncodingType "url"; since many servers say so only at the end, entries are handed out from there
- * on. */
+ * EncodingType "url"; since many servers say so only at the end, its entries are handed out once it
+ * is complete. */
 bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user,
                struct err *e);
 
