@@ -93,8 +93,10 @@ static int run_command(const struct cli_program *program, const struct cli_comma
     }
     if (command->defaults)
         memcpy(options, command->defaults, command->options_size);
-    bool ok = cli_parse(command, argc, argv, &args, options, &e);
+    bool ok = cli_parse(command, argc - 1, argv + 1, &args, options, &e);
     args.program = program->name;
+    args.argc = argc;
+    args.argv = argv;
     if (!ok && args.no_memory) {
         status = cli_failed(&args, &e);
     } else if (!ok) {
@@ -144,7 +146,7 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
     const char *second = argc > 2 ? argv[2] : NULL;
     const struct cli_command *command = find_command(program, name);
     if (command)
-        return run_command(program, command, argc - 1, argv + 1);
+        return run_command(program, command, argc, argv);
     bool is_help =
         strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0;
     if (is_help && second) {

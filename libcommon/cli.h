@@ -80,6 +80,8 @@ struct cli_exit {
 struct cli_args {
     const char *program;
     const struct cli_command *command;
+    int argc;
+    char **argv; /* of cli_main */
     const char **operands;
     size_t n_operands;
     const char *help_topic; /* not NULL: help was asked for ("": the first page) */

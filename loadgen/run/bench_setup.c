@@ -166,7 +166,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->event < 0)
         return err_errno(e, errno, "cannot make an eventfd");
-    b->command_line = options_command_line();
+    b->command_line = options_redacted(b->args->argc, b->args->argv);
     if (b->command_line == NULL)
         return err_set(e, "out of memory");
     if (gethostname(b->host, sizeof b->host - 1) != 0)

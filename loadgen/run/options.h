@@ -116,10 +116,6 @@ void options_free(struct options *o);
  * memory. */
 char *options_redacted(int argc, char *const *argv);
 
-/* The command line of this process as the system shows it, redacted as above. To be freed; NULL:
- * out of memory. */
-char *options_command_line(void);
-
 /* Copies argv and overwrites the values of secret options in the original, so that they are no
  * longer in the process title. NULL: out of memory. */
 char **options_hide(int argc, char **argv);

@@ -3,7 +3,6 @@
 #include "loadgen/run/options.h"
 #include "loadgen/util/strbuf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,26 +55,29 @@ static char *userinfo_in(char *word, size_t *n)
     return start;
 }
 
+/* The secret in a word: n bytes; NULL: there is none. *next goes from word to word. */
+static char *find_secret(char *word, bool *next, size_t *n)
+{
+    bool whole = *next;
+
+    *next = false;
+    char *secret = whole ? word : secret_in(word, next);
+    *n = secret != NULL ? strlen(secret) : 0;
+    return secret != NULL ? secret : userinfo_in(word, n);
+}
+
 char **options_hide(int argc, char **argv)
 {
     char **copy = calloc((size_t)argc + 1, sizeof *copy);
     bool next = false;
 
-    if (copy == NULL)
-        return NULL;
-    for (int i = 0; i < argc; i++) {
+    for (int i = 0; copy != NULL && i < argc; i++) {
+        size_t n = 0;
         copy[i] = secret_copy(argv[i], strlen(argv[i]));
         if (copy[i] == NULL)
             return NULL;
-        char *secret = next ? argv[i] : NULL;
-        size_t n = 0;
-        if (!next)
-            secret = secret_in(argv[i], &next);
-        else
-            next = false;
+        char *secret = find_secret(argv[i], &next, &n);
         if (secret != NULL)
-            memset(secret, 'x', strlen(secret));
-        if ((secret = userinfo_in(argv[i], &n)) != NULL)
             memset(secret, 'x', n);
     }
     return copy;
@@ -104,66 +106,18 @@ char *options_redacted(int argc, char *const *argv)
     for (int i = 0; i < argc && !line.failed; i++) {
         struct strbuf word = {0};
         size_t n = 0;
-        char *secret = NULL;
-        bool whole = next;
-        if (!next)
-            secret = secret_in(argv[i], &next);
-        else
-            next = false;
-        char *user = userinfo_in(argv[i], &n);
-        if (whole) {
-            strbuf_puts(&word, REDACTED);
-        } else if (secret != NULL) {
-            strbuf_put(&word, argv[i], (size_t)(secret - argv[i]));
-            strbuf_puts(&word, REDACTED);
-        } else if (user != NULL) {
-            strbuf_put(&word, argv[i], (size_t)(user - argv[i]));
-            strbuf_puts(&word, REDACTED);
-            strbuf_puts(&word, user + n);
-        } else {
-            strbuf_puts(&word, argv[i]);
-        }
+        const char *secret = find_secret(argv[i], &next, &n);
+        size_t n_before = secret != NULL ? (size_t)(secret - argv[i]) : strlen(argv[i]);
+        strbuf_put(&word, argv[i], n_before);
+        strbuf_puts(&word, secret != NULL ? REDACTED : "");
+        strbuf_puts(&word, argv[i] + n_before + n);
         if (i > 0)
             strbuf_puts(&line, " ");
-        put_word(&line, word.s != NULL ? word.s : "");
+        put_word(&line, word.failed ? "" : word.s);
         line.failed |= word.failed;
         strbuf_fini(&word);
     }
     if (line.failed)
         strbuf_fini(&line);
     return line.s;
-}
-
-/* The words of f, each ended by a NUL. */
-static bool read_words(FILE *f, char **words, int max, int *n)
-{
-    size_t size = 0;
-
-    for (*n = 0; *n < max; ++*n) {
-        words[*n] = NULL;
-        ssize_t len = getdelim(&words[*n], &size, '\0', f);
-        size = 0;
-        if (len < 0) {
-            free(words[*n]);
-            return feof(f) != 0;
-        }
-    }
-    return true;
-}
-
-char *options_command_line(void)
-{
-    char *words[4096];
-    int n = 0;
-    char *line = NULL;
-    FILE *f = fopen("/proc/self/cmdline", "re");
-
-    if (f == NULL)
-        return strdup("s3load");
-    if (read_words(f, words, sizeof words / sizeof *words, &n))
-        line = options_redacted(n, words);
-    fclose(f);
-    for (int i = 0; i < n; i++)
-        free(words[i]);
-    return line;
 }
