@@ -14,9 +14,7 @@ struct options {
 };
 
 static const struct cli_option own_table[] = {
-    {.name = "sweep",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, sweep),
+    {"sweep", CLI_FLAG, offsetof(struct options, sweep),
      .help = "a table over durations and percentages"},
     {0},
 };

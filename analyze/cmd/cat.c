@@ -24,17 +24,10 @@ struct options {
 };
 
 static const struct cli_option output_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output.path),
-     .arg = "FILE",
-     .help = "write it there"},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, output.force),
-     .help = "overwrite a file that is there"},
+    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE", .help = "write it there",
+     .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct options, output.force),
+     .help = "overwrite a file that is there", .letter = 'f'},
     {0},
 };
 

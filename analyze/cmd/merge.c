@@ -24,25 +24,15 @@ struct options {
 };
 
 static const struct cli_option own_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct options, output.path),
-     .arg = "FILE",
-     .help = "the merged capture; - is standard output"},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct options, output.force),
-     .help = "overwrite it; merge what does not overlap"},
+    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE",
+     .help = "the merged capture; - is standard output", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct options, output.force),
+     .help = "overwrite it; merge what does not overlap", .letter = 'f'},
     {0},
 };
 
 static const struct cli_option time_table[] = {
-    {.name = "shift",
-     .type = CLI_STRINGS,
-     .offset = offsetof(struct options, shifts),
-     .arg = "K=+-DUR",
+    {"shift", CLI_STRINGS, offsetof(struct options, shifts), "K=+-DUR",
      .help = "move all times of the K-th input, from 1"},
     {0},
 };

@@ -5,30 +5,17 @@
 #include <stddef.h>
 
 const struct cli_option output_form_table[] = {
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct output_options, json),
-     .help = "print JSON"},
-    {.name = "no-color",
-     .alias = "no-colour",
-     .type = CLI_FLAG,
-     .offset = offsetof(struct output_options, no_color),
-     .help = "no colours"},
+    {"json", CLI_FLAG, offsetof(struct output_options, json), .help = "print JSON"},
+    {"no-color", CLI_FLAG, offsetof(struct output_options, no_color), .help = "no colours",
+     .alias = "no-colour"},
     {0},
 };
 
 const struct cli_option output_file_table[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STRING,
-     .offset = offsetof(struct output_options, path),
-     .arg = "FILE",
-     .help = "write the report there"},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct output_options, force),
-     .help = "overwrite any file; without, only reports of ours"},
+    {"output", CLI_STRING, offsetof(struct output_options, path), "FILE",
+     .help = "write the report there", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct output_options, force),
+     .help = "overwrite any file; without, only reports of ours", .letter = 'f'},
     {0},
 };
 

@@ -5,18 +5,10 @@
 #include <unistd.h>
 
 const struct cli_option capture_out_table[] = {
-    {.name = "compress",
-     .letter = 'z',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct capture_out_options, compress),
-     .help = "compress, whatever the name (.zst always is)"},
-    {.name = "level",
-     .type = CLI_INT,
-     .offset = offsetof(struct capture_out_options, level),
-     .arg = "N",
-     .help = "compress with this level, 1 to 19; default: 3",
-     .min = 1,
-     .max = RECWRITE_MAX_LEVEL},
+    {"compress", CLI_FLAG, offsetof(struct capture_out_options, compress),
+     .help = "compress, whatever the name (.zst always is)", .letter = 'z'},
+    {"level", CLI_INT, offsetof(struct capture_out_options, level), "N",
+     .help = "compress with this level, 1 to 19; default: 3", .min = 1, .max = RECWRITE_MAX_LEVEL},
     {0},
 };
 
