@@ -71,7 +71,7 @@ BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 # --- Libraries: pkg-config module and the Debian package that has it --------------------------------
 
 COMMON_PKGS := libzstd=libzstd-dev
-ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev
+ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev libxxhash=libxxhash-dev
 LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev jansson=libjansson-dev
 TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
 UNIT_PKGS := cmocka=libcmocka-dev
@@ -121,7 +121,7 @@ $(B)/analyze/%.o: INCLUDES = -I. $(call pkg_cflags,$(ANALYZE_PKGS))
 $(B)/loadgen/%.o: INCLUDES = -I. $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
-$(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse analyze/read/xxh64 \
+$(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse \
 	analyze/data/table analyze/data/unit analyze/analysis/confidence analyze/analysis/latency \
 	loadgen/load/payload)): HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'

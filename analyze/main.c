@@ -9,13 +9,18 @@
 #include <csv.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
+#include <xxhash.h>
 #include <zstd.h>
 
 static void write_libraries(FILE *out)
 {
-    fprintf(out, "libzstd %s, libcsv %d.%d.%d, jansson %s, GSL %s, OpenSSL %s\n",
-            ZSTD_versionString(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE, jansson_version_str(),
-            stats_version_gsl(), OpenSSL_version(OPENSSL_VERSION_STRING));
+    unsigned xxhash = XXH_versionNumber();
+
+    fprintf(out,
+            "libzstd %s, libcsv %d.%d.%d, libxxhash %u.%u.%u, jansson %s, GSL %s, OpenSSL %s\n",
+            ZSTD_versionString(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE, xxhash / 10000,
+            xxhash / 100 % 100, xxhash % 100, jansson_version_str(), stats_version_gsl(),
+            OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
 static const struct cli_command *const commands[] = {

@@ -319,6 +319,9 @@ static bool worker_init(struct worker *w, struct reader *r)
     w->reader = r;
     w->events = recunit_events;
     w->events.ctx = w;
+    w->checksum = XXH64_createState();
+    if (w->checksum == NULL)
+        return err_set(&r->error, "out of memory");
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
            chunks_init(&w->chunks, r->options->chunk_bytes, &r->error);
 }
@@ -327,6 +330,7 @@ static void worker_fini(struct worker *w)
 {
     rowparse_fini(&w->parse);
     chunks_fini(&w->chunks);
+    XXH64_freeState(w->checksum);
 }
 
 static unsigned choose_threads(const struct reader *r)

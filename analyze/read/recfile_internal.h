@@ -6,13 +6,13 @@
 #include "analyze/read/chunks.h"
 #include "analyze/read/recfile.h"
 #include "analyze/read/rowparse.h"
-#include "analyze/read/xxh64.h"
 #include "analyze/read/zsource.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <xxhash.h>
 
 /* Comments that a unit may hold before it waits for its turn. */
 #define UNIT_MAX_COMMENTS 64
@@ -96,7 +96,10 @@ struct worker {
     struct rowparse parse;
     struct rowparse_events events;
     struct chunks chunks;
-    struct xxh64 checksum;
+    /* Content checksums of frames are the low 32 bits of XXH64 (RFC 8878, 3.1.1). They are checked
+     * here rather than in libzstd, so that the thread that parses computes them, and the rows of a
+     * frame that fails are not lost. */
+    XXH64_state_t *checksum;
     uint64_t frame_first_row;
     bool in_first_line; /* of the unit, where the frame begins */
     bool misread;       /* the unit was begun on a wrong assumption: read it again as the head */

@@ -298,7 +298,7 @@ static void begin_frame(struct worker *w)
 {
     struct unit *u = w->unit;
 
-    xxh64_init(&w->checksum);
+    XXH64_reset(w->checksum, 0);
     w->frame_first_row = u->n_rows;
     w->in_first_line = !u->head && !u->has_first_line;
 }
@@ -334,7 +334,7 @@ static bool chunk_event(struct worker *w, const struct zresult *result, const ch
     case ZEVENT_FAILED:
         return recunit_fail(u, result->why);
     case ZEVENT_FRAME_END:
-        if (result->has_checksum && (uint32_t)xxh64_value(&w->checksum) != result->checksum) {
+        if (result->has_checksum && (uint32_t)XXH64_digest(w->checksum) != result->checksum) {
             if (!w->reader->options->salvage)
                 return fail_for_damage(u, line, "the zstd frame that ends here fails its checksum");
             if (!u->head && !u->has_first_line)
@@ -408,7 +408,7 @@ bool recunit_run(struct worker *w)
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);
         size_t n = n_carry + result->n;
-        xxh64_add(&w->checksum, text + n_carry, result->n);
+        XXH64_update(w->checksum, text + n_carry, result->n);
         u->n_text_bytes += result->n;
         u->position = result->position;
         end = chunks_is_last(result);
