@@ -1,5 +1,8 @@
 #include "libcommon/utf8.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 size_t utf8_length(const char *s)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -38,4 +41,20 @@ uint32_t utf8_code(const char *s, size_t n)
     for (size_t i = 1; i < n; i++)
         code = code << 6 | ((unsigned char)s[i] & 0x3F);
     return code;
+}
+
+char *utf8_repaired(const char *s)
+{
+    /* Each bad byte grows to the three of U+FFFD. */
+    char *text = malloc(3 * strlen(s) + 1);
+    char *to = text;
+
+    while (text != NULL && *s != '\0') {
+        size_t n = utf8_length(s);
+        to = mempcpy(to, n > 0 ? s : "\xEF\xBF\xBD", n > 0 ? n : 3);
+        s += n > 0 ? n : 1;
+    }
+    if (text != NULL)
+        *to = '\0';
+    return text;
 }

@@ -12,4 +12,7 @@ size_t utf8_length(const char *s);
 /* The code point of the valid sequence of n bytes (1..4) that `s` starts with. */
 uint32_t utf8_code(const char *s, size_t n);
 
+/* A copy in which U+FFFD stands for each byte that is not valid; to be freed. NULL: no memory. */
+char *utf8_repaired(const char *s);
+
 #endif

@@ -143,17 +143,8 @@ json_t *json_out_text(const char *s)
 {
     if (!s)
         return json_null();
-    /* Each bad byte grows to the three of U+FFFD. */
-    char *clean = malloc(3 * strlen(s) + 1);
-    if (!clean)
-        return NULL;
-    char *to = clean;
-    while (*s != '\0') {
-        size_t n = utf8_length(s);
-        to = mempcpy(to, n > 0 ? s : "\xEF\xBF\xBD", n > 0 ? n : 3);
-        s += n > 0 ? n : 1;
-    }
-    json_t *text = json_stringn(clean, (size_t)(to - clean));
+    char *clean = utf8_repaired(s);
+    json_t *text = json_string(clean);
     free(clean);
     return text;
 }

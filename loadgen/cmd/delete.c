@@ -41,12 +41,9 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 /* The names are ours but for the prefix. */
 static bool init(struct work *k, struct err *e)
 {
-    struct strbuf text = {0};
-    bool fits = k->o->batch == 1 || strbuf_xml(&text, k->o->prefix, strlen(k->o->prefix));
-
-    strbuf_fini(&text);
-    return fits || err_set(e, "--prefix has a character that XML cannot hold, and so no request to "
-                              "delete several objects");
+    return k->o->batch == 1 || strbuf_fits_xml(k->o->prefix, strlen(k->o->prefix)) ||
+           err_set(e, "--prefix has a character that XML cannot hold, and so no request to "
+                      "delete several objects");
 }
 
 static const struct cli_option own_table[] = {

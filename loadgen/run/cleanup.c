@@ -55,14 +55,6 @@ static bool take_entry(const struct strbuf *page, size_t *at, const char **key, 
     return true;
 }
 
-/* Whether XML can hold the key, and so a batch. */
-static bool fits(const char *key)
-{
-    char text[6 * S3OP_KEY_MAX + 8];
-
-    return strbuf_escape_xml(text, sizeof text, key, strlen(key)) != SIZE_MAX;
-}
-
 /* A request for all of the page that fits into one; false: there is none. */
 static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
 {
@@ -74,7 +66,7 @@ static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
     strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
     op->n_objects = 0;
     for (size_t at = 0; take_entry(&own->page, &at, &key, &id);) {
-        if (!fits(key))
+        if (!strbuf_fits_xml(key, strlen(key)))
             continue;
         op->n_objects++;
         strbuf_puts(b, "<Object><Key>");
@@ -99,7 +91,7 @@ static bool next_single(const struct work *k, struct work_own *own, struct s3op 
     const char *id = NULL;
 
     while (take_entry(&own->page, &own->at, &key, &id)) {
-        if (own->batched && fits(key))
+        if (own->batched && strbuf_fits_xml(key, strlen(key)))
             continue;
         op->kind = k->clean_kind == S3OP_LIST_UPLOADS ? S3OP_ABORT : S3OP_DELETE;
         op->n_objects = 1;

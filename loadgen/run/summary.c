@@ -1,9 +1,14 @@
 #include "loadgen/run/summary.h"
 
 #include "libcommon/rfc3339.h"
+#include "libcommon/utf8.h"
 #include "libcommon/version.h"
 
-#include <inttypes.h>
+#include <float.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bounds that no clock reaches: nothing is known. */
@@ -32,46 +37,71 @@ int64_t summary_host_off_ns(const struct control *control, const struct crew *cr
     return !is_known(&d) ? 0 : d.lower_ns > 0 ? d.lower_ns : d.upper_ns < 0 ? d.upper_ns : 0;
 }
 
+/* An object of JSON that is filled. */
+struct doc {
+    json_t *json;
+    bool failed;
+};
+
+/* Takes the value; NULL: there was no memory for it. */
+static void put(struct doc *d, const char *name, json_t *value)
+{
+    d->failed |= json_object_set_new(d->json, name, value) != 0;
+}
+
+static void put_text(struct doc *d, const char *name, const char *value)
+{
+    char *text = value != NULL ? utf8_repaired(value) : NULL;
+
+    put(d, name, value != NULL ? json_string(text) : json_null());
+    free(text);
+}
+
+static int add_text(const char *text, size_t n, void *user)
+{
+    strbuf_put(user, text, n);
+    return 0;
+}
+
+static void write_doc(struct strbuf *b, struct doc *d)
+{
+    /* Digits as a reader expects them: 0.1, not 0.10000000000000001. */
+    size_t flags = JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DBL_DIG);
+
+    b->failed |= d->failed || json_dump_callback(d->json, add_text, b, flags) != 0;
+    json_decref(d->json);
+}
+
 /* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
-static void put_clocks(struct strbuf *b, const struct control *control, const struct crew *crew)
+static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
     const struct engine *g = control->loop.engine;
-    const char *comma = "";
+    json_t *clocks = json_array();
 
-    strbuf_puts(b, "\"clock\":[");
     for (size_t i = 0; i < g->hosts.n; i++) {
-        struct loop_date d = combine(control, crew, i);
-        if (!is_known(&d))
+        struct loop_date date = combine(control, crew, i);
+        if (!is_known(&date))
             continue;
-        strbuf_printf(b, "%s{\"endpoint\":", comma);
-        strbuf_json(b, g->host[i].endpoint);
-        strbuf_printf(b, ",\"ahead_min_ns\":%" PRId64 ",\"ahead_max_ns\":%" PRId64 "}", d.lower_ns,
-                      d.upper_ns);
-        comma = ",";
+        struct doc clock = {.json = json_object()};
+        put_text(&clock, "endpoint", g->host[i].endpoint);
+        put(&clock, "ahead_min_ns", json_integer(date.lower_ns));
+        put(&clock, "ahead_max_ns", json_integer(date.upper_ns));
+        d->failed |= clock.failed || json_array_append(clocks, clock.json) != 0;
+        json_decref(clock.json);
     }
-    strbuf_puts(b, "]");
+    put(d, "clock", clocks);
 }
 
-static void put_string(struct strbuf *b, const char *name, const char *value)
+static void put_head(struct doc *d, const struct summary *s)
 {
-    strbuf_printf(b, "\"%s\":", name);
-    if (value != NULL)
-        strbuf_json(b, value);
-    else
-        strbuf_puts(b, "null");
-    strbuf_puts(b, ",");
-}
-
-static void put_head(struct strbuf *b, const struct summary *s)
-{
-    put_string(b, "run_id", s->run_id);
-    put_string(b, "command", s->command);
-    put_string(b, "command_line", s->command_line);
-    put_string(b, "label", s->label);
-    put_string(b, "host", s->host);
-    put_string(b, "version", version_string);
-    strbuf_printf(b, "\"seed\":%" PRIu64 ",", s->seed);
-    put_string(b, "start", rfc3339_format(s->start_ns).s);
+    put_text(d, "run_id", s->run_id);
+    put_text(d, "command", s->command);
+    put_text(d, "command_line", s->command_line);
+    put_text(d, "label", s->label);
+    put_text(d, "host", s->host);
+    put_text(d, "version", version_string);
+    put(d, "seed", json_integer((json_int_t)s->seed));
+    put_text(d, "start", rfc3339_format(s->start_ns).s);
 }
 
 /* Options that are secret, or say only how to begin or what becomes of the results. */
@@ -87,112 +117,119 @@ static bool is_setting(const struct cli_option *o)
     return true;
 }
 
-static void put_setting(struct strbuf *b, const struct cli_option *o, const void *field)
+static void put_setting(struct doc *d, const struct cli_option *o, const void *field)
 {
     const char *unit = o->type == CLI_DURATION ? "_ns" : o->type == CLI_SIZE ? "_bytes" : "";
+    char name[64];
 
-    strbuf_printf(b, ",\"%s%s\":", o->name, unit);
+    snprintf(name, sizeof name, "%s%s", o->name, unit);
     switch (o->type) {
     case CLI_FLAG:
-        strbuf_puts(b, *(const bool *)field ? "true" : "false");
+        put(d, name, json_boolean(*(const bool *)field));
         break;
     case CLI_STRING:
-        if (*(const char *const *)field != NULL)
-            strbuf_json(b, *(const char *const *)field);
-        else
-            strbuf_puts(b, "null");
+        put_text(d, name, *(const char *const *)field);
         break;
     case CLI_CHOICE:
-        strbuf_json(b, o->choices[*(const int *)field]);
+        put_text(d, name, o->choices[*(const int *)field]);
         break;
     case CLI_DOUBLE:
     case CLI_PCT:
     case CLI_RATE:
-        strbuf_printf(b, "%.17g", *(const double *)field);
+        put(d, name, json_real(*(const double *)field));
         break;
     default:
-        strbuf_printf(b, "%" PRId64, *(const int64_t *)field);
+        put(d, name, json_integer(*(const int64_t *)field));
     }
 }
 
-static void put_settings(struct strbuf *b, const struct cli_command *command,
-                         const struct options *options)
+void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
+                       const struct cli_command *command, const struct options *options)
 {
     char proxy[CONN_PROXY_MAX];
+    struct doc d = {.json = json_object()};
+    struct doc settings = {.json = json_object()};
 
-    strbuf_puts(b, "\"settings\":{\"proxy\":");
-    if (conn_proxy(options->tls, options->no_proxy, proxy) != NULL)
-        strbuf_json(b, proxy);
-    else
-        strbuf_puts(b, "null");
+    put_text(&d, "event", "start");
+    put_head(&d, s);
+    put_text(&d, "bucket", options->bucket);
+    put_text(&settings, "proxy",
+             conn_proxy(options->tls, options->no_proxy, proxy) != NULL ? proxy : NULL);
     for (const struct cli_group *g = command->groups; g->options != NULL; g++)
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             if (is_setting(o))
-                put_setting(b, o, (const char *)options + g->base + o->offset);
-    strbuf_puts(b, "},");
+                put_setting(&settings, o, (const char *)options + g->base + o->offset);
+    d.failed |= settings.failed;
+    put(&d, "settings", settings.json);
+    put_clocks(&d, control, NULL);
+    strbuf_puts(b, "s3load/1 ");
+    write_doc(b, &d);
 }
 
-void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
-                       const struct cli_command *command, const struct options *o)
-{
-    strbuf_puts(b, "s3load/1 {\"event\":\"start\",");
-    put_head(b, s);
-    put_string(b, "bucket", o->bucket);
-    put_settings(b, command, o);
-    put_clocks(b, control, NULL);
-    strbuf_puts(b, "}");
-}
+/* Numbers of 64 bits, none beyond INT64_MAX. */
+static const struct {
+    const char *name;
+    size_t offset;
+} NUMBERS[] = {
+    {"requests", offsetof(struct summary, counts.n_requests)},
+    {"errors", offsetof(struct summary, counts.n_errors)},
+    {"objects", offsetof(struct summary, counts.n_objects)},
+    {"bytes", offsetof(struct summary, counts.n_bytes)},
+    {"connects", offsetof(struct summary, n_connects)},
+    {"prepared", offsetof(struct summary, n_prepared)},
+    {"not_prepared", offsetof(struct summary, n_not_prepared)},
+    {"prepare_ns", offsetof(struct summary, prepare_ns)},
+    {"bench_ns", offsetof(struct summary, bench_ns)},
+    {"cpu_user_ns", offsetof(struct summary, user_ns)},
+    {"cpu_system_ns", offsetof(struct summary, system_ns)},
+    {"digest_ns", offsetof(struct summary, digest_ns)},
+    {"capture_waits", offsetof(struct summary, n_waits)},
+    {"capture_waits_ns", offsetof(struct summary, waits_ns)},
+    {"clock_change_ns", offsetof(struct summary, clock_change_ns)},
+    {"object_waits", offsetof(struct summary, n_object_waits)},
+    {"resent", offsetof(struct summary, n_resent)},
+};
 
-static void put_result(struct strbuf *b, const struct summary *s)
+static void put_result(struct doc *d, const struct summary *s)
 {
-    const struct recorder_counts *c = &s->counts;
-
-    put_string(b, "end", s->end);
-    put_string(b, "error", s->error);
-    strbuf_printf(b,
-                  "\"requests\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"objects\":%" PRIu64
-                  ",\"bytes\":%" PRIu64 ",\"connects\":%" PRIu64 ",",
-                  c->n_requests, c->n_errors, c->n_objects, c->n_bytes, s->n_connects);
-    strbuf_printf(b,
-                  "\"prepared\":%" PRIu64 ",\"not_prepared\":%" PRIu64 ",\"prepare_ns\":%" PRId64
-                  ",\"bench_ns\":%" PRId64 ",",
-                  s->n_prepared, s->n_not_prepared, s->prepare_ns, s->bench_ns);
-    strbuf_printf(b,
-                  "\"cpu_user_ns\":%" PRId64 ",\"cpu_system_ns\":%" PRId64 ",\"digest_ns\":%" PRId64
-                  ",\"max_thread_cpu_pct\":%.1f,\"client_bound\":%s,",
-                  s->user_ns, s->system_ns, s->digest_ns, s->max_thread_pct,
-                  s->max_thread_pct > SUMMARY_BOUND_PCT ? "true" : "false");
-    strbuf_printf(b, "\"capture_waits\":%" PRIu64 ",\"capture_waits_ns\":%" PRId64 ",", s->n_waits,
-                  s->waits_ns);
-    strbuf_printf(b, "\"clock_change_ns\":%" PRId64 ",", s->clock_change_ns);
-    strbuf_printf(b, "\"object_waits\":%" PRIu64 ",\"resent\":%" PRIu64 ",", s->n_object_waits,
-                  s->n_resent);
+    put_text(d, "end", s->end);
+    put_text(d, "error", s->error);
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+        json_int_t value = 0;
+        memcpy(&value, (const char *)s + NUMBERS[i].offset, sizeof value);
+        put(d, NUMBERS[i].name, json_integer(value));
+    }
+    put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
+    put(d, "client_bound", json_boolean(s->max_thread_pct > SUMMARY_BOUND_PCT));
     if (s->open_loop)
-        strbuf_printf(b, "\"not_begun\":%" PRIu64 ",", s->n_not_begun);
+        put(d, "not_begun", json_integer((json_int_t)s->n_not_begun));
     if (s->autoterm.stopped)
-        strbuf_printf(
-            b, "\"autoterm\":{\"at_s\":%" PRId64 ",\"bytes_per_s\":%.17g,\"objects_per_s\":%.17g},",
-            s->autoterm.at_s, s->autoterm.window.bytes_per_s, s->autoterm.window.objects_per_s);
+        put(d, "autoterm",
+            json_pack("{s:I, s:f, s:f}", "at_s", (json_int_t)s->autoterm.at_s, "bytes_per_s",
+                      s->autoterm.window.bytes_per_s, "objects_per_s",
+                      s->autoterm.window.objects_per_s));
 }
 
 void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
                      const struct crew *crew)
 {
-    strbuf_puts(b, "s3load/1 {\"event\":\"end\",");
-    put_result(b, s);
-    put_clocks(b, control, crew);
-    strbuf_puts(b, "}");
+    struct doc d = {.json = json_object()};
+
+    put_text(&d, "event", "end");
+    put_result(&d, s);
+    put_clocks(&d, control, crew);
+    strbuf_puts(b, "s3load/1 ");
+    write_doc(b, &d);
 }
 
 void summary_put_json(struct strbuf *b, const struct summary *s)
 {
-    strbuf_puts(b, "{\"schema\":\"s3load/run/1\",");
-    put_head(b, s);
-    put_result(b, s);
-    strbuf_puts(b, "\"capture\":");
-    if (s->capture != NULL)
-        strbuf_json(b, s->capture);
-    else
-        strbuf_puts(b, "null");
-    strbuf_puts(b, "}\n");
+    struct doc d = {.json = json_object()};
+
+    put_text(&d, "schema", "s3load/run/1");
+    put_head(&d, s);
+    put_result(&d, s);
+    put_text(&d, "capture", s->capture);
+    write_doc(b, &d);
+    strbuf_puts(b, "\n");
 }

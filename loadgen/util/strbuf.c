@@ -1,16 +1,10 @@
 #include "loadgen/util/strbuf.h"
 
-#include "libcommon/utf8.h"
-#include "libcommon/visible.h"
-
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a byte as XML text: "&quot;". */
-#define XML_GROWTH 6
 
 void strbuf_fini(struct strbuf *b)
 {
@@ -74,30 +68,6 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_end(again);
 }
 
-void strbuf_json(struct strbuf *b, const char *s)
-{
-    strbuf_puts(b, "\"");
-    while (*s != '\0') {
-        size_t n = utf8_length(s);
-        if (*s == '"' || *s == '\\') {
-            strbuf_printf(b, "\\%c", *s);
-            n = 1;
-        } else if ((unsigned char)*s < 0x20) {
-            strbuf_printf(b, "\\u%04x", (unsigned)*s);
-            n = 1;
-        } else if (n == 0) {
-            strbuf_puts(b, "\xef\xbf\xbd");
-            n = 1;
-        } else if (visible_length(s) == 0) {
-            strbuf_printf(b, "\\u%04x", (unsigned)utf8_code(s, n)); /* none lies beyond U+FFFF */
-        } else {
-            strbuf_put(b, s, n);
-        }
-        s += n;
-    }
-    strbuf_puts(b, "\"");
-}
-
 /* The entity for a byte in XML text; NULL: the byte is written unchanged; "": it is illegal in
  * XML 1.0. */
 static const char *reference(unsigned char c)
@@ -124,32 +94,23 @@ static const char *reference(unsigned char c)
     }
 }
 
-size_t strbuf_escape_xml(char *dst, size_t size, const char *s, size_t n)
+bool strbuf_fits_xml(const char *s, size_t n)
 {
-    size_t len = 0;
-
     for (size_t i = 0; i < n; i++) {
         const char *form = reference((unsigned char)s[i]);
-        size_t need = form == NULL ? 1 : strlen(form);
-
-        if (need == 0 || size - len <= need)
-            return SIZE_MAX;
-        memcpy(dst + len, form == NULL ? &s[i] : form, need);
-        len += need;
+        if (form != NULL && *form == '\0')
+            return false;
     }
-    if (len >= size)
-        return SIZE_MAX;
-    dst[len] = '\0';
-    return len;
+    return true;
 }
 
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n)
 {
-    if (!reserve(b, XML_GROWTH * n))
-        return true;
-    size_t len = strbuf_escape_xml(b->s + b->n, b->cap - b->n, s, n);
-    if (len == SIZE_MAX)
+    if (!strbuf_fits_xml(s, n))
         return false;
-    b->n += len;
+    for (size_t i = 0; i < n; i++) {
+        const char *form = reference((unsigned char)s[i]);
+        strbuf_put(b, form != NULL ? form : s + i, form != NULL ? strlen(form) : 1);
+    }
     return true;
 }

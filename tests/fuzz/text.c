@@ -46,20 +46,14 @@ static void check_uri(const char *s, size_t n)
     free(encoded);
 }
 
-/* What jansson makes of the string that s3load writes, and what s3analyze writes. */
+/* Any text is a string of JSON. */
 static void check_json(const char *s)
 {
-    struct strbuf b = {0};
-
-    strbuf_json(&b, s);
-    assert(!b.failed);
-    json_t *read = json_loadb(b.s, b.n, JSON_DECODE_ANY, NULL);
     json_t *made = json_out_text(s);
-    assert(read != NULL && made != NULL && json_equal(read, made));
-    assert(!is_utf8(s) || strcmp(json_string_value(read), s) == 0);
-    json_decref(read);
+
+    assert(made != NULL);
+    assert(!is_utf8(s) || strcmp(json_string_value(made), s) == 0);
     json_decref(made);
-    strbuf_fini(&b);
 }
 
 struct document {

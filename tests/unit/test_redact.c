@@ -1,4 +1,5 @@
 #include "libcommon/secret.h"
+#include "libcommon/utf8.h"
 #include "loadgen/run/options.h"
 #include "loadgen/util/strbuf.h"
 
@@ -78,23 +79,31 @@ static void test_hidden(void **state)
     free(copy);
 }
 
-static void test_json(void **state)
+static void test_repaired(void **state)
+{
+    (void)state;
+    char *text = utf8_repaired("a\n\x01 \xc3\xa9 \xff \xed\xa0\x80 \xf0\x9f\x98\x80");
+
+    assert_string_equal(text, "a\n\x01 \xc3\xa9 \xef\xbf\xbd "
+                              "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xf0\x9f\x98\x80");
+    free(text);
+}
+
+static void test_strbuf(void **state)
 {
     (void)state;
     struct strbuf b = {0};
 
-    strbuf_json(&b, "a\"b\\c\n\x01 \xc3\xa9 \xff \xed\xa0\x80 \xf0\x9f\x98\x80");
-    assert_string_equal(b.s, "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \xef\xbf\xbd "
-                             "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xf0\x9f\x98\x80\"");
-    strbuf_clear(&b);
+    strbuf_puts(&b, "");
     assert_string_equal(b.s, "");
     for (int i = 0; i < 1000; i++)
         strbuf_printf(&b, "%d,", i);
     assert_int_equal(b.n, 3890);
     assert_int_equal(strlen(b.s), 3890);
     strbuf_clear(&b);
-    assert_true(strbuf_xml(&b, "<&>", 3));
-    assert_string_equal(b.s, "&lt;&amp;&gt;");
+    assert_true(strbuf_xml(&b, "a<b>&\"'\t\n\r\xc3\xa9", 12));
+    assert_false(strbuf_xml(&b, "a\x01", 2));
+    assert_string_equal(b.s, "a&lt;b&gt;&amp;&quot;&apos;&#9;&#10;&#13;\xc3\xa9");
     strbuf_fini(&b);
 }
 
@@ -103,7 +112,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_redacted),
         cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_strbuf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 #include "loadgen/s3/xml.h"
-#include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,18 +229,6 @@ static void test_callback_stops(void **state)
     assert_string_equal(seen, "object 'a' 0 '' 0 '' ''\nobject 'bb' 0 '' 0 '' ''\n");
 }
 
-static void test_escape(void **state)
-{
-    (void)state;
-    char out[64];
-
-    assert_int_equal(strbuf_escape_xml(out, sizeof out, "a<b>&\"'\t\n\r\xc3\xa9", 12), 43);
-    assert_string_equal(out, "a&lt;b&gt;&amp;&quot;&apos;&#9;&#10;&#13;\xc3\xa9");
-    assert_true(strbuf_escape_xml(out, sizeof out, "\x01", 1) == SIZE_MAX);
-    assert_true(strbuf_escape_xml(out, 5, "&", 1) == SIZE_MAX);
-    assert_int_equal(strbuf_escape_xml(out, 6, "&", 1), 5);
-}
-
 static int setup(void **state)
 {
     struct err e = {0};
@@ -269,7 +256,6 @@ int main(void)
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_long),
         cmocka_unit_test(test_callback_stops),
-        cmocka_unit_test(test_escape),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
