@@ -1,22 +1,35 @@
 # s3load and s3analyze.
 #
-#   make                       both programs into build/
-#   make check                 all tests ("N passed, N failed, N skipped"); CHECK_FLAGS=--skip-is-failure in CI
-#   make demo                  loads the embedded S3 target, analyses, leaves build/report.html
-#   make bench                 speed and memory (tests/bench)
-#   make bench-load            cost and clock of s3load
-#   make pictures              draws those of the README
-#   make fuzz                  feeds all that reads input with libFuzzer for TIME=60 seconds (clang)
-#   make valgrind              s3analyze under memcheck
-#   make bench-stats           false alarms, coverage and power of the statistics, simulated
-#   make coverage mutants      what the tests run, and which mistakes they find (tests/coverage.mk)
-#   make install               DESTDIR= PREFIX=/usr/local: programs, man pages, shell completion, plots
-#   make dist deb              the tarball and, from it, the Debian packages: build/, build/deb/
-#   make cross                 builds for arm64 and big-endian s390x, compares results under qemu
+#   make                  both programs into build/
+#   make help             prints this
+#   make check            all tests ("N passed, N failed, N skipped");
+#                         CHECK_FLAGS=--skip-is-failure in CI
+#   make check-fast       unit tests that take no time, and each command once
+#   make hooks            git then checks format and layering before each commit
+#   make compile-commands build/compile_commands.json for editors
+#   make demo             loads the embedded S3 target, analyses, leaves
+#                         build/report.html
+#   make bench            speed and memory (tests/bench)
+#   make bench-load       cost and clock of s3load
+#   make bench-stats      false alarms, coverage and power of the statistics,
+#                         simulated
+#   make pictures         draws those of the README
+#   make fuzz             feeds all that reads input with libFuzzer for TIME=60
+#                         seconds (clang)
+#   make valgrind         s3analyze under memcheck
+#   make coverage mutants what the tests run, and which mistakes they find
+#                         (tests/coverage.mk)
+#   make install          DESTDIR= PREFIX=/usr/local: programs, man pages, shell
+#                         completion, plots
+#   make dist deb         the tarball and, from it, the Debian packages: build/,
+#                         build/deb/
+#   make cross            builds for arm64 and big-endian s390x, compares results
+#                         under qemu
 #   make uninstall clean distcheck format format-check layering
 #
-# SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/; CC=clang and CFLAGS=...
-# rebuild what they change; WERROR= lets warnings pass; V=1 shows commands.
+# SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/;
+# CC=clang and CFLAGS=... rebuild what they change; WERROR= lets warnings pass;
+# V=1 shows commands.
 
 RELEASE = 0.1.0
 PREFIX ?= /usr/local
@@ -80,14 +93,15 @@ modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
 pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
 
-NO_BUILD_GOALS := clean uninstall dist deb format format-check layering
+NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layering
+TEST_GOALS := check check-fast tests distcheck compile-commands
 NEEDED_PKGS :=
 ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
 NEEDED_PKGS := $(COMMON_PKGS) $(ANALYZE_PKGS) $(if $(LOADGEN_SRC),$(LOADGEN_PKGS))
-ifneq ($(filter check tests distcheck,$(MAKECMDGOALS)),)
+ifneq ($(filter $(TEST_GOALS),$(MAKECMDGOALS)),)
 NEEDED_PKGS += $(UNIT_PKGS)
 endif
-ifneq ($(filter check tests distcheck demo,$(MAKECMDGOALS)),)
+ifneq ($(filter $(TEST_GOALS) demo,$(MAKECMDGOALS)),)
 NEEDED_PKGS += $(TARGET_PKGS)
 endif
 ifeq ($(shell command -v $(firstword $(CC))),)
@@ -189,6 +203,22 @@ tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET)
 
 check: tests layering
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
+
+# What breaks at once when something is broken: seconds, for after each change.
+SLOW_UNIT_TESTS := test_damage,test_recfile
+check-fast: all $(UNIT_TESTS) $(TARGET) layering
+	@BUILD=$(B) tests/run --without $(SLOW_UNIT_TESTS) .c test_cli test_golden test_smoke
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
+# Editors look for build/compile_commands.json: what make would run to compile each file.
+compile-commands:
+	@mkdir -p $(B)
+	@$(MAKE) --no-print-directory --always-make --dry-run V=1 tests | tests/compile-commands >$(B)/compile_commands.json
+
+hooks:
+	install -m 755 tests/pre-commit "$$(git rev-parse --git-path hooks)/pre-commit"
 
 valgrind: all
 	@BUILD=$(B) tests/valgrind
@@ -295,7 +325,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all tests check valgrind demo bench bench-load bench-stats pictures layering format format-check docs install uninstall \
-	clean dist distcheck deb cross FORCE
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-stats pictures \
+	layering format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
