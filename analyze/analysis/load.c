@@ -3,7 +3,6 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/progress.h"
 #include "analyze/read/recfile.h"
-#include "analyze/read/rowcsv.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -31,9 +30,6 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
     struct progress progress;
     const struct recfile_options options = {.salvage = input->salvage,
                                             .threads = (unsigned)input->threads,
-                                            .slow_row = row_csv_parse,
-                                            .slow_new = row_csv_new,
-                                            .slow_free = row_csv_free,
                                             .progress = progress_update,
                                             .progress_ctx = &progress};
     if (!outfile_all_differ(paths, n_paths, e))

@@ -3,7 +3,6 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/data/dataset.h"
-#include "analyze/read/rowcsv.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/rowfilter.h"
 #include "analyze/stream/survey.h"
@@ -275,9 +274,6 @@ static bool copy(struct cat *c, const struct cli_args *args, struct progress *pr
 {
     const struct recfile_options how = {.salvage = c->options->input.salvage,
                                         .threads = 1,
-                                        .slow_row = row_csv_parse,
-                                        .slow_new = row_csv_new,
-                                        .slow_free = row_csv_free,
                                         .progress = progress_update,
                                         .progress_ctx = progress};
     const struct recfile_sink sink = {.ctx = c,

@@ -3,7 +3,6 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/progress.h"
 #include "analyze/read/recfile.h"
-#include "analyze/read/rowcsv.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"

@@ -3,7 +3,6 @@
 #include "analyze/base/intern.h"
 #include "analyze/data/table.h"
 #include "analyze/data/unit.h"
-#include "analyze/read/rowcsv.h"
 
 #include <fnmatch.h>
 #include <pthread.h>
@@ -357,7 +356,6 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
                       struct err *e)
 {
     struct dataset *d = l->d;
-    struct recfile_options o = *options;
     struct recfile_sink sink = {.ctx = l,
                                 .unit_new = take_unit,
                                 .unit_rows = add_rows,
@@ -365,9 +363,6 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
                                 .unit_free = give_unit_back,
                                 .comment = comment};
 
-    o.slow_row = row_csv_parse;
-    o.slow_new = row_csv_new;
-    o.slow_free = row_csv_free;
     if (!more(&d->inputs, d->n_inputs, sizeof *d->inputs))
         return no_memory(e);
     l->in = &d->inputs[d->n_inputs++];
@@ -381,7 +376,7 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     l->input = 0;
     for (size_t i = 0; i < d->n_tables; i++)
         d->tables[i].n_earlier = d->tables[i].n;
-    bool ok = recfile_read(path, &o, &sink, &l->in->info, e);
+    bool ok = recfile_read(path, options, &sink, &l->in->info, e);
     d->n_rows += l->in->n_rows;
     d->has_intended |= l->in->info.has_intended;
     return ok;

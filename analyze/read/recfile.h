@@ -25,22 +25,6 @@ struct recfile_layout {
     int16_t field[N_COLUMNS]; /* field index of each column, -1: absent */
 };
 
-/* What a slow-row parser may say of a row. */
-enum recfile_row {
-    RECFILE_ROW_OK,   /* *out is filled */
-    RECFILE_ROW_MORE, /* a quoted `error` is still open at the end of the text: call again with more
-                       */
-    RECFILE_ROW_BAD,  /* why[] says what is wrong */
-};
-
-/* Parses one row that the fast path could not (quoted, foreign or bad). `text` starts at the row
- * and holds n bytes, ending after a newline or at the end of the input. On RECFILE_ROW_OK *used is
- * the length of the row with its newline; slices of *out point into `text` or into memory of
- * `state`, valid until the next call with that state. */
-typedef enum recfile_row recfile_slow_row(void *state, const struct recfile_layout *layout,
-                                          const char *text, size_t n, struct record *out,
-                                          size_t *used, char *why, size_t why_size);
-
 /* Where rows go. All functions get the sink's ctx. */
 struct recfile_sink {
     void *ctx;
@@ -64,14 +48,12 @@ struct recfile_sink {
 struct recfile_options {
     bool salvage;     /* count and skip damage instead of stopping at it */
     unsigned threads; /* units read at the same time; 0: one per core, but not many */
-    /* Of text between decompressing and parsing; 0: 1 MiB. Less: less memory. */
+    /* Size of the text buffer between decompressing and parsing; 0 means 1 MiB. A smaller one saves
+     * memory. */
     size_t chunk_bytes;
     bool alone;    /* no thread beside decompresses ahead: for many captures at a time */
     bool portable; /* no SIMD (tests) */
-    bool all_slow; /* every row through the slow path (tests) */
-    recfile_slow_row *slow_row;
-    void *(*slow_new)(void); /* state of one slow-row parser (one per thread) */
-    void (*slow_free)(void *state);
+    bool all_slow; /* every row through libcsv (tests) */
     /* Called now and then with the compressed bytes read and the file's size (0: not known). */
     void (*progress)(void *ctx, uint64_t n_read, uint64_t n_total);
     void *progress_ctx;

@@ -1,4 +1,5 @@
 #include "analyze/read/recfile_internal.h"
+#include "analyze/read/rowfields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
             u, line_no,
             "this is JSON, an aggregated recording that holds no single requests: "
             "record again with --full, or take the .csv.zst of the run");
-    if (!rowparse_header(line, n, &layout, &e))
+    if (!rowfields_header(line, n, &layout, &e))
         return recunit_fail_at(u, line_no, e.msg);
     bool is_first = !w->parse.has_layout;
     u->end_layout = layout;
@@ -218,7 +219,7 @@ static bool begins_row(const struct rowparse *p, const char *line, size_t n)
     int delimiters = 0;
     bool quoted_error = false;
 
-    if (rowparse_is_header(line, n))
+    if (rowfields_is_header(line, n))
         return true;
     if (!p->has_layout || l->field[COL_IDX] != 0 || n == 0 || line[0] < '0' || line[0] > '9')
         return false;

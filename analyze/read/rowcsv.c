@@ -1,13 +1,13 @@
 #include "analyze/read/rowcsv.h"
 
-#include "analyze/read/rowparse.h"
+#include "analyze/read/rowfields.h"
 
 #include <csv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct row_csv {
+struct rowcsv {
     struct csv_parser parser;
     char *bytes; /* of all fields of the row */
     size_t n_bytes, cap;
@@ -26,9 +26,9 @@ static int is_nothing(unsigned char c)
     return 0;
 }
 
-void *row_csv_new(void)
+struct rowcsv *rowcsv_new(void)
 {
-    struct row_csv *s = calloc(1, sizeof *s);
+    struct rowcsv *s = calloc(1, sizeof *s);
 
     if (s && csv_init(&s->parser, 0) != 0) {
         free(s);
@@ -41,10 +41,8 @@ void *row_csv_new(void)
     return s;
 }
 
-void row_csv_free(void *state)
+void rowcsv_free(struct rowcsv *s)
 {
-    struct row_csv *s = state;
-
     if (!s)
         return;
     csv_free(&s->parser);
@@ -52,7 +50,7 @@ void row_csv_free(void *state)
     free(s);
 }
 
-static void add_field(struct row_csv *s, const char *p, size_t n)
+static void add_field(struct rowcsv *s, const char *p, size_t n)
 {
     if (s->n_fields >= RECFILE_MAX_FIELDS) {
         s->n_fields++;
@@ -82,16 +80,16 @@ static void on_field(void *p, size_t n, void *state)
 static void on_row(int c, void *state)
 {
     (void)c;
-    ((struct row_csv *)state)->ended = true;
+    ((struct rowcsv *)state)->ended = true;
 }
 
-static void feed(struct row_csv *s, const char *p, size_t n)
+static void feed(struct rowcsv *s, const char *p, size_t n)
 {
     if (n && csv_parse(&s->parser, p, n, on_field, on_row, s) != n)
         s->no_memory = true; /* without CSV_STRICT nothing else stops it */
 }
 
-static void reset(struct row_csv *s, char delimiter)
+static void reset(struct rowcsv *s, char delimiter)
 {
     /* Ends whatever row was open; it is not looked at. */
     csv_fini(&s->parser, NULL, NULL, NULL);
@@ -122,7 +120,7 @@ static bool is_open(bool open, const char *line, size_t n, char delimiter)
 }
 
 /* Feeds one line of n bytes, and its newline. `open`: it begins in a quoted field. */
-static void feed_line(struct row_csv *s, bool open, const char *line, size_t n, char delimiter)
+static void feed_line(struct rowcsv *s, bool open, const char *line, size_t n, char delimiter)
 {
     if (n && line[n - 1] == '\r' && !is_open(open, line, n - 1, delimiter))
         n--;
@@ -132,23 +130,23 @@ static void feed_line(struct row_csv *s, bool open, const char *line, size_t n, 
 
 /* Feeds lines until the row ends. Only an open `error` goes on in the next line. *used: what was
  * fed. */
-static enum recfile_row feed_row(struct row_csv *s, const struct recfile_layout *l,
-                                 const char *text, size_t n, size_t *used)
+static enum rowcsv_end feed_row(struct rowcsv *s, const struct recfile_layout *l, const char *text,
+                                size_t n, size_t *used)
 {
     size_t at = 0;
 
     while (!s->ended) {
         const char *newline = at < n ? memchr(text + at, '\n', n - at) : NULL;
         if (at == n || (at > 0 && !memchr(text + at, '"', n - at)))
-            return RECFILE_ROW_MORE; /* nothing closes it here */
+            return ROWCSV_MORE; /* nothing closes it here */
         size_t len = newline ? (size_t)(newline - text) - at : n - at;
         feed_line(s, at > 0, text + at, len, l->delimiter);
         at += newline ? len + 1 : len;
         if (!s->ended && s->n_fields != l->field[COL_ERROR])
-            return RECFILE_ROW_BAD;
+            return ROWCSV_BAD;
     }
     *used = at;
-    return RECFILE_ROW_OK;
+    return ROWCSV_OK;
 }
 
 /* Length of the first line with its newline. */
@@ -161,7 +159,7 @@ static size_t first_line(const char *text, size_t n)
 
 /* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field.
  */
-static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l, const char *text,
+static bool feed_literal_file(struct rowcsv *s, const struct recfile_layout *l, const char *text,
                               size_t n, size_t *used)
 {
     size_t line = first_line(text, n), at = 0;
@@ -179,7 +177,7 @@ static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l,
     if (end) {
         add_field(s, text + at, (size_t)(end - text) - at);
         size_t rest = (size_t)(end - text) + 1, row;
-        if (feed_row(s, l, text + rest, n - rest, &row) != RECFILE_ROW_OK)
+        if (feed_row(s, l, text + rest, n - rest, &row) != ROWCSV_OK)
             return false;
         *used = rest + row;
     } else {
@@ -190,16 +188,14 @@ static bool feed_literal_file(struct row_csv *s, const struct recfile_layout *l,
 
 /* A quote at the beginning of `file` is taken as it stands where that makes a whole row of the
  * first line and quoting does not: an error of several lines is the rarer thing. */
-enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, const char *text,
-                               size_t n, struct record *out, size_t *used, char *why,
-                               size_t why_size)
+enum rowcsv_end rowcsv_parse(struct rowcsv *s, const struct recfile_layout *l, const char *text,
+                             size_t n, struct record *out, size_t *used, char *why, size_t why_size)
 {
-    struct row_csv *s = state;
     struct slice fields[RECFILE_MAX_FIELDS];
 
     reset(s, l->delimiter);
-    enum recfile_row what = feed_row(s, l, text, n, used);
-    bool fits = what == RECFILE_ROW_OK && s->n_fields == l->n_fields;
+    enum rowcsv_end what = feed_row(s, l, text, n, used);
+    bool fits = what == ROWCSV_OK && s->n_fields == l->n_fields;
     size_t literal, line = first_line(text, n);
     if (!fits || *used > line) {
         int found = s->n_fields;
@@ -210,22 +206,22 @@ enum recfile_row row_csv_parse(void *state, const struct recfile_layout *l, cons
         } else if (fits) {
             reset(s, l->delimiter);
             feed_row(s, l, text, n, used);
-        } else if (what == RECFILE_ROW_MORE) {
-            return RECFILE_ROW_MORE;
+        } else if (what == ROWCSV_MORE) {
+            return ROWCSV_MORE;
         } else {
-            if (what == RECFILE_ROW_BAD)
+            if (what == ROWCSV_BAD)
                 snprintf(why, why_size, "a quoted field is not closed on its line");
             else
                 snprintf(why, why_size, "%d field%s where the header has %d", found,
                          found == 1 ? "" : "s", l->n_fields);
-            return RECFILE_ROW_BAD;
+            return ROWCSV_BAD;
         }
     }
     if (s->no_memory) {
         snprintf(why, why_size, "out of memory");
-        return RECFILE_ROW_BAD;
+        return ROWCSV_BAD;
     }
     for (int i = 0; i < l->n_fields; i++)
         fields[i] = (struct slice){s->bytes + s->begin[i], s->begin[i + 1] - s->begin[i]};
-    return rowparse_fields(l, fields, out, why, why_size) ? RECFILE_ROW_OK : RECFILE_ROW_BAD;
+    return rowfields_record(l, fields, out, why, why_size) ? ROWCSV_OK : ROWCSV_BAD;
 }

@@ -1,13 +1,28 @@
-/* The slow-row parser (recfile.h), on libcsv: rows with quotes, and bad rows, for which it says
- * what is wrong. Quoting as in capture-format.md, "Quoting". */
+/* Rows that the fast path (rowparse.h) leaves, by libcsv: rows with quotes, and bad rows, of which
+ * it says what is wrong. Quoting as in capture-format.md, "Quoting". */
 #ifndef S3_ANALYZE_READ_ROWCSV_H
 #define S3_ANALYZE_READ_ROWCSV_H
 
 #include "analyze/read/recfile.h"
+#include "libcommon/record.h"
+
+#include <stddef.h>
+
+enum rowcsv_end {
+    ROWCSV_OK,   /* *out is filled */
+    ROWCSV_MORE, /* a quoted `error` is still open where the text ends: call again with more */
+    ROWCSV_BAD,  /* why[] says what is wrong */
+};
 
 /* NULL: out of memory. */
-void *row_csv_new(void);
-void row_csv_free(void *state);
-recfile_slow_row row_csv_parse;
+struct rowcsv *rowcsv_new(void);
+void rowcsv_free(struct rowcsv *s);
+
+/* Parses one row. `text` starts at the row and holds n bytes, ending after a newline or at the end
+ * of the input. On ROWCSV_OK *used is the length of the row with its newline; slices of *out point
+ * into `text` or into memory of `s`, valid until the next call. */
+enum rowcsv_end rowcsv_parse(struct rowcsv *s, const struct recfile_layout *layout,
+                             const char *text, size_t n, struct record *out, size_t *used,
+                             char *why, size_t why_size);
 
 #endif

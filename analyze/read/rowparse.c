@@ -1,5 +1,7 @@
 #include "analyze/read/rowparse.h"
 
+#include "analyze/read/rowcsv.h"
+#include "analyze/read/rowfields.h"
 #include "libcommon/le.h"
 #include "libcommon/rfc3339.h"
 
@@ -25,183 +27,14 @@ bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
     p->events = events;
     enum rowindex_kind kind = options->portable ? ROWINDEX_PORTABLE : rowindex_best_kind();
     rowindex_init(&p->index, kind);
-    if (options->slow_new) {
-        p->slow = options->slow_new();
-        if (!p->slow) {
-            rowparse_fini(p);
-            return err_set(e, "out of memory");
-        }
-    }
-    return true;
+    p->csv = rowcsv_new();
+    return p->csv != NULL || err_set(e, "out of memory");
 }
 
 void rowparse_fini(struct rowparse *p)
 {
     rowindex_fini(&p->index);
-    if (p->slow)
-        p->options->slow_free(p->slow);
-    p->slow = NULL;
-}
-
-/* ---- Header ---- */
-
-static int column_of(const char *s, size_t n)
-{
-    for (int c = 0; c < N_COLUMNS; c++)
-        if (strlen(record_column_names[c]) == n && memcmp(record_column_names[c], s, n) == 0)
-            return c;
-    return -1;
-}
-
-static int generation_of(const struct recfile_layout *l)
-{
-    if (l->field[COL_LAST_BYTE] >= 0 || l->field[COL_CAT] >= 0)
-        return 4;
-    if (l->field[COL_CLIENT_ID] >= 0 || l->field[COL_ENDPOINT] >= 0)
-        return 3;
-    if (l->field[COL_FIRST_BYTE] >= 0)
-        return 2;
-    return l->field[COL_N_OBJECTS] >= 0 ? 1 : 0;
-}
-
-bool rowparse_header(const char *line, size_t n, struct recfile_layout *layout, struct err *e)
-{
-    static const int required[] = {COL_THREAD, COL_OP, COL_BYTES, COL_START, COL_END};
-
-    memset(layout, 0, sizeof *layout);
-    memset(layout->field, 0xff, sizeof layout->field);
-    if (n && line[n - 1] == '\r')
-        n--;
-    layout->delimiter = memchr(line, '\t', n) ? '\t' : ',';
-    for (size_t at = 0;;) {
-        const char *end = memchr(line + at, layout->delimiter, n - at);
-        size_t len = end ? (size_t)(end - line) - at : n - at;
-        int c = column_of(line + at, len);
-        if (layout->n_fields == RECFILE_MAX_FIELDS)
-            return err_set(e, "more than %d columns", RECFILE_MAX_FIELDS);
-        if (c >= 0) {
-            if (layout->field[c] >= 0)
-                return err_set(e, "column \"%s\" stands twice in the header line",
-                               record_column_names[c]);
-            layout->field[c] = (int16_t)layout->n_fields;
-        }
-        layout->n_fields++;
-        if (!end)
-            break;
-        at = (size_t)(end - line) + 1;
-    }
-    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
-        if (layout->field[required[i]] < 0)
-            return err_set(e, "not a capture: no column \"%s\" in the header line",
-                           record_column_names[required[i]]);
-    layout->generation = generation_of(layout);
-    return true;
-}
-
-bool rowparse_is_header(const char *line, size_t n)
-{
-    struct recfile_layout layout;
-
-    return rowparse_header(line, n, &layout, NULL);
-}
-
-/* ---- Fields ---- */
-
-static bool parse_long_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
-{
-    uint64_t v = 0;
-
-    if (n == 0)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        unsigned digit = (unsigned char)s[i] - '0';
-        if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    *out = v;
-    return v <= max;
-}
-
-static bool bad_field(char *why, size_t size, int column, struct slice f, const char *what)
-{
-    int shown = f.n > 60 ? 60 : (int)f.n;
-
-    snprintf(why, size, "%s \"%.*s%s\" is not %s", record_column_names[column], shown, f.p,
-             f.n > 60 ? "..." : "", what);
-    return false;
-}
-
-/* What a column that is not there holds. */
-static const char nothing[RECORD_PADDING];
-
-static struct slice field_of(const struct recfile_layout *l, const struct slice *fields, int column)
-{
-    return l->field[column] >= 0 ? fields[l->field[column]] : (struct slice){nothing, 0};
-}
-
-static bool get_time(const struct recfile_layout *l, const struct slice *fields, int column,
-                     bool optional, int64_t *out, char *why, size_t size)
-{
-    struct slice f = field_of(l, fields, column);
-
-    if (optional && f.n == 0) {
-        *out = RECORD_NO_TIME;
-        return true;
-    }
-    if (!rfc3339_parse(f.p, f.n, out))
-        return bad_field(why, size, column, f, "an RFC 3339 time of the years 1970 to 2262");
-    return true;
-}
-
-static bool get_uint(const struct recfile_layout *l, const struct slice *fields, int column,
-                     uint64_t max, uint64_t if_empty, bool optional, uint64_t *out, char *why,
-                     size_t size)
-{
-    struct slice f = field_of(l, fields, column);
-    char what[64];
-
-    if (optional && f.n == 0) {
-        *out = if_empty;
-        return true;
-    }
-    if (parse_long_uint(f.p, f.n, max, out))
-        return true;
-    snprintf(what, sizeof what, "an integer of 0 to %llu", (unsigned long long)max);
-    return bad_field(why, size, column, f, what);
-}
-
-bool rowparse_fields(const struct recfile_layout *l, const struct slice *fields, struct record *r,
-                     char *why, size_t size)
-{
-    uint64_t thread, bytes, n_objects;
-
-    if (!get_uint(l, fields, COL_THREAD, UINT32_MAX, 0, false, &thread, why, size) ||
-        !get_uint(l, fields, COL_N_OBJECTS, INT64_MAX, 1, true, &n_objects, why, size) ||
-        !get_uint(l, fields, COL_BYTES, INT64_MAX, 0, false, &bytes, why, size) ||
-        !get_uint(l, fields, COL_CAT, UINT64_MAX, 0, true, &r->cat, why, size) ||
-        !get_time(l, fields, COL_START, false, &r->start_ns, why, size) ||
-        !get_time(l, fields, COL_FIRST_BYTE, true, &r->first_byte_ns, why, size) ||
-        !get_time(l, fields, COL_LAST_BYTE, true, &r->last_byte_ns, why, size) ||
-        !get_time(l, fields, COL_END, false, &r->end_ns, why, size) ||
-        !get_time(l, fields, COL_INTENDED, true, &r->intended_ns, why, size))
-        return false;
-    r->thread = (uint32_t)thread;
-    r->bytes = (int64_t)bytes;
-    r->n_objects = (int64_t)n_objects;
-    r->op = field_of(l, fields, COL_OP);
-    r->client = field_of(l, fields, COL_CLIENT_ID);
-    r->endpoint = field_of(l, fields, COL_ENDPOINT);
-    r->file = field_of(l, fields, COL_FILE);
-    r->error = field_of(l, fields, COL_ERROR);
-    if (r->op.n == 0) {
-        snprintf(why, size, "op is empty");
-        return false;
-    }
-    if (r->end_ns < r->start_ns) {
-        snprintf(why, size, "end is before start");
-        return false;
-    }
-    return true;
+    rowcsv_free(p->csv);
 }
 
 /* ---- Fast path ---- */
@@ -218,6 +51,9 @@ static inline uint32_t eight_digits(uint64_t x, uint64_t *bad)
                        ((x >> 16) & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
                       32);
 }
+
+/* What a column that is not there holds. */
+static const char nothing[RECORD_PADDING];
 
 /* A whole time that is not "same minute as the last one, in UTC, with a fraction". */
 static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, const char *s,
@@ -310,7 +146,7 @@ static inline __attribute__((always_inline)) bool parse_uint(const char *s, size
         *out = eight_digits((le_load(s, 8) ^ ASCII_ZEROS) << (64 - 8 * n), &bad);
         return !bad;
     }
-    return n - 1 < 18 && parse_long_uint(s, n, UINT64_MAX, out);
+    return n - 1 < 18 && rowfields_uint(s, n, UINT64_MAX, out);
 }
 
 /* The columns of g4 as recorders write them: known when compiling, they are found for free. */
@@ -510,23 +346,21 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         go_on = flush(p) && p->events->header(p->events->ctx, line, len, p->n_lines + 1);
     } else {
         struct record *r = &p->batch[p->n_batch];
-        enum recfile_row what = RECFILE_ROW_BAD;
         size_t row = whole;
-        snprintf(why, sizeof why, "not a row");
         /* Whole lines only, but for the very last one. */
         size_t lines = last ? n - at : (size_t)((char *)memrchr(line, '\n', n - at) - line) + 1;
-        if (p->options->slow_row)
-            what = p->options->slow_row(p->slow, &p->layout, line, lines, r, &row, why, sizeof why);
-        if (what == RECFILE_ROW_MORE && !last && n - at <= RECORD_MAX_ROW_BYTES)
+        enum rowcsv_end what =
+            rowcsv_parse(p->csv, &p->layout, line, lines, r, &row, why, sizeof why);
+        if (what == ROWCSV_MORE && !last && n - at <= RECORD_MAX_ROW_BYTES)
             return ODD_MORE;
-        if (what == RECFILE_ROW_OK) {
+        if (what == ROWCSV_OK) {
             *used = row;
             p->n_batch++;
-            go_on = flush(p); /* its slices live only until the next slow row */
-        } else if (rowparse_is_header(line, len)) { /* which a row may hold, but not be */
+            go_on = flush(p); /* its slices live only until rowcsv parses the next row */
+        } else if (rowfields_is_header(line, len)) { /* which a row may hold, but not be */
             go_on = flush(p) && p->events->header(p->events->ctx, line, len, p->n_lines + 1);
         } else {
-            if (what == RECFILE_ROW_MORE)
+            if (what == ROWCSV_MORE)
                 snprintf(why, sizeof why, "a quoted field is never closed");
             /* Only the first line of a bad row is lost: the next one may be good. */
             go_on = flush(p) && p->events->bad(p->events->ctx, p->n_lines + 1, why);

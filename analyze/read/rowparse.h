@@ -1,5 +1,5 @@
 /* Rows of text to records: the fast path. Rows that it does not understand (quoted, foreign or bad
- * ones) go to a slow-row parser (recfile.h). */
+ * ones) go to libcsv (rowcsv.h). */
 #ifndef S3_ANALYZE_READ_ROWPARSE_H
 #define S3_ANALYZE_READ_ROWPARSE_H
 
@@ -15,19 +15,8 @@
 #define ROWPARSE_BATCH    128
 #define ROWPARSE_TOO_LONG "a row of more than 1 MiB"
 
-/* Reads a header line (without its newline). False: *e says which column is missing or wrong. */
-bool rowparse_header(const char *line, size_t n, struct recfile_layout *layout, struct err *e);
-
-/* True if the line's fields are column names rather than values. */
-bool rowparse_is_header(const char *line, size_t n);
-
 /* Newlines in s[0..n). */
 uint64_t rowparse_count_lines(const char *s, size_t n);
-
-/* Fills *out from the fields of one row (n_fields as the layout says). False: why[] says which
- * field is wrong. The slices of *out are those of `fields`. */
-bool rowparse_fields(const struct recfile_layout *layout, const struct slice *fields,
-                     struct record *out, char *why, size_t why_size);
 
 /* What parsing a piece of text gives, in the order of the text. Each returns false to stop. */
 struct rowparse_events {
@@ -53,7 +42,7 @@ struct rowparse {
     bool usual;       /* the layout is that of g4: there is faster code for it */
     uint64_t n_lines; /* newlines passed */
     struct rowindex index;
-    void *slow;                       /* state of the slow-row parser */
+    struct rowcsv *csv;               /* for the rows that are not */
     struct rowparse_minute minute[2]; /* of starts, of ends */
     struct record batch[ROWPARSE_BATCH];
     size_t n_batch;

@@ -1,7 +1,6 @@
 #include "analyze/stream/feed.h"
 
 #include "analyze/read/recfile.h"
-#include "analyze/read/rowcsv.h"
 #include "libcommon/rowformat.h"
 
 #include <pthread.h>
@@ -159,9 +158,6 @@ static void *feed_main(void *arg)
                                         .threads = 1,
                                         .chunk_bytes = f->options.chunk_bytes,
                                         .alone = true,
-                                        .slow_row = row_csv_parse,
-                                        .slow_new = row_csv_new,
-                                        .slow_free = row_csv_free,
                                         .progress = on_progress,
                                         .progress_ctx = f};
     const struct recfile_sink sink = {.ctx = f,

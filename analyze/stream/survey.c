@@ -1,7 +1,6 @@
 #include "analyze/stream/survey.h"
 
 #include "analyze/base/intern.h"
-#include "analyze/read/rowcsv.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -389,13 +388,9 @@ bool survey_read(struct survey *s, const char *path, const struct recfile_option
                                       .unit_commit = unit_commit,
                                       .unit_free = unit_free,
                                       .comment = comment};
-    struct recfile_options o = *options;
 
-    o.slow_row = row_csv_parse;
-    o.slow_new = row_csv_new;
-    o.slow_free = row_csv_free;
     *s = (struct survey){.sum = no_requests};
-    bool ok = recfile_read(path, &o, &sink, &s->info, e);
+    bool ok = recfile_read(path, options, &sink, &s->info, e);
     if (ok && !(make_parts(s, &s->ops, &y.ops, offsetof(struct survey_group, op)) &&
                 make_parts(s, &s->hosts, &y.hosts, offsetof(struct survey_group, host)) &&
                 make_parts(s, &s->clients, &y.clients, offsetof(struct survey_group, client))))

@@ -68,8 +68,7 @@ struct survey {
     uint64_t rows_hash;
 };
 
-/* Reads the capture. The slow-row functions of `options` are filled in. The caller calls
- * survey_free, on failure too. */
+/* Reads the capture. The caller calls survey_free, on failure too. */
 bool survey_read(struct survey *s, const char *path, const struct recfile_options *options,
                  bool with_blocks, struct err *e);
 void survey_free(struct survey *s);

@@ -1,7 +1,6 @@
 #include "tests/unit/fingerprint.h"
 
 #include "analyze/base/intern.h"
-#include "analyze/read/rowcsv.h"
 
 #include <stdlib.h>
 
@@ -91,9 +90,6 @@ struct fingerprint fingerprint_read(const char *path, struct recfile_options opt
                                 .unit_commit = unit_commit,
                                 .unit_free = unit_free};
 
-    options.slow_row = row_csv_parse;
-    options.slow_new = row_csv_new;
-    options.slow_free = row_csv_free;
     f.ok = recfile_read(path, &options, &sink, &f.info, &f.err);
     return f;
 }

@@ -18,7 +18,7 @@ struct fingerprint {
 /* Adds a row of the given input (a number that counts header lines). */
 void fingerprint_add(struct fingerprint *f, const struct record *r, uint32_t input);
 
-/* Reads a capture; the slow-row parser is set here. */
+/* Reads a capture. */
 struct fingerprint fingerprint_read(const char *path, struct recfile_options options);
 
 #endif

@@ -2,7 +2,6 @@
  * reading ends with rows or a message, and with `salvage` every row that the damage does not touch
  * comes out once. DAMAGE_FLIPS in the environment sets the number of flips. */
 #include "analyze/read/recfile.h"
-#include "analyze/read/rowcsv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -270,9 +269,6 @@ static void file_read(struct outcome *o, bool salvage, unsigned threads)
     const struct recfile_options options = {
         .salvage = salvage,
         .threads = threads,
-        .slow_row = row_csv_parse,
-        .slow_new = row_csv_new,
-        .slow_free = row_csv_free,
     };
     const struct recfile_sink sink = {
         .ctx = o,

@@ -1,5 +1,4 @@
 #include "analyze/read/recfile.h"
-#include "analyze/read/rowcsv.h"
 #include "libcommon/recwrite.h"
 #include "libcommon/rowformat.h"
 
@@ -257,11 +256,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
 
 static struct recfile_info read_back(const struct file *f, struct reading *r, bool salvage)
 {
-    struct recfile_options o = {.salvage = salvage,
-                                .threads = 1,
-                                .slow_row = row_csv_parse,
-                                .slow_new = row_csv_new,
-                                .slow_free = row_csv_free};
+    struct recfile_options o = {.salvage = salvage, .threads = 1};
     struct recfile_sink sink = {.ctx = r,
                                 .unit_new = unit_new,
                                 .unit_rows = unit_rows,
