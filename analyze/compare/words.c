@@ -270,3 +270,58 @@ struct compare_words_row compare_words_row(const struct compare_metric *m)
     snprintf(r.p, sizeof r.p, p < .001 ? "<0.001" : "%.3f", p);
     return r;
 }
+
+/* ---- Sentences ---- */
+
+struct units_text compare_words_percent(double before, double after)
+{
+    struct units_text t = {"-"};
+    if (before > 0 && !isnan(after))
+        snprintf(t.s, sizeof t.s, "%+.2f%%", 100 * (after - before) / before);
+    return t;
+}
+
+const char compare_words_limited[] =
+    "the configurations differ, which limits the comparison: not all of a difference need come "
+    "from what was to be compared";
+
+const char compare_words_noise[] =
+    "How much runs differ from each other is unknown: p and CI hold for noise within the runs "
+    "alone. Give several runs a side, --history or --run-cv.";
+
+struct compare_words_text compare_words_notes(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+    if (c->n_family == 0)
+        append(&t, "Nothing was tested: no metric has enough data on both sides.");
+    else
+        append(&t, "+-: 95%% CI%s. p: Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
+               c->single ? " within the run" : " of the median run", c->n_family,
+               c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
+    return t;
+}
+
+struct compare_words_text compare_words_gate(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+    if (c->gate == EXIT_DONE || c->gate == EXIT_FAILED)
+        append(&t, "Gate: %s.", c->gate == EXIT_DONE ? "passed" : "not passed");
+    else
+        append(&t, "Gate: undecided. More runs a side%s would decide it.",
+               c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
+    return t;
+}
+
+struct compare_words_text compare_words_gated(const struct compare_metric *m)
+{
+    struct compare_words_text t = {""};
+    double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
+    append(&t, "%s: %+.3g%s allowed: ", compare_words_metric(m->metric), 100 * limit,
+           m->cmp.is_difference ? " points" : "%");
+    if (!m->cmp.ok || isnan(m->p_worse))
+        append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);
+    else
+        append(&t, "%s (p of no worse: %.2g)", m->gate_passes ? "within" : "not shown to be within",
+               m->p_worse);
+    return t;
+}

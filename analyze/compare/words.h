@@ -35,6 +35,18 @@ struct compare_words_row {
 };
 struct compare_words_row compare_words_row(const struct compare_metric *m);
 
+/* "-18.07%"; "-" where either figure is unknown or the first one is no positive number. */
+struct units_text compare_words_percent(double before, double after);
+
+/* What is said of a comparison as a whole: that settings limit it, that nothing is known of the
+ * noise between runs, how the columns of metrics are to be read. */
+extern const char compare_words_limited[], compare_words_noise[];
+struct compare_words_text compare_words_notes(const struct compare *c);
+
+/* The gate's result, "Gate: passed.", and one of its limits: "throughput: -5% allowed: within". */
+struct compare_words_text compare_words_gate(const struct compare *c);
+struct compare_words_text compare_words_gated(const struct compare_metric *m);
+
 /* A value of a metric with its unit. */
 struct units_text compare_words_value(enum run_metric metric, double value);
 

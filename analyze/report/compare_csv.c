@@ -1,4 +1,4 @@
-#include "analyze/report/compare_csv.h"
+#include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
 #include "analyze/write/csv.h"

@@ -1,4 +1,4 @@
-#include "analyze/report/compare_md.h"
+#include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
 #include "libcommon/visible.h"
@@ -105,20 +105,11 @@ void compare_md(const struct compare *c, FILE *f)
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             put_metric(f, c->ops[k].op, &c->ops[k].metrics[i]);
-    if (c->n_family == 0)
-        fputs("\nNothing was tested: no metric has enough data on both sides.", f);
-    else
-        fprintf(f,
-                "\np is Holm-adjusted over %zu comparison%s; \\* is exploratory, with its raw p.",
-                c->n_family, c->n_family == 1 ? "" : "s");
+    fputc('\n', f);
+    put_text(f, compare_words_notes(c).s);
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
-        fputs(" How much runs differ from each other is unknown: p and CI hold for noise within "
-              "the runs alone.",
-              f);
+        fprintf(f, " %s", compare_words_noise);
     fputc('\n', f);
     if (c->has_gate)
-        fprintf(f, "\nGate: %s.\n",
-                c->gate == EXIT_DONE     ? "passed"
-                : c->gate == EXIT_FAILED ? "not passed"
-                                         : "undecided");
+        fprintf(f, "\n%s\n", compare_words_gate(c).s);
 }

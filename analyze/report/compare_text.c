@@ -1,4 +1,4 @@
-#include "analyze/report/compare_text.h"
+#include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
 #include "analyze/write/text.h"
@@ -37,23 +37,12 @@ static void put_head(struct text *out, const struct compare *c)
         text_line(out, c->options[i].is_limit ? TEXT_WARNING : TEXT_PLAIN, "Option %s: %s -> %s",
                   c->options[i].name, c->options[i].before, c->options[i].after);
     if (compare_n_limits(c) > 0)
-        text_line(out, TEXT_WARNING,
-                  "Warning: the configurations differ, which limits the comparison: not all of a "
-                  "difference need come from what was to be compared.");
+        text_line(out, TEXT_WARNING, "Warning: %s.", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
         text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
 }
 
 /* ---- The figures of the report ---- */
-
-/* "-18.07%" */
-static struct units_text percent(double before, double after)
-{
-    struct units_text t = {"-"};
-    if (before > 0)
-        snprintf(t.s, sizeof t.s, "%+.2f%%", 100 * (after - before) / before);
-    return t;
-}
 
 /* "-7.7 MiB/s", or in smaller units what would be 0.0. */
 static struct units_text byte_rate_change(double diff)
@@ -84,9 +73,10 @@ static void put_rate(struct text *out, const char *name, const struct run_figure
         return;
     if (!isnan(bytes))
         snprintf(part, sizeof part, "%s (%s) throughput, ",
-                 percent(a->bytes_per_s[i], b->bytes_per_s[i]).s, byte_rate_change(bytes).s);
+                 compare_words_percent(a->bytes_per_s[i], b->bytes_per_s[i]).s,
+                 byte_rate_change(bytes).s);
     text_line(out, TEXT_PLAIN, " * %s: %s%s (%+.1f) obj/s", name, part,
-              percent(a->objects_per_s[i], b->objects_per_s[i]).s, objects);
+              compare_words_percent(a->objects_per_s[i], b->objects_per_s[i]).s, objects);
 }
 
 static void put_times(struct text *out, const char *name, const double *a, const double *b)
@@ -98,7 +88,8 @@ static void put_times(struct text *out, const char *name, const double *a, const
         if (isnan(a[i]) || isnan(b[i]))
             return;
         n += (size_t)snprintf(line + n, sizeof line - n, "%s%s: %s (%s)", i > 0 ? ", " : "",
-                              names[i], duration_change(b[i] - a[i]).s, percent(a[i], b[i]).s);
+                              names[i], duration_change(b[i] - a[i]).s,
+                              compare_words_percent(a[i], b[i]).s);
     }
     text_line(out, TEXT_PLAIN, " * %s: %s", name, line);
 }
@@ -214,7 +205,7 @@ static void put_geomeans(struct text *out, const struct compare *c)
         text_table_cell(&t, " * %s (%zu)", compare_words_metric((enum run_metric)i), n);
         text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, before).s);
         text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, after).s);
-        text_table_cell(&t, "%s", percent(before, after).s);
+        text_table_cell(&t, "%s", compare_words_percent(before, after).s);
     }
     text_table_put(&t);
 }
@@ -231,35 +222,13 @@ static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
 static void put_notes(struct text *out, const struct compare *c)
 {
     text_line(out, TEXT_PLAIN, "%s", "");
-    if (c->n_family == 0)
-        text_line(out, TEXT_FAINT, "Nothing was tested: no metric has enough data on both sides.");
-    else
-        text_line(out, TEXT_FAINT,
-                  "+-: 95%% CI%s. p: Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
-                  c->single ? " within the run" : " of the median run", c->n_family,
-                  c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
+    text_line(out, TEXT_FAINT, "%s", compare_words_notes(c).s);
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
-        text_line(out, TEXT_FAINT,
-                  "How much runs differ from each other is unknown: p and CI hold for noise within "
-                  "the runs alone. Give several runs a side, --history or --run-cv.");
+        text_line(out, TEXT_FAINT, "%s", compare_words_noise);
     if (any_verdict(c, STATS_DIFFERS))
         text_line(out, TEXT_FAINT,
                   "Break-even run CV: if runs of one configuration scatter by more than that, the "
                   "difference is noise.");
-}
-
-static void put_gated(struct text *out, const char *op, const struct compare_metric *m)
-{
-    double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
-    const char *points = m->cmp.is_difference ? " points" : "%";
-    if (!m->cmp.ok || isnan(m->p_worse))
-        text_line(out, TEXT_PLAIN, " * %s %s: %+.3g%s allowed: %s", op,
-                  compare_words_metric(m->metric), 100 * limit, points,
-                  m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);
-    else
-        text_line(out, TEXT_PLAIN, " * %s %s: %+.3g%s allowed: %s (p of no worse: %.2g)", op,
-                  compare_words_metric(m->metric), 100 * limit, points,
-                  m->gate_passes ? "within" : "not shown to be within", m->p_worse);
 }
 
 static void put_gate(struct text *out, const struct compare *c)
@@ -267,24 +236,18 @@ static void put_gate(struct text *out, const struct compare *c)
     if (!c->has_gate)
         return;
     text_line(out, TEXT_PLAIN, "%s", "");
-    switch (c->gate) {
-    case EXIT_DONE:
-        text_line(out, TEXT_HEADING, "Gate: passed.");
-        break;
-    case EXIT_FAILED:
-        text_line(out, TEXT_ERROR, "Gate: not passed.");
-        break;
-    default:
-        text_line(out, TEXT_WARNING, "Gate: undecided. More runs a side%s would decide it.",
-                  c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
-        break;
-    }
+    text_line(out,
+              c->gate == EXIT_DONE     ? TEXT_HEADING
+              : c->gate == EXIT_FAILED ? TEXT_ERROR
+                                       : TEXT_WARNING,
+              "%s", compare_words_gate(c).s);
     for (size_t k = 0; k < c->n_ops; k++) {
         size_t n = 0;
         for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
             if (!c->ops[k].metrics[i].gated)
                 continue;
-            put_gated(out, c->ops[k].op, &c->ops[k].metrics[i]);
+            text_line(out, TEXT_PLAIN, " * %s %s", c->ops[k].op,
+                      compare_words_gated(&c->ops[k].metrics[i]).s);
             n++;
         }
         if (n == 0)

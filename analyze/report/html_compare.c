@@ -12,7 +12,7 @@
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
 static const struct html_definition definitions[] = {
-    {"Change and 95 % CI",
+    {"Change and 95% CI",
      "After against before, in percent (error rates: in points). Of several runs a side: the "
      "Hodges-Lehmann estimate over the runs' values; of single runs: the ratio, with the errors "
      "within both runs."},
@@ -20,8 +20,8 @@ static const struct html_definition definitions[] = {
           "throughput, p50 "
           "and p99 of all operations. Figures with * are exploratory: their p is raw."},
     {"Verdict",
-     "Faster or slower where p < 0.05; the same where the 90 % interval lies within 5 % (p99: "
-     "10 %); inconclusive otherwise, with the smallest change that would have been found (MDE)."},
+     "Faster or slower where p < 0.05; the same where the 90% interval lies within 5% (p99: "
+     "10%); inconclusive otherwise, with the smallest change that would have been found (MDE)."},
     {"Run noise",
      "Runs of one configuration differ from each other by more than the noise within one of them. "
      "A "
@@ -87,7 +87,7 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
             html_text(f, r.change);
             fputs("</b>", f);
             html_element(f, "span", "%s", r.verdict.s);
-            html_element(f, "span", "95 %% CI %s", r.ci);
+            html_element(f, "span", "95%% CI %s", r.ci);
             html_element(f, "span", "%s to %s", r.before, r.after);
             fputs("</div>\n", f);
         }
@@ -99,23 +99,14 @@ static void put_gate(FILE *f, const struct compare *c)
 {
     if (!c->has_gate)
         return;
-    const char *result = c->gate == EXIT_DONE     ? "passed"
-                         : c->gate == EXIT_FAILED ? "not passed"
-                                                  : "undecided";
-    html_element(f, "p", "Gate: %s.", result);
+    html_element(f, "p", "%s", compare_words_gate(c).s);
     fputs("<ul>\n", f);
     for (size_t k = 0; k < c->n_ops; k++) {
         for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
             const struct compare_metric *m = &c->ops[k].metrics[i];
             if (!m->gated)
                 continue;
-            double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
-            html_element(f, "li", "%s %s: %+.3g%s allowed: %s", c->ops[k].op,
-                         compare_words_metric(m->metric), 100 * limit,
-                         m->cmp.is_difference ? " points" : " %",
-                         !m->cmp.ok       ? m->cmp.why
-                         : m->gate_passes ? "within"
-                                          : "not shown to be within");
+            html_element(f, "li", "%s %s", c->ops[k].op, compare_words_gated(m).s);
         }
     }
     fputs("</ul>\n", f);
@@ -131,14 +122,9 @@ static void put_warnings(FILE *f, const struct compare *c, const struct html_cha
     if (charts->missing.msg[0] != '\0')
         html_element(f, "li", "There are no charts: %s", charts->missing.msg);
     if (unknown)
-        html_element(f, "li",
-                     "How much runs differ from each other is unknown: p and CI hold for "
-                     "noise within the runs alone. Give several runs a side, --history or "
-                     "--run-cv.");
+        html_element(f, "li", "%s", compare_words_noise);
     if (n_limits > 0)
-        html_element(f, "li",
-                     "The configurations differ, which limits the comparison: not all of "
-                     "a difference need come from what was to be compared.");
+        html_element(f, "li", "%s", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
         html_element(f, "li", "%s", c->warnings[i].message);
     fputs("</ul></div>\n", f);
@@ -164,7 +150,7 @@ static void put_metrics(FILE *f, const struct compare *c, const struct compare_o
     const struct run_part *part = NULL;
     snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
-    const char *const names[] = {"", before, after, "Change", "95 % CI", "p", "Verdict", "Method"};
+    const char *const names[] = {"", before, after, "Change", "95% CI", "p", "Verdict", "Method"};
     html_table(f, NULL, names, "lrrrrrll");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
@@ -191,18 +177,6 @@ static void put_metrics(FILE *f, const struct compare *c, const struct compare_o
     html_table_end(f);
 }
 
-static void change_cells(FILE *f, enum run_metric metric, double before, double after)
-{
-    bool known = !isnan(before) && !isnan(after);
-    html_cell(f, "%s", isnan(before) ? "-" : compare_words_value(metric, before).s);
-    html_cell(f, "%s", isnan(after) ? "-" : compare_words_value(metric, after).s);
-    if (known && before > 0)
-        html_cell(f, "%+.2f %%", 100 * (after - before) / before);
-    else
-        html_cell(f, "-");
-    html_row_end(f);
-}
-
 static void figure_row(FILE *f, const char *what, const char *which, enum run_metric metric,
                        double before, double after)
 {
@@ -212,7 +186,10 @@ static void figure_row(FILE *f, const char *what, const char *which, enum run_me
     fputs("<th scope=\"row\" class=\"l\">", f);
     html_textf(f, "%s, %s", what, which);
     fputs("</th>", f);
-    change_cells(f, metric, before, after);
+    html_cell(f, "%s", isnan(before) ? "-" : compare_words_value(metric, before).s);
+    html_cell(f, "%s", isnan(after) ? "-" : compare_words_value(metric, after).s);
+    html_cell(f, "%s", compare_words_percent(before, after).s);
+    html_row_end(f);
 }
 
 /* The figures of the report, medians over the runs. */
@@ -220,8 +197,7 @@ static void put_figures(FILE *f, const struct compare *c, const struct compare_o
 {
     static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
                                                    "slowest segment"};
-    static const char *const times[RUN_N_TIMES] = {"mean", "50 %",    "90 %",
-                                                   "99 %", "fastest", "slowest"};
+    static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
     const char *const names[] = {"", c->before.name, c->after.name, "Change"};
     const struct run_figures *a = &op->before, *b = &op->after;
     html_table(
@@ -236,7 +212,7 @@ static void put_figures(FILE *f, const struct compare *c, const struct compare_o
     for (int i = 0; i < RUN_N_TIMES; i++)
         figure_row(f, "Duration", times[i], RUN_P50, a->duration_ns[i], b->duration_ns[i]);
     for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(f, "Time to first byte", times[i], RUN_TTFB, a->ttfb_ns[i], b->ttfb_ns[i]);
+        figure_row(f, "TTFB", times[i], RUN_TTFB, a->ttfb_ns[i], b->ttfb_ns[i]);
     html_table_end(f);
 }
 
@@ -254,8 +230,8 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     put_figures(f, c, op);
     if (op->has_effect)
         html_element(f, "p",
-                     "Durations: Kolmogorov-Smirnov distance %.3f; one of %s is shorter "
-                     "than one of %s in %.1f %% of pairs.",
+                     "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% "
+                     "of pairs.",
                      op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
     return true;
 }
@@ -275,7 +251,7 @@ static void put_runs(FILE *f, const struct compare *c)
                      c->options[i].after, c->options[i].is_limit ? " (limits the comparison)" : "");
     fputs(c->n_options > 0 ? "</ul>\n" : "", f);
     if (!isnan(c->run_cv_frac))
-        html_element(f, "p", "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
+        html_element(f, "p", "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
     html_table(f, NULL, names, "llrrrl");

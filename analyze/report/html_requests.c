@@ -43,8 +43,8 @@ static void ttfb_row(FILE *f, const char *name, const struct ttfb *t)
     html_row_end(f);
 }
 
-static const char *const time_names[] = {"",     "n",    "Mean", "Fastest", "25 %",   "50 %",
-                                         "75 %", "90 %", "99 %", "Slowest", "Std dev"};
+static const char *const time_names[] = {"",    "Considered", "Avg", "Fastest", "25%",   "50%",
+                                         "75%", "90%",        "99%", "Slowest", "StdDev"};
 
 static void sized_row(FILE *f, const char *name, const struct sized *s)
 {
@@ -65,8 +65,8 @@ static void sized_row(FILE *f, const char *name, const struct sized *s)
     html_row_end(f);
 }
 
-static const char *const sized_names[] = {"",        "n",    "Mean size", "Mean time", "Mean rate",
-                                          "Fastest", "50 %", "90 %",      "99 %",      "Slowest"};
+static const char *const sized_names[] = {"",        "n",   "Mean size", "Mean time", "Mean rate",
+                                          "Fastest", "50%", "90%",       "99%",       "Slowest"};
 
 static struct units_text bucket_text(const struct size_bucket *b)
 {
@@ -85,12 +85,12 @@ static void put_times(FILE *f, const struct requests *q)
 {
     html_table(f, "Requests", time_names, TIME_COLUMNS);
     durations_row(f, "Duration", &q->all);
-    ttfb_row(f, "Time to first byte", &q->all.ttfb);
+    ttfb_row(f, "TTFB", &q->all.ttfb);
     durations_row(f, "Response time", &q->response_time);
     durations_row(f, "First access", &q->first_access);
-    ttfb_row(f, "First access, first byte", &q->first_access.ttfb);
+    ttfb_row(f, "First access TTFB", &q->first_access.ttfb);
     durations_row(f, "Last access", &q->last_access);
-    ttfb_row(f, "Last access, first byte", &q->last_access.ttfb);
+    ttfb_row(f, "Last access TTFB", &q->last_access.ttfb);
     html_table_end(f);
 }
 
@@ -109,7 +109,7 @@ static void put_sizes(FILE *f, const struct requests *q)
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "Time to first byte by size", time_names, TIME_COLUMNS);
+    html_table(f, "TTFB by size", time_names, TIME_COLUMNS);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
         snprintf(name, sizeof name, "%.40s, first access", bucket_text(b).s);
@@ -156,7 +156,7 @@ void html_requests_hosts(FILE *f, const struct requests *q)
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "Requests by host: time to first byte", time_names, TIME_COLUMNS);
+    html_table(f, "Requests by host: TTFB", time_names, TIME_COLUMNS);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
         ttfb_row(f, html_cells_party(h->host), q->single_size ? &h->single.ttfb : &h->sized.ttfb);
@@ -177,7 +177,7 @@ void html_requests_clients(FILE *f, const struct client_result *clients, size_t 
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "Requests by client: time to first byte", time_names, TIME_COLUMNS);
+    html_table(f, "Requests by client: TTFB", time_names, TIME_COLUMNS);
     for (size_t i = 0; i < n; i++)
         ttfb_row(f, html_cells_party(clients[i].client), &clients[i].requests.ttfb);
     html_table_end(f);

@@ -11,12 +11,12 @@
 
 /* ---- The summary ---- */
 
-/* "95 % CI 119MiB/s to 124MiB/s", or why there is none. */
+/* "95% CI 119MiB/s to 124MiB/s", or why there is none. */
 static void put_ci(FILE *f, const struct stats_ci *ci, struct units_text (*text)(double))
 {
     fputs("<span>", f);
     if (ci->ok)
-        html_textf(f, "95 %% CI %s to %s", text(ci->lo).s, text(ci->hi).s);
+        html_textf(f, "95%% CI %s to %s", text(ci->lo).s, text(ci->hi).s);
     else
         html_textf(f, "no CI: %s", ci->why);
     fputs("</span>", f);
@@ -51,7 +51,7 @@ static void latency_card(FILE *f, const char *op, const struct statistics *s)
     fputs("</span>", f);
     html_element(f, "b", "%s", html_cells_ns(q[0].ci.value).s);
     put_ci(f, &q[0].ci, html_cells_ns);
-    html_element(f, "span", "99 %%: %s", html_cells_ns(q[2].ci.value).s);
+    html_element(f, "span", "99%%: %s", html_cells_ns(q[2].ci.value).s);
     fputs("</div>\n", f);
 }
 
@@ -76,7 +76,7 @@ static void count_card(FILE *f, const struct operation *op)
 static void put_overview(FILE *f, const struct analysis *a)
 {
     static const char *const names[] = {"Operation",  "Requests", "Errors", "Average", "obj/s",
-                                        "Median seg", "p50",      "p90",    "p99",     "Slowest"};
+                                        "Median seg", "50%",      "90%",    "99%",     "Slowest"};
     int64_t n_requests = 0, n_errors = 0;
     html_table(f, NULL, names, "lrrrrrrrrr");
     for (size_t i = 0; i < a->n_operations; i++) {

@@ -26,7 +26,7 @@ static struct units_text frac_text(double frac)
 
 static void latency_rows(FILE *f, const char *what, const struct statistics_latency *l)
 {
-    static const char *const names[STATISTICS_N_QUANTILES] = {"50 %", "90 %", "99 %", "99.9 %"};
+    static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
     char name[64];
     for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s, %s", what, names[i]);
@@ -49,7 +49,7 @@ static void put_steadiness(FILE *f, const struct statistics *s)
     else
         html_element(f, "li", "No warm-up was found.");
     if (s->drift.reported)
-        html_element(f, "li", "Drift: %+.1f %% from start to end (p = %.2g).",
+        html_element(f, "li", "Drift: %+.1f%% from start to end (p = %.2g).",
                      100 * s->drift.change_frac, s->drift.p);
     for (size_t i = 0; i < s->shifts.n; i++) {
         const struct stats_shift *x = &s->shifts.v[i];
@@ -63,24 +63,24 @@ static void put_steadiness(FILE *f, const struct statistics *s)
                      series->n_stalls < STATS_FEW_STALLS
                          ? "; with so few the interval of the mean is unreliable"
                          : "");
-    html_element(f, "li", "%" PRId64 " thread%s, busy %.1f %% of the time.", s->concurrency,
+    html_element(f, "li", "%" PRId64 " thread%s, busy %.1f%% of the time.", s->concurrency,
                  s->concurrency == 1 ? "" : "s", 100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
         html_element(f, "li",
-                     "A request seen at a random moment has still to run: 50 %% %s, 90 %% %s, "
-                     "99 %% %s.",
+                     "A request seen at a random moment has still to run: 50%% %s, 90%% %s, "
+                     "99%% %s.",
                      html_cells_ns(s->residual_ns[0]).s, html_cells_ns(s->residual_ns[1]).s,
                      html_cells_ns(s->residual_ns[2]).s);
     if (s->co.interval_ns > 0)
         html_element(f, "li",
-                     "Durations corrected for coordinated omission, one request every %s: 50 %% "
-                     "%s, 90 %% %s, 99 %% %s, 99.9 %% %s.",
+                     "Durations corrected for coordinated omission, one request every %s: 50%% "
+                     "%s, 90%% %s, 99%% %s, 99.9%% %s.",
                      units_duration(s->co.interval_ns).s, units_duration(s->co.q_ns[0]).s,
                      units_duration(s->co.q_ns[1]).s, units_duration(s->co.q_ns[2]).s,
                      units_duration(s->co.q_ns[3]).s);
     if (s->hosts.n > 0 && s->hosts.test.ok)
         html_element(
-            f, "li", "Hosts are %s by %s: up to %.1f %% off (p = %.2g), Jain %.4f, CV %.1f %%.",
+            f, "li", "Hosts are %s by %s: up to %.1f%% off (p = %.2g), Jain %.4f, CV %.1f%%.",
             s->hosts.test.reported ? "uneven" : "even",
             s->hosts.by_latency ? "duration" : "throughput", 100 * s->hosts.test.max_deviation_frac,
             s->hosts.test.p, s->hosts.test.jain, 100 * s->hosts.test.cv_frac);
@@ -96,7 +96,7 @@ void html_statistics(FILE *f, const struct statistics *s)
     char caption[96];
     if (s == NULL)
         return;
-    snprintf(caption, sizeof caption, "95 %% confidence intervals, from %zu segments of %.32s",
+    snprintf(caption, sizeof caption, "95%% confidence intervals, from %zu segments of %.32s",
              s->n_segments, units_duration(s->segment_ns).s);
     html_table(f, caption, names, "lrrrl");
     if (s->bytes.present) {
@@ -108,7 +108,7 @@ void html_statistics(FILE *f, const struct statistics *s)
     if (s->n_failed > 0)
         ci_row(f, "Error rate", &s->error_rate, frac_text);
     latency_rows(f, "Duration", &s->duration);
-    latency_rows(f, "Time to first byte", &s->ttfb);
+    latency_rows(f, "TTFB", &s->ttfb);
     html_table_end(f);
     put_steadiness(f, s);
 }

@@ -27,29 +27,30 @@ static const struct html_definition definitions[] = {
     {"Fastest, median, slowest segment",
      "Segments sorted by bytes, or by objects where there are no bytes; of n, number round(n p), "
      "counted from 0 and at most n - 1; p is 1, 0.5, 0."},
-    {"Duration, 50 %, 90 %, 99 %",
+    {"Duration, 50%, 90%, 99%",
      "Of the successful requests that lie in the active range, sorted by time: of n, number "
      "round(n p), counted from 0 and at most n - 1. Service time in a closed loop: a request that "
      "had to wait for its turn is not seen waiting."},
     {"Response time",
      "Of an open loop, whose requests are due at given times: from when a request was due to its "
      "end, the waiting for its turn included."},
-    {"Time to first byte", "From the start of a request to the first byte of its answer's body; of "
-                           "an upload, where it was recorded, from the last byte sent to the end."},
+    {"TTFB",
+     "Time to first byte: from the start of a request to the first byte of its answer's body; of "
+     "an upload, where it was recorded, from the last byte sent to the end."},
     {"First access, last access", "The first and the last request to each object."},
     {"Throughput of single requests",
      "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
      "bytes or duration are unrated."},
     {"In no segment", "What the figures of the segments leave out: before the first one, and after "
                       "the last one, whole or not."},
-    {"95 % confidence interval",
+    {"95% confidence interval",
      "Where the figure would come to lie in 95 of 100 such runs, going by the noise within this "
      "run: of means by batch means, which allow for neighbouring segments being alike; of "
      "quantiles by order statistics with an effective number of requests. How much runs differ "
      "from each other a single run cannot show."},
     {"Warm-up, drift, change",
-     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
-     "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
+     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5% or more, p < 0.01), "
+     "changes by optimal partitioning (5% or more). They are reported; only --steady cuts the "
      "warm-up off."},
 };
 #define N_DEFINITIONS (sizeof definitions / sizeof *definitions)

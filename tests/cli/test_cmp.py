@@ -131,7 +131,7 @@ class Figures(CmpTest):
         page = self.tmp / 'page.html'
         self.s3analyze('cmp', '-q', '--html', page, a, b)
         page = page.read_text()
-        self.assertIn('The configurations differ, which limits the comparison', page)
+        self.assertIn('the configurations differ, which limits the comparison', page)
         for what in 'Concurrency', 'Endpoints', 'Object size':
             self.assertRegex(page, what + r'[^<]*: [^<]*\(limits the comparison\)')
         self.s3analyze('cmp', '-q', '--force', '--html', self.tmp / 'page.html', a, self.tmp / 'c.csv')

@@ -66,7 +66,7 @@ class Html(CliTest):
         _, _, said = self.page(path)
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
-        for wanted in (f"{get['n_requests']:,}", f"{get['n_errors']:,}", "95 % CI",
+        for wanted in (f"{get['n_requests']:,}", f"{get['n_errors']:,}", "95% CI",
                        hashlib.sha256(path.read_bytes()).hexdigest(), "Active range",
                        f"{get['throughput']['bytes_per_s'] / 2**20:.1f}MiB/s",
                        "What the recorder wrote"):
@@ -135,7 +135,7 @@ class Html(CliTest):
                         wanted.append(f"Response time {requests['response_time']['n']:,}")
                     for size in requests.get("sizes", []):
                         if size["ttfb"]:
-                            wanted.append("Time to first byte by size")
+                            wanted.append("TTFB by size")
                     if op["statistics"] and op["statistics"]["residual_life"]:
                         wanted.append("A request seen at a random moment")
                     for text in wanted:

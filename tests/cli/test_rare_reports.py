@@ -159,8 +159,8 @@ class Comparison(CmpTest):
                        '--after', *b, status=1)
         html = page.read_text()
         self.assertIn('Gate: not passed.', html)
-        self.assertRegex(html, r'<li>GET throughput: -5 % allowed: not shown to be within')
-        self.assertRegex(html, r'<li>GET p99: \+90 % allowed: within')
+        self.assertRegex(html, r'<li>GET throughput: -5% allowed: not shown to be within')
+        self.assertRegex(html, r'<li>GET p99: \+90% allowed: within')
 
     def test_geometric_mean_and_a_missing_operation(self):
         def two(name, speed):
