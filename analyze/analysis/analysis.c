@@ -2,6 +2,7 @@
  * used; then each operation type and the cluster total, in pieces that several threads share. */
 #include "analyze/analysis/analysis.h"
 
+#include "analyze/analysis/conclude.h"
 #include "analyze/analysis/confidence.h"
 #include "analyze/analysis/plan.h"
 
@@ -341,14 +342,14 @@ static bool run(struct plan *p, struct err *e)
         return false;
     for (size_t k = 0; k < p->n; k++)
         p->errors = p->errors || p->entries[k].scan.all.n_errors > 0;
-    if (!plan_drop_outside(p, e))
+    if (!conclude_course(p, e) || !plan_drop_outside(p, e))
         return false;
     p->kind = a->options.range;
     if (p->kind == RANGE_AUTO)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && analysis_warnings(a, p->scans, p->n, e);
+    return analyse(p, e) && analysis_warnings(a, p->scans, p->n, e) && conclude(p, e);
 }
 
 static bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e)
@@ -412,5 +413,6 @@ void analysis_free(struct analysis *a)
     free(a->operations);
     free(a->total.hosts);
     analysis_warnings_free(a);
+    findings_free(&a->findings);
     *a = (struct analysis){0};
 }

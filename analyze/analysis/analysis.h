@@ -5,6 +5,7 @@
 #define S3_ANALYZE_ANALYSIS_ANALYSIS_H
 
 #include "analyze/data/dataset.h"
+#include "analyze/findings/finding.h"
 #include "libcommon/err.h"
 #include "libcommon/segment.h"
 
@@ -267,6 +268,7 @@ struct analysis {
     struct cluster_total total;
     struct warning *warnings;
     size_t n_warnings;
+    struct findings findings; /* worst first */
     struct analysis_private *internal;
 };
 

@@ -26,6 +26,7 @@ struct plan {
     bool prefiltered, errors;
     enum range_kind kind; /* of types, hosts and the total; not RANGE_AUTO */
     struct set total;
+    int64_t run_ns; /* of the benchmark: first start to last end */
     struct task *tasks;
     size_t n_tasks;
 };

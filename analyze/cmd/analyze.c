@@ -21,9 +21,15 @@ struct options {
     const char *html;             /* of the page; NULL: none */
     const char *label;            /* its title; NULL: the captures' names */
     bool verbose, csv_safe, series_total, series_all;
+    int exit_on; /* index into exit_on_names */
 };
 
+/* In the order of enum finding_severity; the first stands for never. */
+static const char *const exit_on_names[] = {"never", "problem", NULL};
+
 static const struct cli_option own_table[] = {
+    {"exit-on", CLI_CHOICE, offsetof(struct options, exit_on), "WHAT",
+     .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
     {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
      .help = "more: each host, client, size and error", .alias = "v", .letter = 'v'},
     {"html", CLI_STRING, offsetof(struct options, html), "FILE",
@@ -129,7 +135,9 @@ static void show_runs(const struct options *o, const struct cli_args *args)
                     output_wants_colour(&o->output, stdout), stdout, &unsaid);
 }
 
-static bool analyze(const struct options *o, const struct cli_args *args, struct err *e)
+/* *problem: whether there is a finding of that severity. */
+static bool analyze(const struct options *o, const struct cli_args *args, bool *problem,
+                    struct err *e)
 {
     struct dataset d = {0};
     struct analysis a = {0};
@@ -144,6 +152,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, struct
     }
     ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
          write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
+    *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
     return ok;
@@ -153,11 +162,13 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
     struct err e = {""};
+    bool problem = false;
+
     if (!check_outputs(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    if (!analyze(o, args, &e))
+    if (!analyze(o, args, &problem, &e))
         return cli_failed(args, &e);
-    return EXIT_DONE;
+    return o->exit_on != 0 && problem ? EXIT_FAILED : EXIT_DONE;
 }
 
 const struct cli_command cmd_analyze = {

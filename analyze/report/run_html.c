@@ -1,6 +1,7 @@
 #include "analyze/report/run_html.h"
 
 #include "analyze/compare/sha256.h"
+#include "analyze/report/headline.h"
 #include "analyze/report/html_cells.h"
 #include "analyze/report/html_run.h"
 #include "analyze/report/page.h"
@@ -102,6 +103,39 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("</header>\n<main>\n", f);
 }
 
+/* Whether the figures can be trusted, and what happened: a badge, and the findings, worst first. */
+static void put_findings(FILE *f, const struct analysis *a)
+{
+    const struct findings *all = &a->findings;
+    size_t n_problems = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        n_problems += all->v[i].severity == FINDING_PROBLEM;
+    fprintf(f, "<section id=\"findings\" class=\"%s\">\n", n_problems > 0 ? "warn" : "fine");
+    html_element(f, "p", "%s", headline(a).s);
+    fputs("<p><strong>", f);
+    html_text(f, n_problems > 0 ? "\xe2\x9a\xa0 Read the findings before the figures: "
+                                : "\xe2\x9c\x93 The figures can be taken as they are: ");
+    html_text(f, headline_findings(all).s);
+    fputs("</strong></p>\n", f);
+    if (all->n > 0)
+        fputs("<ol>\n", f);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct finding *x = &all->v[i];
+        bool names_op = x->op != NULL && strstr(x->sentence, x->op) == NULL;
+        fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
+        html_text(f, names_op ? x->op : "");
+        html_text(f, names_op ? ": " : "");
+        html_text(f, x->sentence);
+        for (size_t k = 0; k < x->n_because; k++)
+            fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>",
+                    k == 0 ? " \xe2\x80\x93 because of " : ", ", x->because[k] + 1,
+                    x->because[k] + 1);
+        fputs("</li>\n", f);
+    }
+    fputs(all->n > 0 ? "</ol></section>\n" : "</section>\n", f);
+}
+
 static void put_warnings(FILE *f, const struct analysis *a, const struct html_charts *charts)
 {
     bool damaged = false;
@@ -109,7 +143,7 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
         const struct recfile_info *info = &a->dataset->inputs[i].info;
         damaged |= info->n_unverified > 0 || recfile_n_dropped(info) > 0;
     }
-    if (a->n_warnings == 0 && !damaged && charts->missing.msg[0] == '\0')
+    if (!damaged && charts->missing.msg[0] == '\0')
         return;
     fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
     if (charts->missing.msg[0] != '\0')
@@ -124,11 +158,6 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
             html_element(f, "li",
                          "%" PRIu64 " requests of %s are from frames whose checksum is wrong",
                          in->info.n_unverified, file_name(in->path));
-    }
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        const struct warning *w = &a->warnings[i];
-        html_element(f, "li", "%s%s%s", w->op != NULL ? w->op : "", w->op != NULL ? ": " : "",
-                     w->message);
     }
     fputs("</ul></div>\n", f);
 }
@@ -270,6 +299,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
         html_charts_draw(&charts);
         html_page_begin(f, &charts, title);
         put_header(f, a, title, o->words);
+        put_findings(f, a);
         fputs("<section id=\"summary\">", f);
         html_run_summary(f, a);
         fputs("</section>\n", f);

@@ -1,5 +1,6 @@
 #include "analyze/report/run_json.h"
 
+#include "analyze/report/findings_json.h"
 #include "analyze/report/json_capture.h"
 #include "analyze/report/json_statistics.h"
 #include "analyze/write/json.h"
@@ -407,6 +408,7 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     for (size_t i = 0; i < a->n_warnings; i++)
         json_out_value(&w, NULL, warning(&w, &a->warnings[i]));
     json_out_end(&w);
+    findings_json_put(&w, &a->findings);
     json_out_array(&w, "operations");
     for (size_t i = 0; i < a->n_operations; i++)
         put_operation(&w, &a->operations[i]);

@@ -1,5 +1,6 @@
 #include "analyze/report/run_text.h"
 
+#include "analyze/report/headline.h"
 #include "analyze/report/text_cells.h"
 #include "analyze/report/text_parties.h"
 #include "analyze/report/text_requests.h"
@@ -60,14 +61,24 @@ static void put_left_out(const struct text_view *v)
     }
 }
 
-/* Warnings of operation `op` (NULL: those of none). */
-static void put_warnings(const struct text_view *v, const char *op)
+/* What ran, how fast, and what happened: worst first. A consequence stands below its cause. */
+static void put_findings(const struct text_view *v)
 {
-    for (size_t i = 0; i < v->a->n_warnings; i++) {
-        const struct warning *w = &v->a->warnings[i];
-        if (op ? w->op && strcmp(w->op, op) == 0 : !w->op)
-            text_line(v->out, TEXT_WARNING, "Warning: %s", w->message);
+    const struct findings *all = &v->a->findings;
+
+    text_line(v->out, TEXT_HEADING, "%s", headline(v->a).s);
+    text_line(v->out, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s", headline_findings(all).s,
+              all->n > 0 ? ":" : ".");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct finding *f = &all->v[i];
+        text_line(v->out, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN,
+                  "%zu. %s: %s%s%s", i + 1, headline_severity(f),
+                  f->op != NULL && strstr(f->sentence, f->op) == NULL ? f->op : "",
+                  f->op != NULL && strstr(f->sentence, f->op) == NULL ? ": " : "", f->sentence);
+        if (f->n_because > 0)
+            text_line(v->out, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
     }
+    blank_line(v);
 }
 
 static void summary_row(struct text_table *t, enum text_style style, const char *name,
@@ -291,7 +302,6 @@ static void put_operation(const struct text_view *v, const struct operation *op,
     if (op->n_requests == 0) {
         text_line(v->out, TEXT_HEADING, "Operation: %s (0).", op->op);
         text_line(v->out, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
-        put_warnings(v, op->op);
         put_single_range(v, op);
         return;
     }
@@ -299,7 +309,6 @@ static void put_operation(const struct text_view *v, const struct operation *op,
     text_line(v->out, TEXT_PLAIN, "Ran %s, from %s to %s UTC.",
               units_duration(op->end_ns - op->start_ns).s, text_cells_time(v, op->start_ns).s,
               text_cells_time(v, op->end_ns).s);
-    put_warnings(v, op->op);
     put_errors(v, op);
     text_requests_put(v, &op->requests);
     put_throughput(v, "Throughput", &op->throughput, &op->segments);
@@ -343,10 +352,10 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     const struct text_view v = {
         .a = a, .verbose = options->verbose, .has_dates = spans_days(a), .out = &out};
     int64_t n_all = 0;
+    put_findings(&v);
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(&v, &a->dataset->inputs[i]);
     put_left_out(&v);
-    put_warnings(&v, NULL);
     if (a->n_operations > 1)
         put_summary(&v);
     for (size_t i = 0; i < a->n_operations; i++)

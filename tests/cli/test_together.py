@@ -38,7 +38,7 @@ class Together(CliTest):
                 self.assertEqual(self.refused(*args, *self.paths).out, "")
         for args in (["analyze", "--html", self.tmp / "page"], ["analyze", "--out", self.tmp / "series"]):
             self.refused(*args, *self.paths)
-        self.assertEqual(sorted(p.name for p in self.tmp.iterdir()), ["charts"] + [p.name for p in self.paths])
+        self.assertEqual(sorted(p.name for p in self.tmp.iterdir()), [p.name for p in self.paths])
 
     def test_together(self):
         for args in (["analyze"], ["analyze", "--json"], ["autoterm"]):

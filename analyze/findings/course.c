@@ -1,0 +1,452 @@
+#include "analyze/findings/course.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_BIN_NS   INT64_C(2000000)
+#define MAX_BLOCKS     128
+#define MAX_CELLS      (1 << 20)
+#define LEAST_BLOCKS   4
+#define MAX_SAMPLES    (1 << 18)
+#define MAX_CLASSES    16
+#define LOG_BINS       (64 * 8) /* eight to a doubling */
+#define HUNG_TIMES_P90 6
+#define MAX_HUNG       20000
+#define MAX_OF_MESSAGE 65536
+
+/* log2(ns) in COURSE_LOG_ONE, ns >= 1, within 1 %: of the mantissa 1 + x, log2 is about
+ * x + 0.343 x (1 - x). */
+static int64_t log2_fixed(int64_t ns)
+{
+    int e = 63 - __builtin_clzll((unsigned long long)ns);
+    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 bits behind the point */
+    uint64_t bend = x * (0x100000 - x) >> 20;
+    return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
+}
+
+static int size_class(int64_t bytes)
+{
+    return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
+}
+
+struct pass {
+    struct course *c;
+    int64_t from_ns, to_ns;
+    uint64_t sample_below; /* a hash below is sampled */
+    uint32_t (*histogram)[LOG_BINS];
+    double per_bin;
+    int64_t bins_per_block;
+};
+
+static bool is_looked_at(const struct pass *p, int64_t start_ns)
+{
+    return start_ns >= p->from_ns && start_ns < p->to_ns;
+}
+
+/* ---- First pass: extent, sizes, messages ---- */
+
+struct extent {
+    int min_class, max_class;
+};
+
+static void look_at_extent(const struct pass *p, const struct table *t, struct extent *x,
+                           int64_t *of_message, bool *used)
+{
+    struct course *c = p->c;
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t start_ns = t->start[i];
+        if (!is_looked_at(p, start_ns))
+            continue;
+        int64_t end_ns = table_end(t, i);
+        size_t place = course_place(t, i);
+        c->start_ns = start_ns < c->start_ns ? start_ns : c->start_ns;
+        c->last_start_ns = start_ns > c->last_start_ns ? start_ns : c->last_start_ns;
+        c->end_ns = end_ns > c->end_ns ? end_ns : c->end_ns;
+        if (start_ns < c->place_first_ns[place])
+            c->place_first_ns[place] = start_ns;
+        if (end_ns > c->place_last_ns[place])
+            c->place_last_ns[place] = end_ns;
+        c->place_n[place]++;
+        used[table_thread_index(t, table_thread(t, i))] = true;
+        if (table_failed(t, i)) {
+            of_message[table_error(t, i)]++;
+            c->n_failed++;
+        } else if (t->bytes.v != NULL) {
+            int k = size_class(packed_get(&t->bytes, i));
+            x->min_class = k < x->min_class ? k : x->min_class;
+            x->max_class = k > x->max_class ? k : x->max_class;
+        }
+        c->n++;
+    }
+}
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct course_message *x = a, *y = b;
+    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The most frequent messages. */
+static bool choose_messages(struct course *c, const int64_t *of_message)
+{
+    size_t n_errors = c->d->errors.n;
+    struct course_message *all = calloc(n_errors + 1, sizeof *all);
+    if (all == NULL)
+        return false;
+    c->messages = all;
+    for (size_t id = 1; id < n_errors; id++)
+        if (of_message[id] > 0)
+            all[c->n_messages++] = (struct course_message){.id = (uint16_t)id, .n = of_message[id]};
+    qsort(all, c->n_messages, sizeof *all, compare_messages);
+    if (c->n_messages > COURSE_MAX_MESSAGES)
+        c->n_messages = COURSE_MAX_MESSAGES;
+    for (size_t k = 0; k < c->n_messages; k++) {
+        struct course_message *m = &all[k];
+        m->n = 0; /* counted again, with those that are told apart no more */
+        m->first_ns = INT64_MAX;
+        m->last_ns = INT64_MIN;
+        m->by_bin = calloc(c->n_bins, sizeof *m->by_bin);
+        m->by_place = calloc(c->d->n_places + 1, sizeof *m->by_place);
+        m->by_table = calloc(c->n_tables + 1, sizeof *m->by_table);
+        if (m->by_bin == NULL || m->by_place == NULL || m->by_table == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Second pass: counts and sampled durations ---- */
+
+static void add_error(struct course *c, size_t table, size_t place, uint16_t id, size_t bin,
+                      int64_t end_ns)
+{
+    size_t k = 0;
+    while (k + 1 < c->n_messages && c->messages[k].id != id)
+        k++;
+    struct course_message *m = &c->messages[k];
+    m->n++;
+    m->by_bin[bin]++;
+    m->by_place[place]++;
+    m->by_table[table]++;
+    m->first_ns = end_ns < m->first_ns ? end_ns : m->first_ns;
+    m->last_ns = end_ns > m->last_ns ? end_ns : m->last_ns;
+}
+
+static void add_sample(const struct pass *p, size_t k, size_t i)
+{
+    struct course *c = p->c;
+    const struct table *t = c->tables[k];
+    int64_t dur_ns = packed_get(&t->dur, i);
+    int64_t log = log2_fixed(dur_ns > 0 ? dur_ns : 1);
+    size_t stratum = c->stratum_of_table[k];
+    if (c->stratum_of_table[k + 1] > stratum + 1)
+        stratum += (size_t)size_class(packed_get(&t->bytes, i)) - c->strata[stratum].first_class;
+    size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+    if (c->cells != NULL) {
+        struct course_cell *cell = course_cell(c, stratum, course_place(t, i), block);
+        cell->n++;
+        cell->log_sum += log;
+    }
+    p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
+}
+
+static void look_at_rows(const struct pass *p, size_t k)
+{
+    struct course *c = p->c;
+    const struct table *t = c->tables[k];
+    bool late = !packed_has_none(&t->late);
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t start_ns = t->start[i];
+        if (!is_looked_at(p, start_ns))
+            continue;
+        int64_t end_ns = table_end(t, i);
+        size_t bin = (size_t)((double)(end_ns - c->start_ns) * p->per_bin);
+        if (table_failed(t, i)) {
+            c->failed[bin]++;
+            add_error(c, k, course_place(t, i), table_error(t, i), bin, end_ns);
+        } else {
+            c->ok[bin]++;
+            if (((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < p->sample_below)
+                add_sample(p, k, i);
+        }
+        if (late && packed_has(&t->late, i)) {
+            size_t block = course_bin(c, start_ns) / (size_t)p->bins_per_block;
+            c->late_n[block]++;
+            c->late_ns[block] += (double)packed_get(&t->late, i);
+        }
+    }
+}
+
+static double histogram_quantile(const uint32_t *histogram, double q)
+{
+    double n = 0, sum = 0;
+    for (size_t i = 0; i < LOG_BINS; i++)
+        n += histogram[i];
+    for (size_t i = 0; i < LOG_BINS; i++) {
+        sum += histogram[i];
+        if (sum > 0 && sum >= q * n)
+            return exp2(((double)i + .5) / 8);
+    }
+    return 0;
+}
+
+/* ---- Third pass: requests that hung ---- */
+
+static int compare_hung(const void *a, const void *b)
+{
+    const struct course_hung *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Adds those of table k that took least_ns or more; false: there are too many. */
+static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
+{
+    struct course *c = p->c;
+    const struct table *t = c->tables[k];
+    size_t n = c->n_hung;
+    for (size_t i = 0; i < t->n; i++) {
+        if (packed_get(&t->dur, i) < least_ns || !is_looked_at(p, t->start[i]))
+            continue;
+        if (n == MAX_HUNG)
+            return false;
+        c->hung[n++] =
+            (struct course_hung){.start_ns = t->start[i],
+                                 .end_ns = table_end(t, i),
+                                 .thread = (uint32_t)table_thread_index(t, table_thread(t, i)),
+                                 .place = (uint32_t)course_place(t, i),
+                                 .table = (uint32_t)k};
+    }
+    c->n_hung = n;
+    return true;
+}
+
+static void find_hung(const struct pass *p)
+{
+    struct course *c = p->c;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        double least_ns = HUNG_TIMES_P90 * c->p90_ns[k];
+        for (int tries = 0; least_ns > 0 && tries < 8 && !collect_hung(p, k, (int64_t)least_ns);
+             tries++)
+            least_ns *= 2;
+    }
+    qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
+}
+
+/* ---- From the outside ---- */
+
+static bool choose_strata(struct course *c, const struct extent *extents)
+{
+    size_t n = 0;
+    c->strata = calloc(c->n_tables * MAX_CLASSES * 2 + 1, sizeof *c->strata);
+    c->stratum_of_table = calloc(c->n_tables + 1, sizeof *c->stratum_of_table);
+    if (c->strata == NULL || c->stratum_of_table == NULL)
+        return false;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        const struct extent *x = &extents[k];
+        int n_classes = x->max_class > x->min_class ? x->max_class - x->min_class + 1 : 1;
+        c->stratum_of_table[k] = n;
+        for (int i = 0; i < n_classes; i++)
+            c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)x->min_class : 0};
+    }
+    c->stratum_of_table[c->n_tables] = c->n_strata = n;
+    return true;
+}
+
+static void choose_grid(struct course *c)
+{
+    int64_t length_ns = c->end_ns - c->start_ns;
+
+    c->bin_ns = length_ns / COURSE_MAX_BINS + 1;
+    if (c->bin_ns < LEAST_BIN_NS)
+        c->bin_ns = LEAST_BIN_NS;
+    c->n_bins = (size_t)(length_ns / c->bin_ns) + 1;
+    size_t cells = MAX_CELLS / (c->n_strata * c->d->n_places + 1) + LEAST_BLOCKS;
+    size_t wanted = cells < MAX_BLOCKS ? cells : MAX_BLOCKS;
+    size_t bins_per_block = (c->n_bins + wanted - 1) / wanted;
+    c->block_ns = (int64_t)bins_per_block * c->bin_ns;
+    c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
+}
+
+static bool alloc_counts(struct course *c)
+{
+    c->ok = calloc(c->n_bins, sizeof *c->ok);
+    c->failed = calloc(c->n_bins, sizeof *c->failed);
+    bool compares = c->n_strata * c->d->n_places <= MAX_CELLS;
+
+    if (compares)
+        c->cells = calloc(c->n_strata * c->d->n_places * c->n_blocks + 1, sizeof *c->cells);
+    c->late_n = calloc(c->n_blocks, sizeof *c->late_n);
+    c->late_ns = calloc(c->n_blocks, sizeof *c->late_ns);
+    c->median_ns = calloc(c->n_tables + 1, sizeof *c->median_ns);
+    c->p90_ns = calloc(c->n_tables + 1, sizeof *c->p90_ns);
+    c->hung = malloc(MAX_HUNG * sizeof *c->hung);
+    return c->ok != NULL && c->failed != NULL && (c->cells != NULL || !compares) &&
+           c->late_n != NULL && c->late_ns != NULL && c->median_ns != NULL && c->p90_ns != NULL &&
+           c->hung != NULL;
+}
+
+static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, bool *used)
+{
+    struct course *c = p->c;
+    size_t n_places = c->d->n_places;
+    for (size_t i = 0; i < n_places; i++) {
+        c->place_first_ns[i] = INT64_MAX;
+        c->place_last_ns[i] = INT64_MIN;
+    }
+    for (size_t k = 0; k < c->n_tables; k++) {
+        extents[k] = (struct extent){64, 0};
+        look_at_extent(p, c->tables[k], &extents[k], of_message, used);
+        c->open_loop = c->open_loop || !packed_has_none(&c->tables[k]->late);
+    }
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        c->n_threads += used[i];
+    if (c->n == 0)
+        return true;
+    if (!choose_strata(c, extents))
+        return false;
+    choose_grid(c);
+    if (!alloc_counts(c) || !choose_messages(c, of_message))
+        return false;
+    uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)n_places;
+    p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
+                                               : (uint64_t)(0x1p32 * (double)wanted / (double)c->n);
+    p->per_bin = 1 / (double)c->bin_ns;
+    p->bins_per_block = c->block_ns / c->bin_ns;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        look_at_rows(p, k);
+        c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
+        c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
+    }
+    find_hung(p);
+    return true;
+}
+
+bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
+                 size_t n_tables, int64_t from_ns, int64_t to_ns, struct err *e)
+{
+    *c = (struct course){.d = d,
+                         .tables = tables,
+                         .n_tables = n_tables,
+                         .start_ns = INT64_MAX,
+                         .last_start_ns = INT64_MIN,
+                         .end_ns = INT64_MIN};
+    struct pass p = {.c = c, .from_ns = from_ns, .to_ns = to_ns};
+    struct extent *extents = calloc(n_tables + 1, sizeof *extents);
+    int64_t *of_message = calloc(d->errors.n + 1, sizeof *of_message);
+    bool *used = calloc(d->n_threads + 1, sizeof *used);
+    p.histogram = calloc(n_tables + 1, sizeof *p.histogram);
+    c->place_first_ns = calloc(d->n_places + 1, sizeof *c->place_first_ns);
+    c->place_last_ns = calloc(d->n_places + 1, sizeof *c->place_last_ns);
+    c->place_n = calloc(d->n_places + 1, sizeof *c->place_n);
+    bool ok = extents != NULL && of_message != NULL && used != NULL && p.histogram != NULL &&
+              c->place_first_ns != NULL && c->place_last_ns != NULL && c->place_n != NULL &&
+              gather(&p, extents, of_message, used);
+    free(extents);
+    free(of_message);
+    free(used);
+    free(p.histogram);
+    return ok || err_set(e, "out of memory");
+}
+
+void course_fini(struct course *c)
+{
+    for (size_t k = 0; k < c->n_messages; k++) {
+        free(c->messages[k].by_bin);
+        free(c->messages[k].by_place);
+        free(c->messages[k].by_table);
+    }
+    free(c->messages);
+    free(c->ok);
+    free(c->failed);
+    free(c->strata);
+    free(c->stratum_of_table);
+    free(c->cells);
+    free(c->late_n);
+    free(c->late_ns);
+    free(c->median_ns);
+    free(c->p90_ns);
+    free(c->hung);
+    free(c->place_first_ns);
+    free(c->place_last_ns);
+    free(c->place_n);
+    *c = (struct course){0};
+}
+
+/* ---- Parties ---- */
+
+static uint32_t party_of(const struct course *c, bool clients, size_t place)
+{
+    return clients ? c->d->places[place].client : c->d->places[place].host;
+}
+
+static int compare_names(const void *a, const void *b, void *names)
+{
+    char *const *v = names;
+    return strcmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
+}
+
+bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
+                         struct err *e)
+{
+    const struct names *names = clients ? &c->d->clients : &c->d->hosts;
+    *p = (struct course_parties){.clients = clients};
+    p->id = calloc(names->n + 1, sizeof *p->id);
+    p->of_place = calloc(c->d->n_places + 1, sizeof *p->of_place);
+    uint32_t *index = malloc((names->n + 1) * sizeof *index);
+    bool ok = p->id != NULL && p->of_place != NULL && index != NULL;
+    if (!ok)
+        goto done;
+    memset(index, 0xFF, (names->n + 1) * sizeof *index);
+    for (size_t i = 0; i < c->d->n_places; i++) {
+        uint32_t id = party_of(c, clients, i);
+        if (c->place_n[i] > 0 && index[id] == UINT32_MAX) {
+            index[id] = 0;
+            p->id[p->n++] = id;
+        }
+    }
+    qsort_r(p->id, p->n, sizeof *p->id, compare_names, names->v);
+    for (size_t k = 0; k < p->n; k++)
+        index[p->id[k]] = (uint32_t)k;
+    for (size_t i = 0; i < c->d->n_places; i++)
+        p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
+done:
+    free(index);
+    return ok || err_set(e, "out of memory");
+}
+
+void course_parties_fini(struct course_parties *p)
+{
+    free(p->id);
+    free(p->of_place);
+    *p = (struct course_parties){0};
+}
+
+const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k)
+{
+    return p->clients ? c->d->clients.v[p->id[k]] : c->d->hosts.v[p->id[k]];
+}
+
+void course_neighbours(const struct course *c, const struct course_parties *p, size_t party,
+                       int64_t at_ns, int64_t *before_ns, int64_t *after_ns)
+{
+    *before_ns = INT64_MIN;
+    *after_ns = INT64_MAX;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        const struct table *t = c->tables[k];
+        for (size_t i = 0; i < t->n; i++) {
+            int64_t end_ns = table_end(t, i);
+            if (party != SIZE_MAX && p->of_place[course_place(t, i)] != party)
+                continue;
+            if (end_ns <= at_ns && end_ns > *before_ns)
+                *before_ns = end_ns;
+            if (end_ns > at_ns && end_ns < *after_ns)
+                *after_ns = end_ns;
+        }
+    }
+}

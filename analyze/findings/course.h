@@ -1,0 +1,148 @@
+/* The course of a run: what happened when, by operation, host and client, on a grid of time. It is
+ * gathered in one pass over all rows before anything is dropped, and is what findings are found in.
+ *
+ * Completions are counted for each fine bin. Durations are sampled: at most a few hundred thousand
+ * requests, chosen by a hash of their start, so that the choice depends neither on the order of
+ * rows nor on the number of threads. A duration counts as its base-2 logarithm in fixed point:
+ * differences of means of logarithms are ratios, which outliers cannot bend, and integer sums are
+ * exact. */
+#ifndef S3_ANALYZE_FINDINGS_COURSE_H
+#define S3_ANALYZE_FINDINGS_COURSE_H
+
+#include "analyze/data/dataset.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COURSE_MAX_BINS     32768
+#define COURSE_LOG_ONE      1024 /* a doubling of a duration */
+#define COURSE_MAX_MESSAGES 8    /* told apart; the rarest are counted with the last */
+
+/* Operation and class of size: requests within one are alike. */
+struct course_stratum {
+    size_t table;
+    size_t first_class;
+};
+
+struct course_cell {
+    int64_t n;
+    int64_t log_sum; /* in COURSE_LOG_ONE */
+};
+
+/* A request far longer than others of its operation. */
+struct course_hung {
+    int64_t start_ns, end_ns;
+    uint32_t thread; /* index into dataset.threads */
+    uint32_t place, table;
+};
+
+/* One kind of error: counts by bin, host, client and operation. */
+struct course_message {
+    uint16_t id; /* index into dataset.errors */
+    int64_t n;
+    uint32_t *by_bin;
+    int64_t *by_place, *by_table;
+    int64_t first_ns, last_ns; /* ends */
+};
+
+struct course {
+    const struct dataset *d;
+    const struct table *
+        *tables; /* those of the benchmark: operations that ran together, or the last */
+    size_t n_tables;
+    int64_t start_ns, end_ns; /* first start, last end of their requests */
+    int64_t last_start_ns;
+    int64_t n, n_failed;
+    int64_t n_threads; /* that have a request */
+
+    int64_t bin_ns;
+    size_t n_bins;
+    uint32_t *ok, *failed; /* requests that ended, by bin */
+
+    int64_t block_ns; /* a whole number of bins */
+    size_t n_blocks;
+    size_t n_strata;
+    struct course_stratum *strata;
+    size_t *stratum_of_table;  /* first stratum of each table */
+    struct course_cell *cells; /* stratum x place x block: sampled successes that began in the
+                                  block; NULL: there are too many places to compare them */
+    int64_t *late_n;           /* by block: requests that were due at a known time */
+    double *late_ns;           /* ... and how late they began, in all */
+    bool open_loop;
+
+    double *median_ns, *p90_ns; /* by table; 0: no success */
+    struct course_hung *hung;   /* by start */
+    size_t n_hung;
+
+    struct course_message *messages; /* by number, then id */
+    size_t n_messages;
+
+    int64_t *place_first_ns, *place_last_ns; /* first start, last end by place */
+    int64_t *place_n;                        /* requests */
+};
+
+/* Requests that start in [from_ns, to_ns) alone are looked at; `tables` is borrowed. False: out of
+ * memory. course_fini may be called in any case. */
+bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
+                 size_t n_tables, int64_t from_ns, int64_t to_ns, struct err *e);
+void course_fini(struct course *c);
+
+/* Names and number of the hosts (or clients) of the places, as an index of parties. */
+struct course_parties {
+    bool clients;
+    size_t n;
+    uint32_t *id;       /* into dataset.hosts or clients; sorted by name */
+    uint32_t *of_place; /* index into id; UINT32_MAX: the place has no request */
+};
+bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
+                         struct err *e);
+void course_parties_fini(struct course_parties *p);
+const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k);
+
+/* The last end at or before `at_ns`, and the first after, of requests at one party (or of all:
+ * party SIZE_MAX); INT64_MIN, INT64_MAX: none. Costs the rows. */
+void course_neighbours(const struct course *c, const struct course_parties *p, size_t party,
+                       int64_t at_ns, int64_t *before_ns, int64_t *after_ns);
+
+static inline size_t course_bin(const struct course *c, int64_t ns)
+{
+    size_t i = (size_t)((uint64_t)(ns - c->start_ns) / (uint64_t)c->bin_ns);
+    return i < c->n_bins ? i : c->n_bins - 1;
+}
+
+static inline struct course_cell *course_cell(const struct course *c, size_t stratum, size_t place,
+                                              size_t block)
+{
+    return &c->cells[(stratum * c->d->n_places + place) * c->n_blocks + block];
+}
+
+/* Where a bin (or a block) begins; the end of the run for those behind it. */
+static inline int64_t course_at_ns(const struct course *c, size_t n, int64_t each_ns)
+{
+    uint64_t into_ns = (uint64_t)n * (uint64_t)each_ns,
+             length_ns = (uint64_t)(c->end_ns - c->start_ns);
+
+    return into_ns < length_ns ? c->start_ns + (int64_t)into_ns : c->end_ns;
+}
+
+static inline int64_t course_bin_start_ns(const struct course *c, size_t bin)
+{
+    return course_at_ns(c, bin, c->bin_ns);
+}
+
+static inline int64_t course_block_start_ns(const struct course *c, size_t block)
+{
+    return course_at_ns(c, block, c->block_ns);
+}
+
+/* Index into dataset.places of the place of row i. */
+static inline size_t course_place(const struct table *t, size_t i)
+{
+    uint32_t id = table_place(t, i);
+
+    return t->own_places.index != NULL ? t->own_places.index[id] : id;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* Errors: bursts, found as the stretch of bins whose share of failed requests differs most from
+ * that of the rest (the interval of the largest log-likelihood ratio), and steady errors. */
+#include "analyze/findings/find.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BURST_LLR      25.0
+#define BURST_MAX_FRAC .9 /* of the run; beyond that they are steady */
+#define BURST_TIMES    3  /* the share within against that outside */
+#define MASKED_FRAC    .25
+#define CONFINED_FRAC  .95
+#define MAX_BURSTS     4 /* of one message that are told apart */
+#define N_REFINEMENTS  4
+#define LEAST_PROBLEM  .01
+
+struct burst {
+    bool found;
+    size_t first, last;        /* bins */
+    double n_inside, n_errors; /* requests and errors in it */
+};
+
+/* The stretch with the largest sum of scores among the bins that are not taken, given the shares
+ * outside and inside. */
+static double best_stretch(const struct course *c, const uint32_t *errors, const uint8_t *taken,
+                           double outside, double inside, struct burst *b)
+{
+    double failed = log(inside / outside), good = log((1 - inside) / (1 - outside));
+    double sum = 0, most = 0;
+    size_t first = 0;
+    for (size_t j = 0; j < c->n_bins; j++) {
+        double n = (double)c->ok[j] + (double)c->failed[j], x = errors[j];
+        sum += x * failed + (n - x) * good;
+        if (sum <= 0 || taken[j]) {
+            sum = 0;
+            first = j + 1;
+        } else if (sum > most) {
+            most = sum;
+            b->first = first;
+            b->last = j;
+        }
+    }
+    return most;
+}
+
+static double binomial_log(double x, double n, double p)
+{
+    return (x > 0 ? x * log(p) : 0) + (n > x ? (n - x) * log(1 - p) : 0);
+}
+
+/* Begins with a guess and replaces it by the shares of the stretch that it gives. */
+static struct burst find_burst(const struct course *c, const struct course_message *m,
+                               const uint8_t *taken)
+{
+    struct burst b = {0};
+    double all = 0, n_errors = 0;
+    for (size_t j = 0; j < c->n_bins; j++)
+        if (!taken[j]) {
+            all += (double)c->ok[j] + (double)c->failed[j];
+            n_errors += m->by_bin[j];
+        }
+    if (n_errors == 0)
+        return b;
+    double share = n_errors / all;
+    double outside = share / 2, inside = fmin(fmax(4 * share, .02), .9);
+    for (int i = 0; i < N_REFINEMENTS; i++) {
+        b = (struct burst){0};
+        if (best_stretch(c, m->by_bin, taken, outside, inside, &b) <= 0)
+            return b;
+        for (size_t j = b.first; j <= b.last; j++) {
+            b.n_inside += (double)c->ok[j] + (double)c->failed[j];
+            b.n_errors += m->by_bin[j];
+        }
+        inside = fmin(fmax(b.n_errors / b.n_inside, 1e-9), 1 - 1e-9);
+        outside = fmax((n_errors - b.n_errors + .5) / (all - b.n_inside + 1), 1e-9);
+        if (inside <= outside)
+            return b;
+    }
+    double gain = binomial_log(b.n_errors, b.n_inside, inside) +
+                  binomial_log(n_errors - b.n_errors, all - b.n_inside, fmin(outside, 1 - 1e-9)) -
+                  binomial_log(n_errors, all, fmin(share, 1 - 1e-9));
+    b.found = gain >= BURST_LLR && inside >= BURST_TIMES * outside &&
+              (double)(b.last - b.first + 1) < BURST_MAX_FRAC * (double)c->n_bins;
+    return b;
+}
+
+/* The party that has nearly all of the errors, without having nearly all of the requests; SIZE_MAX:
+ * none. */
+static size_t confined_to(const struct course *c, const struct course_parties *p,
+                          const struct course_message *m, int64_t *v)
+{
+    size_t most = 0;
+    int64_t n_requests = 0;
+    memset(v, 0, p->n * sizeof *v);
+    for (size_t i = 0; i < c->d->n_places; i++)
+        if (p->of_place[i] != UINT32_MAX)
+            v[p->of_place[i]] += m->by_place[i];
+    for (size_t k = 1; k < p->n; k++)
+        if (v[k] > v[most])
+            most = k;
+    for (size_t i = 0; i < c->d->n_places; i++)
+        n_requests += p->of_place[i] == most ? c->place_n[i] : 0;
+    bool confined = p->n > 1 && m->n >= 5 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
+                    (double)n_requests < .9 * (double)c->n;
+    /* A share that chance would hardly give. */
+    double log_p = (double)m->n * log((double)n_requests / (double)c->n);
+    return confined && log_p < -7 ? most : SIZE_MAX;
+}
+
+static const char *only_operation(const struct course *c, const struct course_message *m)
+{
+    for (size_t k = 0; k < c->n_tables; k++)
+        if ((double)m->by_table[k] >= CONFINED_FRAC * (double)m->n &&
+            (double)m->n * log((double)c->tables[k]->n / (double)c->n) < -7)
+            return c->d->ops.v[c->tables[k]->op];
+    return NULL;
+}
+
+static bool say(struct search *s, const struct course_message *m, const struct burst *b, int64_t *v,
+                struct err *e)
+{
+    const struct course *c = s->c;
+    double share = (b->found ? b->n_errors : (double)m->n) / (double)c->n;
+    double within = b->found ? b->n_errors / b->n_inside : share;
+    struct finding f = finding_of("errors",
+                                  share >= LEAST_PROBLEM || (b->found && within >= .1 && m->n >= 10)
+                                      ? FINDING_PROBLEM
+                                      : FINDING_NOTICE,
+                                  share);
+    size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
+    if (host == SIZE_MAX)
+        client = confined_to(c, &s->clients, m, v);
+    f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
+    f.party = host != SIZE_MAX     ? course_party_name(c, &s->hosts, host)
+              : client != SIZE_MAX ? course_party_name(c, &s->clients, client)
+                                   : NULL;
+    f.op = only_operation(c, m);
+    finding_figure(&f, "n_errors", b->found ? b->n_errors : (double)m->n);
+    finding_figure(&f, "share", share);
+    finding_figure(&f, "share_within", within);
+    const char *what = f.op != NULL ? f.op : m->n == 1 && !b->found ? "request" : "requests";
+    const char *message = c->d->errors.v[m->id];
+    const char *where = f.party != NULL ? f.party : "", *at = f.party != NULL ? " of " : "";
+    if (!b->found)
+        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s of all) throughout the run: %s",
+                            units_count(m->n).s, what, at, where, units_pct(100 * share).s,
+                            message);
+    f.start_ns = course_bin_start_ns(c, b->first);
+    if (m->first_ns > f.start_ns)
+        f.start_ns = m->first_ns;
+    f.end_ns = course_bin_start_ns(c, b->last + 1);
+    if (m->last_ns < f.end_ns)
+        f.end_ns = m->last_ns;
+    f.has_start = true;
+    f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
+    return findings_add(s->out, &f, e, "%s of %s%s%s failed from %s %s%s: %s",
+                        units_pct(100 * within).s, what, at, where, find_clock(f.start_ns).s,
+                        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", message);
+}
+
+/* Whether a finding of another message says the same: the same place, at about the same time. */
+static bool is_said(const struct search *s, const struct finding *f)
+{
+    for (size_t i = 0; i < s->out->n; i++) {
+        const struct finding *x = &s->out->v[i];
+        if (x == f || strcmp(x->kind, "errors") != 0 || x->scope != f->scope ||
+            x->party != f->party || x->has_start != f->has_start)
+            continue;
+        if (!f->has_start ||
+            (llabs(x->start_ns - f->start_ns) < 1000000000 && x->has_end == f->has_end &&
+             (!f->has_end || llabs(x->end_ns - f->end_ns) < 1000000000)))
+            return true;
+    }
+    return false;
+}
+
+/* The bursts of a message, or that its errors are steady. */
+static bool find_message(struct search *s, const struct course_message *m, uint8_t *taken,
+                         int64_t *v, struct err *e)
+{
+    const struct course *c = s->c;
+    bool ok = true;
+    memset(taken, 0, c->n_bins);
+    for (int i = 0; ok && i < MAX_BURSTS; i++) {
+        struct burst b = find_burst(c, m, taken);
+        if (i > 0 && !b.found)
+            break;
+        /* A long burst is a level of its own: what it does to the throughput is seen. */
+        if (b.found && (double)(b.last - b.first) < MASKED_FRAC * (double)c->n_bins)
+            search_mask(s, course_bin_start_ns(c, b.first), course_bin_start_ns(c, b.last),
+                        MASK_ERRORS);
+        ok = say(s, m, &b, v, e);
+        /* One cause, several messages: the most frequent one is the problem. */
+        struct finding *f = &s->out->v[s->out->n - 1];
+        if (ok && is_said(s, f))
+            f->severity = FINDING_NOTICE;
+        if (!b.found)
+            break;
+        memset(taken + b.first, 1, b.last - b.first + 1);
+    }
+    return ok;
+}
+
+bool find_errors(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    size_t n = s->hosts.n > s->clients.n ? s->hosts.n : s->clients.n;
+    int64_t *v = malloc((n + 1) * sizeof *v);
+    uint8_t *taken = malloc(c->n_bins + 1);
+    bool ok = (v != NULL && taken != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < c->n_messages; k++)
+        ok = find_message(s, &c->messages[k], taken, v, e);
+    free(v);
+    free(taken);
+    return ok;
+}

@@ -1,0 +1,51 @@
+/* The detectors: each looks for faults of one kind in the course of a run, and adds what it finds.
+ * A detector leaves alone what an earlier one has explained: stalls and bursts of errors mask the
+ * time in which levels and durations say nothing. False: out of memory. */
+#ifndef S3_ANALYZE_FINDINGS_FIND_H
+#define S3_ANALYZE_FINDINGS_FIND_H
+
+#include "analyze/findings/course.h"
+#include "analyze/findings/finding.h"
+
+/* A course, what was found in it, and the bins that are masked: 1 by a stall, 2 by errors. */
+struct search {
+    const struct course *c;
+    struct course_parties hosts, clients;
+    uint8_t *masked; /* by bin */
+    struct findings *out;
+};
+
+#define MASK_STALL  1
+#define MASK_ERRORS 2
+
+bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
+void search_fini(struct search *s);
+
+/* Masks the bins of [start_ns, end_ns). */
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t how);
+
+/* Share of the bins of [first, last) that carry none of the masks. */
+double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks);
+
+/* Share of the run. */
+double search_frac(const struct search *s, int64_t length_ns);
+
+/* In the order in which they are to be called. */
+bool find_stalls(struct search *s, struct err *e);
+bool find_errors(struct search *s, struct err *e);
+bool find_absent(struct search *s, struct err *e);
+bool find_stuck(struct search *s, struct err *e);
+bool find_backlog(struct search *s, struct err *e);
+bool find_levels(struct search *s, struct err *e);
+bool find_slow(struct search *s, struct err *e);
+
+/* The time of day at `ns`, UTC, as sentences name it. */
+struct clock_text {
+    char s[24];
+};
+struct clock_text find_clock(int64_t ns);
+
+/* The median of v[0..n-1], n > 0, which is sorted by it. */
+double find_median(double *v, size_t n);
+
+#endif

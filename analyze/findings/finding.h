@@ -1,0 +1,74 @@
+/* Findings: what happened in a run, as data. Each names what, when, where and how much; a report
+ * shows them ranked, worst first (docs/how-the-numbers-are-made.md, "Findings"). */
+#ifndef S3_ANALYZE_FINDINGS_FINDING_H
+#define S3_ANALYZE_FINDINGS_FINDING_H
+
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum finding_severity {
+    FINDING_NOTICE,
+    FINDING_PROBLEM, /* who does not know it draws a wrong conclusion */
+};
+
+enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
+
+#define FINDING_MAX_FIGURES 8
+#define FINDING_MAX_CAUSES  4
+
+struct finding_figure {
+    const char *name; /* static */
+    double value;
+};
+
+struct finding {
+    const char *kind; /* static: "stall", "slow-host", ... */
+    enum finding_severity severity;
+    const char *op; /* borrowed; NULL: all operations together */
+    enum finding_scope scope;
+    const char *party; /* borrowed: name of the host or client */
+    uint32_t thread;
+    bool has_start, has_end; /* false: from the beginning of the run, to its end */
+    int64_t start_ns, end_ns;
+    double ratio;      /* after/before, or this/others; NAN: none */
+    double lost_frac;  /* share of the run's throughput, or of its requests, that it cost */
+    int64_t period_ns; /* of pauses; 0: none */
+    struct finding_figure figures[FINDING_MAX_FIGURES];
+    size_t n_figures;
+    char *sentence; /* owned */
+    size_t because[FINDING_MAX_CAUSES];
+    size_t n_because;
+};
+
+struct findings {
+    struct finding *v;
+    size_t n, cap;
+};
+
+/* A finding of the whole system and the whole run, without figures. */
+struct finding finding_of(const char *kind, enum finding_severity severity, double lost_frac);
+
+/* Adds a figure behind the finding; further ones than FINDING_MAX_FIGURES are left out. */
+void finding_figure(struct finding *f, const char *name, double value);
+
+/* Appends a copy of *f with the sentence. False: out of memory. */
+bool findings_add(struct findings *all, const struct finding *f, struct err *e, const char *fmt,
+                  ...) __attribute__((format(printf, 4, 5)));
+
+void findings_free(struct findings *all);
+
+/* Whether there is a problem. */
+bool findings_have_problem(const struct findings *all);
+
+/* Whether there is one of the kind. */
+bool findings_have(const struct findings *all, const char *kind);
+
+/* Ties consequences to their causes (`because`; a consequence is a notice), then sorts: problems
+ * first, by what they cost. Events of a run of run_ns that are a thirtieth of it apart (at least
+ * half a second) may be one. False: out of memory. */
+bool findings_rank(struct findings *all, int64_t run_ns, struct err *e);
+
+#endif

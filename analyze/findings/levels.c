@@ -1,0 +1,319 @@
+/* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
+ * (drift).
+ *
+ * The logarithm of the rate of completions is cut into levels by least squares with a penalty for
+ * each cut (stats_partition). The penalty is a multiple of the long-run variance, which is taken
+ * from the differences of neighbouring batches: slow noise that a healthy run has too counts as
+ * noise. */
+#include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_POINTS        128
+#define MIN_POINTS        16
+#define N_BATCHES         16
+#define PENALTY           22.0 /* times the long-run variance: 4.7 standard errors a cut */
+#define GIVEN_PENALTY     6.0  /* where the moment is known beforehand: 2.4 standard errors */
+#define LEAST_CHANGE      .10
+#define PROBLEM_CHANGE    .15
+#define PROBLEM_LOST_FRAC .03 /* of a change that is taken back */
+#define WARM_UP_FRAC      .25 /* a slow beginning up to here is a warm-up */
+#define FAST_UP_FRAC      .10 /* a fast one */
+#define FREE_FRAC         .5  /* of a point that must not be masked */
+
+struct levels {
+    struct search *s;
+    size_t n;
+    double x[MAX_POINTS];      /* log of completions per second */
+    int64_t at_ns[MAX_POINTS]; /* where the point begins */
+    int64_t width_ns;
+    size_t n_cuts, cuts[MAX_POINTS];
+    double lrv; /* of a point */
+};
+
+static double mean_of(const double *x, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += x[i];
+    return sum / (double)(to - from);
+}
+
+/* The series, without what is masked, the first median request and what comes in after the last
+ * start. */
+static void fill_points(struct levels *l)
+{
+    const struct course *c = l->s->c;
+    double median_ns = 0;
+    for (size_t k = 0; k < c->n_tables; k++)
+        median_ns = fmax(median_ns, c->median_ns[k]);
+    size_t first = course_bin(c, c->start_ns + (int64_t)median_ns);
+    size_t end = course_bin(c, c->last_start_ns);
+    if (end <= first)
+        return;
+    size_t width = (end - first + MAX_POINTS - 1) / MAX_POINTS;
+    l->width_ns = (int64_t)width * c->bin_ns;
+    for (size_t j = first; j + width <= end; j += width) {
+        double n = 0, n_free = 0;
+        for (size_t i = j; i < j + width; i++)
+            if (l->s->masked[i] == 0) {
+                n += c->ok[i];
+                n_free++;
+            }
+        if (n_free < FREE_FRAC * (double)width)
+            continue;
+        l->at_ns[l->n] = course_bin_start_ns(c, j);
+        /* Half a request more: an empty point is low, not minus infinity. */
+        l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9));
+    }
+}
+
+/* From the differences of neighbouring batches: their median, so that steps stay out of it. Never
+ * less than what the counts of a Poisson process have. */
+static double long_run_variance(const struct levels *l)
+{
+    double d[N_BATCHES];
+    size_t length = l->n / N_BATCHES, n = 0;
+    for (size_t i = 0; i + 1 < N_BATCHES; i++) {
+        double a = mean_of(l->x, i * length, (i + 1) * length);
+        double b = mean_of(l->x, (i + 1) * length, (i + 2) * length);
+        d[n++] = (b - a) * (b - a);
+    }
+    double per_point = exp(mean_of(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
+    /* The median of a squared standard normal is .455; a difference has twice the variance. */
+    double v = find_median(d, n) / .455 / 2 * (double)length;
+    return fmax(v, .25 / fmax(per_point, .1));
+}
+
+static double sum_of_squares(const double *x, size_t from, size_t to)
+{
+    double mean = mean_of(x, from, to), sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
+}
+
+/* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
+ * worsening looks like. Returns the residual of the logarithms; ends: fitted rate at both ends, as
+ * logarithms. */
+static double fit_line(const struct levels *l, double ends[2])
+{
+    double n = (double)l->n, st = 0, sy = 0, stt = 0, sty = 0, sum = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double t = (double)i, y = exp(-l->x[i]);
+        st += t;
+        sy += y;
+        stt += t * t;
+        sty += t * y;
+    }
+    double slope = (n * sty - st * sy) / (n * stt - st * st), base = (sy - slope * st) / n;
+    double least = exp(-l->x[0]) / 100;
+    for (size_t i = 0; i < l->n; i++) {
+        double r = l->x[i] + log(fmax(base + slope * (double)i, least));
+        sum += r * r;
+    }
+    ends[0] = -log(fmax(base - slope / 2, least));
+    ends[1] = -log(fmax(base + slope * (n - .5), least));
+    return sum;
+}
+
+static size_t level_end(const struct levels *l, size_t k)
+{
+    return k < l->n_cuts ? l->cuts[k] : l->n;
+}
+
+static double level_of(const struct levels *l, size_t k)
+{
+    return mean_of(l->x, k > 0 ? l->cuts[k - 1] : 0, level_end(l, k));
+}
+
+/* Takes out cuts whose change is not worth a word, the smallest first. */
+static void drop_small_cuts(struct levels *l)
+{
+    while (l->n_cuts > 0) {
+        size_t smallest = 0;
+        double least = INFINITY;
+        for (size_t k = 0; k < l->n_cuts; k++) {
+            double change = fabs(level_of(l, k + 1) - level_of(l, k));
+            if (change < least) {
+                least = change;
+                smallest = k;
+            }
+        }
+        if (least >= -log(1 - LEAST_CHANGE))
+            return;
+        memmove(&l->cuts[smallest], &l->cuts[smallest + 1],
+                (l->n_cuts - smallest - 1) * sizeof *l->cuts);
+        l->n_cuts--;
+    }
+}
+
+static bool say_drift(struct levels *l, const double ends[2], struct err *e)
+{
+    double ratio = exp(ends[1] - ends[0]);
+    double lost = ratio < 1 ? (1 - ratio) / 2 : (1 - 1 / ratio) / 2;
+    struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
+    f.ratio = ratio;
+    finding_figure(&f, "start_per_s", exp(ends[0]));
+    finding_figure(&f, "end_per_s", exp(ends[1]));
+    return findings_add(
+        l->s->out, &f, e,
+        "Throughput %s steadily over the run, by %.0f %% from start to end: its mean "
+        "depends on how long the run is",
+        ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
+}
+
+static bool say_warm_up(struct levels *l, double before, double after, int64_t end_ns,
+                        struct err *e)
+{
+    const struct course *c = l->s->c;
+    double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
+    double lost = share * fabs(1 - ratio);
+    struct finding f = finding_of("warm-up", lost >= .05 ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    f.has_start = f.has_end = true;
+    f.start_ns = c->start_ns;
+    f.end_ns = end_ns;
+    f.ratio = ratio;
+    finding_figure(&f, "before_per_s", exp(before));
+    finding_figure(&f, "after_per_s", exp(after));
+    return findings_add(
+        l->s->out, &f, e,
+        "The first %s ran at %.0f %% of the later speed (warm-up; --steady leaves it "
+        "out)",
+        units_duration(end_ns - c->start_ns).s, 100 * ratio);
+}
+
+static bool say_step(struct levels *l, double before, double after, int64_t at_ns, int64_t until_ns,
+                     struct err *e)
+{
+    const struct course *c = l->s->c;
+    double ratio = exp(after - before);
+    bool stays = until_ns == INT64_MAX;
+    double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
+    double lost =
+        ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
+    bool problem =
+        fabs(after - before) >= -log(1 - PROBLEM_CHANGE) && (stays || lost >= PROBLEM_LOST_FRAC);
+    struct finding f =
+        finding_of(ratio < 1 ? "drop" : "rise", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    f.has_start = true;
+    f.start_ns = at_ns;
+    f.has_end = !stays;
+    f.end_ns = stays ? 0 : until_ns;
+    f.ratio = ratio;
+    finding_figure(&f, "before_per_s", exp(before));
+    finding_figure(&f, "after_per_s", exp(after));
+    if (stays)
+        return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% at %s and stayed there",
+                            ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1),
+                            find_clock(at_ns).s);
+    return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% from %s to %s",
+                        ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1), find_clock(at_ns).s,
+                        find_clock(until_ns).s);
+}
+
+/* How many of the first cuts are steps of one way up (or down) from the beginning. */
+static size_t count_early_cuts(const struct levels *l)
+{
+    bool up = level_of(l, 0) < level_of(l, 1);
+    size_t n = 0;
+    while (n < l->n_cuts && (level_of(l, n) < level_of(l, n + 1)) == up &&
+           search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
+               (up ? WARM_UP_FRAC : FAST_UP_FRAC))
+        n++;
+    return n;
+}
+
+static bool say_levels(struct levels *l, struct err *e)
+{
+    bool ok = true;
+    size_t k = count_early_cuts(l);
+    if (k > 0)
+        ok = say_warm_up(l, mean_of(l->x, 0, l->cuts[k - 1]), level_of(l, k),
+                         l->at_ns[l->cuts[k - 1]], e);
+    for (; ok && k < l->n_cuts; k++) {
+        int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
+        double before = level_of(l, k), after = level_of(l, k + 1);
+        /* A change that is taken back is one finding with an end. */
+        bool back =
+            k + 1 < l->n_cuts && fabs(level_of(l, k + 2) - before) < fabs(after - before) / 3;
+        if (back)
+            until_ns = l->at_ns[l->cuts[k + 1]];
+        ok = say_step(l, before, after, at_ns, until_ns, e);
+        k += back;
+    }
+    return ok;
+}
+
+/* Whether a level finding says something of the moment already. */
+static bool is_said_near(const struct levels *l, int64_t at_ns)
+{
+    for (size_t i = 0; i < l->n_cuts; i++)
+        if (llabs(l->at_ns[l->cuts[i]] - at_ns) < 4 * l->width_ns)
+            return true;
+    return false;
+}
+
+/* What a burst of errors does to the successful requests. The moment is given, not searched for, so
+ * that a smaller difference counts. */
+static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
+{
+    size_t at = 0, reach = l->n / 3;
+    while (at < l->n && l->at_ns[at] + l->width_ns / 2 < at_ns)
+        at++;
+    if (at < MIN_POINTS / 2 || l->n - at < MIN_POINTS / 2 || is_said_near(l, at_ns))
+        return true;
+    size_t from = at > reach ? at - reach : 0, to = at + reach < l->n ? at + reach : l->n;
+    double before = mean_of(l->x, from, at), after = mean_of(l->x, at, to);
+    double z2 = (after - before) * (after - before) /
+                (l->lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
+    if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEAST_CHANGE))
+        return true;
+    return say_step(l, before, after, at_ns, INT64_MAX, e);
+}
+
+static bool say_effects_of_errors(struct levels *l, struct err *e)
+{
+    size_t n = l->s->out->n;
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct finding *f = &l->s->out->v[i];
+        if (strcmp(f->kind, "errors") == 0 && f->has_start && !f->has_end &&
+            f->severity == FINDING_PROBLEM)
+            ok = say_effect_of_errors(l, f->start_ns, e);
+    }
+    return ok;
+}
+
+bool find_levels(struct search *s, struct err *e)
+{
+    struct levels *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return err_set(e, "out of memory");
+    l->s = s;
+    fill_points(l);
+    bool ok = true;
+    /* An open loop's rate is the one that was asked for, unless it falls behind. */
+    if (l->n >= MIN_POINTS && s->c->n >= 200 &&
+        (!s->c->open_loop || findings_have(s->out, "backlog"))) {
+        double cost, ends[2];
+        size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
+        l->lrv = long_run_variance(l);
+        ok = stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e);
+        double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, ends);
+        bool drifts = fabs(ends[1] - ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
+                      all - line >= PENALTY * l->lrv && line + PENALTY * l->lrv <= cost;
+        drop_small_cuts(l);
+        if (ok && drifts)
+            ok = say_drift(l, ends, e);
+        else if (ok && l->n_cuts > 0)
+            ok = say_levels(l, e);
+        ok = ok && say_effects_of_errors(l, e);
+    }
+    free(l);
+    return ok;
+}

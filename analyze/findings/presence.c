@@ -1,0 +1,196 @@
+/* Who takes part, and who waits: clients that come late or leave early, threads stuck in one
+ * request, an open loop that falls behind. */
+#include "analyze/findings/find.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ABSENT_FRAC        .05 /* of the run */
+#define STUCK_FRAC         .1
+#define STUCK_PROBLEM      .2
+#define STUCK_LEAST_NS     INT64_C(1000000000)
+#define STUCK_MOST_THREADS 5
+#define BACKLOG_TIMES      5 /* the median duration */
+#define BACKLOG_LEAST_NS   5e7
+
+/* ---- Clients ---- */
+
+struct presence {
+    int64_t first_ns, last_ns, n;
+};
+
+static void fill_presence(const struct search *s, struct presence *v)
+{
+    const struct course *c = s->c;
+    for (size_t k = 0; k < s->clients.n; k++)
+        v[k] = (struct presence){INT64_MAX, INT64_MIN, 0};
+    for (size_t i = 0; i < c->d->n_places; i++) {
+        if (s->clients.of_place[i] == UINT32_MAX)
+            continue;
+        struct presence *x = &v[s->clients.of_place[i]];
+        x->first_ns = c->place_first_ns[i] < x->first_ns ? c->place_first_ns[i] : x->first_ns;
+        x->last_ns = c->place_last_ns[i] > x->last_ns ? c->place_last_ns[i] : x->last_ns;
+        x->n += c->place_n[i];
+    }
+}
+
+static bool say_absent(struct search *s, size_t k, const struct presence *x, bool late,
+                       struct err *e)
+{
+    const struct course *c = s->c;
+    int64_t length_ns = late ? x->first_ns - c->start_ns : c->end_ns - x->last_ns;
+    double share = search_frac(s, length_ns);
+    struct finding f = finding_of("absent-client", FINDING_PROBLEM, share / (double)s->clients.n);
+    f.scope = SCOPE_CLIENT;
+    f.party = course_party_name(c, &s->clients, k);
+    f.has_start = f.has_end = true;
+    f.start_ns = late ? c->start_ns : x->last_ns;
+    f.end_ns = late ? x->first_ns : c->end_ns;
+    finding_figure(&f, "absent_frac", share);
+    finding_figure(&f, "n_requests", (double)x->n);
+    if (late)
+        return findings_add(s->out, &f, e,
+                            "Client %s began %s (%.0f %% of the run) after the first", f.party,
+                            units_duration(length_ns).s, 100 * share);
+    return findings_add(s->out, &f, e, "Client %s stopped %s (%.0f %% of the run) before the end",
+                        f.party, units_duration(length_ns).s, 100 * share);
+}
+
+/* Clients one after the other, or each in a time of its own, are by design. */
+static bool say_by_design(struct search *s, size_t n, struct err *e)
+{
+    struct finding f = finding_of("absent-client", FINDING_NOTICE, 0);
+    finding_figure(&f, "n_clients", (double)n);
+    return findings_add(s->out, &f, e, "%zu of %zu clients each ran in a part of the time only", n,
+                        s->clients.n);
+}
+
+bool find_absent(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    if (s->clients.n < 2)
+        return true;
+    struct presence *v = malloc(s->clients.n * sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    fill_presence(s, v);
+    size_t n = 0;
+    bool ok = true;
+    for (size_t k = 0; k < s->clients.n; k++)
+        n += search_frac(s, v[k].first_ns - c->start_ns) > ABSENT_FRAC ||
+             search_frac(s, c->end_ns - v[k].last_ns) > ABSENT_FRAC;
+    if (2 * n > s->clients.n && n > 1)
+        ok = say_by_design(s, n, e);
+    else
+        for (size_t k = 0; ok && k < s->clients.n; k++) {
+            if (search_frac(s, v[k].first_ns - c->start_ns) > ABSENT_FRAC)
+                ok = say_absent(s, k, &v[k], true, e);
+            if (ok && search_frac(s, c->end_ns - v[k].last_ns) > ABSENT_FRAC)
+                ok = say_absent(s, k, &v[k], false, e);
+        }
+    free(v);
+    return ok;
+}
+
+/* ---- Threads ---- */
+
+static bool is_stuck(const struct search *s, const struct course_hung *h)
+{
+    int64_t length_ns = h->end_ns - h->start_ns;
+    return length_ns >= STUCK_LEAST_NS && search_frac(s, length_ns) >= STUCK_FRAC &&
+           (double)length_ns >= 20 * s->c->median_ns[h->table] &&
+           search_free_frac(s, course_bin(s->c, h->start_ns), course_bin(s->c, h->end_ns),
+                            MASK_STALL) >= .5;
+}
+
+bool find_stuck(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    size_t n = 0;
+    bool ok = true;
+    for (size_t i = 0; i < c->n_hung; i++)
+        n += is_stuck(s, &c->hung[i]);
+    /* Where many requests are that long, being long is nothing that befalls one thread. */
+    if (n > STUCK_MOST_THREADS && (double)n > .1 * (double)c->n_threads)
+        return true;
+    for (size_t i = 0; ok && i < c->n_hung; i++) {
+        const struct course_hung *h = &c->hung[i];
+        if (!is_stuck(s, h))
+            continue;
+        double share = search_frac(s, h->end_ns - h->start_ns);
+        struct finding f =
+            finding_of("stuck-thread", share >= STUCK_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE,
+                       share / (double)c->n_threads);
+        f.scope = SCOPE_THREAD;
+        f.thread = c->d->threads[h->thread];
+        f.op = c->d->ops.v[c->tables[h->table]->op];
+        f.has_start = f.has_end = true;
+        f.start_ns = h->start_ns;
+        f.end_ns = h->end_ns;
+        finding_figure(&f, "length_ns", (double)(h->end_ns - h->start_ns));
+        finding_figure(&f, "median_ns", c->median_ns[h->table]);
+        ok = findings_add(
+            s->out, &f, e, "Thread %u waited %s in one %s from %s while the others went on",
+            f.thread, units_duration(h->end_ns - h->start_ns).s, f.op, find_clock(h->start_ns).s);
+    }
+    return ok;
+}
+
+/* ---- Open loops ---- */
+
+/* Where the line through the lateness of the blocks [from, to) crosses zero. */
+static int64_t line_start_ns(const struct course *c, const double *late, size_t from, size_t to)
+{
+    double n = 0, st = 0, sy = 0, stt = 0, sty = 0;
+    for (size_t b = from; b < to; b++) {
+        double t = (double)b + .5;
+        n++;
+        st += t;
+        sy += late[b];
+        stt += t * t;
+        sty += t * late[b];
+    }
+    double slope = (n * sty - st * sy) / (n * stt - st * st);
+    double at = slope > 0 ? (st - sy / slope) / n : (double)from;
+    return c->start_ns + (int64_t)(fmax(at, 0) * (double)c->block_ns);
+}
+
+bool find_backlog(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    size_t n = c->n_blocks, last = n;
+    if (!c->open_loop || n < 8)
+        return true;
+    double *late = calloc(n, sizeof *late), median_ns = 0;
+    if (late == NULL)
+        return err_set(e, "out of memory");
+    for (size_t k = 0; k < c->n_tables; k++)
+        median_ns = fmax(median_ns, c->median_ns[k]);
+    for (size_t b = 0; b < n; b++)
+        late[b] = c->late_n[b] > 0 ? c->late_ns[b] / (double)c->late_n[b] : b > 0 ? late[b - 1] : 0;
+    while (last > 1 && c->late_n[last - 1] == 0)
+        last--;
+    double final = late[last - 1], most = 0,
+           limit = fmax(BACKLOG_TIMES * median_ns, BACKLOG_LEAST_NS);
+    size_t from = last - 1;
+    for (size_t b = 0; b < last; b++)
+        most = fmax(most, late[b]);
+    while (from > 0 && late[from - 1] > fmax(.05 * final, limit / BACKLOG_TIMES))
+        from--;
+    bool ok = true;
+    if (final > limit && final >= .6 * most && last - from >= 3) {
+        int64_t start_ns = line_start_ns(c, late, from, last);
+        double lost = search_frac(s, (int64_t) final);
+        struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);
+        f.has_start = true;
+        f.start_ns = start_ns;
+        finding_figure(&f, "late_at_end_ns", final);
+        ok = findings_add(s->out, &f, e,
+                          "From %s on requests fell behind their due times, in the end by %s: the "
+                          "rate asked for is more than the system can do",
+                          find_clock(start_ns).s, units_duration((int64_t) final).s);
+    }
+    free(late);
+    return ok;
+}

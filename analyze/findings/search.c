@@ -1,0 +1,60 @@
+#include "analyze/findings/find.h"
+#include "libcommon/rfc3339.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
+{
+    *s = (struct search){.c = c, .out = out};
+    s->masked = calloc(c->n_bins + 1, 1);
+    return (s->masked != NULL || err_set(e, "out of memory")) &&
+           course_parties_init(&s->hosts, c, false, e) &&
+           course_parties_init(&s->clients, c, true, e);
+}
+
+void search_fini(struct search *s)
+{
+    free(s->masked);
+    course_parties_fini(&s->hosts);
+    course_parties_fini(&s->clients);
+}
+
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t how)
+{
+    for (size_t j = course_bin(s->c, start_ns), end = course_bin(s->c, end_ns); j <= end; j++)
+        s->masked[j] |= how;
+}
+
+double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks)
+{
+    size_t n = 0;
+    for (size_t j = first; j < last; j++)
+        n += (s->masked[j] & masks) == 0;
+    return last > first ? (double)n / (double)(last - first) : 0;
+}
+
+double search_frac(const struct search *s, int64_t length_ns)
+{
+    return (double)length_ns / ((double)(s->c->end_ns - s->c->start_ns) + 1);
+}
+
+struct clock_text find_clock(int64_t ns)
+{
+    struct clock_text t;
+    snprintf(t.s, sizeof t.s, "%.10s", strchr(rfc3339_format(ns).s, 'T') + 1);
+    return t;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double find_median(double *v, size_t n)
+{
+    qsort(v, n, sizeof *v, compare_doubles);
+    return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}

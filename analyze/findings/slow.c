@@ -1,0 +1,374 @@
+/* Slow hosts, clients and operations: durations of the same operation and size, at the same time,
+ * compared between parties. Logarithms are compared, so that a difference is a ratio, and time is
+ * told apart by block, so that what slows all of them cancels. */
+#include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_RATIO     1.25
+#define PROBLEM_RATIO   1.4
+#define LEAST_SAMPLES   30
+#define LEAST_Z         6.0
+#define PER_CELL        16  /* samples that a party should have in a block */
+#define EDGE_FRAC       .06 /* of the run: nearer to its ends is the end */
+#define LEAST_SEGMENT   .05
+#define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
+#define MAX_SLOW        20
+#define OTHERS_FRAC     .45 /* of an operation's change that others may share */
+#define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
+
+/* By party and period (a whole number of blocks): samples, and their mean excess over the others.
+ */
+struct excess {
+    size_t n_periods, blocks_per_period;
+    double *n, *r; /* party x period */
+};
+
+static double period_free(const struct search *s, const struct excess *x, size_t j)
+{
+    size_t per = (size_t)(s->c->block_ns / s->c->bin_ns) * x->blocks_per_period;
+    size_t from = j * per, to = (j + 1) * per < s->c->n_bins ? (j + 1) * per : s->c->n_bins;
+    return search_free_frac(s, from, to, MASK_STALL);
+}
+
+/* Sums of a stratum by party for one period. */
+static void sum_stratum(const struct course *c, const struct course_parties *p, size_t stratum,
+                        const struct excess *x, size_t j, double *n, double *sum)
+{
+    size_t from = j * x->blocks_per_period, to = from + x->blocks_per_period;
+    to = to < c->n_blocks ? to : c->n_blocks;
+    memset(n, 0, p->n * sizeof *n);
+    memset(sum, 0, p->n * sizeof *sum);
+    for (size_t i = 0; i < c->d->n_places; i++) {
+        if (p->of_place[i] == UINT32_MAX)
+            continue;
+        for (size_t b = from; b < to; b++) {
+            const struct course_cell *cell = course_cell(c, stratum, i, b);
+            n[p->of_place[i]] += (double)cell->n;
+            sum[p->of_place[i]] += (double)cell->log_sum * LOG_UNIT;
+        }
+    }
+}
+
+struct mean_of_party {
+    double mean;
+    size_t party;
+};
+
+static int compare_means(const void *a, const void *b)
+{
+    const struct mean_of_party *x = a, *y = b;
+    return (x->mean > y->mean) - (x->mean < y->mean);
+}
+
+/* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
+static void add_excess(struct excess *x, size_t n_parties, size_t j, const double *n,
+                       const double *sum, struct mean_of_party *order)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < n_parties; k++)
+        if (n[k] > 0)
+            order[m++] = (struct mean_of_party){sum[k] / n[k], k};
+    if (m < 2)
+        return;
+    qsort(order, m, sizeof *order, compare_means);
+    /* Of the m - 1 others: without itself the lower median moves one up for those at or below it.
+     */
+    size_t lower = (m - 2) / 2;
+    for (size_t i = 0; i < m; i++) {
+        size_t k = order[i].party;
+        double reference = order[i <= lower ? lower + 1 : lower].mean;
+        x->n[k * x->n_periods + j] += n[k];
+        x->r[k * x->n_periods + j] += n[k] * (order[i].mean - reference);
+    }
+}
+
+static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p)
+{
+    const struct course *c = s->c;
+    double n_samples = 0;
+    for (size_t i = 0; i < c->n_strata * c->d->n_places * c->n_blocks; i++)
+        n_samples += (double)c->cells[i].n;
+    double periods = n_samples / (double)p->n / (double)c->n_strata / PER_CELL;
+    double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
+    x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
+    x->n_periods = (c->n_blocks + x->blocks_per_period - 1) / x->blocks_per_period;
+    x->n = calloc(p->n * x->n_periods + 1, sizeof *x->n);
+    x->r = calloc(p->n * x->n_periods + 1, sizeof *x->r);
+    double *n = malloc(p->n * sizeof *n), *sum = malloc(p->n * sizeof *sum);
+    struct mean_of_party *order = malloc(p->n * sizeof *order);
+    bool ok = x->n != NULL && x->r != NULL && n != NULL && sum != NULL && order != NULL;
+    for (size_t j = 0; ok && j < x->n_periods; j++) {
+        if (period_free(s, x, j) < .9)
+            continue;
+        for (size_t k = 0; k < c->n_strata; k++) {
+            sum_stratum(c, p, k, x, j, n, sum);
+            add_excess(x, p->n, j, n, sum, order);
+        }
+    }
+    for (size_t i = 0; ok && i < p->n * x->n_periods; i++)
+        x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
+    free(n);
+    free(sum);
+    free(order);
+    return ok;
+}
+
+struct segment_of_party {
+    size_t first, last; /* periods */
+    double n, mean;     /* samples and mean excess within */
+    double z;
+};
+
+static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
+{
+    double sum = 0;
+    *total = 0;
+    for (size_t j = from; j < to; j++) {
+        *total += n[j];
+        sum += n[j] * r[j];
+    }
+    return *total > 0 ? sum / *total : 0;
+}
+
+/* Standard error of the mean of [from, to): from how far the periods are off, which counts noise
+ * that lasts for less than a period. */
+static double standard_error(const double *n, const double *r, size_t from, size_t to, double mean)
+{
+    double sum = 0, total = 0, m = 0;
+    for (size_t j = from; j < to; j++) {
+        sum += n[j] * n[j] * (r[j] - mean) * (r[j] - mean);
+        total += n[j];
+        m += n[j] > 0;
+    }
+    return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
+}
+
+/* The stretch in which the party is slow: that with the largest sum of n (r - half of its own
+ * excess). */
+static struct segment_of_party slow_segment(const double *n, const double *r, size_t n_periods)
+{
+    struct segment_of_party best = {0};
+    double half = log(LEAST_RATIO) / 2, total;
+    for (int tries = 0; tries < 4; tries++) {
+        double sum = 0, most = 0;
+        size_t first = 0;
+        for (size_t j = 0; j < n_periods; j++) {
+            sum += n[j] * (r[j] - half);
+            if (sum <= 0) {
+                sum = 0;
+                first = j + 1;
+            } else if (sum > most) {
+                most = sum;
+                best.first = first;
+                best.last = j;
+            }
+        }
+        if (most <= 0)
+            return (struct segment_of_party){0};
+        best.mean = weighted_mean(n, r, best.first, best.last + 1, &best.n);
+        half = best.mean / 2;
+    }
+    double se = standard_error(n, r, best.first, best.last + 1, best.mean);
+    /* Periods outside tell how much of the noise is slow. */
+    double before = best.first > 0 ? weighted_mean(n, r, 0, best.first, &total) : 0;
+    double after =
+        best.last + 1 < n_periods ? weighted_mean(n, r, best.last + 1, n_periods, &total) : 0;
+    double base = fmax(before, after);
+    best.z = se > 0 ? (best.mean - fmax(base, 0) / 2) / se : INFINITY;
+    return best;
+}
+
+/* Share of the time of all requests that went into the excess. */
+static double lost_share(const struct excess *x, size_t k, size_t n_parties,
+                         const struct segment_of_party *g)
+{
+    double busy = 0, lost = 0;
+    for (size_t i = 0; i < n_parties; i++)
+        for (size_t j = 0; j < x->n_periods; j++) {
+            double t = x->n[i * x->n_periods + j] * exp(x->r[i * x->n_periods + j]);
+            busy += t;
+            if (i == k && j >= g->first && j <= g->last)
+                lost += t * (1 - exp(-g->mean));
+        }
+    return busy > 0 ? lost / busy : 0;
+}
+
+static bool say_party(struct search *s, const struct course_parties *p, size_t k,
+                      const struct excess *x, const struct segment_of_party *g, struct err *e)
+{
+    const struct course *c = s->c;
+    double ratio = exp(g->mean), lost = lost_share(x, k, p->n, g);
+    if (2 * (g->last - g->first + 1) < x->n_periods && lost < LEAST_LOST_FRAC)
+        return true;
+    struct finding f = finding_of(p->clients ? "slow-client" : "slow-host",
+                                  ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    int64_t period_ns = (int64_t)x->blocks_per_period * c->block_ns;
+    f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
+    f.party = course_party_name(c, p, k);
+    f.ratio = ratio;
+    f.start_ns = course_at_ns(c, g->first, period_ns);
+    f.end_ns = course_at_ns(c, g->last + 1, period_ns);
+    f.has_start = search_frac(s, f.start_ns - c->start_ns) > EDGE_FRAC;
+    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
+    finding_figure(&f, "n_samples", g->n);
+    finding_figure(&f, "z", fmin(g->z, 1e6));
+    const char *what = p->clients ? "client" : "host";
+    return findings_add(
+        s->out, &f, e, "%s%s answers %.1f times slower than the other %zu %s%s%s%s%s%s",
+        p->clients ? "Client " : "", f.party, ratio, p->n - 1, what, p->n > 2 ? "s" : "",
+        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+        f.has_end ? " until " : "", f.has_end ? find_clock(f.end_ns).s : "");
+}
+
+static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
+{
+    struct excess x = {0};
+    if (p->n < 2)
+        return true;
+    bool ok = excess_init(&x, s, p) || err_set(e, "out of memory");
+    size_t n_slow = 0;
+    for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
+        struct segment_of_party g =
+            slow_segment(x.n + k * x.n_periods, x.r + k * x.n_periods, x.n_periods);
+        bool long_enough =
+            (double)(g.last - g.first + 1) >= fmax(2, LEAST_SEGMENT * (double)x.n_periods);
+        /* With more parties one of them is sooner off by chance. */
+        double limit = LEAST_Z + .5 * log10((double)p->n);
+        if (g.mean >= log(LEAST_RATIO) && g.n >= LEAST_SAMPLES && long_enough && g.z >= limit) {
+            ok = say_party(s, p, k, &x, &g, e);
+            n_slow++;
+        }
+    }
+    free(x.n);
+    free(x.r);
+    return ok;
+}
+
+/* ---- Operations ---- */
+
+/* Mean log duration of table k in block b over its strata, relative to each stratum's mean. */
+struct op_course {
+    double *n, *y; /* table x block */
+};
+
+static bool op_course_init(struct op_course *o, const struct search *s)
+{
+    const struct course *c = s->c;
+    o->n = calloc(c->n_tables * c->n_blocks + 1, sizeof *o->n);
+    o->y = calloc(c->n_tables * c->n_blocks + 1, sizeof *o->y);
+    if (o->n == NULL || o->y == NULL)
+        return false;
+    for (size_t q = 0; q < c->n_strata; q++) {
+        size_t k = c->strata[q].table;
+        double n_all = 0, sum_all = 0;
+        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
+            n_all += (double)course_cell(c, q, 0, 0)[i].n;
+            sum_all += (double)course_cell(c, q, 0, 0)[i].log_sum * LOG_UNIT;
+        }
+        double mean = n_all > 0 ? sum_all / n_all : 0;
+        for (size_t i = 0; i < c->d->n_places; i++)
+            for (size_t b = 0; b < c->n_blocks; b++) {
+                const struct course_cell *cell = course_cell(c, q, i, b);
+                o->n[k * c->n_blocks + b] += (double)cell->n;
+                o->y[k * c->n_blocks + b] +=
+                    (double)cell->log_sum * LOG_UNIT - (double)cell->n * mean;
+            }
+    }
+    for (size_t i = 0; i < c->n_tables * c->n_blocks; i++)
+        o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
+    return true;
+}
+
+struct op_step {
+    size_t at;     /* block */
+    double change; /* of the log */
+    double z;
+};
+
+static struct op_step best_step(const double *n, const double *y, size_t n_blocks)
+{
+    struct op_step best = {0};
+    double most = 0;
+    for (size_t at = n_blocks / 20 + 1; at + n_blocks / 20 + 1 < n_blocks; at++) {
+        double n1, n2;
+        double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, n_blocks, &n2);
+        double gain = (b - a) * (b - a) * n1 * n2 / (n1 + n2 + 1);
+        if (gain > most) {
+            most = gain;
+            double s1 = standard_error(n, y, 0, at, a), s2 = standard_error(n, y, at, n_blocks, b);
+            best = (struct op_step){at, b - a, fabs(b - a) / sqrt(s1 * s1 + s2 * s2 + 1e-12)};
+        }
+    }
+    return best;
+}
+
+static double change_at(const struct op_course *o, const struct course *c, size_t k, size_t at)
+{
+    double n1, n2;
+    const double *n = o->n + k * c->n_blocks, *y = o->y + k * c->n_blocks;
+    double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, c->n_blocks, &n2);
+    return n1 > 0 && n2 > 0 ? b - a : NAN;
+}
+
+static bool say_operation(struct search *s, size_t k, const struct op_course *o,
+                          const struct op_step *step, struct err *e)
+{
+    const struct course *c = s->c;
+    double ratio = exp(step->change), busy = 0, own = 0;
+    for (size_t m = 0; m < c->n_tables; m++)
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
+            busy += t;
+            own += m == k && b >= step->at ? t * fabs(ratio - 1) : 0;
+        }
+    struct finding f =
+        finding_of("slow-op", ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE,
+                   busy > 0 ? own / (busy + own) : 0);
+    f.op = c->d->ops.v[c->tables[k]->op];
+    f.has_start = true;
+    f.start_ns = course_block_start_ns(c, step->at);
+    f.ratio = ratio;
+    finding_figure(&f, "z", step->z);
+    return findings_add(s->out, &f, e,
+                        "%s takes %.1f times as long from %s on; the other operations do not", f.op,
+                        ratio, find_clock(f.start_ns).s);
+}
+
+static bool find_slow_operations(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    struct op_course o = {0};
+    if (c->n_tables < 2 || c->n_blocks < 16)
+        return true;
+    bool ok = op_course_init(&o, s) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < c->n_tables; k++) {
+        struct op_step step = best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks);
+        double others = 0, n_others = 0;
+        for (size_t m = 0; m < c->n_tables; m++) {
+            double change = m != k ? change_at(&o, c, m, step.at) : NAN;
+            if (!isnan(change) && c->tables[m]->n >= LEAST_SAMPLES) {
+                others += change;
+                n_others++;
+            }
+        }
+        if (n_others > 0 && step.change >= log(LEAST_RATIO) && step.z >= LEAST_Z &&
+            others / n_others <= OTHERS_FRAC * step.change)
+            ok = say_operation(s, k, &o, &step, e);
+    }
+    free(o.n);
+    free(o.y);
+    return ok;
+}
+
+bool find_slow(struct search *s, struct err *e)
+{
+    if (s->c->cells == NULL)
+        return true;
+    return find_slow_parties(s, &s->hosts, e) && find_slow_parties(s, &s->clients, e) &&
+           find_slow_operations(s, e);
+}

@@ -1,0 +1,405 @@
+/* Stalls: spans in which next to nothing is completed, of the whole system or of one host or
+ * client.
+ *
+ * Where a process completes usual requests per second, a stretch of time with c completions scores
+ * .9 usual t - ln(10) c: the log-likelihood ratio of a tenth of the usual rate to the usual rate.
+ * The stretches with a high sum are the stalls (Page's CUSUM). */
+#include "analyze/findings/find.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCORE_LEAST      25.0 /* e^-25 over up to 32,768 bins and a thousand hosts */
+#define STALL_RATE_FRAC  .1
+#define TYPICAL_TIMES    3 /* shorter gaps are those between requests that run in step */
+#define MAX_STALLS       256
+#define PARTY_SHARE      .9 /* of the requests that hang are of the one party */
+#define OTHERS_GO_ON     .3 /* of the usual rate */
+#define N_LOCAL_BLOCKS   12
+#define MAX_RATE_BLOCKS  128
+#define PERIOD_TOLERANCE .15
+#define WORTH_FRAC       .005 /* of the run: a shorter stall is not worth a word by itself */
+#define PROBLEM_FRAC     .02
+#define PROBLEM_NS       INT64_C(1000000000)
+
+struct stall {
+    int64_t start_ns, end_ns;
+    double rate_frac; /* of the usual rate */
+    enum finding_scope scope;
+    size_t party;
+};
+
+struct stalls {
+    struct search *s;
+    double usual[MAX_RATE_BLOCKS]; /* completions per bin */
+    size_t n_blocks, bins_per_block;
+    int64_t least_ns;
+    struct stall v[MAX_STALLS];
+    size_t n;
+};
+
+/* The longest of the typical durations of operations that matter. */
+static int64_t typical_ns(const struct course *c)
+{
+    double longest = 0;
+    for (size_t k = 0; k < c->n_tables; k++)
+        if ((double)c->tables[k]->n >= .1 * (double)c->n)
+            longest = fmax(longest, c->median_ns[k]);
+    return (int64_t)longest;
+}
+
+/* What is usual near each block: the median over the blocks around, so that neither a stall nor a
+ * change of level bends it, and at least half of that of the run. */
+static bool fill_usual(struct stalls *x)
+{
+    const struct course *c = x->s->c;
+    double rate[MAX_RATE_BLOCKS], sorted[MAX_RATE_BLOCKS];
+    x->bins_per_block = (c->n_bins + MAX_RATE_BLOCKS - 1) / MAX_RATE_BLOCKS;
+    x->n_blocks = c->n_bins / x->bins_per_block;
+    if (x->n_blocks < 4)
+        return false;
+    for (size_t b = 0; b < x->n_blocks; b++) {
+        double n = 0;
+        for (size_t j = b * x->bins_per_block; j < (b + 1) * x->bins_per_block; j++)
+            n += (double)c->ok[j] + (double)c->failed[j];
+        rate[b] = n / (double)x->bins_per_block;
+    }
+    memcpy(sorted, rate, x->n_blocks * sizeof *rate);
+    double all = find_median(sorted, x->n_blocks);
+    for (size_t b = 0; b < x->n_blocks; b++) {
+        size_t from = b > N_LOCAL_BLOCKS ? b - N_LOCAL_BLOCKS : 0;
+        size_t to = b + N_LOCAL_BLOCKS < x->n_blocks ? b + N_LOCAL_BLOCKS + 1 : x->n_blocks;
+        memcpy(sorted, rate + from, (to - from) * sizeof *rate);
+        x->usual[b] = fmax(find_median(sorted, to - from), all / 2);
+    }
+    return all > 0;
+}
+
+static double usual_at(const struct stalls *x, size_t bin)
+{
+    size_t b = bin / x->bins_per_block;
+    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1];
+}
+
+/* Adds the stretch of bins [first, last] if it is long and empty enough. */
+static void add_stretch(struct stalls *x, size_t first, size_t last)
+{
+    const struct course *c = x->s->c;
+    double n = 0, usual = 0;
+    for (size_t j = first; j <= last; j++) {
+        n += (double)c->ok[j] + (double)c->failed[j];
+        usual += usual_at(x, j);
+    }
+    struct stall st = {.start_ns = course_bin_start_ns(c, first),
+                       .end_ns = course_bin_start_ns(c, last + 1),
+                       .rate_frac = n / usual};
+    /* The last requests of a run come in by themselves. */
+    bool tail = st.end_ns > c->last_start_ns && st.start_ns >= c->last_start_ns - x->least_ns;
+    if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALL_RATE_FRAC &&
+        x->n < MAX_STALLS)
+        x->v[x->n++] = st;
+}
+
+static void find_stretches(struct stalls *x)
+{
+    const struct course *c = x->s->c;
+    double sum = 0, most = 0;
+    size_t first = 0, last = 0;
+    for (size_t j = 0; j <= c->n_bins; j++) {
+        double score = 0;
+        if (j < c->n_bins)
+            score = (1 - STALL_RATE_FRAC) * usual_at(x, j) +
+                    log(STALL_RATE_FRAC) * ((double)c->ok[j] + (double)c->failed[j]);
+        bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - SCORE_LEAST;
+        if (over) {
+            if (most >= SCORE_LEAST)
+                add_stretch(x, first, last);
+            sum = most = 0;
+            first = j + 1;
+            continue;
+        }
+        sum += score;
+        if (sum > most) {
+            most = sum;
+            last = j;
+        }
+    }
+}
+
+/* ---- Whose requests hang ---- */
+
+/* Requests that hang at `at_ns`, by party; returns how many there are in all. */
+static size_t count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
+                         size_t *of_party)
+{
+    size_t n = 0;
+    memset(of_party, 0, p->n * sizeof *of_party);
+    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
+        if (c->hung[i].end_ns > at_ns) {
+            of_party[p->of_place[c->hung[i].place]]++;
+            n++;
+        }
+    return n;
+}
+
+static size_t index_of_most(const size_t *v, size_t n)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < n; i++)
+        if (v[i] > v[most])
+            most = i;
+    return most;
+}
+
+/* Gives a stall of the system to the one host (or client) whose requests hang in it. */
+static bool give_to_party(struct stalls *x, struct stall *st, const struct course_parties *p,
+                          enum finding_scope scope)
+{
+    if (p->n < 2 || st->scope != SCOPE_SYSTEM)
+        return true;
+    size_t *of_party = calloc(p->n, sizeof *of_party);
+    if (of_party == NULL)
+        return false;
+    int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
+    size_t n = count_hung(x->s->c, p, at_ns, of_party), most = index_of_most(of_party, p->n);
+    if (of_party[most] >= 3 && (double)of_party[most] >= PARTY_SHARE * (double)n) {
+        int64_t before_ns, after_ns;
+        course_neighbours(x->s->c, p, most, at_ns, &before_ns, &after_ns);
+        st->scope = scope;
+        st->party = most;
+        if (before_ns != INT64_MIN && after_ns != INT64_MAX) {
+            st->start_ns = before_ns;
+            st->end_ns = after_ns;
+        }
+    }
+    free(of_party);
+    return true;
+}
+
+/* ---- One party stalls while the others go on ---- */
+
+static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].start_ns <= at_ns && at_ns < x->v[i].end_ns)
+            return true;
+    return false;
+}
+
+static int64_t party_requests(const struct course *c, const struct course_parties *p, size_t k)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < c->d->n_places; i++)
+        n += p->of_place[i] == k ? c->place_n[i] : 0;
+    return n;
+}
+
+static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
+{
+    const struct course *c = x->s->c;
+    double n = 0, usual = 0;
+    for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
+        n += (double)c->ok[j] + (double)c->failed[j];
+        usual += usual_at(x, j);
+    }
+    return usual > 0 ? n / usual : 0;
+}
+
+/* The moment at which most requests of party k hang: that of the last start before the first end.
+ */
+static size_t most_hung_at(const struct course *c, const struct course_parties *p, size_t k,
+                           int64_t *at_ns)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->n_hung; i++) {
+        if (p->of_place[c->hung[i].place] != k)
+            continue;
+        size_t n = 0;
+        int64_t first_end_ns = INT64_MAX;
+        for (size_t m = i + 1; m-- > 0 && i - m < 512;)
+            if (p->of_place[c->hung[m].place] == k && c->hung[m].end_ns > c->hung[i].start_ns) {
+                n++;
+                if (c->hung[m].end_ns < first_end_ns)
+                    first_end_ns = c->hung[m].end_ns;
+            }
+        if (n > most) {
+            most = n;
+            *at_ns = c->hung[i].start_ns + (first_end_ns - c->hung[i].start_ns) / 2;
+        }
+    }
+    return most;
+}
+
+static void find_party_stall(struct stalls *x, const struct course_parties *p, size_t k,
+                             enum finding_scope scope)
+{
+    const struct course *c = x->s->c;
+    int64_t at_ns = 0, before_ns, after_ns;
+    if (most_hung_at(c, p, k, &at_ns) < 3 || lies_in_stall(x, at_ns) || x->n == MAX_STALLS)
+        return;
+    course_neighbours(c, p, k, at_ns, &before_ns, &after_ns);
+    if (before_ns == INT64_MIN || after_ns == INT64_MAX || after_ns - before_ns < x->least_ns)
+        return;
+    double frac = search_frac(x->s, after_ns - before_ns);
+    double expected = (double)party_requests(c, p, k) * frac / (1 - frac);
+    if ((1 - STALL_RATE_FRAC) * expected < SCORE_LEAST ||
+        system_rate_frac(x, before_ns, after_ns) < OTHERS_GO_ON)
+        return;
+    x->v[x->n++] =
+        (struct stall){.start_ns = before_ns, .end_ns = after_ns, .scope = scope, .party = k};
+}
+
+static void find_party_stalls(struct stalls *x, const struct course_parties *p,
+                              enum finding_scope scope)
+{
+    const struct course *c = x->s->c;
+    if (p->n < 2 || c->n_hung < 3)
+        return;
+    uint8_t *hangs = calloc(p->n, 1);
+    if (hangs == NULL)
+        return;
+    for (size_t i = 0; i < c->n_hung; i++) {
+        size_t k = p->of_place[c->hung[i].place];
+        if (hangs[k] < 3 && ++hangs[k] == 3)
+            find_party_stall(x, p, k, scope);
+    }
+    free(hangs);
+}
+
+/* ---- Pauses that come again ---- */
+
+static int compare_stalls(const void *a, const void *b)
+{
+    const struct stall *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* The period of the system's stalls; 0: they have none. A pause that was too short to be found
+ * leaves a gap of two periods. */
+static int64_t find_period(const struct stalls *x, double *gaps)
+{
+    size_t n = 0;
+    int64_t last_ns = INT64_MIN;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->v[i].scope != SCOPE_SYSTEM)
+            continue;
+        if (last_ns != INT64_MIN)
+            gaps[n++] = (double)(x->v[i].start_ns - last_ns);
+        last_ns = x->v[i].start_ns;
+    }
+    if (n < 2)
+        return 0;
+    double period = find_median(gaps, n), sum = 0, n_periods = 0;
+    size_t n_even = 0;
+    for (size_t i = 0; i < n; i++) {
+        double times = round(gaps[i] / period);
+        if (times >= 1 && times <= 3 && fabs(gaps[i] / period - times) <= PERIOD_TOLERANCE) {
+            n_even++;
+            sum += gaps[i];
+            n_periods += times;
+        }
+    }
+    return 5 * n_even >= 4 * n ? (int64_t)(sum / n_periods) : 0;
+}
+
+static bool say_pauses(const struct stalls *x, int64_t period_ns, struct err *e)
+{
+    int64_t lost_ns = 0, first_ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].scope == SCOPE_SYSTEM) {
+            lost_ns += x->v[i].end_ns - x->v[i].start_ns;
+            first_ns = n++ == 0 ? x->v[i].start_ns : first_ns;
+        }
+    double lost = search_frac(x->s, lost_ns);
+    struct finding f =
+        finding_of("pauses", lost >= PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    f.period_ns = period_ns;
+    finding_figure(&f, "n", (double)n);
+    finding_figure(&f, "mean_length_ns", (double)lost_ns / (double)n);
+    finding_figure(&f, "period_ns", (double)period_ns);
+    return findings_add(x->s->out, &f, e, "Paused %zu times for about %s, every %s from %s on", n,
+                        units_duration(lost_ns / (int64_t)n).s, units_duration(period_ns).s,
+                        find_clock(first_ns).s);
+}
+
+/* ---- Findings ---- */
+
+static bool say_stall(const struct stalls *x, const struct stall *st, struct err *e)
+{
+    const struct search *s = x->s;
+    int64_t length_ns = st->end_ns - st->start_ns;
+    double share = 1;
+    const struct course_parties *p = st->scope == SCOPE_CLIENT ? &s->clients : &s->hosts;
+    if (st->scope != SCOPE_SYSTEM)
+        share = (double)party_requests(s->c, p, st->party) / (double)s->c->n;
+    /* Where all of a closed loop waits for one host, the system stands too. */
+    double frac =
+        st->scope == SCOPE_SYSTEM ? st->rate_frac : system_rate_frac(x, st->start_ns, st->end_ns);
+    double lost = search_frac(s, length_ns) * fmax(1 - frac, share);
+    if (lost < WORTH_FRAC && length_ns < PROBLEM_NS)
+        return true;
+    bool problem = lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS;
+    struct finding f = finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    f.scope = st->scope;
+    f.has_start = f.has_end = true;
+    f.start_ns = st->start_ns;
+    f.end_ns = st->end_ns;
+    finding_figure(&f, "length_ns", (double)length_ns);
+    finding_figure(&f, "rate_frac", frac);
+    if (st->scope == SCOPE_SYSTEM)
+        return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)",
+                            units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac);
+    f.party = course_party_name(s->c, p, st->party);
+    return findings_add(
+        s->out, &f, e,
+        "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)", f.party,
+        units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac);
+}
+
+static bool say(struct stalls *x, struct err *e)
+{
+    double *gaps = malloc((x->n + 1) * sizeof *gaps);
+    if (gaps == NULL)
+        return err_set(e, "out of memory");
+    int64_t period_ns = find_period(x, gaps);
+    free(gaps);
+    bool ok = period_ns == 0 || say_pauses(x, period_ns, e);
+    for (size_t i = 0; ok && i < x->n; i++)
+        if (period_ns == 0 || x->v[i].scope != SCOPE_SYSTEM)
+            ok = say_stall(x, &x->v[i], e);
+    return ok;
+}
+
+bool find_stalls(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    struct stalls *x = calloc(1, sizeof *x);
+    if (x == NULL)
+        return err_set(e, "out of memory");
+    x->s = s;
+    x->least_ns = TYPICAL_TIMES * typical_ns(c);
+    if (x->least_ns < 3 * c->bin_ns)
+        x->least_ns = 3 * c->bin_ns;
+    bool ok = true;
+    if (c->n >= 100 && fill_usual(x)) {
+        find_stretches(x);
+        for (size_t i = 0; ok && i < x->n; i++)
+            ok = give_to_party(x, &x->v[i], &s->hosts, SCOPE_HOST) &&
+                 give_to_party(x, &x->v[i], &s->clients, SCOPE_CLIENT);
+        if (!ok)
+            err_set(e, "out of memory");
+        find_party_stalls(x, &s->hosts, SCOPE_HOST);
+        find_party_stalls(x, &s->clients, SCOPE_CLIENT);
+        qsort(x->v, x->n, sizeof *x->v, compare_stalls);
+        for (size_t i = 0; i < x->n; i++)
+            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, MASK_STALL);
+        ok = ok && say(x, e);
+    }
+    free(x);
+    return ok;
+}

@@ -1,0 +1,11 @@
+/* Findings as JSON. */
+#ifndef S3_ANALYZE_REPORT_FINDINGS_JSON_H
+#define S3_ANALYZE_REPORT_FINDINGS_JSON_H
+
+#include "analyze/findings/finding.h"
+#include "analyze/write/json.h"
+
+/* Writes the array "findings" into the open object, worst first. */
+void findings_json_put(struct json_out *w, const struct findings *all);
+
+#endif

@@ -1,0 +1,152 @@
+#include "analyze/report/headline.h"
+
+#include "analyze/analysis/confidence.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MAX_NAMES 4 /* of operations; more are counted */
+
+struct sentence {
+    struct headline *h;
+    size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    int n = vsnprintf(s->h->s + s->n, HEADLINE_MAX - s->n, fmt, args);
+    va_end(args);
+    if (n > 0)
+        s->n = s->n + (size_t)n < HEADLINE_MAX ? s->n + (size_t)n : HEADLINE_MAX - 1;
+}
+
+static void say_number(struct sentence *s, int64_t n, const char *what)
+{
+    if (n > 0)
+        say(s, ", %s %s%s", units_count(n).s, what, n == 1 ? "" : "s");
+}
+
+/* The throughput with its interval, where there is one. */
+static void say_rate(struct sentence *s, const struct throughput *t, const struct statistics *st)
+{
+    bool bytes = t->n_bytes > 0;
+
+    if (!t->present) {
+        say(s, ": no throughput");
+        return;
+    }
+    say(s, ": %s",
+        bytes ? units_byte_rate(t->bytes_per_s).s : units_object_rate(t->objects_per_s).s);
+    if (st == NULL || !isfinite(st->bytes.mean.lo) || !isfinite(st->objects.mean.lo))
+        return;
+    const struct stats_ci *ci = bytes ? &st->bytes.mean : &st->objects.mean;
+    if (ci->lo > 0 && isfinite(ci->hi))
+        say(s, " (95 %%: %s to %s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
+            bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s);
+}
+
+static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)
+{
+    if (n_errors == 0)
+        say(s, "; no errors.");
+    else
+        say(s, "; %s of %s requests failed (%s).", units_count(n_errors).s, units_count(n).s,
+            units_pct(100 * (double)n_errors / (double)n).s);
+}
+
+static void say_operation(struct sentence *s, const struct operation *op)
+{
+    const struct requests *r = &op->requests;
+
+    say(s, "%s", op->op);
+    if (r->present && r->single_size && r->object_size_bytes > 0)
+        say(s, " of %s", units_size((double)r->object_size_bytes).s);
+    else if (r->present && !r->single_size)
+        say(s, " of %s on average", units_size(r->mean_bytes).s);
+    say_number(s, op->concurrency, "thread");
+    say_number(s, op->n_hosts > 1 ? op->n_hosts : 0, "host");
+    say_number(s, op->n_clients > 1 ? op->n_clients : 0, "client");
+    if (op->n_requests == 0) {
+        say(s, ": no request is left to analyse.");
+        return;
+    }
+    if (op->n_requests == op->n_errors) {
+        say(s, ": none of %s requests succeeded.", units_count(op->n_requests).s);
+        return;
+    }
+    say_rate(s, &op->throughput, op->statistics);
+    if (r->present && r->single_size && r->all.present)
+        say(s, "; median %s, p99 %s", units_duration(r->all.p50_ns).s,
+            units_duration(r->all.p99_ns).s);
+    say_failures(s, op->n_errors, op->n_requests);
+}
+
+static void say_mix(struct sentence *s, const struct analysis *a)
+{
+    int64_t n = 0, n_errors = 0, concurrency = 0, n_hosts = 0;
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        n += op->n_requests;
+        n_errors += op->n_errors;
+        concurrency = op->concurrency > concurrency ? op->concurrency : concurrency;
+        n_hosts = op->n_hosts > n_hosts ? op->n_hosts : n_hosts;
+        if (k < MAX_NAMES)
+            say(s, "%s%s", k > 0 ? ", " : "", op->op);
+    }
+    if (a->n_operations > MAX_NAMES)
+        say(s, " and %zu more", a->n_operations - MAX_NAMES);
+    say(s, " mixed");
+    say_number(s, concurrency, "thread");
+    say_number(s, n_hosts > 1 ? n_hosts : 0, "host");
+    if (n == 0) {
+        say(s, ": no request is left to analyse.");
+        return;
+    }
+    say_rate(s, &a->total.throughput, NULL);
+    if (a->total.throughput.present && a->total.throughput.n_bytes > 0)
+        say(s, ", %s", units_object_rate(a->total.throughput.objects_per_s).s);
+    say_failures(s, n_errors, n);
+}
+
+struct headline headline(const struct analysis *a)
+{
+    struct headline h = {""};
+    struct sentence s = {&h, 0};
+
+    if (a->n_operations == 0)
+        say(&s, "There are no requests.");
+    else if (a->mixed)
+        say_mix(&s, a);
+    else
+        say_operation(&s, &a->operations[a->n_operations - 1]);
+    return h;
+}
+
+struct headline headline_findings(const struct findings *all)
+{
+    struct headline h = {""};
+    struct sentence s = {&h, 0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        n += all->v[i].severity == FINDING_PROBLEM;
+    if (all->n == 0)
+        say(&s, "No finding: steady, even, no errors");
+    else if (n == 0)
+        say(&s, "No problem; %zu notice%s", all->n, all->n == 1 ? "" : "s");
+    else
+        say(&s, "%zu problem%s, %zu notice%s", n, n == 1 ? "" : "s", all->n - n,
+            all->n - n == 1 ? "" : "s");
+    return h;
+}
+
+const char *headline_severity(const struct finding *f)
+{
+    return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
+}

@@ -1,0 +1,24 @@
+/* The first sentence of a report: what ran, how fast it was, and how sure that is. */
+#ifndef S3_ANALYZE_REPORT_HEADLINE_H
+#define S3_ANALYZE_REPORT_HEADLINE_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/findings/finding.h"
+
+#define HEADLINE_MAX 512
+
+struct headline {
+    char s[HEADLINE_MAX];
+};
+
+/* Of the benchmark: all operations where they are mixed, else the last to begin; what ran before it
+ * is its preparation. Cut off where operations have very long names. */
+struct headline headline(const struct analysis *a);
+
+/* "2 problems, 1 notice", or that nothing was found. */
+struct headline headline_findings(const struct findings *all);
+
+/* "Problem" or "Notice", as a finding is marked in text and on pages. */
+const char *headline_severity(const struct finding *f);
+
+#endif

@@ -1,0 +1,238 @@
+"""Findings: runs with a known fault in them, of which the first finding must name kind, place, time and size; and
+healthy runs, in which nothing is a problem.
+
+A closed loop of threads picks hosts at random; durations are log-normal, times noise that is common to all and
+slow, as that of real systems is. A fault is a factor on durations, a span in which requests hang, or errors.
+"""
+import datetime
+import heapq
+import json
+import math
+import random
+import unittest
+
+from harness import CliTest, TESTDATA
+
+START = datetime.datetime(2026, 5, 1, 12, tzinfo=datetime.timezone.utc)
+HEAD = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tend\tduration_ns"
+MEDIAN_S = {"GET": .02, "PUT": .035, "STAT": .008}
+
+
+def stamp(ns):
+    s, rest = divmod(ns, 10**9)
+    return (START + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%S") + f".{rest:09d}Z"
+
+
+def seconds(text):
+    return (datetime.datetime.fromisoformat(text[:19] + "+00:00") - START).total_seconds() + float("0" + text[19:-1])
+
+
+class Load:
+    """What runs, and what befalls it: factor, hang and fail take time in s, host, client, op and thread."""
+
+    def __init__(self, seed, mix=(("GET", 1),), length_s=20, threads=12, hosts=4, clients=1, rate=None):
+        self.random = random.Random(seed)
+        self.mix, self.length_s, self.threads, self.rate = mix, length_s, threads, rate
+        self.hosts, self.clients = hosts, clients
+        self.factor = lambda *where: 1
+        self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
+        self.fails = lambda *where: ""
+        self.begins = lambda client: 0
+
+    def noise(self):
+        """Correlated over about two seconds."""
+        values, x = [], 0
+        for _ in range(self.length_s * 10 + 100):
+            x = .95 * x + self.random.gauss(0, .05 * math.sqrt(1 - .95**2))
+            values.append(math.exp(x))
+        return values
+
+    def rows(self):
+        r, noise, rows = self.random, self.noise(), []
+        free = [(self.begins(t * self.clients // self.threads) + r.random() / 100, t) for t in range(self.threads)]
+        heapq.heapify(free)
+        due = 0
+        while free:
+            start, t = heapq.heappop(free)
+            if self.rate:
+                due += 1 / self.rate
+                start = max(start, due)
+            if start >= self.length_s:
+                continue
+            host, client = r.randrange(self.hosts), t * self.clients // self.threads
+            op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
+            where = start, host, client, op, t
+            length = MEDIAN_S[op] * math.exp(r.gauss(0, .35)) * noise[int(start * 10)] * self.factor(*where)
+            error = self.fails(*where)
+            if error:
+                length = .004 * math.exp(r.gauss(0, .2))
+            until = self.hangs(*where, length)
+            if until is not None:
+                length = until - start + length * r.random()
+            first, last = int(start * 1e9), int((start + length) * 1e9)
+            size = 65536 if op != "STAT" and not error else 0
+            rows.append((last, f"\t{t}\t{op}\tclient-{client}\t1\t{size}\thttp://10.0.0.{host}:9000\tk{r.randrange(500)}"
+                               f"\t{error}\t{stamp(first)}\t\t{stamp(last)}\t{last - first}"
+                               + (f"\t{stamp(int(due * 1e9))}" if self.rate else "")))
+            heapq.heappush(free, (start + length + 2e-5, t))
+        head = HEAD + ("\tintended" if self.rate else "")
+        return "\n".join([head] + [f"{i}{row}" for i, (_, row) in enumerate(sorted(rows))]) + "\n"
+
+
+def span(begin, end, hit=lambda h, c, op, t: True):
+    """Requests that are under way in the span, and meant, hang to its end."""
+    return lambda s, h, c, op, t, length: end if s < end and s + length > begin and hit(h, c, op, t) else None
+
+
+class Findings(CliTest):
+    def findings(self, load, *args):
+        path = self.tmp / "run.csv"
+        path.write_text(load.rows())
+        return json.loads(self.s3analyze("analyze", "--json", *args, path).out)["findings"]
+
+    def check_first(self, load, kind, scope=None, start=None, end=None, ratio=None, near_s=.6):
+        all_ = self.findings(load)
+        said = [f["sentence"] for f in all_]
+        self.assertTrue(all_, kind)
+        first = all_[0]
+        self.assertEqual((first["kind"], first["scope"]), (kind, scope), said)
+        for key, wanted in (("start", start), ("end", end)):
+            if wanted is not None:
+                self.assertAlmostEqual(seconds(first[key]), wanted, delta=near_s, msg=said)
+        if ratio is not None:
+            self.assertAlmostEqual(first["ratio"] / ratio, 1, delta=.25, msg=said)
+        problems = [f["sentence"] for f in all_ if f["severity"] == "problem"]
+        self.assertEqual(len(problems), 1, "one problem a cause")
+        return first, all_
+
+    def test_healthy(self):
+        for seed in range(4):
+            load = Load(seed, mix=(("GET", .7), ("PUT", .3)), clients=1 + seed % 2)
+            self.assertEqual([f["sentence"] for f in self.findings(load) if f["severity"] == "problem"], [])
+
+    def test_two_kinds_of_latency(self):
+        """Requests of two speeds, without any fault."""
+        load = Load(5)
+        load.factor = lambda *where: 8 if load.random.random() < .3 else 1
+        self.assertEqual([f for f in self.findings(load) if f["severity"] == "problem"], [])
+
+    def test_stall(self):
+        load = Load(1)
+        load.hangs = span(8, 10.5)
+        self.check_first(load, "stall", None, 8, 10.5)
+
+    def test_stall_of_a_host(self):
+        load = Load(2)
+        load.hangs = span(9, 12.5, lambda h, c, op, t: h == 2)
+        self.check_first(load, "stall", {"host": "http://10.0.0.2:9000"}, 9, 12.5)
+
+    def test_stall_of_a_client(self):
+        load = Load(3, clients=3)
+        load.hangs = span(7, 11, lambda h, c, op, t: c == 1)
+        self.check_first(load, "stall", {"client": "client-1"}, 7, 11)
+
+    def test_pauses(self):
+        load = Load(4)
+        pauses = [span(at, at + .45) for at in (1.5, 5.5, 9.5, 13.5, 17.5)]
+        load.hangs = lambda *args: next((u for u in (p(*args) for p in pauses) if u is not None), None)
+        first, _ = self.check_first(load, "pauses")
+        self.assertAlmostEqual(first["period_ns"] / 4e9, 1, delta=.1)
+
+    def test_slow_host(self):
+        load = Load(5)
+        load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
+        self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
+
+    def test_slow_host_from(self):
+        load = Load(6)
+        load.factor = lambda s, h, c, op, t: 3 if h == 1 and s >= 9 else 1
+        _, all_ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, start=9, ratio=3, near_s=1)
+        for f in all_:
+            if f["kind"] == "drop":
+                self.assertEqual(f["because"], [0])
+
+    def test_two_slow_hosts(self):
+        load = Load(7, hosts=5)
+        load.factor = lambda s, h, c, op, t: 2.5 if h in (1, 3) else 1
+        slow = {f["scope"]["host"] for f in self.findings(load) if f["kind"] == "slow-host"}
+        self.assertEqual(slow, {"http://10.0.0.1:9000", "http://10.0.0.3:9000"})
+
+    def test_slow_client(self):
+        load = Load(8, clients=3)
+        load.factor = lambda s, h, c, op, t: 2.5 if c == 2 else 1
+        self.check_first(load, "slow-client", {"client": "client-2"}, ratio=2.5)
+
+    def test_slow_operation(self):
+        load = Load(9, mix=(("GET", .6), ("PUT", .4)))
+        load.factor = lambda s, h, c, op, t: 2.5 if op == "PUT" and s >= 10 else 1
+        first, _ = self.check_first(load, "slow-op", start=10, ratio=2.5, near_s=1)
+        self.assertEqual(first["op"], "PUT")
+
+    def test_drop(self):
+        load = Load(10)
+        load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
+        self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
+
+    def test_drift(self):
+        load = Load(11, length_s=30)
+        load.factor = lambda s, h, c, op, t: 1 + s / 30
+        self.check_first(load, "drift", ratio=.5)
+
+    def test_warm_up(self):
+        load = Load(12)
+        load.factor = lambda s, h, c, op, t: 2.2 if s < 3 else 1
+        self.check_first(load, "warm-up", start=0, end=3, near_s=1)
+
+    def test_burst_of_errors(self):
+        load = Load(13)
+        load.fails = lambda s, h, c, op, t: "slow down" if 8 <= s < 10 and load.random.random() < .4 else ""
+        self.check_first(load, "errors", start=8, end=10)
+
+    def test_errors_of_a_host(self):
+        load = Load(14)
+        load.fails = lambda s, h, c, op, t: "reset" if h == 0 and load.random.random() < .1 else ""
+        self.check_first(load, "errors", {"host": "http://10.0.0.0:9000"})
+
+    def test_late_client(self):
+        load = Load(15, clients=4)
+        load.begins = lambda client: 6 if client == 3 else 0
+        self.check_first(load, "absent-client", {"client": "client-3"}, 0, 6, near_s=1)
+
+    def test_stuck_thread(self):
+        load = Load(16)
+        load.hangs = span(5, 15, lambda h, c, op, t: t == 4)
+        self.check_first(load, "stuck-thread", {"thread": 4}, 5, 15, near_s=1)
+
+    def test_backlog(self):
+        load = Load(17, rate=330)
+        load.factor = lambda s, h, c, op, t: 2.6 if s >= 8 else 1
+        self.check_first(load, "backlog", start=8, near_s=1.2)
+
+    def test_exit_status(self):
+        path = self.tmp / "run.csv"
+        for factor, status in ((1, 0), (3, 1)):
+            load = Load(18)
+            load.factor = lambda s, h, c, op, t, f=factor: f if h == 1 else 1
+            path.write_text(load.rows())
+            self.s3analyze("analyze", "--exit-on", "problem", path, status=status)
+
+    def test_first_lines(self):
+        """A sentence, what was found, then the figures."""
+        load = Load(19)
+        load.hangs = span(8, 10.5)
+        path = self.tmp / "run.csv"
+        path.write_text(load.rows())
+        text = " ".join(self.s3analyze("analyze", path).out.split())
+        self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem, \d notices?: "
+                               r"1\. Problem: Stalled for 2\.\ds from 12:00:0[78]")
+
+    def test_preparation_has_none(self):
+        for path in sorted(TESTDATA.glob("*.csv.zst")):
+            with self.subTest(capture=path.name):
+                report = json.loads(self.s3analyze("analyze", "--json", path).out)
+                preparation = {o["op"] for o in report["operations"][:-1]} if not report["mixed"] else set()
+                self.assertEqual([f for f in report["findings"] if f["op"] in preparation and f["kind"] != "errors"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
