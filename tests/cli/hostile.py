@@ -722,12 +722,14 @@ bucket("bucket-list-bomb", {"LIST": steps(answer(200, bomb(b"ListBucketResult", 
 bucket("bucket-list-endless", {"LIST": lambda r: [answer(200, listing(
     [b"k%09d" % len(r.server.requests)], token=b"t%d" % len(r.server.requests)))]}, "objects? of others", foreign=(b"k",))
 bucket("bucket-of-others", {}, "2 objects of others", foreign=FOREIGN)
-bucket("existing-endless-same-token", {"LIST": lambda r: [answer(200, listing([b"k"], token=b"t"))]},
-       "where the next one begins",
-       options=("--list-existing",))
+bucket("existing-endless-same-token", {"LIST": lambda r: [answer(200, listing([], token=b"t"))]},
+       "the same continuation token twice", options=("--list-existing",))
+bucket("existing-endless-repeats", {"LIST": lambda r: [answer(200, listing([b"k"], token=b"t%d" % len(r.server.requests)))]},
+       "goes back to", options=("--list-existing",))
 # Of an endless list, as many are taken as are asked for; these cannot be read.
-bucket("existing-endless-pages", {"LIST": lambda r: [answer(200, listing([b"k"], token=b"t%d" % len(r.server.requests)))]},
-       "NoSuchKey", options=("--list-existing",))
+bucket("existing-endless-pages", {"LIST": lambda r: [answer(200, listing(
+    [b"k%09d" % len(r.server.requests)], token=b"t%d" % len(r.server.requests)))]}, "NoSuchKey",
+       options=("--list-existing", "--objects", "20"))
 bucket("existing-none", {}, "holds no object", options=("--list-existing",))
 bucket("versioning-refused", {"PUT ?versioning": steps(error(501, b"NotImplemented"))}, "NotImplemented|version",
        command="versioned")

@@ -303,12 +303,12 @@ class Crashes(LoadTest):
         def interrupt(p):
             time.sleep(1)
             p.send_signal(signal.SIGINT)
-            time.sleep(0.5)
+            time.sleep(1.2)  # within a second they would be one signal
             self.assertIsNone(p.poll(), "the requests in flight are waited for")
             p.send_signal(signal.SIGINT)
         begin = time.monotonic()
         status, c, err = self.run_and(interrupt, "--concurrent", "4")
-        self.assertLess(time.monotonic() - begin, 4)
+        self.assertLess(time.monotonic() - begin, 20)
         self.assertEqual(status, 130)
         self.assertEqual([r.error for r in c.errors()], ["interrupted"] * 4)
         self.assertIsNotNone(c.end)
@@ -347,32 +347,32 @@ class Crashes(LoadTest):
         """A failed write of the capture ends the run at once; what was written can be read."""
         self.start()
         limit = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-                 "resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)); "
+                 "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)); "
                  "os.execv(sys.argv[1], sys.argv[1:])")
         path = self.tmp / "full.csv.zst"
         begin = time.monotonic()
         r = self.check_run("/usr/bin/env", "python3", "-c", limit, BUILD / "s3load",
                            *self.argv("put", "--obj.size", "1KiB", "--benchdata", path,
-                                      "--duration", "60s"),
+                                      "--duration", "60s", "--rate", "500"),
                            status=1, env=self.environment(), cwd=self.tmp)
         self.assertLess(time.monotonic() - begin, 20)
         self.assertIn("full.csv.zst", r.err)
         c = Capture(path)
         self.assertGreater(len(c.rows), 100)
-        self.s3analyze("info", "--salvage", path)
+        self.s3analyze("info", path)
         self.assertEqual(self.keys(), 0)
 
     def test_tmpfs_full(self):
         self.start()
         mount = self.tmp / "small"
         mount.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(mount)],
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20k", "tmpfs", str(mount)],
                               stderr=subprocess.DEVNULL)
         if done.returncode != 0:
             # The same by a limit of the size of files: test_full_disk.
             return
         self.addCleanup(subprocess.run, ["umount", str(mount)])
-        status, c, err = self.run_and(lambda p: None, "--duration", "60s",
+        status, c, err = self.run_and(lambda p: None, "--duration", "60s", "--rate", "500",
                                       path=mount / "full.csv.zst")
         self.assertEqual(status, 1)
         self.assertIn("No space left", err)

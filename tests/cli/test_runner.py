@@ -54,5 +54,13 @@ class Runner(CliTest):
             self.assertEqual(done.stdout.strip(), expected)
 
 
+class Mutants(unittest.TestCase):
+    def test_each_can_be_applied(self):
+        """A change of the sources takes the mutants of its lines along."""
+        done = subprocess.run([sys.executable, ROOT / "tests" / "mutants", "--check"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
 if __name__ == "__main__":
     unittest.main()
