@@ -233,7 +233,8 @@ class Names(unittest.TestCase):
                 source = run(program, "--dump-man", page).out.replace(r"\-", "-")
                 known.update(re.findall(r"\\fB(--?[\w.-]+)\\fR", source))
         self.assertIn("--gate", known)
-        known.update(re.findall(r'add_argument\("(--[\w-]+)"', (ROOT / "tests/bench/run").read_text()))
+        for script in "tests/bench/run", "tests/run":
+            known.update(re.findall(r'add_argument\("(--[\w-]+)"', (ROOT / script).read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
         for path in DOCUMENTS:
             for option in set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", path.read_text())) - foreign:

@@ -1,10 +1,17 @@
 """Recorded captures give exactly the results of an independent implementation of the semantics."""
 
+import csv
+import difflib
+import io
 import json
+import re
 import unittest
+from itertools import permutations
 
+import zstd
 from expect import json_differences, listing, read_table, table_differences
-from harness import GOLDEN, SHARED, CliTest, capture
+from harness import GOLDEN, ROOT, SHARED, CliTest, capture
+from oracle import Analysis, parse
 
 # Captures that a golden's name stands for, if not one of the same name.
 INPUTS = {'merged-1-2': ['merge-in-1', 'merge-in-2']}
@@ -32,6 +39,41 @@ def goldens():
             series = path.with_name(path.name.replace('.analysis.json', '.segments.tsv'))
             found[name, variant] = path, series if series.exists() else None
     return found
+
+
+def known_to_oracle(variant):
+    """The same as arguments of the oracle."""
+    known = {}
+    for option, value in zip(*[iter(options(variant))] * 2):
+        number = re.fullmatch(r'(\d+)(m?)s', value)
+        known[option.rpartition('.')[2]] = int(number[1]) * 10**(6 if number[2] else 9) if number else value
+    return known
+
+
+def as_table(rows):
+    out = io.StringIO()
+    table = csv.DictWriter(out, rows[0], delimiter='\t', lineterminator='\n')
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()
+
+
+def update():
+    """Writes the goldens of testdata/ anew as the oracle, never the program, would have them, and yields what
+    becomes different as text."""
+    for (name, variant), paths in goldens().items():
+        if not paths[0].is_relative_to(GOLDEN):
+            continue
+        text = ''.join(zstd.decodable(capture(n).read_bytes()).decode() for n in INPUTS.get(name, [name]))
+        analysis = Analysis(parse(text), **known_to_oracle(variant))
+        texts = json.dumps(analysis.report(), indent=1) + '\n', as_table(analysis.series())
+        for path, new, read, compare in zip(paths, texts, (json.loads, read_table), (json_differences, table_differences)):
+            # Both ways round: keys that came, and keys that went.
+            if path is not None and any(compare(*pair) for pair in permutations((read(path.read_text()), read(new)))):
+                title = path.relative_to(ROOT).as_posix()
+                old = path.read_text().splitlines(True)
+                yield ''.join(difflib.unified_diff(old, new.splitlines(True), title, title))
+                path.write_text(new)
 
 
 class Golden(CliTest):

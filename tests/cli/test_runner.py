@@ -1,5 +1,6 @@
 """tests/run itself: it counts what was skipped, and says how far it is; .ci/run reads its last line."""
 
+import json
 import os
 import pathlib
 import re
@@ -44,6 +45,17 @@ class Runner(CliTest):
         self.assertIn("2 files of tests, ", out)
         for number in 1, 2:
             self.assertRegex(out, rf"(?m)^\[{number}/2, \d+ s\] test_(some|other)\.py: 1 passed, 0 failed, ")
+
+    def test_longest_begins_first(self):
+        times = self.tmp / "build" / "times.json"
+        times.parent.mkdir()
+        for first, second in ("other", "some"), ("some", "other"):
+            times.write_text(json.dumps({f"test_{first}.py": 9, f"test_{second}.py": 1}))
+            out = self.run_tests("--jobs", "1")
+            self.assertRegex(out.stdout, rf"(?s)\] test_{first}\.py.*\] test_{second}\.py")
+            took = json.loads(times.read_text())
+            self.assertEqual(sorted(took), sorted(CASES))
+            self.assertNotIn(9, took.values())
 
     def test_ci_reads_the_last_line(self):
         script = pathlib.Path(ROOT / ".ci" / "run").read_text()
