@@ -191,18 +191,6 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
     return ok || fail(c, e);
 }
 
-static void *unit_new(void *ctx, struct err *e)
-{
-    (void)e;
-    return ctx;
-}
-
-static void unit_free(void *ctx, void *unit)
-{
-    (void)ctx, (void)unit;
-}
-
-/* With one reading thread, rows are final when they come. */
 static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
 {
     struct cat *c = ctx;
@@ -224,12 +212,6 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
         if (!recwrite_row(c->out.writer, &r, &c->error))
             return fail(c, e);
     }
-    return true;
-}
-
-static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
-{
-    (void)ctx, (void)unit, (void)input, (void)e;
     return true;
 }
 
@@ -273,16 +255,10 @@ static bool copy(struct cat *c, const struct cli_args *args, struct progress *pr
                  struct err *e)
 {
     const struct recfile_options how = {.salvage = c->options->input.salvage,
-                                        .threads = 1,
                                         .progress = progress_update,
                                         .progress_ctx = progress};
-    const struct recfile_sink sink = {.ctx = c,
-                                      .unit_new = unit_new,
-                                      .unit_rows = unit_rows,
-                                      .unit_commit = unit_commit,
-                                      .unit_free = unit_free,
-                                      .header = on_header,
-                                      .comment = on_comment};
+    const struct recfile_sink sink = {
+        .ctx = c, .unit_rows = unit_rows, .header = on_header, .comment = on_comment};
 
     for (size_t i = 0; i < args->n_operands; i++) {
         struct recfile_info info;

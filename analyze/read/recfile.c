@@ -32,202 +32,39 @@ uint64_t recfile_n_dropped(const struct recfile_info *info)
     return n;
 }
 
-/* ---- Turns ---- */
-
-static bool same_layout(const struct recfile_layout *a, const struct recfile_layout *b)
-{
-    return a->delimiter == b->delimiter && a->n_fields == b->n_fields &&
-           memcmp(a->field, b->field, sizeof a->field) == 0;
-}
-
-static void add_counts(struct reader *r, const struct unit *u)
-{
-    struct recfile_info *info = r->info;
-
-    info->n_rows += u->n_rows;
-    info->n_text_bytes += u->n_text_bytes;
-    info->n_frames += u->n_frames;
-    info->n_skippable_frames += u->n_skippable;
-    info->n_unverified += u->n_unverified;
-    info->n_headers += u->n_headers;
-    info->has_intended |= u->has_intended;
-    for (int i = 0; i < N_DROPS; i++) {
-        if (u->n_dropped[i] && info->n_dropped[i] == 0)
-            snprintf(info->first_drop[i], sizeof info->first_drop[i], "%s:%llu: %s", r->source.path,
-                     (unsigned long long)u->drop_line[i], u->drop_why[i]);
-        info->n_dropped[i] += u->n_dropped[i];
-    }
-}
-
-static void unit_fini(struct reader *r, struct unit *u)
-{
-    for (size_t i = 0; i < u->n_sinks; i++)
-        r->sink->unit_free(r->sink->ctx, u->sinks[i]);
-    free(u->sinks);
-    free(u->layouts);
-    for (size_t i = 0; i < UNIT_MAX_COMMENTS; i++)
-        text_fini(&u->comments[i]);
-    text_fini(&u->first_line);
-    text_fini(&u->seam.carry);
-}
-
 /* Begins a unit anew, as the head if all before it is committed. */
-static bool unit_begin(struct reader *r, struct unit *u, bool head)
+static bool unit_begin(struct reader *r, struct recunit *u, bool head)
 {
-    struct unit fresh = {
+    struct recunit fresh = {
         .index = u->index, .start = u->start, .end = u->end, .is_last = u->is_last, .head = head};
 
-    unit_fini(r, u);
+    recstate_fini(r, u);
     pthread_mutex_lock(&r->lock);
     fresh.layout = r->layout;
     fresh.has_layout = r->has_layout;
     pthread_mutex_unlock(&r->lock);
     *u = fresh;
-    return recunit_add_sink(r, u);
-}
-
-/* A header at the seam changes how the unit is read. */
-static bool on_seam_header(void *ctx, const char *line, size_t n, uint64_t line_no)
-{
-    (void)line, (void)n, (void)line_no;
-    return recunit_give_up(ctx);
-}
-
-/* Parses the row at the seam between the reader's carry and the unit's first line, and commits
- * it. False: failed, or the unit is misread. */
-static bool join_seam(struct worker *w, struct unit *u)
-{
-    struct reader *r = w->reader;
-    struct unit seam = {
-        .head = true, .position = u->start, .layout = r->layout, .has_layout = r->has_layout};
-    struct worker v = *w; /* the unit's own parser may be in the middle of its text */
-    struct text text = r->seam.carry;
-    size_t used = 0;
-
-    r->seam.carry = (struct text){0};
-    seam.seam.dropped = r->seam.dropped;
-    seam.seam.skip_line = r->seam.skip_line;
-    v.unit = &seam;
-    v.events.ctx = &v;
-    v.events.header = on_seam_header;
-    bool ok = text_add(&text, u->first_line.s ? u->first_line.s : "", u->first_line.n) &&
-              rowparse_init(&v.parse, r->options, &v.events, &u->error);
-    if (!ok) {
-        text_fini(&text);
-        return recunit_fail(u, "out of memory");
-    }
-    rowparse_set_layout(&v.parse, r->has_layout ? &r->layout : NULL);
-    v.parse.n_lines = r->seam.n_lines;
-    bool last = u->is_last && !u->has_first_line;
-    ok = recunit_add_sink(r, &seam);
-    size_t at = ok ? recunit_skip_rest_of_row(&v.parse, &seam.seam, text.s, text.n) : 0;
-    if (ok && !seam.seam.dropped)
-        ok = rowparse_text(&v.parse, text.s + at, text.n - at, last, &used) == ROWPARSE_ALL;
-    at += used;
-    /* A row that is still open, or another layout: what was read behind it is wrong. */
-    bool whole = at == text.n || !u->has_first_line;
-    if (ok && whole && same_layout(&r->layout, &u->layout)) {
-        ok = recunit_commit_sink(r, &seam, 0);
-        add_counts(r, &seam);
-        u->n_seam_rows = seam.n_rows;
-        r->seam.n_lines = v.parse.n_lines;
-        r->seam.dropped = seam.seam.dropped;
-        r->seam.skip_line = seam.seam.skip_line;
-        if (!u->has_first_line && at < text.n)
-            ok = text_add(&r->seam.carry, text.s + at, text.n - at) && ok;
-        text_fini(&text);
-    } else if (!seam.failed) {
-        /* Give the carry back for another reading. */
-        text.n -= u->first_line.n;
-        r->seam.carry = text;
-        w->misread = true;
-        ok = false;
-    } else {
-        text_fini(&text);
-    }
-    if (seam.failed) {
-        u->failed = true;
-        u->error = seam.error;
-        u->error_line = seam.error_line;
-        u->error_has_line = seam.error_has_line;
-        u->head = true; /* its lines are absolute */
-        ok = false;
-    }
-    rowparse_fini(&v.parse);
-    unit_fini(r, &seam);
-    return ok;
-}
-
-/* All before unit u is committed: commits what it holds and makes it the head. False: failed or
- * misread. */
-static bool become_head(struct worker *w, struct unit *u)
-{
-    struct reader *r = w->reader;
-
-    if (!join_seam(w, u))
-        return false;
-    uint64_t shift = r->seam.n_lines;
-    for (size_t i = 0; i < u->n_comments; i++)
-        if (!recunit_emit_comment(r, u, u->comments[i].s, u->comments[i].n))
-            return false;
-    for (size_t i = 0; i < u->n_sinks; i++) {
-        r->input += i > 0;
-        if ((i > 0 && !recunit_publish_layout(r, u, &u->layouts[i])) ||
-            !recunit_commit_sink(r, u, i))
-            return false;
-    }
-    u->n_held = 0;
-    u->seam.n_lines += shift;
-    u->error_line += shift;
-    for (int i = 0; i < N_DROPS; i++)
-        u->drop_line[i] += shift;
-    u->head = true;
-    if (!u->has_first_line) { /* no newline in all of it */
-        text_fini(&u->seam.carry);
-        u->seam = r->seam;
-        r->seam.carry = (struct text){0};
-    }
-    return true;
-}
-
-/* A unit that holds many rows waits until it is the head. */
-bool reader_take_turn(struct worker *w)
-{
-    struct reader *r = w->reader;
-    struct unit *u = w->unit;
-
-    pthread_mutex_lock(&r->lock);
-    while (r->turn != u->index && !r->stop)
-        pthread_cond_wait(&r->changed, &r->lock);
-    bool stop = r->stop;
-    pthread_mutex_unlock(&r->lock);
-    if (stop || !become_head(w, u))
-        return false;
-    w->parse.n_lines += r->seam.n_lines;
-    return true;
+    return recstate_add_sink(r, u);
 }
 
 /* Commits a unit that was read to its end and whose turn it is. */
-static bool finish_unit(struct worker *w, struct unit *u)
+static bool finish_unit(struct recworker *w, struct recunit *u)
 {
     struct reader *r = w->reader;
 
     w->unit = u;
-    w->misread = u->misread;
-    if (!u->misread && !u->head && !become_head(w, u) && !w->misread && !u->failed)
-        return false;
-    if (w->misread) {
-        if (unit_begin(r, u, true))
-            recunit_run(w);
-    }
+    if (!u->misread && !u->head)
+        seam_become_head(r, u);
+    if (u->misread && unit_begin(r, u, true))
+        recunit_run(w);
     if (u->head && u->n_sinks && !(u->failed && !u->error_has_line))
-        recunit_commit_sink(r, u, u->n_sinks - 1);
+        recstate_commit_sink(r, u, u->n_sinks - 1);
     if (u->seam_unverified)
         u->n_unverified += u->n_seam_rows;
-    add_counts(r, u);
-    text_fini(&r->seam.carry);
+    recstate_add_counts(r, u);
+    rowtext_fini(&r->seam.carry);
     r->seam = u->seam;
-    u->seam.carry = (struct text){0};
+    u->seam.carry = (struct rowtext){0};
     if (!u->failed)
         return true;
     if (u->error_has_line)
@@ -239,22 +76,21 @@ static bool finish_unit(struct worker *w, struct unit *u)
 }
 
 /* The worker's unit is read: commits it and all read ones behind it, if it has its turn. */
-static void pass_turn(struct worker *w)
+static void pass_turn(struct recworker *w)
 {
     struct reader *r = w->reader;
 
     pthread_mutex_lock(&r->lock);
-    w->unit->misread = w->misread;
     w->unit->done = true;
     while (!r->committing && !r->stop) {
-        struct unit **slot = &r->ahead[r->turn % r->max_ahead];
-        struct unit *u = *slot;
+        struct recunit **slot = &r->ahead[r->turn % r->max_ahead];
+        struct recunit *u = *slot;
         if (!u || !u->done)
             break;
         r->committing = true;
         pthread_mutex_unlock(&r->lock);
         bool ok = finish_unit(w, u);
-        unit_fini(r, u);
+        recstate_fini(r, u);
         free(u);
         pthread_mutex_lock(&r->lock);
         *slot = NULL;
@@ -267,9 +103,9 @@ static void pass_turn(struct worker *w)
 }
 
 /* The next unit of the file; NULL: none. */
-static struct unit *take_unit(struct reader *r)
+static struct recunit *take_unit(struct reader *r)
 {
-    struct unit *u = NULL;
+    struct recunit *u = NULL;
 
     pthread_mutex_lock(&r->lock);
     /* Without a header line only the head can be read. */
@@ -296,13 +132,12 @@ static struct unit *take_unit(struct reader *r)
 
 static void *worker_main(void *arg)
 {
-    struct worker *w = arg;
+    struct recworker *w = arg;
     struct reader *r = w->reader;
-    struct unit *u;
+    struct recunit *u;
 
     while ((u = take_unit(r)) != NULL) {
         w->unit = u;
-        w->misread = false;
         if (unit_begin(r, u, u->head))
             recunit_run(w);
         pass_turn(w);
@@ -313,7 +148,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static bool worker_init(struct worker *w, struct reader *r)
+static bool worker_init(struct recworker *w, struct reader *r)
 {
     memset(w, 0, sizeof *w);
     w->reader = r;
@@ -326,7 +161,7 @@ static bool worker_init(struct worker *w, struct reader *r)
            chunks_init(&w->chunks, r->options->chunk_bytes, &r->error);
 }
 
-static void worker_fini(struct worker *w)
+static void worker_fini(struct recworker *w)
 {
     rowparse_fini(&w->parse);
     chunks_fini(&w->chunks);
@@ -340,14 +175,15 @@ static unsigned choose_threads(const struct reader *r)
     if (!r->options->threads && n > USUAL_THREADS)
         n = USUAL_THREADS;
 
-    if (!r->source.seekable || !r->source.compressed || r->source.size < 2 * UNIT_MIN_BYTES)
+    if (r->sink->unit_new == NULL || !r->source.seekable || !r->source.compressed ||
+        r->source.size < 2 * UNIT_MIN_BYTES)
         return 1;
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
 static void run_workers(struct reader *r)
 {
-    struct worker *w = calloc(r->n_threads, sizeof *w);
+    struct recworker *w = calloc(r->n_threads, sizeof *w);
     pthread_t threads[MAX_THREADS];
     unsigned n_ready = 0, n_started = 0;
 
@@ -394,7 +230,7 @@ bool recfile_read(const char *path, const struct recfile_options *options,
         r.n_threads = choose_threads(&r);
         r.max_ahead = r.n_threads + 2;
         info->n_file_bytes = r.source.seekable ? r.source.size : 0;
-        r.ahead = calloc(r.max_ahead, sizeof(struct unit *));
+        r.ahead = calloc(r.max_ahead, sizeof(struct recunit *));
         pthread_mutex_init(&r.lock, NULL);
         pthread_cond_init(&r.changed, NULL);
         if (r.ahead)
@@ -405,11 +241,11 @@ bool recfile_read(const char *path, const struct recfile_options *options,
         pthread_cond_destroy(&r.changed);
         for (unsigned i = 0; r.ahead && i < r.max_ahead; i++)
             if (r.ahead[i]) {
-                unit_fini(&r, r.ahead[i]);
+                recstate_fini(&r, r.ahead[i]);
                 free(r.ahead[i]);
             }
         free(r.ahead);
-        text_fini(&r.seam.carry);
+        rowtext_fini(&r.seam.carry);
         info->compressed = r.source.compressed;
         info->n_file_bytes = r.source.seekable ? r.source.size : r.n_read;
         info->n_lines = r.seam.n_lines;

@@ -25,7 +25,8 @@ struct recfile_layout {
     int16_t field[N_COLUMNS]; /* field index of each column, -1: absent */
 };
 
-/* Where rows go. All functions get the sink's ctx. */
+/* Where rows go. All functions get the sink's ctx. A sink without unit_new has no units: it gets
+ * rows in file order, from one thread, with NULL for the unit, and they are final as they come. */
 struct recfile_sink {
     void *ctx;
     /* A new unit, on any thread. NULL: failed, *e filled. */

@@ -1,5 +1,5 @@
-/* Shared by recfile.c (units and their turns) and recunit.c (reading one unit), and by nothing
- * else. */
+/* Shared by recfile.c (threads and their units), recunit.c (reading one unit), seam.c (what lies
+ * across two units) and recstate.c (what a unit holds): each calls only those behind it. */
 #ifndef S3_ANALYZE_READ_RECFILE_INTERNAL_H
 #define S3_ANALYZE_READ_RECFILE_INTERNAL_H
 
@@ -18,30 +18,30 @@
 #define UNIT_MAX_COMMENTS 64
 
 /* A string that grows. */
-struct text {
+struct rowtext {
     char *s;
     size_t n, cap;
 };
 
 /* What is open where the text of a unit ends, for the next one. */
 struct seam {
-    struct text carry; /* the beginning of a row */
-    bool dropped;      /* after damage: what comes next may be the rest of a row */
-    bool skip_line;    /* inside a row that is too long */
-    uint64_t n_lines;  /* newlines before `carry` */
+    struct rowtext carry; /* the beginning of a row */
+    bool dropped;         /* after damage: what comes next may be the rest of a row */
+    bool skip_line;       /* inside a row that is too long */
+    uint64_t n_lines;     /* newlines before `carry` */
 };
 
-struct unit {
+struct recunit {
     uint64_t index;
     uint64_t start, end; /* bytes of the file */
     uint64_t position;   /* read so far */
     bool is_last;
     bool head;    /* its predecessors are committed, and so is the seam */
     bool done;    /* read as far as it goes; waits for its turn */
-    bool misread; /* must be read again as the head */
+    bool misread; /* begun on a wrong assumption: must be read again as the head */
     struct recfile_layout layout, end_layout;
     bool has_layout;
-    struct text first_line; /* not of a head unit: the text up to and with the first newline */
+    struct rowtext first_line; /* not of a head unit: the text up to and with the first newline */
     bool has_first_line;
     uint64_t n_seam_rows; /* at its beginning: not in n_rows */
     bool seam_unverified; /* the frame that the first line ends in fails its checksum */
@@ -51,7 +51,7 @@ struct unit {
     struct recfile_layout *layouts; /* of each sink's rows */
     size_t n_sinks;
     size_t n_held; /* rows */
-    struct text comments[UNIT_MAX_COMMENTS];
+    struct rowtext comments[UNIT_MAX_COMMENTS];
     size_t n_comments;
     bool failed, error_has_line;
     uint64_t error_line;
@@ -78,7 +78,7 @@ struct reader {
     uint64_t n_units;    /* handed out */
     uint64_t turn;       /* units before it are committed */
     bool no_more, stop, committing;
-    struct unit **ahead;          /* the units from `turn` on, at index % max_ahead */
+    struct recunit **ahead;       /* the units from `turn` on, at index % max_ahead */
     struct recfile_layout layout; /* of the committed text */
     bool has_layout;
     struct err error;
@@ -90,9 +90,9 @@ struct reader {
 };
 
 /* One reading thread and what it needs. */
-struct worker {
+struct recworker {
     struct reader *reader;
-    struct unit *unit; /* at work on */
+    struct recunit *unit; /* at work on */
     struct rowparse parse;
     struct rowparse_events events;
     struct chunks chunks;
@@ -102,41 +102,56 @@ struct worker {
     XXH64_state_t *checksum;
     uint64_t frame_first_row;
     bool in_first_line; /* of the unit, where the frame begins */
-    bool misread;       /* the unit was begun on a wrong assumption: read it again as the head */
 };
 
-/* ---- recunit.c ---- */
+/* ---- recstate.c: what a unit holds, and how it failed ---- */
 
-bool text_add(struct text *t, const char *s, size_t n);
-void text_fini(struct text *t);
+bool rowtext_add(struct rowtext *t, const char *s, size_t n);
+void rowtext_fini(struct rowtext *t);
+
+/* The first failure of a unit counts. These are always false. */
+bool recstate_fail(struct recunit *u, const char *why);
+bool recstate_fail_at(struct recunit *u, uint64_t line, const char *why);
+/* The message also says how to read the rest of a damaged capture. */
+bool recstate_fail_damaged(struct recunit *u, uint64_t line, const char *why);
+
+/* Counts what salvage drops; without salvage the unit fails. */
+bool recstate_drop(struct reader *r, struct recunit *u, enum recfile_drop what, uint64_t line,
+                   const char *why);
+
+/* Where the rows go from here on, until the next header line. */
+bool recstate_add_sink(struct reader *r, struct recunit *u);
+bool recstate_commit_sink(struct reader *r, struct recunit *u, size_t i);
+bool recstate_emit_comment(struct reader *r, struct recunit *u, const char *line, size_t n);
+
+/* Makes a header line count for all that follows. */
+bool recstate_publish_layout(struct reader *r, struct recunit *u,
+                             const struct recfile_layout *layout);
+
+/* Adds what the unit counted to the reader's info. */
+void recstate_add_counts(struct reader *r, const struct recunit *u);
+void recstate_fini(struct reader *r, struct recunit *u);
+
+/* ---- seam.c: what lies across two units ---- */
+
+/* Passes over the rest of a row whose beginning was lost or is too long. Returns what it passed. */
+size_t seam_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *text, size_t n);
+
+/* All before unit u is committed: joins it to that, commits what it holds and makes it the head.
+ * False: failed or misread. */
+bool seam_become_head(struct reader *r, struct recunit *u);
+
+/* For a unit that holds many rows: waits until it is the head. False: failed, misread, or the
+ * reader stops. */
+bool seam_take_turn(struct recworker *w);
+
+/* ---- recunit.c: reading one unit ---- */
 
 /* What the parser tells goes to the worker that is its ctx. */
 extern const struct rowparse_events recunit_events;
 
 /* Reads the worker's unit to its end; a head unit goes on from the reader's seam. False: stopped
  * (the unit has failed or is misread, or the reader stops). */
-bool recunit_run(struct worker *w);
-
-/* The first failure of a unit counts. Always false. */
-bool recunit_fail(struct unit *u, const char *why);
-
-/* The unit cannot be read without knowing what stands before it. Always false. */
-bool recunit_give_up(struct worker *w);
-
-/* Where the rows go from here on, until the next header line. */
-bool recunit_add_sink(struct reader *r, struct unit *u);
-bool recunit_commit_sink(struct reader *r, struct unit *u, size_t i);
-bool recunit_emit_comment(struct reader *r, struct unit *u, const char *line, size_t n);
-
-/* Makes a header line count for all that follows. */
-bool recunit_publish_layout(struct reader *r, struct unit *u, const struct recfile_layout *layout);
-
-/* Passes over the rest of a row whose beginning was lost or is too long. Returns what it passed. */
-size_t recunit_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *text, size_t n);
-
-/* ---- recfile.c ---- */
-
-/* For a unit that holds many rows: waits until it is the head. False: failed or misread. */
-bool reader_take_turn(struct worker *w);
+bool recunit_run(struct recworker *w);
 
 #endif

@@ -1,8 +1,6 @@
 #include "analyze/read/recfile_internal.h"
 #include "analyze/read/rowfields.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* From so many compressed bytes on, a thread beside decompresses a unit. */
@@ -14,183 +12,82 @@
 /* Rows that the head holds between two commits: few enough to stay in the cache. */
 #define HEAD_HELD_ROWS         4096
 
-bool text_add(struct text *t, const char *s, size_t n)
+/* The unit cannot be read without knowing what stands before it. Always false. */
+static bool give_up(struct recunit *u)
 {
-    if (t->n + n + ROWINDEX_PADDING > t->cap) {
-        size_t cap = (t->n + n) * 2 + 256;
-        char *grown = realloc(t->s, cap);
-        if (!grown)
-            return false;
-        t->s = grown;
-        t->cap = cap;
-    }
-    memcpy(t->s + t->n, s, n);
-    t->n += n;
-    memset(t->s + t->n, 0, ROWINDEX_PADDING);
-    return true;
-}
-
-void text_fini(struct text *t)
-{
-    free(t->s);
-    memset(t, 0, sizeof *t);
-}
-
-/* ---- Failing and dropping ---- */
-
-bool recunit_fail(struct unit *u, const char *why)
-{
-    u->failed = true;
-    return err_set(&u->error, "%s", why);
-}
-
-static bool recunit_fail_at(struct unit *u, uint64_t line, const char *why)
-{
-    if (!u->failed) {
-        u->error_has_line = true;
-        u->error_line = line;
-    }
-    return recunit_fail(u, why);
-}
-
-/* Who has a damaged capture learns here how to read the rest of it. */
-static bool fail_for_damage(struct unit *u, uint64_t line, const char *why)
-{
-    struct err e = {""};
-
-    err_set(&e, "%s (--salvage skips and counts what is damaged)", why);
-    return recunit_fail_at(u, line, e.msg);
-}
-
-static bool drop(struct worker *w, enum recfile_drop what, uint64_t line, const char *why)
-{
-    struct unit *u = w->unit;
-
-    if (!w->reader->options->salvage)
-        return fail_for_damage(u, line, why);
-    if (u->n_dropped[what]++ == 0) {
-        u->drop_line[what] = line;
-        snprintf(u->drop_why[what], sizeof u->drop_why[what], "%s", why);
-    }
-    return true;
-}
-
-bool recunit_give_up(struct worker *w)
-{
-    w->misread = true;
+    u->misread = true;
     return false;
 }
 
 /* ---- What the parser of a unit tells ---- */
 
-bool recunit_add_sink(struct reader *r, struct unit *u)
-{
-    void **grown = realloc(u->sinks, (u->n_sinks + 1) * sizeof *grown);
-
-    if (!grown)
-        return recunit_fail(u, "out of memory");
-    u->sinks = grown;
-    struct recfile_layout *layouts = realloc(u->layouts, (u->n_sinks + 1) * sizeof *layouts);
-    if (!layouts)
-        return recunit_fail(u, "out of memory");
-    u->layouts = layouts;
-    u->layouts[u->n_sinks] = u->end_layout;
-    u->sinks[u->n_sinks] = r->sink->unit_new(r->sink->ctx, &u->error);
-    if (!u->sinks[u->n_sinks])
-        return recunit_fail(u, "out of memory");
-    u->n_sinks++;
-    return true;
-}
-
-bool recunit_commit_sink(struct reader *r, struct unit *u, size_t i)
-{
-    r->info->n_done_bytes = u->position;
-    return r->sink->unit_commit(r->sink->ctx, u->sinks[i], r->input, &u->error) ||
-           recunit_fail(u, "out of memory");
-}
-
 static bool on_rows(void *ctx, const struct record *rows, size_t n)
 {
-    struct worker *w = ctx;
-    struct unit *u = w->unit;
+    struct recworker *w = ctx;
+    struct recunit *u = w->unit;
     const struct recfile_sink *sink = w->reader->sink;
 
     if (!sink->unit_rows(sink->ctx, u->sinks[u->n_sinks - 1], rows, n, &u->error))
-        return recunit_fail(u, "out of memory");
+        return recstate_fail(u, "out of memory");
     u->n_rows += n;
     u->n_held += n;
     if (u->n_held < MAX_HELD_ROWS && !(u->head && u->n_held >= HEAD_HELD_ROWS))
         return true;
     if (!u->head)
-        return reader_take_turn(w);
+        return seam_take_turn(w);
     u->n_held = 0;
-    return recunit_commit_sink(w->reader, u, u->n_sinks - 1);
-}
-
-bool recunit_publish_layout(struct reader *r, struct unit *u, const struct recfile_layout *layout)
-{
-    pthread_mutex_lock(&r->lock);
-    r->layout = *layout;
-    r->has_layout = true;
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
-    return !r->sink->header || r->sink->header(r->sink->ctx, layout, &u->error) ||
-           recunit_fail(u, "out of memory");
+    return recstate_commit_sink(w->reader, u, u->n_sinks - 1);
 }
 
 /* A header line: the first one, or that of a capture which was put behind another with cat. */
 static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
 {
-    struct worker *w = ctx;
-    struct unit *u = w->unit;
+    struct recworker *w = ctx;
+    struct recunit *u = w->unit;
     struct recfile_layout layout;
     struct err e = {0};
 
     if (line[0] == '{' || line[0] == '[')
-        return recunit_fail_at(
+        return recstate_fail_at(
             u, line_no,
             "this is JSON, an aggregated recording that holds no single requests: "
             "record again with --full, or take the .csv.zst of the run");
     if (!rowfields_header(line, n, &layout, &e))
-        return recunit_fail_at(u, line_no, e.msg);
+        return recstate_fail_at(u, line_no, e.msg);
     bool is_first = !w->parse.has_layout;
     u->end_layout = layout;
     rowparse_set_layout(&w->parse, &layout);
     u->n_headers++;
     u->has_intended |= layout.field[COL_INTENDED] >= 0;
     if (!u->head)
-        return recunit_add_sink(w->reader, u);
+        return recstate_add_sink(w->reader, u);
     if (!is_first) {
-        if (!recunit_commit_sink(w->reader, u, u->n_sinks - 1))
+        if (!recstate_commit_sink(w->reader, u, u->n_sinks - 1))
             return false;
         w->reader->input++;
     }
-    return recunit_publish_layout(w->reader, u, &layout);
-}
-
-bool recunit_emit_comment(struct reader *r, struct unit *u, const char *line, size_t n)
-{
-    return r->sink->comment(r->sink->ctx, (struct slice){line, n}, &u->error) ||
-           recunit_fail(u, "out of memory");
+    return recstate_publish_layout(w->reader, u, &layout);
 }
 
 static bool on_comment(void *ctx, const char *line, size_t n)
 {
-    struct worker *w = ctx;
-    struct unit *u = w->unit;
+    struct recworker *w = ctx;
+    struct recunit *u = w->unit;
 
-    if (!w->reader->sink->comment)
+    if (w->reader->sink->comment == NULL)
         return true;
-    if (!u->head && u->n_comments == UNIT_MAX_COMMENTS && !reader_take_turn(w))
+    if (!u->head && u->n_comments == UNIT_MAX_COMMENTS && !seam_take_turn(w))
         return false;
     if (u->head)
-        return recunit_emit_comment(w->reader, u, line, n);
-    return text_add(&u->comments[u->n_comments++], line, n) || recunit_fail(u, "out of memory");
+        return recstate_emit_comment(w->reader, u, line, n);
+    return rowtext_add(&u->comments[u->n_comments++], line, n) || recstate_fail(u, "out of memory");
 }
 
 static bool on_bad(void *ctx, uint64_t line_no, const char *why)
 {
-    return drop(ctx, DROP_BAD_ROW, line_no, why);
+    struct recworker *w = ctx;
+
+    return recstate_drop(w->reader, w->unit, DROP_BAD_ROW, line_no, why);
 }
 
 const struct rowparse_events recunit_events = {
@@ -210,62 +107,23 @@ static bool stopped(struct reader *r)
     return stop;
 }
 
-/* Whether the line behind damage begins a row rather than being the rest of one: it is a header
- * line, or begins with idx and has all its fields, or a quoted error that goes on in the next line.
- * (If it lost digits of its idx, that does no harm.) */
-static bool begins_row(const struct rowparse *p, const char *line, size_t n)
-{
-    const struct recfile_layout *l = &p->layout;
-    int delimiters = 0;
-    bool quoted_error = false;
-
-    if (rowfields_is_header(line, n))
-        return true;
-    if (!p->has_layout || l->field[COL_IDX] != 0 || n == 0 || line[0] < '0' || line[0] > '9')
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        delimiters += line[i] == l->delimiter;
-        quoted_error |= line[i] == l->delimiter && delimiters == l->field[COL_ERROR] && i + 1 < n &&
-                        line[i + 1] == '"';
-    }
-    return delimiters == l->n_fields - 1 || quoted_error;
-}
-
-size_t recunit_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *text, size_t n)
-{
-    const char *newline = memchr(text, '\n', n);
-    size_t len = newline ? (size_t)(newline - text) : n;
-
-    if (seam->dropped && (newline || n > RECORD_MAX_ROW_BYTES)) {
-        seam->dropped = false;
-        if (begins_row(p, text, len))
-            return 0;
-        seam->skip_line = true;
-    }
-    if (!seam->skip_line)
-        return 0;
-    seam->skip_line = newline == NULL;
-    p->n_lines += newline != NULL;
-    return newline ? len + 1 : n;
-}
-
 /* Keeps the first line of a unit that is not the head. Returns false to stop. */
-static bool first_line(struct worker *w, const char *text, size_t n, size_t *used)
+static bool first_line(struct recworker *w, const char *text, size_t n, size_t *used)
 {
-    struct unit *u = w->unit;
+    struct recunit *u = w->unit;
     const char *newline = memchr(text, '\n', n);
 
     *used = newline ? (size_t)(newline - text) + 1 : n;
     u->has_first_line = newline != NULL;
     if (u->first_line.n + *used > RECORD_MAX_ROW_BYTES)
-        return recunit_give_up(w);
-    return text_add(&u->first_line, text, *used) || recunit_fail(u, "out of memory");
+        return give_up(u);
+    return rowtext_add(&u->first_line, text, *used) || recstate_fail(u, "out of memory");
 }
 
 /* Parses text[0..n) of the unit; *rest is how much at its end is not a whole row yet. */
-static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t *rest)
+static bool feed(struct recworker *w, const char *text, size_t n, bool last, size_t *rest)
 {
-    struct unit *u = w->unit;
+    struct recunit *u = w->unit;
     struct rowparse *p = &w->parse;
     size_t at = 0, used;
 
@@ -273,7 +131,7 @@ static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t
     if (!u->head && !u->has_first_line && !first_line(w, text, n, &at))
         return false;
     while (at < n) {
-        at += recunit_skip_rest_of_row(p, &u->seam, text + at, n - at);
+        at += seam_skip_rest_of_row(p, &u->seam, text + at, n - at);
         if (at == n)
             break;
         if (u->seam.dropped && !last) {
@@ -282,7 +140,7 @@ static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t
         }
         enum rowparse_end end = rowparse_text(p, text + at, n - at, last, &used);
         if (end != ROWPARSE_ALL)
-            return end == ROWPARSE_STOPPED ? false : recunit_fail(u, "out of memory");
+            return end == ROWPARSE_STOPPED ? false : recstate_fail(u, "out of memory");
         at += used;
         if (n - at <= RECORD_MAX_ROW_BYTES) {
             *rest = n - at;
@@ -295,9 +153,9 @@ static bool feed(struct worker *w, const char *text, size_t n, bool last, size_t
     return true;
 }
 
-static void begin_frame(struct worker *w)
+static void begin_frame(struct recworker *w)
 {
-    struct unit *u = w->unit;
+    struct recunit *u = w->unit;
 
     XXH64_reset(w->checksum, 0);
     w->frame_first_row = u->n_rows;
@@ -305,7 +163,7 @@ static void begin_frame(struct worker *w)
 }
 
 /* Drops the row that is open where damage was found. */
-static void lose_rest(struct worker *w, const char *rest, size_t *n_rest)
+static void lose_rest(struct recworker *w, const char *rest, size_t *n_rest)
 {
     w->parse.n_lines += rowparse_count_lines(rest, *n_rest);
     *n_rest = 0;
@@ -313,7 +171,7 @@ static void lose_rest(struct worker *w, const char *rest, size_t *n_rest)
 }
 
 /* The unit's size in the file; a pipe counts as large. */
-static uint64_t unit_bytes(const struct reader *r, const struct unit *u)
+static uint64_t unit_bytes(const struct reader *r, const struct recunit *u)
 {
     uint64_t end = r->source.seekable && u->end > r->source.size ? r->source.size : u->end;
 
@@ -321,10 +179,10 @@ static uint64_t unit_bytes(const struct reader *r, const struct unit *u)
 }
 
 /* What the end of a chunk means; rest[0..*n_rest) is not a whole row yet. False: stop. */
-static bool chunk_event(struct worker *w, const struct zresult *result, const char *rest,
+static bool chunk_event(struct recworker *w, const struct zresult *result, const char *rest,
                         size_t *n_rest)
 {
-    struct unit *u = w->unit;
+    struct recunit *u = w->unit;
     uint64_t line = w->parse.n_lines + 1;
     enum recfile_drop what = DROP_DAMAGED_FRAME;
 
@@ -333,18 +191,20 @@ static bool chunk_event(struct worker *w, const struct zresult *result, const ch
     case ZEVENT_END:
         return true;
     case ZEVENT_FAILED:
-        return recunit_fail(u, result->why);
+        return recstate_fail(u, result->why);
     case ZEVENT_FRAME_END:
         if (result->has_checksum && (uint32_t)XXH64_digest(w->checksum) != result->checksum) {
             if (!w->reader->options->salvage)
-                return fail_for_damage(u, line, "the zstd frame that ends here fails its checksum");
+                return recstate_fail_damaged(u, line,
+                                             "the zstd frame that ends here fails its checksum");
             if (!u->head && !u->has_first_line)
-                return recunit_give_up(w);
+                return give_up(u);
             u->n_unverified += u->n_rows - w->frame_first_row;
             u->seam_unverified |= w->in_first_line;
             /* What such a frame leaves open must not spoil the first rows of the next one. */
             if (*n_rest) {
-                drop(w, DROP_BAD_ROW, line, "runs on from a zstd frame that fails its checksum");
+                recstate_drop(w->reader, u, DROP_BAD_ROW, line,
+                              "runs on from a zstd frame that fails its checksum");
                 lose_rest(w, rest, n_rest);
             }
         }
@@ -360,8 +220,8 @@ static bool chunk_event(struct worker *w, const struct zresult *result, const ch
         break;
     }
     if (!u->head && !u->has_first_line)
-        return recunit_give_up(w);
-    if (!drop(w, what, line, result->why))
+        return give_up(u);
+    if (!recstate_drop(w->reader, u, what, line, result->why))
         return false;
     lose_rest(w, rest, n_rest);
     begin_frame(w);
@@ -378,10 +238,10 @@ static void report_progress(struct reader *r, uint64_t n)
     pthread_mutex_unlock(&r->lock);
 }
 
-bool recunit_run(struct worker *w)
+bool recunit_run(struct recworker *w)
 {
     struct reader *r = w->reader;
-    struct unit *u = w->unit;
+    struct recunit *u = w->unit;
     struct rowparse *p = &w->parse;
     const char *carry = NULL;
     size_t n_carry = 0;
@@ -400,11 +260,10 @@ bool recunit_run(struct worker *w)
         carry = r->seam.carry.s;
         n_carry = r->seam.carry.n;
     }
-    w->misread = false;
     begin_frame(w);
     bool beside = r->source.compressed && !r->options->alone && unit_bytes(r, u) >= beside_from;
     if (!chunks_begin(&w->chunks, &r->source, u->start, u->end, r->options->salvage, beside))
-        return recunit_fail(u, "out of memory");
+        return recstate_fail(u, "out of memory");
     while (go_on && !end) {
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);
@@ -420,8 +279,8 @@ bool recunit_run(struct worker *w)
         at = result->position;
     }
     u->seam.n_lines = p->n_lines;
-    if (go_on && n_carry && !text_add(&u->seam.carry, carry, n_carry))
-        go_on = recunit_fail(u, "out of memory");
+    if (go_on && n_carry && !rowtext_add(&u->seam.carry, carry, n_carry))
+        go_on = recstate_fail(u, "out of memory");
     chunks_end(&w->chunks);
     u->n_frames = zreader_n_frames(w->chunks.zreader);
     u->n_skippable = zreader_n_skippable(w->chunks.zreader);

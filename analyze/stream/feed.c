@@ -97,17 +97,6 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
     return true;
 }
 
-static void *unit_new(void *ctx, struct err *e)
-{
-    (void)e;
-    return ctx;
-}
-
-static void unit_free(void *ctx, void *unit)
-{
-    (void)ctx, (void)unit;
-}
-
 static bool add_row(struct feed *f, const struct record *row, struct err *e)
 {
     const struct feed_options *o = &f->options;
@@ -129,19 +118,12 @@ static bool add_row(struct feed *f, const struct record *row, struct err *e)
     return f->batch->n_rows < s->blocks[f->n_blocks].n_rows || hand_over(f);
 }
 
-/* With one reading thread, rows are final when they come. */
 static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
 {
     (void)unit;
     for (size_t i = 0; i < n; i++)
         if (!add_row(ctx, &rows[i], e))
             return false;
-    return true;
-}
-
-static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
-{
-    (void)ctx, (void)unit, (void)input, (void)e;
     return true;
 }
 
@@ -155,17 +137,11 @@ static void *feed_main(void *arg)
 {
     struct feed *f = arg;
     const struct recfile_options how = {.salvage = f->options.salvage,
-                                        .threads = 1,
                                         .chunk_bytes = f->options.chunk_bytes,
                                         .alone = true,
                                         .progress = on_progress,
                                         .progress_ctx = f};
-    const struct recfile_sink sink = {.ctx = f,
-                                      .unit_new = unit_new,
-                                      .unit_rows = unit_rows,
-                                      .unit_commit = unit_commit,
-                                      .unit_free = unit_free,
-                                      .header = on_header};
+    const struct recfile_sink sink = {.ctx = f, .unit_rows = unit_rows, .header = on_header};
     struct recfile_info info;
     struct err e = {""};
     bool ok = recfile_read(f->options.path, &how, &sink, &info, &e);

@@ -185,23 +185,6 @@ struct reading {
     char comments[1024];
 };
 
-static void *unit_new(void *ctx, struct err *e)
-{
-    (void)e;
-    return ctx;
-}
-
-static void unit_free(void *ctx, void *unit)
-{
-    (void)ctx, (void)unit;
-}
-
-static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
-{
-    (void)ctx, (void)unit, (void)input, (void)e;
-    return true;
-}
-
 static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
 {
     struct reading *r = ctx;
@@ -256,14 +239,9 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
 
 static struct recfile_info read_back(const struct file *f, struct reading *r, bool salvage)
 {
-    struct recfile_options o = {.salvage = salvage, .threads = 1};
-    struct recfile_sink sink = {.ctx = r,
-                                .unit_new = unit_new,
-                                .unit_rows = unit_rows,
-                                .unit_commit = unit_commit,
-                                .unit_free = unit_free,
-                                .header = on_header,
-                                .comment = on_comment};
+    struct recfile_options o = {.salvage = salvage};
+    struct recfile_sink sink = {
+        .ctx = r, .unit_rows = unit_rows, .header = on_header, .comment = on_comment};
     struct recfile_info info;
     struct err e = {""};
     recfile_read(f->path, &o, &sink, &info, &e);
