@@ -61,13 +61,13 @@ COMMON_SRC := $(wildcard libcommon/*.c)
 ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
 LOADGEN_SRC := $(wildcard loadgen/*.c loadgen/*/*.c)
 TARGET_SRC := $(wildcard tests/target/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
-UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_HELP_SRC := $(wildcard tests/unit/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 ALL_SRC := $(COMMON_SRC) $(ANALYZE_SRC) $(LOADGEN_SRC) $(TARGET_SRC) $(UNIT_SRC) $(UNIT_HELP_SRC) \
 	$(BENCH_SRC)
 C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] analyze/*/*.[ch] loadgen/*.[ch] loadgen/*/*.[ch] \
-	tests/*/*.[ch])
+	tests/*/*.[ch] tests/unit/*/*.[ch])
 
 objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(1)))
 
@@ -77,7 +77,7 @@ LOADGEN_LIB := $(if $(LOADGEN_SRC),$(B)/libloadgen.a)
 UNIT_HELP_LIB := $(if $(UNIT_HELP_SRC),$(B)/libunit.a)
 PROGRAMS := $(if $(wildcard analyze/main.c),$(B)/s3analyze) $(if $(wildcard loadgen/main.c),$(B)/s3load)
 TARGET := $(if $(wildcard tests/target/main.c),$(B)/s3target)
-UNIT_TESTS := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
+UNIT_TESTS := $(patsubst %.c,$(B)/unit/%,$(notdir $(UNIT_SRC)))
 FAULTS := $(if $(SAN),,$(B)/fault.so $(B)/world.so)
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 
@@ -181,7 +181,8 @@ $(B)/s3target: $(TARGET_SRC:%.c=$(B)/%.o) $(COMMON_LIB)
 
 TEST_LIBS = $(if $(LOADGEN_LIB),$(LOADGEN_LIBS)) $(ANALYZE_LIBS) $(COMMON_LIBS)
 $(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
-$(UNIT_TESTS): $(B)/unit/%: $(B)/tests/unit/%.o $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
+$(foreach t,$(UNIT_SRC),$(eval $(B)/unit/$(basename $(notdir $t)): $(t:%.c=$(B)/%.o)))
+$(UNIT_TESTS): $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
 # Preloaded: makes calls fail (tests/cli/test_faults.py), changes clocks and names
 # (tests/cli/test_load_world.py). Never with sanitizers, which want to be first.

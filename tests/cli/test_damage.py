@@ -1,5 +1,5 @@
 """Damaged captures, by way of the command line: always a report or a message, and with --salvage all
-rows but the damaged. (tests/unit/test_damage.c reads many more of them.)
+rows but the damaged. (tests/unit/read/test_damage.c reads many more of them.)
 
 DAMAGE_FLIPS=N tries N flipped bits of each kind of file instead of the usual few."""
 
