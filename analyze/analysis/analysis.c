@@ -1,26 +1,14 @@
-/* Order of things (section 7): what is mixed, what is skipped and dropped, which active range is
- * used; then each operation type and the cluster total, in pieces that several threads share. */
+/* The order of an analysis: what is mixed, what is skipped and dropped, and which active range is
+ * used; then each operation type and the cluster total, as tasks that run on several threads. */
 #include "analyze/analysis/analysis.h"
 
 #include "analyze/analysis/conclude.h"
 #include "analyze/analysis/confidence.h"
+#include "analyze/analysis/drop.h"
 #include "analyze/analysis/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
-                   unsigned weight)
-{
-    p->tasks[p->n_tasks++] = (struct task){run, arg, (uint64_t)n_rows * weight};
-}
-
-bool plan_run_tasks(struct plan *p, struct err *e)
-{
-    size_t n = p->n_tasks;
-    p->n_tasks = 0;
-    return tasks_run(p->tasks, n, p->a->options.threads, e);
-}
 
 /* ---- Mixed or not, and in what order ---- */
 
@@ -207,8 +195,8 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
     plan_add_task(p, segment_set, &x->set, n, 2);
     if (x->op->n_errors > 0)
         plan_add_task(p, group_errors, x, n, 1);
-    if (p->kind == RANGE_ALL && p->a->options.range == RANGE_AUTO && plan_is_short(&x->set))
-        plan_add_task(p, plan_fill_single, x, n, 2);
+    if (p->kind == RANGE_ALL && p->a->options.range == RANGE_AUTO && drop_is_short(&x->set))
+        plan_add_task(p, drop_fill_single, x, n, 2);
     if (x->op->throughput.present)
         plan_add_task(p, fill_statistics, x, n, 7);
     if (!x->op->requests.present)
@@ -338,11 +326,11 @@ static bool analyse(struct plan *p, struct err *e)
 static bool run(struct plan *p, struct err *e)
 {
     struct analysis *a = p->a;
-    if (!plan_scan(p, e) || !set_order(p, e) || !plan_drop_early_and_late(p, e))
+    if (!plan_scan(p, e) || !set_order(p, e) || !drop_early_and_late(p, e))
         return false;
     for (size_t k = 0; k < p->n; k++)
         p->errors = p->errors || p->entries[k].scan.all.n_errors > 0;
-    if (!conclude_course(p, e) || !plan_drop_outside(p, e))
+    if (!conclude_course(p, e) || !drop_outside(p, e))
         return false;
     p->kind = a->options.range;
     if (p->kind == RANGE_AUTO)
@@ -350,38 +338,6 @@ static bool run(struct plan *p, struct err *e)
                                                                                 : RANGE_ALL;
     a->range = p->kind;
     return analyse(p, e) && analysis_warnings(a, p->scans, p->n, e) && conclude(p, e);
-}
-
-static bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e)
-{
-    *p = (struct plan){.d = d, .a = a, .n = d->n_tables};
-    p->entries = calloc(p->n + 1, sizeof *p->entries);
-    p->scans = malloc((p->n + 1) * sizeof *p->scans);
-    p->tasks = malloc((p->n * PLAN_TASKS_PER_ENTRY + PLAN_OTHER_TASKS) * sizeof *p->tasks);
-    a->operations = calloc(p->n + 1, sizeof *a->operations);
-    a->internal = calloc(1, sizeof *a->internal);
-    if (a->internal != NULL)
-        a->internal->sources = calloc(p->n + 1, sizeof *a->internal->sources);
-    if (p->entries == NULL || p->scans == NULL || p->tasks == NULL || a->operations == NULL ||
-        a->internal == NULL || a->internal->sources == NULL)
-        return err_set(e, "out of memory");
-    for (size_t k = 0; k < p->n; k++)
-        p->entries[k] = (struct plan_entry){
-            .plan = p, .table = &d->tables[k], .name = d->ops.v[d->tables[k].op]};
-    return true;
-}
-
-static void plan_fini(struct plan *p)
-{
-    for (size_t k = 0; p->entries != NULL && k < p->n; k++) {
-        scan_fini(&p->entries[k].scan);
-        set_fini(&p->entries[k].set);
-        requests_work_fini(&p->entries[k].requests);
-    }
-    set_fini(&p->total);
-    free(p->entries);
-    free(p->scans);
-    free(p->tasks);
 }
 
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,

@@ -1,33 +1,6 @@
-/* What is dropped before anything is analysed (section 7), and what stands beside where that leaves
- * little. */
-#include "analyze/analysis/plan.h"
+#include "analyze/analysis/drop.h"
 
 #include <stdlib.h>
-
-/* ---- Scans ---- */
-
-static bool scan_entry(void *entry, struct err *e)
-{
-    struct plan_entry *x = entry;
-    return scan_init(&x->scan, x->plan->d, x->table, e);
-}
-
-bool plan_scan(struct plan *p, struct err *e)
-{
-    for (size_t k = 0; k < p->n; k++)
-        plan_add_task(p, scan_entry, &p->entries[k], p->entries[k].table->n, 1);
-    if (!plan_run_tasks(p, e))
-        return false;
-    p->a->run_start_ns = INT64_MAX;
-    for (size_t k = 0; k < p->n; k++) {
-        int64_t start_ns = scan_part_first_start_ns(&p->entries[k].scan.all);
-        if (start_ns < p->a->run_start_ns)
-            p->a->run_start_ns = start_ns;
-    }
-    return true;
-}
-
-/* ---- Dropping rows ---- */
 
 static bool drop_rows(void *entry, struct err *e)
 {
@@ -72,7 +45,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
 }
 
 /* skip, from and to. */
-bool plan_drop_early_and_late(struct plan *p, struct err *e)
+bool drop_early_and_late(struct plan *p, struct err *e)
 {
     const struct analysis_options *o = &p->a->options;
     if (o->skip_ns <= 0 && !o->has_from && !o->has_to)
@@ -101,8 +74,8 @@ bool plan_drop_early_and_late(struct plan *p, struct err *e)
 }
 
 /* `range`: what it is, in words. */
-static bool drop_outside(struct plan *p, const struct segment_range *r, const char *range,
-                         struct err *e)
+static bool drop_outside_range(struct plan *p, const struct segment_range *r, const char *range,
+                               struct err *e)
 {
     p->a->left_out.range = range;
     for (size_t k = 0; k < p->n; k++)
@@ -118,7 +91,7 @@ static int64_t whole_ns(const struct set *s)
 }
 
 /* Under half of the set's whole duration. */
-bool plan_is_short(const struct set *s)
+bool drop_is_short(const struct set *s)
 {
     return !segment_range_usable(&s->range) ||
            s->range.end_ns - s->range.start_ns < whole_ns(s) / 2;
@@ -186,14 +159,13 @@ static bool fill_single(struct plan_entry *x, const struct set *all, struct err 
     return ok;
 }
 
-bool plan_fill_single(void *entry, struct err *e)
+bool drop_fill_single(void *entry, struct err *e)
 {
     struct plan_entry *x = entry;
     return fill_single(x, &x->set, e);
 }
 
-/* The drop of section 7, before anything is analysed. */
-bool plan_drop_outside(struct plan *p, struct err *e)
+bool drop_outside(struct plan *p, struct err *e)
 {
     enum range_kind wanted = p->a->options.range;
     bool by_clients = p->errors && (wanted == RANGE_AUTO || wanted == RANGE_SINGLE);
@@ -209,16 +181,16 @@ bool plan_drop_outside(struct plan *p, struct err *e)
         struct segment_range common;
         if (whole.clients.keys.n > 1)
             ok = set_common_client_range(&whole, &common, e) &&
-                 drop_outside(p, &common, "outside of the time in which all clients ran", e);
+                 drop_outside_range(p, &common, "outside of the time in which all clients ran", e);
     } else if (ok) {
-        if (wanted == RANGE_AUTO && all_threads && plan_is_short(&whole))
+        if (wanted == RANGE_AUTO && all_threads && drop_is_short(&whole))
             for (size_t k = 0; ok && k < p->n; k++)
                 if (p->entries[k].table->n > 0)
                     ok = fill_single(&p->entries[k], &whole, e);
-        ok = ok && drop_outside(p, &whole.range,
-                                all_threads ? "outside of the time in which all threads ran"
-                                            : "at the first start or the last end",
-                                e);
+        ok = ok && drop_outside_range(p, &whole.range,
+                                      all_threads ? "outside of the time in which all threads ran"
+                                                  : "at the first start or the last end",
+                                      e);
     }
     set_fini(&whole);
     return ok;

@@ -1,4 +1,4 @@
-/* The analysis of a dataset on its way; shared by analysis.c and analysis_drop.c. */
+/* The analysis of a dataset on its way: what analysis.c and drop.c work on, as tasks on threads. */
 #ifndef S3_ANALYZE_ANALYSIS_PLAN_H
 #define S3_ANALYZE_ANALYSIS_PLAN_H
 
@@ -31,29 +31,23 @@ struct plan {
     size_t n_tasks;
 };
 
-/* ---- analysis.c ---- */
-
-/* Adds a piece of work; the dearest begin first. There is room for 7 per entry and 1 more. */
-void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
-                   unsigned weight);
-/* Does all pieces added since the last call. */
-bool plan_run_tasks(struct plan *p, struct err *e);
-
 #define PLAN_TASKS_PER_ENTRY 7
 #define PLAN_OTHER_TASKS     1
 
-/* ---- analysis_drop.c ---- */
+/* Fills the entries from the dataset's tables, and makes room for the results in *a. False: out of
+ * memory. The caller calls plan_fini in any case. */
+bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e);
+void plan_fini(struct plan *p);
 
-/* Scans all tables. */
+/* Adds a task; the dearest begin first. There is room for PLAN_TASKS_PER_ENTRY tasks an entry and
+ * PLAN_OTHER_TASKS more between two calls of plan_run_tasks. */
+void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
+                   unsigned weight);
+
+/* Runs all tasks that were added since the last call. False: one failed. */
+bool plan_run_tasks(struct plan *p, struct err *e);
+
+/* Scans all tables, which tells when the run began. */
 bool plan_scan(struct plan *p, struct err *e);
-/* Drops what skip, from and to leave out. After plan_scan. */
-bool plan_drop_early_and_late(struct plan *p, struct err *e);
-/* Drops what lies outside the time that all threads, or all clients, have in common (section 7). */
-bool plan_drop_outside(struct plan *p, struct err *e);
-
-/* Whether the set's active range keeps under half of it. */
-bool plan_is_short(const struct set *s);
-/* The figures of an entry's single range beside, for an entry whose own set is short. */
-bool plan_fill_single(void *entry, struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 #include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/data/dataset.h"
+#include "analyze/data/filter.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/rowfilter.h"
 #include "analyze/stream/survey.h"
@@ -75,8 +75,8 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
         const struct survey_group *g = &s->groups[i];
         if (g->sum.first_start_ns < *start_ns &&
             rowfilter_wants_op(&f->ops, s->ops.v[g->op].name) &&
-            dataset_name_matches(f->host, s->hosts.v[g->host].name) &&
-            dataset_name_matches(f->client, s->clients.v[g->client].name))
+            filter_name_matches(f->host, s->hosts.v[g->host].name) &&
+            filter_name_matches(f->client, s->clients.v[g->client].name))
             *start_ns = g->sum.first_start_ns;
     }
 }

@@ -4,9 +4,7 @@
 #include "analyze/data/table.h"
 #include "analyze/data/unit.h"
 
-#include <fnmatch.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,16 +79,6 @@ static bool add_rows(void *ctx, void *unit, const struct record *rows, size_t n,
 {
     (void)ctx;
     return dataset_unit_add(unit, rows, n, e);
-}
-
-bool dataset_name_matches(const char *pattern, const char *name)
-{
-    const char *bare = strstr(name, "://");
-
-    if (!pattern || strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0)
-        return true;
-    return bare && !strstr(pattern, "://") &&
-           (strcmp(pattern, bare + 3) == 0 || fnmatch(pattern, bare + 3, 0) == 0);
 }
 
 /* ---- Commit: one thread at a time ---- */
@@ -382,21 +370,6 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     return ok;
 }
 
-bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
-                        struct err *e)
-{
-    char list[512];
-    size_t n = 0;
-
-    list[0] = '\0';
-    for (size_t i = 0; i < known->n && n < sizeof list; i++) {
-        const char *name = known->strings[i].n ? known->strings[i].p : "(empty)";
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", name);
-    }
-    return err_set(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
-                   n >= sizeof list ? "..." : "");
-}
-
 static bool check_filter(const struct loader *l, struct err *e)
 {
     const struct dataset_filter *f = l->filter;
@@ -405,16 +378,16 @@ static bool check_filter(const struct loader *l, struct err *e)
     if (l->ops.n == 0)
         return true; /* no rows: nothing to choose from */
     for (size_t i = 0; i < l->hosts.n && !host; i++)
-        host = dataset_name_matches(f->host, l->hosts.strings[i].p);
+        host = filter_name_matches(f->host, l->hosts.strings[i].p);
     for (size_t i = 0; i < l->clients.n && !client; i++)
-        client = dataset_name_matches(f->client, l->clients.strings[i].p);
+        client = filter_name_matches(f->client, l->clients.strings[i].p);
     if (!host)
-        return dataset_list_known(&l->hosts, "host", f->host, e);
+        return filter_list_known(&l->hosts, "host", f->host, e);
     if (!client)
-        return dataset_list_known(&l->clients, "client", f->client, e);
+        return filter_list_known(&l->clients, "client", f->client, e);
     for (size_t i = 0; i < f->n_ops; i++)
         if (intern_find(&l->ops, (struct slice){f->ops[i], strlen(f->ops[i])}) == INTERN_NONE)
-            return dataset_list_known(&l->ops, "operation", f->ops[i], e);
+            return filter_list_known(&l->ops, "operation", f->ops[i], e);
     return true;
 }
 

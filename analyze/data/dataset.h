@@ -7,6 +7,7 @@
 #ifndef S3_ANALYZE_DATA_DATASET_H
 #define S3_ANALYZE_DATA_DATASET_H
 
+#include "analyze/data/filter.h"
 #include "analyze/data/recorded.h"
 #include "analyze/read/recfile.h"
 #include "libcommon/err.h"
@@ -160,14 +161,6 @@ struct dataset_input {
     struct recorded recorded; /* of all its comments */
 };
 
-/* What to keep. Filters name things as a user does; NULL or 0: all. */
-struct dataset_filter {
-    const char *const *ops; /* exact names */
-    size_t n_ops;
-    const char *host;   /* exact name, else glob */
-    const char *client; /* exact name, else glob */
-};
-
 #define DATASET_MAX_OPS      1000
 #define DATASET_MAX_ERRORS   65535 /* distinct normalised messages; further ones are "other" */
 #define DATASET_OTHER_ERRORS "(other errors)"
@@ -196,16 +189,6 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct dataset_filter *filter, const struct recfile_options *options,
                   struct err *e);
 void dataset_free(struct dataset *d);
-
-/* Whether `pattern` (NULL: anything) means the host or client `name`: it is the name or a glob of
- * it, with or without its scheme ("http://"). */
-bool dataset_name_matches(const char *pattern, const char *name);
-
-/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
- * there are. */
-struct intern;
-bool dataset_list_known(const struct intern *known, const char *kind, const char *wanted,
-                        struct err *e);
 
 /* Keeps only rows of `t` for which keep(ctx, t, i) is true. The last rows fill the holes. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),

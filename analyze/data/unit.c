@@ -114,14 +114,6 @@ static bool add_part(struct dataset_unit *u, struct err *e)
     return true;
 }
 
-static bool op_chosen(const struct dataset_filter *f, const char *op)
-{
-    for (size_t i = 0; i < f->n_ops; i++)
-        if (strcmp(f->ops[i], op) == 0)
-            return true;
-    return f->n_ops == 0;
-}
-
 static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *g, struct err *e)
 {
     const struct dataset_filter *f = u->filter;
@@ -131,9 +123,9 @@ static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *
     if (!grown)
         return no_memory(e);
     u->choices = grown;
-    c.in_span = dataset_name_matches(f->host, u->hosts.strings[g->host].p) &&
-                dataset_name_matches(f->client, u->clients.strings[g->client].p);
-    c.keep = c.in_span && op_chosen(f, u->ops.strings[g->op].p);
+    c.in_span = filter_name_matches(f->host, u->hosts.strings[g->host].p) &&
+                filter_name_matches(f->client, u->clients.strings[g->client].p);
+    c.keep = c.in_span && filter_op_matches(f, u->ops.strings[g->op].p);
     u->choices[u->n_choices++] = c;
     return true;
 }

@@ -1,5 +1,5 @@
 /* Rows of a part of a capture on their way into a dataset: packed by the thread that parses them,
- * under ids of the unit's own. Shared by dataset.c and dataset_unit.c. */
+ * under ids of the unit's own. dataset.c commits them. */
 #ifndef S3_ANALYZE_DATA_UNIT_H
 #define S3_ANALYZE_DATA_UNIT_H
 

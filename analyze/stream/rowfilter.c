@@ -1,6 +1,6 @@
 #include "analyze/stream/rowfilter.h"
 
-#include "analyze/data/dataset.h"
+#include "analyze/data/filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
             "before each [ * ?",
             name, names->kind);
     names->is_meant[id] =
-        is_exact || (!names->has_exact && dataset_name_matches(names->wanted, name));
+        is_exact || (!names->has_exact && filter_name_matches(names->wanted, name));
     names->has_exact |= is_exact;
     names->has_others |= names->is_meant[id] && !is_exact;
     return true;
@@ -111,7 +111,7 @@ static bool check_names(const struct rowfilter_names *names, struct err *e)
     for (size_t i = 0; i < names->seen.n; i++)
         if (names->is_meant[i])
             return true;
-    return names->seen.n == 0 || dataset_list_known(&names->seen, names->kind, names->wanted, e);
+    return names->seen.n == 0 || filter_list_known(&names->seen, names->kind, names->wanted, e);
 }
 
 bool rowfilter_check(const struct rowfilter *f, struct err *e)
@@ -119,7 +119,7 @@ bool rowfilter_check(const struct rowfilter *f, struct err *e)
     for (size_t i = 0; i < f->ops->n && f->seen_ops.n; i++) {
         const char *op = f->ops->v[i];
         if (intern_find(&f->seen_ops, (struct slice){op, strlen(op)}) == INTERN_NONE)
-            return dataset_list_known(&f->seen_ops, "operation", op, e);
+            return filter_list_known(&f->seen_ops, "operation", op, e);
     }
     return check_names(&f->hosts, e) && check_names(&f->clients, e);
 }

@@ -4,7 +4,7 @@
  * of hosts, a file of credentials and, cut at its first newline, as a pattern and a name. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/data/dataset.h"
+#include "analyze/data/filter.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "loadgen/load/hosts.h"
@@ -153,9 +153,9 @@ static void check_profile(const char *text, size_t n)
 
 static void check_pattern(const char *pattern, const char *name)
 {
-    dataset_name_matches(pattern, name);
-    assert(dataset_name_matches(name, name));
-    assert(dataset_name_matches("*", name));
+    filter_name_matches(pattern, name);
+    assert(filter_name_matches(name, name));
+    assert(filter_name_matches("*", name));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

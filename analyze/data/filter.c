@@ -1,0 +1,38 @@
+#include "analyze/data/filter.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+bool filter_name_matches(const char *pattern, const char *name)
+{
+    const char *bare = strstr(name, "://");
+
+    if (pattern == NULL || strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0)
+        return true;
+    return bare != NULL && strstr(pattern, "://") == NULL &&
+           (strcmp(pattern, bare + 3) == 0 || fnmatch(pattern, bare + 3, 0) == 0);
+}
+
+bool filter_op_matches(const struct dataset_filter *f, const char *op)
+{
+    for (size_t i = 0; i < f->n_ops; i++)
+        if (strcmp(f->ops[i], op) == 0)
+            return true;
+    return f->n_ops == 0;
+}
+
+bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,
+                       struct err *e)
+{
+    char list[512];
+    size_t n = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < known->n && n < sizeof list; i++) {
+        const char *name = known->strings[i].n ? known->strings[i].p : "(empty)";
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", name);
+    }
+    return err_set(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
+                   n >= sizeof list ? "..." : "");
+}

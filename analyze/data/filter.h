@@ -1,0 +1,31 @@
+/* Which requests a dataset keeps, by the names that a user gives. */
+#ifndef S3_ANALYZE_DATA_FILTER_H
+#define S3_ANALYZE_DATA_FILTER_H
+
+#include "analyze/base/intern.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What to keep. NULL or 0 means all. */
+struct dataset_filter {
+    const char *const *ops; /* exact names */
+    size_t n_ops;
+    const char *host;   /* exact name, else glob */
+    const char *client; /* exact name, else glob */
+};
+
+/* Whether `pattern` (NULL: anything) means the host or client `name`: it is the name or a glob of
+ * it, with or without its scheme ("http://"). */
+bool filter_name_matches(const char *pattern, const char *name);
+
+/* Whether operations of that name are kept. */
+bool filter_op_matches(const struct dataset_filter *f, const char *op);
+
+/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
+ * there are. */
+bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,
+                       struct err *e);
+
+#endif
