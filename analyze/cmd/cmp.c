@@ -83,21 +83,11 @@ static const struct options defaults = {.output = {.path = "-"}};
 /* "p99:10%"; false: *e says what was expected. */
 static bool parse_gate(const char *text, struct compare_gate *out, struct err *e)
 {
-    static const struct {
-        const char *name;
-        enum run_metric metric;
-    } names[] = {{"throughput", RUN_THROUGHPUT},
-                 {"objects", RUN_OBJECTS},
-                 {"p50", RUN_P50},
-                 {"p90", RUN_P90},
-                 {"p99", RUN_P99},
-                 {"ttfb", RUN_TTFB},
-                 {"errors", RUN_ERRORS}};
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
     double pct;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strlen(names[i].name) != length || strncmp(text, names[i].name, length) != 0)
+    for (size_t i = 0; i < RUN_N_METRICS; i++) {
+        if (strlen(metrics[i].gate) != length || strncmp(text, metrics[i].gate, length) != 0)
             continue;
         if (colon == NULL)
             return err_set(e, "--gate %s: how much worse may it get? Write %s:5%%", text, text);
@@ -106,7 +96,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
             return err_set(e, "--gate %s: %s", text, why.msg);
         if (pct < 0 || pct >= 100)
             return err_set(e, "--gate %s: from 0%% to below 100%%", text);
-        *out = (struct compare_gate){names[i].metric, pct / 100};
+        *out = (struct compare_gate){(enum run_metric)i, pct / 100};
         return true;
     }
     return err_set(e,

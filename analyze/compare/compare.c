@@ -9,21 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool compare_up_is_better(enum run_metric metric)
-{
-    return metric == RUN_THROUGHPUT || metric == RUN_OBJECTS;
-}
-
-double compare_delta(enum run_metric metric)
-{
-    return metric == RUN_P99 ? .10 : metric == RUN_ERRORS ? 0 : .05;
-}
-
-static bool is_quantile(enum run_metric metric)
-{
-    return metric >= RUN_P50 && metric <= RUN_TTFB;
-}
-
 static bool __attribute__((format(printf, 3, 4)))
 warn(struct compare *c, const char *code, const char *fmt, ...)
 {
@@ -113,7 +98,7 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
 static bool test(struct compare_metric *m, const struct compare_options *o, const char *op,
                  struct err *e)
 {
-    bool is_difference = m->metric == RUN_ERRORS;
+    bool is_difference = metrics[m->metric].kind == METRIC_DIFFERENCE;
     const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
     if (too_thin != NULL) {
         double a = m->before.center, b = m->after.center;
@@ -138,7 +123,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
     const struct stats_ci *a = &m->before.one.ci, *b = &m->after.one.ci;
     if (is_difference)
         stats_cmp_rates(a, b, noise, &m->cmp);
-    else if (is_quantile(m->metric))
+    else if (metrics[m->metric].kind == METRIC_QUANTILE)
         stats_cmp_quantiles(a, b, noise, &m->cmp);
     else
         stats_cmp_means(a, b, noise, &m->cmp);
@@ -172,7 +157,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
         struct compare_metric m = {
             .metric = (enum run_metric)i,
             .part = part,
-            .delta = compare_delta((enum run_metric)i),
+            .delta = metrics[i].delta,
             .p_holm = NAN,
             .mde_frac = NAN,
             .p_worse = NAN,
@@ -181,11 +166,11 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
                   fill_values(&m.after, &c->after, op->op, part, m.metric, e);
         if (ok && is_worth(&m))
             ok = test(&m, o, op->op, e);
-        struct compare_metric *metrics =
+        struct compare_metric *grown =
             ok && is_worth(&m) ? realloc(op->metrics, (op->n_metrics + 1) * sizeof *op->metrics)
                                : NULL;
-        if (metrics != NULL) {
-            op->metrics = metrics;
+        if (grown != NULL) {
+            op->metrics = grown;
             op->metrics[op->n_metrics++] = m;
             continue;
         }

@@ -137,10 +137,6 @@ bool compare_run(struct compare *c, const struct compare_side *before,
                  struct err *e);
 void compare_free(struct compare *c);
 
-/* Up is better: rates. Half of the region of equivalence, 0: none (section 3). */
-bool compare_up_is_better(enum run_metric metric);
-double compare_delta(enum run_metric metric);
-
 /* Geometric means of a metric's centres over the n operations that have it. False: none, or one
  * that is not positive. */
 bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,

@@ -36,12 +36,10 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         m->gated = g != NULL && !op->is_preparation &&
                    (m->before.too_thin == NULL || m->after.too_thin == NULL);
         if (m->gated)
-            m->gate_limit = m->metric == RUN_ERRORS
+            m->gate_limit = metrics[m->metric].kind == METRIC_DIFFERENCE
                                 ? g->worsening
-                                : stats_gate_limit(g->worsening, compare_up_is_better(m->metric));
-        m->in_family = o->n_gates > 0 ? m->gated
-                                      : m->metric == RUN_THROUGHPUT || stands_in ||
-                                            m->metric == RUN_P50 || m->metric == RUN_P99;
+                                : stats_gate_limit(g->worsening, metrics[m->metric].up_is_better);
+        m->in_family = o->n_gates > 0 ? m->gated : stands_in || metrics[m->metric].is_primary;
     }
 }
 
@@ -98,7 +96,7 @@ static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n
 
 static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *cache, struct err *e)
 {
-    struct stats_question q = {compare_up_is_better(m->metric), m->delta};
+    struct stats_question q = {metrics[m->metric].up_is_better, m->delta};
     double p = m->in_family ? m->p_holm : m->cmp.p;
     m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
     if (!m->cmp.ok)
@@ -185,7 +183,7 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
             if (!m->gated)
                 continue;
             undecidable |= !m->gate_passes && isnan(m->p_worse);
-            gates[n++] = (struct stats_gate){&m->cmp, compare_up_is_better(m->metric),
+            gates[n++] = (struct stats_gate){&m->cmp, metrics[m->metric].up_is_better,
                                              m->gate_limit, m->p_worse};
         }
         bool is_judged = !is_thin(op) && !op->is_preparation;

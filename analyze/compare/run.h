@@ -4,6 +4,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/load.h"
+#include "analyze/compare/metric.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/data/recorded.h"
 #include "analyze/stats/stats.h"
@@ -12,18 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* What is compared; times in ns. */
-enum run_metric {
-    RUN_THROUGHPUT, /* bytes/s */
-    RUN_OBJECTS,    /* objects/s */
-    RUN_P50,        /* durations, quantiles of type 1 */
-    RUN_P90,
-    RUN_P99,
-    RUN_TTFB,   /* p50 */
-    RUN_ERRORS, /* fraction of the requests */
-    RUN_N_METRICS,
-};
 
 struct run_value {
     bool present; /* there is a value; ci.ok says whether it has limits */

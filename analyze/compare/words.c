@@ -5,13 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *compare_words_metric(enum run_metric metric)
-{
-    static const char *const names[RUN_N_METRICS] = {"throughput", "objects",  "p50",   "p90",
-                                                     "p99",        "ttfb_p50", "errors"};
-    return names[metric];
-}
-
 const char *compare_words_verdict_code(const struct compare_metric *m)
 {
     switch (m->verdict) {
@@ -22,9 +15,9 @@ const char *compare_words_verdict_code(const struct compare_metric *m)
     case STATS_SAME_WITHIN_RUN:
         return "same-within-run";
     case STATS_BETTER:
-        return m->metric == RUN_ERRORS ? "fewer" : "faster";
+        return metrics[m->metric].better;
     case STATS_WORSE:
-        return m->metric == RUN_ERRORS ? "more" : "slower";
+        return metrics[m->metric].worse;
     case STATS_DIFFERS:
         return "differs";
     case STATS_INCONCLUSIVE:
@@ -71,6 +64,13 @@ static void append_single(struct compare_words_text *t, const struct compare_met
         append(t, " (single run)");
 }
 
+/* "faster", "fewer errors" */
+static void append_change(struct compare_words_text *t, const struct compare_metric *m,
+                          const char *change)
+{
+    append(t, metrics[m->metric].kind == METRIC_DIFFERENCE ? "%s errors" : "%s", change);
+}
+
 struct compare_words_text compare_words_verdict(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
@@ -85,10 +85,10 @@ struct compare_words_text compare_words_verdict(const struct compare_metric *m)
         append(&t, "same within %s, by within-run noise alone", amount(m, m->delta).s);
         break;
     case STATS_BETTER:
-        append(&t, "%s", m->metric == RUN_ERRORS ? "fewer errors" : "faster");
+        append_change(&t, m, metrics[m->metric].better);
         break;
     case STATS_WORSE:
-        append(&t, "%s", m->metric == RUN_ERRORS ? "more errors" : "slower");
+        append_change(&t, m, metrics[m->metric].worse);
         break;
     case STATS_DIFFERS:
         append(&t, "differs: a change only if runs repeat within CV %.2g%%",
@@ -210,30 +210,16 @@ struct compare_words_text compare_words_setting_change(const struct compare_sett
     return t;
 }
 
-struct units_text compare_words_value(enum run_metric metric, double value)
-{
-    switch (metric) {
-    case RUN_THROUGHPUT:
-        return units_byte_rate(value);
-    case RUN_OBJECTS:
-        return units_object_rate(value);
-    case RUN_ERRORS:
-        return units_pct(100 * value);
-    default:
-        return units_duration((int64_t)round(value));
-    }
-}
-
 /* "34.8MiB/s +- 5.3%" */
 static void put_side(char *out, size_t size, enum run_metric metric, const struct compare_values *v)
 {
-    if (metric == RUN_ERRORS)
-        snprintf(out, size, "%s", compare_words_value(metric, v->center).s);
+    if (metrics[metric].kind == METRIC_DIFFERENCE)
+        snprintf(out, size, "%s", metrics[metric].text(v->center).s);
     else if (!isfinite(v->spread_frac))
-        snprintf(out, size, "%s +- ?", compare_words_value(metric, v->center).s);
+        snprintf(out, size, "%s +- ?", metrics[metric].text(v->center).s);
     else
         snprintf(out, size, v->spread_frac < .995 ? "%s +- %.2g%%" : "%s +- %.0f%%",
-                 compare_words_value(metric, v->center).s, 100 * v->spread_frac);
+                 metrics[metric].text(v->center).s, 100 * v->spread_frac);
 }
 
 /* theta as a change: "-18.1%", "+0.25 points". */
@@ -253,9 +239,7 @@ static struct units_text change_of(const struct compare_metric *m, double theta)
 struct compare_words_row compare_words_row(const struct compare_metric *m)
 {
     struct compare_words_row r = {.verdict = compare_words_verdict(m)};
-    static const char *const titles[RUN_N_METRICS] = {"Throughput", "Objects/s", "50%",       "90%",
-                                                      "99%",        "TTFB 50%",  "Error rate"};
-    snprintf(r.metric, sizeof r.metric, "%s%s", titles[m->metric], m->in_family ? "" : " *");
+    snprintf(r.metric, sizeof r.metric, "%s%s", metrics[m->metric].title, m->in_family ? "" : " *");
     put_side(r.before, sizeof r.before, m->metric, &m->before);
     put_side(r.after, sizeof r.after, m->metric, &m->after);
     snprintf(r.change, sizeof r.change, "%s",
@@ -316,7 +300,7 @@ struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
     double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
-    append(&t, "%s: %+.3g%s allowed: ", compare_words_metric(m->metric), 100 * limit,
+    append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, 100 * limit,
            m->cmp.is_difference ? " points" : "%");
     if (!m->cmp.ok || isnan(m->p_worse))
         append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);

@@ -5,9 +5,6 @@
 #include "analyze/compare/compare.h"
 #include "libcommon/units.h"
 
-/* "throughput", "objects", "p50" ...: as in JSON and --gate. */
-const char *compare_words_metric(enum run_metric metric);
-
 /* "faster", "not-enough-data" ...: as in JSON. */
 const char *compare_words_verdict_code(const struct compare_metric *m);
 
@@ -46,8 +43,5 @@ struct compare_words_text compare_words_notes(const struct compare *c);
 /* The gate's result, "Gate: passed.", and one of its limits: "throughput: -5% allowed: within". */
 struct compare_words_text compare_words_gate(const struct compare *c);
 struct compare_words_text compare_words_gated(const struct compare_metric *m);
-
-/* A value of a metric with its unit. */
-struct units_text compare_words_value(enum run_metric metric, double value);
 
 #endif

@@ -30,7 +30,7 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m, 
     csv_out_text(f, op, style);
     fputc(',', f);
     csv_out_text(f, compare_words_part(m->part).s, style);
-    fprintf(f, ",%s", compare_words_metric(m->metric));
+    fprintf(f, ",%s", metrics[m->metric].name);
     put_side(f, &m->before);
     put_side(f, &m->after);
     put_number(f, ratio ? exp(c->theta) : NAN);

@@ -105,20 +105,6 @@ static json_t *values(struct json_out *w, const struct compare_values *v)
     return o;
 }
 
-static const char *unit_of(enum run_metric metric)
-{
-    switch (metric) {
-    case RUN_THROUGHPUT:
-        return "bytes_per_s";
-    case RUN_OBJECTS:
-        return "objects_per_s";
-    case RUN_ERRORS:
-        return "frac";
-    default:
-        return "ns";
-    }
-}
-
 /* theta as a ratio, or as it is where it is a difference. */
 static double effect(const struct compare_metric *m, double theta)
 {
@@ -156,13 +142,13 @@ static json_t *metric(struct json_out *w, const struct compare_metric *m)
     json_t *o = json_object();
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
-    json_out_set(w, o, "metric", json_string(compare_words_metric(m->metric)));
-    json_out_set(w, o, "unit", json_string(unit_of(m->metric)));
+    json_out_set(w, o, "metric", json_string(metrics[m->metric].name));
+    json_out_set(w, o, "unit", json_string(metrics[m->metric].unit));
     json_out_set(w, o, "host", part->kind == RUN_HOST ? json_out_text(part->host) : json_null());
     json_out_set(w, o, "min_bytes", is_size ? json_integer(part->min_bytes) : json_null());
     json_out_set(w, o, "max_bytes",
                  is_size && part->max_bytes >= 0 ? json_integer(part->max_bytes) : json_null());
-    json_out_set(w, o, "up_is_better", json_boolean(compare_up_is_better(m->metric)));
+    json_out_set(w, o, "up_is_better", json_boolean(metrics[m->metric].up_is_better));
     json_out_set(w, o, "before", values(w, &m->before));
     json_out_set(w, o, "after", values(w, &m->after));
     set_effect(w, o, m);
@@ -227,7 +213,7 @@ static void put_geomeans(struct json_out *w, const struct compare *c)
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         json_t *o = json_object();
-        json_out_set(w, o, "metric", json_string(compare_words_metric((enum run_metric)i)));
+        json_out_set(w, o, "metric", json_string(metrics[i].name));
         json_out_set_int(w, o, "n_ops", (int64_t)n);
         json_out_set_real(w, o, "before", before);
         json_out_set_real(w, o, "after", after);

@@ -202,9 +202,9 @@ static void put_geomeans(struct text *out, const struct compare *c)
         }
         any = true;
         text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s (%zu)", compare_words_metric((enum run_metric)i), n);
-        text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, before).s);
-        text_table_cell(&t, "%s", compare_words_value((enum run_metric)i, after).s);
+        text_table_cell(&t, " * %s (%zu)", metrics[i].name, n);
+        text_table_cell(&t, "%s", metrics[i].text(before).s);
+        text_table_cell(&t, "%s", metrics[i].text(after).s);
         text_table_cell(&t, "%s", compare_words_percent(before, after).s);
     }
     text_table_put(&t);

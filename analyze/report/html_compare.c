@@ -186,8 +186,8 @@ static void figure_row(FILE *f, const char *what, const char *which, enum run_me
     fputs("<th scope=\"row\" class=\"l\">", f);
     html_textf(f, "%s, %s", what, which);
     fputs("</th>", f);
-    html_cell(f, "%s", isnan(before) ? "-" : compare_words_value(metric, before).s);
-    html_cell(f, "%s", isnan(after) ? "-" : compare_words_value(metric, after).s);
+    html_cell(f, "%s", isnan(before) ? "-" : metrics[metric].text(before).s);
+    html_cell(f, "%s", isnan(after) ? "-" : metrics[metric].text(after).s);
     html_cell(f, "%s", compare_words_percent(before, after).s);
     html_row_end(f);
 }

@@ -1,0 +1,40 @@
+/* The metrics that runs are compared by: one table says how each is called, in which unit it is,
+ * which way is better, and what counts as the same. */
+#ifndef S3_ANALYZE_COMPARE_METRIC_H
+#define S3_ANALYZE_COMPARE_METRIC_H
+
+#include "libcommon/units.h"
+
+#include <stdbool.h>
+
+/* What is compared; times in ns. */
+enum run_metric {
+    RUN_THROUGHPUT, /* bytes/s */
+    RUN_OBJECTS,    /* objects/s */
+    RUN_P50,        /* durations, quantiles of type 1 */
+    RUN_P90,
+    RUN_P99,
+    RUN_TTFB,   /* p50 */
+    RUN_ERRORS, /* fraction of the requests */
+    RUN_N_METRICS,
+};
+
+/* How two single runs are compared by a metric. */
+enum metric_kind { METRIC_MEAN, METRIC_QUANTILE, METRIC_DIFFERENCE };
+
+struct metric {
+    const char *name;  /* as in JSON */
+    const char *gate;  /* as in --gate */
+    const char *title; /* as in tables that people read */
+    const char *unit;  /* as in JSON */
+    enum metric_kind kind;
+    bool up_is_better;
+    bool is_primary;            /* one of the few that are judged where no gate says which */
+    double delta;               /* half of the region of equivalence; 0: none */
+    const char *better, *worse; /* verdicts in one word, as in JSON */
+    struct units_text (*text)(double value); /* the value with its unit, for people */
+};
+
+extern const struct metric metrics[RUN_N_METRICS];
+
+#endif
