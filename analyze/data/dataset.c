@@ -1,6 +1,7 @@
 #include "analyze/data/dataset.h"
 
 #include "analyze/base/intern.h"
+#include "analyze/base/mem.h"
 #include "analyze/data/table.h"
 #include "analyze/data/unit.h"
 
@@ -30,24 +31,6 @@ struct loader {
     pthread_mutex_t lock; /* of `free_units` */
     struct dataset_unit *free_units;
 };
-
-static bool no_memory(struct err *e)
-{
-    return err_set(e, "out of memory");
-}
-
-/* Makes room for one more in an array of n. */
-static bool more(void *array, size_t n, size_t size)
-{
-    void **p = array;
-
-    if (n & (n - 1)) /* room grows at powers of two */
-        return true;
-    void *grown = realloc(*p, (n ? 2 * n : 1) * size);
-    if (grown)
-        *p = grown;
-    return grown != NULL;
-}
 
 /* ---- Units: any thread ---- */
 
@@ -83,35 +66,21 @@ static bool add_rows(void *ctx, void *unit, const struct record *rows, size_t n,
 
 /* ---- Commit: one thread at a time ---- */
 
-/* Room for `n` entries in an array that has n_known; the new ones are for the caller to fill. */
-static bool room(void *array, size_t n_known, size_t n, size_t size, struct err *e)
-{
-    void **p = array;
-
-    if (n <= n_known)
-        return true;
-    void *grown = realloc(*p, n * size);
-    if (!grown)
-        return no_memory(e);
-    *p = grown;
-    return true;
-}
-
 static bool resolve_ops(struct loader *l, struct dataset_unit *u, struct err *e)
 {
     struct dataset *d = l->d;
 
-    if (!room(&u->ops_global, u->n_ops_global, u->ops.n, sizeof *u->ops_global, e))
+    if (u->n_ops_global < u->ops.n && !mem_room(&u->ops_global, u->ops.n, e))
         return false;
     for (; u->n_ops_global < u->ops.n; u->n_ops_global++) {
         uint32_t id = intern_add(&l->ops, u->ops.strings[u->n_ops_global]);
         if (id == INTERN_NONE)
-            return no_memory(e);
+            return mem_none(e);
         if (id == l->n_spans) {
-            if (!more(&d->op_spans, l->n_spans, sizeof *d->op_spans) ||
-                !more(&l->table_of_op, l->n_spans, sizeof *l->table_of_op) ||
-                !more(&l->first_of_op, l->n_spans, sizeof *l->first_of_op))
-                return no_memory(e);
+            if (!mem_more(&d->op_spans, l->n_spans, e) ||
+                !mem_more(&l->table_of_op, l->n_spans, e) ||
+                !mem_more(&l->first_of_op, l->n_spans, e))
+                return false;
             l->first_of_op[id] = (struct dataset_first){.row.start_ns = INT64_MAX};
             d->op_spans[id] = (struct op_span){INT64_MAX, INT64_MIN, 0};
             l->table_of_op[id] = INTERN_NONE;
@@ -128,7 +97,7 @@ static bool resolve_places(struct loader *l, struct dataset_unit *u, struct err 
 {
     struct dataset *d = l->d;
 
-    if (!room(&u->places_global, u->n_places_global, u->groups.n, sizeof *u->places_global, e))
+    if (u->n_places_global < u->groups.n && !mem_room(&u->places_global, u->groups.n, e))
         return false;
     for (; u->n_places_global < u->groups.n; u->n_places_global++) {
         struct dataset_unit_group g;
@@ -136,13 +105,13 @@ static bool resolve_places(struct loader *l, struct dataset_unit *u, struct err 
         struct place place = {intern_add(&l->hosts, u->hosts.strings[g.host]),
                               intern_add(&l->clients, u->clients.strings[g.client])};
         if (place.host == INTERN_NONE || place.client == INTERN_NONE)
-            return no_memory(e);
+            return mem_none(e);
         uint32_t id = intern_add(&l->places, (struct slice){(const char *)&place, sizeof place});
         if (id == INTERN_NONE)
-            return no_memory(e);
+            return mem_none(e);
         if (id == d->n_places) {
-            if (!more(&d->places, d->n_places, sizeof *d->places))
-                return no_memory(e);
+            if (!mem_more(&d->places, d->n_places, e))
+                return false;
             d->places[d->n_places++] = place;
         }
         u->places_global[u->n_places_global] = id;
@@ -152,7 +121,7 @@ static bool resolve_places(struct loader *l, struct dataset_unit *u, struct err 
 
 static bool resolve_errors(struct loader *l, struct dataset_unit *u, struct err *e)
 {
-    if (!room(&u->errors_global, u->n_errors_global, u->errors.n, sizeof *u->errors_global, e))
+    if (u->n_errors_global < u->errors.n && !mem_room(&u->errors_global, u->errors.n, e))
         return false;
     for (; u->n_errors_global < u->errors.n; u->n_errors_global++) {
         struct slice s = u->errors.strings[u->n_errors_global];
@@ -160,36 +129,36 @@ static bool resolve_errors(struct loader *l, struct dataset_unit *u, struct err 
             s = (struct slice){DATASET_OTHER_ERRORS, strlen(DATASET_OTHER_ERRORS)};
         uint32_t id = intern_add(&l->errors, s);
         if (id == INTERN_NONE)
-            return no_memory(e);
+            return mem_none(e);
         u->errors_global[u->n_errors_global] = (uint16_t)id;
     }
     return true;
 }
 
 /* A new thread of the dataset. INTERN_NONE: out of memory. */
-static uint32_t new_thread(struct dataset *d, uint32_t number)
+static uint32_t new_thread(struct dataset *d, uint32_t number, struct err *e)
 {
-    if (!more(&d->threads, d->n_threads, sizeof *d->threads))
+    if (!mem_more(&d->threads, d->n_threads, e))
         return INTERN_NONE;
     d->threads[d->n_threads] = number;
     return (uint32_t)d->n_threads++;
 }
 
-static uint32_t thread_index(struct loader *l, uint32_t number)
+static uint32_t thread_index(struct loader *l, uint32_t number, struct err *e)
 {
     if (number < DIRECT_THREADS) {
         uint32_t *index = &l->direct_threads[number];
         if (*index == INTERN_NONE)
-            *index = new_thread(l->d, number);
+            *index = new_thread(l->d, number, e);
         return *index;
     }
     size_t n = l->threads.n;
     uint32_t id = intern_add(&l->threads, (struct slice){(const char *)&number, sizeof number});
     if (id == INTERN_NONE || id < n)
         return id == INTERN_NONE ? id : l->far_threads[id];
-    if (!more(&l->far_threads, n, sizeof *l->far_threads))
+    if (!mem_more(&l->far_threads, n, e))
         return INTERN_NONE;
-    return l->far_threads[id] = new_thread(l->d, number);
+    return l->far_threads[id] = new_thread(l->d, number, e);
 }
 
 /* Rows that a table will have in the end that has n_earlier from earlier inputs and n from this
@@ -204,12 +173,12 @@ static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, s
 }
 
 /* The table of an operation, made when its first n rows come. NULL: out of memory. */
-static struct table *table_of(struct loader *l, uint32_t op, size_t n)
+static struct table *table_of(struct loader *l, uint32_t op, size_t n, struct err *e)
 {
     struct dataset *d = l->d;
 
     if (l->table_of_op[op] == INTERN_NONE) {
-        if (!more(&d->tables, d->n_tables, sizeof *d->tables) ||
+        if (!mem_more(&d->tables, d->n_tables, e) ||
             !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, 0, n)))
             return NULL;
         l->table_of_op[op] = (uint32_t)d->n_tables++;
@@ -224,18 +193,16 @@ static bool index_rows(struct loader *l, const struct dataset_unit *u, const str
     const uint32_t *direct = l->direct_threads;
 
     if (t->n > l->cap_rows) {
-        uint32_t *grown = realloc(l->row_threads, 2 * t->n * sizeof *grown);
-        if (!grown)
-            return no_memory(e);
-        l->row_threads = grown;
-        l->row_places = grown + t->n;
+        if (!mem_room(&l->row_threads, 2 * t->n, e))
+            return false;
+        l->row_places = l->row_threads + t->n;
         l->cap_rows = t->n;
     }
     for (size_t i = 0; i < t->n; i++) {
         uint64_t number = table_thread(t, i) + l->thread_base;
         uint32_t index = number < DIRECT_THREADS ? direct[number] : INTERN_NONE;
-        if (index == INTERN_NONE && (index = thread_index(l, (uint32_t)number)) == INTERN_NONE)
-            return no_memory(e);
+        if (index == INTERN_NONE && (index = thread_index(l, (uint32_t)number, e)) == INTERN_NONE)
+            return mem_none(e);
         l->row_threads[i] = index;
     }
     for (size_t i = 0; i < t->n; i++)
@@ -257,27 +224,28 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     span->n += part->span.n;
     if (part->rows.n == 0)
         return true;
-    struct table *t = table_of(l, u->ops_global[op], part->rows.n);
+    struct table *t = table_of(l, u->ops_global[op], part->rows.n, e);
     if (!t || !index_rows(l, u, &part->rows, e))
-        return no_memory(e);
+        return mem_none(e);
     struct dataset_first *first = &l->first_of_op[u->ops_global[op]];
     if (!dataset_first_add(first, &part->first.row, l->thread_base))
-        return no_memory(e);
+        return mem_none(e);
     t->first_object = first->row.object;
     size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
     table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
     return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
-           no_memory(e);
+           mem_none(e);
 }
 
 /* The unit's rows belong to the section of that number. */
-static bool add_to_section(struct dataset_input *in, uint32_t number, const struct dataset_unit *u)
+static bool add_to_section(struct dataset_input *in, uint32_t number, const struct dataset_unit *u,
+                           struct err *e)
 {
     if (u->n_rows == 0)
         return true;
     if (in->n_sections == 0 || in->sections[in->n_sections - 1].number != number) {
-        if (!more(&in->sections, in->n_sections, sizeof *in->sections))
+        if (!mem_more(&in->sections, in->n_sections, e))
             return false;
         in->sections[in->n_sections++] = (struct dataset_section){.number = number};
     }
@@ -306,10 +274,8 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         in->first_start_ns = u->first_start_ns;
     if (u->last_end_ns > in->last_end_ns)
         in->last_end_ns = u->last_end_ns;
-    if (!add_to_section(in, input, u))
-        return no_memory(e);
-    if (!dataset_unit_finish(u, e) || !resolve_ops(l, u, e) || !resolve_places(l, u, e) ||
-        !resolve_errors(l, u, e))
+    if (!add_to_section(in, input, u, e) || !dataset_unit_finish(u, e) || !resolve_ops(l, u, e) ||
+        !resolve_places(l, u, e) || !resolve_errors(l, u, e))
         return false;
     for (size_t op = 0; op < u->n_parts; op++)
         if (!commit_part(l, u, op, e))
@@ -330,9 +296,9 @@ static bool comment(void *ctx, struct slice line, struct err *e)
                 (KEPT_COMMENTS - 1) * sizeof *in->comments);
         in->n_comments--;
     }
-    if (!copy || !more(&in->comments, in->n_comments, sizeof *in->comments)) {
+    if (!copy || !mem_more(&in->comments, in->n_comments, e)) {
         free(copy);
-        return no_memory(e);
+        return mem_none(e);
     }
     in->comments[in->n_comments++] = copy;
     return recorded_add(&in->recorded, line.p, line.n, e);
@@ -351,15 +317,15 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
                                 .unit_free = give_unit_back,
                                 .comment = comment};
 
-    if (!more(&d->inputs, d->n_inputs, sizeof *d->inputs))
-        return no_memory(e);
+    if (!mem_more(&d->inputs, d->n_inputs, e))
+        return false;
     l->in = &d->inputs[d->n_inputs++];
     *l->in = (struct dataset_input){.path = strdup(path),
                                     .first_start_ns = INT64_MAX,
                                     .last_end_ns = INT64_MIN,
                                     .thread_base = (uint32_t)l->thread_top};
     if (!l->in->path)
-        return no_memory(e);
+        return mem_none(e);
     l->thread_base = l->thread_top;
     l->input = 0;
     for (size_t i = 0; i < d->n_tables; i++)
@@ -490,7 +456,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     l.direct_threads = malloc(DIRECT_THREADS * sizeof *l.direct_threads);
     /* Id 0 of the errors is success. */
     if (!l.direct_threads || intern_add(&l.errors, (struct slice){"", 0}) == INTERN_NONE)
-        ok = no_memory(e);
+        ok = mem_none(e);
     else
         memset(l.direct_threads, 0xff, DIRECT_THREADS * sizeof *l.direct_threads);
     for (size_t i = 0; ok && i < n_paths; i++)
@@ -498,11 +464,11 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     ok = ok && check_filter(&l, e);
     if (ok && !(move_names(&d->ops, &l.ops) && move_names(&d->hosts, &l.hosts) &&
                 move_names(&d->clients, &l.clients) && move_names(&d->errors, &l.errors)))
-        ok = no_memory(e);
+        ok = mem_none(e);
     if (ok)
         retain_exact(d, filter);
     for (size_t i = 0; ok && i < d->n_tables; i++)
-        ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || no_memory(e);
+        ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || mem_none(e);
     loader_fini(&l);
     return ok;
 }

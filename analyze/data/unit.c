@@ -1,5 +1,6 @@
 #include "analyze/data/unit.h"
 
+#include "analyze/base/mem.h"
 #include "analyze/data/errnorm.h"
 #include "libcommon/le.h"
 
@@ -10,11 +11,6 @@
 #define UNIT_ROWS 32768
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
-
-static bool no_memory(struct err *e)
-{
-    return err_set(e, "out of memory");
-}
 
 struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e)
 {
@@ -27,7 +23,7 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
     }
     if (!u || intern_add(&u->errors, (struct slice){"", 0}) == INTERN_NONE) {
         dataset_unit_free(u);
-        no_memory(e);
+        mem_none(e);
         return NULL;
     }
     return u;
@@ -100,16 +96,13 @@ static inline bool same(struct slice a, struct slice b)
 
 static bool add_part(struct dataset_unit *u, struct err *e)
 {
-    struct dataset_unit_part *grown = realloc(u->parts, (u->n_parts + 1) * sizeof *grown);
-
-    if (!grown)
-        return no_memory(e);
-    u->parts = grown;
+    if (!mem_room(&u->parts, u->n_parts + 1, e))
+        return false;
     u->parts[u->n_parts].span = no_span;
     u->parts[u->n_parts].next.n = 0;
     u->parts[u->n_parts].first = (struct dataset_first){.row.start_ns = INT64_MAX};
     if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
-        return no_memory(e);
+        return mem_none(e);
     u->n_parts++;
     return true;
 }
@@ -117,12 +110,10 @@ static bool add_part(struct dataset_unit *u, struct err *e)
 static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *g, struct err *e)
 {
     const struct dataset_filter *f = u->filter;
-    struct dataset_unit_choice *grown = realloc(u->choices, u->groups.cap * sizeof *grown);
     struct dataset_unit_choice c;
 
-    if (!grown)
-        return no_memory(e);
-    u->choices = grown;
+    if (!mem_room(&u->choices, u->groups.cap, e))
+        return false;
     c.in_span = filter_name_matches(f->host, u->hosts.strings[g->host].p) &&
                 filter_name_matches(f->client, u->clients.strings[g->client].p);
     c.keep = c.in_span && filter_op_matches(f, u->ops.strings[g->op].p);
@@ -138,7 +129,7 @@ static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const s
                                    intern_add(&u->clients, r->client)};
 
     if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE)
-        return no_memory(e);
+        return mem_none(e);
     if (u->ops.n > DATASET_MAX_OPS)
         return err_set(e, "more than %d operation types: not a capture of S3 requests",
                        DATASET_MAX_OPS);
@@ -146,7 +137,7 @@ static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const s
         return false;
     uint32_t id = intern_add(&u->groups, (struct slice){(const char *)&g, sizeof g});
     if (id == INTERN_NONE)
-        return no_memory(e);
+        return mem_none(e);
     if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
         return false;
     *recent = (struct dataset_unit_recent){.op = u->ops.strings[g.op],
@@ -206,7 +197,7 @@ static inline int64_t max_of(int64_t a, int64_t b)
 
 static bool flush(struct dataset_unit_part *part, struct err *e)
 {
-    bool ok = part->next.n == 0 || table_add(&part->rows, &part->next) || no_memory(e);
+    bool ok = part->next.n == 0 || table_add(&part->rows, &part->next) || mem_none(e);
 
     part->next.n = 0;
     return ok;
@@ -275,7 +266,7 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     uint32_t error = r->error.n ? error_of(u, r) : 0;
 
     if (error == INTERN_NONE)
-        return no_memory(e);
+        return mem_none(e);
     size_t i = to->n++;
     to->start[i] = r->start_ns;
     to->dur[i] = r->end_ns - r->start_ns;
@@ -289,7 +280,7 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     to->error[i] = (uint16_t)error;
     if (__builtin_expect(r->start_ns <= part->first.row.start_ns, 0) &&
         !look_at_first(u, part, group, r, to->object[i]))
-        return no_memory(e);
+        return mem_none(e);
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);
 }
 
