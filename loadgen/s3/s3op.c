@@ -90,63 +90,26 @@ bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
     return false;
 }
 
-/* Text being written into a buffer of fixed size. */
-struct out {
-    char *p;
-    size_t n;
-    size_t size;
-    bool full;
-};
-
-static void put_n(struct out *o, const char *s, size_t n)
-{
-    if (o->full || o->size - o->n <= n) {
-        o->full = true;
-        return;
-    }
-    memcpy(o->p + o->n, s, n);
-    o->n += n;
-    o->p[o->n] = '\0';
-}
-
-static void put(struct out *o, const char *s)
-{
-    put_n(o, s, strlen(s));
-}
-
-static void put_encoded(struct out *o, const char *s, size_t n,
-                        size_t (*encode)(char *, size_t, const char *, size_t))
-{
-    size_t len = o->full ? SIZE_MAX : encode(o->p + o->n, o->size - o->n, s, n);
-
-    if (len == SIZE_MAX)
-        o->full = true;
-    else
-        o->n += len;
-}
-
-static void put_number(struct out *o, uint64_t value)
+static void put_number(struct strbuf *o, uint64_t value)
 {
     char digits[ROWFORMAT_NUMBER_BYTES];
 
-    put_n(o, digits, (size_t)(rowformat_put_number(digits, value) - digits));
+    strbuf_put(o, digits, (size_t)(rowformat_put_number(digits, value) - digits));
 }
 
 /* Adds a parameter, percent-encoded; NULL: without one. */
-static void put_param(struct out *o, const char *name, const char *value)
+static void put_param(struct strbuf *o, const char *name, const char *value)
 {
     if (value == NULL)
         return;
-    if (o->n > 0)
-        put(o, "&");
-    put(o, name);
-    put(o, "=");
-    put_encoded(o, value, strlen(value), uri_encode_query);
+    strbuf_puts(o, o->n > 0 ? "&" : "");
+    strbuf_puts(o, name);
+    strbuf_puts(o, "=");
+    uri_encode_query(o, value, strlen(value));
 }
 
-static void put_query(struct out *o, const struct s3op *op, const struct s3op_head *h)
+static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
-    o->p[0] = '\0';
     switch (op->kind) {
     case S3OP_DELETE_BATCH:
         put_param(o, "delete", "");
@@ -157,7 +120,7 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
         put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
         if (op->max_keys > 0) {
-            put(o, "&max-keys=");
+            strbuf_puts(o, "&max-keys=");
             put_number(o, op->max_keys);
         }
         put_param(o, "prefix", op->key);
@@ -184,7 +147,7 @@ static void put_query(struct out *o, const struct s3op *op, const struct s3op_he
         put_param(o, "uploads", "");
         break;
     case S3OP_PUT_PART:
-        put(o, "partNumber=");
+        strbuf_puts(o, "partNumber=");
         put_number(o, op->part);
         break;
     case S3OP_BUCKET_VERSIONING:
@@ -207,17 +170,17 @@ static bool has_key(const struct s3op *op)
     return op->n_key > 0 && !s3op_is_listing(op->kind);
 }
 
-static void put_path(struct out *o, const struct s3op_style *s, const struct s3op *op,
+static void put_path(struct strbuf *o, const struct s3op_style *s, const struct s3op *op,
                      bool virtual_host)
 {
     if (!virtual_host) {
-        put(o, "/");
-        put(o, s->bucket);
+        strbuf_puts(o, "/");
+        strbuf_puts(o, s->bucket);
     }
     if (virtual_host || has_key(op))
-        put(o, "/");
+        strbuf_puts(o, "/");
     if (has_key(op))
-        put_encoded(o, op->key, op->n_key, uri_encode_path);
+        uri_encode_path(o, op->key, op->n_key);
 }
 
 /* Headers to sign, beside those that sigv4_sign makes. */
@@ -246,10 +209,10 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         creates || op->kind == S3OP_PUT_PART || op->kind == S3OP_GET || op->kind == S3OP_STAT;
 
     if (op->kind == S3OP_GET && !op->whole) {
-        struct out o = {h->range, 0, sizeof h->range, false};
-        put(&o, "bytes=");
+        struct strbuf o = strbuf_on(h->range, sizeof h->range);
+        strbuf_puts(&o, "bytes=");
         put_number(&o, op->offset);
-        put(&o, "-");
+        strbuf_puts(&o, "-");
         put_number(&o, op->offset + op->length - 1);
         add(h, "range", h->range);
     }
@@ -275,16 +238,16 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
 }
 
 /* The header lines of a request that is not signed. */
-static void put_unsigned(struct out *o, const struct headers *h, const char *host)
+static void put_unsigned(struct strbuf *o, const struct headers *h, const char *host)
 {
-    put(o, "host: ");
-    put(o, host);
-    put(o, "\r\n");
+    strbuf_puts(o, "host: ");
+    strbuf_puts(o, host);
+    strbuf_puts(o, "\r\n");
     for (size_t i = 0; i < h->n; i++) {
-        put(o, h->v[i].name);
-        put(o, ": ");
-        put(o, h->v[i].value);
-        put(o, "\r\n");
+        strbuf_puts(o, h->v[i].name);
+        strbuf_puts(o, ": ");
+        strbuf_puts(o, h->v[i].value);
+        strbuf_puts(o, "\r\n");
     }
 }
 
@@ -298,10 +261,10 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
 {
     char path_text[URI_MAX(S3OP_KEY_MAX) + 80];
     char query_text[S3OP_HEAD_MAX / 2];
-    struct out path = {path_text, 0, sizeof path_text, false};
-    struct out query = {query_text, 0, sizeof query_text, false};
+    struct strbuf path = strbuf_on(path_text, sizeof path_text);
+    struct strbuf query = strbuf_on(query_text, sizeof query_text);
     /* A head holds keys: no copy is left on the stack. */
-    struct out o = {out, 0, size, false};
+    struct strbuf o = strbuf_on(out, size);
     struct headers headers;
 
     headers.n = 0;
@@ -309,14 +272,13 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     put_query(&query, op, head);
     add_headers(&headers, s, op, head);
 
-    put(&o, KINDS[op->kind].method);
-    put(&o, " ");
-    put_n(&o, path.p, path.n);
-    if (query.n > 0)
-        put(&o, "?");
-    put_n(&o, query.p, query.n);
-    put(&o, " HTTP/1.1\r\n");
-    if (path.full || query.full || o.full) {
+    strbuf_puts(&o, KINDS[op->kind].method);
+    strbuf_puts(&o, " ");
+    strbuf_puts(&o, path.s);
+    strbuf_puts(&o, query.n > 0 ? "?" : "");
+    strbuf_puts(&o, query.s);
+    strbuf_puts(&o, " HTTP/1.1\r\n");
+    if (path.failed || query.failed || o.failed) {
         err_set(e, "the request is too long");
         return 0;
     }
@@ -324,28 +286,26 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         const struct sigv4_request r = {
             .method = KINDS[op->kind].method,
             .host = head->host,
-            .path = path.p,
-            .query = query.p,
+            .path = path.s,
+            .query = query.s,
             .headers = headers.v,
             .n_headers = headers.n,
             .payload_hash = head->payload_hash,
             .time_s = head->time_s,
         };
-        size_t n = sigv4_sign(signer, &r, o.p + o.n, o.size - o.n, e);
-        if (n == 0)
+        if (!sigv4_sign(signer, &r, &o, e))
             return 0;
-        o.n += n;
     } else {
         put_unsigned(&o, &headers, head->host);
     }
-    put(&o, "User-Agent: ");
-    put(&o, head->user_agent);
+    strbuf_puts(&o, "User-Agent: ");
+    strbuf_puts(&o, head->user_agent);
     if (sends_length(op)) {
-        put(&o, "\r\nContent-Length: ");
+        strbuf_puts(&o, "\r\nContent-Length: ");
         put_number(&o, s3op_n_body(op));
     }
-    put(&o, "\r\n\r\n");
-    if (o.full) {
+    strbuf_puts(&o, "\r\n\r\n");
+    if (o.failed) {
         err_set(e, "the request's headers do not fit into %zu bytes", size);
         return 0;
     }

@@ -27,29 +27,6 @@ struct sigv4_work {
     char canonical[SIGV4_CANONICAL_MAX];
 };
 
-/* Text being written into a buffer of fixed size; once something does not fit, `full` stays set and
- * nothing more is written. */
-struct text {
-    char *p;
-    char *end;
-    bool full;
-};
-
-static void put_n(struct text *t, const char *s, size_t n)
-{
-    if ((size_t)(t->end - t->p) < n)
-        t->full = true;
-    if (t->full)
-        return;
-    memcpy(t->p, s, n);
-    t->p += n;
-}
-
-static void put(struct text *t, const char *s)
-{
-    put_n(t, s, strlen(s));
-}
-
 void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
@@ -59,14 +36,6 @@ void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[stati
         hex[2 * i + 1] = digits[hash[i] & 15];
     }
     hex[2 * SIGV4_HASH_BYTES] = '\0';
-}
-
-static void put_hex(struct text *t, const unsigned char hash[static SIGV4_HASH_BYTES])
-{
-    char hex[SIGV4_HASH_SIZE];
-
-    sigv4_hex(hash, hex);
-    put_n(t, hex, SIGV4_HASH_SIZE - 1);
 }
 
 bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
@@ -105,14 +74,6 @@ void sigv4_fini(struct sigv4 *s)
     *s = (struct sigv4){0};
 }
 
-static bool digest(struct sigv4 *s, const void *data, size_t n,
-                   unsigned char out[static SIGV4_HASH_BYTES])
-{
-    SHA256_CTX *c = &s->work->digest;
-
-    return SHA256_Init(c) && SHA256_Update(c, data, n) && SHA256_Final(out, c);
-}
-
 /* Digests the key, padded with zeros to a block and xored with `pad`, into c. */
 static bool start_hmac(struct sigv4 *s, SHA256_CTX *c, unsigned char pad)
 {
@@ -140,26 +101,23 @@ static bool sign_text(struct sigv4 *s, const char *text, size_t n,
 /* Key and scope of the day of s->date. */
 static bool set_day(struct sigv4 *s, struct err *e)
 {
-    struct text t = {s->scope, s->scope + sizeof s->scope - 1, false};
+    struct strbuf t = strbuf_on(s->scope, sizeof s->scope);
     const char *parts[] = {s->region, s->service, "aws4_request"};
     unsigned char *key = s->work->key;
 
-    put_n(&t, s->date, 8);
+    strbuf_put(&t, s->date, 8);
     bool ok = HMAC(s->sha256, s->secret, (int)strlen(s->secret), (unsigned char *)s->date, 8, key,
                    NULL) != NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && ok; i++) {
-        put(&t, "/");
-        put(&t, parts[i]);
+        strbuf_puts(&t, "/");
+        strbuf_puts(&t, parts[i]);
         ok = HMAC(s->sha256, key, SIGV4_HASH_BYTES, (const unsigned char *)parts[i],
                   strlen(parts[i]), key, NULL) != NULL;
     }
     ok = ok && start_hmac(s, &s->work->inner, 0x36) && start_hmac(s, &s->work->outer, 0x5c);
     if (!ok)
         return err_set(e, "cannot derive a signing key");
-    if (t.full)
-        return err_set(e, "the region's name is too long to sign with");
-    *t.p = '\0';
-    return true;
+    return !t.failed || err_set(e, "the region's name is too long to sign with");
 }
 
 static bool set_time(struct sigv4 *s, int64_t time_s, struct err *e)
@@ -204,7 +162,7 @@ static int compare_params(const struct param *a, const struct param *b)
 }
 
 /* Writes the parameters by name, then value, each with '='. */
-static bool put_query(struct text *t, const char *query, struct err *e)
+static bool put_query(struct strbuf *t, const char *query, struct err *e)
 {
     struct param params[SIGV4_PARAMS_MAX];
     size_t n = 0;
@@ -232,24 +190,26 @@ static bool put_query(struct text *t, const char *query, struct err *e)
 
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
-            put(t, "&");
-        put_n(t, params[i].name, params[i].n_name);
-        put(t, "=");
-        put_n(t, params[i].value, params[i].n_value);
+            strbuf_puts(t, "&");
+        strbuf_put(t, params[i].name, params[i].n_name);
+        strbuf_puts(t, "=");
+        strbuf_put(t, params[i].value, params[i].n_value);
     }
     return true;
 }
 
 /* Writes a header's value without spaces around it and with single spaces within. */
-static void put_value(struct text *t, const char *value)
+static void put_value(struct strbuf *t, const char *value)
 {
-    for (const char *p = value + strspn(value, " \t"); *p != '\0';) {
+    size_t from = t->n;
+
+    for (const char *p = value; *p != '\0';) {
         size_t n = strcspn(p, " \t");
-        put_n(t, p, n);
-        p += n;
-        p += strspn(p, " \t");
-        if (*p != '\0')
-            put(t, " ");
+        if (n > 0 && t->n > from)
+            strbuf_puts(t, " ");
+        strbuf_put(t, p, n);
+        for (p += n; *p == ' ' || *p == '\t'; p++)
+            ;
     }
 }
 
@@ -282,12 +242,11 @@ static size_t collect_headers(const struct sigv4 *s, const struct sigv4_request 
     return n;
 }
 
-static void put_signed_names(struct text *t, const struct sigv4_header *headers, size_t n)
+static void put_signed_names(struct strbuf *t, const struct sigv4_header *headers, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            put(t, ";");
-        put(t, headers[i].name);
+        strbuf_puts(t, i > 0 ? ";" : "");
+        strbuf_puts(t, headers[i].name);
     }
 }
 
@@ -296,88 +255,72 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
                            unsigned char hash[static SIGV4_HASH_BYTES], struct err *e)
 {
     char *canonical = s->work->canonical;
-    struct text t = {canonical, canonical + SIGV4_CANONICAL_MAX, false};
+    struct strbuf t = strbuf_on(canonical, SIGV4_CANONICAL_MAX);
 
-    put(&t, r->method);
-    put(&t, "\n");
-    put(&t, r->path);
-    put(&t, "\n");
+    strbuf_puts(&t, r->method);
+    strbuf_puts(&t, "\n");
+    strbuf_puts(&t, r->path);
+    strbuf_puts(&t, "\n");
     if (r->query != NULL && !put_query(&t, r->query, e))
         return false;
-    put(&t, "\n");
+    strbuf_puts(&t, "\n");
     for (size_t i = 0; i < n_headers; i++) {
-        put(&t, headers[i].name);
-        put(&t, ":");
+        strbuf_puts(&t, headers[i].name);
+        strbuf_puts(&t, ":");
         put_value(&t, headers[i].value);
-        put(&t, "\n");
+        strbuf_puts(&t, "\n");
     }
-    put(&t, "\n");
+    strbuf_puts(&t, "\n");
     put_signed_names(&t, headers, n_headers);
-    put(&t, "\n");
-    put(&t, r->payload_hash);
-    if (t.full)
+    strbuf_puts(&t, "\n");
+    strbuf_puts(&t, r->payload_hash);
+    if (t.failed)
         return err_set(e, "the request is too long to sign");
-    if (!digest(s, canonical, (size_t)(t.p - canonical), hash))
-        return err_set(e, "cannot digest a request");
-    return true;
+    SHA256_CTX *c = &s->work->digest;
+    return (SHA256_Init(c) && SHA256_Update(c, canonical, t.n) && SHA256_Final(hash, c)) ||
+           err_set(e, "cannot digest a request");
 }
 
-size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, size_t size,
-                  struct err *e)
+bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e)
 {
     struct sigv4_header headers[SIGV4_HEADERS_MAX];
     unsigned char hash[SIGV4_HASH_BYTES];
+    char hex[SIGV4_HASH_SIZE];
 
     if (r->time_s != s->time_s && !set_time(s, r->time_s, e))
-        return 0;
+        return false;
     size_t n_headers = collect_headers(s, r, headers, e);
     if (n_headers == 0 || !hash_canonical(s, r, headers, n_headers, hash, e))
-        return 0;
+        return false;
 
     /* The canonical request is done with: its buffer takes the string to sign. */
     char *canonical = s->work->canonical;
-    struct text t = {canonical, canonical + SIGV4_CANONICAL_MAX, false};
-    put(&t, "AWS4-HMAC-SHA256\n");
-    put(&t, s->date);
-    put(&t, "\n");
-    put(&t, s->scope);
-    put(&t, "\n");
-    put_hex(&t, hash);
-    if (!sign_text(s, canonical, (size_t)(t.p - canonical), hash)) {
-        err_set(e, "cannot sign a request");
-        return 0;
-    }
-
-    t = (struct text){out, out + size, false};
-    for (size_t i = 0; i < n_headers; i++) {
-        put(&t, headers[i].name);
-        put(&t, ": ");
-        put(&t, headers[i].value);
-        put(&t, "\r\n");
-    }
-    put(&t, "Authorization: AWS4-HMAC-SHA256 Credential=");
-    put(&t, s->access_key);
-    put(&t, "/");
-    put(&t, s->scope);
-    put(&t, ",SignedHeaders=");
-    put_signed_names(&t, headers, n_headers);
-    put(&t, ",Signature=");
-    put_hex(&t, hash);
-    put(&t, "\r\n");
-    if (t.full) {
-        err_set(e, "the signed headers do not fit into %zu bytes", size);
-        return 0;
-    }
-    return (size_t)(t.p - out);
-}
-
-bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],
-                struct err *e)
-{
-    unsigned char hash[SIGV4_HASH_BYTES];
-
-    if (!digest(s, data, n, hash))
-        return err_set(e, "cannot digest a payload");
+    struct strbuf t = strbuf_on(canonical, SIGV4_CANONICAL_MAX);
     sigv4_hex(hash, hex);
-    return true;
+    strbuf_puts(&t, "AWS4-HMAC-SHA256\n");
+    strbuf_puts(&t, s->date);
+    strbuf_puts(&t, "\n");
+    strbuf_puts(&t, s->scope);
+    strbuf_puts(&t, "\n");
+    strbuf_puts(&t, hex);
+    if (!sign_text(s, canonical, t.n, hash))
+        return err_set(e, "cannot sign a request");
+
+    sigv4_hex(hash, hex);
+    for (size_t i = 0; i < n_headers; i++) {
+        strbuf_puts(out, headers[i].name);
+        strbuf_puts(out, ": ");
+        strbuf_puts(out, headers[i].value);
+        strbuf_puts(out, "\r\n");
+    }
+    strbuf_puts(out, "Authorization: AWS4-HMAC-SHA256 Credential=");
+    strbuf_puts(out, s->access_key);
+    strbuf_puts(out, "/");
+    strbuf_puts(out, s->scope);
+    strbuf_puts(out, ",SignedHeaders=");
+    put_signed_names(out, headers, n_headers);
+    strbuf_puts(out, ",Signature=");
+    strbuf_puts(out, hex);
+    strbuf_puts(out, "\r\n");
+    return !out->failed || err_set(e, "the signed headers do not fit into %zu bytes", out->cap - 1);
 }

@@ -10,6 +10,7 @@
 #define S3_LOADGEN_S3_SIGV4_H
 
 #include "libcommon/err.h"
+#include "loadgen/util/strbuf.h"
 
 #include <openssl/evp.h>
 #include <stddef.h>
@@ -70,19 +71,13 @@ bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key,
 /* Also wipes the secrets from memory. */
 void sigv4_fini(struct sigv4 *s);
 
-/* Signs r and writes all signed header lines to out, each "name: value\r\n": host, those of r,
+/* Signs r and adds all signed header lines to out, each "name: value\r\n": host, those of r,
  * x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
- * What is signed and what is sent come from the same place. Returns their length (no NUL is
- * written), or 0 with an error if they do not fit in `size` bytes or the request exceeds the limits
- * above. */
-size_t sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, char *out, size_t size,
-                  struct err *e);
+ * What is signed and what is sent come from the same place. False: they do not fit, or the request
+ * exceeds the limits above. */
+bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e);
 
 /* A SHA-256 in hexadecimal. */
 void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE]);
-
-/* The SHA-256 of n bytes, in hexadecimal. */
-bool sigv4_hash(struct sigv4 *s, const void *data, size_t n, char hex[static SIGV4_HASH_SIZE],
-                struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 #include "loadgen/s3/uri.h"
 
-#include <stdint.h>
+#include <stddef.h>
 
 static bool unreserved(unsigned char c)
 {
@@ -8,40 +8,30 @@ static bool unreserved(unsigned char c)
            c == '.' || c == '_' || c == '~';
 }
 
-static size_t encode(char *dst, size_t size, const char *src, size_t n, bool keep_slash)
+static void encode(struct strbuf *b, const char *s, size_t n, bool keep_slash)
 {
     static const char digits[] = "0123456789ABCDEF";
-    size_t len = 0;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)src[i];
-        bool plain = unreserved(c) || (keep_slash && c == '/');
-        size_t need = plain ? 1 : 3;
-
-        if (size - len <= need)
-            return SIZE_MAX;
-        if (plain) {
-            dst[len++] = (char)c;
-        } else {
-            dst[len++] = '%';
-            dst[len++] = digits[c >> 4];
-            dst[len++] = digits[c & 15];
+        size_t from = i;
+        while (i < n && (unreserved((unsigned char)s[i]) || (keep_slash && s[i] == '/')))
+            i++;
+        strbuf_put(b, s + from, i - from);
+        if (i < n) {
+            unsigned char c = (unsigned char)s[i];
+            strbuf_put(b, (const char[]){'%', digits[c >> 4], digits[c & 15]}, 3);
         }
     }
-    if (len >= size)
-        return SIZE_MAX;
-    dst[len] = '\0';
-    return len;
 }
 
-size_t uri_encode_path(char *dst, size_t size, const char *src, size_t n)
+void uri_encode_path(struct strbuf *b, const char *s, size_t n)
 {
-    return encode(dst, size, src, n, true);
+    encode(b, s, n, true);
 }
 
-size_t uri_encode_query(char *dst, size_t size, const char *src, size_t n)
+void uri_encode_query(struct strbuf *b, const char *s, size_t n)
 {
-    return encode(dst, size, src, n, false);
+    encode(b, s, n, false);
 }
 
 static int hex_value(char c)

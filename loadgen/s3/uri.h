@@ -3,20 +3,18 @@
 #ifndef S3_LOADGEN_S3_URI_H
 #define S3_LOADGEN_S3_URI_H
 
+#include "loadgen/util/strbuf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 /* The longest encoding of n bytes, without a NUL. */
 #define URI_MAX(n) (3 * (n))
 
-/* Each writes the encoding of the n bytes at src to dst and a NUL, and returns its length without
- * the NUL, or SIZE_MAX if it does not fit in `size` bytes; then dst is not to be used. */
-
-/* For object keys in a path: '/' stays. */
-size_t uri_encode_path(char *dst, size_t size, const char *src, size_t n);
-
-/* For a name or a value in a query: '/' is encoded too. */
-size_t uri_encode_query(char *dst, size_t size, const char *src, size_t n);
+/* Adds the encoding of n bytes: for object keys in a path, where '/' stays; for a name or a value
+ * in a query, where it is encoded too. */
+void uri_encode_path(struct strbuf *b, const char *s, size_t n);
+void uri_encode_query(struct strbuf *b, const char *s, size_t n);
 
 /* Decodes the *n bytes at s in place (no NUL is added) and puts the new length in *n. With
  * plus_is_space, '+' gives a space, as in forms and in listings with encoding-type=url.

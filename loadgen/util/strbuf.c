@@ -6,9 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct strbuf strbuf_on(char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    return (struct strbuf){.s = buffer, .cap = size, .fixed = true};
+}
+
 void strbuf_fini(struct strbuf *b)
 {
-    free(b->s);
+    if (!b->fixed)
+        free(b->s);
     *b = (struct strbuf){0};
 }
 
@@ -20,36 +27,21 @@ void strbuf_clear(struct strbuf *b)
         b->s[0] = '\0';
 }
 
-/* Room for n more bytes and a NUL. */
-static bool reserve(struct strbuf *b, size_t n)
+bool strbuf_grow(struct strbuf *b, size_t n)
 {
     size_t cap = b->cap > 0 ? b->cap : 256;
 
+    if (b->failed)
+        return false;
     while (cap - b->n <= n)
         cap *= 2;
-    if (cap > b->cap && !b->failed) {
-        char *s = realloc(b->s, cap);
-        b->failed = s == NULL;
-        if (s != NULL) {
-            b->s = s;
-            b->cap = cap;
-        }
+    char *s = b->fixed ? NULL : realloc(b->s, cap);
+    b->failed = s == NULL;
+    if (s != NULL) {
+        b->s = s;
+        b->cap = cap;
     }
     return !b->failed;
-}
-
-void strbuf_put(struct strbuf *b, const char *data, size_t n)
-{
-    if (!reserve(b, n))
-        return;
-    memcpy(b->s + b->n, data, n);
-    b->n += n;
-    b->s[b->n] = '\0';
-}
-
-void strbuf_puts(struct strbuf *b, const char *s)
-{
-    strbuf_put(b, s, strlen(s));
 }
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
@@ -61,7 +53,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n >= 0 && reserve(b, (size_t)n)) {
+    if (n >= 0 && strbuf_reserve(b, (size_t)n)) {
         vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }

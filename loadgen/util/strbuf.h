@@ -1,25 +1,49 @@
-/* Text that grows. A failed allocation is remembered, and nothing is added after it. */
+/* Text that grows, or fills a buffer. What does not fit is remembered, and nothing is added after
+ * it. */
 #ifndef S3_LOADGEN_UTIL_STRBUF_H
 #define S3_LOADGEN_UTIL_STRBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct strbuf {
     char *s; /* n bytes and a NUL; NULL until something was added */
     size_t n;
     size_t cap;
-    bool failed;
+    bool failed; /* out of memory, or the buffer is full */
+    bool fixed;  /* s is the caller's */
 };
 
-/* Starts as zeros. */
+/* Starts as zeros; or empty, in a buffer of at least 1 byte, which is borrowed. */
+struct strbuf strbuf_on(char *buffer, size_t size);
 void strbuf_fini(struct strbuf *b);
 
 /* Forgets the text, keeps the memory. */
 void strbuf_clear(struct strbuf *b);
 
-void strbuf_put(struct strbuf *b, const char *data, size_t n);
-void strbuf_puts(struct strbuf *b, const char *s);
+/* Makes room for n more bytes and a NUL, where there is none. */
+bool strbuf_grow(struct strbuf *b, size_t n);
+
+static inline bool strbuf_reserve(struct strbuf *b, size_t n)
+{
+    return (b->cap - b->n > n && !b->failed) || strbuf_grow(b, n);
+}
+
+static inline void strbuf_put(struct strbuf *b, const char *data, size_t n)
+{
+    if (!strbuf_reserve(b, n))
+        return;
+    memcpy(b->s + b->n, data, n);
+    b->n += n;
+    b->s[b->n] = '\0';
+}
+
+static inline void strbuf_puts(struct strbuf *b, const char *s)
+{
+    strbuf_put(b, s, strlen(s));
+}
+
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds n bytes as XML text: & < > " ' and TAB, LF, CR as references. False if another byte below

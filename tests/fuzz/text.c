@@ -26,24 +26,25 @@ static bool is_utf8(const char *s)
 
 static void check_uri(const char *s, size_t n)
 {
-    size_t size = URI_MAX(n) + 1;
-    char *encoded = malloc(size);
-
-    assert(encoded != NULL);
     for (int path = 0; path < 2; path++) {
-        size_t len =
-            path ? uri_encode_path(encoded, size, s, n) : uri_encode_query(encoded, size, s, n);
-        assert(len < size && encoded[len] == '\0');
-        assert(strspn(encoded, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                               "-._~%/") == len);
-        assert(path || strchr(encoded, '/') == NULL);
+        struct strbuf b = {0};
+        (path ? uri_encode_path : uri_encode_query)(&b, s, n);
+        strbuf_puts(&b, "");
+        assert(!b.failed && strlen(b.s) == b.n && b.n <= URI_MAX(n));
+        assert(strspn(b.s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                           "-._~%/") == b.n);
+        assert(path || strchr(b.s, '/') == NULL);
         /* With one byte less it does not fit. */
-        assert((path ? uri_encode_path : uri_encode_query)(encoded + len + 1 - len - 1, len, s,
-                                                           n) == SIZE_MAX);
-        len = (path ? uri_encode_path : uri_encode_query)(encoded, size, s, n);
-        assert(uri_decode(encoded, &len, false) && len == n && memcmp(encoded, s, n) == 0);
+        struct strbuf all = strbuf_on(malloc(b.n + 1), b.n + 1);
+        struct strbuf less = strbuf_on(all.s, b.n > 0 ? b.n : 1);
+        (path ? uri_encode_path : uri_encode_query)(&less, s, n);
+        assert(less.failed == (n > 0));
+        (path ? uri_encode_path : uri_encode_query)(&all, s, n);
+        assert(!all.failed && strcmp(all.s, b.s) == 0);
+        free(all.s);
+        assert(uri_decode(b.s, &b.n, false) && b.n == n && memcmp(b.s, s, n) == 0);
+        strbuf_fini(&b);
     }
-    free(encoded);
 }
 
 /* Any text is a string of JSON. */
