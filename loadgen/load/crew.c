@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define TICK_MS 100
@@ -102,14 +103,6 @@ void crew_end_recording(struct crew *c)
         c->loops[i].recording = false;
 }
 
-static void raise_event(const struct crew *c)
-{
-    uint64_t one = 1;
-
-    if (write(c->event, &one, sizeof one) < 0)
-        return; /* it is raised already */
-}
-
 void crew_stop(struct crew *c, enum engine_stop stop)
 {
     int old = atomic_load(&c->engine->stop);
@@ -118,7 +111,7 @@ void crew_stop(struct crew *c, enum engine_stop stop)
         ;
     for (unsigned i = 0; i < c->n_loops; i++)
         loop_wake(&c->loops[i]);
-    raise_event(c);
+    eventfd_write(c->event, 1);
 }
 
 struct thread {
@@ -136,7 +129,7 @@ static void *run_loop(void *user)
 
     t->ok = loop_run(t->loop, t->phase, &t->error);
     atomic_fetch_sub(&t->crew->n_busy, 1);
-    raise_event(t->crew);
+    eventfd_write(t->crew->event, 1);
     return NULL;
 }
 
@@ -176,48 +169,18 @@ bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void
     return ok;
 }
 
-unsigned crew_n_running(const struct crew *c)
+struct crew_counts crew_counts(const struct crew *c)
 {
-    unsigned n = 0;
+    struct crew_counts n = {0};
 
-    for (unsigned i = 0; i < c->n_loops; i++)
-        n += atomic_load_explicit(&c->loops[i].n_running, memory_order_relaxed);
+    for (unsigned i = 0; i < c->n_loops; i++) {
+        const struct loop *l = &c->loops[i];
+        n.n_connected -= atomic_load_explicit(&l->n_connecting, memory_order_relaxed);
+        n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
+        n.n_connects += atomic_load_explicit(&l->n_connects, memory_order_relaxed);
+        n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
+        n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
+    }
+    n.n_connected += n.n_running;
     return n;
-}
-
-unsigned crew_n_connected(const struct crew *c)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < c->n_loops; i++)
-        n += atomic_load_explicit(&c->loops[i].n_connecting, memory_order_relaxed);
-    unsigned n_running = crew_n_running(c);
-    return n_running > n ? n_running - n : 0;
-}
-
-uint64_t crew_n_connects(const struct crew *c)
-{
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < c->n_loops; i++)
-        n += atomic_load_explicit(&c->loops[i].n_connects, memory_order_relaxed);
-    return n;
-}
-
-uint64_t crew_n_resent(const struct crew *c)
-{
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < c->n_loops; i++)
-        n += atomic_load_explicit(&c->loops[i].n_resent, memory_order_relaxed);
-    return n;
-}
-
-int64_t crew_digest_ns(const struct crew *c)
-{
-    int64_t ns = 0;
-
-    for (unsigned i = 0; i < c->n_loops; i++)
-        ns += atomic_load_explicit(&c->loops[i].digest_ns, memory_order_relaxed);
-    return ns;
 }

@@ -38,12 +38,13 @@ void crew_end_recording(struct crew *c);
 /* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */
 void crew_stop(struct crew *c, enum engine_stop stop);
 
-/* Of all loops: requests in flight, those whose connection stands; connections opened, requests of
- * rows sent twice, and time spent on digests of payloads, so far. Any thread. */
-unsigned crew_n_connected(const struct crew *c);
-unsigned crew_n_running(const struct crew *c);
-int64_t crew_digest_ns(const struct crew *c);
-uint64_t crew_n_connects(const struct crew *c);
-uint64_t crew_n_resent(const struct crew *c);
+/* Of all loops. Any thread. */
+struct crew_counts {
+    int64_t n_running, n_connected; /* requests in flight; those whose connection stands */
+    int64_t n_connects;             /* connections opened so far */
+    int64_t n_resent;               /* requests of rows that were sent twice */
+    int64_t digest_ns;              /* spent on digests of payloads */
+};
+struct crew_counts crew_counts(const struct crew *c);
 
 #endif

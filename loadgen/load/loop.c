@@ -90,11 +90,6 @@ static void free_dead(struct loop *l)
 /* More idle connections than this, beside one for each host, are closed. */
 #define IDLE_PER_WORKER 2
 
-static void count_connecting(struct loop *l, int change)
-{
-    atomic_fetch_add_explicit(&l->n_connecting, (unsigned)change, memory_order_relaxed);
-}
-
 struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, struct err *e)
 {
     struct conn *c = NULL;
@@ -118,8 +113,8 @@ struct conn *loop_take_conn(struct loop *l, struct worker *w, uint32_t host, str
                   &l->sessions[host], l->epoll, e);
     if (c == NULL)
         return NULL;
-    atomic_fetch_add_explicit(&l->n_connects, 1, memory_order_relaxed);
-    count_connecting(l, 1);
+    loop_count(&l->n_connects, 1);
+    loop_count(&l->n_connecting, 1);
     c->user = w;
     c->next = l->connecting;
     l->connecting = c;
@@ -150,7 +145,7 @@ void loop_give_conn(struct loop *l, struct conn *c, bool keep)
 {
     if (c->state == CONN_CONNECTING || c->state == CONN_FAILED) {
         unlink_conn(&l->connecting, c);
-        count_connecting(l, -1);
+        loop_count(&l->n_connecting, -1);
     }
     if (!keep || c->state != CONN_READY) {
         bury(l, c);
@@ -174,7 +169,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         return;
     if (c->state == CONN_READY) {
         unlink_conn(&l->connecting, c);
-        count_connecting(l, -1);
+        loop_count(&l->n_connecting, -1);
         l->connect_ns = 0;
     }
     worker_on_connected(w);
@@ -197,9 +192,8 @@ static void on_event(struct loop *l, const struct epoll_event *event)
     uintptr_t tag = (uintptr_t)event->data.ptr;
 
     if (event->data.ptr == l) {
-        uint64_t n;
-        if (read(l->wake, &n, sizeof n) < 0)
-            return; /* another wakeup took it */
+        eventfd_t n;
+        eventfd_read(l->wake, &n);
     } else if (tag & 1) {
         struct conn_socket *s = (struct conn_socket *)(tag - 1);
         conn_on_socket(s, event->events);
@@ -427,10 +421,7 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e)
 
 void loop_wake(struct loop *l)
 {
-    uint64_t one = 1;
-
-    if (write(l->wake, &one, sizeof one) < 0)
-        return; /* it is to wake up already */
+    eventfd_write(l->wake, 1);
 }
 
 /* ---- Clocks of the servers ---- */

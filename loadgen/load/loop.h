@@ -78,10 +78,9 @@ struct loop {
     struct loop_date *dates; /* by host */
     struct err error;        /* ends the loop */
 
-    /* For other threads. */
-    atomic_uint n_running, n_connecting;
-    atomic_uint_fast64_t n_connects;
-    atomic_uint_fast64_t n_resent; /* requests of rows */
+    /* For other threads to read. */
+    atomic_int_fast64_t n_running, n_connecting, n_connects;
+    atomic_int_fast64_t n_resent; /* requests of rows */
     atomic_int_fast64_t cpu_ns;
     atomic_int_fast64_t digest_ns; /* making and digesting payloads before requests begin */
 };
@@ -97,6 +96,13 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e);
 
 /* Makes a loop that sleeps look at engine.stop. Any thread may call it. */
 void loop_wake(struct loop *l);
+
+/* Adds to a counter that the loop's own thread alone changes. */
+static inline void loop_count(atomic_int_fast64_t *n, int64_t by)
+{
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
 
 /* For workers. */
 void loop_again(struct loop *l, struct worker *w);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define BATCH_BYTES (64u * 1024)
@@ -57,13 +58,10 @@ struct recorder {
     struct recorder_batch *queue, **queue_end;
     struct recorder_batch *free;
     bool closing, busy;
-    uint64_t n_waits;
-    int64_t waits_ns;
+    struct recorder_state state;
     struct err error;
-    struct recorder_counts counts, tick;
+    struct recorder_counts tick;
     struct hist durations; /* of the tick */
-    int64_t cpu_ns;
-    struct autoterm_stop stop;
 
     /* The writer's own. */
     bool failed;
@@ -84,8 +82,8 @@ static struct recorder_batch *take_free(struct recorder *r)
         int64_t from_ns = clock_now_ns();
         while (r->free == NULL)
             pthread_cond_wait(&r->emptied, &r->lock);
-        r->n_waits++;
-        r->waits_ns += clock_now_ns() - from_ns;
+        r->state.n_waits++;
+        r->state.waits_ns += clock_now_ns() - from_ns;
     }
     struct recorder_batch *b = r->free;
     r->free = b->next;
@@ -228,7 +226,7 @@ static bool check_stable(struct recorder *r, struct err *e)
         stop.stopped = autoterm_is_stable(r->autoterm, &stop.window);
         if (stop.stopped) {
             pthread_mutex_lock(&r->lock);
-            r->stop = stop;
+            r->state.stop = stop;
             pthread_mutex_unlock(&r->lock);
             return true;
         }
@@ -238,21 +236,13 @@ static bool check_stable(struct recorder *r, struct err *e)
 
 /* ---- The writer ---- */
 
-static void signal_event(struct recorder *r)
-{
-    uint64_t one = 1;
-
-    if (write(r->options.event, &one, sizeof one) < 0)
-        return; /* it is signalled already */
-}
-
 static void fail(struct recorder *r, const struct err *e)
 {
     pthread_mutex_lock(&r->lock);
     r->error = *e;
     pthread_mutex_unlock(&r->lock);
     r->failed = true;
-    signal_event(r);
+    eventfd_write(r->options.event, 1);
 }
 
 static void count(struct recorder_counts *c, const struct row *row)
@@ -277,7 +267,7 @@ static bool write_row(struct recorder *r, const struct row *row, struct err *e)
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
     struct err e = {""};
-    bool asking = r->autoterm != NULL && !r->stop.stopped;
+    bool asking = r->autoterm != NULL && !r->state.stop.stopped;
 
     for (size_t at = 0; at < b->n;) {
         const struct row *row = (const struct row *)(b->bytes + at);
@@ -292,7 +282,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     pthread_mutex_lock(&r->lock);
     for (size_t at = 0; at < b->n;) {
         const struct row *row = (const struct row *)(b->bytes + at);
-        count(&r->counts, row);
+        count(&r->state.counts, row);
         count(&r->tick, row);
         if (row->ok)
             hist_add(&r->durations, row->end_ns - row->start_ns);
@@ -306,8 +296,8 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     r->pending[b->loop].first_start_ns = b->first_start_ns;
     if (!check_stable(r, &e))
         fail(r, &e);
-    else if (r->stop.stopped)
-        signal_event(r);
+    else if (r->state.stop.stopped)
+        eventfd_write(r->options.event, 1);
 }
 
 /* Closes the frame if its time has come; returns when it will have. */
@@ -351,7 +341,7 @@ static void *writer(void *user)
         struct recorder_batch *b = r->queue;
         if (b == NULL) {
             r->busy = false;
-            r->cpu_ns = clock_thread_cpu_ns();
+            r->state.cpu_ns = clock_thread_cpu_ns();
             pthread_cond_broadcast(&r->emptied);
             if (due_ns == CLOCK_NEVER || clock_now_ns() < due_ns)
                 wait_for_batch(r, due_ns);
@@ -373,7 +363,7 @@ static void *writer(void *user)
         }
     }
     r->busy = false;
-    r->cpu_ns = clock_thread_cpu_ns();
+    r->state.cpu_ns = clock_thread_cpu_ns();
     pthread_cond_broadcast(&r->emptied);
     pthread_mutex_unlock(&r->lock);
     end_frame(r, true);
@@ -526,14 +516,12 @@ bool recorder_failed(struct recorder *r, struct err *e)
     return failed;
 }
 
-bool recorder_is_stable(struct recorder *r, struct autoterm_stop *stop)
+struct recorder_state recorder_look(struct recorder *r)
 {
     pthread_mutex_lock(&r->lock);
-    bool stopped = r->stop.stopped;
-    if (stopped && stop != NULL)
-        *stop = r->stop;
+    struct recorder_state state = r->state;
     pthread_mutex_unlock(&r->lock);
-    return stopped;
+    return state;
 }
 
 /* Rank ceil(n * pct / 100). */
@@ -553,28 +541,4 @@ void recorder_take_tick(struct recorder *r, struct recorder_tick *tick)
     r->durations.n = 0;
     r->durations.n_over = 0;
     pthread_mutex_unlock(&r->lock);
-}
-
-struct recorder_counts recorder_counts(struct recorder *r)
-{
-    pthread_mutex_lock(&r->lock);
-    struct recorder_counts counts = r->counts;
-    pthread_mutex_unlock(&r->lock);
-    return counts;
-}
-
-void recorder_waits(struct recorder *r, uint64_t *n, int64_t *ns)
-{
-    pthread_mutex_lock(&r->lock);
-    *n = r->n_waits;
-    *ns = r->waits_ns;
-    pthread_mutex_unlock(&r->lock);
-}
-
-int64_t recorder_cpu_ns(struct recorder *r)
-{
-    pthread_mutex_lock(&r->lock);
-    int64_t cpu_ns = r->cpu_ns;
-    pthread_mutex_unlock(&r->lock);
-    return cpu_ns;
 }

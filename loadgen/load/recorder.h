@@ -76,17 +76,17 @@ void recorder_flush(struct recorder_port *p, int64_t until_ns);
 /* When recorder_flush must be called; CLOCK_NEVER: need not. */
 int64_t recorder_due_ns(const struct recorder_port *p);
 
-/* What happened. Any thread may ask. */
+/* What happened so far. Any thread may ask. */
+struct recorder_state {
+    struct recorder_counts counts;
+    struct autoterm_stop stop;
+    uint64_t n_waits; /* of loops for the capture, as all batches were full */
+    int64_t waits_ns;
+    int64_t cpu_ns; /* of the writer */
+};
+struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
-bool recorder_is_stable(struct recorder *r, struct autoterm_stop *stop);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
-struct recorder_counts recorder_counts(struct recorder *r);
-
-/* Full batches the loops had to wait for, and for how long in all. */
-void recorder_waits(struct recorder *r, uint64_t *n, int64_t *ns);
-
-/* CPU time of the writer. */
-int64_t recorder_cpu_ns(struct recorder *r);
 
 /* Waits until all that was handed over is written. */
 void recorder_drain(struct recorder *r);

@@ -113,9 +113,7 @@ void worker_finish(struct worker *w, int64_t end_ns, bool keep)
         w->conn = NULL;
     }
     hosts_release(&l->engine->hosts, w->host, end_ns);
-    atomic_store_explicit(&l->n_running,
-                          atomic_load_explicit(&l->n_running, memory_order_relaxed) - 1,
-                          memory_order_relaxed);
+    loop_count(&l->n_running, -1);
     if (l->recording && (w->op.recorded || failed))
         record(w);
     w->state = WORKER_IDLE;
@@ -394,7 +392,7 @@ bool worker_resend(struct worker *w)
     w->result.last_byte_ns = CLOCK_NEVER;
     l->looks = true;
     if (l->recording)
-        atomic_fetch_add_explicit(&l->n_resent, 1, memory_order_relaxed);
+        loop_count(&l->n_resent, 1);
     send_anew(w, true);
     return true;
 }
@@ -438,9 +436,7 @@ static void launch(struct worker *w)
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';
     pages_clear(&w->pages);
-    atomic_store_explicit(&l->n_running,
-                          atomic_load_explicit(&l->n_running, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    loop_count(&l->n_running, 1);
     bool ok = worker_expect_answer(w) && build(w);
     int64_t now_ns = clock_now_ns();
     w->result.start_ns = now_ns;
@@ -481,11 +477,7 @@ void worker_prepare(struct worker *w)
         if (n_body > 0)
             make_chunk(w);
         bool ok = digest_chunk(w, hash, md5);
-        atomic_int_fast64_t *digest_ns = &w->loop->digest_ns;
-        atomic_store_explicit(digest_ns,
-                              atomic_load_explicit(digest_ns, memory_order_relaxed) +
-                                  clock_now_ns() - from_ns,
-                              memory_order_relaxed);
+        loop_count(&w->loop->digest_ns, clock_now_ns() - from_ns);
         if (ok && w->n_digested < n_body) {
             w->state = WORKER_PREPARING;
             loop_again(w->loop, w);

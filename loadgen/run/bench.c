@@ -106,8 +106,9 @@ static void show(struct bench *b, int64_t now_ns)
         const char *state = "";
         recorder_take_tick(b->recorder, &tick);
         if (b->o->autoterm)
-            state = recorder_is_stable(b->recorder, NULL) ? "stable" : "unstable";
-        screen_line(&b->screen, now_ns, &tick, crew_n_running(&b->crew), cpu_pct(b, now_ns), state);
+            state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
+        screen_line(&b->screen, now_ns, &tick, (unsigned)crew_counts(&b->crew).n_running,
+                    cpu_pct(b, now_ns), state);
     }
 }
 
@@ -143,21 +144,22 @@ static void tick(void *ctx)
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
         return;
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
+    const struct recorder_state state = recorder_look(b->recorder);
+    uint64_t n_errors = state.counts.n_errors;
     if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
         end_phase(b, ENGINE_ABORT, "error");
     } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
-               crew_n_connected(&b->crew) == 0) {
+               crew_counts(&b->crew).n_connected <= 0) {
         err_set(&b->error,
                 "no host can be connected to, for %s now (--give-up-after): the run ends",
                 units_duration(b->o->give_up_ns).s);
         end_phase(b, ENGINE_STOP, "error");
-    } else if (!b->cleaning && b->o->max_errors > 0 &&
-               recorder_counts(b->recorder).n_errors >= (uint64_t)b->o->max_errors) {
+    } else if (!b->cleaning && b->o->max_errors > 0 && n_errors >= (uint64_t)b->o->max_errors) {
         err_set(&b->error, "%llu request%s failed, and --max-errors is %lld: the run ends",
-                (unsigned long long)recorder_counts(b->recorder).n_errors,
-                recorder_counts(b->recorder).n_errors == 1 ? "" : "s", (long long)b->o->max_errors);
+                (unsigned long long)n_errors, n_errors == 1 ? "" : "s",
+                (long long)b->o->max_errors);
         end_phase(b, ENGINE_STOP, "error");
-    } else if (!b->preparing && !b->cleaning && recorder_is_stable(b->recorder, NULL)) {
+    } else if (!b->preparing && !b->cleaning && state.stop.stopped) {
         end_phase(b, ENGINE_STOP, "autoterm");
     }
 }
@@ -242,10 +244,10 @@ static int64_t ns_of(struct timeval t)
 }
 
 /* How busy our busiest thread was. */
-static double busiest_pct(struct bench *b, const int64_t *cpu_ns, int64_t writer_cpu_ns,
+static double busiest_pct(const struct bench *b, const int64_t *cpu_ns, int64_t writer_cpu_ns,
                           int64_t elapsed_ns)
 {
-    int64_t most_ns = recorder_cpu_ns(b->recorder) - writer_cpu_ns;
+    int64_t most_ns = writer_cpu_ns;
 
     for (unsigned i = 0; i < b->crew.n_loops; i++) {
         int64_t ns = atomic_load(&b->crew.loops[i].cpu_ns) - cpu_ns[i];
@@ -279,15 +281,13 @@ static bool bench(struct bench *b, struct err *e)
     struct rusage after;
     int64_t *cpu_ns = calloc(b->crew.n_loops, sizeof *cpu_ns);
     struct recorder_tick dropped;
-    uint64_t n_connects = crew_n_connects(&b->crew);
-    int64_t digest_ns = crew_digest_ns(&b->crew);
+    const struct crew_counts crew = crew_counts(&b->crew);
 
     if (cpu_ns == NULL)
         return err_set(e, "out of memory");
     recorder_drain(b->recorder);
     recorder_take_tick(b->recorder, &dropped);
-    struct recorder_counts counts = recorder_counts(b->recorder);
-    int64_t writer_cpu_ns = recorder_cpu_ns(b->recorder);
+    const struct recorder_state recorded = recorder_look(b->recorder);
     for (unsigned i = 0; i < b->crew.n_loops; i++)
         cpu_ns[i] = atomic_load(&b->crew.loops[i].cpu_ns);
     getrusage(RUSAGE_SELF, &before);
@@ -307,20 +307,23 @@ static bool bench(struct bench *b, struct err *e)
     recorder_drain(b->recorder);
     getrusage(RUSAGE_SELF, &after);
 
-    struct recorder_counts all = recorder_counts(b->recorder);
+    const struct recorder_state now = recorder_look(b->recorder);
+    const struct crew_counts crew_now = crew_counts(&b->crew);
     s->bench_ns = end_ns - from_ns;
-    s->counts =
-        (struct recorder_counts){all.n_requests - counts.n_requests, all.n_errors - counts.n_errors,
-                                 all.n_objects - counts.n_objects, all.n_bytes - counts.n_bytes};
-    s->n_connects = crew_n_connects(&b->crew) - n_connects;
-    s->digest_ns = crew_digest_ns(&b->crew) - digest_ns;
+    s->counts = (struct recorder_counts){now.counts.n_requests - recorded.counts.n_requests,
+                                         now.counts.n_errors - recorded.counts.n_errors,
+                                         now.counts.n_objects - recorded.counts.n_objects,
+                                         now.counts.n_bytes - recorded.counts.n_bytes};
+    s->n_connects = (uint64_t)(crew_now.n_connects - crew.n_connects);
+    s->digest_ns = crew_now.digest_ns - crew.digest_ns;
     s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
     s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
-    s->max_thread_pct = busiest_pct(b, cpu_ns, writer_cpu_ns, s->bench_ns);
+    s->max_thread_pct = busiest_pct(b, cpu_ns, now.cpu_ns - recorded.cpu_ns, s->bench_ns);
     s->n_object_waits = b->work.n_object_waits;
     s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
-    recorder_waits(b->recorder, &s->n_waits, &s->waits_ns);
-    recorder_is_stable(b->recorder, &s->autoterm);
+    s->n_waits = now.n_waits;
+    s->waits_ns = now.waits_ns;
+    s->autoterm = now.stop;
     bool drained = s->end == NULL && work_is_drained(&b->work);
     if (drained)
         s->end = "no objects left";

@@ -237,7 +237,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     /* Cleaning has no rows, and no writer would take them. */
     if (b->has_crew) {
         crew_end_recording(&b->crew);
-        b->summary.n_resent = crew_n_resent(&b->crew);
+        b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     }
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
     summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
