@@ -356,10 +356,9 @@ static char *option_of_line(const char *line, size_t n)
 static bool take_line(struct parser *p, char *line, struct err *why)
 {
     size_t n = strlen(line);
-    bool whole = n > 0 && line[n - 1] == '\n';
     while (n > 0 && isspace((unsigned char)line[n - 1]))
         line[--n] = '\0';
-    if (!whole && n + 1 >= FILE_LINE_BYTES - 1)
+    if (n >= FILE_LINE_BYTES)
         return err_set(why, "the line is too long");
     const char *text = line + strspn(line, " \t");
     if (*text == '\0' || *text == '#')
@@ -377,31 +376,26 @@ static bool take_file(struct parser *p, const char *path)
     struct parser of_file = *p;
     struct err why = {""};
     size_t n = 0;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return err_errno(p->e, errno, "cannot read '%s'", path);
-    char *line = secret_alloc(FILE_LINE_BYTES + BUFSIZ);
-    if (!line || setvbuf(f, line + FILE_LINE_BYTES, _IOFBF, BUFSIZ) != 0) {
-        secret_free(line);
-        fclose(f);
-        return out_of_memory(p->args, p->e);
+    char *text = secret_read_file(path, FILE_MAX_LINES * FILE_LINE_BYTES, p->e);
+    if (!text) {
+        p->args->no_memory = errno == ENOMEM;
+        return false;
     }
     /* A value is never taken from the arguments behind the file. */
     of_file.argc = of_file.next = 0;
     of_file.e = &why;
     bool ok = true;
-    while (ok && fgets(line, FILE_LINE_BYTES, f)) {
-        ok = ++n <= FILE_MAX_LINES ? take_line(&of_file, line, &why)
-                                   : err_set(&why, "more than %d lines", FILE_MAX_LINES);
+    for (char *rest = text, *line; ok && (line = strsep(&rest, "\n"));) {
+        n++;
+        ok = n <= FILE_MAX_LINES || *line == '\0'
+                 ? take_line(&of_file, line, &why)
+                 : err_set(&why, "more than %d lines", FILE_MAX_LINES);
     }
     if (!ok && p->args->no_memory)
         err_set(p->e, "%s", why.msg);
     else if (!ok)
         err_set(p->e, "%s:%zu: %s", path, n, why.msg);
-    else if (ferror(f))
-        ok = err_errno(p->e, errno, "cannot read '%s'", path);
-    fclose(f);
-    secret_free(line);
+    secret_free(text);
     return ok;
 }
 

@@ -1,9 +1,12 @@
 #include "libcommon/secret.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdalign.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Before what was asked for: the length of the mapping. */
 #define HEAD_BYTES alignof(max_align_t)
@@ -29,6 +32,32 @@ char *secret_copy(const char *s, size_t n)
     if (copy != NULL)
         memcpy(copy, s, n);
     return copy;
+}
+
+char *secret_read_file(const char *path, size_t n_max, struct err *e)
+{
+    size_t n = 0;
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? secret_alloc(n_max + 2) : NULL;
+
+    while (text != NULL && n <= n_max &&
+           ((got = read(fd, text + n, n_max + 1 - n)) > 0 || (got < 0 && errno == EINTR)))
+        n += got > 0 ? (size_t)got : 0;
+    int failed = text == NULL || got < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    bool ok = failed == 0        ? true
+              : failed == ENOMEM ? err_set(e, "out of memory")
+                                 : err_errno(e, failed, "cannot read '%s'", path);
+    ok = ok && (n <= n_max || err_set(e, "'%s' has more than %zu bytes", path, n_max)) &&
+         (strlen(text) == n || err_set(e, "'%s' is no text: it holds a NUL", path));
+    if (!ok) {
+        secret_free(text);
+        text = NULL;
+    }
+    errno = failed;
+    return text;
 }
 
 void secret_free(void *p)

@@ -182,14 +182,19 @@ static const char *from_environment(const char *const *names)
     return NULL;
 }
 
-static bool keep(struct options *o, char *memory, struct err *e)
+/* Takes text of secret.h that lives as long as the options; NULL: there was no memory for it. */
+static bool keep(struct options *o, const char **field, char *text, struct err *e)
 {
-    if (memory == NULL) {
-        o->failed = true;
-        return err_set(e, "out of memory");
-    }
-    o->memory[o->n_memory++] = memory;
-    return true;
+    *field = text;
+    o->failed = text == NULL;
+    if (text != NULL)
+        o->memory[o->n_memory++] = text;
+    return text != NULL || err_set(e, "out of memory");
+}
+
+static bool keep_copy(struct options *o, const char **field, const char *text, struct err *e)
+{
+    return keep(o, field, secret_copy(text, strlen(text)), e);
 }
 
 /* Access key, secret key and session token, by source. */
@@ -234,13 +239,8 @@ static bool take_endpoint(struct options *o, const char *name, const char *url, 
 
     if (memchr(host, '@', n) != NULL || (host[n] == '/' && host[n + 1] != '\0'))
         return err_set(e, "%s: only http[s]://host[:port] can be used", name);
-    char *copy = secret_copy(host, n);
-    if (!keep(o, copy, e))
-        return false;
-    o->hosts = copy;
-    if (https && !tls_given)
-        o->tls = true;
-    return true;
+    o->tls |= https && !tls_given;
+    return keep(o, &o->hosts, secret_copy(host, n), e);
 }
 
 /* Which server, and in which region: the command line, then the profile that it names, then the
@@ -261,12 +261,8 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
         return false;
     if (p->region != NULL && (region == NULL || by_name))
         region = p->region;
-    if (region != NULL && !cli_given(args, "region")) {
-        char *copy = secret_copy(region, strlen(region));
-        if (!keep(o, copy, e))
-            return false;
-        o->region = copy;
-    }
+    if (region != NULL && !cli_given(args, "region") && !keep_copy(o, &o->region, region, e))
+        return false;
     if (cli_given(args, "host"))
         return true;
     if (p->endpoint_url != NULL && (by_name || (host == NULL && url == NULL)))
@@ -286,13 +282,10 @@ static bool take_source(struct options *o, const char *where, const char *const 
         return err_set(e, "there is %s key without %s key in %s: they come from one place",
                        part[0] != NULL ? "an access" : "a secret",
                        part[0] != NULL ? "a secret" : "an access", where);
-    for (size_t i = 0; i < 3; i++) {
-        char *copy = part[i] != NULL ? secret_copy(part[i], strlen(part[i])) : NULL;
-        if (part[i] != NULL && !keep(o, copy, e))
-            return false;
-        *field[i] = copy;
-    }
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i < 3; i++)
+        ok = ok && (part[i] == NULL || keep_copy(o, field[i], part[i], e));
+    return ok;
 }
 
 /* Key, secret and token come from the first source that has a key or a secret, and never from two.
@@ -321,11 +314,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     }
     if (has_saved)
         return take_source(o, "the profile", saved, e);
-    if (p->process == NULL)
-        return true;
-    char *copy = secret_copy(p->process, strlen(p->process));
-    o->credential_process = copy;
-    return keep(o, copy, e);
+    return p->process == NULL || keep_copy(o, &o->credential_process, p->process, e);
 }
 
 /* What the command line leaves open. */
@@ -407,23 +396,15 @@ static bool check_plain(const char *name, const char *value, struct err *e)
 /* --host file:NAME: a host in each line. */
 static bool read_hosts(struct options *o, const char *path, struct err *e)
 {
-    FILE *f = fopen(path, "re");
-    char *text = secret_alloc(HOSTS_FILE_MAX + 2);
-    bool kept = keep(o, text, e);
+    struct err why = {""};
+    char *text = secret_read_file(path, HOSTS_FILE_MAX, &why);
 
-    if (f == NULL)
-        err_errno(e, errno, "--host: cannot read '%s'", path);
-    if (!kept || f == NULL) {
-        if (f != NULL)
-            fclose(f);
-        return false;
+    if (text == NULL) {
+        o->failed = errno == ENOMEM;
+        return err_set(e, "--host: %s", why.msg);
     }
-    size_t n = fread(text, 1, HOSTS_FILE_MAX, f);
-    bool ok = ferror(f) == 0 || err_set(e, "--host: cannot read '%s'", path);
-    fclose(f);
-    text[n] = '\n';
-    o->hosts = text;
-    return ok && (n < HOSTS_FILE_MAX || err_set(e, "--host: '%s' is too long", path));
+    strcat(text, "\n");
+    return keep(o, &o->hosts, text, e);
 }
 
 /* What can be said of the hosts before they are used. */

@@ -3,12 +3,10 @@
 #include "libcommon/secret.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FILE_MAX (1024 * 1024)
 
@@ -105,19 +103,6 @@ static bool read_section(struct profile *p, char *text, const char *name, bool *
     return ok;
 }
 
-/* Reads up to FILE_MAX bytes. */
-static bool read_text(int fd, const char *path, char text[static FILE_MAX + 1], struct err *e)
-{
-    size_t n = 0;
-    ssize_t got;
-
-    while ((got = read(fd, text + n, FILE_MAX - n)) > 0 || (got < 0 && errno == EINTR))
-        n += got > 0 ? (size_t)got : 0;
-    if (got < 0)
-        return err_errno(e, errno, "cannot read '%s'", path);
-    return n < FILE_MAX || err_set(e, "'%s' is too long for a file of profiles", path);
-}
-
 /* A file that is not there says nothing. */
 static bool read_file(struct profile *p, const char *variable, const char *standard,
                       const char *name, bool *found, struct err *e)
@@ -130,14 +115,12 @@ static bool read_file(struct profile *p, const char *variable, const char *stand
         snprintf(from_home, sizeof from_home, "%s/.aws/%s", home != NULL ? home : "", standard);
         path = from_home;
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR || err_errno(e, errno, "cannot read '%s'", path);
-    char *text = secret_alloc(FILE_MAX + 1);
-    bool ok = (text != NULL || err_set(e, "out of memory")) && read_text(fd, path, text, e) &&
-              (read_section(p, text, name, found) || err_set(e, "out of memory"));
+    struct err why = {""};
+    char *text = secret_read_file(path, FILE_MAX, &why);
+    if (text == NULL)
+        return errno == ENOENT || errno == ENOTDIR || err_set(e, "%s", why.msg);
+    bool ok = read_section(p, text, name, found) || err_set(e, "out of memory");
     secret_free(text);
-    close(fd);
     return ok;
 }
 
