@@ -143,6 +143,7 @@ bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void
     atomic_store(&c->n_busy, 0);
     for (; ok && n < c->n_loops; n++) {
         threads[n] = (struct thread){.crew = c, .loop = &c->loops[n], .phase = phase};
+        atomic_store(&c->loops[n].cpu_ns, 0);
         atomic_fetch_add(&c->n_busy, 1);
         int failed = pthread_create(&threads[n].id, NULL, run_loop, &threads[n]);
         if (failed != 0) {
@@ -180,6 +181,8 @@ struct crew_counts crew_counts(const struct crew *c)
         n.n_connects += atomic_load_explicit(&l->n_connects, memory_order_relaxed);
         n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
         n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
+        int64_t cpu_ns = atomic_load_explicit(&l->cpu_ns, memory_order_relaxed);
+        n.most_cpu_ns = cpu_ns > n.most_cpu_ns ? cpu_ns : n.most_cpu_ns;
     }
     n.n_connected += n.n_running;
     return n;

@@ -44,6 +44,7 @@ struct crew_counts {
     int64_t n_connects;             /* connections opened so far */
     int64_t n_resent;               /* requests of rows that were sent twice */
     int64_t digest_ns;              /* spent on digests of payloads */
+    int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
 };
 struct crew_counts crew_counts(const struct crew *c);
 

@@ -19,15 +19,18 @@ static bool name_char(char c, bool in_brackets)
            c == '.' || c == '_' || (in_brackets && (c == ':' || c == '%'));
 }
 
+static size_t n_digits(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
 static bool check_port(const char *entry, const char *port, struct err *e)
 {
-    unsigned long value = 0;
     size_t n = strlen(port);
 
-    if (n == 0 || n > 5 || strspn(port, "0123456789") != n)
+    if (n == 0 || n > 5 || n_digits(port) != n)
         return err_set(e, "host '%s': the port is not a number", entry);
-    for (size_t i = 0; i < n; i++)
-        value = value * 10 + (unsigned long)(port[i] - '0');
+    unsigned long value = strtoul(port, NULL, 10);
     if (value == 0 || value > 65535)
         return err_set(e, "host '%s': the port is not in 1..65535", entry);
     return true;
@@ -79,16 +82,7 @@ static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
     return check_name(copy, e);
 }
 
-/* Reads a decimal number of at most BOUND_DIGITS digits at *p and steps over it. */
-static bool bound(const char **p, unsigned long *value, size_t *width)
-{
-    *value = 0;
-    for (*width = 0; **p >= '0' && **p <= '9' && *width <= BOUND_DIGITS; (*width)++)
-        *value = *value * 10 + (unsigned long)(*(*p)++ - '0');
-    return *width > 0 && *width <= BOUND_DIGITS;
-}
-
-/* Adds all hosts that `prefix` (n_prefix characters, free of ranges, in a buffer of NAME_MAX_LEN)
+/* Adds all hosts that `prefix` (n_prefix characters, free of ranges, in a buffer for NAME_MAX_LEN)
  * followed by `rest` stands for. */
 static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *rest, size_t n_rest,
                    struct err *e)
@@ -103,33 +97,27 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     if (open == NULL)
         return add(h, prefix, n_prefix, e);
 
-    const char *p = open + 1;
-    unsigned long from = 0;
-    unsigned long to = 0;
-    size_t width = 0;
-    size_t to_width = 0;
-    bool ok = bound(&p, &from, &width) && strncmp(p, "...", 3) == 0;
-    if (ok) {
-        p += 3;
-        ok = bound(&p, &to, &to_width) && *p++ == '}';
-    }
-    if (!ok)
+    const char *first = open + 1;
+    size_t width = n_digits(first);
+    const char *last = first + width + (strncmp(first + width, "...", 3) == 0 ? 3 : 0);
+    size_t last_width = n_digits(last);
+    const char *end = last + last_width;
+    if (width == 0 || width > BOUND_DIGITS || last == first + width || last_width == 0 ||
+        last_width > BOUND_DIGITS || *end++ != '}')
         return err_set(e, "host '%.*s': a range is written {1...10}", (int)n_rest, rest);
+    unsigned long from = strtoul(first, NULL, 10);
+    unsigned long to = strtoul(last, NULL, 10);
     if (from > to)
         return err_set(e, "host '%.*s': the range goes down", (int)n_rest, rest);
-    if (*(open + 1) != '0')
+    if (*first != '0')
         width = 1;
 
     for (unsigned long value = from; value <= to; value++) {
-        char digits[BOUND_DIGITS];
-        size_t n = 0;
-        for (unsigned long v = value; v > 0 || n < width; v /= 10)
-            digits[n++] = (char)('0' + v % 10);
-        if (n_prefix + n > NAME_MAX_LEN)
+        size_t room = NAME_MAX_LEN + 1 - n_prefix;
+        size_t n = (size_t)snprintf(prefix + n_prefix, room, "%0*lu", (int)width, value);
+        if (n >= room)
             return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
-        for (size_t i = 0; i < n; i++)
-            prefix[n_prefix + i] = digits[n - 1 - i];
-        if (!expand(h, prefix, n_prefix + n, p, n_rest - (size_t)(p - rest), e))
+        if (!expand(h, prefix, n_prefix + n, end, n_rest - (size_t)(end - rest), e))
             return false;
     }
     return true;
@@ -145,51 +133,43 @@ static void shuffle_idle(struct hosts *h, struct rng *rng)
     }
 }
 
+/* Adds all hosts of a list. */
+static bool add_list(struct hosts *h, const char *list, struct err *e)
+{
+    char prefix[NAME_MAX_LEN + 1];
+    bool in_lines = strchr(list, '\n') != NULL;
+
+    for (const char *p = list;; p++, h->line++) {
+        const char *first = p + strspn(p, " \t\r");
+        p += strcspn(p, in_lines ? "\n" : ",");
+        const char *last = p;
+        while (last > first && strchr(" \t\r", last[-1]) != NULL)
+            last--;
+        bool is_empty = first >= last;
+        if (is_empty && !in_lines)
+            return err_set(e, "an empty entry in the list of hosts");
+        if (!is_empty && !(in_lines && *first == '#') &&
+            !expand(h, prefix, 0, first, (size_t)(last - first), e))
+            return false;
+        if (*p == '\0')
+            return h->n > 0 || err_set(e, "no host");
+    }
+}
+
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e)
 {
-    char prefix[NAME_MAX_LEN];
-
-    *h = (struct hosts){.select = select};
+    *h = (struct hosts){.select = select, .line = 1};
     /* No message may show a password. */
     if (strchr(list, '@') != NULL)
         return err_set(e, "hosts are named without user and password");
     pthread_mutex_init(&h->lock, NULL);
-    bool in_lines = strchr(list, '\n') != NULL;
-    h->line = 1;
-    for (const char *p = list;; p++) {
-        size_t n = strcspn(p, in_lines ? "\n" : ",");
-        const char *first = p + strspn(p, " \t\r");
-
-        h->line += p > list && p[-1] == '\n';
-        p += n;
-        const char *last = p;
-        while (last > first && strchr(" \t\r", last[-1]) != NULL)
-            last--;
-        if (in_lines && (first >= last || *first == '#')) {
-            if (*p == '\0')
-                break;
-            continue;
-        }
-        if (first >= last) {
-            err_set(e, "an empty entry in the list of hosts");
-            goto fail;
-        }
-        if (!expand(h, prefix, 0, first, (size_t)(last - first), e))
-            goto fail;
-        if (*p == '\0')
-            break;
-    }
-    if (h->n == 0) {
-        err_set(e, "no host");
-        goto fail;
+    if (!add_list(h, list, e)) {
+        hosts_fini(h);
+        return false;
     }
     shuffle_idle(h, rng);
     return true;
-
-fail:
-    hosts_fini(h);
-    return false;
 }
 
 void hosts_fini(struct hosts *h)

@@ -395,8 +395,6 @@ static void ask_for_short_slices(void)
 
 bool loop_run(struct loop *l, struct phase *phase, struct err *e)
 {
-    int64_t cpu_ns = atomic_load(&l->cpu_ns) - clock_thread_cpu_ns();
-
     ask_for_short_slices();
     l->phase = phase;
     l->n_active = l->n_workers;
@@ -411,7 +409,7 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e)
     }
     while (l->n_active > 0) {
         turn(l);
-        atomic_store_explicit(&l->cpu_ns, cpu_ns + clock_thread_cpu_ns(), memory_order_relaxed);
+        atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
     }
     if (l->recording)
         recorder_flush(&l->port, clock_now_ns());

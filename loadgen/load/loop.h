@@ -80,8 +80,8 @@ struct loop {
 
     /* For other threads to read. */
     atomic_int_fast64_t n_running, n_connecting, n_connects;
-    atomic_int_fast64_t n_resent; /* requests of rows */
-    atomic_int_fast64_t cpu_ns;
+    atomic_int_fast64_t n_resent;  /* requests of rows */
+    atomic_int_fast64_t cpu_ns;    /* of the phase's thread */
     atomic_int_fast64_t digest_ns; /* making and digesting payloads before requests begin */
 };
 

@@ -1,5 +1,6 @@
 #include "loadgen/net/conn.h"
 
+#include "loadgen/net/names.h"
 #include "loadgen/net/tls.h"
 #include "loadgen/util/clock.h"
 
@@ -90,20 +91,15 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-static bool has_port(const char *name)
-{
-    return strchr(name + strcspn(name, "]"), ':') != NULL ||
-           (name[0] != '[' && strchr(name, ':') != NULL);
-}
-
 static bool set_up(struct conn *c, const struct conn_style *style)
 {
     char url[300];
+    char host[NAMES_HOST_MAX];
     CURL *easy = c->easy;
     bool ok = true;
 
     snprintf(url, sizeof url, "http://%s%s/", c->name,
-             style->tls && !has_port(c->name) ? ":443" : "");
+             style->tls && name_split(c->name, host) == NULL ? ":443" : "");
     ok = ok && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;

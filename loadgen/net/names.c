@@ -23,17 +23,24 @@ struct names {
     size_t n;
 };
 
-void name_init(struct name *name, const char *text, bool tls)
+const char *name_split(const char *text, char host[static NAMES_HOST_MAX])
 {
     bool in_brackets = text[0] == '[';
     size_t n = strcspn(text + in_brackets, in_brackets ? "]" : ":");
     const char *rest = text + n + (in_brackets ? 2 : 0);
+
+    snprintf(host, NAMES_HOST_MAX, "%.*s", (int)n, text + in_brackets);
+    return *rest == ':' ? rest + 1 : NULL;
+}
+
+void name_init(struct name *name, const char *text, bool tls)
+{
     struct in_addr address;
 
     *name = (struct name){0};
-    snprintf(name->host, sizeof name->host, "%.*s", (int)n, text + in_brackets);
-    snprintf(name->port, sizeof name->port, "%s", *rest == ':' ? rest + 1 : tls ? "443" : "80");
-    name->fixed = in_brackets || inet_pton(AF_INET, name->host, &address) == 1;
+    const char *port = name_split(text, name->host);
+    snprintf(name->port, sizeof name->port, "%s", port != NULL ? port : tls ? "443" : "80");
+    name->fixed = text[0] == '[' || inet_pton(AF_INET, name->host, &address) == 1;
 }
 
 bool name_look_up(struct name *name, struct err *e)

@@ -12,18 +12,24 @@
 /* Of a name so many addresses are used. */
 #define NAMES_ADDRESSES_MAX 32
 
+/* The longest host, with a NUL. */
+#define NAMES_HOST_MAX 280
+
 /* The text that names_route writes. */
 #define NAMES_ROUTE_MAX 2048
 
 /* A name and where it leads; `fixed`: this is not looked up. */
 struct name {
-    char host[280];
+    char host[NAMES_HOST_MAX];
     char port[8];
     char address[NAMES_ADDRESSES_MAX][INET6_ADDRSTRLEN];
     size_t n, n_first; /* addresses; those of the preferred family, which come first */
     size_t next;
     bool fixed;
 };
+
+/* Takes host[:port] apart: the host without brackets, and returns the port, NULL: none. */
+const char *name_split(const char *text, char host[static NAMES_HOST_MAX]);
 
 /* Takes host[:port] apart. An address is fixed, without a way to it. */
 void name_init(struct name *name, const char *text, bool tls);

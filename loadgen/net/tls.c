@@ -1,5 +1,7 @@
 #include "loadgen/net/tls.h"
 
+#include "loadgen/net/names.h"
+
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -69,11 +71,9 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
 /* Whom the certificate must be for. An address is named in no Server Name Indication. */
 static bool set_name(SSL *ssl, const char *host)
 {
-    char name[512];
-    bool in_brackets = host[0] == '[';
-    size_t n = strcspn(host + in_brackets, in_brackets ? "]" : ":");
+    char name[NAMES_HOST_MAX];
 
-    snprintf(name, sizeof name, "%.*s", (int)n, host + in_brackets);
+    name_split(host, name);
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) ||
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));

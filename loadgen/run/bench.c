@@ -76,21 +76,10 @@ static bool check_content(struct bench *b, struct err *e)
 
 /* ---- Phases ---- */
 
-/* CPU of the busiest loop since it was last asked for, in percent of the time. */
-static double cpu_pct(struct bench *b, int64_t now_ns)
+/* `part` of `whole` in percent; 0: there is no whole. */
+static double pct_of(int64_t part_ns, int64_t whole_ns)
 {
-    int64_t most_ns = 0;
-    double pct = 0;
-
-    for (unsigned i = 0; i < b->crew.n_loops; i++) {
-        int64_t ns = atomic_load_explicit(&b->crew.loops[i].cpu_ns, memory_order_relaxed);
-        most_ns = ns > most_ns ? ns : most_ns;
-    }
-    if (now_ns > b->shown_at_ns)
-        pct = 100 * (double)(most_ns - b->shown_cpu_ns) / (double)(now_ns - b->shown_at_ns);
-    b->shown_cpu_ns = most_ns;
-    b->shown_at_ns = now_ns;
-    return pct;
+    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
 static void show(struct bench *b, int64_t now_ns)
@@ -103,12 +92,15 @@ static void show(struct bench *b, int64_t now_ns)
         screen_bar(&b->screen, now_ns, "Cleaning", atomic_load(&k->n_deleted), 0);
     } else if (screen_is_due(&b->screen, now_ns)) {
         struct recorder_tick tick;
+        const struct crew_counts crew = crew_counts(&b->crew);
         const char *state = "";
         recorder_take_tick(b->recorder, &tick);
         if (b->o->autoterm)
             state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
-        screen_line(&b->screen, now_ns, &tick, (unsigned)crew_counts(&b->crew).n_running,
-                    cpu_pct(b, now_ns), state);
+        screen_line(&b->screen, now_ns, &tick, (unsigned)crew.n_running,
+                    pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns), state);
+        b->shown_cpu_ns = crew.most_cpu_ns;
+        b->shown_at_ns = now_ns;
     }
 }
 
@@ -166,9 +158,9 @@ static void tick(void *ctx)
 
 static bool run_phase(struct bench *b, struct err *e)
 {
-    screen_begin(&b->screen, clock_now_ns());
-    b->shown_at_ns = 0;
-    cpu_pct(b, clock_now_ns());
+    b->shown_at_ns = clock_now_ns();
+    b->shown_cpu_ns = 0;
+    screen_begin(&b->screen, b->shown_at_ns);
     bool ok = crew_run(&b->crew, &b->phase, tick, b, e);
     screen_end_bar(&b->screen);
     if (b->error.msg[0] != '\0')
@@ -243,19 +235,6 @@ static int64_t ns_of(struct timeval t)
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
 }
 
-/* How busy our busiest thread was. */
-static double busiest_pct(const struct bench *b, const int64_t *cpu_ns, int64_t writer_cpu_ns,
-                          int64_t elapsed_ns)
-{
-    int64_t most_ns = writer_cpu_ns;
-
-    for (unsigned i = 0; i < b->crew.n_loops; i++) {
-        int64_t ns = atomic_load(&b->crew.loops[i].cpu_ns) - cpu_ns[i];
-        most_ns = ns > most_ns ? ns : most_ns;
-    }
-    return elapsed_ns > 0 ? 100 * (double)most_ns / (double)elapsed_ns : 0;
-}
-
 /* Requests of an open loop that were due before the end and were never begun. */
 static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begun)
 {
@@ -279,17 +258,12 @@ static bool bench(struct bench *b, struct err *e)
     struct summary *s = &b->summary;
     struct rusage before;
     struct rusage after;
-    int64_t *cpu_ns = calloc(b->crew.n_loops, sizeof *cpu_ns);
     struct recorder_tick dropped;
     const struct crew_counts crew = crew_counts(&b->crew);
 
-    if (cpu_ns == NULL)
-        return err_set(e, "out of memory");
     recorder_drain(b->recorder);
     recorder_take_tick(b->recorder, &dropped);
     const struct recorder_state recorded = recorder_look(b->recorder);
-    for (unsigned i = 0; i < b->crew.n_loops; i++)
-        cpu_ns[i] = atomic_load(&b->crew.loops[i].cpu_ns);
     getrusage(RUSAGE_SELF, &before);
 
     int64_t from_ns = clock_now_ns();
@@ -318,7 +292,9 @@ static bool bench(struct bench *b, struct err *e)
     s->digest_ns = crew_now.digest_ns - crew.digest_ns;
     s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
     s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
-    s->max_thread_pct = busiest_pct(b, cpu_ns, now.cpu_ns - recorded.cpu_ns, s->bench_ns);
+    int64_t writer_ns = now.cpu_ns - recorded.cpu_ns;
+    s->max_thread_pct =
+        pct_of(crew_now.most_cpu_ns > writer_ns ? crew_now.most_cpu_ns : writer_ns, s->bench_ns);
     s->n_object_waits = b->work.n_object_waits;
     s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
     s->n_waits = now.n_waits;
@@ -329,7 +305,6 @@ static bool bench(struct bench *b, struct err *e)
         s->end = "no objects left";
     if (s->end == NULL)
         s->end = interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
-    free(cpu_ns);
     if (ok && drained)
         return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
     if (ok && b->work.n_failed > 0)
