@@ -23,6 +23,7 @@ struct fixture {
     struct error_host error_host;
     struct error_group error;
     struct warning warning;
+    struct finding finding;
     struct operation operation;
     struct analysis analysis;
 };
@@ -68,12 +69,17 @@ static void fixture_init(struct fixture *f)
     f->operation.requests = (struct requests){.present = true, .single_size = true, .n = 1};
     f->operation.requests.all = (struct durations){
         .present = true, .n = 1, .mean_ns = 1870000, .stddev_ns = NAN, .p50_ns = 1870000};
+    f->finding = (struct finding){.kind = "watch",
+                                  .op = f->operation.op,
+                                  .ratio = NAN,
+                                  .sentence = f->warning.message};
     f->analysis = (struct analysis){.dataset = &f->dataset,
                                     .n_rows = 7,
                                     .operations = &f->operation,
                                     .n_operations = 1,
                                     .warnings = &f->warning,
-                                    .n_warnings = 1};
+                                    .n_warnings = 1,
+                                    .findings = {.v = &f->finding, .n = 1}};
 }
 
 /* What `render` writes, as a string to be freed. */
@@ -162,7 +168,7 @@ static void test_text_says_what_the_model_says(void **state)
     struct fixture f;
     fixture_init(&f);
     char *text = rendered(&f.analysis, false);
-    assert_non_null(strstr(text, "Warning: watch out "));
+    assert_non_null(strstr(text, "1. Notice: "));
     assert_non_null(strstr(text, "1.87ms"));
     assert_non_null(strstr(text, "1.50MiB/s,  1234.5 obj/s"));
     assert_non_null(strstr(text, "Errors: 2 (28.57% of the requests)"));
