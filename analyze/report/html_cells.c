@@ -1,14 +1,8 @@
-#include "analyze/report/html_cells.h"
+#include "analyze/report/html_internal.h"
 
 #include "libcommon/rfc3339.h"
 
-#include <math.h>
 #include <stdio.h>
-
-struct units_text html_cells_ns(double ns)
-{
-    return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
-}
 
 struct units_text html_cells_clock(int64_t ns)
 {

@@ -1,7 +1,7 @@
 #include "analyze/report/html_compare.h"
 
 #include "analyze/compare/words.h"
-#include "analyze/report/html_cells.h"
+#include "analyze/report/html_internal.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"

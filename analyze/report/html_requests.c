@@ -1,96 +1,53 @@
-#include "analyze/report/html_requests.h"
+#include "analyze/report/html_internal.h"
 
-#include "analyze/report/html_cells.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
-#define COUNT(names)  (sizeof(names) / sizeof *(names))
-#define TIME_COLUMNS  "lrrrrrrrrrr"
-#define SIZED_COLUMNS "lrrrrrrrrr"
+static const enum figure rates[] = {FIGURE_N,       FIGURE_SIZE, FIGURE_TIME, FIGURE_MEAN,
+                                    FIGURE_FASTEST, FIGURE_P50,  FIGURE_P90,  FIGURE_P99,
+                                    FIGURE_SLOWEST, N_FIGURES};
 
-static void durations_row(FILE *f, const char *name, const struct durations *d)
+static void begin_table(FILE *f, const char *caption, const enum figure *columns)
 {
-    if (!d->present)
+    const char *names[N_FIGURES + 1] = {""};
+    char align[N_FIGURES + 2] = "l";
+
+    for (size_t i = 0; columns[i] != N_FIGURES; i++) {
+        names[i + 1] = figures_names[columns[i]];
+        align[i + 1] = 'r';
+    }
+    html_table(f, caption, names, align);
+}
+
+static void put_row(FILE *f, const char *name, const enum figure *columns, struct figures x)
+{
+    if (!x.present)
         return;
     html_row(f);
     html_name(f, name);
-    html_cell(f, "%s", units_count(d->n).s);
-    html_cell(f, "%s", html_cells_ns(d->mean_ns).s);
-    html_cell(f, "%s", units_duration(d->fastest_ns).s);
-    html_cell(f, "-");
-    html_cell(f, "%s", units_duration(d->p50_ns).s);
-    html_cell(f, "-");
-    html_cell(f, "%s", units_duration(d->p90_ns).s);
-    html_cell(f, "%s", units_duration(d->p99_ns).s);
-    html_cell(f, "%s", units_duration(d->slowest_ns).s);
-    html_cell(f, "%s", html_cells_ns(d->stddev_ns).s);
+    for (; *columns != N_FIGURES; columns++) {
+        if (*columns != FIGURE_N)
+            html_cell(f, "%s", x.v[*columns].s[0] != '\0' ? x.v[*columns].s : "-");
+        else if (x.n_unrated > 0)
+            html_cell(f, "%s (%s unrated)", units_count(x.n).s, units_count(x.n_unrated).s);
+        else
+            html_cell(f, "%s", units_count(x.n).s);
+    }
     html_row_end(f);
-}
-
-static void ttfb_row(FILE *f, const char *name, const struct ttfb *t)
-{
-    if (!t->present)
-        return;
-    html_row(f);
-    html_name(f, name);
-    html_cell(f, "%s", units_count(t->n).s);
-    html_cell(f, "%s", html_cells_ns(t->mean_ns).s);
-    const int64_t v[] = {t->best_ns, t->p25_ns, t->p50_ns,  t->p75_ns,
-                         t->p90_ns,  t->p99_ns, t->worst_ns};
-    for (size_t i = 0; i < 7; i++)
-        html_cell(f, "%s", units_duration(v[i]).s);
-    html_cell(f, "%s", html_cells_ns(t->stddev_ns).s);
-    html_row_end(f);
-}
-
-static const char *const time_names[] = {"",    "Considered", "Avg", "Fastest", "25%",   "50%",
-                                         "75%", "90%",        "99%", "Slowest", "StdDev"};
-
-static void sized_row(FILE *f, const char *name, const struct sized *s)
-{
-    if (!s->present)
-        return;
-    html_row(f);
-    html_name(f, name);
-    if (s->n_unrated > 0)
-        html_cell(f, "%s (%s unrated)", units_count(s->n).s, units_count(s->n_unrated).s);
-    else
-        html_cell(f, "%s", units_count(s->n).s);
-    html_cell(f, "%s", units_size(s->mean_bytes).s);
-    html_cell(f, "%s", html_cells_ns(s->mean_ns).s);
-    const double v[] = {s->mean_bytes_per_s, s->fastest_bytes_per_s, s->p50_bytes_per_s,
-                        s->p90_bytes_per_s,  s->p99_bytes_per_s,     s->slowest_bytes_per_s};
-    for (size_t i = 0; i < COUNT(v); i++)
-        html_cell(f, "%s", s->rated ? units_byte_rate(v[i]).s : "-");
-    html_row_end(f);
-}
-
-static const char *const sized_names[] = {"",        "n",   "Mean size", "Mean time", "Mean rate",
-                                          "Fastest", "50%", "90%",       "99%",       "Slowest"};
-
-static struct units_text bucket_text(const struct size_bucket *b)
-{
-    struct units_text t;
-    if (b->max_bytes < 0)
-        snprintf(t.s, sizeof t.s, "%.16s up", units_size((double)b->min_bytes).s);
-    else
-        snprintf(t.s, sizeof t.s, "%.16s to %.16s", units_size((double)b->min_bytes).s,
-                 units_size((double)b->max_bytes).s);
-    return t;
 }
 
 /* ---- Of an operation ---- */
 
 static void put_times(FILE *f, const struct requests *q)
 {
-    html_table(f, "Requests", time_names, TIME_COLUMNS);
-    durations_row(f, "Duration", &q->all);
-    ttfb_row(f, "TTFB", &q->all.ttfb);
-    durations_row(f, "Response time", &q->response_time);
-    durations_row(f, "First access", &q->first_access);
-    ttfb_row(f, "First access TTFB", &q->first_access.ttfb);
-    durations_row(f, "Last access", &q->last_access);
-    ttfb_row(f, "Last access TTFB", &q->last_access.ttfb);
+    begin_table(f, "Requests", figures_times);
+    put_row(f, "Duration", figures_times, figures_of_durations(&q->all));
+    put_row(f, "TTFB", figures_times, figures_of_ttfb(&q->all.ttfb));
+    put_row(f, "Response time", figures_times, figures_of_durations(&q->response_time));
+    put_row(f, "First access", figures_times, figures_of_durations(&q->first_access));
+    put_row(f, "First access TTFB", figures_times, figures_of_ttfb(&q->first_access.ttfb));
+    put_row(f, "Last access", figures_times, figures_of_durations(&q->last_access));
+    put_row(f, "Last access TTFB", figures_times, figures_of_ttfb(&q->last_access.ttfb));
     html_table_end(f);
 }
 
@@ -98,23 +55,23 @@ static void put_sizes(FILE *f, const struct requests *q)
 {
     char name[80];
     bool has_ttfb = false;
-    html_table(f, "Requests by size: throughput of single requests", sized_names, SIZED_COLUMNS);
+    begin_table(f, "Requests by size: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
-        snprintf(name, sizeof name, "%.40s, first access", bucket_text(b).s);
-        sized_row(f, bucket_text(b).s, &b->all);
-        sized_row(f, name, &b->first_access);
+        snprintf(name, sizeof name, "%.40s, first access", figures_bucket(b).s);
+        put_row(f, figures_bucket(b).s, rates, figures_of_sized(&b->all));
+        put_row(f, name, rates, figures_of_sized(&b->first_access));
         has_ttfb |= b->all.ttfb.present || b->first_access.ttfb.present;
     }
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "TTFB by size", time_names, TIME_COLUMNS);
+    begin_table(f, "TTFB by size", figures_times);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
-        snprintf(name, sizeof name, "%.40s, first access", bucket_text(b).s);
-        ttfb_row(f, bucket_text(b).s, &b->all.ttfb);
-        ttfb_row(f, name, &b->first_access.ttfb);
+        snprintf(name, sizeof name, "%.40s, first access", figures_bucket(b).s);
+        put_row(f, figures_bucket(b).s, figures_times, figures_of_ttfb(&b->all.ttfb));
+        put_row(f, name, figures_times, figures_of_ttfb(&b->first_access.ttfb));
     }
     html_table_end(f);
 }
@@ -143,23 +100,23 @@ void html_requests_hosts(FILE *f, const struct requests *q)
     if (!q->present || q->n_hosts == 0)
         return;
     if (q->single_size)
-        html_table(f, "Requests by host: durations", time_names, TIME_COLUMNS);
+        begin_table(f, "Requests by host: durations", figures_times);
     else
-        html_table(f, "Requests by host: throughput of single requests", sized_names,
-                   SIZED_COLUMNS);
+        begin_table(f, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        durations_row(f, html_cells_party(h->host), &h->single);
-        sized_row(f, html_cells_party(h->host), &h->sized);
+        put_row(f, html_cells_party(h->host), figures_times, figures_of_durations(&h->single));
+        put_row(f, html_cells_party(h->host), rates, figures_of_sized(&h->sized));
         has_ttfb |= h->single.ttfb.present || h->sized.ttfb.present;
     }
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "Requests by host: TTFB", time_names, TIME_COLUMNS);
+    begin_table(f, "Requests by host: TTFB", figures_times);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        ttfb_row(f, html_cells_party(h->host), q->single_size ? &h->single.ttfb : &h->sized.ttfb);
+        put_row(f, html_cells_party(h->host), figures_times,
+                figures_of_ttfb(q->single_size ? &h->single.ttfb : &h->sized.ttfb));
     }
     html_table_end(f);
 }
@@ -169,16 +126,18 @@ void html_requests_clients(FILE *f, const struct client_result *clients, size_t 
     bool has_ttfb = false;
     if (n == 0)
         return;
-    html_table(f, "Requests by client: durations", time_names, TIME_COLUMNS);
+    begin_table(f, "Requests by client: durations", figures_times);
     for (size_t i = 0; i < n; i++) {
-        durations_row(f, html_cells_party(clients[i].client), &clients[i].requests);
+        put_row(f, html_cells_party(clients[i].client), figures_times,
+                figures_of_durations(&clients[i].requests));
         has_ttfb |= clients[i].requests.ttfb.present;
     }
     html_table_end(f);
     if (!has_ttfb)
         return;
-    html_table(f, "Requests by client: TTFB", time_names, TIME_COLUMNS);
+    begin_table(f, "Requests by client: TTFB", figures_times);
     for (size_t i = 0; i < n; i++)
-        ttfb_row(f, html_cells_party(clients[i].client), &clients[i].requests.ttfb);
+        put_row(f, html_cells_party(clients[i].client), figures_times,
+                figures_of_ttfb(&clients[i].requests.ttfb));
     html_table_end(f);
 }

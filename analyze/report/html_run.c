@@ -1,9 +1,5 @@
-#include "analyze/report/html_run.h"
+#include "analyze/report/html_internal.h"
 
-#include "analyze/analysis/confidence.h"
-#include "analyze/report/html_cells.h"
-#include "analyze/report/html_requests.h"
-#include "analyze/report/html_statistics.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -49,9 +45,9 @@ static void latency_card(FILE *f, const char *op, const struct statistics *s)
     fputs("<div class=\"card\"><span>", f);
     html_textf(f, "%s duration, median", op);
     fputs("</span>", f);
-    html_element(f, "b", "%s", html_cells_ns(q[0].ci.value).s);
-    put_ci(f, &q[0].ci, html_cells_ns);
-    html_element(f, "span", "99%%: %s", html_cells_ns(q[2].ci.value).s);
+    html_element(f, "b", "%s", figures_ns(q[0].ci.value).s);
+    put_ci(f, &q[0].ci, figures_ns);
+    html_element(f, "span", "99%%: %s", figures_ns(q[2].ci.value).s);
     fputs("</div>\n", f);
 }
 

@@ -1,6 +1,5 @@
-#include "analyze/report/html_statistics.h"
+#include "analyze/report/html_internal.h"
 
-#include "analyze/report/html_cells.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -30,7 +29,7 @@ static void latency_rows(FILE *f, const char *what, const struct statistics_late
     char name[64];
     for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s, %s", what, names[i]);
-        ci_row(f, name, &l->q[i].ci, html_cells_ns);
+        ci_row(f, name, &l->q[i].ci, figures_ns);
     }
 }
 
@@ -69,8 +68,8 @@ static void put_steadiness(FILE *f, const struct statistics *s)
         html_element(f, "li",
                      "A request seen at a random moment has still to run: 50%% %s, 90%% %s, "
                      "99%% %s.",
-                     html_cells_ns(s->residual_ns[0]).s, html_cells_ns(s->residual_ns[1]).s,
-                     html_cells_ns(s->residual_ns[2]).s);
+                     figures_ns(s->residual_ns[0]).s, figures_ns(s->residual_ns[1]).s,
+                     figures_ns(s->residual_ns[2]).s);
     if (s->co.interval_ns > 0)
         html_element(f, "li",
                      "Durations corrected for coordinated omission, one request every %s: 50%% "

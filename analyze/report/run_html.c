@@ -2,8 +2,7 @@
 
 #include "analyze/compare/sha256.h"
 #include "analyze/report/headline.h"
-#include "analyze/report/html_cells.h"
-#include "analyze/report/html_run.h"
+#include "analyze/report/html_internal.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/rfc3339.h"

@@ -1,10 +1,7 @@
 #include "analyze/report/run_text.h"
 
 #include "analyze/report/headline.h"
-#include "analyze/report/text_cells.h"
-#include "analyze/report/text_parties.h"
-#include "analyze/report/text_requests.h"
-#include "analyze/report/text_statistics.h"
+#include "analyze/report/text_internal.h"
 #include "analyze/write/text.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"

@@ -3,10 +3,7 @@
 #include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-static const char NONE[] = "-";
 
 struct units_text text_cells_time(const struct text_view *v, int64_t ns)
 {
@@ -36,17 +33,14 @@ void text_cells_duration(struct text_table *t, int64_t ns)
     text_table_cell(t, "%s", units_duration(ns).s);
 }
 
-void text_cells_mean(struct text_table *t, double ns)
+void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns)
 {
-    if (isnan(ns))
-        text_table_cell(t, "%s", NONE);
-    else
-        text_cells_duration(t, (int64_t)round(ns));
-}
-
-void text_cells_byte_rate(struct text_table *t, const struct sized *s, double bytes_per_s)
-{
-    text_table_cell(t, "%s", s->rated ? units_byte_rate(bytes_per_s).s : NONE);
+    for (; *columns != N_FIGURES; columns++) {
+        if (*columns == FIGURE_N)
+            text_cells_count(t, x->n);
+        else
+            text_table_cell(t, "%s", x->v[*columns].s);
+    }
 }
 
 struct units_text text_cells_rate_like(double bytes_per_s, double largest)

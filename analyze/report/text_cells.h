@@ -3,6 +3,7 @@
 #define S3_ANALYZE_REPORT_TEXT_CELLS_H
 
 #include "analyze/analysis/analysis.h"
+#include "analyze/report/figures.h"
 #include "analyze/write/text.h"
 #include "libcommon/units.h"
 
@@ -28,11 +29,8 @@ void text_cells_heading(struct text_table *t, const char *const *names, size_t n
 void text_cells_count(struct text_table *t, int64_t n);
 void text_cells_duration(struct text_table *t, int64_t ns);
 
-/* A mean or a standard deviation of durations; NaN: "-". */
-void text_cells_mean(struct text_table *t, double ns);
-
-/* A throughput of single requests; "-" where no request of `s` has one. */
-void text_cells_byte_rate(struct text_table *t, const struct sized *s, double bytes_per_s);
+/* Figures of requests, those of `columns`. */
+void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns);
 
 /* A byte rate in the unit that suits `largest`, so that the rates of a column compare at a glance.
  */

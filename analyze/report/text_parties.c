@@ -1,4 +1,4 @@
-#include "analyze/report/text_parties.h"
+#include "analyze/report/text_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,22 +128,21 @@ static void pick_cell(struct text_table *t, double largest, const struct segment
         text_table_cell(t, "%s", text_cells_rate_like(p->bytes_per_s, largest).s);
 }
 
-/* 50 % and 99 % of durations, or of throughput where sizes differ. */
-static void quantile_cells(struct text_table *t, const struct party *p)
+/* Durations, or throughputs of single requests where sizes differ. */
+static struct figures figures_of(const struct party *p)
 {
-    if (has_durations(p)) {
-        text_cells_duration(t, p->durations->p50_ns);
-        text_cells_duration(t, p->durations->p99_ns);
-    } else if (has_sized(p)) {
-        text_cells_byte_rate(t, p->sized, p->sized->p50_bytes_per_s);
-        text_cells_byte_rate(t, p->sized, p->sized->p99_bytes_per_s);
-    }
+    if (has_durations(p))
+        return figures_of_durations(p->durations);
+    return has_sized(p) ? figures_of_sized(p->sized) : (struct figures){0};
 }
 
 static void throughput_row(struct text_table *t, const struct party *p, const struct columns *c,
                            bool verbose)
 {
+    static const enum figure quantiles[] = {FIGURE_P50, FIGURE_P99, N_FIGURES};
     const struct throughput *x = p->throughput;
+    const struct figures figures = figures_of(p);
+
     text_table_row(t, TEXT_PLAIN);
     name_cell(t, p);
     text_cells_count(t, p->n_requests);
@@ -154,7 +153,7 @@ static void throughput_row(struct text_table *t, const struct party *p, const st
                         x->present ? text_cells_rate_like(x->bytes_per_s, c->largest).s : "-");
     text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
     if (!verbose) {
-        quantile_cells(t, p);
+        text_cells_figures(t, &figures, quantiles);
     } else if (c->segments) {
         pick_cell(t, c->largest, p->segments, &p->segments->fastest);
         pick_cell(t, c->largest, p->segments, &p->segments->median);
@@ -189,28 +188,6 @@ static void put_throughput(const struct text_view *v, const struct party *p, siz
     text_table_put(&t);
 }
 
-static void duration_cells(struct text_table *t, const struct durations *d)
-{
-    text_cells_count(t, d->n);
-    text_cells_mean(t, d->mean_ns);
-    text_cells_duration(t, d->fastest_ns);
-    text_cells_duration(t, d->p50_ns);
-    text_cells_duration(t, d->p90_ns);
-    text_cells_duration(t, d->p99_ns);
-    text_cells_duration(t, d->slowest_ns);
-}
-
-static void sized_cells(struct text_table *t, const struct sized *s)
-{
-    text_cells_count(t, s->n);
-    text_cells_byte_rate(t, s, s->mean_bytes_per_s);
-    text_cells_byte_rate(t, s, s->fastest_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p50_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p90_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p99_bytes_per_s);
-    text_cells_byte_rate(t, s, s->slowest_bytes_per_s);
-}
-
 static const struct ttfb *ttfb_of(const struct party *p)
 {
     if (has_durations(p) && p->durations->ttfb.present)
@@ -221,6 +198,8 @@ static const struct ttfb *ttfb_of(const struct party *p)
 static void put_ttfb(const struct text_view *v, const char *kind, const struct party *p, size_t n)
 {
     static const char *const names[] = {"", "Avg", "Best", "50%", "90%", "99%", "Worst"};
+    static const enum figure columns[] = {FIGURE_MEAN, FIGURE_FASTEST, FIGURE_P50, FIGURE_P90,
+                                          FIGURE_P99,  FIGURE_SLOWEST, N_FIGURES};
     text_line(v->out, TEXT_PLAIN, "%s", "");
     text_line(v->out, TEXT_HEADING, "TTFB by %s:", kind);
     struct text_table t;
@@ -232,12 +211,8 @@ static void put_ttfb(const struct text_view *v, const char *kind, const struct p
             continue;
         text_table_row(&t, TEXT_PLAIN);
         name_cell(&t, &p[i]);
-        text_cells_mean(&t, x->mean_ns);
-        text_cells_duration(&t, x->best_ns);
-        text_cells_duration(&t, x->p50_ns);
-        text_cells_duration(&t, x->p90_ns);
-        text_cells_duration(&t, x->p99_ns);
-        text_cells_duration(&t, x->worst_ns);
+        const struct figures figures = figures_of_ttfb(x);
+        text_cells_figures(&t, &figures, columns);
     }
     text_table_put(&t);
 }
@@ -247,6 +222,8 @@ static void put_requests(const struct text_view *v, const char *kind, const stru
 {
     static const char *const names[] = {"",    "Considered", "Avg", "Fastest",
                                         "50%", "90%",        "99%", "Slowest"};
+    static const enum figure columns[] = {FIGURE_N,   FIGURE_MEAN, FIGURE_FASTEST, FIGURE_P50,
+                                          FIGURE_P90, FIGURE_P99,  FIGURE_SLOWEST, N_FIGURES};
     struct columns c = columns_of(p, n);
     if (!c.durations && !c.sized)
         return;
@@ -258,10 +235,9 @@ static void put_requests(const struct text_view *v, const char *kind, const stru
     for (size_t i = 0; i < n; i++) {
         text_table_row(&t, TEXT_PLAIN);
         name_cell(&t, &p[i]);
-        if (has_durations(&p[i]))
-            duration_cells(&t, p[i].durations);
-        else if (has_sized(&p[i]))
-            sized_cells(&t, p[i].sized);
+        const struct figures figures = figures_of(&p[i]);
+        if (figures.present)
+            text_cells_figures(&t, &figures, columns);
     }
     text_table_put(&t);
     if (c.ttfb)

@@ -1,94 +1,55 @@
-#include "analyze/report/text_requests.h"
+#include "analyze/report/text_internal.h"
 
 #include <inttypes.h>
 
-static const char *const duration_names[] = {"",    "Avg", "Fastest", "25%",     "50%",
-                                             "75%", "90%", "99%",     "Slowest", "StdDev"};
-#define DURATION_COLUMNS "lrrrrrrrrr"
+/* Without the number of requests, which stands above. */
+static const enum figure *const times = figures_times + 1;
+#define TIME_COLUMNS "lrrrrrrrrr"
 
-static void duration_heading(struct text_table *t, bool has_quartiles)
+/* Only times to first byte have quartiles. */
+static void times_heading(struct text_table *t, bool has_quartiles)
 {
     text_table_row(t, TEXT_FAINT);
-    for (size_t i = 0; i < sizeof(duration_names) / sizeof(duration_names[0]); i++) {
-        bool is_quartile = i == 3 || i == 5;
-        text_table_cell(t, "%s", is_quartile && !has_quartiles ? "" : duration_names[i]);
+    text_table_cell(t, "%s", "");
+    for (const enum figure *c = times; *c != N_FIGURES; c++) {
+        bool is_quartile = *c == FIGURE_P25 || *c == FIGURE_P75;
+        text_table_cell(t, "%s", is_quartile && !has_quartiles ? "" : figures_names[*c]);
     }
 }
 
-static void duration_row(struct text_table *t, const char *name, const struct durations *d)
+static void put_row(struct text_table *t, const char *name, struct figures x,
+                    const enum figure *columns)
 {
-    if (!d->present)
+    if (!x.present)
         return;
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s:", name);
-    text_cells_mean(t, d->mean_ns);
-    text_cells_duration(t, d->fastest_ns);
-    text_table_cell(t, "%s", "");
-    text_cells_duration(t, d->p50_ns);
-    text_table_cell(t, "%s", "");
-    text_cells_duration(t, d->p90_ns);
-    text_cells_duration(t, d->p99_ns);
-    text_cells_duration(t, d->slowest_ns);
-    text_cells_mean(t, d->stddev_ns);
-}
-
-static void ttfb_row(struct text_table *t, const char *name, const struct ttfb *x)
-{
-    if (!x->present)
-        return;
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
-    text_cells_mean(t, x->mean_ns);
-    text_cells_duration(t, x->best_ns);
-    text_cells_duration(t, x->p25_ns);
-    text_cells_duration(t, x->p50_ns);
-    text_cells_duration(t, x->p75_ns);
-    text_cells_duration(t, x->p90_ns);
-    text_cells_duration(t, x->p99_ns);
-    text_cells_duration(t, x->worst_ns);
-    text_cells_mean(t, x->stddev_ns);
+    text_cells_figures(t, &x, columns);
 }
 
 static void put_single_size(const struct text_view *v, const struct requests *q)
 {
     struct text_table t;
-    text_table_init(&t, v->out, DURATION_COLUMNS);
-    duration_heading(&t, q->all.ttfb.present);
-    duration_row(&t, "Duration", &q->all);
-    ttfb_row(&t, "TTFB", &q->all.ttfb);
-    duration_row(&t, "Response time", &q->response_time);
+    text_table_init(&t, v->out, TIME_COLUMNS);
+    times_heading(&t, q->all.ttfb.present);
+    put_row(&t, "Duration", figures_of_durations(&q->all), times);
+    put_row(&t, "TTFB", figures_of_ttfb(&q->all.ttfb), times);
+    put_row(&t, "Response time", figures_of_durations(&q->response_time), times);
     if (v->verbose) {
-        duration_row(&t, "First access", &q->first_access);
-        ttfb_row(&t, "First access TTFB", &q->first_access.ttfb);
-        duration_row(&t, "Last access", &q->last_access);
-        ttfb_row(&t, "Last access TTFB", &q->last_access.ttfb);
+        put_row(&t, "First access", figures_of_durations(&q->first_access), times);
+        put_row(&t, "First access TTFB", figures_of_ttfb(&q->first_access.ttfb), times);
+        put_row(&t, "Last access", figures_of_durations(&q->last_access), times);
+        put_row(&t, "Last access TTFB", figures_of_ttfb(&q->last_access.ttfb), times);
     }
     text_table_put(&t);
 }
 
 static void sized_row(struct text_table *t, const char *name, const struct sized *s)
 {
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
-    text_cells_count(t, s->n);
-    text_cells_mean(t, s->mean_ns);
-    text_cells_byte_rate(t, s, s->mean_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p50_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p90_bytes_per_s);
-    text_cells_byte_rate(t, s, s->p99_bytes_per_s);
-    text_cells_byte_rate(t, s, s->fastest_bytes_per_s);
-    text_cells_byte_rate(t, s, s->slowest_bytes_per_s);
-}
-
-static struct units_text bucket_name(const struct size_bucket *b)
-{
-    struct units_text t;
-    if (b->max_bytes < 0)
-        snprintf(t.s, sizeof(t.s), "%.16s up", units_size((double)b->min_bytes).s);
-    else
-        snprintf(t.s, sizeof(t.s), "%.16s -> %.16s", units_size((double)b->min_bytes).s,
-                 units_size((double)b->max_bytes).s);
-    return t;
+    static const enum figure rates[] = {FIGURE_N,       FIGURE_TIME,    FIGURE_MEAN,
+                                        FIGURE_P50,     FIGURE_P90,     FIGURE_P99,
+                                        FIGURE_FASTEST, FIGURE_SLOWEST, N_FIGURES};
+    put_row(t, name, figures_of_sized(s), rates);
 }
 
 static bool has_first_access(const struct requests *q)
@@ -107,12 +68,11 @@ static void put_sizes(const struct text_view *v, const struct requests *q)
     text_table_init(&t, v->out, "lrrrrrrrr");
     text_cells_heading(&t, names, 9);
     for (size_t i = 0; i < q->n_sizes; i++)
-        sized_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].all);
+        sized_row(&t, figures_bucket(&q->sizes[i]).s, &q->sizes[i].all);
     if (v->verbose && has_first_access(q)) {
         text_table_span(&t, TEXT_FAINT, "First access:");
         for (size_t i = 0; i < q->n_sizes; i++)
-            if (q->sizes[i].first_access.present)
-                sized_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].first_access);
+            sized_row(&t, figures_bucket(&q->sizes[i]).s, &q->sizes[i].first_access);
     }
     text_table_put(&t);
 }
@@ -127,14 +87,15 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
         return;
     text_line(v->out, TEXT_PLAIN, "%s", "");
     text_line(v->out, TEXT_HEADING, "TTFB by size:");
-    text_table_init(&t, v->out, DURATION_COLUMNS);
-    duration_heading(&t, true);
+    text_table_init(&t, v->out, TIME_COLUMNS);
+    times_heading(&t, true);
     for (size_t i = 0; i < q->n_sizes; i++)
-        ttfb_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].all.ttfb);
+        put_row(&t, figures_bucket(&q->sizes[i]).s, figures_of_ttfb(&q->sizes[i].all.ttfb), times);
     if (v->verbose && has_first_access(q)) {
         text_table_span(&t, TEXT_FAINT, "First access:");
         for (size_t i = 0; i < q->n_sizes; i++)
-            ttfb_row(&t, bucket_name(&q->sizes[i]).s, &q->sizes[i].first_access.ttfb);
+            put_row(&t, figures_bucket(&q->sizes[i]).s,
+                    figures_of_ttfb(&q->sizes[i].first_access.ttfb), times);
     }
     text_table_put(&t);
 }

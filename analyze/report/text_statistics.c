@@ -1,4 +1,4 @@
-#include "analyze/report/text_statistics.h"
+#include "analyze/report/text_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,85 @@
+#include "analyze/report/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *const figures_names[N_FIGURES] = {
+    [FIGURE_N] = "Considered", [FIGURE_SIZE] = "Avg size",   [FIGURE_TIME] = "Avg time",
+    [FIGURE_MEAN] = "Avg",     [FIGURE_FASTEST] = "Fastest", [FIGURE_P25] = "25%",
+    [FIGURE_P50] = "50%",      [FIGURE_P75] = "75%",         [FIGURE_P90] = "90%",
+    [FIGURE_P99] = "99%",      [FIGURE_SLOWEST] = "Slowest", [FIGURE_STDDEV] = "StdDev",
+};
+
+const enum figure figures_times[] = {FIGURE_N,       FIGURE_MEAN,   FIGURE_FASTEST, FIGURE_P25,
+                                     FIGURE_P50,     FIGURE_P75,    FIGURE_P90,     FIGURE_P99,
+                                     FIGURE_SLOWEST, FIGURE_STDDEV, N_FIGURES};
+
+struct units_text figures_ns(double ns)
+{
+    return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
+}
+
+struct figures figures_of_durations(const struct durations *d)
+{
+    return (struct figures){
+        .present = d->present,
+        .n = d->n,
+        .v = {[FIGURE_MEAN] = figures_ns(d->mean_ns),
+              [FIGURE_FASTEST] = units_duration(d->fastest_ns),
+              [FIGURE_P50] = units_duration(d->p50_ns),
+              [FIGURE_P90] = units_duration(d->p90_ns),
+              [FIGURE_P99] = units_duration(d->p99_ns),
+              [FIGURE_SLOWEST] = units_duration(d->slowest_ns),
+              [FIGURE_STDDEV] = figures_ns(d->stddev_ns)},
+    };
+}
+
+struct figures figures_of_ttfb(const struct ttfb *t)
+{
+    return (struct figures){
+        .present = t->present,
+        .n = t->n,
+        .v = {[FIGURE_MEAN] = figures_ns(t->mean_ns),
+              [FIGURE_FASTEST] = units_duration(t->best_ns),
+              [FIGURE_P25] = units_duration(t->p25_ns),
+              [FIGURE_P50] = units_duration(t->p50_ns),
+              [FIGURE_P75] = units_duration(t->p75_ns),
+              [FIGURE_P90] = units_duration(t->p90_ns),
+              [FIGURE_P99] = units_duration(t->p99_ns),
+              [FIGURE_SLOWEST] = units_duration(t->worst_ns),
+              [FIGURE_STDDEV] = figures_ns(t->stddev_ns)},
+    };
+}
+
+static struct units_text rate(const struct sized *s, double bytes_per_s)
+{
+    return s->rated ? units_byte_rate(bytes_per_s) : (struct units_text){"-"};
+}
+
+struct figures figures_of_sized(const struct sized *s)
+{
+    return (struct figures){
+        .present = s->present,
+        .n = s->n,
+        .n_unrated = s->n_unrated,
+        .v = {[FIGURE_SIZE] = units_size(s->mean_bytes),
+              [FIGURE_TIME] = figures_ns(s->mean_ns),
+              [FIGURE_MEAN] = rate(s, s->mean_bytes_per_s),
+              [FIGURE_FASTEST] = rate(s, s->fastest_bytes_per_s),
+              [FIGURE_P50] = rate(s, s->p50_bytes_per_s),
+              [FIGURE_P90] = rate(s, s->p90_bytes_per_s),
+              [FIGURE_P99] = rate(s, s->p99_bytes_per_s),
+              [FIGURE_SLOWEST] = rate(s, s->slowest_bytes_per_s)},
+    };
+}
+
+struct units_text figures_bucket(const struct size_bucket *b)
+{
+    struct units_text t;
+    if (b->max_bytes < 0)
+        snprintf(t.s, sizeof t.s, "%.16s up", units_size((double)b->min_bytes).s);
+    else
+        snprintf(t.s, sizeof t.s, "%.16s -> %.16s", units_size((double)b->min_bytes).s,
+                 units_size((double)b->max_bytes).s);
+    return t;
+}

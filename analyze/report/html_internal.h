@@ -1,0 +1,38 @@
+/* The parts of pages: cells, and tables of a run's model. Used by the room's pages and by nothing
+ * else. */
+#ifndef S3_ANALYZE_REPORT_HTML_INTERNAL_H
+#define S3_ANALYZE_REPORT_HTML_INTERNAL_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/report/figures.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* The time of day in UTC, "05:41:42.505". */
+struct units_text html_cells_clock(int64_t ns);
+/* The day too, "2026-11-21 05:41:42.505". */
+struct units_text html_cells_moment(int64_t ns);
+/* The name of a host or client, which may be empty. */
+const char *html_cells_party(const char *name);
+
+/* How long the requests of an operation took, or where sizes differ, how fast each was. */
+void html_requests(FILE *f, const struct requests *q);
+/* By host; nothing where there is one host. */
+void html_requests_hosts(FILE *f, const struct requests *q);
+/* By client, likewise. */
+void html_requests_clients(FILE *f, const struct client_result *clients, size_t n);
+
+/* How sure an operation's figures are: confidence intervals, warm-up, drift, changes. `s` NULL:
+ * nothing. */
+void html_statistics(FILE *f, const struct statistics *s);
+
+/* The cards at the top: the headline figures of each operation and of all together. */
+void html_run_summary(FILE *f, const struct analysis *a);
+/* Tables of one operation. */
+void html_run_operation(FILE *f, const struct operation *op);
+/* Tables of all operations of a mixed run together. */
+void html_run_total(FILE *f, const struct cluster_total *t);
+
+#endif
