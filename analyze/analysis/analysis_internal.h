@@ -24,13 +24,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Section 1: the index of the quantile of `percent` among n > 0 sorted values. */
-static inline size_t analysis_quantile_index(size_t n, unsigned percent)
-{
-    size_t i = (2 * n * percent + 100) / 200;
-    return i < n ? i : n - 1;
-}
-
 static inline struct attribution_request analysis_request(const struct table *t, size_t i)
 {
     return (struct attribution_request){

@@ -34,18 +34,13 @@ static void fill_rates(struct run_figures *f, const struct throughput *t, const 
     }
 }
 
-/* Quantiles by the report's rank rule (analysis-semantics.md 1) of n > 0 times. */
+/* Fills the figures of n > 0 times, quantiles by the report's rule. */
 static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
 {
-    const size_t percents[] = {50, 90, 99};
-    size_t ranks[5] = {0};
+    const size_t ranks[5] = {analysis_quantile_index(n, 50), analysis_quantile_index(n, 90),
+                             analysis_quantile_index(n, 99), 0, n - 1};
     int64_t q[5];
     __int128 sum = 0;
-    for (size_t i = 0; i < 3; i++) {
-        ranks[i] = (2 * n * percents[i] + 100) / 200;
-        ranks[i] = ranks[i] < n ? ranks[i] : n - 1;
-    }
-    ranks[4] = n - 1;
     if (!hist_select(v, n, ranks, 5, q))
         return err_set(e, "out of memory");
     for (size_t i = 0; i < n; i++)

@@ -370,13 +370,9 @@ static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n)
         return false;
     for (size_t i = 0; i < n; i++)
         s->count[hist_index(v[i])]++;
-    for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
-        /* round(n p), half up: permille are whole numbers here. */
-        unsigned __int128 twice =
-            (unsigned __int128)2 * n * (unsigned)lround(plot_data_mark_pct[i] * 10);
-        size_t rank = (size_t)((twice + 1000) / 2000);
-        ranks[i] = rank < n ? rank : n - 1;
-    }
+    for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++)
+        ranks[i] =
+            analysis_quantile_index_permille(n, (unsigned)lround(plot_data_mark_pct[i] * 10));
     return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns);
 }
 

@@ -386,11 +386,9 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Sizes ---- */
 
-/* 1-based rank rule of analysis-semantics.md 1 on a histogram. */
 static double class_quantile_ms(const struct hist *h, unsigned pct)
 {
-    uint64_t index = (uint64_t)(((unsigned __int128)2 * h->n * pct + 100) / 200);
-    return (double)hist_value_at(h, (index < h->n ? index : h->n - 1) + 1) / 1e6;
+    return (double)hist_value_at(h, analysis_quantile_index(h->n, pct) + 1) / 1e6;
 }
 
 static bool has_classes(const struct plot_data *p)
