@@ -161,6 +161,7 @@ static void look_at_rows(const struct pass *p, size_t k)
             continue;
         int64_t end_ns = table_end(t, i);
         size_t bin = (size_t)((double)(end_ns - c->start_ns) * p->per_bin);
+        bin = bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
         if (table_failed(t, i)) {
             c->failed[bin]++;
             add_error(c, k, course_place(t, i), table_error(t, i), bin, end_ns);

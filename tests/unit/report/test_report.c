@@ -69,10 +69,8 @@ static void fixture_init(struct fixture *f)
     f->operation.requests = (struct requests){.present = true, .single_size = true, .n = 1};
     f->operation.requests.all = (struct durations){
         .present = true, .n = 1, .mean_ns = 1870000, .stddev_ns = NAN, .p50_ns = 1870000};
-    f->finding = (struct finding){.kind = "watch",
-                                  .op = f->operation.op,
-                                  .ratio = NAN,
-                                  .sentence = f->warning.message};
+    f->finding = (struct finding){
+        .kind = "watch", .op = f->operation.op, .ratio = NAN, .sentence = f->warning.message};
     f->analysis = (struct analysis){.dataset = &f->dataset,
                                     .n_rows = 7,
                                     .operations = &f->operation,
