@@ -1,4 +1,5 @@
 #include "analyze/analysis/analysis.h"
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
@@ -141,6 +142,11 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
 {
     struct dataset d = {0};
     struct analysis a = {0};
+    if (aggregate_among(args->operands, args->n_operands) != NULL) {
+        const struct aggregate_outputs outputs = {&o->output, o->series,  o->html,
+                                                  o->label,   o->verbose, o->csv_safe};
+        return aggregate_analyze(args, &outputs, &o->filter.ops, problem, e);
+    }
     bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
               outfile_check(o->series, output_replaces_series(&o->output), e) &&
               outfile_check(o->html, output_replaces_page(&o->output), e) &&
@@ -179,7 +185,8 @@ const struct cli_command cmd_analyze = {
         "throughput, latency and errors by operation, host, client and size. Several captures "
         "are analysed as if merged, which they must be of one run for: where one overlaps with no "
         "other, a table of the runs, a line for each operation, is all there is, and the exit "
-        "status is 1; --together takes them for one run all the same.\n\n"
+        "status is 1; --together takes them for one run all the same. An "
+        "aggregated capture (NAME.json.zst of other recorders) is reported as far as it goes.\n\n"
         "Tables hold names as they were recorded. With --csv-safe, cells that a spreadsheet would "
         "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.\n\n"
         "While threads start and stop, a store is not under full load: --range says which time "

@@ -1,4 +1,5 @@
 #include "analyze/analysis/stopping.h"
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
@@ -62,7 +63,10 @@ static int run(const struct cli_args *args, void *options)
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
+    bool ok = aggregate_refuse(
+                  args->operands, args->n_operands,
+                  "when it could have been stopped cannot be replayed; record with --full", &e) &&
+              outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
               load_ran_together(&d, &o->input, &e) &&
               stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&

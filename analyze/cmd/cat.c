@@ -1,5 +1,6 @@
 #include "analyze/analysis/analysis.h"
 #include "analyze/base/progress.h"
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/data/filter.h"
@@ -312,7 +313,12 @@ static int run(const struct cli_args *args, void *options)
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    return cat(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
+    bool ok = aggregate_refuse(
+                  args->operands, args->n_operands,
+                  "there are no rows to write; s3analyze analyze --out writes its series by second",
+                  &e) &&
+              cat(o, args, &e);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 
 const struct cli_command cmd_cat = {

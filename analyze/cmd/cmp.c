@@ -1,3 +1,4 @@
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
@@ -134,10 +135,37 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
     return ok;
 }
 
+/* Whether a path is an aggregated capture, or a pattern names one. */
+static bool names_aggregate(const char *pattern)
+{
+    glob_t found;
+    if (aggregate_among(&pattern, 1) != NULL)
+        return true;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    bool any = aggregate_among((const char *const *)found.gl_pathv, found.gl_pathc) != NULL;
+    globfree(&found);
+    return any;
+}
+
+static bool any_aggregate(const struct options *o)
+{
+    for (size_t i = 0; i < o->history.n; i++)
+        if (names_aggregate(o->history.v[i]))
+            return true;
+    return aggregate_among(o->sides.before.v, o->sides.before.n) != NULL ||
+           aggregate_among(o->sides.after.v, o->sides.after.n) != NULL;
+}
+
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
                      const struct options *o, struct err *e)
 {
-    const struct run_options how = {.filter = &o->filter,
+    bool by_second = any_aggregate(o);
+    if (by_second && o->html != NULL)
+        return err_set(
+            e, "--html draws durations, which an aggregated capture does not have: leave it out");
+    const struct run_options how = {.by_second = by_second,
+                                    .filter = &o->filter,
                                     .input = &o->input,
                                     .analysis = &o->analysis,
                                     .with_parts = o->verbose,

@@ -1,7 +1,10 @@
+#include "analyze/analysis/aggregate.h"
 #include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/report/aggregate_json.h"
+#include "analyze/report/aggregate_text.h"
 #include "analyze/report/json_capture.h"
 #include "analyze/stream/survey.h"
 #include "analyze/write/json.h"
@@ -368,9 +371,15 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
 
 /* ---- The command ---- */
 
-/* Surveys those that can be read and says of the others why not. Returns how many those are. */
-static size_t survey_all(struct survey *surveys, bool *is_read, const struct options *o,
-                         const struct cli_args *args)
+/* What was read of an operand; nothing, if it cannot be read. */
+struct source {
+    bool is_read, is_aggregate;
+    struct survey survey;
+    struct aggregate aggregate;
+};
+
+/* Reads those that can be read and says of the others why not. Returns how many those are. */
+static size_t read_all(struct source *sources, const struct options *o, const struct cli_args *args)
 {
     struct progress progress;
     const struct recfile_options how = {.salvage = o->input.salvage,
@@ -380,11 +389,14 @@ static size_t survey_all(struct survey *surveys, bool *is_read, const struct opt
     size_t n_failed = 0;
 
     for (size_t i = 0; i < args->n_operands; i++) {
+        struct source *x = &sources[i];
         struct err e = {""};
         progress_init(&progress, o->input.quiet);
-        is_read[i] = survey_read(&surveys[i], args->operands[i], &how, false, &e);
+        x->is_aggregate = aggfile_is(args->operands[i]);
+        x->is_read = x->is_aggregate ? aggregate_load(&x->aggregate, args->operands[i], &e)
+                                     : survey_read(&x->survey, args->operands[i], &how, false, &e);
         progress_fini(&progress);
-        if (is_read[i])
+        if (x->is_read)
             continue;
         cli_failed(args, &e);
         n_failed++;
@@ -392,7 +404,7 @@ static size_t survey_all(struct survey *surveys, bool *is_read, const struct opt
     return n_failed;
 }
 
-static bool report(const struct survey *surveys, const bool *is_read, const struct options *o,
+static bool report(const struct source *sources, const struct options *o,
                    const struct cli_args *args, struct err *e)
 {
     struct outfile out;
@@ -407,20 +419,25 @@ static bool report(const struct survey *surveys, const bool *is_read, const stru
         json_out_value(&w, "schema", json_string("s3analyze/info/1"));
         json_out_array(&w, "captures");
         for (size_t i = 0; i < args->n_operands; i++)
-            if (is_read[i])
-                put_json(&w, args->operands[i], &surveys[i]);
+            if (sources[i].is_read && sources[i].is_aggregate)
+                aggregate_json_info(&w, &sources[i].aggregate);
+            else if (sources[i].is_read)
+                put_json(&w, args->operands[i], &sources[i].survey);
         json_out_end(&w);
         json_out_end(&w);
         ok = json_out_finish(&w, e);
     } else {
         struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
         for (size_t i = 0; i < args->n_operands; i++) {
-            if (!is_read[i])
+            if (!sources[i].is_read)
                 continue;
             if (!is_first)
                 text_line(&t, TEXT_PLAIN, "%s", "");
             is_first = false;
-            put_capture(&t, args->operands[i], &surveys[i]);
+            if (sources[i].is_aggregate)
+                aggregate_text_info(&sources[i].aggregate, &t);
+            else
+                put_capture(&t, args->operands[i], &sources[i].survey);
         }
         ok = !t.failed || err_set(e, "out of memory");
     }
@@ -435,18 +452,18 @@ static int run(const struct cli_args *args, void *options)
 
     if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    struct survey *surveys = calloc(args->n_operands, sizeof *surveys);
-    bool *is_read = calloc(args->n_operands, sizeof *is_read);
-    bool ok = ((surveys && is_read) || err_set(&e, "out of memory")) &&
+    struct source *sources = calloc(args->n_operands, sizeof *sources);
+    bool ok = (sources || err_set(&e, "out of memory")) &&
               outfile_check(o->output.path, output_replaces(&o->output), &e);
     if (ok)
-        n_failed = survey_all(surveys, is_read, o, args);
+        n_failed = read_all(sources, o, args);
     if (ok && n_failed < args->n_operands)
-        ok = report(surveys, is_read, o, args, &e);
-    for (size_t i = 0; surveys && i < args->n_operands; i++)
-        survey_free(&surveys[i]);
-    free(surveys);
-    free(is_read);
+        ok = report(sources, o, args, &e);
+    for (size_t i = 0; sources && i < args->n_operands; i++) {
+        survey_free(&sources[i].survey);
+        aggregate_free(&sources[i].aggregate);
+    }
+    free(sources);
     if (!ok)
         return cli_failed(args, &e);
     return n_failed > 0 ? EXIT_FAILED : EXIT_DONE;

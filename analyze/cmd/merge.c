@@ -1,3 +1,4 @@
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
@@ -293,9 +294,15 @@ static int run(const struct cli_args *args, void *options)
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
     progress_init(&progress, o->input.quiet);
-    bool ok = (shifts || err_set(&e, "out of memory")) && capture_out_check(&o->output, &e) &&
-              merge_plan(&m, args->operands, args->n_operands, &how, &e) &&
-              merge_add_notes(&m, &e) && write_capture(&m, o, &how, &e);
+    bool ok =
+        (shifts || err_set(&e, "out of memory")) && capture_out_check(&o->output, &e) &&
+        aggregate_refuse(
+            args->operands, args->n_operands,
+            "aggregates cannot be merged truthfully, since percentiles are gone and seconds get "
+            "lost; merge the captures that --full records",
+            &e) &&
+        merge_plan(&m, args->operands, args->n_operands, &how, &e) && merge_add_notes(&m, &e) &&
+        write_capture(&m, o, &how, &e);
     progress_fini(&progress);
     ok = ok && report(&m, o, &e);
     merge_free(&m);

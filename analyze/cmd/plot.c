@@ -1,6 +1,9 @@
+#include "analyze/analysis/aggregate.h"
+#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sides.h"
+#include "analyze/plot/aggregate.h"
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
@@ -201,6 +204,20 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
     return ok;
 }
 
+static bool add_aggregate(struct plot_set *set, const struct cli_args *args, const struct target *t,
+                          const struct plot_options *how, struct err *e)
+{
+    struct aggregate a = {0};
+    if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") && !plot_wants(how, "clients"))
+        return err_set(
+            e, "%s: of an aggregated capture there are the charts throughput, hosts and clients",
+            args->operands[0]);
+    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
+              plot_add_aggregate(set, &a, t->folder, t->stem, how, e);
+    aggregate_free(&a);
+    return ok;
+}
+
 /* ---- Charts of a comparison ---- */
 
 static bool add_comparison(struct plot_set *set, const struct options *o, const struct target *t,
@@ -300,8 +317,10 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok &&
-         (comparison ? add_comparison(&set, o, &t, &how, e) : add_run(&set, args, o, &t, &how, e));
+    ok = ok && (comparison ? add_comparison(&set, o, &t, &how, e)
+                : aggregate_among(args->operands, args->n_operands) != NULL
+                    ? add_aggregate(&set, args, &t, &how, e)
+                    : add_run(&set, args, o, &t, &how, e));
     if (ok && set.n == 0)
         ok = err_set(e, "there is nothing to draw");
     ok = ok && plot_draw(&set, &how, e);
@@ -313,11 +332,15 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
 
 static int run(const struct cli_args *args, void *options)
 {
+    static const char no_traces[] = "charts of a comparison need them; s3analyze cmp compares it";
     struct options *o = options;
     struct err e = {""};
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    return draw(args, o, &e) ? EXIT_DONE : cli_failed(args, &e);
+    bool ok = aggregate_refuse(o->sides.before.v, o->sides.before.n, no_traces, &e) &&
+              aggregate_refuse(o->sides.after.v, o->sides.after.n, no_traces, &e) &&
+              draw(args, o, &e);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 
 const struct cli_command cmd_plot = {

@@ -417,6 +417,30 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
     return ok || err_set(e, "out of memory");
 }
 
+/* What an aggregated capture on one side keeps from being compared. */
+static bool warn_by_second(struct compare *c, struct err *e)
+{
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    const struct run *aggregate = NULL;
+    bool ok = true;
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct run *r = &sides[s]->runs[i];
+            aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
+            for (size_t k = 0; ok && k < r->n_ops; k++)
+                if (r->by_second && r->ops[k].why_no_rates != NULL)
+                    ok = warn(c, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
+                              r->ops[k].op, r->ops[k].why_no_rates);
+        }
+    if (ok && aggregate != NULL)
+        ok = warn(c, "aggregated",
+                  "%s is an aggregated capture: throughput is that of whole seconds without the "
+                  "first and last 2 s, "
+                  "and latency is not compared, since the recorder kept no percentiles of the run",
+                  aggregate->path);
+    return ok || err_set(e, "out of memory");
+}
+
 static bool fill(struct compare *c, const struct compare_options *o, struct err *e)
 {
     if (!check_twins(c, o, e))
@@ -426,7 +450,7 @@ static bool fill(struct compare *c, const struct compare_options *o, struct err 
     compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
     if (!fill_ops(c, o, e))
         return false;
-    return compare_judge(c, o, e) && warn_runs(c, o, e);
+    return compare_judge(c, o, e) && warn_runs(c, o, e) && warn_by_second(c, e);
 }
 
 bool compare_run(struct compare *c, const struct compare_side *before,

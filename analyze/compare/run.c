@@ -1,4 +1,6 @@
 #include "analyze/compare/run.h"
+#include "analyze/compare/run_seconds.h"
+#include "analyze/read/aggfile.h"
 
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/tasks.h"
@@ -372,6 +374,14 @@ static bool load_rows(void *loading, struct err *e)
     struct load_analysis how = *o->analysis;
     struct dataset d = {0};
     struct analysis a = {0};
+    if (aggfile_is(path))
+        return run_seconds_aggregate(l->run, o->filter, e);
+    if (o->by_second) {
+        bool reduced = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
+                       run_seconds_capture(l->run, &d, e);
+        dataset_free(&d);
+        return reduced;
+    }
     how.without_access = true;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
               load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&

@@ -53,7 +53,8 @@ struct run_op {
      * another, of which the last is the one that was measured. */
     bool is_preparation;
     struct run_figures figures;
-    struct run_part *parts; /* the whole operation first */
+    const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
+    struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
     uint64_t *count; /* durations by histogram bucket, from first_bucket on; NULL: none */
     size_t first_bucket, n_buckets;
@@ -66,6 +67,8 @@ struct run {
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
     struct left_out left_out;
+    bool is_aggregate;    /* an aggregated capture */
+    bool by_second;       /* its figures are those of run_seconds.h */
     bool mixed, autoterm; /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
     struct recorded recorded;
@@ -80,6 +83,7 @@ struct run_options {
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
+    bool by_second;  /* as run_seconds.h reduces a capture; aggregated ones always are */
     /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;

@@ -50,8 +50,8 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
     if (line[0] == '{' || line[0] == '[')
         return recstate_fail_at(
             u, line_no,
-            "this is JSON, an aggregated recording that holds no single requests: "
-            "record again with --full, or take the .csv.zst of the run");
+            "this is JSON, not a capture; an aggregated capture can be read from a file only, "
+            "not from a pipe");
     if (!rowfields_header(line, n, &layout, &e))
         return recstate_fail_at(u, line_no, e.msg);
     bool is_first = !w->parse.has_layout;

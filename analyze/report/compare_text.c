@@ -86,12 +86,13 @@ static void put_times(struct text *out, const char *name, const double *a, const
     size_t n = 0;
     for (int i = 0; i < RUN_N_TIMES; i++) {
         if (isnan(a[i]) || isnan(b[i]))
-            return;
-        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s: %s (%s)", i > 0 ? ", " : "",
+            continue;
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s: %s (%s)", n > 0 ? ", " : "",
                               names[i], duration_change(b[i] - a[i]).s,
                               compare_words_percent(a[i], b[i]).s);
     }
-    text_line(out, TEXT_PLAIN, " * %s: %s", name, line);
+    if (n > 0)
+        text_line(out, TEXT_PLAIN, " * %s: %s", name, line);
 }
 
 static void put_figures(struct text *out, const struct compare_op *op)

@@ -10,8 +10,11 @@ import signal
 import subprocess
 import unittest
 
+import aggregates
+from capgen import steady
 from harness import BUILD, CliTest, capture, run
 from loadcase import Capture, LoadTest
+from oracle import SECOND
 
 TIMEOUT_S = 20
 KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
@@ -114,6 +117,14 @@ class Analyze(FaultTest):
 
     def test_analyze_html(self):
         self.check_all("analyze", "-o", "o.txt", "--html", "o.html", self.a)
+
+    def test_aggregate(self):
+        a, b = self.tmp / "a.json.zst", self.tmp / "b.json.zst"
+        a.write_bytes(aggregates.packed(aggregates.aggregate(steady(7, threads=2, every=SECOND))))
+        b.write_bytes(aggregates.packed(aggregates.aggregate(steady(8, threads=2, every=SECOND, client="c1"))))
+        self.check_all("analyze", "--json", "-o", "o.json", "--out", "o.csv", "--html", "o.html", a, tries=12)
+        self.check_all("info", "-o", "o.txt", a, tries=6)
+        self.check_all("cmp", "-o", "o.txt", a, b, tries=6)
 
     def test_cat(self):
         self.check_all("cat", "-o", "o.csv.zst", self.a)

@@ -8,6 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
+import aggregates  # noqa: E402
 import capgen  # noqa: E402  (needs the path)
 import zstd  # noqa: E402
 
@@ -41,6 +42,15 @@ def of_capture():
 def of_commands():
     for i, text in enumerate(captures()):
         yield bytes([30 + i % 2]) + text
+
+
+def of_aggregate():
+    shape = capgen.Shape(n=40, ops=("GET", "PUT"), error_frac=0.2, sizes=(4096,), hosts=2, clients=2, median=10**9)
+    for rows in capgen.simulate(1, shape), capgen.steady(7, every=10**9):
+        document = aggregates.aggregate(rows)
+        yield zstd.frame(aggregates.text(document))
+        small = {k: document[k] for k in ("v", "commandline", "total", "by_op_type")}
+        yield aggregates.text(small).replace(b" ", b"").replace(b"\n", b"")
 
 
 def of_record():

@@ -1,0 +1,120 @@
+#include "analyze/analysis/aggregate_internal.h"
+
+#include "libcommon/rfc3339.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
+                 const char *fmt, ...)
+{
+    struct aggregate_warning *v = reallocarray(a->warnings, a->n_warnings + 1, sizeof *v);
+    char *message = NULL;
+    va_list args;
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    a->warnings = v;
+    va_start(args, fmt);
+    int n = vasprintf(&message, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return err_set(e, "out of memory");
+    v[a->n_warnings++] = (struct aggregate_warning){code, op, message};
+    return true;
+}
+
+/* "--warp-client=HOST,HOST": how many clients the run should have had; 0: not said. */
+static size_t n_asked(const char *command)
+{
+    const char *list = strstr(command, "--warp-client=");
+    if (list == NULL)
+        return 0;
+    list = strchr(list, '=') + 1;
+    size_t n = 1;
+    for (; *list != '\0' && *list != ' '; list++)
+        n += *list == ',';
+    return n;
+}
+
+static bool warn_file(struct aggregate *a, struct err *e)
+{
+    const struct aggregate_window *w = &a->total.window;
+    size_t asked = n_asked(a->file.command);
+    if (w->present && w->shift_s != 0 && w->shift_is_sure &&
+        !warn(a, e, "label-shift", NULL,
+              "the recorder labels each second %d s too early; all times here are corrected",
+              w->shift_s))
+        return false;
+    if (w->present && !w->shift_is_sure &&
+        !warn(a, e, "label-shift-unsure", NULL,
+              "the times of the seconds are uncertain: their labels end neither where known "
+              "recorders end them nor "
+              "where they should"))
+        return false;
+    if (asked > a->n_clients &&
+        !warn(a, e, "clients-missing", NULL,
+              "%zu clients were to take part, the file has %zu: the others are lost", asked,
+              a->n_clients))
+        return false;
+    struct aggregate_common common;
+    aggregate_common(a, &common);
+    if (a->is_merged && a->n_sum > 0 && common.n_seconds < a->n_sum &&
+        !warn(a, e, "clients-apart", NULL,
+              "the clients did not run at the same time: of %zu seconds all clients have %zu",
+              a->n_sum, common.n_seconds))
+        return false;
+    return true;
+}
+
+static bool warn_op(struct aggregate *a, const struct aggregate_part *part, struct err *e)
+{
+    const struct aggfile_entry *x = part->x;
+    const struct aggregate_window *w = &part->window;
+    if (part->is_preparation)
+        return warn(a, e, "preparation", x->name,
+                    "it ended before the other operations began: the preparation of the run, not "
+                    "the benchmark");
+    if (!w->present &&
+        !warn(a, e, "no-series", x->name,
+              "there is no throughput by second: it took no more than 4 clock seconds"))
+        return false;
+    if (w->present && w->misses_early &&
+        !warn(a, e, "early-missing", x->name,
+              "requests that started before %.8s UTC are not in the figures by second",
+              rfc3339_format(w->early_s * NS_PER_S).s + 11))
+        return false;
+    if (w->present && !w->is_complete &&
+        !warn(a, e, "seconds-lost", x->name,
+              "%.0f bytes and %.2f objects of its seconds were lost when the clients were merged",
+              w->lost_bytes, w->lost_objects))
+        return false;
+    if (x->n_errors > 0 && !warn(a, e, "errors-counted", x->name,
+                                 "bytes, objects and throughput include %" PRId64
+                                 " failed requests, as if they had delivered",
+                                 x->n_errors))
+        return false;
+    if (part->latency.kind == AGGREGATE_MULTI && !part->latency.is_complete &&
+        !warn(a, e, "sizes-counted-twice", x->name,
+              "its classes of sizes hold requests twice or lack some: no figure of durations can "
+              "be given"))
+        return false;
+    return true;
+}
+
+bool aggregate_warn(struct aggregate *a, struct err *e)
+{
+    if (!warn_file(a, e))
+        return false;
+    for (size_t i = 0; i < a->ops.n; i++)
+        if (!warn_op(a, &a->ops.v[i], e))
+            return false;
+    return true;
+}

@@ -1,0 +1,196 @@
+#include "analyze/plot/aggregate.h"
+
+#include "analyze/plot/out.h"
+
+#include <math.h>
+
+#define NS_PER_S  INT64_C(1000000000)
+#define MIB       ((double)(1 << 20))
+#define MAX_DRAWN 2000 /* points of a line */
+#define MAX_HOSTS 12
+
+/* What a writer of data files gets. */
+struct chart {
+    const struct aggregate *a;
+    const struct aggregate_part *part;     /* throughput */
+    const struct aggregate_parts *parties; /* hosts or clients */
+};
+
+static double t_s(const struct aggregate *a, int64_t ns)
+{
+    return (double)(ns - a->total.x->start_ns) / 1e9;
+}
+
+static double zero_unix(const struct aggregate *a)
+{
+    return (double)a->total.x->start_ns / 1e9;
+}
+
+/* The first and last two seconds, which the recorder leaves out. */
+static int64_t put_shades(FILE *f, const struct aggregate *a, const struct aggfile_entry *x,
+                          double from, double to)
+{
+    plot_out_block(f, "shades", "from_s to_s is_warm_up");
+    plot_out_row(f, "rri", t_s(a, x->start_ns), from, INT64_C(0));
+    plot_out_row(f, "rri", to, t_s(a, x->end_ns), INT64_C(0));
+    return 2;
+}
+
+static void put_mean(FILE *f, const struct aggregate_part *part, double from, double to)
+{
+    const struct aggregate_window *w = &part->window;
+    plot_out_block(f, "means", "panel from_s to_s mean lo hi");
+    if (part->x->n_bytes > 0)
+        plot_out_row(f, "irrrrr", INT64_C(0), from, to, w->mean_bytes_per_s / MIB, NAN, NAN);
+    plot_out_row(f, "irrrrr", INT64_C(1), from, to, w->mean_objects_per_s, NAN, NAN);
+}
+
+static void put_marks(FILE *f, const struct chart *c)
+{
+    const struct aggregate_window *w = &c->part->window;
+    const size_t picks[] = {w->fastest, w->median, w->slowest};
+    plot_out_block(f, "marks", "kind t_s mb_per_sec objs_per_sec");
+    for (int64_t i = 0; i < 3; i++) {
+        const struct aggfile_second *s = &c->part->x->seconds[picks[i]];
+        plot_out_row(f, "irrr", i, t_s(c->a, aggregate_second_ns(c->part, picks[i])) + .5,
+                     s->bytes_per_s / MIB, s->objects_per_s);
+    }
+}
+
+static bool write_throughput(FILE *f, const void *ctx, const char *title)
+{
+    const struct chart *c = ctx;
+    const struct aggfile_entry *x = c->part->x;
+    int64_t n_errors = 0;
+    double from = t_s(c->a, aggregate_second_ns(c->part, 0));
+    double to = t_s(c->a, aggregate_second_ns(c->part, x->n_seconds - 1)) + 1;
+    plot_out_block(f, "series", "start_time t_s duration_s mb_per_sec objs_per_sec");
+    /* A long run is drawn in means of several seconds. */
+    for (size_t i = 0, step = x->n_seconds / MAX_DRAWN + 1; i < x->n_seconds; i += step) {
+        int64_t ns = aggregate_second_ns(c->part, i);
+        double bytes = 0, objects = 0, n = 0;
+        for (size_t k = i; k < i + step && k < x->n_seconds; k++, n++) {
+            bytes += x->seconds[k].bytes_per_s;
+            objects += x->seconds[k].objects_per_s;
+        }
+        plot_out_row(f, "trrrr", ns, t_s(c->a, ns), n, bytes / n / MIB, objects / n);
+    }
+    plot_out_block(f, "errors", "t_s errors");
+    for (size_t i = 0; i < x->n_seconds; i++)
+        if (x->seconds[i].n_errors > 0 && ++n_errors)
+            plot_out_row(f, "ri", t_s(c->a, aggregate_second_ns(c->part, i)) + .5,
+                         x->seconds[i].n_errors);
+    int64_t n_shades = put_shades(f, c->a, x, from, to);
+    put_mean(f, c->part, from, to);
+    plot_out_block(f, "levels", "from_s to_s level");
+    put_marks(f, c);
+    plot_out_block(f, "fine", "t_s mb_per_sec objs_per_sec");
+    plot_out_block(f, "chart",
+                   "title zero_unix t_min t_max has_bytes n_errors n_shades n_means n_bands "
+                   "n_levels n_marks n_fine "
+                   "fine_s segment_s");
+    plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(c->a), t_s(c->a, x->start_ns),
+                 t_s(c->a, x->end_ns), (int64_t)(x->n_bytes > 0), n_errors, n_shades,
+                 (int64_t)(1 + (x->n_bytes > 0)), INT64_C(0), INT64_C(0), INT64_C(3), INT64_C(0),
+                 1.0, 1.0);
+    return true;
+}
+
+static bool write_parties(FILE *f, const void *ctx, const char *title)
+{
+    const struct chart *c = ctx;
+    const struct aggfile_entry *all = c->a->total.x;
+    bool has_bytes = all->n_bytes > 0;
+    double unit = has_bytes ? MIB : 1, most = 0, from = INFINITY, to = -INFINITY;
+    size_t n = c->parties->n < MAX_HOSTS ? c->parties->n : MAX_HOSTS;
+    plot_out_block(f, "rates", "t_s host rate");
+    for (size_t h = 0; h < n; h++) {
+        const struct aggregate_part *part = &c->parties->v[h];
+        size_t step = part->x->n_seconds / MAX_DRAWN + 1;
+        for (size_t i = 0; i < part->x->n_seconds; i += step) {
+            const struct aggfile_second *s = &part->x->seconds[i];
+            double rate = (has_bytes ? s->bytes_per_s : s->objects_per_s) / unit;
+            double t = t_s(c->a, aggregate_second_ns(part, i));
+            most = fmax(most, rate);
+            from = fmin(from, t);
+            to = fmax(to, t + 1);
+            plot_out_row(f, "rir", t + .5, (int64_t)h, rate);
+        }
+    }
+    plot_out_block(f, "names", "index mean name");
+    for (size_t h = 0; h < n; h++) {
+        const struct aggregate_window *w = &c->parties->v[h].window;
+        plot_out_row(f, "irs", (int64_t)h,
+                     (has_bytes ? w->mean_bytes_per_s : w->mean_objects_per_s) / unit,
+                     c->parties->v[h].x->name);
+    }
+    int64_t n_shades = put_shades(f, c->a, all, from, to);
+    plot_out_block(f, "chart",
+                   "title zero_unix t_min t_max has_bytes n_hosts n_hosts_in_all lines most bin_s "
+                   "n_bins n_shades");
+    plot_out_row(f, "srrriiiirrii", title, zero_unix(c->a), t_s(c->a, all->start_ns),
+                 t_s(c->a, all->end_ns), (int64_t)has_bytes, (int64_t)n, (int64_t)c->parties->n,
+                 INT64_C(1), most, 1.0, (int64_t)(to - from), n_shades);
+    return true;
+}
+
+static bool has_series(const struct aggregate_parts *parties)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < parties->n; i++)
+        n += parties->v[i].window.present;
+    return n > 1;
+}
+
+/* Of one picture: all together where operations overlap, else the one with the most requests. */
+static bool is_main(const struct aggregate *a, const struct aggregate_part *part)
+{
+    const struct aggregate_part *most = a->overlaps ? &a->total : &a->ops.v[0];
+    for (size_t i = 0; !a->overlaps && i < a->ops.n; i++)
+        if (a->ops.v[i].x->n_requests > most->x->n_requests)
+            most = &a->ops.v[i];
+    return part == most;
+}
+
+static bool add_parties(struct plot_set *s, struct chart *c, const struct aggregate_parts *parties,
+                        const char *what, const char *folder, const char *stem,
+                        const struct plot_options *o, struct err *e)
+{
+    bool are_hosts = parties == &c->a->hosts;
+    c->parties = parties;
+    if (!has_series(parties) || !plot_wants(o, are_hosts ? "hosts" : "clients"))
+        return true;
+    return plot_add(s, "hosts", "", what, "The rate of each one, by whole seconds.", folder,
+                    stem != NULL ? stem
+                    : are_hosts  ? "hosts"
+                                 : "clients",
+                    o, write_parties, c, e);
+}
+
+static bool add_throughput(struct plot_set *s, struct chart *c, const struct aggregate_part *part,
+                           const char *folder, const char *stem, const struct plot_options *o,
+                           struct err *e)
+{
+    c->part = part;
+    if (!part->window.present || !plot_wants(o, "throughput") ||
+        (stem != NULL && !is_main(c->a, part)))
+        return true;
+    return plot_add(
+        s, "throughput", part->x->name, "throughput over time",
+        "One point per whole second. Grey: the first and last two seconds, which are not in the "
+        "file. The "
+        "line is the mean, crosses seconds with failed requests, whose bytes are counted too.",
+        folder, stem, o, write_throughput, c, e);
+}
+
+bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const char *folder,
+                        const char *stem, const struct plot_options *o, struct err *e)
+{
+    struct chart c = {.a = a};
+    bool ok = add_parties(s, &c, &a->hosts, "throughput by host", folder, stem, o, e) &&
+              add_parties(s, &c, &a->clients, "throughput by client", folder, stem, o, e) &&
+              (!a->overlaps || add_throughput(s, &c, &a->total, folder, stem, o, e));
+    for (size_t i = 0; ok && i < a->ops.n; i++)
+        ok = add_throughput(s, &c, &a->ops.v[i], folder, stem, o, e);
+    return ok;
+}

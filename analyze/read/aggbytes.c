@@ -1,0 +1,85 @@
+#include "analyze/read/aggbytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define INPUT_BYTES (64 << 10)
+
+bool aggbytes_open(struct aggbytes *b, const char *path, struct err *e)
+{
+    memset(b, 0, sizeof *b);
+    if (!zsource_open(&b->source, path, e))
+        return false;
+    b->in = malloc(INPUT_BYTES);
+    if (b->source.compressed)
+        b->zstd = ZSTD_createDCtx();
+    if (b->in == NULL || (b->source.compressed && b->zstd == NULL))
+        return err_set(e, "out of memory");
+    if (!b->source.seekable) {
+        memcpy(b->in, b->source.first, b->source.n_first);
+        b->n = b->position = b->source.n_first;
+    }
+    return true;
+}
+
+void aggbytes_close(struct aggbytes *b)
+{
+    zsource_close(&b->source);
+    free(b->in);
+    ZSTD_freeDCtx(b->zstd);
+    memset(b, 0, sizeof *b);
+}
+
+/* Reads on in the file if all of `in` is used. */
+static bool fill(struct aggbytes *b, struct err *why)
+{
+    if (b->at < b->n || b->ended)
+        return true;
+    ssize_t got = zsource_read(&b->source, b->in, INPUT_BYTES, b->position);
+    if (got < 0)
+        return err_errno(why, errno, "cannot read");
+    b->at = 0;
+    b->n = (size_t)got;
+    b->position += (uint64_t)got;
+    b->ended = got == 0;
+    return true;
+}
+
+static bool more_plain(struct aggbytes *b, char *buf, size_t n, size_t *got, struct err *why)
+{
+    if (!fill(b, why))
+        return false;
+    *got = b->n - b->at < n ? b->n - b->at : n;
+    memcpy(buf, b->in + b->at, *got);
+    b->at += *got;
+    return true;
+}
+
+bool aggbytes_more(void *bytes, char *buf, size_t n, size_t *got, struct err *why)
+{
+    struct aggbytes *b = bytes;
+    ZSTD_outBuffer out = {buf, n, 0};
+    *got = 0;
+    if (b->zstd == NULL)
+        return more_plain(b, buf, n, got, why);
+    while (out.pos == 0) {
+        if (!fill(b, why))
+            return false;
+        if (b->frame_ended)
+            return b->ended ||
+                   err_set(why, "something follows the zstd frame, which should be the only one");
+        ZSTD_inBuffer in = {b->in, b->n, b->at};
+        size_t status = ZSTD_decompressStream(b->zstd, &out, &in);
+        if (ZSTD_isError(status))
+            return err_set(why, "the zstd frame is damaged: %s", ZSTD_getErrorName(status));
+        bool is_stuck = b->ended && out.pos == 0 && status != 0;
+        b->at = in.pos;
+        b->frame_ended = status == 0;
+        if (is_stuck)
+            return err_set(why, "the zstd frame is cut: the file ends within it");
+    }
+    *got = out.pos;
+    return true;
+}

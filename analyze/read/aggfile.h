@@ -1,0 +1,102 @@
+/* Reads aggregated captures (NAME.json.zst): what the recorder of other people's captures writes
+ * since 2025 in place of a row per request, namely sums, throughput by second, and figures of
+ * 10-second groups. Here is what the file says; analysis/aggregate.h says what that means. */
+#ifndef S3_ANALYZE_READ_AGGFILE_H
+#define S3_ANALYZE_READ_AGGFILE_H
+
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AGGFILE_NO_TIME INT64_MIN
+
+/* One second of a series. The label is the recorder's, which is early (aggregate.h). */
+struct aggfile_second {
+    int64_t label_s; /* since 1970 */
+    double bytes_per_s, objects_per_s;
+    int64_t n_errors; /* of requests that started in it */
+};
+
+/* The share of a host or client in an entry, over the whole run. */
+struct aggfile_party {
+    char *name;
+    int64_t n_requests, n_errors, n_bytes, n_objects;
+    int64_t start_ns, end_ns; /* AGGFILE_NO_TIME: not said */
+};
+
+/* Requests of a class of sizes in a group. */
+struct aggfile_class {
+    int64_t min_bytes, max_bytes; /* max excluded */
+    int64_t n_requests;
+    double mean_ms, fastest_bytes_per_s, slowest_bytes_per_s;
+};
+
+/* Requests of one client that ended within ten seconds. Durations include those of failed requests.
+ */
+struct aggfile_group {
+    uint32_t client; /* of the entry's group_clients */
+    bool is_multi;   /* sizes differ: by class, without the figures from object_bytes on */
+    int64_t start_ns;
+    int64_t n_requests;
+    int64_t object_bytes; /* of one of its requests */
+    double mean_ms, stddev_ms, min_ms, max_ms, p50_ms, p90_ms, p99_ms;
+    bool has_ttfb;
+    double ttfb_mean_ms, ttfb_min_ms, ttfb_max_ms, ttfb_p50_ms, ttfb_p90_ms, ttfb_p99_ms;
+    struct aggfile_class *classes;
+    size_t n_classes;
+};
+
+/* What the file says of some of the requests: all, those of an operation, a host, a client, a size.
+ */
+struct aggfile_entry {
+    char *name; /* of the operation, host or client; "" of all */
+    int64_t n_requests, n_errors, n_bytes, n_objects;
+    int64_t n_threads;
+    int64_t start_ns, end_ns;
+    char **first_errors;
+    size_t n_first_errors;
+    bool has_series;                /* else the window's figures are 0 */
+    struct aggfile_second *seconds; /* by label */
+    size_t n_seconds;
+    double window_bytes, window_objects;
+    int64_t n_window_started,
+        n_window_errors;         /* requests that started in the window; of these, failed */
+    bool has_hosts, has_clients; /* else not in the file */
+    struct aggfile_party *hosts, *clients; /* by name */
+    size_t n_hosts, n_clients;
+    char **group_clients;
+    size_t n_group_clients;
+    struct aggfile_group *groups; /* as in the file: by client, then by time */
+    size_t n_groups, n_empty_groups;
+};
+
+struct aggfile_entries {
+    struct aggfile_entry *v; /* by name */
+    size_t n;
+    bool present;
+};
+
+struct aggfile {
+    const char *path; /* borrowed */
+    char *command, *version, *commit;
+    bool has_final, is_final;
+    struct aggfile_entry total;
+    /* Of hosts and clients without groups; of sizes, whose names are k for 2^(k-1) <= size < 2^k,
+     * and categories (0: a cache missed, 1: it hit) counters alone. */
+    struct aggfile_entries ops, hosts, clients, sizes, categories;
+};
+
+/* Whether `path` holds JSON, compressed or not, by its first byte. A file that cannot be opened or
+ * decompressed, and a pipe, whose bytes can be read but once, are none: who reads captures says
+ * what is wrong. */
+bool aggfile_is(const char *path);
+
+/* Reads it: one zstd frame, or plain. Memory is bounded by the number of seconds, hosts, clients
+ * and groups, not by the size of the text. False: *e says "FILE: path.to.key: what is wrong". The
+ * caller calls aggfile_free in any case. */
+bool aggfile_read(struct aggfile *a, const char *path, struct err *e);
+void aggfile_free(struct aggfile *a);
+
+#endif

@@ -1,0 +1,404 @@
+#include "analyze/report/aggregate_text.h"
+
+#include "analyze/report/aggregate_json.h"
+#include "analyze/report/text_cells.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH     79
+#define MAX_SHOWN 20 /* hosts and clients; --json has all */
+
+/* ---- Pieces ---- */
+
+static void blank_line(struct text *out)
+{
+    text_line(out, TEXT_PLAIN, "%s", "");
+}
+
+/* A sentence in lines of WIDTH, the further ones indented by as much as `indent`. */
+static void put_wrapped(struct text *out, enum text_style style, int indent, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void put_wrapped(struct text *out, enum text_style style, int indent, const char *fmt, ...)
+{
+    char *s = NULL;
+    va_list args;
+    va_start(args, fmt);
+    int n = vasprintf(&s, fmt, args);
+    va_end(args);
+    if (n < 0) {
+        out->failed = true;
+        return;
+    }
+    char *at = s;
+    for (int margin = 0; *at != '\0'; margin = indent) {
+        size_t room = (size_t)(WIDTH - margin), length = strlen(at);
+        if (length > room) {
+            size_t cut = room;
+            while (cut > 0 && at[cut] != ' ')
+                cut--;
+            if (cut == 0)
+                for (cut = room; cut > 1 && (at[cut] & 0xC0) == 0x80;)
+                    cut--;
+            length = cut;
+        }
+        text_line(out, style, "%*s%.*s", margin, "", (int)length, at);
+        at += length;
+        at += strspn(at, " ");
+    }
+    free(s);
+}
+
+static struct units_text clock_time(int64_t ns)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.8s", rfc3339_format(ns).s + 11);
+    return t;
+}
+
+static struct units_text ms(double value)
+{
+    return units_duration((int64_t)llround(value * 1e6));
+}
+
+/* ---- The file ---- */
+
+static void put_head(struct text *out, const struct aggregate *a)
+{
+    const struct aggfile_entry *x = a->total.x;
+    const char *start = rfc3339_format(x->start_ns).s;
+    char day[32];
+    snprintf(day, sizeof day, "%.10s %.8s", start, start + 11);
+    text_line(out, TEXT_HEADING, "%s", a->file.path);
+    put_wrapped(out, TEXT_PLAIN, 2,
+                "An aggregated capture%s: sums, throughput by second and figures of 10-second "
+                "groups, without the "
+                "requests",
+                a->is_merged ? " of several clients" : "");
+    put_wrapped(out, TEXT_PLAIN, 2, "%s requests in %s from %s UTC", units_count(x->n_requests).s,
+                units_duration(a->total.duration_ns).s, day);
+    put_wrapped(out, TEXT_PLAIN, 2, "%" PRId64 " threads, %zu host%s, %zu client%s", x->n_threads,
+                x->n_hosts, x->n_hosts == 1 ? "" : "s", a->n_clients, a->n_clients == 1 ? "" : "s");
+    put_wrapped(out, TEXT_FAINT, 2, "Recorded by: %s", a->file.command);
+}
+
+static void put_warnings(struct text *out, const struct aggregate *a, const char *op)
+{
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        const struct aggregate_warning *w = &a->warnings[i];
+        if (op == NULL ? w->op == NULL : w->op != NULL && strcmp(w->op, op) == 0)
+            put_wrapped(out, TEXT_WARNING, 3, "%sWarning: %s%s%s", op != NULL ? " * " : "",
+                        op != NULL ? op : "", op != NULL ? ": " : "", w->message);
+    }
+}
+
+static void put_findings(struct text *out, const struct findings *found)
+{
+    if (found->n == 0)
+        return;
+    blank_line(out);
+    text_line(out, TEXT_HEADING, "Findings:");
+    for (size_t i = 0; i < found->n; i++)
+        put_wrapped(out, found->v[i].severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, 3,
+                    " * %s", found->v[i].sentence);
+}
+
+/* ---- Operations ---- */
+
+static void put_operation_row(struct text_table *t, const char *name,
+                              const struct aggregate_part *part)
+{
+    const struct aggfile_entry *x = part->x;
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, " * %s", name);
+    text_cells_count(t, x->n_requests);
+    text_cells_count(t, x->n_errors);
+    text_table_cell(t, "%s", units_size((double)x->n_bytes).s);
+    text_cells_count(t, x->n_objects);
+    if (part->duration_ns <= 0 || x->n_errors > 0 || part->is_preparation) {
+        text_table_cell(t, "-");
+        text_table_cell(t, "-");
+    } else {
+        text_table_cell(t, "%s",
+                        x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-");
+        text_table_cell(t, "%s", units_rate(aggregate_objects_per_s(part)).s);
+    }
+    text_table_cell(t, "%s", part->is_preparation ? "preparation" : "");
+}
+
+static void put_operations(struct text *out, const struct aggregate *a)
+{
+    static const char *const names[] = {"",        "Requests", "Errors", "Bytes",
+                                        "Objects", "Average",  "obj/s",  ""};
+    struct text_table t;
+    blank_line(out);
+    text_line(out, TEXT_HEADING, "Whole run:");
+    text_table_init(&t, out, "lrrrrrrl");
+    text_cells_heading(&t, names, 8);
+    for (size_t i = 0; i < a->ops.n; i++)
+        put_operation_row(&t, a->ops.v[i].x->name, &a->ops.v[i]);
+    if (a->overlaps)
+        put_operation_row(&t, "All together", &a->total);
+    text_table_put(&t);
+}
+
+static void put_successful(struct text *out, const struct aggregate_part *part)
+{
+    const struct aggfile_entry *x = part->x;
+    if (x->n_errors == 0)
+        return;
+    double seconds = (double)part->duration_ns / 1e9;
+    if (part->ok_bytes_known && part->ok_objects_known && seconds > 0)
+        text_line(
+            out, TEXT_PLAIN, " * Delivered: %s, %s; %s, %s", units_size((double)part->ok_bytes).s,
+            units_byte_rate((double)part->ok_bytes / seconds).s, units_count(part->ok_objects).s,
+            units_object_rate((double)part->ok_objects / seconds).s);
+    else
+        put_wrapped(out, TEXT_PLAIN, 3,
+                    " * Delivered: not in this file: its bytes and objects include %" PRId64
+                    " failed requests of unknown size",
+                    x->n_errors);
+}
+
+static void rate_row(struct text_table *t, const char *name, const struct aggfile_second *s,
+                     int64_t start_ns, bool has_bytes)
+{
+    text_table_row(t, TEXT_PLAIN);
+    text_table_cell(t, " * %s:", name);
+    text_table_cell(t, "%s", has_bytes ? units_byte_rate(s->bytes_per_s).s : "");
+    text_table_cell(t, "%s", units_object_rate(s->objects_per_s).s);
+    text_table_cell(t, "at %s UTC", clock_time(start_ns).s);
+}
+
+static void put_throughput(struct text *out, const struct aggregate_part *part)
+{
+    const struct aggregate_window *w = &part->window;
+    const struct aggfile_entry *x = part->x;
+    const struct aggfile_second mean = {0, w->mean_bytes_per_s, w->mean_objects_per_s, 0};
+    struct text_table t;
+    blank_line(out);
+    text_line(out, TEXT_HEADING, "%s:", x->name);
+    put_successful(out, part);
+    if (!w->present)
+        return;
+    text_line(out, TEXT_PLAIN,
+              " * By second, %zu whole seconds without the first and last 2 s%s:", x->n_seconds,
+              x->n_errors > 0 ? ", failed included" : "");
+    text_table_init(&t, out, "lrrl");
+    rate_row(&t, "Average", &mean, aggregate_second_ns(part, 0), x->n_bytes > 0);
+    rate_row(&t, "Fastest", &x->seconds[w->fastest], aggregate_second_ns(part, w->fastest),
+             x->n_bytes > 0);
+    rate_row(&t, "Median", &x->seconds[w->median], aggregate_second_ns(part, w->median),
+             x->n_bytes > 0);
+    rate_row(&t, "Slowest", &x->seconds[w->slowest], aggregate_second_ns(part, w->slowest),
+             x->n_bytes > 0);
+    text_table_put(&t);
+}
+
+/* ---- Durations ---- */
+
+static void put_range(struct text *out, const char *name, const struct aggregate_range *r)
+{
+    text_line(out, TEXT_PLAIN, " * %s of each 10 s: %s .. %s; not of the run", name,
+              ms(r->min_ms).s, ms(r->max_ms).s);
+}
+
+static void put_single(struct text *out, const struct aggregate_part *part)
+{
+    const struct aggregate_latency *l = &part->latency;
+    text_line(out, TEXT_PLAIN, " * Fastest: %s, slowest: %s", ms(l->min_ms).s, ms(l->max_ms).s);
+    if (l->is_one_group) {
+        const struct aggfile_group *g = &part->x->groups[0];
+        text_line(out, TEXT_PLAIN, " * One group holds all requests: 50%%: %s, 90%%: %s, 99%%: %s",
+                  ms(g->p50_ms).s, ms(g->p90_ms).s, ms(g->p99_ms).s);
+        return;
+    }
+    text_line(out, TEXT_PLAIN,
+              " * In %zu groups of 10 s, the smallest of %" PRId64 " requests:", l->n_groups,
+              l->n_smallest_group);
+    put_range(out, "50%", &l->p50);
+    put_range(out, "90%", &l->p90);
+    put_range(out, "99%", &l->p99);
+}
+
+static void put_classes(struct text *out, const struct aggregate_latency *l)
+{
+    static const char *const names[] = {"", "Requests", "Mean", "Fastest", "Slowest"};
+    struct text_table t;
+    text_table_init(&t, out, "lrrrr");
+    text_cells_heading(&t, names, 5);
+    for (size_t i = 0; i < l->n_classes; i++) {
+        const struct aggfile_class *c = &l->classes[i];
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * %s - %s", units_size((double)c->min_bytes).s,
+                        units_size((double)c->max_bytes).s);
+        text_cells_count(&t, c->n_requests);
+        text_table_cell(&t, "%s", ms(c->mean_ms).s);
+        text_table_cell(&t, "%s", units_byte_rate(c->fastest_bytes_per_s).s);
+        text_table_cell(&t, "%s", units_byte_rate(c->slowest_bytes_per_s).s);
+    }
+    text_table_put(&t);
+}
+
+static void group_cell(struct text_table *t, double value, bool enough)
+{
+    text_table_cell(t, "%s", enough ? ms(value).s : "");
+}
+
+/* A percentile of few requests is none: it takes 10 for 90%, 100 for 99%. */
+static void put_groups(struct text *out, const struct aggregate_part *part)
+{
+    static const char *const names[] = {"10 s from", "Client", "Requests", "Mean",
+                                        "50%",       "90%",    "99%"};
+    struct text_table t;
+    text_table_init(&t, out, "llrrrrr");
+    text_table_span(&t, TEXT_PLAIN, "%s", "Groups of 10 s, each for itself:");
+    text_cells_heading(&t, names, 7);
+    for (size_t i = 0; i < part->x->n_groups; i++) {
+        const struct aggfile_group *g = &part->x->groups[i];
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, "%s", g->start_ns == AGGFILE_NO_TIME ? "" : clock_time(g->start_ns).s);
+        text_table_cell(&t, "%s", part->x->group_clients[g->client]);
+        text_cells_count(&t, g->n_requests);
+        group_cell(&t, g->mean_ms, !g->is_multi);
+        group_cell(&t, g->p50_ms, !g->is_multi);
+        group_cell(&t, g->p90_ms, !g->is_multi && g->n_requests >= 10);
+        group_cell(&t, g->p99_ms, !g->is_multi && g->n_requests >= 100);
+    }
+    text_table_put(&t);
+}
+
+static void put_durations(struct text *out, const struct aggregate_part *part, bool verbose)
+{
+    const struct aggregate_latency *l = &part->latency;
+    if (l->kind == AGGREGATE_NO_GROUPS) {
+        text_line(out, TEXT_PLAIN, " * Durations: not in this file");
+        return;
+    }
+    if (part->x->n_errors > 0)
+        text_line(out, TEXT_PLAIN,
+                  " * Durations of all requests, %" PRId64 " failed included:", part->x->n_errors);
+    else
+        text_line(out, TEXT_PLAIN, " * Durations:");
+    if (!isnan(l->mean_ms) && !isnan(l->stddev_ms))
+        text_line(out, TEXT_PLAIN, " * Mean: %s, standard deviation: %s", ms(l->mean_ms).s,
+                  ms(l->stddev_ms).s);
+    else if (!isnan(l->mean_ms))
+        text_line(out, TEXT_PLAIN, " * Mean: %s", ms(l->mean_ms).s);
+    if (l->kind == AGGREGATE_SINGLE)
+        put_single(out, part);
+    else if (l->n_classes > 0)
+        put_classes(out, l);
+    if (!l->is_one_group)
+        put_wrapped(out, TEXT_FAINT, 3, " * 50%%, 90%%, 99%% of the run: %s",
+                    AGGREGATE_NO_PERCENTILES);
+    if (verbose && l->kind == AGGREGATE_SINGLE)
+        put_groups(out, part);
+}
+
+/* ---- Hosts, clients, errors ---- */
+
+static void put_parties(struct text *out, const char *what, const struct aggregate_part *part,
+                        const struct aggfile_party *v, size_t n)
+{
+    double seconds = (double)part->duration_ns / 1e9;
+    struct text_table t;
+    if (n < 2 || seconds <= 0)
+        return;
+    text_table_init(&t, out, "lrrrr");
+    text_table_row(&t, TEXT_FAINT);
+    text_table_cell(&t, "%s", what);
+    text_table_cell(&t, "Requests");
+    text_table_cell(&t, "Errors");
+    text_table_cell(&t, "Average");
+    text_table_cell(&t, "obj/s");
+    for (size_t i = 0; i < n && i < MAX_SHOWN; i++) {
+        text_table_row(&t, TEXT_PLAIN);
+        text_table_cell(&t, " * %s", v[i].name);
+        text_cells_count(&t, v[i].n_requests);
+        text_cells_count(&t, v[i].n_errors);
+        text_table_cell(&t, "%s", units_byte_rate((double)v[i].n_bytes / seconds).s);
+        text_table_cell(&t, "%s", units_rate((double)v[i].n_objects / seconds).s);
+    }
+    if (n > MAX_SHOWN)
+        text_table_span(&t, TEXT_FAINT, "and %zu more: --json has them all", n - MAX_SHOWN);
+    text_table_put(&t);
+}
+
+static void put_errors(struct text *out, const struct aggfile_entry *x)
+{
+    if (x->n_errors == 0)
+        return;
+    text_line(out, TEXT_ERROR, " * %" PRId64 " errors; the first messages:", x->n_errors);
+    for (size_t i = 0; i < x->n_first_errors; i++) {
+        size_t n = 1;
+        while (i + n < x->n_first_errors && strcmp(x->first_errors[i], x->first_errors[i + n]) == 0)
+            n++;
+        if (n > 1)
+            put_wrapped(out, TEXT_ERROR, 5, "   - %s (%zu times)", x->first_errors[i], n);
+        else
+            put_wrapped(out, TEXT_ERROR, 5, "   - %s", x->first_errors[i]);
+        i += n - 1;
+    }
+}
+
+static void put_common(struct text *out, const struct aggregate *a)
+{
+    struct aggregate_common c;
+    if (!a->is_merged || a->n_sum == 0)
+        return;
+    blank_line(out);
+    text_line(out, TEXT_HEADING, "Clients together:");
+    if (!aggregate_common(a, &c))
+        text_line(out, TEXT_PLAIN, " * no second in which all of them ran");
+    else
+        text_line(out, TEXT_PLAIN, " * %s, %s in the %zu seconds that all have",
+                  units_byte_rate(c.bytes_per_s).s, units_object_rate(c.objects_per_s).s,
+                  c.n_seconds);
+}
+
+void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
+                    struct text *out)
+{
+    put_head(out, a);
+    put_warnings(out, a, NULL);
+    put_findings(out, found);
+    put_operations(out, a);
+    put_common(out, a);
+    for (size_t i = 0; i < a->ops.n; i++) {
+        const struct aggregate_part *part = &a->ops.v[i];
+        if (part->is_preparation && !verbose)
+            continue;
+        put_throughput(out, part);
+        put_warnings(out, a, part->x->name);
+        put_durations(out, part, verbose);
+        put_parties(out, "Hosts", part, part->x->hosts, part->x->n_hosts);
+        put_parties(out, "Clients", part, part->x->clients, part->x->n_clients);
+        put_errors(out, part->x);
+    }
+}
+
+void aggregate_text_info(const struct aggregate *a, struct text *out)
+{
+    put_head(out, a);
+    if (a->file.version != NULL)
+        put_wrapped(out, TEXT_PLAIN, 2, "Version of the recorder: %s", a->file.version);
+    put_operations(out, a);
+    for (size_t i = 0; i < a->ops.n; i++)
+        text_line(out, TEXT_PLAIN, " * %s: %zu seconds of throughput, %zu groups of durations",
+                  a->ops.v[i].x->name, a->ops.v[i].x->n_seconds, a->ops.v[i].latency.n_groups);
+    blank_line(out);
+    put_warnings(out, a, NULL);
+    for (size_t i = 0; i < a->ops.n; i++)
+        put_warnings(out, a, a->ops.v[i].x->name);
+    put_wrapped(out, TEXT_FAINT, 2,
+                "Not in this file: single requests, percentiles of the run, threads, objects, "
+                "durations by host");
+}

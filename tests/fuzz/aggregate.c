@@ -1,0 +1,57 @@
+/* Aggregated captures of any bytes: they are read, or a line says what is wrong; what is read can
+ * be written as text, JSON and series.
+ *
+ * Input: the file. */
+#include "tests/fuzz/fuzz.h"
+
+#include "analyze/analysis/aggregate.h"
+#include "analyze/report/aggregate_json.h"
+#include "analyze/report/aggregate_series.h"
+#include "analyze/report/aggregate_text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check_json(const char *text, size_t n)
+{
+    json_error_t error;
+    json_t *value = json_loadb(text, n, JSON_ALLOW_NUL, &error);
+    assert(json_is_array(json_object_get(value, "operations")));
+    json_decref(value);
+}
+
+static void write_all(const struct aggregate *a)
+{
+    struct findings found = {0};
+    struct err e = {""};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    struct text out = {.f = f};
+    assert(f != NULL && aggregate_find(&found, a, &e));
+    assert(aggregate_json(a, &found, f, &e) && fflush(f) == 0);
+    check_json(text, n);
+    aggregate_text(a, &found, true, &out);
+    aggregate_text_info(a, &out);
+    assert(!out.failed && aggregate_series(a, REPORT_CSV_TABS, false, f, &e));
+    fclose(f);
+    free(text);
+    findings_free(&found);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct fuzz_file file = fuzz_file(data, n);
+    struct aggregate a = {0};
+    struct err e = {""};
+    bool ok = aggregate_load(&a, file.path, &e);
+    assert(ok == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
+    if (ok)
+        write_all(&a);
+    aggregate_free(&a);
+    close(file.fd);
+    return 0;
+}
