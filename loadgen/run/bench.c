@@ -474,17 +474,19 @@ static void warn_of_clocks(struct bench *b)
             units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
 }
 
-static void report(struct bench *b)
+/* False: there was no memory for the summary. */
+static bool report(struct bench *b)
 {
     FILE *out = b->to_stdout ? stderr : stdout;
 
     if (b->o->json) {
         struct strbuf json = {0};
         summary_put_json(&json, &b->summary);
-        if (!json.failed)
+        bool ok = !json.failed;
+        if (ok)
             fputs(json.s, out);
         strbuf_fini(&json);
-        return;
+        return ok;
     }
     const struct recorder_counts *c = &b->summary.counts;
     if (b->summary.bench_ns > 0)
@@ -493,7 +495,7 @@ static void report(struct bench *b)
                 units_count((int64_t)c->n_errors).s, units_duration(b->summary.bench_ns).s,
                 b->run_id, (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL || b->to_stdout)
-        return;
+        return true;
     visible_line(stdout, "Capture: %s", b->path);
     if (c->n_requests > 0 && !sibling_analyze(b->path)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
@@ -502,6 +504,7 @@ static void report(struct bench *b)
             visible_line(stdout, "To analyse it: %s", line);
         free(line);
     }
+    return true;
 }
 
 /* A proxy that a desktop's environment names would be what is measured. */
@@ -561,7 +564,8 @@ static int run(struct bench *b)
         warn_of_clocks(b);
     if (b->has_crew) {
         warn(b);
-        report(b);
+        if (!report(b) && ok)
+            ok = err_set(&e, "out of memory");
         /* Cleaning may take long, and what was measured does not wait for it. */
         fflush(stdout);
     }
