@@ -136,7 +136,9 @@ static void tick(void *ctx)
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
         return;
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
-    const struct recorder_state state = recorder_look(b->recorder);
+    /* What is cleaned is not recorded, and `clean` has no recorder at all. */
+    const struct recorder_state state =
+        b->cleaning ? (struct recorder_state){0} : recorder_look(b->recorder);
     uint64_t n_errors = state.counts.n_errors;
     if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
         end_phase(b, ENGINE_ABORT, "error");
