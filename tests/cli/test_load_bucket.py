@@ -168,7 +168,8 @@ class Suite:
                                "--obj.size", "1", "--rate", "20"),
                    self.killed("multipart", "PUTPART", *where, *UPLOAD)]
             left = self.client.state(bucket)
-            self.assertGreater(len(left[2]), len(state[2]))
+            # Mostly an upload is unfinished; a kill between two leaves none.
+            self.assertGreaterEqual(len(left[2]), len(state[2]))
             with self.subTest(versioning=versioning):
                 # What is young may be at work still.
                 for options in ((), ("--dry-run", "--older-than", "0s")):
