@@ -1,4 +1,4 @@
-# Changes of a comparison with their 95 % confidence intervals, a row for each operation and metric.
+# Changes of a comparison with their 95% confidence intervals, a row for each operation and metric.
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
@@ -39,7 +39,8 @@ do for [i = 0:n - 1] {
 # Labels, not tics, as the names may hold anything: the text of a tic is a format.
 set xlabel (narrow ? "after against before" : "change, after against before") offset 0,0.4 textcolor rgb c_faint
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead front linewidth 1 linecolor rgb c_faint
-colour(d) = d > 1 ? v_4 : d > 0 ? v_3 : d < 0 ? v_bad : v_8
+colour(d) = d > 1 ? v_2 : d > 0 ? v_3 : d < 0 ? v_bad : v_other
+shape(d) = d > 1 ? 13 : d > 0 ? 9 : d < 0 ? 11 : 7
 cut_x(x, end) = x == x ? x : end
 plot data index "rows" using (column("same_lo_pct")):(column("index")): \
         (column("same_lo_pct")):(column("same_hi_pct")):(column("index") - 0.38): \
@@ -50,5 +51,5 @@ plot data index "rows" using (column("same_lo_pct")):(column("index")): \
         (colour(column("direction"))) with vectors nohead linewidth 2.4 linecolor rgb variable \
         notitle, \
     data index "rows" using (column("change_pct")):(column("index")): \
-        (colour(column("direction"))) with points pointtype 7 pointsize 0.9 \
-        linecolor rgb variable notitle
+        (shape(column("direction"))):(colour(column("direction"))) with points \
+        pointtype variable pointsize 1.1 linecolor rgb variable notitle

@@ -31,10 +31,10 @@ if (lines) {
     @key_layout
     @time_below
     @time_above
-    array colour[8] = [c_1, c_2, c_3, c_4, c_5, c_6, c_7, c_8]
+    array colour[4] = [c_1, c_2, c_3, c_other]
     plot @shades for [h = 0:n_hosts - 1] data index "rates" \
         using (column("host") == h ? column("t_s") : NaN):(column("rate") / scale) with @line \
-        linewidth 1.6 linecolor rgb colour[h + 1] title name[h + 1]
+        linewidth 1.6 dashtype 1 + (h > 3) linecolor rgb colour[h % 4 + 1] title name[h + 1]
 } else {
     unset grid
     linear = 1

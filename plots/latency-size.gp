@@ -33,4 +33,4 @@ plot data index "classes" using (column("index")):(floor_ms(column("min_ms"))): 
     data index "classes" using (column("index") - 0.28):(floor_ms(column("p50_ms"))):(0.56):(0) \
         with vectors nohead linewidth 2.4 linecolor rgb c_2 title "p50", \
     data index "classes" using (column("index")):(floor_ms(column("max_ms"))) with points \
-        pointtype 7 pointsize 0.7 linecolor rgb c_4 title "slowest"
+        pointtype 7 pointsize 0.7 linecolor rgb c_other title "slowest"

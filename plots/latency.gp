@@ -26,9 +26,9 @@ top = high
 @time_below
 @time_above
 plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with @line linewidth 1 \
-        linecolor rgb c_8 title "max", \
+        linecolor rgb c_other title "max", \
     data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with @line linewidth 1.6 \
-        linecolor rgb c_4 title "p99", \
+        linecolor rgb c_3 title "p99", \
     data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with @line linewidth 1.6 \
         linecolor rgb c_2 title "p90", \
     data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with @line linewidth 1.8 \

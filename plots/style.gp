@@ -13,28 +13,31 @@ width = strlen(ARG3) ? int(real(ARG3)) : 860
 height = strlen(ARG4) ? int(real(ARG4)) : 400
 dark = strlen(ARG5) && ARG5 eq "dark"
 
-# Colours by role. Series colours are told apart by colour-blind people (after Okabe and Ito).
-# Reports replace those of the light theme by CSS variables: each stands for one role only.
+# Colours by role; this is where they are defined, for reports too, which replace those of the light
+# theme by CSS variables: each value stands for one role only. There are four hues, c_1 to c_3 and
+# c_bad, which people with deuteranopia or protanopia tell apart; further lines are dashed. What is
+# drawn as a thin line has a contrast of at least 3:1 to the background.
 if (dark) {
     c_back = "#14181d"; c_text = "#e6e9ed"; c_faint = "#9aa4af"; c_grid = "#2e353d"
-    c_1 = "#5ab4f0"; c_2 = "#f2a541"; c_3 = "#2fc39a"; c_4 = "#e48bbf"
-    c_5 = "#b7a3f5"; c_6 = "#e5d352"; c_7 = "#ff8067"; c_8 = "#a9b8c6"
-    c_bad = "#ff6b6b"; c_outside = "#20262d"; c_warm = "#4a3d17"; c_level = "#d9dde2"; c_fine = "#2f5878"; c_1_faint = "#2b5878"; c_2_faint = "#705026"
+    c_1 = "#5ab4f0"; c_2 = "#f2a541"; c_3 = "#3fd0a8"; c_bad = "#ff6b6b"; c_other = "#8c98a4"
+    c_1_faint = "#4a86b5"; c_2_faint = "#a8732c"; c_level = "#d9dde2"
+    c_outside = "#20262d"; c_warm = "#4a3d17"; c_event = "#4a2430"
     h_0 = "#1d3145"; h_1 = "#24527a"; h_2 = "#2f7cb8"; h_3 = "#63aee6"; h_4 = "#d4ecff"
 } else {
     c_back = "#ffffff"; c_text = "#1c2127"; c_faint = "#5b6570"; c_grid = "#dfe3e8"
-    c_1 = "#0069b4"; c_2 = "#c75300"; c_3 = "#00805e"; c_4 = "#b1487f"
-    c_5 = "#6a4fc3"; c_6 = "#8c7300"; c_7 = "#a8321b"; c_8 = "#4d5f70"
-    c_bad = "#cf2233"; c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_level = "#343b43"; c_fine = "#a9cbe6"; c_1_faint = "#9fc6e8"; c_2_faint = "#eebb95"
+    c_1 = "#0069b4"; c_2 = "#c75300"; c_3 = "#00805e"; c_bad = "#b3123f"; c_other = "#6d7986"
+    c_1_faint = "#5a95c6"; c_2_faint = "#d4772e"; c_level = "#343b43"
+    c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_event = "#f9dce4"
     h_0 = "#dbeafa"; h_1 = "#a3cbef"; h_2 = "#5c9fd8"; h_3 = "#1f6bab"; h_4 = "#0a3259"
 }
 
 rgb(c) = int("0x" . c[2:])
 v_outside = rgb(c_outside)
 v_warm = rgb(c_warm)
+v_event = rgb(c_event)
+v_2 = rgb(c_2)
 v_3 = rgb(c_3)
-v_4 = rgb(c_4)
-v_8 = rgb(c_8)
+v_other = rgb(c_other)
 v_bad = rgb(c_bad)
 
 font = "sans-serif,13"

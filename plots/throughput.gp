@@ -16,11 +16,11 @@ if (!plain) {
 
 # What there is besides the line, each a part of the plot command; "" where there is none.
 fine = n_fine == 0 ? "" : 'data index "fine" using (column("t_s")):(column(rate) / scale) with lines \
-    linewidth 1 linecolor rgb c_fine title (is_main && has_fine_key ? "per " . time_text(fine_s) : ""), '
+    linewidth 1 linecolor rgb c_1_faint title (is_main && has_fine_key ? "per " . time_text(fine_s) : ""), '
 bands = n_bands == 0 ? "" : 'data index "means" using (0):(column("mean") / scale): \
     (column("panel") == panel ? column("from_s") : NaN):(column("to_s")):(column("lo") / scale): \
     (column("hi") / scale) with boxxyerror fillstyle transparent solid 0.2 noborder linecolor rgb c_2 \
-    title (is_main ? "95 % CI" : ""), '
+    title (is_main ? "95% CI" : ""), '
 means = n_means == 0 ? "" : 'data index "means" \
     using (column("panel") == panel ? column("from_s") : NaN):(column("mean") / scale): \
     (column("to_s") - column("from_s")):(0) with vectors nohead linewidth 1.6 linecolor rgb c_2 \
@@ -31,7 +31,7 @@ levels = n_levels == 0 ? "" : 'for [i = 1:is_main] data index "levels" \
 marks = n_marks == 0 ? "" : 'for [i = 0:(is_main ? 2 : -1)] data index "marks" \
     using (column("kind") == i ? column("t_s") : NaN):(column(rate) / scale) with points \
     pointtype (i == 0 ? 9 : i == 1 ? 7 : 11) pointsize 1 \
-    linecolor rgb (i == 0 ? c_3 : i == 1 ? c_text : c_4) \
+    linecolor rgb (i == 0 ? c_3 : i == 1 ? c_text : c_bad) \
     title (i == 0 ? "fastest" : i == 1 ? "median" : "slowest"), '
 errors = n_errors == 0 ? "" : 'for [i = 1:is_main] data index "errors" \
     using (column("t_s")):(top * 0.03) with points pointtype 2 pointsize 0.5 linewidth 1.4 \

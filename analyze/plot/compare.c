@@ -336,8 +336,9 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
         sized.height = FOREST_HEAD + 16 * (int)n;
     if (plot_wants(o, "compare-change") && n > 0 &&
         !plot_add(s, "compare-change", NULL, "changes",
-                  "Dot and line: the change with its 95 % confidence interval. The band is what "
-                  "counts as the same. Green is better, red worse; purple is a change only if "
+                  "Dot and line: the change with its 95% confidence interval. The band is what "
+                  "counts as the same. Triangles up are better, down worse; a diamond is a change "
+                  "only if "
                   "runs repeat well enough; * is exploratory.",
                   folder, stem, &sized, write_change, c, e))
         return false;

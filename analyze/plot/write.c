@@ -516,7 +516,7 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
 const struct plot_kind plot_kinds[] = {
     {"throughput", "throughput over time",
      "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
-     "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
+     "amber: warm-up. The line with its band is the mean with its 95% confidence interval, dashes "
      "the levels between change points, crosses failed requests.",
      NULL, NULL, write_throughput},
     {"hosts", "throughput by host",
