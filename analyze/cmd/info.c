@@ -294,24 +294,17 @@ static void put_capture(struct text *out, const char *path, const struct survey 
 
 /* ---- JSON ---- */
 
-/* Sums past the range of an integer become real numbers. */
-static void set_bytes(struct json_out *w, json_t *o, const char *key, __int128 n_bytes)
+static void put_sum(struct json_out *w, const struct survey_sum *sum)
 {
-    if (n_bytes <= INT64_MAX)
-        json_out_set_int(w, o, key, (int64_t)n_bytes);
-    else
-        json_out_set_real(w, o, key, (double)n_bytes);
-}
-
-static void set_sum(struct json_out *w, json_t *o, const struct survey_sum *sum)
-{
-    json_out_set_int(w, o, "n_requests", (int64_t)sum->n);
-    json_out_set_int(w, o, "n_errors", (int64_t)sum->n_errors);
-    set_bytes(w, o, "n_bytes", sum->n_bytes);
-    json_out_set(w, o, "first_start", sum->n ? json_out_time(sum->first_start_ns) : json_null());
-    json_out_set(w, o, "last_end", sum->n ? json_out_time(sum->last_end_ns) : json_null());
-    json_out_set(w, o, "duration_ns",
-                 sum->n ? json_integer(sum->last_end_ns - sum->first_start_ns) : json_null());
+    JSON_PUT(w, "n_requests", sum->n);
+    JSON_PUT(w, "n_errors", sum->n_errors);
+    /* Sums past the range of an integer become real numbers. */
+    json_out_value(w, "n_bytes",
+                   sum->n_bytes <= INT64_MAX ? json_integer((int64_t)sum->n_bytes)
+                                             : json_out_real((double)sum->n_bytes));
+    json_out_value(w, "first_start", sum->n ? json_out_time(sum->first_start_ns) : json_null());
+    json_out_value(w, "last_end", sum->n ? json_out_time(sum->last_end_ns) : json_null());
+    JSON_PUT_IF(w, "duration_ns", sum->n > 0, sum->last_end_ns - sum->first_start_ns);
 }
 
 static void json_parts(struct json_out *w, const char *key, const char *name,
@@ -319,10 +312,10 @@ static void json_parts(struct json_out *w, const char *key, const char *name,
 {
     json_out_array(w, key);
     for (size_t i = 0; i < parts->n; i++) {
-        json_t *o = json_object();
-        json_out_set(w, o, name, json_out_text(parts->v[i].name));
-        set_sum(w, o, &parts->v[i].sum);
-        json_out_value(w, NULL, o);
+        json_out_object(w, NULL);
+        JSON_PUT(w, name, parts->v[i].name);
+        put_sum(w, &parts->v[i].sum);
+        json_out_end(w);
     }
     json_out_end(w);
 }
@@ -331,40 +324,31 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
 {
     const struct recfile_info *info = &s->info;
     json_t *parsed, *closing = NULL;
-    json_t *o = json_object();
 
     if (!json_in_parse(survey_s3load_json(s, false), &parsed, NULL) ||
         !json_in_parse(survey_s3load_json(s, true), &closing, NULL))
         w->failed = true;
     json_out_object(w, NULL);
-    json_out_set(w, o, "path", json_out_text(path));
-    json_out_set(w, o, "generation", json_sprintf("g%d", info->generation));
-    json_out_set(w, o, "compressed", json_boolean(info->compressed));
-    json_out_set_int(w, o, "n_file_bytes", (int64_t)info->n_file_bytes);
-    json_out_set_int(w, o, "n_text_bytes", (int64_t)info->n_text_bytes);
-    json_out_set_int(w, o, "n_frames", (int64_t)info->n_frames);
-    json_out_set_int(w, o, "n_skippable_frames", (int64_t)info->n_skippable_frames);
-    json_out_set_int(w, o, "n_rows", (int64_t)info->n_rows);
-    json_out_set_int(w, o, "n_lines", (int64_t)info->n_lines);
-    json_out_set_int(w, o, "n_headers", info->n_headers);
-    json_out_set(w, o, "has_intended", json_boolean(info->has_intended));
-    json_out_set_int(w, o, "n_dropped", (int64_t)recfile_n_dropped(info));
-    json_out_set_int(w, o, "n_unverified", (int64_t)info->n_unverified);
-    json_out_set_int(w, o, "n_threads", (int64_t)s->n_threads);
-    set_sum(w, o, &s->sum);
-    json_out_set_int(w, o, "n_merged", (int64_t)survey_n_merged(s));
-    json_out_set(w, o, "command", json_out_text(survey_command_line(s)));
-    json_out_set(w, o, "s3load", parsed ? parsed : json_null());
-    json_out_set(w, o, "s3load_end", is_event(closing, "end") ? json_incref(closing) : json_null());
+    JSON_PUT(w, "path", path);
+    json_out_value(w, "generation", json_sprintf("g%d", info->generation));
+    JSON_MEMBERS(w, info, compressed, n_file_bytes, n_text_bytes, n_frames, n_skippable_frames,
+                 n_rows, n_lines, n_headers, has_intended);
+    JSON_PUT(w, "n_dropped", recfile_n_dropped(info));
+    JSON_PUT(w, "n_unverified", info->n_unverified);
+    JSON_PUT(w, "n_threads", s->n_threads);
+    put_sum(w, &s->sum);
+    JSON_PUT(w, "n_merged", survey_n_merged(s));
+    JSON_PUT(w, "command", survey_command_line(s));
+    json_out_value(w, "s3load", parsed ? parsed : json_null());
+    json_out_value(w, "s3load_end", is_event(closing, "end") ? json_incref(closing) : json_null());
     json_decref(closing);
-    json_out_members(w, o);
     json_parts(w, "operations", "op", &s->ops);
     json_parts(w, "hosts", "host", &s->hosts);
     json_parts(w, "clients", "client_id", &s->clients);
-    json_out_value(w, "dropped", json_capture_dropped(w, info));
+    json_capture_dropped(w, info);
     json_out_array(w, "comments");
     for (size_t i = 0; i < s->n_comments; i++)
-        json_out_value(w, NULL, json_out_text(s->comments[i]));
+        JSON_PUT(w, NULL, s->comments[i]);
     json_out_end(w);
     json_out_end(w);
 }
@@ -414,16 +398,13 @@ static bool report(const struct source *sources, const struct options *o,
         return false;
     if (o->output.json) {
         struct json_out w;
-        json_out_init(&w, out.f);
-        json_out_object(&w, NULL);
-        json_out_value(&w, "schema", json_string("s3analyze/info/1"));
+        json_out_begin(&w, out.f, "s3analyze/info/1");
         json_out_array(&w, "captures");
         for (size_t i = 0; i < args->n_operands; i++)
             if (sources[i].is_read && sources[i].is_aggregate)
                 aggregate_json_info(&w, &sources[i].aggregate);
             else if (sources[i].is_read)
                 put_json(&w, args->operands[i], &sources[i].survey);
-        json_out_end(&w);
         json_out_end(&w);
         ok = json_out_finish(&w, e);
     } else {

@@ -197,28 +197,24 @@ static bool report_text(const struct merge *m, const struct options *o, FILE *f,
     return !out.failed || err_set(e, "out of memory");
 }
 
-static json_t *json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)
+static void put_json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)
 {
     bool has_rows = merge_has_rows(in);
-    json_t *o = json_object();
 
-    json_out_set(w, o, "path", json_out_text(in->path));
-    json_out_set_int(w, o, "n_rows", (int64_t)in->survey.sum.n);
-    json_out_set_int(w, o, "n_threads", (int64_t)in->survey.n_threads);
-    json_out_set_int(w, o, "thread_base", (int64_t)in->thread_bases[0]);
-    json_out_set(w, o, "first_start", has_rows ? json_out_time(in->start_ns) : json_null());
-    json_out_set(w, o, "last_end", has_rows ? json_out_time(in->end_ns) : json_null());
-    json_out_set(w, o, "start_offset_ns",
-                 has_rows ? json_integer(in->start_ns - m->start_ns) : json_null());
-    json_out_set(w, o, "end_offset_ns",
-                 has_rows ? json_integer(in->end_ns - m->end_ns) : json_null());
-    json_out_set_int(w, o, "overlap_ns", in->overlap_ns);
-    json_out_set_int(w, o, "shift_ns", in->shift_ns);
-    json_out_set(w, o, "clock_offset_ns", in->has_clock ? json_integer(in->clock_ns) : json_null());
-    json_out_set(w, o, "clock_error_ns",
-                 in->has_clock ? json_integer(in->clock_error_ns) : json_null());
-    json_out_set_int(w, o, "n_duplicates", (int64_t)in->n_duplicates);
-    return o;
+    json_out_object(w, NULL);
+    JSON_PUT(w, "path", in->path);
+    JSON_PUT(w, "n_rows", in->survey.sum.n);
+    JSON_PUT(w, "n_threads", in->survey.n_threads);
+    JSON_PUT(w, "thread_base", in->thread_bases[0]);
+    json_out_value(w, "first_start", has_rows ? json_out_time(in->start_ns) : json_null());
+    json_out_value(w, "last_end", has_rows ? json_out_time(in->end_ns) : json_null());
+    JSON_PUT_IF(w, "start_offset_ns", has_rows, in->start_ns - m->start_ns);
+    JSON_PUT_IF(w, "end_offset_ns", has_rows, in->end_ns - m->end_ns);
+    JSON_MEMBERS(w, in, overlap_ns, shift_ns);
+    JSON_PUT_IF(w, "clock_offset_ns", in->has_clock, in->clock_ns);
+    JSON_PUT_IF(w, "clock_error_ns", in->has_clock, in->clock_error_ns);
+    JSON_PUT(w, "n_duplicates", in->n_duplicates);
+    json_out_end(w);
 }
 
 static bool report_json(const struct merge *m, const struct options *o, FILE *f, struct err *e)
@@ -226,25 +222,21 @@ static bool report_json(const struct merge *m, const struct options *o, FILE *f,
     bool common = m->common_start_ns <= m->common_end_ns;
     struct json_out w;
 
-    json_out_init(&w, f);
-    json_out_object(&w, NULL);
-    json_out_value(&w, "schema", json_string("s3analyze/merge/1"));
-    json_out_value(&w, "path", json_out_text(o->output.path));
-    json_out_value(&w, "n_rows", json_integer((int64_t)m->n_rows));
+    json_out_begin(&w, f, "s3analyze/merge/1");
+    JSON_PUT(&w, "path", o->output.path);
+    JSON_PUT(&w, "n_rows", m->n_rows);
     json_out_value(&w, "common_start", common ? json_out_time(m->common_start_ns) : json_null());
     json_out_value(&w, "common_end", common ? json_out_time(m->common_end_ns) : json_null());
     json_out_array(&w, "inputs");
     for (size_t i = 0; i < m->n_inputs; i++)
-        json_out_value(&w, NULL, json_input(&w, m, &m->inputs[i]));
+        put_json_input(&w, m, &m->inputs[i]);
     json_out_end(&w);
     json_out_array(&w, "notes");
     for (size_t i = 0; i < m->n_notes; i++) {
-        json_t *note = json_object();
-        json_out_set(&w, note, "code", json_out_text(m->notes[i].code));
-        json_out_set(&w, note, "message", json_out_text(m->notes[i].message));
-        json_out_value(&w, NULL, note);
+        json_out_object(&w, NULL);
+        JSON_MEMBERS(&w, &m->notes[i], code, message);
+        json_out_end(&w);
     }
-    json_out_end(&w);
     json_out_end(&w);
     return json_out_finish(&w, e);
 }

@@ -1,16 +1,16 @@
 #include "analyze/report/json_capture.h"
 
-json_t *json_capture_dropped(struct json_out *w, const struct recfile_info *info)
+void json_capture_dropped(struct json_out *w, const struct recfile_info *info)
 {
-    json_t *list = json_array();
+    json_out_array(w, "dropped");
     for (int i = 0; i < N_DROPS; i++) {
         if (info->n_dropped[i] == 0)
             continue;
-        json_t *drop = json_object();
-        json_out_set(w, drop, "why", json_string(recfile_drop_names[i]));
-        json_out_set_int(w, drop, "n", (int64_t)info->n_dropped[i]);
-        json_out_set(w, drop, "first", json_out_text(info->first_drop[i]));
-        json_out_append(w, list, drop);
+        json_out_object(w, NULL);
+        JSON_PUT(w, "why", recfile_drop_names[i]);
+        JSON_PUT(w, "n", info->n_dropped[i]);
+        JSON_PUT(w, "first", info->first_drop[i]);
+        json_out_end(w);
     }
-    return list;
+    json_out_end(w);
 }

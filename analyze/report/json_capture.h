@@ -6,6 +6,6 @@
 #include "analyze/write/json.h"
 
 /* What was dropped: a list of reasons, each with its number of rows and the first of them. */
-json_t *json_capture_dropped(struct json_out *w, const struct recfile_info *info);
+void json_capture_dropped(struct json_out *w, const struct recfile_info *info);
 
 #endif

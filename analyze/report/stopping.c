@@ -101,57 +101,40 @@ bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct
 
 /* ---- JSON ---- */
 
-static json_t *stop(struct json_out *w, const struct stopping_case *c)
+static void put_stop(struct json_out *w, const struct stopping_case *c)
 {
     const struct autoterm_window *x = &c->stop.window;
-    if (!c->stop.stopped)
-        return json_null();
-    json_t *o = json_object();
-    json_out_set_int(w, o, "at_s", c->stop.at_s);
-    json_out_set(w, o, "window_start", json_out_time(x->start_ns));
-    json_out_set(w, o, "window_end", json_out_time(x->end_ns));
-    json_out_set_int(w, o, "segment_ns", x->segment_ns);
-    json_out_set_real(w, o, "bytes_per_s", x->bytes_per_s);
-    json_out_set_real(w, o, "objects_per_s", x->objects_per_s);
-    json_out_set_real(w, o, "off_frac", c->off_frac);
-    return o;
-}
-
-static json_t *drift(struct json_out *w, const struct stopping_op *op)
-{
-    if (!op->drift.ok)
-        return json_null();
-    json_t *o = json_object();
-    json_out_set(w, o, "reported", json_boolean(op->drift.reported));
-    json_out_set_real(w, o, "change_frac", op->drift.change_frac);
-    json_out_set_real(w, o, "p", op->drift.p);
-    return o;
+    if (!json_out_open(w, "stop", c->stop.stopped))
+        return;
+    JSON_PUT(w, "at_s", c->stop.at_s);
+    json_out_value(w, "window_start", json_out_time(x->start_ns));
+    json_out_value(w, "window_end", json_out_time(x->end_ns));
+    JSON_MEMBERS(w, x, segment_ns, bytes_per_s, objects_per_s);
+    JSON_PUT(w, "off_frac", c->off_frac);
+    json_out_end(w);
 }
 
 static void put_op(struct json_out *w, const struct stopping *s, const struct stopping_op *op)
 {
-    const struct stopping_case *c = &op->chosen;
-    json_t *whole = json_null();
-    if (op->whole.present) {
-        whole = json_object();
-        json_out_set_real(w, whole, "bytes_per_s", op->whole.bytes_per_s);
-        json_out_set_real(w, whole, "objects_per_s", op->whole.objects_per_s);
-    }
     json_out_object(w, NULL);
-    json_out_value(w, "op", json_out_text(op->op));
-    json_out_value(w, "stopped", json_boolean(c->stop.stopped));
-    json_out_value(w, "stop", stop(w, c));
-    json_out_value(w, "dur_ns", json_integer(c->dur_ns));
-    json_out_value(w, "pct", json_out_real(c->pct));
-    json_out_value(w, "whole_run", whole);
-    json_out_value(w, "drift", drift(w, op));
+    JSON_PUT(w, "op", op->op);
+    JSON_PUT(w, "stopped", op->chosen.stop.stopped);
+    put_stop(w, &op->chosen);
+    JSON_MEMBERS(w, &op->chosen, dur_ns, pct);
+    if (json_out_open(w, "whole_run", op->whole.present)) {
+        JSON_MEMBERS(w, &op->whole, bytes_per_s, objects_per_s);
+        json_out_end(w);
+    }
+    if (json_out_open(w, "drift", op->drift.ok)) {
+        JSON_MEMBERS(w, &op->drift, reported, change_frac, p);
+        json_out_end(w);
+    }
     json_out_array(w, "sweep");
     for (size_t i = 0; op->sweep != NULL && i < s->n_sweep_dur * s->n_sweep_pct; i++) {
-        json_t *o = json_object();
-        json_out_set_int(w, o, "dur_ns", op->sweep[i].dur_ns);
-        json_out_set_real(w, o, "pct", op->sweep[i].pct);
-        json_out_set(w, o, "stop", stop(w, &op->sweep[i]));
-        json_out_value(w, NULL, o);
+        json_out_object(w, NULL);
+        JSON_MEMBERS(w, &op->sweep[i], dur_ns, pct);
+        put_stop(w, &op->sweep[i]);
+        json_out_end(w);
     }
     json_out_end(w);
     json_out_end(w);
@@ -160,13 +143,10 @@ static void put_op(struct json_out *w, const struct stopping *s, const struct st
 bool stopping_report_json(const struct stopping *s, FILE *f, struct err *e)
 {
     struct json_out w;
-    json_out_init(&w, f);
-    json_out_object(&w, NULL);
-    json_out_value(&w, "schema", json_string("s3analyze/autoterm/1"));
+    json_out_begin(&w, f, "s3analyze/autoterm/1");
     json_out_array(&w, "operations");
     for (size_t k = 0; k < s->n_ops; k++)
         put_op(&w, s, &s->ops[k]);
-    json_out_end(&w);
     json_out_end(&w);
     return json_out_finish(&w, e);
 }

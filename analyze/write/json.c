@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void json_out_init(struct json_out *w, FILE *f)
-{
-    *w = (struct json_out){.f = f, .is_empty = true};
-}
-
 static void new_line(struct json_out *w)
 {
     fprintf(w->f, "\n%*s", (int)w->depth, "");
@@ -104,39 +99,20 @@ void json_out_value(struct json_out *w, const char *key, json_t *value)
     json_decref(value);
 }
 
-void json_out_members(struct json_out *w, json_t *object)
+void json_out_begin(struct json_out *w, FILE *f, const char *schema)
 {
-    const char *key;
-    json_t *value;
-    if (!object)
-        w->failed = true;
-    json_object_foreach(object, key, value)
-    {
-        json_out_value(w, key, json_incref(value));
-    }
-    json_decref(object);
+    *w = (struct json_out){.f = f, .is_empty = true};
+    json_out_object(w, NULL);
+    JSON_PUT(w, "schema", schema);
 }
 
-void json_out_set(struct json_out *w, json_t *object, const char *key, json_t *value)
+bool json_out_open(struct json_out *w, const char *key, bool present)
 {
-    if (json_object_set_new(object, key, value) != 0)
-        w->failed = true;
-}
-
-void json_out_set_int(struct json_out *w, json_t *object, const char *key, int64_t value)
-{
-    json_out_set(w, object, key, json_integer(value));
-}
-
-void json_out_set_real(struct json_out *w, json_t *object, const char *key, double value)
-{
-    json_out_set(w, object, key, json_out_real(value));
-}
-
-void json_out_append(struct json_out *w, json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        w->failed = true;
+    if (present)
+        json_out_object(w, key);
+    else
+        json_out_value(w, key, json_null());
+    return present;
 }
 
 json_t *json_out_text(const char *s)
@@ -154,6 +130,11 @@ json_t *json_out_time(int64_t ns)
     return json_string(rfc3339_format(ns).s);
 }
 
+json_t *json_out_bool(bool value)
+{
+    return json_boolean(value);
+}
+
 json_t *json_out_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -161,6 +142,7 @@ json_t *json_out_real(double value)
 
 bool json_out_finish(struct json_out *w, struct err *e)
 {
+    json_out_end(w);
     fputc('\n', w->f);
     return w->failed ? err_set(e, "out of memory") : true;
 }

@@ -1,5 +1,5 @@
 /* Writes a JSON document piece by piece, so that no tree of it all is ever in memory: containers
- * are opened and closed, small values are built with jansson and written at once.
+ * are opened and closed, and values are written at once.
  *
  * Errors stick: out of memory anywhere makes json_out_finish fail. Write errors stay in the FILE.
  */
@@ -23,37 +23,65 @@ struct json_out {
     bool failed;
 };
 
-void json_out_init(struct json_out *w, FILE *f);
+/* Opens the document, an object whose first member is its schema; json_out_finish closes it. */
+void json_out_begin(struct json_out *w, FILE *f, const char *schema);
 
-/* Opens a container; `key` is NULL in an array and at the top. */
+/* Opens a container; `key` is NULL in an array. */
 void json_out_object(struct json_out *w, const char *key);
 void json_out_array(struct json_out *w, const char *key);
+/* Opens an object if `present`; else writes null and returns false. */
+bool json_out_open(struct json_out *w, const char *key, bool present);
 /* Closes the innermost container. */
 void json_out_end(struct json_out *w);
 
 /* Writes one value and frees it. NULL stands for out of memory. */
 void json_out_value(struct json_out *w, const char *key, json_t *value);
 
-/* Writes the members of `object` into the open container and frees it. NULL: as above. */
-void json_out_members(struct json_out *w, json_t *object);
+/* A value by its type: a number, a flag or a text. The outcome of a comparison is an int in C, and
+ * is refused, as it would be written as a number: json_boolean is for those. */
+#define JSON_VALUE(x)                                                                              \
+    _Generic((x), bool                                                                             \
+             : json_out_bool, int64_t                                                              \
+             : json_integer, uint64_t                                                              \
+             : json_integer, uint32_t                                                              \
+             : json_integer, double                                                                \
+             : json_out_real, char *                                                               \
+             : json_out_text, const char *                                                         \
+             : json_out_text)(x)
+#define JSON_PUT(w, key, x) json_out_value(w, key, JSON_VALUE(x))
+#define JSON_PUT_IF(w, key, condition, x)                                                          \
+    json_out_value(w, key, (condition) ? JSON_VALUE(x) : json_null())
 
-/* Puts `value` (taken over; NULL: out of memory) into `object`. */
-void json_out_set(struct json_out *w, json_t *object, const char *key, json_t *value);
-void json_out_set_int(struct json_out *w, json_t *object, const char *key, int64_t value);
-void json_out_set_real(struct json_out *w, json_t *object, const char *key, double value);
-/* The same for an array. */
-void json_out_append(struct json_out *w, json_t *array, json_t *value);
+/* Writes 1 to 10 members of *s under their own names. */
+#define JSON_MEMBERS(w, s, ...)                                                                    \
+    JSON_MEMBERS_N(__VA_ARGS__, JSON_10, JSON_9, JSON_8, JSON_7, JSON_6, JSON_5, JSON_4, JSON_3,   \
+                   JSON_2, JSON_1, )                                                               \
+    (w, s, __VA_ARGS__)
+#define JSON_MEMBERS_N(a, b, c, d, e, f, g, h, i, j, each, ...) each
+
+#define JSON_1(w, s, m) JSON_PUT(w, #m, (s)->m)
+
+#define JSON_2(w, s, m, ...)  (JSON_1(w, s, m), JSON_1(w, s, __VA_ARGS__))
+#define JSON_3(w, s, m, ...)  (JSON_1(w, s, m), JSON_2(w, s, __VA_ARGS__))
+#define JSON_4(w, s, m, ...)  (JSON_1(w, s, m), JSON_3(w, s, __VA_ARGS__))
+#define JSON_5(w, s, m, ...)  (JSON_1(w, s, m), JSON_4(w, s, __VA_ARGS__))
+#define JSON_6(w, s, m, ...)  (JSON_1(w, s, m), JSON_5(w, s, __VA_ARGS__))
+#define JSON_7(w, s, m, ...)  (JSON_1(w, s, m), JSON_6(w, s, __VA_ARGS__))
+#define JSON_8(w, s, m, ...)  (JSON_1(w, s, m), JSON_7(w, s, __VA_ARGS__))
+#define JSON_9(w, s, m, ...)  (JSON_1(w, s, m), JSON_8(w, s, __VA_ARGS__))
+#define JSON_10(w, s, m, ...) (JSON_1(w, s, m), JSON_9(w, s, __VA_ARGS__))
 
 /* Values. Text may hold any bytes: what is no UTF-8 becomes U+FFFD; NULL becomes null. A real that
  * is not finite becomes null. A time is RFC 3339 in UTC with nine digits. */
 json_t *json_out_text(const char *s);
+json_t *json_out_bool(bool value);
 json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);
 
-/* Ends the document (all containers must be closed) with a newline. False: *e is filled. */
 /* For jansson's dump functions: writes text of theirs, and escapes what a terminal would obey. */
 void json_out_raw(FILE *f, const char *text, size_t n);
 
+/* Ends the document, whose containers must be closed, with a newline. False: *e is filled. */
 bool json_out_finish(struct json_out *w, struct err *e);
 
 #endif
