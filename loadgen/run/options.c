@@ -3,6 +3,7 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "loadgen/load/hosts.h"
+#include "loadgen/run/launcher.h"
 #include "loadgen/s3/profile.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
@@ -94,6 +95,12 @@ const struct cli_option options_load_more[] = {
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
     {"seed", CLI_INT, offsetof(struct options, seed), "N",
      .help = "seed of all random choices; default: another each time", .min = 0, .max = INFINITY},
+    {0},
+};
+
+const struct cli_option options_launch[] = {
+    {"alone", CLI_FLAG, offsetof(struct options, alone), NULL,
+     .help = "run though mpirun or srun started several"},
     {0},
 };
 
@@ -461,8 +468,23 @@ static bool check(struct options *o, struct err *e)
                       "requests say --anonymous");
 }
 
+/* Copies that know nothing of each other would each make, check and clear the bucket. */
+static bool check_launcher(const struct options *o, struct err *e)
+{
+    long n = launcher_copies();
+
+    return n <= 1 || o->alone ||
+           err_set(
+               e,
+               "%ld copies would load the same names unrelated: use s3load-mpi (--alone if that "
+               "is meant)",
+               n);
+}
+
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)
 {
+    if (!check_launcher(o, e))
+        return false;
     if (!take_rest(o, args, e) || !check(o, e))
         return false;
     if (cli_given(args, "objects") && o->n_objects == 0 && !o->list_existing)

@@ -40,6 +40,7 @@ struct options {
     int64_t autoterm_dur_ns;
     double autoterm_pct;
     const char *syncstart;
+    bool alone; /* though a launcher started several of us */
 
     /* Objects */
     int64_t n_objects;
@@ -93,7 +94,7 @@ struct options {
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
-    options_run[], options_existing[], options_versions[];
+    options_run[], options_existing[], options_versions[], options_launch[];
 
 /* The first and the last groups of each command. */
 /* clang-format off */
@@ -104,7 +105,8 @@ extern const struct cli_option options_where[], options_connection[], options_lo
     {"Run", NULL, options_run, 0},                               \
     {"Connections", "connection", options_connection, 0},        \
     {"Objects and requests", "data", options_data, 0},           \
-    {"The run", "run", options_load_more, 0}
+    {"The run", "run", options_load_more, 0},                    \
+    {"The run", "run", options_launch, 0}
 /* clang-format on */
 
 /* Fills in what the command line did not give, and checks what does not go together. */
