@@ -128,7 +128,8 @@ LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
 # No contraction to fused multiply-add: the same digits on every machine.
 FIXED_CFLAGS := -std=c17 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -ffp-contract=off -pthread -MMD -MP \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-FIXED_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
+# Lazy binding saves vector registers to the stack, pieces of keys among them (tests/cli/test_core_dumps.py).
+FIXED_LDFLAGS := -pthread -Wl,-z,now $(if $(SAN),-fsanitize=$(SAN))
 
 $(B)/libcommon/%.o: INCLUDES = -I. $(call pkg_cflags,$(COMMON_PKGS))
 $(B)/analyze/%.o: INCLUDES = -I. $(call pkg_cflags,$(ANALYZE_PKGS))
