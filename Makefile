@@ -5,7 +5,8 @@
 #   make check            all tests ("N passed, N failed, N skipped");
 #                         CHECK_FLAGS=--skip-is-failure in CI
 #   make check-fast       unit tests that take no time, and each command once
-#   make hooks            git then checks format and layering before each commit
+#   make hooks            git then checks format, style and layering before each
+#                         commit
 #   make compile-commands build/compile_commands.json for editors
 #   make demo             loads the embedded S3 target, analyses, leaves
 #                         build/report.html
@@ -25,7 +26,7 @@
 #                         build/deb/
 #   make cross            builds for arm64 and big-endian s390x, compares results
 #                         under qemu
-#   make uninstall clean distcheck format format-check layering
+#   make uninstall clean distcheck format format-check layering style
 #
 # SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/;
 # CC=clang and CFLAGS=... rebuild what they change; WERROR= lets warnings pass;
@@ -93,7 +94,7 @@ modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
 pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
 
-NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layering
+NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layering style
 TEST_GOALS := check check-fast tests distcheck compile-commands
 NEEDED_PKGS :=
 ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
@@ -203,12 +204,12 @@ all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS)
 
 tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET)
 
-check: tests layering
+check: tests layering style
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
 
 # What breaks at once when something is broken: seconds, for after each change.
 SLOW_UNIT_TESTS := test_damage,test_recfile
-check-fast: all $(UNIT_TESTS) $(TARGET) layering
+check-fast: all $(UNIT_TESTS) $(TARGET) layering style
 	@BUILD=$(B) tests/run --without $(SLOW_UNIT_TESTS) .c test_cli test_golden test_smoke
 
 help:
@@ -246,6 +247,10 @@ pictures: all
 
 layering:
 	@tests/layering
+
+# What clang-format does not see.
+style:
+	@tests/style
 
 CLANG_FORMAT ?= clang-format-14
 format:
@@ -328,6 +333,6 @@ include tests/coverage.mk
 
 FORCE:
 .PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-stats pictures \
-	layering format format-check docs install uninstall clean dist distcheck deb cross FORCE
+	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

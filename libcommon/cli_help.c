@@ -34,13 +34,13 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
         break;
     case CLI_INT:
         if (*i64 != 0)
-            snprintf(number.s, sizeof(number.s), "%lld", (long long)*i64);
+            snprintf(number.s, sizeof number.s, "%lld", (long long)*i64);
         break;
     case CLI_DOUBLE:
     case CLI_PCT:
     case CLI_RATE:
         if (*real != 0)
-            snprintf(number.s, sizeof(number.s), "%.10g", *real);
+            snprintf(number.s, sizeof number.s, "%.10g", *real);
         break;
     case CLI_CHOICE:
         text = option->choices[*(const int *)field];
@@ -48,7 +48,7 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
     default:
         break;
     }
-    snprintf(t.s, sizeof(t.s), "%s", text ? text : number.s);
+    snprintf(t.s, sizeof t.s, "%s", text ? text : number.s);
     return t;
 }
 
@@ -98,14 +98,14 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
 {
     char text[1024];
     struct cli_option_text value = cli_help_default(command, group, o);
-    int n = snprintf(text, sizeof(text), "%s", o->help);
+    int n = snprintf(text, sizeof text, "%s", o->help);
     if (o->type == CLI_CHOICE) {
         for (int i = 0; o->choices[i]; i++)
-            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", i > 0 ? ", " : ": ",
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i > 0 ? ", " : ": ",
                           o->choices[i]);
     }
     if (value.s[0])
-        snprintf(text + n, sizeof(text) - (size_t)n, " [%s]", value.s);
+        snprintf(text + n, sizeof text - (size_t)n, " [%s]", value.s);
     int at = put_names(out, o);
     if (at >= HELP_COLUMN) {
         fputc('\n', out);

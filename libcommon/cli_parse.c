@@ -52,7 +52,7 @@ static bool out_of_memory(struct cli_args *args, struct err *e)
 static bool append_string(struct cli_args *args, struct cli_list *list, const char *s,
                           struct err *e)
 {
-    const char **v = realloc(list->v, (list->n + 1) * sizeof(*v));
+    const char **v = realloc(list->v, (list->n + 1) * sizeof *v);
     if (!v)
         return out_of_memory(args, e);
     list->v = v;
@@ -64,7 +64,7 @@ static bool append_string(struct cli_args *args, struct cli_list *list, const ch
 static bool keep(struct cli_args *args, void *block, void (*release)(void *), struct err *e)
 {
     struct cli_memory *m = args->memory;
-    struct block *blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof(*blocks));
+    struct block *blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof *blocks);
     if (!blocks) {
         release(block);
         return out_of_memory(args, e);
@@ -77,7 +77,7 @@ static bool keep(struct cli_args *args, void *block, void (*release)(void *), st
 static bool note_given(struct cli_args *args, const struct cli_option *option, struct err *e)
 {
     struct cli_memory *m = args->memory;
-    const struct cli_option **given = realloc(m->given, (m->n_given + 1) * sizeof(*given));
+    const struct cli_option **given = realloc(m->given, (m->n_given + 1) * sizeof *given);
     if (!given)
         return out_of_memory(args, e);
     m->given = given;
@@ -142,8 +142,8 @@ static bool in_range(const struct cli_option *o, double v, struct err *e)
         min = units_size(o->min);
         max = units_size(o->max);
     } else {
-        snprintf(min.s, sizeof(min.s), "%.15g", o->min);
-        snprintf(max.s, sizeof(max.s), "%.15g", o->max);
+        snprintf(min.s, sizeof min.s, "%.15g", o->min);
+        snprintf(max.s, sizeof max.s, "%.15g", o->max);
     }
     if (isinf(o->max))
         return err_set(e, "expected at least %s", min.s);
@@ -153,7 +153,7 @@ static bool in_range(const struct cli_option *o, double v, struct err *e)
 static bool parse_flag(const char *text, bool *value, struct err *e)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(text, words[i]) == 0) {
             *value = i % 2 == 1;
             return true;
@@ -171,7 +171,7 @@ static bool parse_choice(const struct cli_option *o, const char *text, int *valu
             return true;
         }
         size_t n = strlen(names);
-        snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? ", " : "", o->choices[i]);
+        snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", o->choices[i]);
     }
     return err_set(e, "expected one of %s", names);
 }
@@ -443,7 +443,7 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
                void *options, struct err *e)
 {
     *args = (struct cli_args){.command = command};
-    args->memory = calloc(1, sizeof(*args->memory));
+    args->memory = calloc(1, sizeof *args->memory);
     if (!args->memory)
         return out_of_memory(args, e);
     struct parser p = {command, argc, argv, 1, args, options, NULL, e};

@@ -9,7 +9,7 @@
 /* One line that a terminal may get, whatever a file name or a quoted field holds. */
 static void put(struct err *e, const char *fmt, va_list args)
 {
-    visible_format(e->msg, sizeof(e->msg), fmt, args);
+    visible_format(e->msg, sizeof e->msg, fmt, args);
 }
 
 bool err_set(struct err *e, const char *fmt, ...)
@@ -32,7 +32,7 @@ bool err_errno(struct err *e, int errnum, const char *fmt, ...)
         va_end(args);
         const char *what = strerrordesc_np(errnum);
         size_t n = strlen(e->msg);
-        snprintf(e->msg + n, sizeof(e->msg) - n, ": %s", what ? what : "unknown error");
+        snprintf(e->msg + n, sizeof e->msg - n, ": %s", what ? what : "unknown error");
     }
     return false;
 }

@@ -1,4 +1,5 @@
-/* Log-linear histogram of durations and exact selection by rank (statistics.md, section 2).
+/* Log-linear histogram of durations and exact selection by rank (docs/how-the-numbers-are-made.md,
+ * section 5).
  *
  * A value below 2048 has a bucket of its own; above, each power of two is cut into 1024 buckets, so
  * a bucket is at most 1/1024 of its values wide (0.0977 %). */

@@ -1,11 +1,11 @@
-/* One request as a capture records it (capture-format.md, "Columns"). */
+/* One request as a capture records it (docs/how-the-numbers-are-made.md, section 1). */
 #ifndef S3_LIBCOMMON_RECORD_H
 #define S3_LIBCOMMON_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits (capture-format.md, "Bad input"). */
+/* Limits. */
 #define RECORD_MAX_ROW_BYTES (1u << 20)
 
 /* A time that the row does not give. No valid time has this value: times are years 1970 to 2262. */
@@ -61,7 +61,7 @@ enum record_column {
 extern const char *const record_column_names[N_COLUMNS];
 
 /* Time to first byte in ns: end - last_byte, else first_byte - start, else RECORD_NO_TIME
- * (capture-format.md, below "Columns"). */
+ * (docs/how-the-numbers-are-made.md, section 5). */
 static inline int64_t record_ttfb_ns(const struct record *r)
 {
     if (r->last_byte_ns != RECORD_NO_TIME)

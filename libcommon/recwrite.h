@@ -1,4 +1,5 @@
-/* Writes captures (capture-format.md, "What we write"): s3load, `s3analyze cat` and `merge`.
+/* Writes captures (docs/how-the-numbers-are-made.md, section 1): s3load, `s3analyze cat` and
+ * `merge`.
  *
  * Text is gathered into frames of at most 4 MiB that end where a row ends. Each is compressed on
  * its own, with a content checksum and a window of at most 2 MiB, so that a capture cut off

@@ -1,5 +1,5 @@
-/* Records to rows of text as we write them (capture-format.md, "What we write"): the opposite of
- * rowparse.h. */
+/* Records to rows of text as we write them (docs/how-the-numbers-are-made.md, section 1): the
+ * opposite of rowparse.h. */
 #ifndef S3_LIBCOMMON_ROWFORMAT_H
 #define S3_LIBCOMMON_ROWFORMAT_H
 

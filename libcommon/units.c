@@ -99,7 +99,7 @@ static bool parse_duration_unit(const char **p, int64_t *unit)
         {"ns", 1},         {"us", NS_PER_US}, {"\u00b5s", NS_PER_US}, {"\u03bcs", NS_PER_US},
         {"ms", NS_PER_MS}, {"s", NS_PER_S},   {"m", NS_PER_M},        {"h", NS_PER_H},
     };
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         size_t n = strlen(units[i].name);
         if (strncmp(*p, units[i].name, n) == 0) {
             *p += n;
@@ -237,11 +237,10 @@ static bool put_scaled(struct units_text *t, const char *sign, uint64_t value, u
     uint64_t scaled = round_div(value, unit_size / scale);
     if (scaled >= limit * scale)
         return false;
-    int n = snprintf(t->s, sizeof(t->s), "%s%" PRIu64, sign, scaled / scale);
+    int n = snprintf(t->s, sizeof t->s, "%s%" PRIu64, sign, scaled / scale);
     if (n_decimals > 0)
-        n +=
-            snprintf(t->s + n, sizeof(t->s) - (size_t)n, ".%0*" PRIu64, n_decimals, scaled % scale);
-    snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%s", unit);
+        n += snprintf(t->s + n, sizeof t->s - (size_t)n, ".%0*" PRIu64, n_decimals, scaled % scale);
+    snprintf(t->s + n, sizeof t->s - (size_t)n, "%s", unit);
     return true;
 }
 
@@ -256,18 +255,18 @@ static void put_long_duration(struct units_text *t, const char *sign, uint64_t n
     uint64_t m = tenths / 600 % 60;
     uint64_t s = tenths / 10 % 60;
     bool is_exact = ns % (uint64_t)(NS_PER_S / 10) == 0;
-    int n = snprintf(t->s, sizeof(t->s), "%s", sign);
+    int n = snprintf(t->s, sizeof t->s, "%s", sign);
     if (h > 0)
-        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64 "h", h);
+        n += snprintf(t->s + n, sizeof t->s - (size_t)n, "%" PRIu64 "h", h);
     bool is_whole_minute = ns % (uint64_t)NS_PER_M == 0;
     if (h == 0 || m > 0 || !is_whole_minute)
-        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64 "m", m);
+        n += snprintf(t->s + n, sizeof t->s - (size_t)n, "%" PRIu64 "m", m);
     if (is_whole_minute)
         return;
-    n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, "%" PRIu64, s);
+    n += snprintf(t->s + n, sizeof t->s - (size_t)n, "%" PRIu64, s);
     if (h == 0 && (tenths % 10 > 0 || !is_exact))
-        n += snprintf(t->s + n, sizeof(t->s) - (size_t)n, ".%" PRIu64, tenths % 10);
-    snprintf(t->s + n, sizeof(t->s) - (size_t)n, "s");
+        n += snprintf(t->s + n, sizeof t->s - (size_t)n, ".%" PRIu64, tenths % 10);
+    snprintf(t->s + n, sizeof t->s - (size_t)n, "s");
 }
 
 struct units_text units_duration(int64_t ns)
@@ -280,10 +279,10 @@ struct units_text units_duration(int64_t ns)
     uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
     const char *sign = ns < 0 ? "-" : "";
     if (v == 0) {
-        snprintf(t.s, sizeof(t.s), "0s");
+        snprintf(t.s, sizeof t.s, "0s");
         return t;
     }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         uint64_t unit = units[i].ns;
         uint64_t limit = unit == NS_PER_S ? 60 : 1000;
         int n_decimals = unit == 1 || v >= 100 * unit ? 0 : v >= 10 * unit ? 1 : 2;
@@ -312,15 +311,15 @@ static struct units_text binary(double bytes, const char *suffix)
     double v = fabs(bytes);
     size_t i = 0;
     /* 1023.95 would be printed as 1024.0. */
-    for (; i + 1 < sizeof(names) / sizeof(names[0]) && v >= 1023.95; i++)
+    for (; i + 1 < sizeof names / sizeof names[0] && v >= 1023.95; i++)
         v /= 1024;
     const char *sign = bytes < 0 ? "-" : "";
     if (v == floor(v) && v < 1e9)
-        snprintf(t.s, sizeof(t.s), "%s%.0f%s%s", sign, v, names[i], suffix);
+        snprintf(t.s, sizeof t.s, "%s%.0f%s%s", sign, v, names[i], suffix);
     else if (v < 0.995)
-        snprintf(t.s, sizeof(t.s), "%s%.3g%s%s", sign, v, names[i], suffix);
+        snprintf(t.s, sizeof t.s, "%s%.3g%s%s", sign, v, names[i], suffix);
     else
-        snprintf(t.s, sizeof(t.s), "%s%.*f%s%s", sign, decimals_for(v), v, names[i], suffix);
+        snprintf(t.s, sizeof t.s, "%s%.*f%s%s", sign, decimals_for(v), v, names[i], suffix);
     return t;
 }
 
@@ -339,11 +338,11 @@ struct units_text units_rate(double per_s)
     struct units_text t;
     double v = fabs(per_s);
     if (v == 0)
-        snprintf(t.s, sizeof(t.s), "0");
+        snprintf(t.s, sizeof t.s, "0");
     else if (v < 0.995)
-        snprintf(t.s, sizeof(t.s), "%.3g", per_s);
+        snprintf(t.s, sizeof t.s, "%.3g", per_s);
     else
-        snprintf(t.s, sizeof(t.s), v < 1e15 ? "%.*f" : "%.*e", v < 99.95 ? 2 : 1, per_s);
+        snprintf(t.s, sizeof t.s, v < 1e15 ? "%.*f" : "%.*e", v < 99.95 ? 2 : 1, per_s);
     return t;
 }
 
@@ -351,7 +350,7 @@ static struct units_text rate_of(double value, const char *unit)
 {
     struct units_text t = units_rate(value);
     size_t n = strlen(t.s);
-    snprintf(t.s + n, sizeof(t.s) - n, "%s", unit);
+    snprintf(t.s + n, sizeof t.s - n, "%s", unit);
     return t;
 }
 
@@ -369,7 +368,7 @@ struct units_text units_count(int64_t n)
 {
     struct units_text t;
     char digits[24];
-    int n_digits = snprintf(digits, sizeof(digits), "%" PRIu64, n < 0 ? -(uint64_t)n : (uint64_t)n);
+    int n_digits = snprintf(digits, sizeof digits, "%" PRIu64, n < 0 ? -(uint64_t)n : (uint64_t)n);
     char *out = t.s;
     if (n < 0)
         *out++ = '-';

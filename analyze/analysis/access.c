@@ -1,5 +1,6 @@
-/* The first and the last request per object (section 8). Rows are partitioned by the hash of their
- * key, so that the hash table of one partition stays in the cache however many keys there are. */
+/* The first and the last request per object (docs/how-the-numbers-are-made.md, section 5). Rows are
+ * partitioned by the hash of their key, so that the hash table of one partition stays in the cache
+ * however many keys there are. */
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/base/hugemem.h"

@@ -1,6 +1,7 @@
 /* The result model of `s3analyze analyze`: everything a report can say, nothing about how it looks.
- * Section numbers are those of analysis-semantics.md. Times are ns since the Unix epoch, durations
- * ns, rates per second, sizes bytes. A struct with a `present` flag that is false means null. */
+ * Section numbers are those of docs/how-the-numbers-are-made.md. Times are ns since the Unix epoch,
+ * durations ns, rates per second, sizes bytes. A struct with a `present` flag that is false means
+ * null. */
 #ifndef S3_ANALYZE_ANALYSIS_ANALYSIS_H
 #define S3_ANALYZE_ANALYSIS_ANALYSIS_H
 
@@ -22,7 +23,7 @@
 struct statistics;
 
 enum range_kind {
-    RANGE_AUTO,   /* all threads, or single where section 7 says so */
+    RANGE_AUTO,   /* all threads, or single where section 2 says so */
     RANGE_ALL,    /* from the last thread's first end to the first thread's last start */
     RANGE_SINGLE, /* second start to last but one end */
     RANGE_FULL,   /* first start to last end */
@@ -30,7 +31,7 @@ enum range_kind {
 
 struct analysis_options {
     int64_t segment_ns;    /* 0: chosen (section 3) */
-    int64_t skip_ns;       /* section 7 */
+    int64_t skip_ns;       /* section 2 */
     bool has_from, has_to; /* keep requests that start at or after from and before to */
     bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
     int64_t from_ns, to_ns;
@@ -46,7 +47,7 @@ struct span {
     int64_t start_ns, end_ns; /* half-open */
 };
 
-/* Section 5: the total of a set. */
+/* Section 4: the total of a set. */
 struct throughput {
     bool present;
     int64_t start_ns, duration_ns;
@@ -61,7 +62,7 @@ struct segment_pick {
     double bytes_per_s, objects_per_s;
 };
 
-/* Section 6. */
+/* Section 4. */
 struct segments {
     bool present;
     int64_t duration_ns;
@@ -77,7 +78,7 @@ struct ttfb {
     int64_t best_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, worst_ns;
 };
 
-/* Durations of a set of requests (section 8, "single size"). */
+/* Durations of a set of requests (section 5, "single size"). */
 struct durations {
     bool present;
     int64_t n;
@@ -86,7 +87,7 @@ struct durations {
     struct ttfb ttfb;
 };
 
-/* Throughput of single requests (section 8, "several sizes"). */
+/* Throughput of single requests (section 5, "several sizes"). */
 struct sized {
     bool present;
     int64_t n, n_unrated;
@@ -167,7 +168,7 @@ struct slow_thread {
     int64_t first_end_ns, last_start_ns;
 };
 
-/* One row of the time series (section 4). */
+/* One row of the time series (section 3). */
 struct series_row {
     int64_t start_ns, duration_ns;
     int64_t bytes;
@@ -221,7 +222,7 @@ static inline size_t operation_n_slow_listed(const struct operation *op)
 struct left_out {
     int64_t by_times;   /* --from, --to and --skip */
     int64_t by_warm_up; /* --steady */
-    int64_t by_range;   /* the drop of section 7 */
+    int64_t by_range;   /* the drop of section 2 */
     const char *range;  /* what that range is; NULL: no drop */
 };
 #define ANALYSIS_LEFT_OUT_PARTS 3
@@ -285,13 +286,13 @@ struct analysis {
     struct analysis_private *internal;
 };
 
-/* Size classes (section 8, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]).
+/* Size classes (section 5, "Several sizes"): class c holds the sizes in [edge[c], edge[c + 1]).
  * They are fixed, so that those of different runs meet. */
 #define ANALYSIS_N_SIZES 14
 extern const int64_t analysis_size_edges[ANALYSIS_N_SIZES + 1];
 size_t analysis_size_class(int64_t bytes);
 
-/* Analyses `d`, dropping rows from its tables as section 7 says (skip, from/to, the mixed drop):
+/* Analyses `d`, dropping rows from its tables as section 2 says (skip, from/to, the mixed drop):
  * the dataset serves one analysis. False: *e says why (too many segments, a sum past 63 bits). The
  * caller calls analysis_free in any case. */
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,

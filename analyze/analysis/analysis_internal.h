@@ -1,16 +1,16 @@
-/* Shared by the files analysis*.c and by nothing else.
+/* Shared by the files of this room. Sections are those of docs/how-the-numbers-are-made.md.
  *
- *   analysis.c           what is mixed, in what order; the results put together
- *   analysis_drop.c      what is skipped and dropped
- *   analysis_scan.c      one pass over a table: counts, sums, starts, threads
- *   analysis_set.c       a set of requests: groups, active ranges, totals (sections 2, 5)
- *   analysis_segments.c  its segments (sections 4, 6)
- *   analysis_sample.c    values of requests: moments and quantiles (section 1)
- *   analysis_requests.c  request statistics (section 8)
- *   analysis_access.c    first and last request per object
- *   analysis_errors.c    groups of errors
- *   analysis_series.c    time series
- *   analysis_warnings.c  what could mislead */
+ *   analysis.c   what is mixed, in what order; the results put together
+ *   drop.c       what is skipped and dropped
+ *   scan.c       one pass over a table: counts, sums, starts, threads
+ *   set.c        a set of requests: groups, active ranges, totals (sections 2 and 4)
+ *   segments.c   its segments (sections 3 and 4)
+ *   sample.c     values of requests: moments and quantiles (section 5)
+ *   requests.c   request statistics (section 5)
+ *   access.c     first and last request per object
+ *   errors.c     groups of errors
+ *   series.c     time series
+ *   warnings.c   what could mislead (section 11) */
 #ifndef S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
 #define S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
 

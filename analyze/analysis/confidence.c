@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Above that segments get longer than statistics.md says. */
+/* Above that number segments get longer than docs/how-the-numbers-are-made.md, section 7, says. */
 #define MAX_SEGMENTS 100000
 
 /* ---- The passes over the rows ---- */

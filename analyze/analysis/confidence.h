@@ -1,7 +1,7 @@
-/* How sure one run's figures are (statistics.md, sections 1, 2 and 4): computed from the requests
- * of one operation type, of one of its hosts or of one size class, over the active range.
+/* How sure one run's figures are (docs/how-the-numbers-are-made.md, section 7): computed from the
+ * requests of one operation type, of one of its hosts or of one size class, over the active range.
  *
- * The window W is the range of the throughput (analysis-semantics.md 5), cut into statistical
+ * The window W is the range of the throughput (section 4), cut into statistical
  * segments. A request belongs to the segment it ends in; latencies are those of the successful
  * requests that end in a segment, and their quantiles are of type 1, always an observed value. */
 #ifndef S3_ANALYZE_ANALYSIS_CONFIDENCE_H
@@ -25,9 +25,9 @@ extern const char *const statistics_quantile_names[STATISTICS_N_QUANTILES];
 
 /* Amounts per second. */
 struct statistics_rate {
-    bool present;           /* bytes: any of them at all */
-    struct stats_ci mean;   /* section 1a */
-    struct stats_ci median; /* segment; section 1b */
+    bool present; /* bytes: any of them at all */
+    struct stats_ci mean;
+    struct stats_ci median; /* of the segments */
     size_t n_stalls; /* segments below half of the median; 1 .. 9: the mean's CI is unreliable */
 };
 
@@ -51,7 +51,7 @@ struct statistics_host {
     bool outlier;
 };
 
-/* Section 4. Hosts that were given equal numbers of requests (round robin) differ in latency alone.
+/* Hosts that were given equal numbers of requests (round robin) differ in latency alone.
  */
 struct statistics_hosts {
     bool by_latency; /* mean duration per segment, instead of the rate */

@@ -1,6 +1,7 @@
-/* What requests move in each statistical segment, of all and by host (statistics.md, sections 1 and
- * 4). A request's amount is spread evenly over its duration. Sums are in fixed point, 2^-40 of a
- * byte or object, so that none depends on the order of rows. */
+/* What requests move in each statistical segment, of all and by host
+ * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
+ * duration. Sums are in fixed point, 2^-40 of a byte or object, so that none depends on the order
+ * of rows. */
 #ifndef S3_ANALYZE_ANALYSIS_FLOW_H
 #define S3_ANALYZE_ANALYSIS_FLOW_H
 

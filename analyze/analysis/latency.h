@@ -1,6 +1,6 @@
-/* Quantiles of many latencies with their confidence intervals (statistics.md, section 2), and the
- * residual life, without holding the latencies: they are shown three times, in any order, each time
- * the same ones.
+/* Quantiles of many latencies with their confidence intervals (docs/how-the-numbers-are-made.md,
+ * section 7), and the residual life, without holding the latencies: they are shown three times, in
+ * any order, each time the same ones.
  *
  *   latency_init; latency_count for each; latency_aim;
  *   latency_split for each; latency_plan;

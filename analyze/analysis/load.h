@@ -58,8 +58,8 @@ struct analysis_options load_analysis_options(const struct load_filter *filter,
                                               const struct load_input *input);
 
 /* Analyses the dataset with those options; with `steady` once more, without the warm-up that the
- * first time found (statistics.md, 1d; of a mixed run, the longest). full_series: see
- * analysis_options. The caller calls analysis_free in any case. */
+ * first time found (docs/how-the-numbers-are-made.md, section 7; of a mixed run, the longest).
+ * full_series: see analysis_options. The caller calls analysis_free in any case. */
 bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
                        const struct load_analysis *analysis, const struct load_input *input,
                        bool full_series, struct err *e);

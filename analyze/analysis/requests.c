@@ -1,5 +1,5 @@
-/* Request statistics (section 8) of one operation, in pieces that may run at the same time: each
- * fills fields that no other one touches. */
+/* Request statistics (docs/how-the-numbers-are-made.md, section 5) of one operation, in pieces that
+ * may run at the same time: each fills fields that no other one touches. */
 #include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Segments (sections 4 and 6) of a set of requests and of its hosts and clients. Only bytes and
- * objects matter here; all else that a segment has is for time series. */
+/* Segments (docs/how-the-numbers-are-made.md, sections 3 and 4) of a set of requests and of its
+ * hosts and clients. Only bytes and objects matter here; all else that a segment has is for time
+ * series. */
 #include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static struct segment_pick pick(const struct segment_grid *g, const struct slice
     };
 }
 
-/* Section 6. `order` names, in order of time, all cells that are other than zero (and may name
+/* Section 4. `order` names, in order of time, all cells that are other than zero (and may name
  * others); it is overwritten. */
 static struct segments segments_of(const struct segment_grid *g, const struct slice_amounts *cells,
                                    const struct throughput *total, uint32_t *order, size_t n_order)

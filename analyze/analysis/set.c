@@ -1,6 +1,6 @@
-/* Groups, active ranges and totals (sections 2 and 5) of a set of requests. After the scans, no
- * pass over all rows is needed: only rows near the ends of a range matter, and the blocks say where
- * those are. */
+/* Groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a set of
+ * requests. After the scans, no pass over all rows is needed: only rows near the ends of a range
+ * matter, and the blocks say where those are. */
 #include "analyze/analysis/analysis_internal.h"
 
 #include <stdlib.h>

@@ -463,7 +463,8 @@ static bool about_open_loop(struct analysis *a, const struct operation *op, cons
                 units_pct(100 * frac).s, units_duration(LATE_NS).s, units_duration(most_ns).s);
 }
 
-/* How the speed went over the run, and hosts that stand out (statistics.md 1c, 1d, 4). */
+/* How the speed went over the run, and hosts that stand out (docs/how-the-numbers-are-made.md,
+ * section 7). */
 static bool about_course(struct analysis *a, const struct operation *op)
 {
     const struct statistics *s = op->statistics;

@@ -213,7 +213,7 @@ static inline const struct place *dataset_place(const struct dataset *d, const s
 }
 
 /* Compares two requests by start, thread number, end, op name, host name, bytes and number of
- * objects: <0, 0, >0. Keys, which come before bytes (analysis-semantics.md, top), are not at hand:
+ * objects: <0, 0, >0. Keys, which come before bytes, are not at hand:
  * of those of one table only that of the earliest row is known, which goes before others. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);

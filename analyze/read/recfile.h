@@ -1,4 +1,5 @@
-/* Reads captures of any generation (capture-format.md): plain or zstd, one or many frames.
+/* Reads captures of any generation (docs/how-the-numbers-are-made.md, section 1): plain or zstd,
+ * one or many frames.
  *
  * A capture is cut into units (usually one zstd frame each) that are decompressed and parsed in
  * parallel. A sink gets the rows of a unit in order, on whatever thread parses that unit; units are

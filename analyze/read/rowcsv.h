@@ -1,5 +1,5 @@
 /* Rows that the fast path (rowparse.h) leaves, by libcsv: rows with quotes, and bad rows, of which
- * it says what is wrong. Quoting as in capture-format.md, "Quoting". */
+ * it says what is wrong. Quoting is that of RFC 4180. */
 #ifndef S3_ANALYZE_READ_ROWCSV_H
 #define S3_ANALYZE_READ_ROWCSV_H
 

@@ -1,5 +1,5 @@
 /* Positions of delimiters, newlines and quotes in a piece of text: the first half of parsing rows.
- * Finding them with SIMD is what makes parsing fast (reading-cost.md). */
+ * Finding them with SIMD is what makes parsing fast. */
 #ifndef S3_ANALYZE_READ_ROWINDEX_H
 #define S3_ANALYZE_READ_ROWINDEX_H
 

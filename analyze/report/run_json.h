@@ -1,4 +1,4 @@
-/* The analysis as JSON, schema s3analyze/analysis/1 (output-formats.md). */
+/* The analysis as JSON, schema s3analyze/analysis/1 (docs/json-statistics.md). */
 #ifndef S3_ANALYZE_REPORT_RUN_JSON_H
 #define S3_ANALYZE_REPORT_RUN_JSON_H
 

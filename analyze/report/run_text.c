@@ -239,7 +239,7 @@ static void put_errors(const struct text_view *v, const struct operation *op)
     text_line(v->out, TEXT_ERROR, "Errors: %" PRId64 " (%s of the requests)", op->n_errors,
               units_pct(100.0 * (double)op->n_errors / (double)op->n_requests).s);
     text_table_init(&t, v->out, "rlll");
-    text_cells_heading(&t, names, sizeof(names) / sizeof(names[0]));
+    text_cells_heading(&t, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < n; i++) {
         const struct error_group *g = &op->errors[i];
         text_table_row(&t, TEXT_PLAIN);
@@ -263,18 +263,18 @@ static void put_title(const struct text_view *v, const struct operation *op, int
 {
     char share[64] = "", objects[64] = "", size[80] = "", hosts[64] = "", clients[64] = "";
     if (v->a->mixed && n_all > 0)
-        snprintf(share, sizeof(share), ", %s",
+        snprintf(share, sizeof share, ", %s",
                  units_pct(100.0 * (double)op->n_requests / (double)n_all).s);
     if (op->objects_per_op != 1)
-        snprintf(objects, sizeof(objects), " Objects per operation: %" PRId64 ".",
+        snprintf(objects, sizeof objects, " Objects per operation: %" PRId64 ".",
                  op->objects_per_op);
     if (op->requests.present && op->requests.single_size && op->requests.object_size_bytes > 0)
-        snprintf(size, sizeof(size), " Size: %s.",
+        snprintf(size, sizeof size, " Size: %s.",
                  units_size((double)op->requests.object_size_bytes).s);
     if (op->n_hosts > 1)
-        snprintf(hosts, sizeof(hosts), " Hosts: %" PRId64 ".", op->n_hosts);
+        snprintf(hosts, sizeof hosts, " Hosts: %" PRId64 ".", op->n_hosts);
     if (op->n_clients > 1)
-        snprintf(clients, sizeof(clients), " Clients: %" PRId64 ".", op->n_clients);
+        snprintf(clients, sizeof clients, " Clients: %" PRId64 ".", op->n_clients);
     text_line(v->out, TEXT_HEADING,
               "Operation: %s (%" PRId64 "%s).%s%s Concurrency: %" PRId64 ".%s%s", op->op,
               op->n_requests, share, objects, size, op->concurrency, hosts, clients);

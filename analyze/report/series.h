@@ -1,4 +1,5 @@
-/* The time series of an analysis as a table, one row a segment (output-formats.md, "Time series").
+/* The time series of an analysis as a table, one row a segment (docs/how-the-numbers-are-made.md,
+ * section 3).
  */
 #ifndef S3_ANALYZE_REPORT_SERIES_H
 #define S3_ANALYZE_REPORT_SERIES_H

@@ -10,9 +10,9 @@ struct units_text text_cells_time(const struct text_view *v, int64_t ns)
     struct rfc3339_text full = rfc3339_format(ns);
     struct units_text t;
     if (v->has_dates)
-        snprintf(t.s, sizeof(t.s), "%.10s %.12s", full.s, full.s + 11);
+        snprintf(t.s, sizeof t.s, "%.10s %.12s", full.s, full.s + 11);
     else
-        snprintf(t.s, sizeof(t.s), "%.12s", full.s + 11);
+        snprintf(t.s, sizeof t.s, "%.12s", full.s + 11);
     return t;
 }
 
@@ -56,8 +56,8 @@ struct units_text text_cells_rate_like(double bytes_per_s, double largest)
     double v = bytes_per_s / scale;
     int n_decimals = v < 9.995 ? 2 : 1;
     if (v < 0.995)
-        snprintf(like.s, sizeof(like.s), "%.3g%s", v, unit);
+        snprintf(like.s, sizeof like.s, "%.3g%s", v, unit);
     else
-        snprintf(like.s, sizeof(like.s), "%.*f%s", n_decimals, v, unit);
+        snprintf(like.s, sizeof like.s, "%.*f%s", n_decimals, v, unit);
     return like;
 }

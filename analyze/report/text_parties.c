@@ -61,7 +61,7 @@ static size_t keep_notable(const struct text_view *v, struct party *p, size_t n)
 {
     if (v->verbose || n <= MAX_LISTED)
         return n;
-    bool *marks = calloc(n, sizeof(*marks));
+    bool *marks = calloc(n, sizeof *marks);
     if (!marks) {
         v->out->failed = true;
         return 0;
@@ -271,7 +271,7 @@ void text_parties_hosts(const struct text_view *v, const struct host_result *hos
 {
     if (n < 2)
         return;
-    struct party *p = calloc(n, sizeof(*p));
+    struct party *p = calloc(n, sizeof *p);
     if (!p) {
         v->out->failed = true;
         return;
@@ -286,7 +286,7 @@ void text_parties_hosts(const struct text_view *v, const struct host_result *hos
         /* Both lists are sorted by name. */
         const struct host_requests *r =
             q && q->n_hosts > 0
-                ? bsearch(h->host, q->hosts, q->n_hosts, sizeof(*q->hosts), compare_host)
+                ? bsearch(h->host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
                 : NULL;
         p[i].durations = r ? &r->single : NULL;
         p[i].sized = r ? &r->sized : NULL;
@@ -300,7 +300,7 @@ void text_parties_clients(const struct text_view *v, const struct operation *op)
     size_t n = op->n_client_results;
     if (n < 2)
         return;
-    struct party *p = calloc(n, sizeof(*p));
+    struct party *p = calloc(n, sizeof *p);
     if (!p) {
         v->out->failed = true;
         return;

@@ -118,7 +118,7 @@ done:
 }
 
 /* Ratios of the median and the mean absolute deviation to the standard deviation of a normal
- * distribution: its quartile, and sqrt(2/pi). (.67449 and 1/1.253314 in statistics.md.) */
+ * distribution: its quartile, and sqrt(2/pi). */
 #define MEDIAN_TO_SD .6744897501960817
 #define MEAN_TO_SD   .7978845608028654
 

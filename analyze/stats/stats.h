@@ -1,11 +1,11 @@
-/* The statistics of s3analyze: pure functions over plain arrays, after statistics.md, whose
- * sections are named below. They know nothing of captures.
+/* The statistics of s3analyze: pure functions over plain arrays. Sections are those
+ * of docs/how-the-numbers-are-made.md. They know nothing of captures.
  *
  * A function that returns bool returns false only if it could not compute (out of memory, a failure
  * inside GSL) and then fills *e. Data that cannot carry an answer is no failure: the result
  * then has ok == false and `why` says what is missing (a constant string, never NULL).
  *
- * "Segments" are the statistical segments of section 1, in order of time. p-values and
+ * "Segments" are the statistical segments of section 7, in order of time. p-values and
  * probabilities are fractions; theta and its limits are natural logs of after/before, unless
  * is_difference. */
 #ifndef S3_ANALYZE_STATS_STATS_H
@@ -20,7 +20,7 @@
 /* Switches GSL's aborting error handler off. Call once, before any thread starts. */
 void stats_init(void);
 
-/* ---- Section 1: one run ---- */
+/* ---- Section 7: one run ---- */
 
 #define STATS_MIN_SEGMENTS 20
 #define STATS_MIN_REQUESTS 30
@@ -29,7 +29,7 @@ void stats_init(void);
  * gives at least 120, else 10 ms. Their number is window_ns / width. */
 int64_t stats_segment_width_ns(int64_t window_ns);
 
-/* Section 1a, adaptive batch means. */
+/* Section 7, adaptive batch means. */
 struct stats_bse {
     size_t m, b; /* length and number of the batches of the last step */
     double c;    /* lag-1 correlation of the batch means, estimated */
@@ -41,7 +41,7 @@ struct stats_bse {
 /* n >= 2; with fewer se, df and lrv are 0. O(n log n). */
 bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e);
 
-/* The same of the residuals e_j = y_j - q n_j of section 2, q = sum y / sum n: y[j] of the n[j]
+/* The same of the residuals e_j = y_j - q n_j of section 7, q = sum y / sum n: y[j] of the n[j]
  * requests of segment j are counted. The standard error of q is se / (mean of n). */
 bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, struct stats_bse *out,
                       struct err *e);
@@ -57,25 +57,25 @@ struct stats_ci {
     size_t m;          /* batch length, in segments */
 };
 
-/* Section 1a: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
+/* Section 7: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
  * amounts per second (same unit), n_requests = completed requests in the window. Lower limits
  * are cut off at 0. */
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e);
 
-/* Section 2, last but one paragraph: rate of failed requests, as a fraction, with the e_j
+/* Rate of failed requests, as a fraction, with the e_j
  * estimator: errors[j] of n_requests[j] requests that end in segment j failed. Limits are clipped
  * to [0, 1]. */
 bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
                       struct stats_ci *out, struct err *e);
 
 /* Segments below half of the median segment. 1 to 9 of them make the CI of the mean unreliable
- * (section 1a, "fewer than 10 stalls"). */
+ * (section 7, "fewer than 10 stalls"). */
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
 
 #define STATS_FEW_STALLS 10
 
-/* Section 1c: drift. */
+/* Section 7: drift. */
 struct stats_drift {
     bool ok; /* enough segments, and not all batches alike */
     size_t m, b;
@@ -95,7 +95,7 @@ struct stats_trend {
 };
 bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err *e);
 
-/* Section 1d: warm-up, MSER-5 with a guard. */
+/* Section 7: warm-up, MSER-5 with a guard. */
 struct stats_warmup {
     size_t n_candidate; /* 5d, before the guard */
     double t, df;       /* of the guard; 0 without a candidate */
@@ -105,7 +105,7 @@ struct stats_warmup {
 };
 bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct err *e);
 
-/* Section 1e: change points. */
+/* Section 7: change points. */
 #define STATS_MAX_SHIFTS 24
 
 struct stats_shift {
@@ -127,7 +127,7 @@ bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct er
 bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
                      size_t *n_cuts, double *cost, struct err *e);
 
-/* ---- Section 2: latency ---- */
+/* ---- Section 7: latency ---- */
 
 /* A probability as an exact ratio, 0 < num < den. */
 struct stats_ratio {
@@ -162,7 +162,7 @@ struct stats_quantile {
     bool can_gate; /* n_e(1-p) >= 30 */
 };
 
-/* Section 2: CI by effective-n order statistics. n_exceed[j] = requests that end in segment j with
+/* Section 7: CI by effective-n order statistics. n_exceed[j] = requests that end in segment j with
  * a latency above the quantile (the value of rank stats_rank(sum n_requests, p)), n_requests[j] =
  * all requests (of those that have this latency) that end there. n_segments >= 1. */
 bool stats_quantile(struct stats_ratio p, const int64_t *n_exceed, const int64_t *n_requests,
@@ -176,7 +176,7 @@ void stats_quantile_ranks(const struct stats_quantile *q, size_t ranks[5]);
 void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
                        struct stats_ci *out);
 
-/* Section 1b: the median segment, by the same method; *q may be NULL. */
+/* Section 7: the median segment, by the same method; *q may be NULL. */
 bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct stats_quantile *q,
                           struct err *e);
 
@@ -202,7 +202,7 @@ double stats_residual_solve(const struct stats_residual *r, const int64_t *v, si
 uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
 int64_t stats_co_quantile(const int64_t *v, size_t n, int64_t interval, struct stats_ratio p);
 
-/* ---- Section 3: comparisons; a = before, b = after ---- */
+/* ---- Section 8: comparisons; a = before, b = after ---- */
 
 /* What is known of how much whole runs differ from each other. */
 enum stats_noise_kind { STATS_NOISE_UNKNOWN, STATS_NOISE_CV, STATS_NOISE_HISTORY };
@@ -241,7 +241,7 @@ struct stats_cmp {
     double break_even;        /* largest sigma_run with p < .05; NaN where sigma_run is known */
 };
 
-/* Section 3, single run a side: throughput and other means (a and b from stats_mean). */
+/* Section 8, single run a side: throughput and other means (a and b from stats_mean). */
 void stats_cmp_means(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
                      struct stats_cmp *out);
 
@@ -296,8 +296,8 @@ struct stats_question {
                      none */
 };
 
-/* Section 3, "Verdicts, in order". p_holm: the adjusted p (exploratory metrics: c->p). *beyond (may
- * be NULL): the whole 95 % CI lies beyond the region, ">= delta". */
+/* The verdict, by the first rule of section 8 that applies. p_holm: the adjusted p (exploratory
+ * metrics: c->p). *beyond (may be NULL): the whole 95 % CI lies beyond the region, ">= delta". */
 enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
                                  bool *beyond);
 
@@ -353,7 +353,7 @@ struct stats_center {
 };
 bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e);
 
-/* ---- Section 4: hosts ---- */
+/* ---- Section 7: hosts ---- */
 
 struct stats_hosts {
     bool ok;         /* at least 2 hosts and 2 batches */

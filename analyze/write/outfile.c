@@ -10,7 +10,7 @@
 bool outfile_is_stdout(const char *path)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(path, names[i]) == 0)
             return true;
     return false;

@@ -114,7 +114,7 @@ static void add_cell(struct text_table *t, struct text_cell cell)
 {
     if (t->n_cells == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 64;
-        struct text_cell *cells = reallocarray(t->cells, cap, sizeof(*cells));
+        struct text_cell *cells = reallocarray(t->cells, cap, sizeof *cells);
         if (!cells) {
             t->out->failed = true;
             free(cell.s);
@@ -138,7 +138,7 @@ void text_table_row(struct text_table *t, enum text_style style)
     end_row(t);
     if (t->n_rows == t->cap_rows) {
         size_t cap = t->cap_rows ? 2 * t->cap_rows : 16;
-        enum text_style *styles = reallocarray(t->styles, cap, sizeof(*styles));
+        enum text_style *styles = reallocarray(t->styles, cap, sizeof *styles);
         if (!styles) {
             t->out->failed = true;
             return;
@@ -302,7 +302,7 @@ static void put_rows(const struct text_table *t, const size_t *widths)
 void text_table_put(struct text_table *t)
 {
     size_t n_columns = strlen(t->align);
-    size_t *widths = calloc(n_columns, sizeof(*widths));
+    size_t *widths = calloc(n_columns, sizeof *widths);
     end_row(t);
     if (!widths)
         t->out->failed = true;

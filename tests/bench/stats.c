@@ -1,6 +1,7 @@
-/* Simulates what the statistics promise (statistics.md): how often `cmp` raises a false alarm
- * between runs of one configuration, how often a 95 % interval covers the truth, and how often an
- * effect of the size printed as MDE is found. The same figures every time.
+/* Simulates what the statistics promise (docs/how-the-numbers-are-made.md, sections 7 and 8): how
+ * often `cmp` raises a false alarm between runs of one configuration, how often a 95 % interval
+ * covers the truth, and how often an effect of the size printed as MDE is found. The same figures
+ * every time.
  *
  *   stats [REPETITIONS]     5,000 are the default
  *

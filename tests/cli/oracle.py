@@ -1,4 +1,4 @@
-"""A second, slow implementation of analysis-semantics.md sections 1 to 8, in exact arithmetic.
+"""A second, slow implementation of docs/how-the-numbers-are-made.md, sections 2 to 5, in exact arithmetic.
 
 It reads like the text it implements and shares nothing with the program: what both say alike was
 understood alike twice. analyze() returns the documented part of the JSON report, series() the time
@@ -92,7 +92,7 @@ def parse(text):
     return rows
 
 
-# Sections 1 to 4
+# Active ranges, segments, attribution
 
 def order(r):
     return (r.start, r.thread, r.end, r.op, r.host, r.file, r.bytes)
@@ -189,7 +189,7 @@ def attribute(rows, starts, d):
     return out
 
 
-# Sections 5 and 6
+# Averages; fastest, median and slowest
 
 def throughput(rows, single):
     """The total of a set, or None."""
@@ -222,7 +222,7 @@ def segments(parts, d, total):
             'sorted_by': 'objects_per_s' if by_objects else 'bytes_per_s', **pick}
 
 
-# Section 8
+# Single requests
 
 def ttfb_of(r):
     if r.last is not None:
@@ -342,7 +342,7 @@ def requests(rows, single):
     return out
 
 
-# Section 7
+# What is dropped
 
 def is_mixed(rows):
     spans = {}
@@ -358,7 +358,7 @@ def is_mixed(rows):
 
 
 class Analysis:
-    """Sections 2 to 8 applied: what report() and series() need."""
+    """All of it applied: what report() and series() need."""
 
     def __init__(self, rows, dur=0, skip=0, op=None, host=None):
         rows = [r for r in rows if host is None or r.host == host]

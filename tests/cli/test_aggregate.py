@@ -464,7 +464,7 @@ class Specimens(CliTest):
         for line in (SPECIMENS / "bad" / "EXPECTED.tsv").read_text().splitlines():
             name, verdict, _ = line.split("\t")
             if name == "plain.json":
-                verdict = "accept"  # the reference reader takes compressed files only; section 1 accepts both
+                verdict = "accept"  # the reference reader takes compressed files only; we read both
             with self.subTest(name):
                 r = self.s3analyze("analyze", "--json", SPECIMENS / "bad" / name, status=int(verdict == "refuse"))
                 self.assertEqual(r.out == "", verdict == "refuse")

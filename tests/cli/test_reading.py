@@ -1,4 +1,4 @@
-"""What the reader takes, and what it says of what it does not take (capture-format.md)."""
+"""What the reader takes, and what it says of what it does not take."""
 
 import gzip
 import lzma

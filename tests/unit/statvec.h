@@ -1,5 +1,5 @@
-/* What the tests of the statistics share: the generators of statistics.md, section 5, and a
- * comparison of doubles. */
+/* What the tests of the statistics share: the generators of docs/how-the-numbers-are-made.md,
+ * section 12, and a comparison of doubles. */
 #ifndef S3_STATVEC_H
 #define S3_STATVEC_H
 

@@ -1,5 +1,5 @@
-/* The report's rank rule (analysis-semantics.md 1) on the vector V6 of statistics.md, which tells
- * it from the rule of the statistics. */
+/* The report's rank rule (docs/how-the-numbers-are-made.md, section 5) on the vector V6 of its
+ * section 12, which tells it from the rule of the statistics. */
 #include "analyze/analysis/analysis_internal.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Attribution (analysis-semantics.md 4): cases by hand, and properties over random requests. */
+/* Attribution (docs/how-the-numbers-are-made.md, section 3): cases by hand, and properties over
+ * random requests. */
 #include "libcommon/attribution.h"
 
 #include <math.h>

@@ -38,7 +38,7 @@ static int compare_ends(const void *a, const void *b)
     return (x->r.end_ns > y->r.end_ns) - (x->r.end_ns < y->r.end_ns);
 }
 
-/* Section 9 to the letter, at one instant. */
+/* docs/how-the-numbers-are-made.md, section 9, to the letter, at one instant. */
 static bool plainly_stable(const struct run *run, size_t n, int64_t dur_ns, double pct,
                            struct autoterm_window *w)
 {

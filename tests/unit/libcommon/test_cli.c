@@ -213,8 +213,7 @@ static void assert_list(const struct cli_list *list, const char *joined)
 {
     char text[256] = "";
     for (size_t i = 0; i < list->n; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
-                 list->v[i]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", list->v[i]);
     assert_string_equal(text, joined);
 }
 
@@ -272,9 +271,9 @@ static void test_wrong(void **state)
         {"--help=nothing", "no help on 'nothing'"},
         {"a b c d", "unexpected operand 'd': test takes FILE..."},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char words[128];
-        snprintf(words, sizeof(words), "%s", cases[i].words);
+        snprintf(words, sizeof words, "%s", cases[i].words);
         struct line l = parse(words);
         assert_string_equal(l.ok ? cases[i].words : l.e.msg, cases[i].message);
         end(&l);
@@ -315,9 +314,9 @@ static void test_help_topic(void **state)
         {"--help=all", "all"},
         {"--help nothing", ""},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char words[128];
-        snprintf(words, sizeof(words), "%s", cases[i].words);
+        snprintf(words, sizeof words, "%s", cases[i].words);
         struct line l = parse_good(words);
         assert_string_equal(l.args.help_topic, cases[i].topic);
         end(&l);

@@ -39,11 +39,11 @@ static void test_one_line_that_fits(void **state)
     err_set(&e, "%s", "a\nb\r\nc");
     assert_string_equal(e.msg, "a\\x0ab\\x0d\\x0ac");
     char long_text[3000];
-    memset(long_text, 'x', sizeof(long_text) - 1);
-    long_text[sizeof(long_text) - 1] = '\0';
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
     err_clear(&e);
     err_errno(&e, EIO, "%s", long_text);
-    assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
+    assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void test_fractions(void **state)
     for (int n = 1; n <= 9; n++) {
         weight /= 10;
         expected += n * weight;
-        snprintf(text, sizeof(text), "1970-01-01T00:00:00.%.*sZ", n, "123456789");
+        snprintf(text, sizeof text, "1970-01-01T00:00:00.%.*sZ", n, "123456789");
         assert_int_equal(parsed(text), expected);
     }
 }
@@ -108,7 +108,7 @@ static void test_rejected(void **state)
         "9999-12-31T23:59:59Z",
         "0000-01-01T00:00:00Z",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t ns = 42;
         if (rfc3339_parse(bad[i], strlen(bad[i]), &ns))
             fail_msg("accepted: '%s'", bad[i]);
@@ -137,8 +137,8 @@ static void test_format(void **state)
     assert_string_equal(rfc3339_format(0).s, "1970-01-01T00:00:00.000000000Z");
     assert_string_equal(rfc3339_format(INT64_MAX).s, "2262-04-11T23:47:16.854775807Z");
     char out[RFC3339_LENGTH];
-    assert_ptr_equal(rfc3339_put(out, 951868799 * NS + 5), out + sizeof(out));
-    assert_memory_equal(out, "2000-02-29T23:59:59.000000005Z", sizeof(out));
+    assert_ptr_equal(rfc3339_put(out, 951868799 * NS + 5), out + sizeof out);
+    assert_memory_equal(out, "2000-02-29T23:59:59.000000005Z", sizeof out);
 }
 
 /* Every day of the range, against the C library, and back. */
@@ -151,8 +151,8 @@ static void test_every_day(void **state)
         time_t t = (time_t)(ns / NS);
         struct tm tm;
         char expected[32], text[48];
-        strftime(expected, sizeof(expected), "%Y-%m-%dT%H:%M:%S", gmtime_r(&t, &tm));
-        snprintf(text, sizeof(text), "%s.%09" PRId64 "Z", expected, ns % NS);
+        strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", gmtime_r(&t, &tm));
+        snprintf(text, sizeof text, "%s.%09" PRId64 "Z", expected, ns % NS);
         assert_string_equal(rfc3339_format(ns).s, text);
         assert_int_equal(parsed(text), ns);
     }

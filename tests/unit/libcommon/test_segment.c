@@ -1,4 +1,5 @@
-/* Active ranges and grids (analysis-semantics.md 2 and 3) against small cases worked out by hand.
+/* Active ranges and grids (docs/how-the-numbers-are-made.md, sections 2 and 3) against small cases
+ * worked out by hand.
  */
 #include "libcommon/segment.h"
 

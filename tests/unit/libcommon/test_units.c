@@ -41,7 +41,7 @@ static void test_parse_size(void **state)
         {"9223372036854775807", INT64_MAX},
         {"1.0", 1},
     };
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t v;
         struct err e = {""};
         if (!units_parse_size(good[i].text, &v, &e))
@@ -74,7 +74,7 @@ static void test_parse_size(void **state)
         "99999999999999999999",
         "18446744073709551616",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t v;
         struct err e = {""};
         if (units_parse_size(bad[i], &v, &e))
@@ -106,7 +106,7 @@ static void test_parse_duration(void **state)
         {"9223372036.854775807s", INT64_MAX},
         {"9223372036s854775807ns", INT64_MAX},
     };
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t v;
         struct err e = {""};
         if (!units_parse_duration(good[i].text, false, &v, &e))
@@ -138,7 +138,7 @@ static void test_parse_duration(void **state)
         "2562048h",
         "9223372036s854775808ns",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t v;
         struct err e = {""};
         if (units_parse_duration(bad[i], false, &v, &e))
@@ -164,7 +164,7 @@ static void test_parse_numbers(void **state)
     assert_int_equal(i, INT64_MAX);
     static const char *const bad_ints[] = {
         "", "-", " 1", "1 ", "1.0", "0x1", "1e3", "+-1", "9223372036854775808"};
-    for (size_t k = 0; k < sizeof(bad_ints) / sizeof(bad_ints[0]); k++)
+    for (size_t k = 0; k < sizeof bad_ints / sizeof bad_ints[0]; k++)
         assert_false(units_parse_int(bad_ints[k], &i, NULL));
 
     double d;
@@ -174,7 +174,7 @@ static void test_parse_numbers(void **state)
     assert_true(d == 0.25);
     static const char *const bad_doubles[] = {"",     ".",  "nan", "inf", "-inf", "1e999",
                                               "0x10", " 1", "1 ",  "1,5", "e5",   "-"};
-    for (size_t k = 0; k < sizeof(bad_doubles) / sizeof(bad_doubles[0]); k++)
+    for (size_t k = 0; k < sizeof bad_doubles / sizeof bad_doubles[0]; k++)
         assert_false(units_parse_double(bad_doubles[k], &d, NULL));
 
     assert_true(units_parse_pct("7.5%", &d, NULL));
@@ -249,7 +249,7 @@ static void test_duration(void **state)
         {INT64_MAX, "2562047h47m17s"},
         {INT64_MIN, "-2562047h47m17s"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(units_duration(cases[i].ns).s, cases[i].text);
 }
 
@@ -276,7 +276,7 @@ static void test_size(void **state)
         {-1536, "-1.50KiB"},
         {9223372036854775807.0, "8EiB"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(units_size(cases[i].bytes).s, cases[i].text);
     assert_string_equal(units_byte_rate(98.04 * 1048576).s, "98.0MiB/s");
 }

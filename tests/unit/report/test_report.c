@@ -182,13 +182,13 @@ static void test_text_cuts_long_lists(void **state)
     enum { N = 1000 };
     struct fixture f;
     fixture_init(&f);
-    struct host_result *hosts = calloc(N, sizeof(*hosts));
-    char(*names)[32] = calloc(N, sizeof(*names));
+    struct host_result *hosts = calloc(N, sizeof *hosts);
+    char(*names)[32] = calloc(N, sizeof *names);
     assert_non_null(hosts);
     assert_non_null(names);
     for (int i = 0; i < N; i++) {
         hosts[i] = f.hosts[0];
-        snprintf(names[i], sizeof(names[i]), "http://h%04d", i);
+        snprintf(names[i], sizeof names[i], "http://h%04d", i);
         hosts[i].host = names[i];
     }
     hosts[500].n_errors = 1;
@@ -241,7 +241,7 @@ static void test_utf8(void **state)
         {"\xF5\x80\x80\x80", 0},
         {"\xFF", 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(utf8_length(cases[i].s), cases[i].n);
 }
 

@@ -1,5 +1,5 @@
-/* analyze/stats on comparisons: vectors V9-V13 and V17 of statistics.md, brute force, verdicts and
- * the gate. */
+/* analyze/stats on comparisons: vectors V9-V13 and V17 of docs/how-the-numbers-are-made.md, section
+ * 12, brute force, verdicts and the gate. */
 #include "analyze/stats/stats.h"
 
 #include "analyze/stats/exactdist.h"
@@ -70,7 +70,7 @@ static void test_mann_whitney_by_brute_force(void **state)
     statvec_assert_close(t.p_ge, ge / all, 1e-12);
 }
 
-/* The largest exact case against the normal approximation; the smallest p-values of section 3. */
+/* The largest exact case against the normal approximation; the smallest p-values of section 8. */
 static void test_exact_limits(void **state)
 {
     (void)state;

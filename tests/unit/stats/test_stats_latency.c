@@ -1,5 +1,5 @@
-/* analyze/stats on latencies: vectors V6-V8 and V16 of statistics.md, and brute force where there
- * is an independent way to the same number. */
+/* analyze/stats on latencies: vectors V6-V8 and V16 of docs/how-the-numbers-are-made.md, section
+ * 12, and brute force where there is an independent way to the same number. */
 #include "analyze/stats/stats.h"
 
 #include "tests/unit/statvec.h"

@@ -39,7 +39,7 @@ static void assert_holds(const char *path, const char *text)
     char buffer[64] = "";
     FILE *f = fopen(path, "r");
     assert_non_null(f);
-    size_t n = fread(buffer, 1, sizeof(buffer) - 1, f);
+    size_t n = fread(buffer, 1, sizeof buffer - 1, f);
     fclose(f);
     buffer[n] = '\0';
     assert_string_equal(buffer, text);

@@ -1,0 +1,51 @@
+"""tests/style finds what it says it finds, each in a small tree of its own."""
+import subprocess
+import sys
+import unittest
+
+from harness import ROOT, CliTest
+
+GOOD = {
+    "docs/how-it-is-built.md": "",
+    "docs/how-the-numbers-are-made.md": "",
+    "libcommon/err.h": "/* See docs/how-it-is-built.md. */\n",
+    "analyze/data/table.c": "/* Section 5 of docs/how-the-numbers-are-made.md. */\n"
+                            "size_t n = sizeof *v + sizeof(struct table) + sizeof v->s;\n"
+                            "#define SIZE(x) sizeof(x)\n",
+}
+
+# What breaks it: file, line that is added, and what is said of it.
+BAD = {
+    "foreign document": ("libcommon/err.h", "/* See output-formats.md. */", "output-formats.md is not in the repository"),
+    "section of nothing": ("libcommon/err.h", "/* As section 3 says. */", "a section of which document"),
+    "sizeof": ("analyze/data/table.c", "size_t m = sizeof(*v);", "sizeof of an expression has no parentheses"),
+}
+
+
+class Style(CliTest):
+    def check(self, files):
+        """Exit status and words of tests/style for a tree of these files."""
+        folder = self.tmp / str(len(list(self.tmp.iterdir())))
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, ROOT / "tests" / "style", folder], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def test_good_tree_passes(self):
+        self.assertEqual(self.check(GOOD), (0, ""))
+
+    def test_each_offence_is_found(self):
+        for what, (name, line, words) in BAD.items():
+            with self.subTest(offence=what):
+                text = GOOD[name]
+                status, said = self.check({**GOOD, name: f"{text}{line}\n"})
+                self.assertEqual(status, 1)
+                self.assertRegex(said, rf"^{name}:{text.count(chr(10)) + 1}: ")
+                self.assertIn(words, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
