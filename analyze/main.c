@@ -1,5 +1,22 @@
-/* s3analyze: from recorded requests to figures, comparisons and charts. The map of the code is
- * docs/how-it-is-built.md; each command is in cmd/. */
+/* s3analyze: from recorded requests to figures, comparisons and charts.
+ *
+ * A map of the folders beside this file, from above to below; each knows those below it only:
+ *
+ *   cmd/        one file a command: options in, exit status out. Begin at cmd/analyze.c.
+ *   report/     the models below as text, HTML, JSON, Markdown and CSV
+ *   plot/       the same as charts, drawn by gnuplot
+ *   compare/    runs before and after to verdicts: compare/compare.h
+ *   stream/     captures to captures, row by row: cat, merge, info
+ *   analysis/   a dataset to struct analysis, which says all that a report can: analysis/analysis.h
+ *   findings/   the course of a run to what happened in it
+ *   stats/      tests, intervals and quantiles: numbers to numbers
+ *   data/       rows to tables of columns: data/dataset.h
+ *   read/       files to rows: frames, threads, the parser: read/recfile.h
+ *   write/      how a line, a table, a JSON value and a whole file are written
+ *   base/       tasks on threads, arrays that grow, interned strings, progress
+ *
+ * ../libcommon/ is what s3load uses too. docs/how-it-is-built.md follows one run through them, and
+ * says where to add something; docs/how-the-numbers-are-made.md, where each figure is computed. */
 #include "analyze/cmd/commands.h"
 #include "analyze/stats/stats.h"
 #include "analyze/stats/version.h"

@@ -1,5 +1,16 @@
-/* s3load: S3 requests, and a row for each. The map of the code is docs/how-it-is-built.md; each
- * command is in cmd/. */
+/* s3load: sends S3 requests, and records each.
+ *
+ * A map of the folders beside this file, from above to below; each knows those below it only:
+ *
+ *   cmd/     one file a command: its options, and what a worker does next. Begin at cmd/get.c.
+ *   run/     the course of a run: options, bucket, preparation, benchmark, cleaning: run/bench.h
+ *   load/    what is timed: loops (a thread with an epoll each), workers, recorder: load/loop.h
+ *   s3/      a request's bytes and what an answer means: heads, signatures, XML
+ *   net/     connections and HTTP/1.1
+ *   util/    clock, random numbers, text that grows
+ *
+ * ../libcommon/ is what s3analyze uses too. docs/how-it-is-built.md follows one run through them,
+ * and says where to add something. */
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
