@@ -41,13 +41,13 @@ struct stalls {
 };
 
 /* The longest of the typical durations of operations that matter. */
-static int64_t typical_ns(const struct course *c)
+static double typical_ns(const struct course *c)
 {
     double longest = 0;
     for (size_t k = 0; k < c->n_tables; k++)
         if ((double)c->tables[k]->n >= .1 * (double)c->n)
             longest = fmax(longest, c->median_ns[k]);
-    return (int64_t)longest;
+    return longest;
 }
 
 /* What is usual near each block: the median over the blocks around, so that neither a stall nor a
@@ -382,9 +382,9 @@ bool find_stalls(struct search *s, struct err *e)
     if (x == NULL)
         return err_set(e, "out of memory");
     x->s = s;
-    x->least_ns = TYPICAL_TIMES * typical_ns(c);
-    if (x->least_ns < 3 * c->bin_ns)
-        x->least_ns = 3 * c->bin_ns;
+    /* A typical duration may be as long as a time can be, and a multiple of it longer. */
+    double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), 3 * (double)c->bin_ns);
+    x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
     bool ok = true;
     if (c->n >= 100 && fill_usual(x)) {
         find_stretches(x);

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import BUILD
+from harness import BUILD, without_sanitizers
 from loadcase import LoadTest
 from servers import Scripted
 
@@ -19,8 +19,6 @@ SECRET = "".join(f"S{i:04}" for i in range(8))
 TOKEN = "".join(f"T{i:05}" for i in range(180))
 PIECES = {"secret key": re.compile(rb"(?:S000\d){3}"), "token": re.compile(rb"(?:T00\d{3}){4}")}
 SSE_C = "x-amz-server-side-encryption-customer-key"
-# Sanitizers have memory of their own, and keep what was freed.
-SANITIZED = "-fsanitize" in (BUILD / "flags").read_text()
 
 
 def dumped(pid):
@@ -52,7 +50,7 @@ class TlsScripted(Scripted):
         super().serve(self.context.wrap_socket(client, server_side=True))
 
 
-@unittest.skipIf(SANITIZED, "memory of sanitizers")
+@without_sanitizers("they have memory of their own, and keep what was freed")
 class CoreDumps(LoadTest):
     def found(self, argv, env):
         """Which secrets are in memory that is dumped, while the first upload waits for its answer."""

@@ -12,15 +12,12 @@ import unittest
 
 import aggregates
 from capgen import steady
-from harness import BUILD, CliTest, capture, run
+from harness import BUILD, FLAGS, CliTest, capture, run, without_sanitizers
 from loadcase import Capture, LoadTest
 from oracle import SECOND
 
 TIMEOUT_S = 20
 KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
-FLAGS = (BUILD / "flags").read_text()
-# Has malloc of its own, as sanitizers do: those builds go without.
-SANITIZED = "-fsanitize" in FLAGS
 # Counts of a program that is measured must get into their files.
 LIMITS_SIZES = "--coverage" not in FLAGS
 # Tries of each kind in each command; FAULT_TRIES=1000000 tries every call, which takes hours.
@@ -64,6 +61,7 @@ class FaultTest(CliTest):
         self.out = self.tmp / "out"
 
 
+@without_sanitizers("they have malloc of their own, as these tests do")
 class Analyze(FaultTest):
     def setUp(self):
         super().setUp()
@@ -160,6 +158,7 @@ class Analyze(FaultTest):
             self.assertRegex(done.stderr, rb"\As3analyze: [^\n]*No space left on device\n\Z")
 
 
+@without_sanitizers("they have malloc of their own, as these tests do")
 class Load(FaultTest, LoadTest):
     """What s3load recorded up to the failure can be read; a request that fails is a row that says so."""
 
@@ -225,10 +224,6 @@ class Load(FaultTest, LoadTest):
                 cwd=self.tmp, env={**self.env(""), "FAULT_RESOLVE_S": "100"}, timeout=50)
         self.check_one_line("s3load", r, "")
         self.assertIn("Resolving timed out", r.err)
-
-
-if SANITIZED:
-    del Analyze, Load
 
 
 if __name__ == "__main__":

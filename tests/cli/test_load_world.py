@@ -6,11 +6,10 @@ import socket
 import threading
 import unittest
 
-from harness import BUILD
+from harness import BUILD, SANITIZED, without_sanitizers
 from loadcase import LoadTest
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--noclear")
-SANITIZED = "-fsanitize" in (BUILD / "flags").read_text()
 STEP_NS = 3600 * 10**9
 
 
@@ -94,7 +93,7 @@ class World(LoadTest):
         b = self.recorder("127.0.0.2", a.port)
         return a, b, f"store.example:{a.port}", {"WORLD_NAME": "store.example=127.0.0.1,127.0.0.2"}
 
-    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    @without_sanitizers("they want to be loaded first")
     def test_names_are_looked_up_once(self):
         """For the run, not for each connection; these take turns at the addresses."""
         a, b, name, env = self.two_addresses()
@@ -105,7 +104,7 @@ class World(LoadTest):
         self.assertLess(abs(len(a.heads) - len(b.heads)), 3)
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://{name}"})
 
-    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    @without_sanitizers("they want to be loaded first")
     def test_resolve_host(self):
         """A host for each address, which is named so in the capture, and by its name to the server."""
         a, b, name, env = self.two_addresses()
@@ -133,7 +132,7 @@ class World(LoadTest):
         r = self.s3load("put", "--host", f"file:{self.tmp / 'none'}", status=2)
         self.assertIn("cannot read", r.err)
 
-    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    @without_sanitizers("they want to be loaded first")
     def test_digests_between_arrivals(self):
         """At most two large pieces, however many requests are to begin, and however they come due."""
         self.start()
@@ -144,7 +143,7 @@ class World(LoadTest):
                 self.assertEqual(c.errors(), [])
                 self.assertIn(self.counts()["digests"], (1, 2))
 
-    @unittest.skipIf(SANITIZED, "sanitizers want to be first")
+    @without_sanitizers("they want to be loaded first")
     def test_clock_that_is_set(self):
         """Requests are signed with the new time, rows go on in the old one, and the step is told."""
         server = self.recorder(on_request=self.step.touch)
