@@ -2,6 +2,7 @@
 
 #include "analyze/plot/data.h"
 #include "analyze/plot/gnuplot.h"
+#include "analyze/plot/timeline.h"
 #include "analyze/plot/write.h"
 #include "analyze/write/outfile.h"
 
@@ -217,6 +218,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
                        const char *stem, const struct plot_options *o, struct err *e)
 {
     bool has_total = a->mixed && a->total.present && a->n_operations > 1;
+    int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
     size_t n = 0;
     struct plot_data *v = malloc((a->n_operations + 1) * sizeof *v);
     int *index = malloc((a->n_operations + 1) * sizeof *index);
@@ -227,7 +229,8 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
         if (has_total)
             index[n++] = -1;
         for (size_t k = 0; k < a->n_operations; k++)
-            index[n++] = (int)k;
+            if (!o->benchmark_only || main < 0 || (size_t)main == k)
+                index[n++] = (int)k;
     }
     ok = ok && plot_data_init(v, n, a, index, e);
     for (size_t i = 0; ok && i < n; i++)

@@ -92,7 +92,7 @@ static void put_runs(FILE *f, const struct aggregate *a)
 {
     static const char *const columns[] = {"Operation", "Requests", "Errors", "Bytes",
                                           "Objects",   "Average",  "obj/s",  ""};
-    html_table(f, "Whole run", columns, "lrrrrrrl");
+    html_table(f, "all", "Whole run", columns, "lrrrrrrl");
     for (size_t i = 0; i < a->ops.n; i++)
         put_run_row(f, a->ops.v[i].x->name, &a->ops.v[i]);
     if (a->overlaps)
@@ -119,7 +119,7 @@ static void put_window(FILE *f, const struct aggregate_part *part)
     const size_t picks[] = {w->fastest, w->median, w->slowest};
     if (!w->present)
         return;
-    html_table(f, "By second", columns, "lrrr");
+    html_table(f, "all", "By second", columns, "lrrr");
     put_second(f, "Average", part, w->mean_bytes_per_s, w->mean_objects_per_s,
                aggregate_second_ns(part, 0));
     for (size_t i = 0; i < 3; i++) {
@@ -134,7 +134,7 @@ static void put_groups(FILE *f, const struct aggregate_part *part)
 {
     static const char *const columns[] = {"10 s from (UTC)", "Client",    "Requests", "Mean",
                                           "50% of it",       "90% of it", "99% of it"};
-    html_table(f, "Groups of 10 s, each for itself", columns, "llrrrrr");
+    html_table(f, "all", "Groups of 10 s, each for itself", columns, "llrrrrr");
     for (size_t i = 0; i < part->x->n_groups; i++) {
         const struct aggfile_group *g = &part->x->groups[i];
         html_row(f);
@@ -174,7 +174,7 @@ static void put_parties(FILE *f, const char *caption, const char *name,
     double seconds = (double)part->duration_ns / 1e9;
     if (n < 2 || seconds <= 0)
         return;
-    html_table(f, caption, columns, "lrrrr");
+    html_table(f, "all", caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
         html_row(f);
         html_name(f, html_cells_party(v[i].name));
@@ -192,7 +192,7 @@ static void put_errors(FILE *f, const struct aggfile_entry *x)
     static const char *const columns[] = {"First errors"};
     if (x->n_first_errors == 0)
         return;
-    html_table(f, NULL, columns, "l");
+    html_table(f, NULL, NULL, columns, "l");
     for (size_t i = 0; i < x->n_first_errors; i++) {
         html_row(f);
         html_cell_wrapped(f, x->first_errors[i]);
@@ -234,7 +234,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found, con
               plot_add_aggregate(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title);
+        html_page_begin(f, &charts, title, title);
         put_header(f, a, title);
         fputs("<section id=\"summary\">", f);
         put_runs(f, a);

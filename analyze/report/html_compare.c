@@ -144,14 +144,15 @@ static void put_settings(FILE *f, const struct compare_setting *v, size_t n)
     fputs("</ul>\n", f);
 }
 
-static void put_metrics(FILE *f, const struct compare *c, const struct compare_op *op)
+static void put_metrics(FILE *f, const char *section, const struct compare *c,
+                        const struct compare_op *op)
 {
     char before[96], after[96];
     const struct run_part *part = NULL;
     snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
     const char *const names[] = {"", before, after, "Change", "95% CI", "p", "Verdict", "Method"};
-    html_table(f, NULL, names, "lrrrrrll");
+    html_table(f, section, NULL, names, "lrrrrrll");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         struct compare_words_row r = compare_words_row(m);
@@ -193,7 +194,8 @@ static void figure_row(FILE *f, const char *what, const char *which, enum run_me
 }
 
 /* The figures of the report, medians over the runs. */
-static void put_figures(FILE *f, const struct compare *c, const struct compare_op *op)
+static void put_figures(FILE *f, const char *section, const struct compare *c,
+                        const struct compare_op *op)
 {
     static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
                                                    "slowest segment"};
@@ -201,7 +203,7 @@ static void put_figures(FILE *f, const struct compare *c, const struct compare_o
     const char *const names[] = {"", c->before.name, c->after.name, "Change"};
     const struct run_figures *a = &op->before, *b = &op->after;
     html_table(
-        f,
+        f, section,
         "Figures of the runs' own reports. Durations are those of successful requests, times to "
         "first byte those of successful requests that have one.",
         names, "lrrr");
@@ -220,14 +222,16 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
                    struct err *e)
 {
     const struct compare_op *op = &c->ops[k];
-    fprintf(f, "<h2 id=\"op%zu\">", k);
+    char section[24];
+    snprintf(section, sizeof section, "op%zu", k);
+    fprintf(f, "<h2 id=\"%s\">", section);
     html_text(f, op->op);
     fputs("</h2>\n", f);
     put_settings(f, op->settings, op->n_settings);
-    put_metrics(f, c, op);
+    put_metrics(f, section, c, op);
     if (!html_page_charts(f, charts, op->op, e))
         return false;
-    put_figures(f, c, op);
+    put_figures(f, section, c, op);
     if (op->has_effect)
         html_element(f, "p",
                      "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% "
@@ -254,7 +258,7 @@ static void put_runs(FILE *f, const struct compare *c)
         html_element(f, "p", "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
-    html_table(f, NULL, names, "llrrrl");
+    html_table(f, "inputs", NULL, names, "llrrrl");
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];
@@ -309,7 +313,7 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
     }
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title);
+        html_page_begin(f, &charts, title, title);
         put_header(f, c, words);
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);

@@ -5,6 +5,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/confidence.h"
+#include "analyze/plot/timeline.h"
 #include "analyze/report/figures.h"
 
 #include <stdint.h>
@@ -18,21 +19,37 @@ struct units_text html_cells_moment(int64_t ns);
 const char *html_cells_party(const char *name);
 
 /* How long the requests of an operation took, or where sizes differ, how fast each was. */
-void html_requests(FILE *f, const struct requests *q);
+void html_requests(FILE *f, const char *section, const struct requests *q);
 /* By host; nothing where there is one host. */
-void html_requests_hosts(FILE *f, const struct requests *q);
+void html_requests_hosts(FILE *f, const char *section, const struct requests *q);
 /* By client, likewise. */
-void html_requests_clients(FILE *f, const struct client_result *clients, size_t n);
+void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
+                           size_t n);
 
 /* How sure an operation's figures are: confidence intervals, warm-up, drift, changes. `s` NULL:
  * nothing. */
-void html_statistics(FILE *f, const struct statistics *s);
+void html_statistics(FILE *f, const char *section, const struct statistics *s);
 
-/* The cards at the top: the headline figures of each operation and of all together. */
-void html_run_summary(FILE *f, const struct analysis *a);
+/* What happened when: of what the page is about, and of each operation. */
+struct html_course {
+    int main; /* as plot_timeline_main */
+    struct plot_timeline all;
+    struct plot_timeline *ops; /* as many as the analysis has operations */
+    size_t n_ops;
+};
+/* False: *e says why. html_course_fini may be called in any case. */
+bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
+void html_course_fini(struct html_course *c);
+/* Whether operation k only prepared what the page is about. */
+bool html_course_prepares(const struct html_course *c, size_t k);
+
+/* The first screen: what was reached, whether that can be trusted, what happened, the timeline, and
+ * a table of the operations. */
+void html_first(FILE *f, const struct analysis *a, const struct html_course *c);
+
 /* Tables of one operation. */
-void html_run_operation(FILE *f, const struct operation *op);
+void html_run_operation(FILE *f, const char *section, const struct operation *op);
 /* Tables of all operations of a mixed run together. */
-void html_run_total(FILE *f, const struct cluster_total *t);
+void html_run_total(FILE *f, const char *section, const struct cluster_total *t);
 
 #endif

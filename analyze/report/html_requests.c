@@ -7,7 +7,8 @@ static const enum figure rates[] = {FIGURE_N,       FIGURE_SIZE, FIGURE_TIME, FI
                                     FIGURE_FASTEST, FIGURE_P50,  FIGURE_P90,  FIGURE_P99,
                                     FIGURE_SLOWEST, N_FIGURES};
 
-static void begin_table(FILE *f, const char *caption, const enum figure *columns)
+static void begin_table(FILE *f, const char *section, const char *caption,
+                        const enum figure *columns)
 {
     const char *names[N_FIGURES + 1] = {""};
     char align[N_FIGURES + 2] = "l";
@@ -16,7 +17,7 @@ static void begin_table(FILE *f, const char *caption, const enum figure *columns
         names[i + 1] = figures_names[columns[i]];
         align[i + 1] = 'r';
     }
-    html_table(f, caption, names, align);
+    html_table(f, section, caption, names, align);
 }
 
 static void put_row(FILE *f, const char *name, const enum figure *columns, struct figures x)
@@ -38,9 +39,9 @@ static void put_row(FILE *f, const char *name, const enum figure *columns, struc
 
 /* ---- Of an operation ---- */
 
-static void put_times(FILE *f, const struct requests *q)
+static void put_times(FILE *f, const char *section, const struct requests *q)
 {
-    begin_table(f, "Requests", figures_times);
+    begin_table(f, section, "Requests", figures_times);
     put_row(f, "Duration", figures_times, figures_of_durations(&q->all));
     put_row(f, "TTFB", figures_times, figures_of_ttfb(&q->all.ttfb));
     put_row(f, "Response time", figures_times, figures_of_durations(&q->response_time));
@@ -51,11 +52,11 @@ static void put_times(FILE *f, const struct requests *q)
     html_table_end(f);
 }
 
-static void put_sizes(FILE *f, const struct requests *q)
+static void put_sizes(FILE *f, const char *section, const struct requests *q)
 {
     char name[80];
     bool has_ttfb = false;
-    begin_table(f, "Requests by size: throughput of single requests", rates);
+    begin_table(f, section, "Requests by size: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
         snprintf(name, sizeof name, "%.40s, first access", figures_bucket(b).s);
@@ -66,7 +67,7 @@ static void put_sizes(FILE *f, const struct requests *q)
     html_table_end(f);
     if (!has_ttfb)
         return;
-    begin_table(f, "TTFB by size", figures_times);
+    begin_table(f, section, "TTFB by size", figures_times);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
         snprintf(name, sizeof name, "%.40s, first access", figures_bucket(b).s);
@@ -76,7 +77,7 @@ static void put_sizes(FILE *f, const struct requests *q)
     html_table_end(f);
 }
 
-void html_requests(FILE *f, const struct requests *q)
+void html_requests(FILE *f, const char *section, const struct requests *q)
 {
     if (!q->present) {
         html_element(f, "p", "No successful requests lie in the active range.");
@@ -87,22 +88,22 @@ void html_requests(FILE *f, const struct requests *q)
                  units_size(q->single_size ? (double)q->object_size_bytes : q->mean_bytes).s,
                  q->single_size ? "" : " on average");
     if (q->single_size || q->response_time.present)
-        put_times(f, q);
+        put_times(f, section, q);
     if (!q->single_size)
-        put_sizes(f, q);
+        put_sizes(f, section, q);
 }
 
 /* ---- By host and client ---- */
 
-void html_requests_hosts(FILE *f, const struct requests *q)
+void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
 {
     bool has_ttfb = false;
     if (!q->present || q->n_hosts == 0)
         return;
     if (q->single_size)
-        begin_table(f, "Requests by host: durations", figures_times);
+        begin_table(f, section, "Requests by host: durations", figures_times);
     else
-        begin_table(f, "Requests by host: throughput of single requests", rates);
+        begin_table(f, section, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
         put_row(f, html_cells_party(h->host), figures_times, figures_of_durations(&h->single));
@@ -112,7 +113,7 @@ void html_requests_hosts(FILE *f, const struct requests *q)
     html_table_end(f);
     if (!has_ttfb)
         return;
-    begin_table(f, "Requests by host: TTFB", figures_times);
+    begin_table(f, section, "Requests by host: TTFB", figures_times);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
         put_row(f, html_cells_party(h->host), figures_times,
@@ -121,12 +122,13 @@ void html_requests_hosts(FILE *f, const struct requests *q)
     html_table_end(f);
 }
 
-void html_requests_clients(FILE *f, const struct client_result *clients, size_t n)
+void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
+                           size_t n)
 {
     bool has_ttfb = false;
     if (n == 0)
         return;
-    begin_table(f, "Requests by client: durations", figures_times);
+    begin_table(f, section, "Requests by client: durations", figures_times);
     for (size_t i = 0; i < n; i++) {
         put_row(f, html_cells_party(clients[i].client), figures_times,
                 figures_of_durations(&clients[i].requests));
@@ -135,7 +137,7 @@ void html_requests_clients(FILE *f, const struct client_result *clients, size_t 
     html_table_end(f);
     if (!has_ttfb)
         return;
-    begin_table(f, "Requests by client: TTFB", figures_times);
+    begin_table(f, section, "Requests by client: TTFB", figures_times);
     for (size_t i = 0; i < n; i++)
         put_row(f, html_cells_party(clients[i].client), figures_times,
                 figures_of_ttfb(&clients[i].requests.ttfb));

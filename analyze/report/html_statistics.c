@@ -89,7 +89,7 @@ static void put_steadiness(FILE *f, const struct statistics *s)
     fputs("</ul>\n", f);
 }
 
-void html_statistics(FILE *f, const struct statistics *s)
+void html_statistics(FILE *f, const char *section, const struct statistics *s)
 {
     static const char *const names[] = {"", "Estimate", "From", "To", ""};
     char caption[96];
@@ -97,7 +97,7 @@ void html_statistics(FILE *f, const struct statistics *s)
         return;
     snprintf(caption, sizeof caption, "95%% confidence intervals, from %zu segments of %.32s",
              s->n_segments, units_duration(s->segment_ns).s);
-    html_table(f, caption, names, "lrrrl");
+    html_table(f, section, caption, names, "lrrrl");
     if (s->bytes.present) {
         ci_row(f, "Throughput", &s->bytes.mean, units_byte_rate);
         ci_row(f, "Throughput, median segment", &s->bytes.median, units_byte_rate);

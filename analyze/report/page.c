@@ -13,17 +13,19 @@
 static const char style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1c2127;--faint:#5b6570;"
     "--line:#dfe3e8;--accent:#0069b4;--bad:#b3261e;--good:#00704f;--warn:#fdf3d6;--warn-line:#"
-    "d9a514}\n"
+    "d9a514;--c_1:#0069b4;--c_2:#c75300;--c_3:#00805e;--c_bad:#b3123f;--outside:#eef0f3;"
+    "--warm:#fbeecb;--event:#f9dce4}\n"
     "@media screen and (prefers-color-scheme:dark){:root{--page:#0d1013;--card:#14181d;"
     "--text:#e6e9ed;--faint:#9aa4af;--line:#2e353d;--accent:#5ab4f0;--bad:#ff8a80;--good:#4bd6ac;"
-    "--warn:#2b2411;--warn-line:#b98a12}}\n"
+    "--warn:#2b2411;--warn-line:#b98a12;--c_1:#5ab4f0;--c_2:#f2a541;--c_3:#3fd0a8;"
+    "--c_bad:#ff6b6b;--outside:#20262d;--warm:#4a3d17;--event:#4a2430}}\n"
     "*{box-sizing:border-box}\n"
     "html{-webkit-text-size-adjust:100%}\n"
     "body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"
     "'Segoe UI',Roboto,'Noto Sans','Liberation Sans',sans-serif;overflow-wrap:anywhere}\n"
     "main,header,footer{max-width:1120px;margin:0 auto;padding:0 20px}\n"
-    "header{padding-top:32px}\nfooter{padding:24px 20px 48px;color:var(--faint);font-size:13px}\n"
-    "h1{font-size:26px;line-height:1.25;margin:0 0 6px}\n"
+    "header{padding-top:14px}\nfooter{padding:24px 20px 48px;color:var(--faint);font-size:13px}\n"
+    "h1{font-size:20px;line-height:1.25;margin:0 0 2px}\n"
     "h2{font-size:21px;line-height:1.3;margin:44px 0 14px;padding-top:14px;"
     "border-top:1px solid var(--line)}\n"
     "h3{font-size:16px;margin:28px 0 8px}\np{margin:8px 0}\n"
@@ -37,13 +39,35 @@ static const char style[] =
     "font-variant-numeric:tabular-nums}\n"
     ".card span{display:block;color:var(--faint);font-size:13px}\n"
     ".card .bad,td.bad{color:var(--bad)}.card .good,td.good{color:var(--good)}\n"
+    ".headline{font-size:19px;line-height:1.4;margin:10px 0 8px;font-weight:550;"
+    "text-wrap:pretty}\n"
+    ".badge{margin:8px 0;padding:8px 14px;border-radius:6px;border:1px solid var(--line);"
+    "border-left:6px solid var(--faint);background:var(--card)}\n"
+    ".badge.good{border-left-color:var(--good)}.badge.poor{border-left-color:var(--warn-line)}"
+    ".badge.none{border-left-color:var(--bad)}\n"
+    ".findings{margin:8px 0;padding-left:26px}.findings li{margin:3px 0}small{font-size:13px}"
+    ".findings small,th small{color:var(--faint);font-weight:400}\n"
+    "details{border-top:1px solid var(--line);margin:18px 0 0;padding:10px 0}"
+    "summary{cursor:pointer;font-size:17px;font-weight:600}details details{border:0;margin:0}"
+    ".findings+details{border:0;margin:0;padding:0}.findings+details summary{font-size:14px}\n"
+    "svg.timeline text{font-size:12.5px;fill:var(--faint)}svg.timeline .title{fill:var(--text);"
+    "font-weight:600}svg.timeline .end{text-anchor:end}svg.timeline .mid,svg.timeline .number"
+    "{text-anchor:middle}svg.timeline .number{fill:var(--card);font-weight:600}\n"
+    ".grid{stroke:var(--line);fill:none}.axis{stroke:var(--faint);fill:none}"
+    ".s1,.s2,.s3{fill:none;stroke-width:1.5;stroke:var(--c_1)}.s2{stroke:var(--c_2)}"
+    ".s3{stroke:var(--c_3)}.dashed{stroke-dasharray:5 3}"
+    ".b1{fill:var(--c_bad)}.b2{fill:var(--c_2)}.b3{fill:var(--c_3)}"
+    ".outside{fill:var(--outside)}.warm{fill:var(--warm)}.event{fill:var(--event)}"
+    ".noticed{fill:var(--outside)}.mark{stroke:var(--faint);stroke-dasharray:2 3}"
+    ".mark.problem{stroke:var(--c_bad)}.dot{fill:var(--faint)}.dot.problem{fill:var(--c_bad)}"
+    ".spark{width:120px;height:26px;display:block}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
     "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
     "nav{background:var(--card);border:1px solid var(--line);border-radius:8px;"
     "padding:12px 16px;margin:20px 0}\n"
     "nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:4px 20px;margin:0;padding:0}\n"
-    "figure{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:16px 0;"
-    "padding:14px 14px 10px}\n"
+    "figure{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:10px 0;"
+    "padding:10px 14px 6px}\n"
     "figcaption{font-weight:600;margin:0 2px 6px}\n"
     "figcaption small{display:block;font-weight:400;font-size:13px;color:var(--faint)}\n"
     ".scroll{overflow:auto;max-width:100%;max-height:1200px}\n"
@@ -66,7 +90,7 @@ static const char style[] =
     "overflow-x:auto;white-space:pre-wrap;font-size:13px}\n"
     "code{font-size:13px}\n"
     "@media (max-width:600px){main,header,footer{padding-left:12px;padding-right:12px}"
-    "h1{font-size:22px}figure{padding:10px 8px 8px}}\n"
+    "figure{padding:10px 8px 8px}}\n"
     "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible;max-height:none}"
     "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
     "nav{display:none}table{font-size:8pt}thead th{position:static;background:none}"
@@ -159,7 +183,7 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, stru
 
 /* ---- The page ---- */
 
-void html_page_begin(FILE *f, const struct html_charts *c, const char *title)
+void html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -170,7 +194,15 @@ void html_page_begin(FILE *f, const struct html_charts *c, const char *title)
     html_text(f, version_string);
     fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", f);
     html_text(f, title);
-    fputs("</title>\n<style>\n", f);
+    fputs("</title>\n<meta property=\"og:type\" content=\"article\">\n<meta property=\"og:title\" "
+          "content=\"",
+          f);
+    html_text(f, title);
+    fputs("\">\n<meta property=\"og:description\" content=\"", f);
+    html_text(f, says);
+    fputs("\">\n<meta name=\"description\" content=\"", f);
+    html_text(f, says);
+    fputs("\">\n<style>\n", f);
     fputs(style, f);
     fputs(":root{", f);
     for (size_t i = 0; i < c->palette.n; i++)
@@ -194,12 +226,26 @@ void html_page_contents(FILE *f, const struct html_section *sections, size_t n)
 
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
 {
-    fputs("<h2 id=\"definitions\">How the figures are defined</h2>\n<dl>\n", f);
+    html_page_fold(f, "definitions", "How the figures are defined");
+    fputs("<dl>\n", f);
     for (size_t i = 0; i < n; i++) {
         html_element(f, "dt", "%s", v[i].term);
         html_element(f, "dd", "%s", v[i].text);
     }
     fputs("</dl>\n", f);
+    html_page_fold_end(f);
+}
+
+void html_page_fold(FILE *f, const char *id, const char *title)
+{
+    fprintf(f, "<details id=\"%s\"><summary>", id);
+    html_text(f, title);
+    fputs("</summary>\n", f);
+}
+
+void html_page_fold_end(FILE *f)
+{
+    fputs("</details>\n", f);
 }
 
 void html_page_end(FILE *f)

@@ -35,8 +35,8 @@ struct html_section {
     const char *id, *title;
 };
 
-/* Head of the page up to the contents. */
-void html_page_begin(FILE *f, const struct html_charts *c, const char *title);
+/* Head of the page up to the contents. `says` is its gist, for where a link to it is shown. */
+void html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says);
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
 /* The charts of an operation, `op` as in struct plot_picture. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e);
@@ -44,7 +44,11 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, stru
 struct html_definition {
     const char *term, *text;
 };
+/* Definitions, folded away. */
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
+/* What few readers want lies folded between these. */
+void html_page_fold(FILE *f, const char *id, const char *title);
+void html_page_fold_end(FILE *f);
 void html_page_end(FILE *f);
 
 #endif

@@ -102,39 +102,6 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("</header>\n<main>\n", f);
 }
 
-/* Whether the figures can be trusted, and what happened: a badge, and the findings, worst first. */
-static void put_findings(FILE *f, const struct analysis *a)
-{
-    const struct findings *all = &a->findings;
-    size_t n_problems = 0;
-
-    for (size_t i = 0; i < all->n; i++)
-        n_problems += all->v[i].severity == FINDING_PROBLEM;
-    fprintf(f, "<section id=\"findings\" class=\"%s\">\n", n_problems > 0 ? "warn" : "fine");
-    html_element(f, "p", "%s", headline(a).s);
-    fputs("<p><strong>", f);
-    html_text(f, n_problems > 0 ? "\xe2\x9a\xa0 Read the findings before the figures: "
-                                : "\xe2\x9c\x93 The figures can be taken as they are: ");
-    html_text(f, headline_findings(all).s);
-    fputs("</strong></p>\n", f);
-    if (all->n > 0)
-        fputs("<ol>\n", f);
-    for (size_t i = 0; i < all->n; i++) {
-        const struct finding *x = &all->v[i];
-        bool names_op = x->op != NULL && strstr(x->sentence, x->op) == NULL;
-        fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
-        html_text(f, names_op ? x->op : "");
-        html_text(f, names_op ? ": " : "");
-        html_text(f, x->sentence);
-        for (size_t k = 0; k < x->n_because; k++)
-            fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>",
-                    k == 0 ? " \xe2\x80\x93 because of " : ", ", x->because[k] + 1,
-                    x->because[k] + 1);
-        fputs("</li>\n", f);
-    }
-    fputs(all->n > 0 ? "</ol></section>\n" : "</section>\n", f);
-}
-
 static void put_warnings(FILE *f, const struct analysis *a, const struct html_charts *charts)
 {
     bool damaged = false;
@@ -182,8 +149,7 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     static const char *const names[] = {"Capture",          "Generation",    "Requests", "Dropped",
                                         "First start, UTC", "Last end, UTC", "SHA-256"};
     const struct dataset *d = a->dataset;
-    fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
-    html_table(f, NULL, names, "lrrrrrl");
+    html_table(f, "inputs", NULL, names, "lrrrrrl");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
@@ -216,72 +182,62 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
 
 /* ---- The page ---- */
 
-struct section_list {
-    struct html_section *v;
-    char (*ids)[24];
-    size_t n;
-    size_t *order; /* of the operations */
-};
-
-/* Of operations that ran one after another, the largest first: the others prepared or cleaned up.
- */
-static void sort_operations(size_t *order, const struct analysis *a)
+static bool put_operation(FILE *f, const struct operation *op, size_t k,
+                          const struct html_charts *charts, struct err *e)
 {
-    for (size_t k = 0; k < a->n_operations; k++) {
-        size_t at = k;
-        while (!a->mixed && at > 0 &&
-               a->operations[order[at - 1]].n_requests < a->operations[k].n_requests) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = k;
+    char section[24];
+
+    snprintf(section, sizeof section, "op%zu", k);
+    if (op->n_requests == 0) {
+        html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
+        return true;
     }
-}
-
-static bool list_sections(struct section_list *l, const struct analysis *a)
-{
-    size_t room = a->n_operations + 5;
-    *l = (struct section_list){calloc(room, sizeof *l->v), calloc(room, sizeof *l->ids), 0,
-                               calloc(room, sizeof *l->order)};
-    if (l->v == NULL || l->ids == NULL || l->order == NULL)
+    if (!html_page_charts(f, charts, op->op, e))
         return false;
-    sort_operations(l->order, a);
-    l->v[l->n++] = (struct html_section){"summary", "Summary"};
-    if (a->total.present)
-        l->v[l->n++] = (struct html_section){"all", "All operations"};
-    for (size_t k = 0; k < a->n_operations; k++) {
-        snprintf(l->ids[l->n], sizeof *l->ids, "op%zu", l->order[k]);
-        l->v[l->n] = (struct html_section){l->ids[l->n], a->operations[l->order[k]].op};
-        l->n++;
-    }
-    l->v[l->n++] = (struct html_section){"inputs", "Inputs and parameters"};
-    l->v[l->n++] = (struct html_section){"definitions", "Definitions"};
+    html_run_operation(f, section, op);
     return true;
 }
 
-static bool put_sections(FILE *f, const struct analysis *a, const struct html_charts *charts,
-                         const size_t *order, struct err *e)
+/* What the page is about first; what only prepared it is folded away. */
+static bool put_sections(FILE *f, const struct analysis *a, const struct html_course *c,
+                         const struct html_charts *charts, struct err *e)
 {
+    bool ok = true;
+
     if (a->total.present) {
         fputs("<h2 id=\"all\">All operations together</h2>\n", f);
-        if (!html_page_charts(f, charts, "", e))
-            return false;
-        html_run_total(f, &a->total);
+        ok = html_page_charts(f, charts, "", e);
+        html_run_total(f, "all", &a->total);
     }
-    for (size_t i = 0; i < a->n_operations; i++) {
-        size_t k = order[i];
-        const struct operation *op = &a->operations[k];
-        fprintf(f, "<h2 id=\"op%zu\">", k);
-        html_text(f, op->op);
-        fputs("</h2>\n", f);
-        if (op->n_requests == 0) {
-            html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
-            continue;
+    for (int folded = 0; folded < 2; folded++) {
+        for (size_t k = 0; ok && k < a->n_operations; k++) {
+            if (html_course_prepares(c, k) != (folded == 1))
+                continue;
+            fprintf(f,
+                    folded ? "<details id=\"op%zu\"><summary>Before the benchmark: "
+                           : "<h2 id=\"op%zu\">",
+                    k);
+            html_text(f, a->operations[k].op);
+            fputs(folded ? "</summary>\n" : "</h2>\n", f);
+            ok = put_operation(f, &a->operations[k], k, charts, e);
+            fputs(folded ? "</details>\n" : "", f);
         }
-        if (!html_page_charts(f, charts, op->op, e))
-            return false;
-        html_run_operation(f, op);
     }
+    return ok;
+}
+
+static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
+                     const struct html_charts *charts, struct err *e)
+{
+    html_first(f, a, c);
+    put_warnings(f, a, charts);
+    if (!put_sections(f, a, c, charts, e))
+        return false;
+    html_page_fold(f, "inputs", "Inputs and parameters");
+    if (!put_inputs(f, a, e))
+        return false;
+    html_page_fold_end(f);
+    html_page_definitions(f, definitions, N_DEFINITIONS);
     return true;
 }
 
@@ -289,29 +245,27 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
                  struct err *e)
 {
     struct html_charts charts;
-    struct section_list sections = {0};
+    struct html_course course;
     char *title = title_of(a, o);
-    bool ok = html_charts_init(&charts, e) &&
-              plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e) &&
-              ((title != NULL && list_sections(&sections, a)) || err_set(e, "out of memory"));
+    bool ok = html_course_init(&course, a, e) && html_charts_init(&charts, e);
+
+    if (!ok) {
+        html_course_fini(&course);
+        free(title);
+        return false;
+    }
+    charts.options.benchmark_only = true;
+    ok = (title != NULL || err_set(e, "out of memory")) &&
+         plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title);
+        html_page_begin(f, &charts, title, headline(a).s);
         put_header(f, a, title, o->words);
-        put_findings(f, a);
-        fputs("<section id=\"summary\">", f);
-        html_run_summary(f, a);
-        fputs("</section>\n", f);
-        put_warnings(f, a, &charts);
-        html_page_contents(f, sections.v, sections.n);
-        ok = put_sections(f, a, &charts, sections.order, e) && put_inputs(f, a, e);
-        html_page_definitions(f, definitions, N_DEFINITIONS);
+        ok = put_page(f, a, &course, &charts, e);
         html_page_end(f);
     }
     free(title);
-    free(sections.v);
-    free(sections.ids);
-    free(sections.order);
     html_charts_fini(&charts);
+    html_course_fini(&course);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "libcommon/visible.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* Longer texts are cut, with an ellipsis, where they are formatted. */
 #define MAX_FORMATTED_BYTES 4096
@@ -69,9 +70,31 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     va_end(args);
 }
 
-void html_table(FILE *f, const char *caption, const char *const *columns, const char *align)
+/* Letters and digits; whatever is between them becomes one hyphen. */
+static void put_id(FILE *f, const char *section, const char *caption)
 {
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table>", f);
+    bool word = false;
+
+    fprintf(f, " id=\"%s-", section);
+    for (const char *s = caption; *s != '\0' && *s != ',' && *s != '.'; s++) {
+        bool letter = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
+        bool capital = *s >= 'A' && *s <= 'Z';
+        if (letter || capital)
+            fputc(capital ? *s - 'A' + 'a' : *s, f);
+        else if (word)
+            fputc('-', f);
+        word = letter || capital;
+    }
+    fputc('"', f);
+}
+
+void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
+                const char *align)
+{
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table", f);
+    if (section != NULL)
+        put_id(f, section, caption != NULL ? caption : "table");
+    fputc('>', f);
     if (caption != NULL)
         html_element(f, "caption", "%s", caption);
     fputs("<thead><tr>", f);

@@ -14,8 +14,11 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A table that scrolls where it is too wide: its caption (NULL: none) and column names, as many as
- * `align` has letters, l or r; then rows of cells. */
-void html_table(FILE *f, const char *caption, const char *const *columns, const char *align);
+ * `align` has letters, l or r; then rows of cells. Its id is that of the section it is in, then
+ * its caption's words up to a comma or full stop, as in "op0-requests-by-size"; without a caption
+ * "SECTION-table". A section has one table of a caption. Section NULL: no id. */
+void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
+                const char *align);
 void html_row(FILE *f);
 void html_row_end(FILE *f);
 void html_cell(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

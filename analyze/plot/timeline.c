@@ -1,0 +1,172 @@
+#include "analyze/plot/timeline.h"
+
+#include "analyze/base/mem.h"
+#include "libcommon/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_REQUESTS 20 /* in a bin, on average: percentiles of fewer are noise */
+#define MIN_BINS     8
+#define MIN_BIN_NS   1000
+
+int plot_timeline_main(const struct analysis *a)
+{
+    return a->mixed && a->total.present && a->n_operations > 1 ? -1 : (int)a->n_operations - 1;
+}
+
+/* The shortest of 1, 2 or 5 times a power of ten that is at least that long. */
+static int64_t round_up_ns(int64_t ns)
+{
+    int64_t power_ns = MIN_BIN_NS;
+
+    while (power_ns < INT64_MAX / 100 && power_ns * 10 < ns)
+        power_ns *= 10;
+    return ns <= power_ns       ? power_ns
+           : ns <= 2 * power_ns ? 2 * power_ns
+           : ns <= 5 * power_ns ? 5 * power_ns
+                                : 10 * power_ns;
+}
+
+static const struct table *table_of(const struct analysis *a, int index, size_t i)
+{
+    const struct table *t = &a->dataset->tables[i];
+    const char *op = a->dataset->ops.v[t->op];
+
+    return index < 0 || strcmp(op, a->operations[index].op) == 0 ? t : NULL;
+}
+
+static void find_span(struct plot_timeline *t, const struct analysis *a, int index)
+{
+    t->start_ns = INT64_MAX;
+    t->end_ns = INT64_MIN;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        if (op->n_requests == 0 || (index >= 0 && (size_t)index != k))
+            continue;
+        t->start_ns = op->start_ns < t->start_ns ? op->start_ns : t->start_ns;
+        t->end_ns = op->end_ns > t->end_ns ? op->end_ns : t->end_ns;
+        t->n_requests += op->n_requests;
+        t->n_errors += op->n_errors;
+        t->has_bytes |= op->n_bytes > 0;
+    }
+}
+
+/* What ends with the run ends there: its rates are over the time that there was. A scrap of a bin
+ * is part of the one before it. */
+static void end_with_the_run(struct plot_timeline *t, int64_t length_ns)
+{
+    struct series_row *last = &t->rows[t->n - 1], *before = last - 1;
+    double busy_ns = last->in_flight * (double)length_ns;
+
+    last->duration_ns = t->end_ns > last->start_ns ? t->end_ns - last->start_ns : 1;
+    if (t->n < 2 || last->duration_ns >= length_ns / 2) {
+        last->in_flight = busy_ns / (double)last->duration_ns;
+        return;
+    }
+    busy_ns += before->in_flight * (double)length_ns;
+    before->bytes += last->bytes;
+    before->objects += last->objects;
+    before->errors += last->errors;
+    before->duration_ns += last->duration_ns;
+    before->in_flight = busy_ns / (double)before->duration_ns;
+    t->n--;
+    for (size_t i = 0; i < t->n_messages; i++)
+        t->messages[i].by_bin[t->n - 1] += t->messages[i].by_bin[t->n];
+}
+
+/* ---- Errors by message ---- */
+
+struct ranked {
+    int64_t n;
+    size_t id;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->id > y->id) - (x->id < y->id);
+}
+
+static void count_messages(struct ranked *v, const struct analysis *a, int index)
+{
+    for (size_t i = 0; i < a->dataset->n_tables; i++) {
+        const struct table *t = table_of(a, index, i);
+        for (size_t k = 0; t != NULL && t->error != NULL && k < t->n; k++)
+            v[t->error[k]].n += t->error[k] != 0;
+    }
+}
+
+static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int index,
+                          struct err *e)
+{
+    const struct names *names = &a->dataset->errors;
+    struct ranked *v = calloc(names->n + 1, sizeof *v);
+    uint8_t *of_id = calloc(names->n + 1, sizeof *of_id);
+    bool ok = (v != NULL && of_id != NULL) || mem_none(e);
+
+    for (size_t i = 0; ok && i < names->n; i++)
+        v[i].id = i;
+    if (ok) {
+        count_messages(v, a, index);
+        qsort(v, names->n, sizeof *v, by_number);
+    }
+    for (size_t i = 0; ok && i < names->n && v[i].n > 0; i++) {
+        size_t k = i < PLOT_TIMELINE_MESSAGES ? i : PLOT_TIMELINE_MESSAGES - 1;
+        struct plot_timeline_message *m = &t->messages[k];
+        of_id[v[i].id] = (uint8_t)k;
+        m->text = i == k ? names->v[v[i].id] : NULL;
+        m->n += v[i].n;
+        if (i != k)
+            continue;
+        t->n_messages++;
+        m->by_bin = calloc(t->n, sizeof *m->by_bin);
+        ok = m->by_bin != NULL || mem_none(e);
+    }
+    for (size_t i = 0; ok && i < a->dataset->n_tables; i++) {
+        const struct table *from = table_of(a, index, i);
+        for (size_t k = 0; from != NULL && from->error != NULL && k < from->n; k++) {
+            if (from->error[k] == 0)
+                continue;
+            uint64_t at =
+                (uint64_t)(table_end(from, k) - t->start_ns) / (uint64_t)t->rows[0].duration_ns;
+            t->messages[of_id[from->error[k]]].by_bin[at < t->n ? at : t->n - 1]++;
+        }
+    }
+    free(v);
+    free(of_id);
+    return ok;
+}
+
+/* ---- ---- */
+
+bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
+                        struct err *e)
+{
+    struct segment_grid grid;
+
+    *t = (struct plot_timeline){.n = 0};
+    find_span(t, a, index);
+    if (t->n_requests == 0 || t->end_ns <= t->start_ns)
+        return true;
+    int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
+    n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
+    int64_t length_ns = round_up_ns(span_ns / n_bins);
+    segment_grid_init(&grid, t->start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
+    if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
+        return false;
+    if (t->n == 0)
+        return true;
+    bool ok = t->n_errors == 0 || fill_messages(t, a, index, e);
+    if (ok)
+        end_with_the_run(t, length_ns);
+    return ok;
+}
+
+void plot_timeline_fini(struct plot_timeline *t)
+{
+    for (size_t i = 0; i < PLOT_TIMELINE_MESSAGES; i++)
+        free(t->messages[i].by_bin);
+    free(t->rows);
+}

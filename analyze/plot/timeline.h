@@ -1,0 +1,42 @@
+/* The course of an operation, or of all operations of a mixed run together, on one grid of time for
+ * the first screen of a page: throughput, latency, requests in flight, and errors by message. */
+#ifndef S3_ANALYZE_PLOT_TIMELINE_H
+#define S3_ANALYZE_PLOT_TIMELINE_H
+
+#include "analyze/analysis/analysis.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLOT_TIMELINE_MESSAGES 3 /* told apart; all others are the last of them */
+
+struct plot_timeline_message {
+    const char *text; /* borrowed; NULL: several */
+    int64_t n;
+    int64_t *by_bin;
+};
+
+struct plot_timeline {
+    int64_t start_ns, end_ns; /* first start, last end */
+    struct series_row *rows;  /* the last one ends at end_ns and may be shorter or longer */
+    size_t n;
+    bool has_bytes;
+    int64_t n_requests, n_errors;
+    struct plot_timeline_message messages[PLOT_TIMELINE_MESSAGES]; /* most frequent first */
+    size_t n_messages;
+};
+
+/* The index of what a page is about: -1 for all operations of a mixed run together, else the
+ * operation that began last, which those before it prepared. There is at least one operation. */
+int plot_timeline_main(const struct analysis *a);
+
+/* At most n_most bins of a round length; fewer where there are few requests. `index` as in
+ * analysis_series. No request: n is 0. False: *e says why. The caller calls plot_timeline_fini in
+ * any case. */
+bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
+                        struct err *e);
+void plot_timeline_fini(struct plot_timeline *t);
+
+#endif

@@ -1,0 +1,239 @@
+#include "analyze/report/html_internal.h"
+
+#include "analyze/base/mem.h"
+#include "analyze/report/headline.h"
+#include "analyze/report/html_timeline.h"
+#include "analyze/write/html.h"
+#include "libcommon/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAIN_BINS   160
+#define OP_BINS     120
+#define FIRST_SHOWN 3 /* findings, or all problems up to twice as many; others are a click away */
+
+/* ---- The course ---- */
+
+bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
+{
+    *c = (struct html_course){.main = -1};
+    if (a->n_operations == 0)
+        return true;
+    c->main = plot_timeline_main(a);
+    c->ops = calloc(a->n_operations, sizeof *c->ops);
+    if (c->ops == NULL)
+        return mem_none(e);
+    c->n_ops = a->n_operations;
+    bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
+    return ok;
+}
+
+void html_course_fini(struct html_course *c)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        plot_timeline_fini(&c->ops[k]);
+    plot_timeline_fini(&c->all);
+    free(c->ops);
+}
+
+bool html_course_prepares(const struct html_course *c, size_t k)
+{
+    return c->main >= 0 && (size_t)c->main != k;
+}
+
+/* ---- Can it be trusted ---- */
+
+static bool all_failed(const struct analysis *a)
+{
+    int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
+    int64_t n = 0, n_errors = 0;
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        if (main >= 0 && (size_t)main != k)
+            continue;
+        n += a->operations[k].n_requests;
+        n_errors += a->operations[k].n_errors;
+    }
+    return n == n_errors;
+}
+
+/* A sign, words and a colour: none of them alone. */
+static void put_badge(FILE *f, const struct analysis *a)
+{
+    bool problem = findings_have_problem(&a->findings);
+
+    if (all_failed(a)) {
+        fputs("<p class=\"badge none\"><strong>\xe2\x9c\x97 There are no figures: no request "
+              "succeeded.</strong> ",
+              f);
+    } else if (problem) {
+        fputs("<p class=\"badge poor\"><strong>\xe2\x9a\xa0 Read the findings before the "
+              "figures.</strong> ",
+              f);
+    } else {
+        fputs("<p class=\"badge good\"><strong>\xe2\x9c\x93 The figures can be taken as they "
+              "are.</strong> ",
+              f);
+    }
+    html_text(f, headline_findings(&a->findings).s);
+    fputs(".</p>\n", f);
+}
+
+/* ---- What happened ---- */
+
+static size_t operation_of(const struct analysis *a, const struct html_course *c, const char *op)
+{
+    for (size_t k = 0; op != NULL && k < a->n_operations; k++)
+        if (strcmp(a->operations[k].op, op) == 0)
+            return k;
+    return c->main >= 0 ? (size_t)c->main : 0;
+}
+
+/* Where a finding shows: on the timeline, and in a table of its operation. */
+static void put_places(FILE *f, const struct analysis *a, const struct html_course *c, size_t i)
+{
+    const struct finding *x = &a->findings.v[i];
+    size_t k = operation_of(a, c, x->op);
+    const struct operation *op = a->n_operations > 0 ? &a->operations[k] : NULL;
+
+    if (html_timeline_marks(&c->all, &a->findings, i))
+        fprintf(f, " <a href=\"#timeline\">timeline&nbsp;%zu</a>", i + 1);
+    if (op == NULL || op->n_requests == 0)
+        return;
+    if (x->scope == SCOPE_HOST && op->n_host_results > 0)
+        fprintf(f, " <a href=\"#op%zu-hosts\">hosts</a>", k);
+    else if (x->scope == SCOPE_CLIENT && op->n_client_results > 0)
+        fprintf(f, " <a href=\"#op%zu-clients\">clients</a>", k);
+    else if (strcmp(x->kind, "errors") == 0 && op->n_error_groups > 0)
+        fprintf(f, " <a href=\"#op%zu-errors\">errors</a>", k);
+    else
+        fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
+}
+
+static void put_finding(FILE *f, const struct analysis *a, const struct html_course *c, size_t i)
+{
+    const struct finding *x = &a->findings.v[i];
+    bool names_op = x->op != NULL && strstr(x->sentence, x->op) == NULL;
+
+    fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
+    html_text(f, names_op ? x->op : "");
+    html_text(f, names_op ? ": " : "");
+    html_text(f, x->sentence);
+    for (size_t k = 0; k < x->n_because; k++)
+        fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>", k == 0 ? " \xe2\x80\x93 because of " : ", ",
+                x->because[k] + 1, x->because[k] + 1);
+    fputs(" <small>", f);
+    put_places(f, a, c, i);
+    fputs("</small></li>\n", f);
+}
+
+static void put_findings(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    size_t n = a->findings.n, n_first = 0;
+
+    while (n_first < n &&
+           (n_first < FIRST_SHOWN || (n_first < (size_t)2 * FIRST_SHOWN &&
+                                      a->findings.v[n_first].severity == FINDING_PROBLEM)))
+        n_first++;
+    n_first += n == n_first + 1;
+    if (n == 0)
+        return;
+    fputs("<ol class=\"findings\">\n", f);
+    for (size_t i = 0; i < n_first; i++)
+        put_finding(f, a, c, i);
+    fputs("</ol>\n", f);
+    if (n == n_first)
+        return;
+    fprintf(f, "<details><summary>%zu more</summary><ol class=\"findings\" start=\"%zu\">\n",
+            n - n_first, n_first + 1);
+    for (size_t i = n_first; i < n; i++)
+        put_finding(f, a, c, i);
+    fputs("</ol></details>\n", f);
+}
+
+/* ---- The operations ---- */
+
+static void put_throughput_cells(FILE *f, const struct throughput *t, bool with_objects)
+{
+    html_cell(f, "%s", t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-");
+    html_cell(f, "%s", t->present ? units_rate(t->ops_ended_per_s).s : "-");
+    if (with_objects)
+        html_cell(f, "%s", t->present ? units_rate(t->objects_per_s).s : "-");
+}
+
+static void put_operation(FILE *f, const struct analysis *a, const struct html_course *c, size_t k,
+                          bool with_objects)
+{
+    const struct operation *op = &a->operations[k];
+    const struct durations *d = &op->requests.all;
+    const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns, d->slowest_ns};
+
+    html_row(f);
+    fprintf(f, "<th scope=\"row\" class=\"l\"><a href=\"#op%zu\">", k);
+    html_text(f, op->op);
+    fprintf(f, "</a>%s</th><td class=\"l\">",
+            html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "");
+    html_timeline_spark(f, &c->ops[k]);
+    fputs("</td>", f);
+    html_cell(f, "%s", units_count(op->n_requests).s);
+    fputs(op->n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
+    html_textf(f, "%s", units_count(op->n_errors).s);
+    fputs("</td>", f);
+    put_throughput_cells(f, &op->throughput, with_objects);
+    for (size_t i = 0; i < 4; i++)
+        html_cell(f, "%s", d->present ? units_duration(q[i]).s : "-");
+    html_row_end(f);
+}
+
+static void put_operations(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    static const char *const names[] = {"Operation", "Course", "Requests", "Failed", "Throughput",
+                                        "req/s",     "50%",    "90%",      "99%",    "Slowest"};
+    static const char *const with_objects[] = {"Operation",  "Course", "Requests", "Failed",
+                                               "Throughput", "req/s",  "obj/s",    "50%",
+                                               "90%",        "99%",    "Slowest"};
+    int64_t n_requests = 0, n_errors = 0;
+    bool objects = false;
+
+    for (size_t k = 0; k < a->n_operations; k++)
+        objects |=
+            a->operations[k].objects_per_op > 1 ||
+            (a->operations[k].throughput.present &&
+             a->operations[k].n_objects != a->operations[k].n_requests - a->operations[k].n_errors);
+    html_table(f, "first", "Operations", objects ? with_objects : names,
+               objects ? "llrrrrrrrrr" : "llrrrrrrrr");
+    for (size_t i = 0; i < a->n_operations; i++) {
+        size_t k = c->main < 0 ? i : a->n_operations - 1 - i;
+        n_requests += a->operations[k].n_requests;
+        n_errors += a->operations[k].n_errors;
+        put_operation(f, a, c, k, objects);
+    }
+    if (a->total.present && a->total.throughput.present) {
+        html_row(f);
+        fputs("<th scope=\"row\" class=\"l\"><a href=\"#all\">All together</a></th>"
+              "<td class=\"l\"></td>",
+              f);
+        html_cell(f, "%s", units_count(n_requests).s);
+        html_cell(f, "%s", units_count(n_errors).s);
+        put_throughput_cells(f, &a->total.throughput, objects);
+        fputs("<td></td><td></td><td></td><td></td></tr>\n", f);
+    }
+    html_table_end(f);
+}
+
+void html_first(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
+    html_text(f, headline(a).s);
+    fputs("</p>\n", f);
+    put_badge(f, a);
+    put_findings(f, a, c);
+    if (c->n_ops > 0) {
+        html_timeline(f, a, c->main, &c->all);
+        put_operations(f, a, c);
+    }
+    fputs("</section>\n", f);
+}
