@@ -304,7 +304,8 @@ static int decimals_for(double v)
     return fabs(v) < 9.995 ? 2 : 1;
 }
 
-static struct units_text binary(double bytes, const char *suffix)
+/* Whole numbers of a size are exact, those of a rate chance: they keep their zeros. */
+static struct units_text binary(double bytes, bool is_rate)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     struct units_text t;
@@ -314,7 +315,8 @@ static struct units_text binary(double bytes, const char *suffix)
     for (; i + 1 < sizeof names / sizeof names[0] && v >= 1023.95; i++)
         v /= 1024;
     const char *sign = bytes < 0 ? "-" : "";
-    if (v == floor(v) && v < 1e9)
+    const char *suffix = is_rate ? "/s" : "";
+    if (v == floor(v) && v < 1e9 && (!is_rate || i == 0))
         snprintf(t.s, sizeof t.s, "%s%.0f%s%s", sign, v, names[i], suffix);
     else if (v < 0.995)
         snprintf(t.s, sizeof t.s, "%s%.3g%s%s", sign, v, names[i], suffix);
@@ -325,12 +327,12 @@ static struct units_text binary(double bytes, const char *suffix)
 
 struct units_text units_size(double bytes)
 {
-    return binary(bytes, "");
+    return binary(bytes, false);
 }
 
 struct units_text units_byte_rate(double bytes_per_s)
 {
-    return binary(bytes_per_s, "/s");
+    return binary(bytes_per_s, true);
 }
 
 struct units_text units_rate(double per_s)

@@ -42,7 +42,7 @@ struct units_text units_duration(int64_t ns);
 /* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
 struct units_text units_size(double bytes);
 
-/* As units_size with "/s": "98.0MiB/s". */
+/* As units_size with "/s", three digits in any case: "98.0MiB/s", "2.00MiB/s". */
 struct units_text units_byte_rate(double bytes_per_s);
 
 /* A rate of anything, without a unit: "9652.0", "73.09", "0.0123". */

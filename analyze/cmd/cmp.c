@@ -4,6 +4,7 @@
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sides.h"
 #include "analyze/compare/compare.h"
+#include "analyze/compare/words.h"
 #include "analyze/report/compare.h"
 #include "analyze/report/compare_json.h"
 #include "analyze/report/html_compare.h"
@@ -81,6 +82,20 @@ static const struct options defaults = {.output = {.path = "-"}};
 
 /* ---- Gates ---- */
 
+/* "throughput, objects or errors": what can be gated. */
+static struct compare_words_text gate_names(void)
+{
+    struct compare_words_text names = {""};
+    size_t n = 0;
+    for (size_t i = 0; i < RUN_N_METRICS && n < sizeof names.s; i++)
+        n += (size_t)snprintf(names.s + n, sizeof names.s - n, "%s%s",
+                              i == 0                  ? ""
+                              : i + 1 < RUN_N_METRICS ? ", "
+                                                      : " or ",
+                              metrics[i].gate);
+    return names;
+}
+
 /* "p99:10%"; false: *e says what was expected. */
 static bool parse_gate(const char *text, struct compare_gate *out, struct err *e)
 {
@@ -100,10 +115,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
         *out = (struct compare_gate){(enum run_metric)i, pct / 100};
         return true;
     }
-    return err_set(e,
-                   "--gate %s: throughput, objects, p50, p90, p99, ttfb or errors, then "
-                   "\":PCT\"",
-                   text);
+    return err_set(e, "--gate %s: %s, then \":PCT\"", text, gate_names().s);
 }
 
 static bool parse_gates(const struct cli_list *texts, struct compare_gate *gates, struct err *e)

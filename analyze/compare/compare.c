@@ -9,6 +9,82 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Faults ---- */
+
+static bool has_fault(const struct run *r)
+{
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (run_is_fault(&r->findings.v[i]))
+            return true;
+    return false;
+}
+
+size_t compare_n_faulty(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->before.n; i++)
+        n += has_fault(&c->before.runs[i]);
+    for (size_t i = 0; i < c->after.n; i++)
+        n += has_fault(&c->after.runs[i]);
+    return n;
+}
+
+const struct compare_metric *compare_leading(const struct compare_op *op)
+{
+    const struct compare_metric *objects = NULL;
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        if (m->part->kind != RUN_ALL)
+            continue;
+        if (m->metric == RUN_THROUGHPUT && !op->sizes_differ)
+            return m;
+        if (m->metric == RUN_OBJECTS)
+            objects = m;
+    }
+    return objects;
+}
+
+/* A side's rates by run, those of faulty runs without their faults; *any: there is such a run. */
+static size_t clear_values(const struct compare_side *side, const char *op, enum run_metric metric,
+                           double *v, bool *any)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        if (o == NULL || !o->parts[0].value[metric].present)
+            continue;
+        double clear = metric == RUN_THROUGHPUT ? o->clear_bytes_per_s : o->clear_objects_per_s;
+        *any |= !isnan(clear);
+        v[n++] = isnan(clear) ? o->parts[0].value[metric].ci.value : clear;
+    }
+    return n;
+}
+
+static bool fill_clear(struct compare_op *op, const struct compare *c, struct err *e)
+{
+    const struct compare_metric *m = compare_leading(op);
+    bool any = false, ok = true;
+    op->clear_theta = NAN;
+    if (m == NULL || !m->cmp.ok)
+        return true;
+    double *v = malloc((c->before.n + c->after.n + 1) * sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    size_t n_before = clear_values(&c->before, op->op, m->metric, v, &any);
+    size_t n_after = clear_values(&c->after, op->op, m->metric, v + n_before, &any);
+    struct stats_cmp cmp = {.ok = true};
+    if (n_before == 1 && n_after == 1)
+        cmp.theta = log(v[1] / v[0]);
+    else
+        ok = stats_cmp_groups(v, n_before, v + n_before, n_after, false, &cmp, e);
+    if (any && cmp.ok && isfinite(cmp.theta))
+        op->clear_theta = cmp.theta;
+    free(v);
+    return ok;
+}
+
+/* ---- Warnings ---- */
+
 static bool __attribute__((format(printf, 3, 4)))
 warn(struct compare *c, const char *code, const char *fmt, ...)
 {
@@ -23,7 +99,7 @@ warn(struct compare *c, const char *code, const char *fmt, ...)
     va_end(args);
     if (n < 0)
         return false;
-    c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
+    c->warnings[c->n_warnings++] = (struct compare_warning){code, message, false};
     return true;
 }
 
@@ -154,10 +230,12 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
                         const struct compare_options *o, const struct run_part *part, struct err *e)
 {
     for (int i = 0; i < RUN_N_METRICS; i++) {
+        /* What leads comes first. */
+        int which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
         struct compare_metric m = {
-            .metric = (enum run_metric)i,
+            .metric = (enum run_metric)which,
             .part = part,
-            .delta = metrics[i].delta,
+            .delta = metrics[which].delta,
             .p_holm = NAN,
             .mde_frac = NAN,
             .p_worse = NAN,
@@ -204,13 +282,15 @@ static bool fill_op(struct compare_op *op, const struct compare *c, const struct
     n_having(&c->before, op->op, &a);
     n_having(&c->after, op->op, &b);
     compare_settings(c, op->op, COMPARE_OPERATIONS, COMPARE_SHARE, op->settings, &op->n_settings);
+    for (size_t i = 0; i < op->n_settings; i++)
+        op->sizes_differ |= op->settings[i].kind == COMPARE_SIZE;
     if (!compare_figures(&c->before, op->op, &op->before, e) ||
         !compare_figures(&c->after, op->op, &op->after, e) || !compare_effect(op, c, e))
         return false;
     for (size_t i = 0; i < a->n_parts; i++)
         if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
             return false;
-    return true;
+    return fill_clear(op, c, e);
 }
 
 static bool warn_missing(struct compare *c, const char *op, const struct run_op *some,
@@ -359,6 +439,16 @@ static bool is_wholly_before(const struct compare_side *a, const struct compare_
     return last_ns < first_ns;
 }
 
+/* Reports show findings before warnings, and what both say once. */
+static bool warn_of_run(struct compare *c, const struct run *r, const char *code,
+                        const char *message)
+{
+    bool ok = warn(c, code, "%s: %s; this limits the comparison", r->path, message);
+    if (ok)
+        c->warnings[c->n_warnings - 1].is_finding = findings_have(&r->findings, code);
+    return ok;
+}
+
 /* What s3load's comments say of the runs of a side. */
 static bool warn_recorded(struct compare *c, const struct compare_side *side)
 {
@@ -368,8 +458,7 @@ static bool warn_recorded(struct compare *c, const struct compare_side *side)
         const struct run *r = &side->runs[i];
         size_t n = recorded_notes(&r->recorded, r->n_threads, notes);
         for (size_t k = 0; ok && k < n; k++)
-            ok = warn(c, notes[k].code, "%s: %s; this limits the comparison", r->path,
-                      notes[k].message);
+            ok = warn_of_run(c, r, notes[k].code, notes[k].message);
     }
     return ok;
 }
@@ -381,10 +470,12 @@ static bool warn_left_out(struct compare *c, const struct compare_side *side)
     for (size_t i = 0; ok && i < side->n; i++) {
         const struct run *r = &side->runs[i];
         int64_t n = r->left_out.by_range;
-        if (n > r->n_rows / 100)
-            ok = warn(c, "left-out",
-                      "%s: %s of %s requests are in no figure, %s; this limits the comparison",
-                      r->path, units_count(n).s, units_count(r->n_rows).s, r->left_out.range);
+        if (n <= r->n_rows / 100)
+            continue;
+        char message[256];
+        snprintf(message, sizeof message, "%s of %s requests are in no figure, %s",
+                 units_count(n).s, units_count(r->n_rows).s, r->left_out.range);
+        ok = warn_of_run(c, r, "left-out", message);
     }
     return ok;
 }

@@ -101,6 +101,11 @@ struct compare_op {
     struct run_figures before, after; /* medians over the runs */
     bool has_effect;
     struct stats_effect effect; /* of durations, all runs of a side together */
+    /* Sizes differ between the sides: bytes/s follow from them, and objects/s lead. */
+    bool sizes_differ;
+    /* theta of the leading metric with the faults of all runs left out; NaN: there are none that
+     * can be. */
+    double clear_theta;
     struct compare_metric *metrics;
     size_t n_metrics;
 };
@@ -108,6 +113,7 @@ struct compare_op {
 struct compare_warning {
     const char *code;
     char *message;
+    bool is_finding; /* a finding of the run says it, too */
 };
 
 struct compare {
@@ -136,6 +142,13 @@ bool compare_run(struct compare *c, const struct compare_side *before,
                  const struct compare_side *after, const struct compare_options *options,
                  struct err *e);
 void compare_free(struct compare *c);
+
+/* The metric that the operation is first judged by: throughput, or objects/s where there are no
+ * bytes or their sizes differ. NULL: neither is on both sides. */
+const struct compare_metric *compare_leading(const struct compare_op *op);
+
+/* Runs of both sides that hold a fault (run_is_fault). */
+size_t compare_n_faulty(const struct compare *c);
 
 /* Geometric means of a metric's centres over the n operations that have it. False: none, or one
  * that is not positive. */

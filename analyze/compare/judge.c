@@ -23,8 +23,9 @@ static const struct compare_metric *metric_of(const struct compare_op *op, enum 
 
 static void choose_family(struct compare_op *op, const struct compare_options *o)
 {
-    /* Objects stand in where there are no bytes. */
+    /* Objects stand in where there are no bytes, or bytes follow from sizes that differ. */
     bool no_bytes = metric_of(op, RUN_THROUGHPUT) == NULL;
+    bool by_objects = no_bytes || op->sizes_differ;
     for (size_t i = 0; i < op->n_metrics; i++) {
         struct compare_metric *m = &op->metrics[i];
         if (m->part->kind != RUN_ALL)
@@ -39,7 +40,12 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
             m->gate_limit = metrics[m->metric].kind == METRIC_DIFFERENCE
                                 ? g->worsening
                                 : stats_gate_limit(g->worsening, metrics[m->metric].up_is_better);
-        m->in_family = o->n_gates > 0 ? m->gated : stands_in || metrics[m->metric].is_primary;
+        if (o->n_gates > 0)
+            m->in_family = m->gated;
+        else if (m->metric == RUN_THROUGHPUT || m->metric == RUN_OBJECTS)
+            m->in_family = (m->metric == RUN_OBJECTS) == by_objects;
+        else
+            m->in_family = metrics[m->metric].is_primary;
     }
 }
 

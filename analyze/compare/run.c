@@ -130,6 +130,110 @@ static void take_latencies(struct run_op *op, const struct durations *d)
     }
 }
 
+/* ---- Faults ---- */
+
+bool run_is_fault(const struct finding *f)
+{
+    return f->severity == FINDING_PROBLEM;
+}
+
+/* The name, owned by the run; NULL stays NULL. */
+static bool own_name(struct run *r, const char **name, struct err *e)
+{
+    if (*name == NULL)
+        return true;
+    uint32_t id = intern_add(&r->names, (struct slice){*name, strlen(*name)});
+    if (id == INTERN_NONE)
+        return err_set(e, "out of memory");
+    *name = r->names.strings[id].p;
+    return true;
+}
+
+bool run_take_findings(struct run *r, const struct findings *from, struct err *e)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        struct finding f = from->v[i];
+        if (!own_name(r, &f.op, e) || !own_name(r, &f.party, e) ||
+            !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
+            return false;
+    }
+    return true;
+}
+
+#define MAX_FAULTS 16
+
+/* Spans of time, one after another. */
+struct spans {
+    struct span v[MAX_FAULTS];
+    size_t n;
+};
+
+/* Faults that begin or end within the range; pauses, which return, span nearly all of a run. */
+static void find_faults(struct spans *out, const struct findings *all, const char *op,
+                        const struct span *range)
+{
+    out->n = 0;
+    for (size_t i = 0; i < all->n && out->n < MAX_FAULTS; i++) {
+        const struct finding *f = &all->v[i];
+        struct span s = *range;
+        if (!run_is_fault(f) || f->period_ns > 0 || (f->op != NULL && strcmp(f->op, op) != 0))
+            continue;
+        if (f->has_start && f->start_ns > s.start_ns)
+            s.start_ns = f->start_ns;
+        if (f->has_end && f->end_ns < s.end_ns)
+            s.end_ns = f->end_ns;
+        if (s.start_ns >= s.end_ns || s.end_ns - s.start_ns == range->end_ns - range->start_ns)
+            continue;
+        /* What it shares with others becomes one span. */
+        for (size_t k = 0; k < out->n;) {
+            const struct span *other = &out->v[k];
+            if (other->end_ns < s.start_ns || s.end_ns < other->start_ns) {
+                k++;
+                continue;
+            }
+            s.start_ns = other->start_ns < s.start_ns ? other->start_ns : s.start_ns;
+            s.end_ns = other->end_ns > s.end_ns ? other->end_ns : s.end_ns;
+            out->v[k] = out->v[--out->n];
+        }
+        out->v[out->n++] = s;
+    }
+}
+
+static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
+{
+    int64_t from = a->start_ns > start_ns ? a->start_ns : start_ns;
+    int64_t to = a->end_ns < end_ns ? a->end_ns : end_ns;
+    return to > from ? to - from : 0;
+}
+
+/* The rates of the range without its faults; a request counts by the share of its time there. */
+static void fill_clear_rates(struct run_op *op, const struct findings *all, const struct table *t,
+                             const struct span *range)
+{
+    struct spans faults;
+    double bytes = 0, objects = 0;
+    int64_t left_ns = range->end_ns - range->start_ns;
+    find_faults(&faults, all, op->op, range);
+    for (size_t k = 0; k < faults.n; k++)
+        left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
+    op->fault_ns = range->end_ns - range->start_ns - left_ns;
+    if (faults.n == 0 || left_ns < (range->end_ns - range->start_ns) / 4)
+        return;
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+        int64_t ns = shared_ns(range, start_ns, end_ns);
+        for (size_t k = 0; k < faults.n; k++)
+            ns -= shared_ns(&faults.v[k], start_ns, end_ns);
+        if (table_failed(t, i) || end_ns <= start_ns)
+            continue;
+        double part = (double)ns / (double)(end_ns - start_ns);
+        bytes += part * (double)packed_get(&t->bytes, i);
+        objects += part * (double)packed_get(&t->objects, i);
+    }
+    op->clear_bytes_per_s = bytes / ((double)left_ns / 1e9);
+    op->clear_objects_per_s = objects / ((double)left_ns / 1e9);
+}
+
 /* ---- Parts ---- */
 
 static struct run_value value_of_quantile(const struct statistics_latency *l, size_t q)
@@ -262,6 +366,8 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
         .has_range = from->range.present,
         .range_ns = from->range.end_ns - from->range.start_ns,
         .figures = no_figures,
+        .clear_bytes_per_s = NAN,
+        .clear_objects_per_s = NAN,
         .parts = calloc(1, sizeof *op->parts),
         .n_parts = 1,
     };
@@ -272,6 +378,10 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
+    fill_clear_rates(op, &a->findings, t,
+                     &(struct span){.present = true,
+                                    .start_ns = s->start_ns,
+                                    .end_ns = s->start_ns + s->duration_ns});
     bool one_size = from->requests.present && from->requests.single_size;
     if (one_size)
         take_latencies(op, &from->requests.all);
@@ -358,7 +468,7 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
             d->inputs[i].first_start_ns < r->start_ns ? d->inputs[i].first_start_ns : r->start_ns;
         r->end_ns = d->inputs[i].last_end_ns > r->end_ns ? d->inputs[i].last_end_ns : r->end_ns;
     }
-    return fill_ops(r, a, o, e);
+    return run_take_findings(r, &a->findings, e) && fill_ops(r, a, o, e);
 }
 
 struct loading {
@@ -417,6 +527,8 @@ void run_free(struct run *r)
         free(op->op);
     }
     json_decref(r->recorded.settings);
+    findings_free(&r->findings);
+    intern_fini(&r->names);
     free(r->ops);
     free(r->path);
     *r = (struct run){0};

@@ -4,9 +4,11 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/load.h"
+#include "analyze/base/intern.h"
 #include "analyze/compare/metric.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/data/recorded.h"
+#include "analyze/findings/finding.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/err.h"
 
@@ -53,6 +55,10 @@ struct run_op {
      * another, of which the last is the one that was measured. */
     bool is_preparation;
     struct run_figures figures;
+    /* Per second of the active range without the spans of the run's faults (run_is_fault); NaN:
+     * no fault with a span in the range, or hardly anything is left. */
+    double clear_bytes_per_s, clear_objects_per_s;
+    int64_t fault_ns;         /* how much of the range that leaves out */
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
@@ -72,7 +78,9 @@ struct run {
     bool mixed, autoterm; /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
     struct recorded recorded;
-    uint64_t n_threads; /* of the capture */
+    uint64_t n_threads;       /* of the capture */
+    struct findings findings; /* worst first */
+    struct intern names;      /* of their operations, hosts and clients */
     struct run_op *ops;
     size_t n_ops;
 };
@@ -96,6 +104,12 @@ void run_free(struct run *r);
 /* Whether two runs are of files with the same bytes, which are read again if need be. False: one
  * cannot be read. */
 bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e);
+
+/* Takes a copy of the findings, with names of the run's own. */
+bool run_take_findings(struct run *r, const struct findings *from, struct err *e);
+
+/* Whether a finding is a fault that a comparison must name before all else. */
+bool run_is_fault(const struct finding *f);
 
 /* The operation of that name, and its part that is the same as `like`; NULL: none. */
 const struct run_op *run_op_named(const struct run *r, const char *op);

@@ -121,7 +121,11 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
 
 static bool op_init(struct run_op *op, const char *name, struct err *e)
 {
-    *op = (struct run_op){.op = strdup(name), .parts = calloc(1, sizeof *op->parts), .n_parts = 1};
+    *op = (struct run_op){.op = strdup(name),
+                          .clear_bytes_per_s = NAN,
+                          .clear_objects_per_s = NAN,
+                          .parts = calloc(1, sizeof *op->parts),
+                          .n_parts = 1};
     for (int i = 0; i < RUN_N_RATES; i++)
         op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
@@ -258,6 +262,9 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
         ok = take_op(&r->ops[r->n_ops++], &a, part, e);
     }
     fill_shares(r);
+    struct findings found = {0};
+    ok = ok && aggregate_find(&found, &a, e) && run_take_findings(r, &found, e);
+    findings_free(&found);
     aggregate_free(&a);
     return ok;
 }

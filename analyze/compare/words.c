@@ -36,14 +36,32 @@ append(struct compare_words_text *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* "5%", "12.5%", or "0.4 points" of a difference. */
-static struct units_text amount(const struct compare_metric *m, double frac)
+/* Three digits of what was computed: "2.00%", "18.0%", "113%"; "0.400 points" of a difference. */
+static struct units_text digits3(const struct compare_metric *m, double frac)
 {
     struct units_text t;
-    if (m->cmp.is_difference)
-        snprintf(t.s, sizeof t.s, "%.3g points", 100 * frac);
-    else
-        snprintf(t.s, sizeof t.s, "%.3g%%", 100 * frac);
+    double pct = fabs(100 * frac);
+    snprintf(t.s, sizeof t.s, "%.*f%s",
+             pct < .9995   ? 3
+             : pct < 9.995 ? 2
+                           : pct < 99.95,
+             100 * frac, m->cmp.is_difference ? " points" : "%");
+    return t;
+}
+
+/* What was chosen, as it was: "5%", "12.5%". */
+static struct units_text delta_of(const struct compare_metric *m)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.3g%%", 100 * m->delta);
+    return t;
+}
+
+/* "8.6%", "2.0%", "14%" */
+static struct units_text two_digits(double frac)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.*f%%", fabs(100 * frac) < 9.95, 100 * frac);
     return t;
 }
 
@@ -79,10 +97,10 @@ struct compare_words_text compare_words_verdict(const struct compare_metric *m)
         append(&t, "not enough data (%s)", m->cmp.why);
         return t;
     case STATS_SAME:
-        append(&t, "same within %s", amount(m, m->delta).s);
+        append(&t, "same within %s", delta_of(m).s);
         break;
     case STATS_SAME_WITHIN_RUN:
-        append(&t, "same within %s, by within-run noise alone", amount(m, m->delta).s);
+        append(&t, "same within %s, by within-run noise alone", delta_of(m).s);
         break;
     case STATS_BETTER:
         append_change(&t, m, metrics[m->metric].better);
@@ -91,18 +109,18 @@ struct compare_words_text compare_words_verdict(const struct compare_metric *m)
         append_change(&t, m, metrics[m->metric].worse);
         break;
     case STATS_DIFFERS:
-        append(&t, "differs: a change only if runs repeat within CV %.2g%%",
-               100 * m->cmp.break_even);
+        append(&t, "differs: a change only if runs repeat within CV %s",
+               two_digits(m->cmp.break_even).s);
         break;
     case STATS_INCONCLUSIVE:
         if (isfinite(m->mde_frac))
-            append(&t, "inconclusive (MDE %s)", amount(m, m->mde_frac).s);
+            append(&t, "inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
         else
             append(&t, "inconclusive (no effect could be found)");
         break;
     }
     if (m->beyond_delta && (m->verdict == STATS_BETTER || m->verdict == STATS_WORSE))
-        append(&t, ", >= %s", amount(m, m->delta).s);
+        append(&t, ", >= %s", delta_of(m).s);
     append_single(&t, m);
     return t;
 }
@@ -218,8 +236,8 @@ static void put_side(char *out, size_t size, enum run_metric metric, const struc
     else if (!isfinite(v->spread_frac))
         snprintf(out, size, "%s +- ?", metrics[metric].text(v->center).s);
     else
-        snprintf(out, size, v->spread_frac < .995 ? "%s +- %.2g%%" : "%s +- %.0f%%",
-                 metrics[metric].text(v->center).s, 100 * v->spread_frac);
+        snprintf(out, size, "%s +- %s", metrics[metric].text(v->center).s,
+                 two_digits(v->spread_frac).s);
 }
 
 /* theta as a change: "-18.1%", "+0.25 points". */
@@ -236,23 +254,64 @@ static struct units_text change_of(const struct compare_metric *m, double theta)
     return t;
 }
 
+static double adjusted_p(const struct compare_metric *m)
+{
+    return m->in_family ? m->p_holm : m->cmp.p;
+}
+
+/* As benchstat writes it: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no difference is shown. */
+static struct units_text p_of(const struct compare_metric *m)
+{
+    struct units_text t;
+    double p = adjusted_p(m);
+    char n[24];
+    if (m->before.n == m->after.n)
+        snprintf(n, sizeof n, "%zu", m->before.n);
+    else
+        snprintf(n, sizeof n, "%u+%u", (unsigned)m->before.n, (unsigned)m->after.n);
+    if (p < .001)
+        snprintf(t.s, sizeof t.s, "(p<0.001 n=%s)", n);
+    else
+        snprintf(t.s, sizeof t.s, "%s(p=%.3f n=%s)", p < .05 ? "" : "~ ", p, n);
+    return t;
+}
+
 struct compare_words_row compare_words_row(const struct compare_metric *m)
 {
     struct compare_words_row r = {.verdict = compare_words_verdict(m)};
     snprintf(r.metric, sizeof r.metric, "%s%s", metrics[m->metric].title, m->in_family ? "" : " *");
     put_side(r.before, sizeof r.before, m->metric, &m->before);
     put_side(r.after, sizeof r.after, m->metric, &m->after);
-    snprintf(r.change, sizeof r.change, "%s",
-             isnan(m->cmp.theta) ? "-" : change_of(m, m->cmp.theta).s);
     if (!m->cmp.ok) {
+        snprintf(r.change, sizeof r.change, "-");
         snprintf(r.ci, sizeof r.ci, "-");
         snprintf(r.p, sizeof r.p, "-");
         return r;
     }
+    snprintf(r.change, sizeof r.change, "%s", change_of(m, m->cmp.theta).s);
     snprintf(r.ci, sizeof r.ci, "[%s, %s]", change_of(m, m->cmp.lo).s, change_of(m, m->cmp.hi).s);
-    double p = m->in_family ? m->p_holm : m->cmp.p;
-    snprintf(r.p, sizeof r.p, p < .001 ? "<0.001" : "%.3f", p);
+    snprintf(r.p, sizeof r.p, "%s", p_of(m).s);
     return r;
+}
+
+const char *compare_words_change(const struct compare_op *op)
+{
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        if (!op->metrics[i].cmp.ok)
+            continue;
+        switch (op->metrics[i].cmp.method) {
+        case STATS_MANN_WHITNEY:
+            return "change, HL";
+        case STATS_WELCH:
+        case STATS_ONE_MANY:
+            return "change, GM";
+        case STATS_MEANS:
+        case STATS_QUANTILES:
+        case STATS_DIFFERENCE:
+            return "change";
+        }
+    }
+    return "change";
 }
 
 /* ---- Sentences ---- */
@@ -273,15 +332,134 @@ const char compare_words_noise[] =
     "How much runs differ from each other is unknown: p and CI hold for noise within the runs "
     "alone. Give several runs a side, --history or --run-cv.";
 
+const char compare_words_ci[] = "95% CI: of intervals made so, 95 in 100 hold the true value.";
+const char compare_words_p[] =
+    "p: how often a difference as large or larger comes by chance if nothing has changed; ~: none "
+    "is shown.";
+const char compare_words_mde[] = "MDE: the smallest change that would be found in 80% of cases.";
+const char compare_words_break_even[] =
+    "Break-even run CV: if runs of one configuration scatter by more than that, the difference is "
+    "noise.";
+
+static bool any_method(const struct compare *c, enum stats_method method)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (c->ops[k].metrics[i].cmp.ok && c->ops[k].metrics[i].cmp.method == method)
+                return true;
+    return false;
+}
+
 struct compare_words_text compare_words_notes(const struct compare *c)
 {
     struct compare_words_text t = {""};
-    if (c->n_family == 0)
+    if (c->n_family == 0) {
         append(&t, "Nothing was tested: no metric has enough data on both sides.");
-    else
-        append(&t, "+-: 95%% CI%s. p: Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
-               c->single ? " within the run" : " of the median run", c->n_family,
-               c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
+        return t;
+    }
+    append(&t, "+-: 95%% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
+           c->single ? " within the run" : " of the median run", c->n_family,
+           c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
+    if (any_method(c, STATS_MANN_WHITNEY))
+        append(&t, " HL: Hodges-Lehmann, the median over all pairs of runs.");
+    if (any_method(c, STATS_WELCH) || any_method(c, STATS_ONE_MANY))
+        append(&t, " GM: the ratio of geometric means.");
+    return t;
+}
+
+/* ---- The answer ---- */
+
+/* How much of the answer there is room for. */
+enum detail { ALL_P, SHOWN_P, LEADING_ALONE, N_DETAILS };
+
+static void append_judged(struct compare_words_text *t, const struct compare_metric *m,
+                          enum detail detail)
+{
+    append(t, "%s ", metrics[m->metric].name);
+    switch (m->verdict) {
+    case STATS_NOT_ENOUGH_DATA:
+        append(t, "not enough data");
+        return;
+    case STATS_SAME:
+    case STATS_SAME_WITHIN_RUN:
+        append(t, "same within %s", delta_of(m).s);
+        return;
+    case STATS_BETTER:
+    case STATS_WORSE:
+        append(t, "%s ",
+               m->verdict == STATS_BETTER ? metrics[m->metric].better : metrics[m->metric].worse);
+        append(t, "%s %s", change_of(m, m->cmp.theta).s, p_of(m).s);
+        return;
+    case STATS_DIFFERS:
+        if (adjusted_p(m) >= .05)
+            break;
+        append(t, "%s if runs repeat within CV %s", change_of(m, m->cmp.theta).s,
+               two_digits(m->cmp.break_even).s);
+        return;
+    case STATS_INCONCLUSIVE:
+        break;
+    }
+    append(t, "%s", detail == ALL_P ? p_of(m).s : "~");
+}
+
+/* Operations that are what the runs were made for. */
+static bool is_answered(const struct compare *c, const struct compare_op *op)
+{
+    return !op->is_preparation || c->n_ops == 1;
+}
+
+static struct compare_words_text answer(const struct compare *c, enum detail detail, size_t most)
+{
+    struct compare_words_text t = {""};
+    size_t n = 0, n_ops = 0;
+    if (c->has_gate)
+        append(&t, "%s ", compare_words_gate(c).s);
+    if (compare_n_faulty(c) > 0)
+        append(&t, "With faults: ");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[k];
+        if (!is_answered(c, op) || n_ops++ >= most)
+            continue;
+        const struct compare_metric *leading = compare_leading(op);
+        append(&t, "%s%.24s", n_ops > 1 ? "; " : "", op->op);
+        n = 0;
+        for (size_t i = 0; i < op->n_metrics; i++) {
+            const struct compare_metric *m = &op->metrics[i];
+            bool is_wanted = detail == LEADING_ALONE ? m == leading : m == leading || m->in_family;
+            if (!is_wanted || m->part->kind != RUN_ALL)
+                continue;
+            append(&t, n++ > 0 ? ", " : " ");
+            append_judged(&t, m, detail);
+        }
+        if (n == 0)
+            append(&t, " nothing to compare");
+    }
+    if (n_ops > most)
+        append(&t, "; %zu more operation%s", n_ops - most, n_ops - most == 1 ? "" : "s");
+    append(&t, "%s", n_ops == 0 ? "Nothing to compare" : "");
+    return t;
+}
+
+struct compare_words_text compare_words_answer(const struct compare *c, size_t width)
+{
+    struct compare_words_text t = {""};
+    for (size_t most = 4; most > 0; most--)
+        for (int detail = ALL_P; detail < N_DETAILS; detail++) {
+            t = answer(c, (enum detail)detail, most);
+            if (strlen(t.s) <= width)
+                return t;
+        }
+    return t;
+}
+
+struct compare_words_text compare_words_without_faults(const struct compare_op *op)
+{
+    struct compare_words_text t = {""};
+    const struct compare_metric *m = compare_leading(op);
+    if (m != NULL && !isnan(op->clear_theta))
+        append(&t, "Without the faults the difference of %.40s %s is %s instead of %s.", op->op,
+               metrics[m->metric].name, change_of(m, op->clear_theta).s,
+               change_of(m, m->cmp.theta).s);
     return t;
 }
 

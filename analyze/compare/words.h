@@ -27,10 +27,14 @@ struct compare_words_text compare_words_setting_change(const struct compare_sett
 
 /* One metric as cells of a table. */
 struct compare_words_row {
-    char metric[24], before[80], after[80], change[48], ci[128], p[32];
+    char metric[24], before[112], after[112], change[48], ci[128], p[48];
     struct compare_words_text verdict;
 };
 struct compare_words_row compare_words_row(const struct compare_metric *m);
+
+/* The heading of the changes: what estimates them, where it is not the ratio of the values shown.
+ */
+const char *compare_words_change(const struct compare_op *op);
 
 /* "-18.07%"; "-" where either figure is unknown or the first one is no positive number. */
 struct units_text compare_words_percent(double before, double after);
@@ -39,6 +43,16 @@ struct units_text compare_words_percent(double before, double after);
  * noise between runs, how the columns of metrics are to be read. */
 extern const char compare_words_limited[], compare_words_noise[];
 struct compare_words_text compare_words_notes(const struct compare *c);
+
+/* What the terms of a comparison mean. */
+extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
+    compare_words_break_even[];
+
+/* The answer in one line of at most `width` characters where that is possible. */
+struct compare_words_text compare_words_answer(const struct compare *c, size_t width);
+
+/* What the difference is without the faults of the runs; "" where none can be left out. */
+struct compare_words_text compare_words_without_faults(const struct compare_op *op);
 
 /* The gate's result, "Gate: passed.", and one of its limits: "throughput: -5% allowed: within". */
 struct compare_words_text compare_words_gate(const struct compare *c);

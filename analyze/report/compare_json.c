@@ -1,6 +1,7 @@
 #include "analyze/report/compare_json.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/findings_json.h"
 #include "analyze/write/json.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
         json_out_value(w, "first_start", has_rows ? json_out_time(r->start_ns) : json_null());
         json_out_value(w, "last_end", has_rows ? json_out_time(r->end_ns) : json_null());
         JSON_PUT(w, "mixed", r->mixed);
+        findings_json_put(w, &r->findings);
         json_out_end(w);
     }
     json_out_end(w);
@@ -169,6 +171,11 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         JSON_PUT(w, "p_after_less", op->effect.p_b_less);
         json_out_end(w);
     }
+    if (json_out_open(w, "without_faults", !isnan(op->clear_theta))) {
+        JSON_PUT(w, "metric", metrics[compare_leading(op)->metric].name);
+        JSON_PUT(w, "ratio", exp(op->clear_theta));
+        json_out_end(w);
+    }
     json_out_array(w, "metrics");
     for (size_t i = 0; i < op->n_metrics; i++)
         put_metric(w, &op->metrics[i]);
@@ -244,6 +251,8 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
         put_op(&w, &c->ops[k]);
     json_out_end(&w);
     put_geomeans(&w, c);
+    JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
+    JSON_PUT(&w, "answer", compare_words_answer(c, SIZE_MAX).s);
     JSON_PUT_IF(&w, "gate", c->has_gate, gate_result(c));
     return json_out_finish(&w, e);
 }

@@ -1,8 +1,10 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/headline.h"
 #include "libcommon/visible.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Text that may hold anything, inside a table cell. */
@@ -42,8 +44,43 @@ static void put_settings(FILE *f, const char *op, const struct compare_setting *
     }
 }
 
+static void put_findings(FILE *f, const struct compare_side *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct run *r = &s->runs[i];
+        for (size_t k = 0; k < r->findings.n; k++) {
+            const struct finding *x = &r->findings.v[k];
+            fprintf(f, "- %s: ", headline_severity(x));
+            put_text(f, s->name);
+            fputs(s->n > 1 ? ", " : "", f);
+            put_text(f, s->n > 1 ? r->path : "");
+            fputs(": ", f);
+            put_text(f, x->sentence);
+            fputc('\n', f);
+        }
+    }
+}
+
+/* What must be known before the figures are read: faults above all. */
+static void put_faults(FILE *f, const struct compare *c)
+{
+    size_t n_faulty = compare_n_faulty(c);
+    if (n_faulty > 0)
+        fprintf(f, "**%zu of %zu runs hold%s a fault, which the figures do not leave out.**\n",
+                n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        put_text(f, compare_words_without_faults(&c->ops[k]).s);
+        fputs(!isnan(c->ops[k].clear_theta) ? "\n" : "", f);
+    }
+    fputs(n_faulty > 0 ? "\n" : "", f);
+    put_findings(f, &c->before);
+    put_findings(f, &c->after);
+    fputc('\n', f);
+}
+
 static void put_head(FILE *f, const struct compare *c)
 {
+    put_faults(f, c);
     if (compare_n_limits(c) > 0) {
         fputs("The configurations differ, which limits the comparison:\n\n", f);
         put_settings(f, "", c->settings, c->n_settings);
@@ -58,12 +95,16 @@ static void put_head(FILE *f, const struct compare *c)
             put_settings(f, c->ops[k].op, c->ops[k].settings, c->ops[k].n_settings);
         fputc('\n', f);
     }
+    size_t n_warnings = 0;
     for (size_t i = 0; i < c->n_warnings; i++) {
+        if (c->warnings[i].is_finding)
+            continue;
+        n_warnings++;
         fputs("- Warning: ", f);
         put_text(f, c->warnings[i].message);
         fputs(".\n", f);
     }
-    if (c->n_warnings > 0)
+    if (n_warnings > 0)
         fputc('\n', f);
 }
 
@@ -101,15 +142,21 @@ void compare_md(const struct compare *c, FILE *f)
     fputs("| Operation | Metric |", f);
     put_side(f, &c->before);
     put_side(f, &c->after);
-    fputs(" Change | 95% CI | p | Verdict |\n|---|---|---:|---:|---:|---|---|---|\n", f);
+    fprintf(f, " C%s", c->n_ops > 0 ? compare_words_change(&c->ops[0]) + 1 : "hange");
+    fputs(" | 95% CI | p | Verdict |\n|---|---|---:|---:|---:|---|---|---|\n", f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             put_metric(f, c->ops[k].op, &c->ops[k].metrics[i]);
     fputc('\n', f);
     put_text(f, compare_words_notes(c).s);
+    if (c->n_family > 0)
+        fprintf(f, " %s %s", compare_words_ci, compare_words_p);
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         fprintf(f, " %s", compare_words_noise);
     fputc('\n', f);
     if (c->has_gate)
         fprintf(f, "\n%s\n", compare_words_gate(c).s);
+    fputs("\n**", f);
+    put_text(f, compare_words_answer(c, SIZE_MAX).s);
+    fputs("**\n", f);
 }

@@ -1,6 +1,7 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/headline.h"
 #include "analyze/write/text.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -27,8 +28,56 @@ static void put_setting(struct text *out, const struct compare_setting *s)
               compare_words_setting(s->kind), compare_words_setting_change(s).s);
 }
 
+/* ---- What happened in the runs ---- */
+
+#define MAX_FAULTS 10
+
+/* "after: Stalled for 3s ..."; with the file where a side has several. */
+static void put_finding(struct text *out, const struct compare_side *s, const struct run *r,
+                        const struct finding *f)
+{
+    text_line(out, run_is_fault(f) ? TEXT_WARNING : TEXT_PLAIN, "%s: %s%s%s: %s",
+              headline_severity(f), s->name, s->n > 1 ? ", " : "", s->n > 1 ? r->path : "",
+              f->sentence);
+}
+
+/* Faults, or the rest. Returns how many there are. */
+static size_t put_side_findings(struct text *out, const struct compare_side *s, bool faults,
+                                size_t n)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct findings *all = &s->runs[i].findings;
+        for (size_t k = 0; k < all->n; k++)
+            if (run_is_fault(&all->v[k]) == faults && n++ < MAX_FAULTS)
+                put_finding(out, s, &s->runs[i], &all->v[k]);
+    }
+    return n;
+}
+
+static void put_findings(struct text *out, const struct compare *c, bool faults)
+{
+    size_t n = put_side_findings(out, &c->before, faults, 0);
+    n = put_side_findings(out, &c->after, faults, n);
+    if (n > MAX_FAULTS)
+        text_line(out, faults ? TEXT_WARNING : TEXT_PLAIN,
+                  "%zu more %s: `s3analyze analyze` names those of each run.", n - MAX_FAULTS,
+                  faults ? "problems" : "notices");
+    if (n == 0 || !faults)
+        return;
+    for (size_t k = 0; k < c->n_ops; k++)
+        if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
+            text_line(out, TEXT_WARNING, "%s", compare_words_without_faults(&c->ops[k]).s);
+    text_line(out, TEXT_PLAIN, "%s", "");
+}
+
 static void put_head(struct text *out, const struct compare *c)
 {
+    size_t n_faulty = compare_n_faulty(c);
+    if (n_faulty > 0)
+        text_line(out, TEXT_WARNING,
+                  "%zu of %zu runs hold%s a fault, which the figures do not leave out:", n_faulty,
+                  c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+    put_findings(out, c, true);
     put_side(out, &c->before);
     put_side(out, &c->after);
     for (size_t i = 0; i < c->n_settings; i++)
@@ -39,7 +88,9 @@ static void put_head(struct text *out, const struct compare *c)
     if (compare_n_limits(c) > 0)
         text_line(out, TEXT_WARNING, "Warning: %s.", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
-        text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
+        if (!c->warnings[i].is_finding)
+            text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
+    put_findings(out, c, false);
 }
 
 /* ---- The figures of the report ---- */
@@ -142,7 +193,7 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
     text_table_cell(&t, "%s", "");
     heading_cell(&t, &c->before);
     heading_cell(&t, &c->after);
-    text_table_cell(&t, "change");
+    text_table_cell(&t, "%s", compare_words_change(op));
     text_table_cell(&t, "95%% CI");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
@@ -150,14 +201,15 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
             text_table_span(&t, TEXT_HEADING, "%s", compare_words_part(m->part).s);
         part = m->part;
         struct compare_words_row r = compare_words_row(m);
-        text_table_row(&t, style_of(m));
+        bool follows = op->sizes_differ && m->metric == RUN_THROUGHPUT;
+        text_table_row(&t, follows ? TEXT_FAINT : style_of(m));
         text_table_cell(&t, "%s", r.metric);
         text_table_cell(&t, "%s", r.before);
         text_table_cell(&t, "%s", r.after);
         text_table_cell(&t, "%s", r.change);
         text_table_cell(&t, "%s", r.ci);
         if (m->cmp.ok)
-            text_table_cell(&t, "p %s, %s", r.p, r.verdict.s);
+            text_table_cell(&t, "%s %s", r.p, r.verdict.s);
         else
             text_table_cell(&t, "%s", r.verdict.s);
     }
@@ -171,7 +223,12 @@ static void put_op(struct text *out, const struct compare *c, const struct compa
     text_line(out, TEXT_HEADING, "Operation: %s", op->op);
     for (size_t i = 0; i < op->n_settings; i++)
         put_setting(out, &op->settings[i]);
-    put_figures(out, op);
+    if (op->n_metrics == 0 || op->metrics[0].before.too_thin == NULL ||
+        op->metrics[0].after.too_thin == NULL)
+        put_figures(out, op);
+    if (op->sizes_differ)
+        text_line(out, TEXT_PLAIN,
+                  "Object sizes differ: objects/s are compared; bytes/s follow from the sizes.");
     text_line(out, TEXT_PLAIN, "%s", "");
     if (op->n_metrics > 0)
         put_metrics(out, c, op);
@@ -224,12 +281,16 @@ static void put_notes(struct text *out, const struct compare *c)
 {
     text_line(out, TEXT_PLAIN, "%s", "");
     text_line(out, TEXT_FAINT, "%s", compare_words_notes(c).s);
+    if (c->n_family > 0) {
+        text_line(out, TEXT_FAINT, "%s", compare_words_ci);
+        text_line(out, TEXT_FAINT, "%s", compare_words_p);
+    }
+    if (any_verdict(c, STATS_INCONCLUSIVE))
+        text_line(out, TEXT_FAINT, "%s", compare_words_mde);
     if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         text_line(out, TEXT_FAINT, "%s", compare_words_noise);
     if (any_verdict(c, STATS_DIFFERS))
-        text_line(out, TEXT_FAINT,
-                  "Break-even run CV: if runs of one configuration scatter by more than that, the "
-                  "difference is noise.");
+        text_line(out, TEXT_FAINT, "%s", compare_words_break_even);
 }
 
 static void put_gate(struct text *out, const struct compare *c)
@@ -265,5 +326,8 @@ bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
     put_geomeans(&out, c);
     put_notes(&out, c);
     put_gate(&out, c);
+    text_line(&out, TEXT_PLAIN, "%s", "");
+    text_line(&out, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
+              compare_words_answer(c, TEXT_WIDTH).s);
     return out.failed ? err_set(e, "out of memory") : true;
 }

@@ -13,15 +13,18 @@
 
 static const struct html_definition definitions[] = {
     {"Change and 95% CI",
-     "After against before, in percent (error rates: in points). Of several runs a side: the "
-     "Hodges-Lehmann estimate over the runs' values; of single runs: the ratio, with the errors "
-     "within both runs."},
-    {"p", "How likely such a difference is if nothing has changed: adjusted by Holm over "
-          "throughput, p50 "
-          "and p99 of all operations. Figures with * are exploratory: their p is raw."},
+     "After against before, in percent (error rates: in points). HL, of several runs a side: the "
+     "Hodges-Lehmann estimate, the median over all pairs of runs; GM, of few: the ratio of the "
+     "geometric means; of single runs: the ratio, with the errors within both runs. Of intervals "
+     "made so, 95 in 100 hold the true value."},
+    {"p", "How often a difference as large or larger comes by chance if nothing has changed: "
+          "adjusted by Holm over throughput (objects/s where there are no bytes or sizes differ), "
+          "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "
+          "Figures with * are exploratory: their p is raw."},
     {"Verdict",
      "Faster or slower where p < 0.05; the same where the 90% interval lies within 5% (p99: "
-     "10%); inconclusive otherwise, with the smallest change that would have been found (MDE)."},
+     "10%); inconclusive otherwise, with the smallest change that would be found in 80% of cases "
+     "(MDE)."},
     {"Run noise",
      "Runs of one configuration differ from each other by more than the noise within one of them. "
      "A "
@@ -126,7 +129,8 @@ static void put_warnings(FILE *f, const struct compare *c, const struct html_cha
     if (n_limits > 0)
         html_element(f, "li", "%s", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
-        html_element(f, "li", "%s", c->warnings[i].message);
+        if (!c->warnings[i].is_finding)
+            html_element(f, "li", "%s", c->warnings[i].message);
     fputs("</ul></div>\n", f);
 }
 
@@ -151,7 +155,8 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
     const struct run_part *part = NULL;
     snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
-    const char *const names[] = {"", before, after, "Change", "95% CI", "p", "Verdict", "Method"};
+    const char *const names[] = {"",       before, after,     compare_words_change(op),
+                                 "95% CI", "p",    "Verdict", "Method"};
     html_table(f, section, NULL, names, "lrrrrrll");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];

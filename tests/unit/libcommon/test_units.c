@@ -279,6 +279,8 @@ static void test_size(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(units_size(cases[i].bytes).s, cases[i].text);
     assert_string_equal(units_byte_rate(98.04 * 1048576).s, "98.0MiB/s");
+    assert_string_equal(units_byte_rate(2 * 1048576).s, "2.00MiB/s");
+    assert_string_equal(units_byte_rate(512).s, "512B/s");
 }
 
 static void test_rate_pct_count(void **state)

@@ -1,0 +1,97 @@
+"""A comparison whose runs hold a fault says so first; its answer is its last line."""
+import re
+
+from capgen import SECOND, row, text
+from harness import CliTest
+
+MS = SECOND // 1000
+
+
+def rows(stall_s=None, size=4096, threads=4, seconds=20):
+    """Requests of 10 to 14 ms; those under way at the stall last 3 s longer."""
+    made = []
+    for thread in range(threads):
+        now, k = thread * MS, thread
+        while now < seconds * SECOND:
+            took = (10 + (k := k * 7 % 5 + 1)) * MS
+            if stall_s is not None and now <= stall_s * SECOND < now + took:
+                took += 3 * SECOND
+            made.append(row(now, now + took, thread=thread, op="GET", size=size))
+            now += took
+    return sorted(made)
+
+
+class Faults(CliTest):
+    def written(self, name, **how):
+        path = self.tmp / f"{name}.csv"
+        path.write_bytes(text(rows(**how)))
+        return path
+
+    def last_line(self, *args):
+        line = self.s3analyze("cmp", *args).out.splitlines()[-1]
+        self.assertLessEqual(len(line), 80)
+        return line
+
+    def test_a_stall_is_named_first(self):
+        a, b = self.written("a"), self.written("b", stall_s=8)
+        out = self.s3analyze("cmp", a, b).out
+        self.assertRegex(out, r"\A1 of 2 runs holds a fault.*\nProblem: after: Stalled for 3.\d*s ")
+        report = self.s3analyze("cmp", "--json", a, b).json()
+        self.assertEqual(report["n_faulty_runs"], 1)
+        self.assertEqual(report["before"]["runs"][0]["findings"], [])
+        self.assertEqual(report["after"]["runs"][0]["findings"][0]["kind"], "stall")
+        get = report["operations"][0]
+        with_fault = next(m["ratio"] for m in get["metrics"] if m["metric"] == "throughput")
+        self.assertLess(with_fault, .9)
+        self.assertEqual(get["without_faults"]["metric"], "throughput")
+        self.assertAlmostEqual(get["without_faults"]["ratio"], 1, delta=.01)
+        ratio = get["without_faults"]["ratio"]
+        self.assertIn(f"difference of GET throughput is {100 * (ratio - 1):+.2f}% instead of", " ".join(out.split()))
+        markdown = self.s3analyze("cmp", "--markdown", a, b).out
+        self.assertTrue(markdown.startswith("**1 of 2 runs holds a fault"))
+        self.assertIn("- Problem: after: Stalled for 3", markdown)
+        self.assertTrue(self.last_line(a, b).startswith("With faults: GET throughput "))
+
+    def test_several_runs_name_the_file(self):
+        a, b = [self.written(f"a{i}", seconds=9 + i) for i in range(2)], self.written("b", stall_s=4)
+        out = self.s3analyze("cmp", "--before", *a, "--after", b, self.written("c")).out
+        self.assertRegex(" ".join(out.split()), r"\A1 of 4 runs holds a fault.* Problem: after, \S*b.csv: Stalled")
+
+    def test_no_fault(self):
+        a, b = self.written("a"), self.written("b", threads=5)
+        report = self.s3analyze("cmp", "--json", a, b).json()
+        self.assertEqual((report["n_faulty_runs"], report["operations"][0]["without_faults"]), (0, None))
+        self.assertTrue(self.s3analyze("cmp", a, b).out.startswith("before: "))
+        self.assertEqual(report["answer"].split(",")[0], self.last_line(a, b).split(",")[0])
+
+    def test_p_as_benchstat_writes_it(self):
+        runs = [self.written(f"r{i}", seconds=3 + i / 4) for i in range(8)]
+        out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1::2]).out
+        self.assertRegex(out, r"~ \(p=\d\.\d{3} n=4\) (same|inconclusive)")
+        self.assertIn("change, HL", out)
+        out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1:7:2]).out
+        self.assertIn("n=4+3)", out)
+        self.assertIn("change, GM", out)
+
+    def test_other_sizes(self):
+        a, b = self.written("a"), self.written("b", size=65536)
+        metrics = self.s3analyze("cmp", "--json", a, b).json()["operations"][0]["metrics"]
+        self.assertEqual([(m["metric"], m["exploratory"]) for m in metrics[:2]],
+                         [("objects", False), ("throughput", True)])
+        out = self.s3analyze("cmp", a, b).out
+        self.assertIn("\nObject size: 4KiB -> 64KiB\n", out)
+        self.assertIn("Object sizes differ: objects/s are compared", out)
+        self.assertRegex(self.last_line(a, b), r"^GET objects ")
+
+    def test_nothing_is_claimed_of_too_little(self):
+        a, b = self.written("a", seconds=1, threads=1), self.written("b", seconds=1, threads=1)
+        out = self.s3analyze("cmp", "--to", "200ms", a, b).out
+        self.assertIn("not enough data", out)
+        self.assertNotRegex(out, r"[+-]\d+(\.\d+)?%")
+
+    def test_gates_are_those_of_the_help(self):
+        a, b = self.written("a"), self.written("b")
+        said = self.s3analyze("cmp", "--gate", "nothing:5%", a, b, status=2).err
+        names = re.search(r"nothing:5%: (.*), then", said)[1]
+        self.assertEqual(len(re.split(", | or ", names)), 7)
+        self.assertIn(names, " ".join(self.s3analyze("--dump-man", "s3analyze-cmp").out.split()))
