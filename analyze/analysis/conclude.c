@@ -79,22 +79,44 @@ static bool is_preparation(const struct plan *p, const char *op)
     return false;
 }
 
-static bool add_warning(struct plan *p, const struct warning *w, struct err *e)
+/* Operations of the benchmark of which warning i and later ones say the same; 0: an earlier one
+ * did. */
+static size_t count_alike(const struct plan *p, size_t i)
+{
+    const struct warning *v = p->a->warnings;
+    size_t n = 0;
+    if (v[i].op == NULL)
+        return 1;
+    for (size_t k = 0; k < p->a->n_warnings; k++) {
+        bool alike =
+            v[k].op != NULL && strcmp(v[k].code, v[i].code) == 0 && !is_preparation(p, v[k].op);
+        if (alike && k < i)
+            return 0;
+        n += alike;
+    }
+    return n;
+}
+
+static bool add_warning(struct plan *p, size_t i, struct err *e)
 {
     struct findings *out = &p->a->findings;
+    const struct warning *w = &p->a->warnings[i];
     const struct kind_of_warning *kind = kind_of(w->code);
+    size_t n_alike = count_alike(p, i);
 
-    if (kind == NULL || is_preparation(p, w->op))
+    if (kind == NULL || is_preparation(p, w->op) || n_alike == 0)
         return true;
     bool said = strcmp(kind->kind, "idle-gap") == 0 &&
                 (findings_have(out, "stall") || findings_have(out, "absent-client"));
     if (said)
         return true;
     struct finding f = finding_of(kind->kind, kind->severity, 0);
-    f.op = w->op;
-    for (size_t i = 0; i < w->n_figures; i++)
-        finding_figure(&f, w->figures[i].name, w->figures[i].value);
-    return findings_add(out, &f, e, "%s", w->message);
+    f.op = n_alike == 1 ? w->op : NULL;
+    for (size_t k = 0; k < w->n_figures; k++)
+        finding_figure(&f, w->figures[k].name, w->figures[k].value);
+    return n_alike == 1
+               ? findings_add(out, &f, e, "%s", w->message)
+               : findings_add(out, &f, e, "%s (%zu operations alike)", w->message, n_alike);
 }
 
 static bool add_left_out(struct plan *p, struct err *e)
@@ -120,6 +142,6 @@ bool conclude(struct plan *p, struct err *e)
     bool ok = add_left_out(p, e);
 
     for (size_t i = 0; ok && i < a->n_warnings; i++)
-        ok = add_warning(p, &a->warnings[i], e);
+        ok = add_warning(p, i, e);
     return ok && findings_rank(&a->findings, p->run_ns, e);
 }

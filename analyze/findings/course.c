@@ -11,6 +11,8 @@
 #define MAX_SAMPLES    (1 << 18)
 #define MAX_CLASSES    16
 #define LOG_BINS       (64 * 8) /* eight to a doubling */
+#define TAIL_RANK      60
+#define TAIL_TOP       10
 #define HUNG_TIMES_P90 6
 #define MAX_HUNG       20000
 #define MAX_OF_MESSAGE 65536
@@ -191,6 +193,33 @@ static double histogram_quantile(const uint32_t *histogram, double q)
     return 0;
 }
 
+/* The duration that `rank` of the samples reach or exceed, log2 in eighths. */
+static double from_the_top(const uint32_t *histogram, double rank)
+{
+    double n = 0;
+    for (size_t i = LOG_BINS; i-- > 0; n += histogram[i])
+        if (histogram[i] > 0 && n + histogram[i] >= rank)
+            return (double)(i + 1) - (rank - n) / histogram[i];
+    return 0;
+}
+
+/* Pareto's law through two ranks near the top, of which the few longest are no part: whether these
+ * belong to the tail is what it is asked for. With too few samples the tail is taken for heavy. */
+static struct course_tail tail_of(const uint32_t *histogram, double rows_per_sample)
+{
+    double n = 0;
+    for (size_t i = 0; i < LOG_BINS; i++)
+        n += histogram[i];
+    double inner = fmin(TAIL_RANK, n / 4), outer = TAIL_TOP;
+    if (inner < 2 * TAIL_TOP)
+        return (struct course_tail){exp2(from_the_top(histogram, n / 4) / 8), n / 4, 1};
+    double from = from_the_top(histogram, inner), to = from_the_top(histogram, outer);
+    double doublings = fmax(to - from, .25) / 8;
+    return (struct course_tail){.from_ns = exp2(from / 8),
+                                .n = inner * rows_per_sample,
+                                .exponent = log2(inner / outer) / doublings};
+}
+
 /* ---- Third pass: requests that hung ---- */
 
 static int compare_hung(const void *a, const void *b)
@@ -221,7 +250,8 @@ static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
                                  .end_ns = table_end(t, i),
                                  .thread = (uint32_t)table_thread_index(t, table_thread(t, i)),
                                  .place = (uint32_t)course_place(t, i),
-                                 .table = (uint32_t)k};
+                                 .table = (uint32_t)k,
+                                 .failed = table_failed(t, i)};
     }
     c->n_hung = n;
     return true;
@@ -232,9 +262,14 @@ static void find_hung(const struct pass *p)
     struct course *c = p->c;
     for (size_t k = 0; k < c->n_tables; k++) {
         double least_ns = HUNG_TIMES_P90 * c->p90_ns[k];
-        for (int tries = 0; least_ns > 0 && tries < 8 && !collect_hung(p, k, (int64_t)least_ns);
-             tries++)
+        c->hung_ns[k] = INT64_MAX;
+        for (int tries = 0; least_ns > 0 && least_ns < 0x1p62 && tries < 8; tries++) {
+            if (collect_hung(p, k, (int64_t)least_ns)) {
+                c->hung_ns[k] = (int64_t)least_ns;
+                break;
+            }
             least_ns *= 2;
+        }
     }
     qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
 }
@@ -286,10 +321,12 @@ static bool alloc_counts(struct course *c)
     c->late_ns = calloc(c->n_blocks, sizeof *c->late_ns);
     c->median_ns = calloc(c->n_tables + 1, sizeof *c->median_ns);
     c->p90_ns = calloc(c->n_tables + 1, sizeof *c->p90_ns);
+    c->tail = calloc(c->n_tables + 1, sizeof *c->tail);
+    c->hung_ns = calloc(c->n_tables + 1, sizeof *c->hung_ns);
     c->hung = malloc(MAX_HUNG * sizeof *c->hung);
     return c->ok != NULL && c->failed != NULL && (c->cells != NULL || !compares) &&
            c->late_n != NULL && c->late_ns != NULL && c->median_ns != NULL && c->p90_ns != NULL &&
-           c->hung != NULL;
+           c->tail != NULL && c->hung_ns != NULL && c->hung != NULL;
 }
 
 static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, bool *used)
@@ -323,6 +360,7 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
         look_at_rows(p, k);
         c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
         c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
+        c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
     return true;
@@ -372,6 +410,8 @@ void course_fini(struct course *c)
     free(c->late_ns);
     free(c->median_ns);
     free(c->p90_ns);
+    free(c->tail);
+    free(c->hung_ns);
     free(c->hung);
     free(c->place_first_ns);
     free(c->place_last_ns);
@@ -433,21 +473,42 @@ const char *course_party_name(const struct course *c, const struct course_partie
     return p->clients ? c->d->clients.v[p->id[k]] : c->d->hosts.v[p->id[k]];
 }
 
-void course_neighbours(const struct course *c, const struct course_parties *p, size_t party,
-                       int64_t at_ns, int64_t *before_ns, int64_t *after_ns)
+/* Takes the end of a request of its party into account. */
+static void narrow_gap(struct course_gap *gap, int64_t end_ns)
 {
-    *before_ns = INT64_MIN;
-    *after_ns = INT64_MAX;
-    for (size_t k = 0; k < c->n_tables; k++) {
+    if (end_ns <= gap->at_ns && end_ns > gap->before_ns)
+        gap->before_ns = end_ns;
+    if (end_ns > gap->at_ns && end_ns < gap->after_ns)
+        gap->after_ns = end_ns;
+}
+
+bool course_find_gaps(const struct course *c, const struct course_parties *p,
+                      struct course_gap *gaps, size_t n, struct err *e)
+{
+    if (n == 0)
+        return true;
+    size_t *first = malloc(p->n * sizeof *first), *next = malloc(n * sizeof *next);
+    bool ok = (first != NULL && next != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < p->n; k++)
+        first[k] = SIZE_MAX;
+    for (size_t q = 0; ok && q < n; q++) {
+        gaps[q].before_ns = INT64_MIN;
+        gaps[q].after_ns = INT64_MAX;
+        next[q] = first[gaps[q].party];
+        first[gaps[q].party] = q;
+    }
+    for (size_t k = 0; ok && k < c->n_tables; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i++) {
-            int64_t end_ns = table_end(t, i);
-            if (party != SIZE_MAX && p->of_place[course_place(t, i)] != party)
+            size_t party = p->of_place[course_place(t, i)];
+            if (party == UINT32_MAX || first[party] == SIZE_MAX ||
+                (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k]))
                 continue;
-            if (end_ns <= at_ns && end_ns > *before_ns)
-                *before_ns = end_ns;
-            if (end_ns > at_ns && end_ns < *after_ns)
-                *after_ns = end_ns;
+            for (size_t q = first[party]; q != SIZE_MAX; q = next[q])
+                narrow_gap(&gaps[q], table_end(t, i));
         }
     }
+    free(first);
+    free(next);
+    return ok;
 }

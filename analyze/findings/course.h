@@ -36,6 +36,13 @@ struct course_hung {
     int64_t start_ns, end_ns;
     uint32_t thread; /* index into dataset.threads */
     uint32_t place, table;
+    bool failed;
+};
+
+/* The tail of an operation's durations: n of its successes are expected beyond from_ns, and of
+ * these the share (x / from_ns)^-exponent beyond x. */
+struct course_tail {
+    double from_ns, n, exponent;
 };
 
 /* One kind of error: counts by bin, host, client and operation. */
@@ -73,6 +80,8 @@ struct course {
     bool open_loop;
 
     double *median_ns, *p90_ns; /* by table; 0: no success */
+    struct course_tail *tail;   /* by table */
+    int64_t *hung_ns;           /* by table: a request of so long hung; INT64_MAX: none did */
     struct course_hung *hung;   /* by start */
     size_t n_hung;
 
@@ -101,10 +110,17 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
 void course_parties_fini(struct course_parties *p);
 const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k);
 
-/* The last end at or before `at_ns`, and the first after, of requests at one party (or of all:
- * party SIZE_MAX); INT64_MIN, INT64_MAX: none. Costs the rows. */
-void course_neighbours(const struct course *c, const struct course_parties *p, size_t party,
-                       int64_t at_ns, int64_t *before_ns, int64_t *after_ns);
+/* What is asked of a party: its last end at or before at_ns, and its first after. Requests that
+ * hung and then failed do not count: they are not answers, but time-outs. */
+struct course_gap {
+    size_t party;
+    int64_t at_ns;
+    int64_t before_ns, after_ns; /* INT64_MIN, INT64_MAX: none */
+};
+
+/* Answers all of them in one pass over the rows. False: out of memory. */
+bool course_find_gaps(const struct course *c, const struct course_parties *p,
+                      struct course_gap *gaps, size_t n, struct err *e);
 
 static inline size_t course_bin(const struct course *c, int64_t ns)
 {

@@ -50,40 +50,62 @@ static double binomial_log(double x, double n, double p)
     return (x > 0 ? x * log(p) : 0) + (n > x ? (n - x) * log(1 - p) : 0);
 }
 
-/* Begins with a guess and replaces it by the shares of the stretch that it gives. */
+/* Errors of a message among the requests of the bins that are not taken. */
+struct shares {
+    const struct course *c;
+    const struct course_message *m;
+    const uint8_t *taken;
+    double n, n_errors;
+};
+
+/* Begins with a guess of the share inside, and replaces it by that of the stretch that it gives.
+ * Returns how much more likely the stretch is than the same share throughout, as a logarithm. */
+static double refine_burst(const struct shares *x, double inside, struct burst *b)
+{
+    double share = x->n_errors / x->n, outside = fmin(share, inside) / 2;
+    for (int i = 0; i < N_REFINEMENTS; i++) {
+        *b = (struct burst){0};
+        if (best_stretch(x->c, x->m->by_bin, x->taken, outside, inside, b) <= 0)
+            return 0;
+        for (size_t j = b->first; j <= b->last; j++) {
+            b->n_inside += (double)x->c->ok[j] + (double)x->c->failed[j];
+            b->n_errors += x->m->by_bin[j];
+        }
+        inside = fmin(fmax(b->n_errors / b->n_inside, 1e-9), 1 - 1e-9);
+        outside = fmax((x->n_errors - b->n_errors + .5) / (x->n - b->n_inside + 1), 1e-9);
+        if (inside <= outside)
+            return 0;
+    }
+    b->found = inside >= BURST_TIMES * outside &&
+               (double)(b->last - b->first + 1) < BURST_MAX_FRAC * (double)x->c->n_bins;
+    return binomial_log(b->n_errors, b->n_inside, inside) +
+           binomial_log(x->n_errors - b->n_errors, x->n - b->n_inside, fmin(outside, 1 - 1e-9)) -
+           binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
+}
+
+/* The best of several guesses: the share inside is that of the run many times over in a short
+ * burst, and hardly twice in one that fills half of the run. */
 static struct burst find_burst(const struct course *c, const struct course_message *m,
                                const uint8_t *taken)
 {
-    struct burst b = {0};
-    double all = 0, n_errors = 0;
+    static const double guesses[] = {16, 4, 1.5};
+    struct shares x = {.c = c, .m = m, .taken = taken};
+    struct burst best = {0};
+    double most = BURST_LLR;
     for (size_t j = 0; j < c->n_bins; j++)
         if (!taken[j]) {
-            all += (double)c->ok[j] + (double)c->failed[j];
-            n_errors += m->by_bin[j];
+            x.n += (double)c->ok[j] + (double)c->failed[j];
+            x.n_errors += m->by_bin[j];
         }
-    if (n_errors == 0)
-        return b;
-    double share = n_errors / all;
-    double outside = share / 2, inside = fmin(fmax(4 * share, .02), .9);
-    for (int i = 0; i < N_REFINEMENTS; i++) {
-        b = (struct burst){0};
-        if (best_stretch(c, m->by_bin, taken, outside, inside, &b) <= 0)
-            return b;
-        for (size_t j = b.first; j <= b.last; j++) {
-            b.n_inside += (double)c->ok[j] + (double)c->failed[j];
-            b.n_errors += m->by_bin[j];
+    for (size_t i = 0; x.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
+        struct burst b;
+        double gain = refine_burst(&x, fmin(fmax(guesses[i] * x.n_errors / x.n, .02), .9), &b);
+        if (b.found && gain >= most) {
+            most = gain;
+            best = b;
         }
-        inside = fmin(fmax(b.n_errors / b.n_inside, 1e-9), 1 - 1e-9);
-        outside = fmax((n_errors - b.n_errors + .5) / (all - b.n_inside + 1), 1e-9);
-        if (inside <= outside)
-            return b;
     }
-    double gain = binomial_log(b.n_errors, b.n_inside, inside) +
-                  binomial_log(n_errors - b.n_errors, all - b.n_inside, fmin(outside, 1 - 1e-9)) -
-                  binomial_log(n_errors, all, fmin(share, 1 - 1e-9));
-    b.found = gain >= BURST_LLR && inside >= BURST_TIMES * outside &&
-              (double)(b.last - b.first + 1) < BURST_MAX_FRAC * (double)c->n_bins;
-    return b;
+    return best;
 }
 
 /* The party that has nearly all of the errors, without having nearly all of the requests; SIZE_MAX:
@@ -155,9 +177,11 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         f.end_ns = m->last_ns;
     f.has_start = true;
     f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
-    return findings_add(s->out, &f, e, "%s of %s%s%s failed from %s %s%s: %s",
-                        units_pct(100 * within).s, what, at, where, find_clock(f.start_ns).s,
-                        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", message);
+    return findings_add(
+        s->out, &f, e, "%s %s%s%s failed from %s %s%s (%s of all, %s of those %s): %s",
+        units_count((int64_t)b->n_errors).s, what, at, where, find_clock(f.start_ns).s,
+        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", units_pct(100 * share).s,
+        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", message);
 }
 
 /* Whether a finding of another message says the same: the same place, at about the same time. */

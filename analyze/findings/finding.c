@@ -109,6 +109,7 @@ static bool can_move_the_level(const struct finding *f)
 
 static bool explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
+    near_ns = f->within_ns > near_ns ? f->within_ns : near_ns;
     /* Clients that each had a time of their own, by design. */
     if (is_level(f) && is(cause, "absent-client") && cause->scope == SCOPE_SYSTEM)
         return true;
@@ -127,9 +128,22 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
         return is(cause, "slow-host") && f->ratio < cause->ratio && !isnan(cause->ratio) &&
                cause->lost_frac > f->lost_frac;
     if (is(f, "left-out") || is(f, "short-range"))
-        return is(cause, "absent-client") || is(cause, "stuck-thread");
+        return is(cause, "absent-client") || is(cause, "stuck-thread") || is(cause, "slow-host") ||
+               is(cause, "slow-client");
+    if (is(f, "few-samples"))
+        return cause->lost_frac > .5 &&
+               (is(cause, "left-out") ||
+                (is(cause, "errors") && (cause->op == NULL || cause->op == f->op)));
     if (is(f, "uneven-hosts"))
         return (is(cause, "slow-host") || is(cause, "stall")) && cause->scope == SCOPE_HOST;
+    return false;
+}
+
+static bool is_problem_behind(const struct findings *all, const struct finding *f)
+{
+    for (size_t b = 0; b < f->n_because; b++)
+        if (all->v[f->because[b]].severity == FINDING_PROBLEM)
+            return true;
     return false;
 }
 
@@ -147,7 +161,7 @@ static void tie(struct findings *all, int64_t near_ns)
                 f->because[f->n_because++] = k;
         }
         /* What is left out stays a problem where its cause is by design, and so none. */
-        bool by_design = is(f, "left-out") && all->v[f->because[0]].severity == FINDING_NOTICE;
+        bool by_design = f->n_because > 0 && is(f, "left-out") && !is_problem_behind(all, f);
         if (f->n_because > 0 && !by_design)
             f->severity = FINDING_NOTICE;
     }

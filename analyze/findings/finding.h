@@ -33,6 +33,7 @@ struct finding {
     uint32_t thread;
     bool has_start, has_end; /* false: from the beginning of the run, to its end */
     int64_t start_ns, end_ns;
+    int64_t within_ns; /* the times are right to within so much, where that is more than a glance */
     double ratio;      /* after/before, or this/others; NAN: none */
     double lost_frac;  /* share of the run's throughput, or of its requests, that it cost */
     int64_t period_ns; /* of pauses; 0: none */

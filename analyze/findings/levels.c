@@ -17,10 +17,13 @@
 #define MIN_POINTS        16
 #define N_BATCHES         16
 #define PENALTY           22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define GIVEN_PENALTY     6.0  /* where the moment is known beforehand: 2.4 standard errors */
+#define FEW_CUTS          2
+#define N_BISECTIONS      12
+#define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
 #define LEAST_CHANGE      .10
 #define PROBLEM_CHANGE    .15
 #define PROBLEM_LOST_FRAC .03 /* of a change that is taken back */
+#define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
 #define WARM_UP_FRAC      .25 /* a slow beginning up to here is a warm-up */
 #define FAST_UP_FRAC      .10 /* a fast one */
 #define FREE_FRAC         .5  /* of a point that must not be masked */
@@ -72,9 +75,16 @@ static void fill_points(struct levels *l)
     }
 }
 
-/* From the differences of neighbouring batches: their median, so that steps stay out of it. Never
- * less than what the counts of a Poisson process have. */
-static double long_run_variance(const struct levels *l)
+/* Of a closed loop's completions: a quarter of that of a Poisson process, whose ends are free. */
+static double least_variance(const struct levels *l)
+{
+    double per_point = exp(mean_of(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
+    return .25 / fmax(per_point, .1);
+}
+
+/* From the differences of neighbouring batches: their median, so that steps stay out of it. Noise
+ * that outlasts a batch is more than that: variance_about_levels sees it. */
+static double variance_of_batches(const struct levels *l)
 {
     double d[N_BATCHES];
     size_t length = l->n / N_BATCHES, n = 0;
@@ -83,10 +93,9 @@ static double long_run_variance(const struct levels *l)
         double b = mean_of(l->x, (i + 1) * length, (i + 2) * length);
         d[n++] = (b - a) * (b - a);
     }
-    double per_point = exp(mean_of(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
     /* The median of a squared standard normal is .455; a difference has twice the variance. */
     double v = find_median(d, n) / .455 / 2 * (double)length;
-    return fmax(v, .25 / fmax(per_point, .1));
+    return fmax(v, least_variance(l));
 }
 
 static double sum_of_squares(const double *x, size_t from, size_t to)
@@ -98,9 +107,9 @@ static double sum_of_squares(const double *x, size_t from, size_t to)
 }
 
 /* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
- * worsening looks like. Returns the residual of the logarithms; ends: fitted rate at both ends, as
- * logarithms. */
-static double fit_line(const struct levels *l, double ends[2])
+ * worsening looks like. Returns the sum of squares of the logarithms' residuals, which off gets;
+ * ends: fitted rate at both ends, as logarithms. */
+static double fit_line(const struct levels *l, double ends[2], double *off)
 {
     double n = (double)l->n, st = 0, sy = 0, stt = 0, sty = 0, sum = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -113,8 +122,8 @@ static double fit_line(const struct levels *l, double ends[2])
     double slope = (n * sty - st * sy) / (n * stt - st * st), base = (sy - slope * st) / n;
     double least = exp(-l->x[0]) / 100;
     for (size_t i = 0; i < l->n; i++) {
-        double r = l->x[i] + log(fmax(base + slope * (double)i, least));
-        sum += r * r;
+        off[i] = l->x[i] + log(fmax(base + slope * (double)i, least));
+        sum += off[i] * off[i];
     }
     ends[0] = -log(fmax(base - slope / 2, least));
     ends[1] = -log(fmax(base + slope * (n - .5), least));
@@ -152,6 +161,52 @@ static void drop_small_cuts(struct levels *l)
     }
 }
 
+/* The cut of the series into at most FEW_CUTS + 1 levels that is best for some penalty, beginning
+ * with the one given. */
+static bool fit_few_levels(struct levels *l, size_t least, double penalty, struct err *e)
+{
+    double low = penalty, high = penalty, cost;
+    if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
+        return false;
+    while (l->n_cuts > FEW_CUTS) {
+        low = high;
+        high *= 8;
+        if (!stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e))
+            return false;
+    }
+    for (int i = 0; high > low && i < N_BISECTIONS; i++) {
+        double mid = sqrt(low * high);
+        if (!stats_partition(l->x, l->n, least, mid, l->cuts, &l->n_cuts, &cost, e))
+            return false;
+        *(l->n_cuts > FEW_CUTS ? &low : &high) = mid;
+    }
+    return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
+}
+
+/* The long-run variance about few levels, or about the line where that is nearer: by batch means
+ * (statistics.md 1a), so that noise which lasts as long as the parts that it would be taken for
+ * counts as noise. Levels that follow the noise hide some of it: with k cuts in the fit, as if
+ * each had taken two batches away. */
+static bool variance_about_levels(const struct levels *l, double *lrv, struct err *e)
+{
+    double r[MAX_POINTS], off[MAX_POINTS], ends[2], about_levels = 0;
+    double about_line = fit_line(l, ends, off);
+    for (size_t k = 0, i = 0; k <= l->n_cuts; k++) {
+        double level = level_of(l, k);
+        for (; i < level_end(l, k); i++) {
+            r[i] = l->x[i] - level;
+            about_levels += r[i] * r[i];
+        }
+    }
+    struct stats_bse bse;
+    bool line = about_line < about_levels;
+    if (!stats_bse(line ? off : r, l->n, &bse, e))
+        return false;
+    double b = (double)bse.b, lost = line ? 1 : 2 * (double)l->n_cuts;
+    *lrv = bse.lrv * (b - 1) / fmax(b - 1 - lost, (b - 1) / 4);
+    return true;
+}
+
 static bool say_drift(struct levels *l, const double ends[2], struct err *e)
 {
     double ratio = exp(ends[1] - ends[0]);
@@ -167,6 +222,14 @@ static bool say_drift(struct levels *l, const double ends[2], struct err *e)
         ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
 }
 
+/* How far off the moment of a change may be, in 95 of 100 cases: 11 variances / change^2 (Bai,
+ * "Estimation of a change point in multiple regression models", 1997). */
+static int64_t within_ns(const struct levels *l, double change)
+{
+    double points = fmin(11 * l->lrv / (change * change), (double)l->n / 8);
+    return (int64_t)(points * (double)l->width_ns);
+}
+
 static bool say_warm_up(struct levels *l, double before, double after, int64_t end_ns,
                         struct err *e)
 {
@@ -177,6 +240,7 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
     f.has_start = f.has_end = true;
     f.start_ns = c->start_ns;
     f.end_ns = end_ns;
+    f.within_ns = within_ns(l, after - before);
     f.ratio = ratio;
     finding_figure(&f, "before_per_s", exp(before));
     finding_figure(&f, "after_per_s", exp(after));
@@ -196,12 +260,13 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
-    bool problem =
-        fabs(after - before) >= -log(1 - PROBLEM_CHANGE) && (stays || lost >= PROBLEM_LOST_FRAC);
+    bool problem = fabs(after - before) >= -log(1 - PROBLEM_CHANGE) &&
+                   lost >= (stays ? STAYING_LOST_FRAC : PROBLEM_LOST_FRAC);
     struct finding f =
         finding_of(ratio < 1 ? "drop" : "rise", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.has_start = true;
     f.start_ns = at_ns;
+    f.within_ns = within_ns(l, after - before);
     f.has_end = !stays;
     f.end_ns = stays ? 0 : until_ns;
     f.ratio = ratio;
@@ -268,9 +333,15 @@ static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
     if (at < MIN_POINTS / 2 || l->n - at < MIN_POINTS / 2 || is_said_near(l, at_ns))
         return true;
     size_t from = at > reach ? at - reach : 0, to = at + reach < l->n ? at + reach : l->n;
-    double before = mean_of(l->x, from, at), after = mean_of(l->x, at, to);
+    double before = mean_of(l->x, from, at), after = mean_of(l->x, at, to), off[MAX_POINTS];
+    for (size_t i = from; i < to; i++)
+        off[i - from] = l->x[i] - (i < at ? before : after);
+    struct stats_bse bse;
+    if (!stats_bse(off, to - from, &bse, e))
+        return false;
+    double lrv = fmax(bse.lrv, least_variance(l));
     double z2 = (after - before) * (after - before) /
-                (l->lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
+                (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
     if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEAST_CHANGE))
         return true;
     return say_step(l, before, after, at_ns, INT64_MAX, e);
@@ -300,11 +371,15 @@ bool find_levels(struct search *s, struct err *e)
     /* An open loop's rate is the one that was asked for, unless it falls behind. */
     if (l->n >= MIN_POINTS && s->c->n >= 200 &&
         (!s->c->open_loop || findings_have(s->out, "backlog"))) {
-        double cost, ends[2];
+        double cost, ends[2], off[MAX_POINTS], about_levels = 0;
         size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
-        l->lrv = long_run_variance(l);
-        ok = stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e);
-        double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, ends);
+        l->lrv = variance_of_batches(l);
+        ok = fit_few_levels(l, least, PENALTY * l->lrv, e) &&
+             variance_about_levels(l, &about_levels, e);
+        l->lrv = fmax(l->lrv, about_levels);
+        ok = ok &&
+             stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e);
+        double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, ends, off);
         bool drifts = fabs(ends[1] - ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
                       all - line >= PENALTY * l->lrv && line + PENALTY * l->lrv <= cost;
         drop_small_cuts(l);

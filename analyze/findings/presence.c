@@ -10,6 +10,7 @@
 #define STUCK_FRAC         .1
 #define STUCK_PROBLEM      .2
 #define STUCK_LEAST_NS     INT64_C(1000000000)
+#define STUCK_CHANCE       .005 /* that the tail of the durations has one so long */
 #define STUCK_MOST_THREADS 5
 #define BACKLOG_TIMES      5 /* the median duration */
 #define BACKLOG_LEAST_NS   5e7
@@ -95,11 +96,18 @@ bool find_absent(struct search *s, struct err *e)
 
 /* ---- Threads ---- */
 
+/* How many requests so long the tail of its operation would give a run. */
+static double expected_so_long(const struct course_tail *tail, int64_t length_ns)
+{
+    return tail->n * pow((double)length_ns / tail->from_ns, -tail->exponent);
+}
+
 static bool is_stuck(const struct search *s, const struct course_hung *h)
 {
     int64_t length_ns = h->end_ns - h->start_ns;
     return length_ns >= STUCK_LEAST_NS && search_frac(s, length_ns) >= STUCK_FRAC &&
            (double)length_ns >= 20 * s->c->median_ns[h->table] &&
+           expected_so_long(&s->c->tail[h->table], length_ns) <= STUCK_CHANCE &&
            search_free_frac(s, course_bin(s->c, h->start_ns), course_bin(s->c, h->end_ns),
                             MASK_STALL) >= .5;
 }

@@ -15,8 +15,10 @@
 #define STALL_RATE_FRAC  .1
 #define TYPICAL_TIMES    3 /* shorter gaps are those between requests that run in step */
 #define MAX_STALLS       256
-#define PARTY_SHARE      .9 /* of the requests that hang are of the one party */
-#define OTHERS_GO_ON     .3 /* of the usual rate */
+#define LEAST_HUNG       3   /* requests of a party at once */
+#define MAX_AT_ONCE      512 /* that are looked at */
+#define PARTY_SHARE      .9  /* of the requests that hang are of the one party */
+#define OTHERS_GO_ON     .3  /* of the usual rate */
 #define N_LOCAL_BLOCKS   12
 #define MAX_RATE_BLOCKS  128
 #define PERIOD_TOLERANCE .15
@@ -35,6 +37,7 @@ struct stalls {
     struct search *s;
     double usual[MAX_RATE_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
+    uint32_t *timed_out; /* by bin: requests that hung and then failed, which are no deliveries */
     int64_t least_ns;
     struct stall v[MAX_STALLS];
     size_t n;
@@ -50,6 +53,22 @@ static double typical_ns(const struct course *c)
     return longest;
 }
 
+/* Requests that ended in a bin, but for those that hung until they failed: a stall is not over when
+ * they time out. */
+static double done_in(const struct stalls *x, size_t bin)
+{
+    const struct course *c = x->s->c;
+    return (double)c->ok[bin] + (double)c->failed[bin] - (double)x->timed_out[bin];
+}
+
+static void count_timed_out(struct stalls *x)
+{
+    const struct course *c = x->s->c;
+    for (size_t i = 0; i < c->n_hung; i++)
+        if (c->hung[i].failed)
+            x->timed_out[course_bin(c, c->hung[i].end_ns)]++;
+}
+
 /* What is usual near each block: the median over the blocks around, so that neither a stall nor a
  * change of level bends it, and at least half of that of the run. */
 static bool fill_usual(struct stalls *x)
@@ -63,7 +82,7 @@ static bool fill_usual(struct stalls *x)
     for (size_t b = 0; b < x->n_blocks; b++) {
         double n = 0;
         for (size_t j = b * x->bins_per_block; j < (b + 1) * x->bins_per_block; j++)
-            n += (double)c->ok[j] + (double)c->failed[j];
+            n += done_in(x, j);
         rate[b] = n / (double)x->bins_per_block;
     }
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
@@ -89,7 +108,7 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
     const struct course *c = x->s->c;
     double n = 0, usual = 0;
     for (size_t j = first; j <= last; j++) {
-        n += (double)c->ok[j] + (double)c->failed[j];
+        n += done_in(x, j);
         usual += usual_at(x, j);
     }
     struct stall st = {.start_ns = course_bin_start_ns(c, first),
@@ -110,8 +129,7 @@ static void find_stretches(struct stalls *x)
     for (size_t j = 0; j <= c->n_bins; j++) {
         double score = 0;
         if (j < c->n_bins)
-            score = (1 - STALL_RATE_FRAC) * usual_at(x, j) +
-                    log(STALL_RATE_FRAC) * ((double)c->ok[j] + (double)c->failed[j]);
+            score = (1 - STALL_RATE_FRAC) * usual_at(x, j) + log(STALL_RATE_FRAC) * (done_in(x, j));
         bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - SCORE_LEAST;
         if (over) {
             if (most >= SCORE_LEAST)
@@ -153,29 +171,50 @@ static size_t index_of_most(const size_t *v, size_t n)
     return most;
 }
 
-/* Gives a stall of the system to the one host (or client) whose requests hang in it. */
-static bool give_to_party(struct stalls *x, struct stall *st, const struct course_parties *p,
-                          enum finding_scope scope)
+/* The one party whose requests hang in the stall, in the middle of it; SIZE_MAX: there is none. */
+static size_t party_that_hangs(const struct stalls *x, const struct stall *st,
+                               const struct course_parties *p, size_t *of_party)
 {
-    if (p->n < 2 || st->scope != SCOPE_SYSTEM)
-        return true;
-    size_t *of_party = calloc(p->n, sizeof *of_party);
-    if (of_party == NULL)
-        return false;
     int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
     size_t n = count_hung(x->s->c, p, at_ns, of_party), most = index_of_most(of_party, p->n);
-    if (of_party[most] >= 3 && (double)of_party[most] >= PARTY_SHARE * (double)n) {
-        int64_t before_ns, after_ns;
-        course_neighbours(x->s->c, p, most, at_ns, &before_ns, &after_ns);
+    return of_party[most] >= LEAST_HUNG && (double)of_party[most] >= PARTY_SHARE * (double)n
+               ? most
+               : SIZE_MAX;
+}
+
+/* Gives stalls of the system to the one host (or client) whose requests hang in them. */
+static bool give_to_parties(struct stalls *x, const struct course_parties *p,
+                            enum finding_scope scope, struct err *e)
+{
+    if (p->n < 2 || x->n == 0)
+        return true;
+    size_t *of_party = malloc(p->n * sizeof *of_party), n = 0;
+    struct course_gap *gaps = malloc(x->n * sizeof *gaps);
+    bool ok = (of_party != NULL && gaps != NULL) || err_set(e, "out of memory");
+    for (size_t i = 0; ok && i < x->n; i++) {
+        struct stall *st = &x->v[i];
+        size_t party = st->scope == SCOPE_SYSTEM ? party_that_hangs(x, st, p, of_party) : SIZE_MAX;
+        if (party == SIZE_MAX)
+            continue;
         st->scope = scope;
-        st->party = most;
-        if (before_ns != INT64_MIN && after_ns != INT64_MAX) {
-            st->start_ns = before_ns;
-            st->end_ns = after_ns;
+        st->party = party;
+        gaps[n++] = (struct course_gap){.party = party,
+                                        .at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2};
+    }
+    ok = ok && course_find_gaps(x->s->c, p, gaps, n, e);
+    n = 0;
+    for (size_t i = 0; ok && i < x->n; i++) {
+        if (x->v[i].scope != scope)
+            continue;
+        const struct course_gap *gap = &gaps[n++];
+        if (gap->before_ns != INT64_MIN && gap->after_ns != INT64_MAX) {
+            x->v[i].start_ns = gap->before_ns;
+            x->v[i].end_ns = gap->after_ns;
         }
     }
     free(of_party);
-    return true;
+    free(gaps);
+    return ok;
 }
 
 /* ---- One party stalls while the others go on ---- */
@@ -201,71 +240,97 @@ static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t
     const struct course *c = x->s->c;
     double n = 0, usual = 0;
     for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
-        n += (double)c->ok[j] + (double)c->failed[j];
+        n += done_in(x, j);
         usual += usual_at(x, j);
     }
     return usual > 0 ? n / usual : 0;
 }
 
-/* The moment at which most requests of party k hang: that of the last start before the first end.
+/* The requests that hang, by party: those of party k are [first[k], first[k + 1]) of `of`, by
+ * start.
  */
-static size_t most_hung_at(const struct course *c, const struct course_parties *p, size_t k,
-                           int64_t *at_ns)
+struct hung_by_party {
+    size_t *first;
+    const struct course_hung **of;
+};
+
+static bool group_hung(struct hung_by_party *g, const struct course *c,
+                       const struct course_parties *p)
+{
+    g->first = calloc(p->n + 2, sizeof *g->first);
+    g->of = malloc((c->n_hung + 1) * sizeof *g->of);
+    if (g->first == NULL || g->of == NULL)
+        return false;
+    for (size_t i = 0; i < c->n_hung; i++)
+        g->first[p->of_place[c->hung[i].place] + 2]++;
+    for (size_t k = 2; k <= p->n; k++)
+        g->first[k] += g->first[k - 1];
+    for (size_t i = 0; i < c->n_hung; i++)
+        g->of[g->first[p->of_place[c->hung[i].place] + 1]++] = &c->hung[i];
+    return true;
+}
+
+/* The moment at which most of v[0..n-1] hang: that of the last start before the first end. */
+static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t *at_ns)
 {
     size_t most = 0;
-    for (size_t i = 0; i < c->n_hung; i++) {
-        if (p->of_place[c->hung[i].place] != k)
-            continue;
-        size_t n = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t n_at_once = 0;
         int64_t first_end_ns = INT64_MAX;
-        for (size_t m = i + 1; m-- > 0 && i - m < 512;)
-            if (p->of_place[c->hung[m].place] == k && c->hung[m].end_ns > c->hung[i].start_ns) {
-                n++;
-                if (c->hung[m].end_ns < first_end_ns)
-                    first_end_ns = c->hung[m].end_ns;
+        for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
+            if (v[m]->end_ns > v[i]->start_ns) {
+                n_at_once++;
+                if (v[m]->end_ns < first_end_ns)
+                    first_end_ns = v[m]->end_ns;
             }
-        if (n > most) {
-            most = n;
-            *at_ns = c->hung[i].start_ns + (first_end_ns - c->hung[i].start_ns) / 2;
+        if (n_at_once > most) {
+            most = n_at_once;
+            *at_ns = v[i]->start_ns + (first_end_ns - v[i]->start_ns) / 2;
         }
     }
     return most;
 }
 
-static void find_party_stall(struct stalls *x, const struct course_parties *p, size_t k,
-                             enum finding_scope scope)
+/* Adds the gap as a stall of its party, if it is long and empty enough. */
+static void add_party_stall(struct stalls *x, const struct course_parties *p,
+                            enum finding_scope scope, const struct course_gap *gap)
 {
-    const struct course *c = x->s->c;
-    int64_t at_ns = 0, before_ns, after_ns;
-    if (most_hung_at(c, p, k, &at_ns) < 3 || lies_in_stall(x, at_ns) || x->n == MAX_STALLS)
+    if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
+        gap->after_ns - gap->before_ns < x->least_ns || x->n == MAX_STALLS)
         return;
-    course_neighbours(c, p, k, at_ns, &before_ns, &after_ns);
-    if (before_ns == INT64_MIN || after_ns == INT64_MAX || after_ns - before_ns < x->least_ns)
-        return;
-    double frac = search_frac(x->s, after_ns - before_ns);
-    double expected = (double)party_requests(c, p, k) * frac / (1 - frac);
+    double frac = search_frac(x->s, gap->after_ns - gap->before_ns);
+    double expected = (double)party_requests(x->s->c, p, gap->party) * frac / (1 - frac);
     if ((1 - STALL_RATE_FRAC) * expected < SCORE_LEAST ||
-        system_rate_frac(x, before_ns, after_ns) < OTHERS_GO_ON)
+        system_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
         return;
-    x->v[x->n++] =
-        (struct stall){.start_ns = before_ns, .end_ns = after_ns, .scope = scope, .party = k};
+    x->v[x->n++] = (struct stall){
+        .start_ns = gap->before_ns, .end_ns = gap->after_ns, .scope = scope, .party = gap->party};
 }
 
-static void find_party_stalls(struct stalls *x, const struct course_parties *p,
-                              enum finding_scope scope)
+static bool find_party_stalls(struct stalls *x, const struct course_parties *p,
+                              enum finding_scope scope, struct err *e)
 {
     const struct course *c = x->s->c;
-    if (p->n < 2 || c->n_hung < 3)
-        return;
-    uint8_t *hangs = calloc(p->n, 1);
-    if (hangs == NULL)
-        return;
-    for (size_t i = 0; i < c->n_hung; i++) {
-        size_t k = p->of_place[c->hung[i].place];
-        if (hangs[k] < 3 && ++hangs[k] == 3)
-            find_party_stall(x, p, k, scope);
+    if (p->n < 2 || c->n_hung < LEAST_HUNG)
+        return true;
+    struct hung_by_party g = {0};
+    struct course_gap *gaps = malloc(c->n_hung * sizeof *gaps);
+    size_t n = 0;
+    bool ok = (group_hung(&g, c, p) && gaps != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < p->n; k++) {
+        int64_t at_ns = 0;
+        size_t n_hung = g.first[k + 1] - g.first[k];
+        if (n_hung >= LEAST_HUNG && most_hung_at(g.of + g.first[k], n_hung, &at_ns) >= LEAST_HUNG &&
+            !lies_in_stall(x, at_ns))
+            gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
     }
-    free(hangs);
+    ok = ok && course_find_gaps(c, p, gaps, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        add_party_stall(x, p, scope, &gaps[i]);
+    free(g.first);
+    free(g.of);
+    free(gaps);
+    return ok;
 }
 
 /* ---- Pauses that come again ---- */
@@ -276,6 +341,23 @@ static int compare_stalls(const void *a, const void *b)
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* Sorts, and leaves out those that a stall of the same party reaches into: several stretches of the
+ * system can be of one host that hangs. */
+static void sort_stalls(struct stalls *x)
+{
+    size_t n = 0;
+    qsort(x->v, x->n, sizeof *x->v, compare_stalls);
+    for (size_t i = 0; i < x->n; i++) {
+        bool said = false;
+        for (size_t k = 0; k < n; k++)
+            said = said || (x->v[k].scope == x->v[i].scope && x->v[k].party == x->v[i].party &&
+                            x->v[k].end_ns > x->v[i].start_ns);
+        if (!said)
+            x->v[n++] = x->v[i];
+    }
+    x->n = n;
 }
 
 /* The period of the system's stalls; 0: they have none. A pause that was too short to be found
@@ -385,21 +467,22 @@ bool find_stalls(struct search *s, struct err *e)
     /* A typical duration may be as long as a time can be, and a multiple of it longer. */
     double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), 3 * (double)c->bin_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
-    bool ok = true;
-    if (c->n >= 100 && fill_usual(x)) {
+    x->timed_out = calloc(c->n_bins, sizeof *x->timed_out);
+    bool ok = x->timed_out != NULL || err_set(e, "out of memory");
+    if (ok)
+        count_timed_out(x);
+    if (ok && c->n >= 100 && fill_usual(x)) {
         find_stretches(x);
-        for (size_t i = 0; ok && i < x->n; i++)
-            ok = give_to_party(x, &x->v[i], &s->hosts, SCOPE_HOST) &&
-                 give_to_party(x, &x->v[i], &s->clients, SCOPE_CLIENT);
-        if (!ok)
-            err_set(e, "out of memory");
-        find_party_stalls(x, &s->hosts, SCOPE_HOST);
-        find_party_stalls(x, &s->clients, SCOPE_CLIENT);
-        qsort(x->v, x->n, sizeof *x->v, compare_stalls);
+        ok = give_to_parties(x, &s->hosts, SCOPE_HOST, e) &&
+             give_to_parties(x, &s->clients, SCOPE_CLIENT, e) &&
+             find_party_stalls(x, &s->hosts, SCOPE_HOST, e) &&
+             find_party_stalls(x, &s->clients, SCOPE_CLIENT, e);
+        sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)
             search_mask(s, x->v[i].start_ns, x->v[i].end_ns, MASK_STALL);
         ok = ok && say(x, e);
     }
+    free(x->timed_out);
     free(x);
     return ok;
 }

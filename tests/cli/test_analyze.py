@@ -82,8 +82,7 @@ class Text(ReportTest):
 
     def test_errors_are_grouped(self):
         out = self.s3analyze('analyze', capture('get-errors')).out
-        self.assertEqual(out.count('The specified key does not exist.'), 1)
-        self.assertIn('Errors: 2168', out)
+        self.assertEqual(out.partition('Errors: 2168')[2].count('The specified key does not exist.'), 1)
 
     def test_dropped_rows_are_stated(self):
         data = text(steady(50)).replace(b'2026-11-21T05:45:59', b'2026-11-21T05:45:xx', 3)

@@ -34,16 +34,19 @@ class Load:
         self.random = random.Random(seed)
         self.mix, self.length_s, self.threads, self.rate = mix, length_s, threads, rate
         self.hosts, self.clients = hosts, clients
+        self.noise_sd = .05
+        self.time_out_s = None  # requests that hang fail after it
         self.factor = lambda *where: 1
         self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
         self.fails = lambda *where: ""
         self.begins = lambda client: 0
+        self.ends = lambda client: self.length_s
 
     def noise(self):
         """Correlated over about two seconds."""
         values, x = [], 0
         for _ in range(self.length_s * 10 + 100):
-            x = .95 * x + self.random.gauss(0, .05 * math.sqrt(1 - .95**2))
+            x = .95 * x + self.random.gauss(0, self.noise_sd * math.sqrt(1 - .95**2))
             values.append(math.exp(x))
         return values
 
@@ -57,9 +60,10 @@ class Load:
             if self.rate:
                 due += 1 / self.rate
                 start = max(start, due)
-            if start >= self.length_s:
+            client = t * self.clients // self.threads
+            if start >= self.ends(client):
                 continue
-            host, client = r.randrange(self.hosts), t * self.clients // self.threads
+            host = r.randrange(self.hosts)
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
             length = MEDIAN_S[op] * math.exp(r.gauss(0, .35)) * noise[int(start * 10)] * self.factor(*where)
@@ -69,6 +73,8 @@ class Load:
             until = self.hangs(*where, length)
             if until is not None:
                 length = until - start + length * r.random()
+                if self.time_out_s and length > self.time_out_s:
+                    error, length = "timed out", self.time_out_s + r.random() / 1000
             first, last = int(start * 1e9), int((start + length) * 1e9)
             size = 65536 if op != "STAT" and not error else 0
             rows.append((last, f"\t{t}\t{op}\tclient-{client}\t1\t{size}\thttp://10.0.0.{host}:9000\tk{r.randrange(500)}"
@@ -116,6 +122,24 @@ class Findings(CliTest):
         load.factor = lambda *where: 8 if load.random.random() < .3 else 1
         self.assertEqual([f for f in self.findings(load) if f["severity"] == "problem"], [])
 
+    def problems(self, load):
+        return [f["sentence"] for f in self.findings(load) if f["severity"] == "problem"]
+
+    def test_heavy_tail(self):
+        """The longest request of Pareto's law is no stuck thread."""
+        for seed in (20, 22):
+            load = Load(seed)
+            load.factor = lambda *where, r=load.random: .5 * r.random() ** (-1 / 1.7)
+            stuck = [f["sentence"] for f in self.findings(load) if f["kind"] == "stuck-thread"]
+            self.assertEqual(stuck, [])
+
+    def test_slow_noise(self):
+        """Noise that lasts for seconds is no level."""
+        for seed in range(30, 34):
+            load = Load(seed, length_s=30)
+            load.noise_sd = .1
+            self.assertEqual(self.problems(load), [])
+
     def test_stall(self):
         load = Load(1)
         load.hangs = span(8, 10.5)
@@ -130,6 +154,18 @@ class Findings(CliTest):
         load = Load(3, clients=3)
         load.hangs = span(7, 11, lambda h, c, op, t: c == 1)
         self.check_first(load, "stall", {"client": "client-1"}, 7, 11)
+
+    def test_stall_with_time_outs(self):
+        """One stall, not one for each time-out; the errors are its consequence."""
+        load = Load(21)
+        load.hangs, load.time_out_s = span(6, 12.5), 2
+        _, all_ = self.check_first(load, "stall", None, 6, 12.5)
+        self.assertEqual([f["because"] for f in all_ if f["kind"] == "errors"], [[0]])
+
+    def test_host_that_times_out(self):
+        load = Load(23)
+        load.hangs, load.time_out_s = span(6, 10.5, lambda h, c, op, t: h == 1), 1
+        self.check_first(load, "stall", {"host": "http://10.0.0.1:9000"}, 6, 10.5)
 
     def test_pauses(self):
         load = Load(4)
@@ -188,6 +224,12 @@ class Findings(CliTest):
         load.fails = lambda s, h, c, op, t: "slow down" if 8 <= s < 10 and load.random.random() < .4 else ""
         self.check_first(load, "errors", start=8, end=10)
 
+    def test_errors_of_half_of_the_run(self):
+        load = Load(24)
+        load.fails = lambda s, h, c, op, t: "refused" if h == 2 and s >= 9 else ""
+        first, _ = self.check_first(load, "errors", {"host": "http://10.0.0.2:9000"}, start=9)
+        self.assertNotIn("end", first)
+
     def test_errors_of_a_host(self):
         load = Load(14)
         load.fails = lambda s, h, c, op, t: "reset" if h == 0 and load.random.random() < .1 else ""
@@ -207,6 +249,15 @@ class Findings(CliTest):
         load = Load(17, rate=330)
         load.factor = lambda s, h, c, op, t: 2.6 if s >= 8 else 1
         self.check_first(load, "backlog", start=8, near_s=1.2)
+
+    def test_clients_one_after_the_other(self):
+        """That no request is in a figure is one problem, whatever the number of operations."""
+        load = Load(25, mix=(("GET", .6), ("PUT", .4)), clients=2)
+        load.begins = lambda client: 10 * client
+        load.ends = lambda client: 10 * client + 10
+        all_ = self.findings(load)
+        self.assertEqual([(f["kind"], f["op"]) for f in all_ if f["severity"] == "problem"], [("left-out", None)])
+        self.assertIn(("few-samples", None), [(f["kind"], f["op"]) for f in all_])
 
     def test_exit_status(self):
         path = self.tmp / "run.csv"
