@@ -1,11 +1,27 @@
-#include "loadgen/load/worker_internal.h"
+#include "loadgen/load/answer.h"
 
-#include "loadgen/load/loop.h"
 #include "loadgen/util/clock.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+bool answer_set_error(struct worker *w, const char *fmt, ...)
+{
+    va_list args;
+
+    if (w->result.error[0] != '\0')
+        return false;
+    va_start(args, fmt);
+    vsnprintf(w->result.error, sizeof w->result.error, fmt, args);
+    va_end(args);
+    for (char *p = w->result.error; *p != '\0'; p++)
+        if (*p == '\r' || *p == '\n')
+            *p = ' ';
+    return false;
+}
 
 /* ---- While it comes ---- */
 
@@ -32,13 +48,21 @@ static bool is_range_of(const struct s3op *op, const char *value, size_t n)
            strtoull(last + 1, &last, 10) == op->offset + op->length - 1 && *last == '/';
 }
 
+static void see_date(struct worker *w, const char *value, size_t n)
+{
+    const struct services *s = w->services;
+    int64_t offset_ns = s->engine->offset_ns;
+
+    dates_saw(&s->dates[w->host], w->result.start_ns + offset_ns, s->now_ns + offset_ns, value, n);
+}
+
 static void on_header(void *user, const char *name, size_t n_name, const char *value,
                       size_t n_value)
 {
     struct worker *w = user;
 
     if (n_name == 4 && memcmp(name, "date", 4) == 0)
-        loop_saw_date(w->loop, w->host, w->result.start_ns, value, n_value);
+        see_date(w, value, n_value);
     else if (n_name == 4 && memcmp(name, "etag", 4) == 0)
         keep_text(w->result.etag, sizeof w->result.etag, value, n_value);
     else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
@@ -76,7 +100,7 @@ static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
 
-    return pages_take(worker_pages(w), w->op.key, entry, e) &&
+    return pages_take(answer_pages(w), w->op.key, entry, e) &&
            (w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e));
 }
 
@@ -90,13 +114,13 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
         if (w->xml == NULL || !xml_init(w->xml, &e)) {
             free(w->xml);
             w->xml = NULL;
-            return worker_set_error(w, "out of memory");
+            return answer_set_error(w, "out of memory");
         }
     }
-    return xml_start(w->xml, prefix, on_entry, user, &e) || worker_set_error(w, "%s", e.msg);
+    return xml_start(w->xml, prefix, on_entry, user, &e) || answer_set_error(w, "%s", e.msg);
 }
 
-bool worker_expect_answer(struct worker *w)
+bool answer_expect(struct worker *w)
 {
     http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
     w->failed = false;
@@ -112,7 +136,7 @@ bool worker_expect_answer(struct worker *w)
         return true;
     err_clear(&w->cause);
     w->n_failed_keys = 0;
-    pages_begin(worker_pages(w));
+    pages_begin(answer_pages(w));
     return is_listing(w) ? start_xml(w, w->op.key, on_listed, w) : start_xml(w, "", on_deleted, w);
 }
 
@@ -141,7 +165,7 @@ static size_t plain_text(const struct worker *w)
 static void set_http_error(struct worker *w, const char *why)
 {
     const struct xml *x = w->n_error_text > 0 ? w->xml : NULL;
-    const char *region = w->loop->engine->op_style.region;
+    const char *region = w->services->engine->op_style.region;
     struct err text = {""};
 
     if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0')
@@ -150,10 +174,10 @@ static void set_http_error(struct worker *w, const char *why)
         err_set(&text, ": %.*s", (int)plain_text(w), w->error_text);
     const char *blank = text.msg[0] != '\0' && text.msg[0] != ':' ? " " : "";
     if (w->region[0] != '\0' && strcmp(w->region, region) != 0)
-        worker_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
+        answer_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
                          w->http.status, blank, text.msg, why, w->region, region, w->region);
     else
-        worker_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
+        answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
 static void check_get(struct worker *w)
@@ -162,13 +186,13 @@ static void check_get(struct worker *w)
 
     /* Some servers answer 200 with the range; more than that is the whole object. */
     if (!op->whole && w->http.status != 206 && w->n_read > op->length)
-        worker_set_error(w, "HTTP %d to a request for a range", w->http.status);
+        answer_set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (op->whole && w->http.status == 206)
-        worker_set_error(w, "HTTP 206 to a request for a whole object");
+        answer_set_error(w, "HTTP 206 to a request for a whole object");
     else if (!op->whole && w->http.status == 206 && !w->range_fits)
-        worker_set_error(w, "HTTP 206 with another range than asked for, or none");
+        answer_set_error(w, "HTTP 206 with another range than asked for, or none");
     else if (w->n_read != op->length)
-        worker_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
+        answer_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
                          (unsigned long long)op->length);
 }
 
@@ -188,24 +212,24 @@ static void check_document(struct worker *w)
     struct err e = {""};
 
     if (!w->failed && !xml_feed(x, NULL, 0, true, &e))
-        worker_set_error(w, "%s", e.msg);
+        answer_set_error(w, "%s", e.msg);
     else if (x->root == XML_ERROR)
-        worker_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
+        answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
                          x->message[0] != '\0' ? ": " : "", x->message);
     else if (x->root != roots[w->op.kind])
-        worker_set_error(w, "HTTP %d with another document than asked for", w->http.status);
+        answer_set_error(w, "HTTP %d with another document than asked for", w->http.status);
     else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
-        worker_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
+        answer_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
     else if (w->op.kind == S3OP_LIST && !x->is_truncated && w->result.n_objects < w->op.min_objects)
-        worker_set_error(w, "%llu objects listed, %llu of this run are there",
+        answer_set_error(w, "%llu objects listed, %llu of this run are there",
                          (unsigned long long)w->result.n_objects,
                          (unsigned long long)w->op.min_objects);
     if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > w->op.n_objects) {
-        worker_set_error(w, "more objects were not deleted than the %llu asked for: %s",
+        answer_set_error(w, "more objects were not deleted than the %llu asked for: %s",
                          (unsigned long long)w->op.n_objects, w->cause.msg);
         w->result.n_objects = 0;
     } else if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
-        worker_set_error(w, "%llu of %llu objects were not deleted: %s",
+        answer_set_error(w, "%llu of %llu objects were not deleted: %s",
                          (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
                          w->cause.msg);
         w->result.n_objects = w->op.n_objects - w->n_failed_keys;
@@ -219,33 +243,30 @@ static bool is_to_go_on(const struct worker *w)
 }
 
 /* The response is complete. */
-static void on_complete(struct worker *w, bool left_over)
+static enum answer on_complete(struct worker *w, bool left_over)
 {
     bool early = w->state == WORKER_SENDING || w->broken;
-    bool keep = w->http.keep_alive && !left_over && !early;
 
+    w->keep = w->http.keep_alive && !left_over && !early;
     w->result.status = w->http.status;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;
     if (!is_success(w))
         set_http_error(w, "");
     else if (early)
-        worker_set_error(w, "HTTP %d before the request was sent", w->http.status);
+        answer_set_error(w, "HTTP %d before the request was sent", w->http.status);
     else if (w->op.kind == S3OP_GET)
         check_get(w);
     else if (w->uses_xml)
         check_document(w);
     else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
-        worker_set_error(w, "HTTP %d without the ETag that completing an upload takes",
+        answer_set_error(w, "HTTP %d without the ETag that completing an upload takes",
                          w->http.status);
     if (!is_success(w))
         w->result.n_objects = w->op.kind == S3OP_DELETE_BATCH ? 0 : w->op.n_objects;
     if (w->conn->low_water != 1)
         conn_expect(w->conn, 0);
-    if (is_to_go_on(w))
-        worker_next_page(w, keep);
-    else
-        worker_finish(w, w->loop->now_ns, keep);
+    return is_to_go_on(w) ? ANSWER_NEXT_PAGE : ANSWER_DONE;
 }
 
 /* A piece of a document. The first byte of a listing is its first element. */
@@ -256,13 +277,13 @@ static void read_document(struct worker *w, const char *data, size_t n)
     uint64_t n_objects = x->n_objects;
 
     if (!xml_feed(x, data, n, false, &e)) {
-        worker_set_error(w, "%s", e.msg);
+        answer_set_error(w, "%s", e.msg);
         w->failed = true;
     }
     if (is_listing(w)) {
         w->result.n_objects += x->n_objects - n_objects;
         if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
-            w->result.first_byte_ns = w->loop->now_ns;
+            w->result.first_byte_ns = w->services->now_ns;
     }
 }
 
@@ -287,11 +308,11 @@ static void on_body(struct worker *w, const char *data, size_t n)
     }
     if (w->op.kind == S3OP_GET) {
         if (w->result.first_byte_ns == CLOCK_NEVER)
-            w->result.first_byte_ns = w->loop->now_ns;
+            w->result.first_byte_ns = w->services->now_ns;
         if (w->op.verify && !w->failed &&
-            !payload_matches(&w->loop->engine->payload, w->op.payload_seed,
+            !payload_matches(&w->services->engine->payload, w->op.payload_seed,
                              w->op.offset + w->n_read, data, n)) {
-            worker_set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on",
+            answer_set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on",
                              n, (unsigned long long)(w->op.offset + w->n_read));
             w->failed = true;
         }
@@ -301,11 +322,8 @@ static void on_body(struct worker *w, const char *data, size_t n)
     w->n_read += n;
 }
 
-/* The connection ended, or what it brought is no HTTP. */
-static void on_broken(struct worker *w, const char *why)
+void answer_break(struct worker *w, const char *why)
 {
-    if (worker_resend(w))
-        return;
     if (w->broken)
         why = w->cause.msg;
     if (w->http.status >= 300) {
@@ -313,43 +331,13 @@ static void on_broken(struct worker *w, const char *why)
         err_set(&text, ", %s", why);
         set_http_error(w, text.msg);
     } else
-        worker_set_error(w, "%s", why);
+        answer_set_error(w, "%s", why);
     /* Of an interim answer alone (100 Continue) nothing came. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)
         w->result.n_objects = 0;
-    worker_finish(w, w->loop->now_ns, false);
-}
-
-/* Takes n bytes; false: the request has ended. */
-static bool feed(struct worker *w, const char *data, size_t n)
-{
-    size_t at = 0;
-
-    for (;;) {
-        size_t used = 0;
-        size_t n_body = 0;
-        const char *body = NULL;
-        enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
-        at += used;
-        switch (event) {
-        case HTTP1_BODY:
-            on_body(w, body, n_body);
-            break;
-        case HTTP1_DONE:
-            on_complete(w, at < n);
-            return false;
-        case HTTP1_ERROR:
-            on_broken(w, w->http.err.msg);
-            return false;
-        case HTTP1_MORE:
-            return true;
-        default:
-            break;
-        }
-    }
 }
 
 /* Lets many bytes come before the next wakeup: only once the first byte is stamped, and only where
@@ -362,35 +350,35 @@ static void expect_rest(struct worker *w)
         conn_expect(w->conn, rest);
 }
 
-void worker_read(struct worker *w)
+enum answer answer_feed(struct worker *w, const char *data, size_t n)
 {
-    struct loop *l = w->loop;
-    struct conn *c = w->conn;
-    struct err e = {""};
-    size_t n_read = 0;
+    size_t at = 0;
 
-    do {
-        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, &e);
-        l->now_ns = clock_now_ns();
-        if (n == CONN_AGAIN)
-            return;
-        if (n == CONN_ERROR) {
-            on_broken(w, e.msg);
-            return;
+    w->answered = true;
+    for (;;) {
+        size_t used = 0;
+        size_t n_body = 0;
+        const char *body = NULL;
+        enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
+        at += used;
+        switch (event) {
+        case HTTP1_BODY:
+            on_body(w, body, n_body);
+            break;
+        case HTTP1_DONE:
+            return on_complete(w, at < n);
+        case HTTP1_ERROR:
+            return ANSWER_BROKEN;
+        case HTTP1_MORE:
+            expect_rest(w);
+            return ANSWER_MORE;
+        default:
+            break;
         }
-        if (n == 0) {
-            if (http1_close(&w->http) == HTTP1_DONE)
-                on_complete(w, false);
-            else
-                on_broken(w, w->http.err.msg);
-            return;
-        }
-        w->answered = true;
-        if (!feed(w, l->buf, (size_t)n))
-            return;
-        n_read += (size_t)n;
-        expect_rest(w);
-    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
-    if (conn_must_drain(c))
-        loop_again(l, w);
+    }
+}
+
+enum answer answer_close(struct worker *w)
+{
+    return http1_close(&w->http) == HTTP1_DONE ? on_complete(w, false) : ANSWER_BROKEN;
 }

@@ -100,7 +100,7 @@ void crew_fini(struct crew *c)
 void crew_end_recording(struct crew *c)
 {
     for (unsigned i = 0; i < c->n_loops; i++)
-        c->loops[i].recording = false;
+        c->loops[i].services.recording = false;
 }
 
 void crew_stop(struct crew *c, enum engine_stop stop)
@@ -176,11 +176,12 @@ struct crew_counts crew_counts(const struct crew *c)
 
     for (unsigned i = 0; i < c->n_loops; i++) {
         const struct loop *l = &c->loops[i];
-        n.n_connected -= atomic_load_explicit(&l->n_connecting, memory_order_relaxed);
-        n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
-        n.n_connects += atomic_load_explicit(&l->n_connects, memory_order_relaxed);
-        n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
-        n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
+        const struct services *s = &l->services;
+        n.n_connected -= atomic_load_explicit(&s->pool.n_connecting, memory_order_relaxed);
+        n.n_running += atomic_load_explicit(&s->n_running, memory_order_relaxed);
+        n.n_connects += atomic_load_explicit(&s->pool.n_connects, memory_order_relaxed);
+        n.n_resent += atomic_load_explicit(&s->n_resent, memory_order_relaxed);
+        n.digest_ns += atomic_load_explicit(&s->digest_ns, memory_order_relaxed);
         int64_t cpu_ns = atomic_load_explicit(&l->cpu_ns, memory_order_relaxed);
         n.most_cpu_ns = cpu_ns > n.most_cpu_ns ? cpu_ns : n.most_cpu_ns;
     }

@@ -54,4 +54,11 @@ struct engine {
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 
+/* Adds to a counter that one thread alone changes. */
+static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
+{
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
 #endif

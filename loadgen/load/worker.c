@@ -2,8 +2,7 @@
 
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/load/loop.h"
-#include "loadgen/load/worker_internal.h"
+#include "loadgen/load/answer.h"
 #include "loadgen/util/clock.h"
 
 #include <stdarg.h>
@@ -22,12 +21,12 @@
 
 /* ---- Start and end ---- */
 
-bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e)
+bool worker_init(struct worker *w, struct services *services, uint32_t thread, struct err *e)
 {
-    w->loop = loop;
+    w->services = services;
     w->thread = thread;
     w->card = -1;
-    rng_init(&w->rng, loop->engine->seed, thread);
+    rng_init(&w->rng, services->engine->seed, thread);
     w->out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
     w->sha256_ctx = EVP_MD_CTX_new();
     w->md5_ctx = EVP_MD_CTX_new();
@@ -35,10 +34,17 @@ bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct er
            err_set(e, "out of memory");
 }
 
+/* Gives the connection back. */
+static void give_conn(struct worker *w, bool keep)
+{
+    pool_give(&w->services->pool, w->conn, keep, w->services->now_ns);
+    w->conn = NULL;
+}
+
 void worker_fini(struct worker *w)
 {
     if (w->conn != NULL)
-        loop_give_conn(w->loop, w->conn, false);
+        give_conn(w, false);
     if (w->xml != NULL)
         xml_fini(w->xml);
     free(w->xml);
@@ -46,21 +52,6 @@ void worker_fini(struct worker *w)
     secret_free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);
-}
-
-bool worker_set_error(struct worker *w, const char *fmt, ...)
-{
-    va_list args;
-
-    if (w->result.error[0] != '\0')
-        return false;
-    va_start(args, fmt);
-    vsnprintf(w->result.error, sizeof w->result.error, fmt, args);
-    va_end(args);
-    for (char *p = w->result.error; *p != '\0'; p++)
-        if (*p == '\r' || *p == '\n')
-            *p = ' ';
-    return false;
 }
 
 /* ---- The row ---- */
@@ -72,12 +63,12 @@ static struct slice slice_of(const char *s)
 
 static int64_t recorded_ns(const struct worker *w, int64_t ns)
 {
-    return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->loop->engine->offset_ns;
+    return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->services->engine->offset_ns;
 }
 
 static void record(struct worker *w)
 {
-    const struct engine *g = w->loop->engine;
+    const struct engine *g = w->services->engine;
     const struct worker_result *r = &w->result;
     const struct s3op *op = &w->op;
     const struct record row = {
@@ -97,44 +88,46 @@ static void record(struct worker *w)
     };
 
     w->n_rows++;
-    recorder_add(&w->loop->port, &row, op->bench);
+    recorder_add(&w->services->port, &row, op->bench);
 }
 
-void worker_finish(struct worker *w, int64_t end_ns, bool keep)
+/* The request has ended at end_ns: makes its row. `keep` its connection. */
+static void finish(struct worker *w, int64_t end_ns, bool keep)
 {
-    struct loop *l = w->loop;
+    struct services *s = w->services;
     bool failed = w->result.error[0] != '\0';
 
     w->result.end_ns = end_ns;
     if (w->conn != NULL) {
         if (w->conn->state == CONN_READY)
-            hosts_was_in_use(&l->engine->hosts, w->host, end_ns);
-        loop_give_conn(l, w->conn, keep);
-        w->conn = NULL;
+            hosts_was_in_use(&s->engine->hosts, w->host, end_ns);
+        give_conn(w, keep);
     }
-    hosts_release(&l->engine->hosts, w->host, end_ns);
-    loop_count(&l->n_running, -1);
-    if (l->recording && (w->op.recorded || failed))
+    hosts_release(&s->engine->hosts, w->host, end_ns);
+    engine_count(&s->n_running, -1);
+    if (s->recording && (w->op.recorded || failed))
         record(w);
     w->state = WORKER_IDLE;
     w->has_ticket = false;
     w->result.xml = w->uses_xml ? w->xml : NULL;
-    if (l->phase->done != NULL)
-        l->phase->done(l->phase->ctx, w, &w->op, &w->result);
+    if (s->phase->done != NULL)
+        s->phase->done(s->phase->ctx, w, &w->op, &w->result);
 }
+
+static void read_answer(struct worker *w);
 
 void worker_fail(struct worker *w, const char *why)
 {
     /* The bytes that came count, those too that wait for more before they wake us. */
     if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && !w->broken) {
-        worker_read(w);
+        read_answer(w);
         if (w->state != WORKER_RECEIVING)
             return;
         if (w->http.status >= 200 && w->http.status < 300)
             w->result.n_bytes = w->n_read;
     }
-    worker_set_error(w, "%s", why);
-    worker_finish(w, clock_now_ns(), false);
+    answer_set_error(w, "%s", why);
+    finish(w, clock_now_ns(), false);
 }
 
 /* ---- The body ---- */
@@ -150,8 +143,8 @@ static void make_chunk(struct worker *w)
     if (op->body != NULL)
         memcpy(to, op->body + w->n_made, n);
     else
-        payload_fill(&w->loop->engine->payload, op->payload_seed, op->payload_offset + w->n_made,
-                     to, n);
+        payload_fill(&w->services->engine->payload, op->payload_seed,
+                     op->payload_offset + w->n_made, to, n);
     w->n_made += n;
     w->send = to;
     w->send_end = to + n;
@@ -159,7 +152,7 @@ static void make_chunk(struct worker *w)
 
 static bool needs_hash(const struct worker *w)
 {
-    const struct engine *g = w->loop->engine;
+    const struct engine *g = w->services->engine;
 
     return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
@@ -167,27 +160,27 @@ static bool needs_hash(const struct worker *w)
 /* Whether its body is digested for a checksum; a CRC, or for SHA-256 with what signs it. */
 static enum checksum_kind checksum_of(const struct worker *w)
 {
-    const struct s3op_style *style = &w->loop->engine->op_style;
+    const struct s3op_style *style = &w->services->engine->op_style;
 
     return s3op_takes_checksum(style, &w->op) ? style->checksum : CHECKSUM_NONE;
 }
 
 static bool digest_chunk(struct worker *w, bool hash, bool md5)
 {
-    struct loop *l = w->loop;
+    struct services *s = w->services;
     size_t n = (size_t)(w->send_end - w->send);
     bool ok = true;
 
     if (w->n_digested == 0) {
-        const EVP_MD *sha256 = l->signer.sha256 != NULL ? l->signer.sha256 : EVP_sha256();
+        const EVP_MD *sha256 = s->signer.sha256 != NULL ? s->signer.sha256 : EVP_sha256();
         w->crc = 0;
         ok = (!hash || EVP_DigestInit_ex2(w->sha256_ctx, sha256, NULL)) &&
-             (!md5 || EVP_DigestInit_ex2(w->md5_ctx, l->md5, NULL));
+             (!md5 || EVP_DigestInit_ex2(w->md5_ctx, s->md5, NULL));
     }
     w->n_digested += n;
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        w->crc = checksum_crc(&l->engine->checksum, w->crc, w->send, n);
+        w->crc = checksum_crc(&s->engine->checksum, w->crc, w->send, n);
     return ok && (!hash || EVP_DigestUpdate(w->sha256_ctx, w->send, n)) &&
            (!md5 || EVP_DigestUpdate(w->md5_ctx, w->send, n));
 }
@@ -204,7 +197,7 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
     }
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        checksum_text(&w->loop->engine->checksum, w->crc, w->checksum);
+        checksum_text(&w->services->engine->checksum, w->crc, w->checksum);
     if (md5) {
         if (!EVP_DigestFinal_ex(w->md5_ctx, raw, NULL))
             return false;
@@ -219,9 +212,9 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
  * requests that make no row have no seq. */
 static void user_agent(const struct worker *w, char text[static 96])
 {
-    char *p = stpcpy(stpcpy(text, "s3load/1 "), w->loop->engine->client);
+    char *p = stpcpy(stpcpy(text, "s3load/1 "), w->services->engine->client);
 
-    if (w->loop->recording) {
+    if (w->services->recording) {
         *p++ = '/';
         p = rowformat_put_number(p, w->thread);
     }
@@ -235,8 +228,8 @@ static void user_agent(const struct worker *w, char text[static 96])
 /* Builds the request, with the first piece of its body behind it. */
 static bool build(struct worker *w)
 {
-    struct loop *l = w->loop;
-    struct engine *g = l->engine;
+    struct services *s = w->services;
+    struct engine *g = s->engine;
     struct err e = {""};
     char agent[96];
     bool has_body = s3op_n_body(&w->op) > 0;
@@ -259,17 +252,17 @@ static bool build(struct worker *w)
         .checksum = w->checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
         .user_agent = agent,
-        .token = pages_token(worker_pages(w)),
-        .token_id = pages_token_id(worker_pages(w)),
+        .token = pages_token(answer_pages(w)),
+        .token_id = pages_token_id(answer_pages(w)),
         .time_s = clock_real_ns() / CLOCK_NS_PER_S,
     };
-    struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
+    struct sigv4 *signer = g->credentials != NULL ? &s->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
-                                                           signer, &l->signer_version, &e)
+                                                           signer, &s->signer_version, &e)
                    ? s3op_build(&g->op_style, signer, &w->op, &head, w->out, S3OP_HEAD_MAX, &e)
                    : 0;
     if (n == 0)
-        return worker_set_error(w, "%s", e.msg);
+        return answer_set_error(w, "%s", e.msg);
     w->send = w->out + S3OP_HEAD_MAX - n;
     return true;
 }
@@ -299,7 +292,7 @@ static void send_more(struct worker *w)
             w->state = WORKER_RECEIVING;
             err_clear(&w->cause);
             err_set(&w->cause, "%s", e.msg);
-            worker_read(w);
+            read_answer(w);
             if (w->state == WORKER_RECEIVING)
                 worker_fail(w, e.msg);
             return;
@@ -318,7 +311,7 @@ static void start_sending(struct worker *w)
 {
     struct err e = {""};
 
-    w->conn = loop_take_conn(w->loop, w, w->host, &e);
+    w->conn = pool_take(&w->services->pool, w, w->host, w->resent, &e);
     if (w->conn == NULL) {
         worker_fail(w, e.msg);
     } else if (w->conn->state == CONN_READY) {
@@ -332,8 +325,8 @@ static void start_sending(struct worker *w)
 /* Sends a further request of the row, or the same once more. */
 static void send_anew(struct worker *w, bool resent)
 {
-    if (!worker_expect_answer(w) || !build(w)) {
-        worker_finish(w, clock_now_ns(), false);
+    if (!answer_expect(w) || !build(w)) {
+        finish(w, clock_now_ns(), false);
         return;
     }
     w->resent = resent;
@@ -342,59 +335,99 @@ static void send_anew(struct worker *w, bool resent)
 
 void worker_on_connected(struct worker *w)
 {
-    struct loop *l = w->loop;
-    struct hosts *hosts = &l->engine->hosts;
+    struct services *s = w->services;
+    struct hosts *hosts = &s->engine->hosts;
 
     if (w->conn->state == CONN_READY) {
         hosts_connected(hosts, w->host);
         w->state = WORKER_SENDING;
         send_more(w);
-    } else if (conn_lacked_descriptor(w->conn) && loop_drop_idle(l)) {
-        loop_give_conn(l, w->conn, false);
+    } else if (conn_lacked_descriptor(w->conn) && pool_drop_idle(&s->pool)) {
+        give_conn(w, false);
         start_sending(w);
     } else {
         if (conn_failed_here(w->conn))
-            l->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
+            s->pool.connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
         else
             hosts_cannot_connect(hosts, w->host, clock_now_ns());
         worker_fail(w, conn_message(w->conn));
     }
 }
 
-void worker_next_page(struct worker *w, bool keep)
+/* Asks for the next page of a listing, in the same row and up to the same deadline. */
+static void next_page(struct worker *w)
 {
-    struct loop *l = w->loop;
+    struct services *s = w->services;
     struct err e = {""};
 
     if (!pages_next(&w->pages, w->xml, &e))
-        worker_set_error(w, "%s", e.msg);
-    else if (atomic_load(&l->engine->interrupted))
-        worker_set_error(w, "interrupted after a page of the listing");
+        answer_set_error(w, "%s", e.msg);
+    else if (atomic_load(&s->engine->interrupted))
+        answer_set_error(w, "interrupted after a page of the listing");
     if (w->result.error[0] != '\0') {
-        worker_finish(w, l->now_ns, keep);
+        finish(w, s->now_ns, w->keep);
         return;
     }
-    loop_give_conn(l, w->conn, keep);
-    w->conn = NULL;
+    give_conn(w, w->keep);
     send_anew(w, false);
 }
 
-bool worker_resend(struct worker *w)
+/* A server may close an idle connection while a request is on its way to it: if nothing else came,
+ * sends it once more, on a fresh connection, in the same row, and counts it. False: it did not. */
+static bool resend(struct worker *w)
 {
-    struct loop *l = w->loop;
+    struct services *s = w->services;
 
     /* A request that is late, or to be ended, is not begun again. */
-    if (w->answered || !conn_ended_reused(w->conn) || l->now_ns >= w->deadline_ns ||
-        atomic_load_explicit(&l->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
+    if (w->answered || !conn_ended_reused(w->conn) || s->now_ns >= w->deadline_ns ||
+        atomic_load_explicit(&s->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
         return false;
-    loop_give_conn(l, w->conn, false);
-    w->conn = NULL;
+    give_conn(w, false);
     w->result.last_byte_ns = CLOCK_NEVER;
-    l->looks = true;
-    if (l->recording)
-        loop_count(&l->n_resent, 1);
+    s->pool.looks = true;
+    if (s->recording)
+        engine_count(&s->n_resent, 1);
     send_anew(w, true);
     return true;
+}
+
+/* The answer goes no further. */
+static void act_on(struct worker *w, enum answer verdict, const char *why)
+{
+    if (verdict == ANSWER_NEXT_PAGE) {
+        next_page(w);
+    } else if (verdict == ANSWER_DONE) {
+        finish(w, w->services->now_ns, w->keep);
+    } else if (!resend(w)) {
+        answer_break(w, why);
+        finish(w, w->services->now_ns, false);
+    }
+}
+
+/* Reads what has come. */
+static void read_answer(struct worker *w)
+{
+    struct services *s = w->services;
+    struct conn *c = w->conn;
+    struct err e = {""};
+    size_t n_read = 0;
+
+    do {
+        ssize_t n = conn_recv(c, s->buf, SERVICES_READ_BYTES, &e);
+        s->now_ns = clock_now_ns();
+        if (n == CONN_AGAIN)
+            return;
+        enum answer verdict = n > 0    ? answer_feed(w, s->buf, (size_t)n)
+                              : n == 0 ? answer_close(w)
+                                       : ANSWER_BROKEN;
+        if (verdict != ANSWER_MORE) {
+            act_on(w, verdict, n == CONN_ERROR ? e.msg : w->http.err.msg);
+            return;
+        }
+        n_read += (size_t)n;
+    } while (conn_must_drain(c) && n_read < SERVICES_READ_BYTES);
+    if (conn_must_drain(c))
+        queue_again(&s->queue, w);
 }
 
 /* ---- The next request ---- */
@@ -404,25 +437,25 @@ static void end_worker(struct worker *w)
     w->state = WORKER_ENDED;
     w->has_op = false;
     w->has_ticket = false;
-    w->loop->n_active--;
+    w->services->queue.n_active--;
 }
 
 static bool is_stopped(const struct worker *w)
 {
-    return atomic_load_explicit(&w->loop->engine->stop, memory_order_relaxed) != ENGINE_RUN;
+    return atomic_load_explicit(&w->services->engine->stop, memory_order_relaxed) != ENGINE_RUN;
 }
 
 /* The payload is digested: chooses a host and begins. */
 static void launch(struct worker *w)
 {
-    struct loop *l = w->loop;
-    struct engine *g = l->engine;
+    struct services *s = w->services;
+    struct engine *g = s->engine;
     int64_t picked_ns = clock_now_ns();
-    size_t host = hosts_pick(&g->hosts, l->idle, l->connect_ns <= picked_ns, picked_ns);
+    size_t host = hosts_pick(&g->hosts, s->pool.idle, s->pool.connect_ns <= picked_ns, picked_ns);
 
     if (host == HOSTS_NONE) {
         w->has_op = true;
-        loop_park(l, w);
+        queue_park(&s->queue, w);
         return;
     }
     w->has_op = false;
@@ -436,17 +469,17 @@ static void launch(struct worker *w)
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';
     pages_clear(&w->pages);
-    loop_count(&l->n_running, 1);
-    bool ok = worker_expect_answer(w) && build(w);
+    engine_count(&s->n_running, 1);
+    bool ok = answer_expect(w) && build(w);
     int64_t now_ns = clock_now_ns();
     w->result.start_ns = now_ns;
-    if (w->op.bench && l->port.first_start_ns == CLOCK_NEVER)
-        l->port.first_start_ns = now_ns + g->offset_ns;
+    if (w->op.bench && s->port.first_start_ns == CLOCK_NEVER)
+        s->port.first_start_ns = now_ns + g->offset_ns;
     if (!ok) {
-        worker_finish(w, now_ns, false);
+        finish(w, now_ns, false);
         return;
     }
-    loop_set_deadline(l, w, now_ns + g->request_timeout_ns);
+    queue_set_deadline(&s->queue, w, now_ns + g->request_timeout_ns);
     start_sending(w);
 }
 
@@ -456,7 +489,7 @@ void worker_prepare(struct worker *w)
 {
     enum checksum_kind kind = checksum_of(w);
     bool hash = needs_hash(w) || kind == CHECKSUM_SHA256;
-    bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
+    bool md5 = s3op_needs_md5(&w->services->engine->op_style, &w->op);
     uint64_t n_body = s3op_n_body(&w->op);
 
     if (w->state == WORKER_PREPARING && is_stopped(w)) {
@@ -467,26 +500,26 @@ void worker_prepare(struct worker *w)
         uint64_t rest = n_body - w->n_digested;
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
         /* A piece of which several digests are wanted may be more than a turn allows. */
-        if (w->loop->n_digested > 0 && w->loop->n_digested + n > DIGEST_BYTES) {
+        if (w->services->n_digested > 0 && w->services->n_digested + n > DIGEST_BYTES) {
             w->state = WORKER_PREPARING;
-            loop_again(w->loop, w);
+            queue_again(&w->services->queue, w);
             return;
         }
-        w->loop->n_digested += n;
+        w->services->n_digested += n;
         int64_t from_ns = clock_now_ns();
         if (n_body > 0)
             make_chunk(w);
         bool ok = digest_chunk(w, hash, md5);
-        loop_count(&w->loop->digest_ns, clock_now_ns() - from_ns);
+        engine_count(&w->services->digest_ns, clock_now_ns() - from_ns);
         if (ok && w->n_digested < n_body) {
             w->state = WORKER_PREPARING;
-            loop_again(w->loop, w);
+            queue_again(&w->services->queue, w);
             return;
         }
         /* EVP works on memory alone: it fails only for want of that. */
         if (!ok || !end_digests(w, hash, md5)) {
-            err_set(&w->loop->error, "cannot digest a payload");
-            atomic_store(&w->loop->engine->stop, ENGINE_STOP);
+            err_set(&w->services->error, "cannot digest a payload");
+            atomic_store(&w->services->engine->stop, ENGINE_STOP);
         }
     }
     launch(w);
@@ -513,7 +546,7 @@ static int64_t due_ns_of(const struct phase *phase, uint64_t ticket)
 /* Gives the worker a due time, if it has none; false: it waits for it, or has ended. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
-    struct phase *phase = w->loop->phase;
+    struct phase *phase = w->services->phase;
 
     if (phase->rate <= 0)
         return true;
@@ -527,13 +560,13 @@ static bool is_due(struct worker *w, int64_t now_ns)
     }
     if (w->due_ns <= now_ns)
         return true;
-    loop_wait(w->loop, w);
+    queue_wait(&w->services->queue, w);
     return false;
 }
 
 static void take(struct worker *w)
 {
-    struct phase *phase = w->loop->phase;
+    struct phase *phase = w->services->phase;
     int64_t now_ns = clock_now_ns();
 
     if (is_stopped(w) || now_ns >= phase->end_ns) {
@@ -558,7 +591,7 @@ static void take(struct worker *w)
         begin(w);
         break;
     case PHASE_WAIT:
-        loop_park(w->loop, w);
+        queue_park(&w->services->queue, w);
         break;
     default:
         end_worker(w);
@@ -571,7 +604,7 @@ void worker_run(struct worker *w)
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)
-        loop_again(w->loop, w);
+        queue_again(&w->services->queue, w);
 }
 
 void worker_on_event(struct worker *w, bool readable, bool writable)
@@ -579,7 +612,7 @@ void worker_on_event(struct worker *w, bool readable, bool writable)
     struct conn *c = w->conn;
 
     if (readable && (w->state == WORKER_SENDING || w->state == WORKER_RECEIVING))
-        worker_read(w);
+        read_answer(w);
     if (writable && w->state == WORKER_SENDING && w->conn == c)
         send_more(w);
 }

@@ -4,7 +4,7 @@
 #ifndef S3_LOADGEN_LOAD_WORKER_H
 #define S3_LOADGEN_LOAD_WORKER_H
 
-#include "loadgen/net/conn.h"
+#include "loadgen/load/services.h"
 #include "loadgen/net/http1.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/rng.h"
@@ -38,8 +38,8 @@ enum worker_state {
 };
 
 struct worker {
-    struct loop *loop;
-    uint32_t thread; /* number in the capture */
+    struct services *services; /* of its loop */
+    uint32_t thread;           /* number in the capture */
     enum worker_state state;
     struct worker *next; /* of those that wait, or are parked */
     struct worker *next_again;
@@ -68,6 +68,7 @@ struct worker {
     bool broken;     /* sending failed; an answer may still be there */
     bool answered;   /* a byte of the answer has come */
     bool resent;     /* the request is sent for the second time */
+    bool keep;       /* the connection can be used again after the answer */
     uint64_t n_read; /* of the body */
     uint64_t n_failed_keys;
     uint64_t n_rows;      /* rows so far: the seq of the present request */
@@ -88,8 +89,9 @@ struct worker {
     uint64_t n_digested;
 };
 
-/* `loop` is borrowed; `thread` is the worker's number in the capture. worker_fini in any case. */
-bool worker_init(struct worker *w, struct loop *loop, uint32_t thread, struct err *e);
+/* `services` are borrowed; `thread` is the worker's number in the capture. worker_fini in any case.
+ */
+bool worker_init(struct worker *w, struct services *services, uint32_t thread, struct err *e);
 void worker_fini(struct worker *w);
 
 /* Takes requests until one has to wait for something. */

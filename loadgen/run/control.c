@@ -43,7 +43,7 @@ void control_fini(struct control *c)
 
 bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e)
 {
-    size_t n_hosts = c->loop.engine->hosts.n;
+    size_t n_hosts = c->loop.services.engine->hosts.n;
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
 
     for (size_t i = 0; i < n_tries; i++) {

@@ -12,18 +12,19 @@
 #include <string.h>
 
 /* Bounds that no clock reaches: nothing is known. */
-static bool is_known(const struct loop_date *d)
+static bool is_known(const struct date_bracket *d)
 {
     return d->lower_ns != INT64_MIN && d->upper_ns != INT64_MAX;
 }
 
 /* What all loops together know of a host's clock. */
-static struct loop_date combine(const struct control *control, const struct crew *crew, size_t host)
+static struct date_bracket combine(const struct control *control, const struct crew *crew,
+                                   size_t host)
 {
-    struct loop_date all = control->loop.dates[host];
+    struct date_bracket all = control->loop.services.dates[host];
 
     for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++) {
-        const struct loop_date *d = &crew->loops[i].dates[host];
+        const struct date_bracket *d = &crew->loops[i].services.dates[host];
         all.lower_ns = d->lower_ns > all.lower_ns ? d->lower_ns : all.lower_ns;
         all.upper_ns = d->upper_ns < all.upper_ns ? d->upper_ns : all.upper_ns;
     }
@@ -32,7 +33,7 @@ static struct loop_date combine(const struct control *control, const struct crew
 
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host)
 {
-    struct loop_date d = combine(control, crew, host);
+    struct date_bracket d = combine(control, crew, host);
 
     return !is_known(&d) ? 0 : d.lower_ns > 0 ? d.lower_ns : d.upper_ns < 0 ? d.upper_ns : 0;
 }
@@ -75,11 +76,11 @@ static void write_doc(struct strbuf *b, struct doc *d)
 /* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
 static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
-    const struct engine *g = control->loop.engine;
+    const struct engine *g = control->loop.services.engine;
     json_t *clocks = json_array();
 
     for (size_t i = 0; i < g->hosts.n; i++) {
-        struct loop_date date = combine(control, crew, i);
+        struct date_bracket date = combine(control, crew, i);
         if (!is_known(&date))
             continue;
         struct doc clock = {.json = json_object()};

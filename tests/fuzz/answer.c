@@ -5,8 +5,8 @@
  * it closes. */
 #include "tests/fuzz/fuzz.h"
 
+#include "loadgen/load/answer.h"
 #include "loadgen/load/loop.h"
-#include "loadgen/load/worker_internal.h"
 #include "loadgen/util/clock.h"
 
 #include <assert.h>
@@ -50,11 +50,11 @@ static void set_up(void)
 {
     struct err e = {""};
 
-    if (loop.engine != NULL)
+    if (loop.services.engine != NULL)
         return;
     assert(engine_init(&engine, "host:1", HOSTS_WEIGHED, &e));
     assert(loop_init(&loop, &engine, 0, NULL, 0, 1, &e));
-    loop.phase = &phase;
+    loop.services.phase = &phase;
 }
 
 /* A connection that stands, of which `fd` is our end. */
@@ -98,25 +98,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     w->state = flags & 4 ? WORKER_SENDING : WORKER_RECEIVING;
     w->conn = connect_to(ends[0], w);
     w->host = (uint32_t)hosts_pick(&engine.hosts, NULL, true, clock_now_ns());
-    atomic_fetch_add(&loop.n_running, 1);
-    assert(worker_expect_answer(w));
+    atomic_fetch_add(&loop.services.n_running, 1);
+    assert(answer_expect(w));
     n_done = 0;
     for (int i = 0; w->state != WORKER_IDLE; i++) {
         assert(i < 100);
         worker_on_event(w, true, false);
     }
-    assert(n_done == 1 && w->conn == NULL && loop.n_running == 0);
+    assert(n_done == 1 && w->conn == NULL && loop.services.n_running == 0);
     /* Connections that were given back: kept ones are told apart from closed ones by their state.
      */
-    struct conn *kept = loop.idle[0];
-    loop.idle[0] = NULL;
+    struct conn *kept = loop.services.pool.idle[0];
+    loop.services.pool.idle[0] = NULL;
     if (kept != NULL) {
         conn_close(kept);
         conn_free(kept);
     }
-    while (loop.dead != NULL) {
-        struct conn *dead = loop.dead;
-        loop.dead = dead->next;
+    while (loop.services.pool.dead != NULL) {
+        struct conn *dead = loop.services.pool.dead;
+        loop.services.pool.dead = dead->next;
         assert(dead->state == CONN_CLOSED);
         conn_free(dead);
     }

@@ -1,0 +1,35 @@
+/* What the answer to a worker's request means. It ends no request: a verdict says what is to be
+ * done. */
+#ifndef S3_LOADGEN_LOAD_ANSWER_H
+#define S3_LOADGEN_LOAD_ANSWER_H
+
+#include "loadgen/load/worker.h"
+
+enum answer {
+    ANSWER_MORE,      /* of it is to come */
+    ANSWER_DONE,      /* the worker's result and `keep` are set */
+    ANSWER_NEXT_PAGE, /* likewise, and a listing goes on */
+    ANSWER_BROKEN     /* the connection ended, or what it brought is no HTTP: http.err */
+};
+
+/* Makes ready for the answer to a request, or to the next page of a listing. False: an error is
+ * set. */
+bool answer_expect(struct worker *w);
+
+/* Takes n > 0 bytes of it; the end of the connection. */
+enum answer answer_feed(struct worker *w, const char *data, size_t n);
+enum answer answer_close(struct worker *w);
+
+/* Sets the result of a request whose connection broke down. */
+void answer_break(struct worker *w, const char *why);
+
+/* Makes the request a failed one; the first error, which is the cause, stays. Always false. */
+bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The pages of the present listing. */
+static inline struct pages *answer_pages(struct worker *w)
+{
+    return w->op.pages != NULL ? w->op.pages : &w->pages;
+}
+
+#endif

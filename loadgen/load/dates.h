@@ -1,0 +1,22 @@
+/* What the Date headers of the servers say of their clocks. */
+#ifndef S3_LOADGEN_LOAD_DATES_H
+#define S3_LOADGEN_LOAD_DATES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns. */
+struct date_bracket {
+    char text[32];        /* the latest header */
+    int64_t date_ns;      /* its time */
+    int64_t last_send_ns; /* of the last request answered with it, wall clock */
+    int64_t lower_ns, upper_ns;
+};
+
+/* An array of n brackets that nothing is known of, to be freed; NULL: out of memory. */
+struct date_bracket *dates_new(size_t n);
+
+/* A header came, and was read at now_ns, in answer to a request sent at send_ns: wall clock. */
+void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n);
+
+#endif

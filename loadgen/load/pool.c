@@ -1,0 +1,150 @@
+#include "loadgen/load/pool.h"
+
+#include "loadgen/util/clock.h"
+
+#include <stdlib.h>
+
+/* More idle connections than this, beside one for each host, are closed. */
+#define IDLE_PER_WORKER 2
+
+bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e)
+{
+    size_t n = g->hosts.n + (size_t)IDLE_PER_WORKER * n_workers;
+
+    *p = (struct pool){.engine = g, .epoll = epoll};
+    p->n_idle_max = n < g->idle_max ? n : g->idle_max;
+    p->idle = calloc(g->hosts.n, sizeof *p->idle);
+    p->sessions = calloc(g->hosts.n, sizeof *p->sessions);
+    return (p->idle != NULL && p->sessions != NULL) || err_set(e, "out of memory");
+}
+
+static void unlink_conn(struct conn **list, const struct conn *c)
+{
+    while (*list != NULL && *list != c)
+        list = &(*list)->next;
+    if (*list != NULL)
+        *list = c->next;
+}
+
+static void bury(struct pool *p, struct conn *c)
+{
+    conn_close(c);
+    c->user = NULL;
+    c->next = p->dead;
+    p->dead = c;
+}
+
+void pool_free_dead(struct pool *p)
+{
+    while (p->dead != NULL) {
+        struct conn *c = p->dead;
+        p->dead = c->next;
+        conn_free(c);
+    }
+}
+
+void pool_fini(struct pool *p)
+{
+    for (size_t i = 0; p->idle != NULL && i < p->engine->hosts.n; i++) {
+        while (p->idle[i] != NULL) {
+            struct conn *c = p->idle[i];
+            p->idle[i] = c->next;
+            bury(p, c);
+        }
+    }
+    pool_free_dead(p);
+    for (size_t i = 0; p->sessions != NULL && i < p->engine->hosts.n; i++)
+        SSL_SESSION_free(p->sessions[i]);
+    free(p->idle);
+    free(p->sessions);
+}
+
+struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
+                       struct err *e)
+{
+    struct conn *c = NULL;
+
+    while (!fresh && (c = p->idle[host]) != NULL) {
+        p->idle[host] = c->next;
+        p->n_idle--;
+        if (!p->looks || conn_is_alive(c)) {
+            c->user = user;
+            return c;
+        }
+        bury(p, c);
+    }
+    /* After a failure of ours one worker at a time tries again. */
+    if (p->connect_ns != 0)
+        p->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
+    char route[NAMES_ROUTE_MAX];
+    struct engine *g = p->engine;
+    bool known = g->names != NULL && names_route(g->names, host, route);
+    c = conn_open(&g->conn_style, g->host[host].name, known ? route : NULL, host,
+                  &p->sessions[host], p->epoll, e);
+    if (c == NULL)
+        return NULL;
+    engine_count(&p->n_connects, 1);
+    engine_count(&p->n_connecting, 1);
+    c->user = user;
+    c->next = p->connecting;
+    p->connecting = c;
+    return c;
+}
+
+bool pool_drop_idle(struct pool *p)
+{
+    struct conn **oldest = NULL;
+
+    for (size_t i = 0; p->n_idle > 0 && i < p->engine->hosts.n; i++) {
+        struct conn **last = &p->idle[i];
+        while (*last != NULL && (*last)->next != NULL)
+            last = &(*last)->next;
+        if (*last != NULL && (oldest == NULL || (*last)->idle_since_ns < (*oldest)->idle_since_ns))
+            oldest = last;
+    }
+    if (oldest == NULL)
+        return false;
+    struct conn *c = *oldest;
+    *oldest = NULL;
+    p->n_idle--;
+    bury(p, c);
+    return true;
+}
+
+static void end_connecting(struct pool *p, struct conn *c)
+{
+    unlink_conn(&p->connecting, c);
+    engine_count(&p->n_connecting, -1);
+}
+
+void pool_stands(struct pool *p, struct conn *c)
+{
+    end_connecting(p, c);
+    p->connect_ns = 0;
+}
+
+void pool_look(struct pool *p, struct conn *c)
+{
+    if (c->state != CONN_READY || conn_is_alive(c))
+        return;
+    unlink_conn(&p->idle[c->host], c);
+    p->n_idle--;
+    p->looks = true;
+    bury(p, c);
+}
+
+void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
+{
+    if (c->state == CONN_CONNECTING || c->state == CONN_FAILED)
+        end_connecting(p, c);
+    if (!keep || c->state != CONN_READY) {
+        bury(p, c);
+        return;
+    }
+    c->user = NULL;
+    c->idle_since_ns = now_ns;
+    c->next = p->idle[c->host];
+    p->idle[c->host] = c;
+    if (++p->n_idle > p->n_idle_max)
+        pool_drop_idle(p);
+}

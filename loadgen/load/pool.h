@@ -1,0 +1,46 @@
+/* The connections of a loop: those that are being made, those that are idle. */
+#ifndef S3_LOADGEN_LOAD_POOL_H
+#define S3_LOADGEN_LOAD_POOL_H
+
+#include "loadgen/load/engine.h"
+
+struct pool {
+    struct engine *engine;
+    int epoll;
+    struct conn **idle;     /* a list for each host, the last used first */
+    SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
+    size_t n_idle, n_idle_max;
+    bool looks;         /* at idle connections before use: a server closed one */
+    int64_t connect_ns; /* this machine could not open a connection: not before; 0: it could */
+    struct conn *connecting;
+    struct conn *dead; /* to be freed when no event can name them */
+
+    /* For other threads to read. */
+    atomic_int_fast64_t n_connecting, n_connects;
+};
+
+/* The epoll descriptor, which tells of their sockets, stays the caller's. pool_fini in any case. */
+bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e);
+void pool_fini(struct pool *p);
+
+/* An idle connection to the host, unless a `fresh` one is wanted, or one that is being made; its
+ * `user` is the worker. NULL: *e says why. */
+struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
+                       struct err *e);
+
+/* Gives a connection back at now_ns, to be kept or closed. */
+void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
+
+/* Closes the connection that has been idle for longest; false: none is idle. */
+bool pool_drop_idle(struct pool *p);
+
+/* One that was being made stands. */
+void pool_stands(struct pool *p, struct conn *c);
+
+/* Something happened to an idle connection: closes it, unless it is alive. */
+void pool_look(struct pool *p, struct conn *c);
+
+/* Frees those that were closed; no event that was fetched may name them. */
+void pool_free_dead(struct pool *p);
+
+#endif

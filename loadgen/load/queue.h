@@ -1,0 +1,45 @@
+/* What the workers of a loop wait for: their next turn, the time a request is due, an object or a
+ * host, an answer. */
+#ifndef S3_LOADGEN_LOAD_QUEUE_H
+#define S3_LOADGEN_LOAD_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+
+struct queue {
+    struct worker *again; /* to be run in the next turn, in order */
+    struct worker **again_end;
+    struct worker *waiting; /* in order of due_ns */
+    struct worker **waiting_end;
+    struct worker *parked;
+    int64_t parked_due_ns; /* when to try those again */
+    int64_t timeout_ns;    /* no deadline of a request is earlier */
+    unsigned n_active;     /* workers that have not ended */
+};
+
+void queue_init(struct queue *q);
+
+/* To be run in the next turn. */
+void queue_again(struct queue *q, struct worker *w);
+
+/* Until its due_ns, which is not before that of any that waits. */
+void queue_wait(struct queue *q, struct worker *w);
+
+/* Until there may be an object or a host. */
+void queue_park(struct queue *q, struct worker *w);
+
+void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
+
+/* The next one to be run again; the next one that is due by now_ns. NULL: none. */
+struct worker *queue_next(struct queue *q);
+struct worker *queue_due(struct queue *q, int64_t now_ns);
+
+/* Takes out all that are parked: a list by `next`. */
+struct worker *queue_unpark(struct queue *q);
+
+/* When the first of them is due; 0: now. */
+int64_t queue_due_ns(const struct queue *q);
+
+#endif

@@ -1,0 +1,57 @@
+/* What a loop has for its workers, and what they are to do. */
+#ifndef S3_LOADGEN_LOAD_SERVICES_H
+#define S3_LOADGEN_LOAD_SERVICES_H
+
+#include "loadgen/load/dates.h"
+#include "loadgen/load/pool.h"
+#include "loadgen/load/queue.h"
+#include "loadgen/load/recorder.h"
+
+/* A read takes so much; also what is read for one worker before others have their turn. */
+#define SERVICES_READ_BYTES (512 * 1024)
+
+struct worker_result;
+
+enum phase_next {
+    PHASE_OP,   /* *op is the worker's next request */
+    PHASE_WAIT, /* there is nothing to do just now */
+    PHASE_END   /* the worker has no more to do */
+};
+
+/* A part of a run: what workers do. The functions are called from all loops at once. */
+struct phase {
+    /* op comes zeroed but for its strings. */
+    enum phase_next (*next)(void *ctx, struct worker *w, struct s3op *op);
+    /* A request has ended; `op` as next left it. */
+    void (*done)(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r);
+    void *ctx;
+
+    int64_t start_ns;               /* by the run's clock */
+    int64_t end_ns;                 /* no request begins from then on; CLOCK_NEVER: none */
+    double rate;                    /* requests per second in an open loop; 0: closed */
+    atomic_uint_fast64_t n_tickets; /* requests that were given a due time */
+};
+
+struct services {
+    struct engine *engine;
+    struct phase *phase;
+    struct pool pool;
+    struct queue queue;
+    struct date_bracket *dates; /* by host */
+    struct recorder_port port;
+    bool recording;
+    struct sigv4 signer;
+    unsigned signer_version; /* of the credentials in it */
+    EVP_MD *md5;
+    char *buf;         /* SERVICES_READ_BYTES */
+    int64_t now_ns;    /* of the latest read */
+    size_t n_digested; /* bytes, in this turn */
+    struct err error;  /* ends the loop */
+
+    /* For other threads to read. */
+    atomic_int_fast64_t n_running;
+    atomic_int_fast64_t n_resent;  /* requests of rows */
+    atomic_int_fast64_t digest_ns; /* making and digesting payloads before requests begin */
+};
+
+#endif
