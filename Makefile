@@ -152,13 +152,23 @@ $(B)/sources: FORCE
 	$(call write_if_changed,$(ALL_SRC))
 $(B)/libcommon/version.o: $(B)/version
 
+# The script of pages is a file of its own, and a string to the program.
+PAGE_SCRIPT := $(B)/analyze/report/page_script
+$(PAGE_SCRIPT).c: analyze/report/page.js
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "analyze/report/page_script.h"'; echo 'const char page_script[] ='; \
+	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
+$(PAGE_SCRIPT).o: $(PAGE_SCRIPT).c $(B)/flags
+	$(if $(V),,@echo "  CC   $@")
+	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
+
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC   $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(HOT_CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
 
 $(COMMON_LIB): $(call objects,$(COMMON_SRC))
-$(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC))
+$(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC)) $(PAGE_SCRIPT).o
 $(B)/libloadgen.a: $(call objects,$(LOADGEN_SRC))
 $(B)/libunit.a: $(call objects,$(UNIT_HELP_SRC))
 %.a: $(B)/sources

@@ -50,3 +50,14 @@ bool sha256_file(const char *path, struct sha256_text *out, struct err *e)
         snprintf(out->s + 2 * i, 3, "%02x", digest[i]);
     return ok;
 }
+
+bool sha256_text_base64(const char *text, size_t n, struct sha256_base64 *out, struct err *e)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n_digest = 0;
+
+    if (EVP_Digest(text, n, digest, &n_digest, EVP_sha256(), NULL) != 1 || n_digest != 32)
+        return err_set(e, "SHA-256 failed");
+    EVP_EncodeBlock((unsigned char *)out->s, digest, (int)n_digest);
+    return true;
+}

@@ -111,7 +111,7 @@ static void put_second(FILE *f, const char *name, const struct aggregate_part *p
     html_row_end(f);
 }
 
-static void put_window(FILE *f, const struct aggregate_part *part)
+static void put_window(FILE *f, const char *section, const struct aggregate_part *part)
 {
     static const char *const columns[] = {"", "Throughput", "Objects", "At (UTC)"};
     static const char *const names[] = {"Fastest", "Median", "Slowest"};
@@ -119,7 +119,7 @@ static void put_window(FILE *f, const struct aggregate_part *part)
     const size_t picks[] = {w->fastest, w->median, w->slowest};
     if (!w->present)
         return;
-    html_table(f, "all", "By second", columns, "lrrr");
+    html_table(f, section, "By second", columns, "lrrr");
     put_second(f, "Average", part, w->mean_bytes_per_s, w->mean_objects_per_s,
                aggregate_second_ns(part, 0));
     for (size_t i = 0; i < 3; i++) {
@@ -130,11 +130,11 @@ static void put_window(FILE *f, const struct aggregate_part *part)
     html_table_end(f);
 }
 
-static void put_groups(FILE *f, const struct aggregate_part *part)
+static void put_groups(FILE *f, const char *section, const struct aggregate_part *part)
 {
     static const char *const columns[] = {"10 s from (UTC)", "Client",    "Requests", "Mean",
                                           "50% of it",       "90% of it", "99% of it"};
-    html_table(f, "all", "Groups of 10 s, each for itself", columns, "llrrrrr");
+    html_table(f, section, "Groups of 10 s, each for itself", columns, "llrrrrr");
     for (size_t i = 0; i < part->x->n_groups; i++) {
         const struct aggfile_group *g = &part->x->groups[i];
         html_row(f);
@@ -150,7 +150,7 @@ static void put_groups(FILE *f, const struct aggregate_part *part)
     html_table_end(f);
 }
 
-static void put_latency(FILE *f, const struct aggregate_part *part)
+static void put_latency(FILE *f, const char *section, const struct aggregate_part *part)
 {
     const struct aggregate_latency *l = &part->latency;
     if (l->kind == AGGREGATE_NO_GROUPS)
@@ -164,17 +164,17 @@ static void put_latency(FILE *f, const struct aggregate_part *part)
     if (!l->is_one_group)
         html_element(f, "p", "Percentiles of the run: %s.", AGGREGATE_NO_PERCENTILES);
     if (l->kind == AGGREGATE_SINGLE && l->n_groups <= 1000)
-        put_groups(f, part);
+        put_groups(f, section, part);
 }
 
-static void put_parties(FILE *f, const char *caption, const char *name,
+static void put_parties(FILE *f, const char *section, const char *caption, const char *name,
                         const struct aggregate_part *part, const struct aggfile_party *v, size_t n)
 {
     const char *const columns[] = {name, "Requests", "Errors", "Average", "obj/s"};
     double seconds = (double)part->duration_ns / 1e9;
     if (n < 2 || seconds <= 0)
         return;
-    html_table(f, "all", caption, columns, "lrrrr");
+    html_table(f, section, caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
         html_row(f);
         html_name(f, html_cells_party(v[i].name));
@@ -204,19 +204,21 @@ static void put_errors(FILE *f, const struct aggfile_entry *x)
 static bool put_sections(FILE *f, const struct aggregate *a, const struct html_charts *charts,
                          struct err *e)
 {
-    if (!html_page_charts(f, charts, "", e))
+    char section[24];
+    if (!html_page_charts(f, charts, "all", -1, "", e))
         return false;
     for (size_t i = 0; i < a->ops.n; i++) {
         const struct aggregate_part *part = &a->ops.v[i];
-        fputs("<h2>", f);
+        snprintf(section, sizeof section, "op%zu", i);
+        fprintf(f, "<h2 id=\"%s\">", section);
         html_text(f, part->x->name);
         fputs("</h2>\n", f);
-        if (!html_page_charts(f, charts, part->x->name, e))
+        if (!html_page_charts(f, charts, section, -1, part->x->name, e))
             return false;
-        put_window(f, part);
-        put_latency(f, part);
-        put_parties(f, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
-        put_parties(f, "Clients", "Client", part, part->x->clients, part->x->n_clients);
+        put_window(f, section, part);
+        put_latency(f, section, part);
+        put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
+        put_parties(f, section, "Clients", "Client", part, part->x->clients, part->x->n_clients);
         put_errors(f, part->x);
     }
     return true;
@@ -234,13 +236,13 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found, con
               plot_add_aggregate(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title, title);
+        ok = html_page_begin(f, &charts, title, title, e);
         put_header(f, a, title);
         fputs("<section id=\"summary\">", f);
         put_runs(f, a);
         fputs("</section>\n", f);
         put_notes(f, a, found, &charts);
-        ok = put_sections(f, a, &charts, e);
+        ok = ok && put_sections(f, a, &charts, e);
         html_page_definitions(f, definitions, N_DEFINITIONS);
         html_page_end(f);
     }

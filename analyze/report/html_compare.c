@@ -234,7 +234,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     fputs("</h2>\n", f);
     put_settings(f, op->settings, op->n_settings);
     put_metrics(f, section, c, op);
-    if (!html_page_charts(f, charts, op->op, e))
+    if (!html_page_charts(f, charts, section, -1, op->op, e))
         return false;
     put_figures(f, section, c, op);
     if (op->has_effect)
@@ -318,15 +318,15 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
     }
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title, title);
+        ok = html_page_begin(f, &charts, title, title, e);
         put_header(f, c, words);
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);
         put_gate(f, c);
         fputs("</section>\n", f);
         put_warnings(f, c, &charts);
-        ok = put_contents(f, c, order) || err_set(e, "out of memory");
-        ok = ok && html_page_charts(f, &charts, "", e);
+        ok = ok && (put_contents(f, c, order) || err_set(e, "out of memory"));
+        ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);
         put_runs(f, c);

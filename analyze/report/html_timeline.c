@@ -502,7 +502,7 @@ static void draw(struct drawing *d, const char *css)
 
     fprintf(d->f,
             "<svg class=\"timeline %s\" role=\"group\" aria-label=\"Timeline\" viewBox=\"0 0 %.0f "
-            "%.0f\" data-series=\"0\" data-left=\"%.1f\" data-right=\"%.1f\" data-top=\"%.1f\" "
+            "%.0f\" data-left=\"%.1f\" data-right=\"%.1f\" data-top=\"%.1f\" "
             "data-bottom=\"%.1f\">",
             css, d->width, height, d->left, d->right, top, bottom);
     put_range(d, top + TITLE_PX, bottom);
@@ -557,7 +557,7 @@ void html_timeline(FILE *f, const struct analysis *a, int index, const struct pl
 
     if (t->n == 0)
         return;
-    fputs("<figure id=\"timeline\">", f);
+    fputs("<figure id=\"timeline\" data-series=\"0\">", f);
     put_caption(f, a, t, index < 0 ? "all operations together" : a->operations[index].op);
     draw(&wide, "wide");
     draw(&narrow, "narrow");

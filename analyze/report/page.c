@@ -1,6 +1,8 @@
 #include "analyze/report/page.h"
 
+#include "analyze/compare/sha256.h"
 #include "analyze/plot/gnuplot.h"
+#include "analyze/report/page_script.h"
 #include "analyze/write/html.h"
 #include "libcommon/version.h"
 
@@ -60,6 +62,17 @@ static const char style[] =
     ".outside{fill:var(--outside)}.warm{fill:var(--warm)}.event{fill:var(--event)}"
     ".noticed{fill:var(--outside)}.mark{stroke:var(--faint);stroke-dasharray:2 3}"
     ".mark.problem{stroke:var(--c_bad)}.dot{fill:var(--faint)}.dot.problem{fill:var(--c_bad)}"
+    ".cursor{stroke:var(--text);stroke-width:1;opacity:0;pointer-events:none}.cursor.on{opacity:.7}"
+    ".reading{position:fixed;z-index:2;background:var(--text);color:var(--card);padding:5px 9px;"
+    "border-radius:5px;font-size:13px;white-space:pre;pointer-events:none;"
+    "font-variant-numeric:tabular-nums}\n"
+    ".self{color:var(--faint);font-weight:400;text-decoration:none}th button{font:inherit;"
+    "color:inherit;background:none;border:0;padding:0;cursor:pointer;text-align:inherit}"
+    "th[aria-sort=ascending] button::after{content:' \\2191'}"
+    "th[aria-sort=descending] button::after{content:' \\2193'}"
+    "input[type=search]{font:inherit;font-size:14px;padding:4px 8px;margin:8px 0 0;width:220px;"
+    "max-width:100%;color:inherit;background:var(--card);border:1px solid var(--faint);"
+    "border-radius:5px}[hidden]{display:none!important}\n"
     ".spark{width:120px;height:26px;display:block}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
     "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
@@ -93,7 +106,9 @@ static const char style[] =
     "figure{padding:10px 8px 8px}}\n"
     "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible;max-height:none}"
     "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
-    "nav{display:none}table{font-size:8pt}thead th{position:static;background:none}"
+    "nav,.self,input,.tools,.reading{display:none}details::details-content{content-visibility:"
+    "visible;"
+    "display:block;height:auto}table{font-size:8pt}thead th{position:static;background:none}"
     "th,td{padding-right:7px;overflow-wrap:normal}"
     ".l{white-space:normal;overflow-wrap:break-word}.l.wrap{overflow-wrap:anywhere}}\n"
     "@media screen and (prefers-color-scheme:dark){figure svg image{filter:invert(1) "
@@ -153,14 +168,18 @@ void html_charts_fini(struct html_charts *c)
 }
 
 /* The i-th chart, drawn wide and narrow; the style chooses. */
-static bool put_chart(FILE *f, const struct html_charts *c, size_t i, struct err *e)
+static bool put_chart(FILE *f, const struct html_charts *c, const char *section, int series,
+                      size_t i, struct err *e)
 {
     const struct plot_picture *x = &c->set.v[i];
     char wide[24], narrow[24];
     snprintf(wide, sizeof wide, "g%zu-", i);
     snprintf(narrow, sizeof narrow, "n%zu-", i);
-    fputs("<figure><figcaption>", f);
+    fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"><figcaption>", section, x->chart,
+            series);
     html_text(f, x->title);
+    fprintf(f, " <a class=\"self\" href=\"#%s-chart-%s\" aria-label=\"Link to this chart\">#</a>",
+            section, x->chart);
     fputs("<small>", f);
     html_text(f, x->caption);
     fputs("</small></figcaption>", f);
@@ -170,27 +189,35 @@ static bool put_chart(FILE *f, const struct html_charts *c, size_t i, struct err
     return ok;
 }
 
-bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e)
+bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
+                      const char *op, struct err *e)
 {
     bool ok = true;
     if (c->missing.msg[0] != '\0')
         return true;
     for (size_t i = 0; ok && i < c->set.n; i++)
         if (strcmp(c->set.v[i].op, op) == 0)
-            ok = put_chart(f, c, i, e);
+            ok = put_chart(f, c, section, series, i, e);
     return ok;
 }
 
 /* ---- The page ---- */
 
-void html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says)
+bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
+                     struct err *e)
 {
+    struct sha256_base64 script;
+
+    if (!sha256_text_base64(page_script, strlen(page_script), &script, e))
+        return false;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-          "style-src 'unsafe-inline'; img-src data:\">\n"
-          "<meta name=\"generator\" content=\"s3analyze ",
+          "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+          "script-src 'sha256-",
           f);
+    fputs(script.s, f);
+    fputs("'\">\n<meta name=\"generator\" content=\"s3analyze ", f);
     html_text(f, version_string);
     fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", f);
     html_text(f, title);
@@ -211,6 +238,7 @@ void html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     for (size_t i = 0; i < c->palette.n; i++)
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
     fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
+    return true;
 }
 
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n)
@@ -252,5 +280,7 @@ void html_page_end(FILE *f)
 {
     fputs("</main>\n<footer>Written by s3analyze ", f);
     html_text(f, version_string);
-    fputs(".</footer>\n</body></html>\n", f);
+    fputs(".</footer>\n<script>", f);
+    fputs(page_script, f);
+    fputs("</script>\n</body></html>\n", f);
 }

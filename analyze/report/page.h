@@ -35,11 +35,15 @@ struct html_section {
     const char *id, *title;
 };
 
-/* Head of the page up to the contents. `says` is its gist, for where a link to it is shown. */
-void html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says);
+/* Head of the page up to the contents. `says` is its gist, for where a link to it is shown. False:
+ * *e says why. */
+bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
+                     struct err *e);
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
-/* The charts of an operation, `op` as in struct plot_picture. */
-bool html_page_charts(FILE *f, const struct html_charts *c, const char *op, struct err *e);
+/* The charts of an operation, `op` as in struct plot_picture: figures SECTION-chart-NAME. `series`
+ * is the one of the page's data (html_data.h) that charts over time show; -1: none. */
+bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
+                      const char *op, struct err *e);
 /* A term and what it means. */
 struct html_definition {
     const char *term, *text;

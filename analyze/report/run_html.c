@@ -2,6 +2,7 @@
 
 #include "analyze/compare/sha256.h"
 #include "analyze/report/headline.h"
+#include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
@@ -192,7 +193,7 @@ static bool put_operation(FILE *f, const struct operation *op, size_t k,
         html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
         return true;
     }
-    if (!html_page_charts(f, charts, op->op, e))
+    if (!html_page_charts(f, charts, section, (int)k + 1, op->op, e))
         return false;
     html_run_operation(f, section, op);
     return true;
@@ -206,7 +207,7 @@ static bool put_sections(FILE *f, const struct analysis *a, const struct html_co
 
     if (a->total.present) {
         fputs("<h2 id=\"all\">All operations together</h2>\n", f);
-        ok = html_page_charts(f, charts, "", e);
+        ok = html_page_charts(f, charts, "all", 0, "", e);
         html_run_total(f, "all", &a->total);
     }
     for (int folded = 0; folded < 2; folded++) {
@@ -227,7 +228,7 @@ static bool put_sections(FILE *f, const struct analysis *a, const struct html_co
 }
 
 static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
-                     const struct html_charts *charts, struct err *e)
+                     const char *title, const struct html_charts *charts, struct err *e)
 {
     html_first(f, a, c);
     put_warnings(f, a, charts);
@@ -238,7 +239,10 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
         return false;
     html_page_fold_end(f);
     html_page_definitions(f, definitions, N_DEFINITIONS);
-    return true;
+    fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
+    html_text(f, title);
+    fputs(".json\">Save the data of this page as JSON</a></p>\n", f);
+    return html_data(f, a, c, e);
 }
 
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
@@ -259,9 +263,9 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
          plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        html_page_begin(f, &charts, title, headline(a).s);
+        ok = html_page_begin(f, &charts, title, headline(a).s, e);
         put_header(f, a, title, o->words);
-        ok = put_page(f, a, &course, &charts, e);
+        ok = ok && put_page(f, a, &course, title, &charts, e);
         html_page_end(f);
     }
     free(title);

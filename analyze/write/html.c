@@ -70,12 +70,35 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     va_end(args);
 }
 
+void html_json(FILE *f, const char *json, size_t n)
+{
+    bool in_string = false;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)json[i];
+        bool separator = c == 0xe2 && i + 2 < n && (unsigned char)json[i + 1] == 0x80 &&
+                         ((unsigned char)json[i + 2] & 0xfe) == 0xa8;
+        if (separator) {
+            fprintf(f, "\\u20%02x", (unsigned char)json[i + 2] - 0x80);
+            i += 2;
+        } else if (c == '<' || c == '>' || c == '&') {
+            fprintf(f, "\\u%04x", c);
+        } else if (in_string && c == '\\' && i + 1 < n) {
+            fputc(c, f);
+            fputc(json[++i], f);
+        } else if (in_string || (c != ' ' && c != '\n')) {
+            fputc(c, f);
+        }
+        in_string ^= c == '"';
+    }
+}
+
 /* Letters and digits; whatever is between them becomes one hyphen. */
 static void put_id(FILE *f, const char *section, const char *caption)
 {
     bool word = false;
 
-    fprintf(f, " id=\"%s-", section);
+    fprintf(f, "%s-", section);
     for (const char *s = caption; *s != '\0' && *s != ',' && *s != '.'; s++) {
         bool letter = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
         bool capital = *s >= 'A' && *s <= 'Z';
@@ -85,18 +108,28 @@ static void put_id(FILE *f, const char *section, const char *caption)
             fputc('-', f);
         word = letter || capital;
     }
-    fputc('"', f);
 }
 
 void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
                 const char *align)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\"><table", f);
-    if (section != NULL)
+    if (section != NULL) {
+        fputs(" id=\"", f);
         put_id(f, section, caption != NULL ? caption : "table");
+        fputc('"', f);
+    }
     fputc('>', f);
-    if (caption != NULL)
-        html_element(f, "caption", "%s", caption);
+    if (caption != NULL) {
+        fputs("<caption>", f);
+        html_text(f, caption);
+        if (section != NULL) {
+            fputs(" <a class=\"self\" href=\"#", f);
+            put_id(f, section, caption);
+            fputs("\" aria-label=\"Link to this table\">#</a>", f);
+        }
+        fputs("</caption>", f);
+    }
     fputs("<thead><tr>", f);
     for (size_t i = 0; align[i] != '\0'; i++) {
         fputs(align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);

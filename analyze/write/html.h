@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_WRITE_HTML_H
 #define S3_ANALYZE_WRITE_HTML_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* Text, with every character that means something to HTML or XML escaped, what is no UTF-8 or
@@ -12,6 +13,10 @@ void html_textf(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 
 /* <TAG>text</TAG> */
 void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* JSON within a page, as a script element's text: without the blanks between its parts, and with
+ * what would end the element, or a line of a script, escaped. It stays JSON of the same value. */
+void html_json(FILE *f, const char *json, size_t n);
 
 /* A table that scrolls where it is too wide: its caption (NULL: none) and column names, as many as
  * `align` has letters, l or r; then rows of cells. Its id is that of the section it is in, then

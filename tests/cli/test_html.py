@@ -1,6 +1,8 @@
 """Reports as pages: what they hold, that they need nothing else, and how a browser shows them."""
+import base64
 import hashlib
 import html.parser
+import json
 import re
 import unittest
 
@@ -16,6 +18,7 @@ class Reader(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.open, self.tags, self.ids, self.references, self.text = [], set(), [], [], []
+        self.scripts, self.metas = {}, {}  # by type, by name
         self.feed(text)
         self.close()
 
@@ -23,6 +26,15 @@ class Reader(html.parser.HTMLParser):
         self.tags.add(tag)
         if tag not in self.VOID:
             self.open.append(tag)
+        values = dict(attrs)
+        if tag == "script":
+            kind = values.get("type", "")
+            assert kind not in self.scripts, "two scripts of a type"
+            self.scripts[kind] = ""
+            self.script = kind
+        elif tag == "meta":
+            name = values.get("http-equiv", values.get("name", values.get("property")))
+            self.metas[name] = values.get("content")
         for name, value in attrs:
             if name == "id":
                 self.ids.append(value)
@@ -40,7 +52,9 @@ class Reader(html.parser.HTMLParser):
         self.open.pop()
 
     def handle_data(self, data):
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] == ["script"]:
+            self.scripts[self.script] += data
+        elif self.open[-1:] != ["style"]:
             self.text.append(data)
 
 
@@ -57,7 +71,12 @@ class Html(CliTest):
                 self.assertIn(reference[1:], reader.ids)
             else:
                 self.assertTrue(reference.startswith("data:"), reference)
-        self.assertNotIn("script", reader.tags)
+        # One script, which the policy names, and data.
+        self.assertLessEqual(set(reader.scripts), {"", "application/json"})
+        digest = base64.b64encode(hashlib.sha256(reader.scripts[""].encode()).digest()).decode()
+        policy = dict(p.split(" ", 1) for p in reader.metas["Content-Security-Policy"].split("; "))
+        self.assertEqual(policy["script-src"], f"'sha256-{digest}'")
+        self.assertEqual(policy["default-src"], "'none'")
         self.assertNotIn("@import", text)
         return text, reader, " ".join(" ".join(reader.text).split())
 
@@ -170,6 +189,15 @@ class Html(CliTest):
             # The timeline of the first screen is our own drawing.
             self.assertEqual('id="timeline"' in text, command == "analyze")
 
+    def test_data_is_the_report(self):
+        path = capture("get-errors")
+        _, reader, _ = self.page(path)
+        report = self.s3analyze("analyze", "-q", "--json", path).json()
+        data = json.loads(reader.scripts["application/json"])
+        self.assertEqual(data["analysis"], report)
+        get = data["course"]["series"][0]
+        self.assertEqual((get["op"], sum(get["failed"])), ("GET", report["operations"][1]["n_errors"]))
+
     def test_nothing_is_left_behind(self):
         self.page(capture("get-g4"), env={"TMPDIR": str(self.tmp)})
         self.assertEqual([p.name for p in self.tmp.iterdir()], ["report.html"])
@@ -194,12 +222,14 @@ class Html(CliTest):
     def test_text_of_a_capture_is_inert(self):
         path = self.hostile()
         text, reader, said = self.page(path)
-        self.assertFalse({"img", "u", "script"} & reader.tags)
+        self.assertFalse({"img", "u"} & reader.tags)
         self.assertIn("<script>alert(1)</script>", said)
+        hosts = json.loads(reader.scripts["application/json"])["analysis"]["operations"][0]["hosts"]
+        self.assertIn("<script>alert(1)</script>", hosts[-1]["host"] + hosts[-2]["host"])
         self.assertNotIn("\u202e", text)
         text, reader, _ = self.page(path, capture("get-g4"), "--before-name", "<script>x</script>",
                                     "--after-name", "<i>", command="cmp")
-        self.assertFalse({"img", "i", "script"} & reader.tags)
+        self.assertFalse({"img", "i"} & reader.tags)
 
     def test_in_a_browser(self):
         tool("gnuplot")

@@ -1,0 +1,101 @@
+#include "analyze/report/html_data.h"
+
+#include "analyze/base/mem.h"
+#include "analyze/report/run_json.h"
+#include "analyze/write/html.h"
+#include "analyze/write/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MS_NS 1e6
+
+/* Five digits are more than a chart shows. */
+static void put_number(FILE *f, size_t i, double value)
+{
+    if (isnan(value))
+        fputs(i > 0 ? ",null" : "null", f);
+    else
+        fprintf(f, "%s%.5g", i > 0 ? "," : "", value);
+}
+
+static double column(const struct plot_timeline *t, const struct series_row *r, int which)
+{
+    switch (which) {
+    case 0:
+        return (t->has_bytes ? (double)r->bytes : r->objects) / ((double)r->duration_ns / 1e9);
+    case 1:
+        return r->p50_ms;
+    case 2:
+        return r->p99_ms;
+    case 3:
+        return (double)r->errors;
+    default:
+        return r->in_flight;
+    }
+}
+
+/* Times are ms since 1970, which a script's numbers hold to the microsecond. */
+static bool put_series(FILE *f, const struct plot_timeline *t, const char *op)
+{
+    static const char *const names[] = {"throughput", "p50_ms", "p99_ms", "failed", "in_flight"};
+    json_t *name = json_out_text(op);
+    char *text = name != NULL ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
+    bool ok = text != NULL;
+
+    if (ok)
+        fprintf(f, "{\"op\":%s,\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
+                text, t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
+                (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
+    for (int k = 0; ok && k < 5; k++) {
+        fprintf(f, ",\"%s\":[", names[k]);
+        for (size_t i = 0; i < t->n; i++)
+            put_number(f, i, column(t, &t->rows[i], k));
+        fputc(']', f);
+    }
+    fputc('}', f);
+    free(text);
+    json_decref(name);
+    return ok;
+}
+
+static bool put_course(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    bool ok = true;
+
+    fputs(",\"course\":{\"series\":[", f);
+    for (size_t k = 0; ok && k <= c->n_ops; k++) {
+        const struct plot_timeline *t = k == 0 ? &c->all : &c->ops[k - 1];
+        const char *op = k > 0         ? a->operations[k - 1].op
+                         : c->main < 0 ? "all operations"
+                                       : a->operations[c->main].op;
+        fputs(k > 0 ? "," : "", f);
+        ok = put_series(f, t, op);
+    }
+    fputs("]}", f);
+    return ok;
+}
+
+bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&text, &n);
+
+    if (memory == NULL)
+        return mem_none(e);
+    fputs("{\"analysis\":", memory);
+    bool ok = report_json(a, memory, e) && (put_course(memory, a, c) || mem_none(e));
+    fputs("}", memory);
+    bool whole = !ferror(memory);
+    whole = fclose(memory) == 0 && whole;
+    ok = ok && (whole || mem_none(e));
+    if (ok) {
+        fputs("<script type=\"application/json\" id=\"data\">", f);
+        html_json(f, text, n);
+        fputs("</script>\n", f);
+    }
+    free(text);
+    return ok;
+}

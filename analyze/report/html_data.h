@@ -1,0 +1,16 @@
+/* What a page was made from, within it: for the script, and for who saves it. */
+#ifndef S3_ANALYZE_REPORT_HTML_DATA_H
+#define S3_ANALYZE_REPORT_HTML_DATA_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/report/html_internal.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* An element "data" of JSON: the analysis as report_json writes it, and the course: series of the
+ * first screen, then of each operation. Takes the memory of the report. False: *e says why. */
+bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e);
+
+#endif
