@@ -40,8 +40,9 @@ static void write_libraries(FILE *out)
             OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-static const struct cli_command *const commands[] = {
-    &cmd_analyze, &cmd_info, &cmd_cat, &cmd_cmp, &cmd_merge, &cmd_autoterm, &cmd_plot, NULL};
+static const struct cli_command *const commands[] = {&cmd_analyze,  &cmd_info,  &cmd_cat,
+                                                     &cmd_cmp,      &cmd_merge, &cmd_aggregate,
+                                                     &cmd_autoterm, &cmd_plot,  NULL};
 
 static const char *const loading[] = {"get",       "put",   "delete",    "list",
                                       "stat",      "mixed", "versioned", "retention",

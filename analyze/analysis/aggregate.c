@@ -1,6 +1,5 @@
 #include "analyze/analysis/aggregate_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,11 +233,6 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
     return check_times(a, x, key, l.shift_s, e) && pick(w, x, e);
 }
 
-int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i)
-{
-    return (part->x->seconds[i].label_s + part->window.shift_s) * NS_PER_S;
-}
-
 /* ---- Parts ---- */
 
 /* Bytes and objects of the requests that succeeded: the file counts those of failed ones among
@@ -352,25 +346,6 @@ static bool add_up_clients(struct aggregate *a, struct err *e)
     return true;
 }
 
-bool aggregate_common(const struct aggregate *a, struct aggregate_common *common)
-{
-    *common = (struct aggregate_common){0};
-    for (size_t i = 0; i < a->n_sum; i++) {
-        const struct aggregate_sum_second *s = &a->sum[i];
-        if (s->n_clients != a->clients.n)
-            continue;
-        if (common->n_seconds++ == 0)
-            common->start_s = s->start_s;
-        common->bytes_per_s += s->bytes_per_s;
-        common->objects_per_s += s->objects_per_s;
-    }
-    if (common->n_seconds == 0)
-        return false;
-    common->bytes_per_s /= (double)common->n_seconds;
-    common->objects_per_s /= (double)common->n_seconds;
-    return true;
-}
-
 /* ---- The whole ---- */
 
 bool aggregate_load(struct aggregate *a, const char *path, struct err *e)
@@ -395,29 +370,4 @@ bool aggregate_load(struct aggregate *a, const char *path, struct err *e)
         return false;
     find_preparation(a);
     return (!a->is_merged || add_up_clients(a, e)) && aggregate_warn(a, e);
-}
-
-int64_t aggregate_size_floor(const struct aggfile_entry *size)
-{
-    return INT64_C(1) << (atoi(size->name) - 1);
-}
-
-static double rate(int64_t n, const struct aggregate_part *part)
-{
-    return part->duration_ns > 0 ? (double)n / ((double)part->duration_ns / 1e9) : NAN;
-}
-
-double aggregate_bytes_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_bytes, part);
-}
-
-double aggregate_objects_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_objects, part);
-}
-
-double aggregate_requests_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_requests, part);
 }

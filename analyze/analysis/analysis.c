@@ -12,29 +12,6 @@
 
 /* ---- Mixed or not, and in what order ---- */
 
-static int compare_spans(const void *a, const void *b)
-{
-    const struct op_span *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
-/* Whether any two spans overlap: the one that starts first (ties by end) ends after the other's
- * start. Sorts them. */
-static bool any_overlap(struct op_span *spans, size_t n)
-{
-    int64_t latest_end_ns = INT64_MIN;
-    qsort(spans, n, sizeof *spans, compare_spans);
-    for (size_t i = 0; i < n; i++) {
-        if (latest_end_ns > spans[i].start_ns)
-            return true;
-        if (spans[i].end_ns > latest_end_ns)
-            latest_end_ns = spans[i].end_ns;
-    }
-    return false;
-}
-
 static int compare_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct plan_entry *)a)->name, ((const struct plan_entry *)b)->name);
@@ -60,14 +37,14 @@ static bool set_order(struct plan *p, struct err *e)
         if (all->n > 0)
             spans[n++] = (struct op_span){scan_part_first_start_ns(all), all->last_end_ns, 0};
     }
-    p->a->mixed = any_overlap(spans, n);
+    p->a->mixed = dataset_any_overlap(spans, n);
     p->prefiltered = d->host_filtered;
     if (d->op_filtered) {
         n = 0;
         for (size_t i = 0; i < d->ops.n; i++)
             if (d->op_spans[i].n > 0)
                 spans[n++] = d->op_spans[i];
-        p->prefiltered = p->prefiltered || any_overlap(spans, n);
+        p->prefiltered = p->prefiltered || dataset_any_overlap(spans, n);
     }
     free(spans);
     if (p->a->mixed)
@@ -365,6 +342,8 @@ void analysis_free(struct analysis *a)
         analysis_source_fini(&a->internal->sources[k]);
     if (a->internal != NULL)
         free(a->internal->sources);
+    if (a->internal != NULL)
+        sums_source_free(a->internal->sums);
     free(a->internal);
     free(a->operations);
     free(a->total.hosts);

@@ -271,6 +271,10 @@ bool requests_sizes(void *work, struct err *e);
 bool requests_work_finish(struct requests_work *w, struct err *e);
 void requests_work_fini(struct requests_work *w);
 void requests_free(struct requests *r);
+/* Joins neighbouring size classes to buckets. of_class: bucket of each class that has requests;
+ * edges[b] .. edges[b + 1]: sizes of bucket b. Returns the number of buckets. */
+size_t requests_join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_class,
+                             int64_t *edges);
 
 /* ---- analysis_errors.c ---- */
 bool analysis_errors(struct operation *op, const struct dataset *d, const struct table *t,
@@ -298,9 +302,23 @@ struct analysis_source {
     struct group_rows *rows; /* by table; NULL until a host's series is asked for */
 };
 
+struct sums_source;
+
 struct analysis_private {
     struct analysis_source *sources; /* one per operation, then the total's */
+    struct sums_source *sums;        /* instead of these, where sums are analysed */
 };
+
+/* analysis_series of sums (sums_analysis.c). */
+bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
+                 struct err *e);
+void sums_source_free(struct sums_source *s);
+
+/* ---- Used by the analysis of sums too ---- */
+
+/* Fastest, median and slowest of the cells of a grid. order: room for g->n. */
+struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
+                                  const struct throughput *total, uint32_t *order);
 
 void analysis_source_fini(struct analysis_source *s);
 

@@ -106,9 +106,8 @@ bool requests_access(void *work, struct err *e)
 
 /* ---- Several sizes ---- */
 
-/* Joins neighbouring size classes to buckets. of_class: bucket of each class that has requests;
- * edges[b] .. edges[b + 1]: sizes of bucket b. Returns the number of buckets. */
-static size_t join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_class, int64_t *edges)
+size_t requests_join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_class,
+                             int64_t *edges)
 {
     size_t first = 0, last = ANALYSIS_N_SIZES - 1;
     while (n_by_class[first] == 0)
@@ -173,7 +172,7 @@ bool requests_sizes(void *work, struct err *e)
     uint8_t of_class[ANALYSIS_N_SIZES] = {0};
     int64_t edges[ANALYSIS_N_SIZES + 1], room[ANALYSIS_N_SIZES] = {0};
     r->mean_bytes = (double)bytes / (double)n;
-    r->n_sizes = join_classes(n_by_class, n, of_class, edges);
+    r->n_sizes = requests_join_classes(n_by_class, n, of_class, edges);
     r->sizes = calloc(r->n_sizes, sizeof *r->sizes);
     if (r->sizes == NULL)
         return err_set(e, "out of memory");

@@ -198,9 +198,8 @@ static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
     return *matrix != NULL;
 }
 
-static struct segments dense_segments(const struct segment_grid *g,
-                                      const struct slice_amounts *cells,
-                                      const struct throughput *total, uint32_t *order)
+struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
+                                  const struct throughput *total, uint32_t *order)
 {
     for (size_t k = 0; k < g->n; k++)
         order[k] = (uint32_t)k;
@@ -404,7 +403,7 @@ static bool group_segments(const struct set *s, struct set_group *g,
     if (matrix == NULL)
         return key_by_key(s, g, order, e);
     for (size_t k = 0; k < g->keys.n; k++)
-        g->segments[k] = dense_segments(&s->grid, matrix + k * s->grid.n, &g->totals[k], order);
+        g->segments[k] = segments_of_cells(&s->grid, matrix + k * s->grid.n, &g->totals[k], order);
     return true;
 }
 
@@ -431,7 +430,7 @@ bool set_segments(struct set *s, struct err *e)
             for (size_t i = 0; i < n; i++)
                 slice_merge(&all[i], &hosts[k * n + i]);
         if (s->total.present)
-            s->segments = dense_segments(&s->grid, all, &s->total, order);
+            s->segments = segments_of_cells(&s->grid, all, &s->total, order);
         ok = group_segments(s, &s->hosts, hosts, order, e) &&
              group_segments(s, &s->clients, clients, order, e);
     }

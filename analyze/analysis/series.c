@@ -240,6 +240,8 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e)
 {
+    if (a->internal->sums != NULL)
+        return sums_series(a, op, host, rows, n, e);
     const struct analysis_source *s = source_of(a, op);
     struct segment_grid grid = s->grid;
     *rows = NULL;

@@ -2,6 +2,7 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/analysis/confidence.h"
+#include "analyze/analysis/sums_internal.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -524,4 +525,13 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     if (ok)
         ok = about_hosts(a, NULL, a->total.hosts, a->total.n_hosts);
     return ok || err_set(e, "out of memory");
+}
+
+bool sums_warn(struct analysis *a, struct err *e)
+{
+    return warn(a, "from-sums", NULL, NULL,
+                "%s holds sums by second, not requests: throughput is that of whole seconds, "
+                "figures of requests are of the whole run, and percentiles are within 0.1 %%",
+                a->dataset->inputs[0].path) ||
+           err_set(e, "out of memory");
 }

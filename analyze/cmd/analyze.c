@@ -4,6 +4,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/runs.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/report/run_html.h"
 #include "analyze/report/run_json.h"
 #include "analyze/report/run_text.h"
@@ -136,6 +137,34 @@ static void show_runs(const struct options *o, const struct cli_args *args)
                     output_wants_colour(&o->output, stdout), stdout, &unsaid);
 }
 
+static bool check_files(const struct options *o, struct err *e)
+{
+    return outfile_check(o->output.path, output_replaces(&o->output), e) &&
+           outfile_check(o->series, output_replaces_series(&o->output), e) &&
+           outfile_check(o->html, output_replaces_page(&o->output), e);
+}
+
+/* The same of files of sums. */
+static bool analyze_sums(const struct options *o, const struct cli_args *args, bool *problem,
+                         struct err *e)
+{
+    struct sums s = {0};
+    struct dataset d = {0};
+    struct analysis a = {0};
+    struct analysis_options how = load_analysis_options(&o->filter, &o->analysis, &o->input);
+    how.full_series = o->series_all;
+    bool ok =
+        sums_alone(args, e) && check_files(o, e) &&
+        sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
+        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_report(&a, o, e) &&
+        write_series(&a, o, e) && write_page(&a, o, e);
+    *problem = findings_have_problem(&a.findings);
+    analysis_free(&a);
+    dataset_free(&d);
+    sums_free(&s);
+    return ok;
+}
+
 /* *problem: whether there is a finding of that severity. */
 static bool analyze(const struct options *o, const struct cli_args *args, bool *problem,
                     struct err *e)
@@ -147,9 +176,9 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
                                                   o->label,   o->verbose, o->csv_safe};
         return aggregate_analyze(args, &outputs, &o->filter.ops, problem, e);
     }
-    bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
-              outfile_check(o->series, output_replaces_series(&o->output), e) &&
-              outfile_check(o->html, output_replaces_page(&o->output), e) &&
+    if (sums_among(args->operands, args->n_operands) != NULL)
+        return analyze_sums(o, args, problem, e);
+    bool ok = check_files(o, e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
     if (ok && !load_ran_together(&d, &o->input, e)) {
         dataset_free(&d);

@@ -3,6 +3,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/report/stopping.h"
 #include "analyze/write/outfile.h"
 
@@ -63,7 +64,8 @@ static int run(const struct cli_args *args, void *options)
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggregate_refuse(
+    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze autoterm", &e) &&
+              aggregate_refuse(
                   args->operands, args->n_operands,
                   "when it could have been stopped cannot be replayed; record with --full", &e) &&
               outfile_check(o->output.path, output_replaces(&o->output), &e) &&

@@ -3,6 +3,7 @@
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/data/filter.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/rowfilter.h"
@@ -313,7 +314,8 @@ static int run(const struct cli_args *args, void *options)
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggregate_refuse(
+    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze cat", &e) &&
+              aggregate_refuse(
                   args->operands, args->n_operands,
                   "there are no rows to write; s3analyze analyze --out writes its series by second",
                   &e) &&

@@ -9,6 +9,7 @@ extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_cat;
 extern const struct cli_command cmd_cmp;
 extern const struct cli_command cmd_merge;
+extern const struct cli_command cmd_aggregate;
 extern const struct cli_command cmd_autoterm;
 extern const struct cli_command cmd_plot;
 

@@ -2,6 +2,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/merge.h"
 #include "analyze/write/json.h"
@@ -265,6 +266,22 @@ static bool write_capture(struct merge *m, const struct options *o, const struct
     return false;
 }
 
+/* Files of sums: they are added up. */
+static bool merge_sums(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    enum outfile_replaces replaces = o->output.force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+    struct sums s = {0};
+    if (o->shifts.n > 0 || o->report.json)
+        return err_set(e, "%s: --%s is for captures, this is a file of sums",
+                       sums_among(args->operands, args->n_operands),
+                       o->shifts.n > 0 ? "shift" : "json");
+    bool ok = outfile_check(o->output.path, replaces, e) &&
+              sums_load(&s, args->operands, args->n_operands, NULL, o->output.force, e) &&
+              sums_save(&s, o->output.path, replaces, e);
+    sums_free(&s);
+    return ok;
+}
+
 static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
@@ -285,6 +302,10 @@ static int run(const struct cli_args *args, void *options)
                                       .salvage = o->input.salvage,
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
+    if (sums_among(args->operands, args->n_operands) != NULL) {
+        free(shifts);
+        return merge_sums(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
+    }
     progress_init(&progress, o->input.quiet);
     bool ok =
         (shifts || err_set(&e, "out of memory")) && capture_out_check(&o->output, &e) &&

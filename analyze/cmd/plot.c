@@ -3,6 +3,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sides.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/plot/aggregate.h"
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
@@ -337,7 +338,10 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggregate_refuse(o->sides.before.v, o->sides.before.n, no_traces, &e) &&
+    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) &&
+              sums_refuse(o->sides.before.v, o->sides.before.n, "s3analyze plot", &e) &&
+              sums_refuse(o->sides.after.v, o->sides.after.n, "s3analyze plot", &e) &&
+              aggregate_refuse(o->sides.before.v, o->sides.before.n, no_traces, &e) &&
               aggregate_refuse(o->sides.after.v, o->sides.after.n, no_traces, &e) &&
               draw(args, o, &e);
     return ok ? EXIT_DONE : cli_failed(args, &e);

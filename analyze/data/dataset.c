@@ -520,3 +520,26 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     c = c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
     return c ? c : order(packed_get(&a->objects, i), packed_get(&b->objects, j));
 }
+
+/* ---- Spans ---- */
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct op_span *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+bool dataset_any_overlap(struct op_span *spans, size_t n)
+{
+    int64_t latest_end_ns = INT64_MIN;
+    qsort(spans, n, sizeof *spans, compare_spans);
+    for (size_t i = 0; i < n; i++) {
+        if (latest_end_ns > spans[i].start_ns)
+            return true;
+        if (spans[i].end_ns > latest_end_ns)
+            latest_end_ns = spans[i].end_ns;
+    }
+    return false;
+}

@@ -212,6 +212,10 @@ static inline const struct place *dataset_place(const struct dataset *d, const s
     return &d->places[t->own_places.index != NULL ? t->own_places.index[id] : id];
 }
 
+/* Whether any two spans overlap: the one that starts first (ties by end) ends after the other's
+ * start. Sorts them. */
+bool dataset_any_overlap(struct op_span *spans, size_t n);
+
 /* Compares two requests by start, thread number, end, op name, host name, bytes and number of
  * objects: <0, 0, >0. Keys, which come before bytes, are not at hand:
  * of those of one table only that of the earliest row is known, which goes before others. */

@@ -16,23 +16,38 @@
 /* What of an entry is wanted; the rest is checked and skipped. */
 enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };
 
-bool aggfile_is(const char *path)
+/* Up to n bytes that the text of a file begins with; 0: it is none of ours. */
+static size_t beginning_of(const char *path, char *buf, size_t n)
 {
     struct aggbytes b;
     struct stat st;
-    char first = '\0';
-    size_t got = 0;
+    size_t got = 0, more = 1;
     bool is_file = strcmp(path, "-") == 0
                        ? fstat(STDIN_FILENO, &st) == 0 && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
                        : stat(path, &st) == 0;
     if (!is_file || !S_ISREG(st.st_mode))
-        return false;
-    bool ok = aggbytes_open(&b, path, NULL) && aggbytes_more(&b, &first, 1, &got, NULL);
+        return 0;
+    bool ok = aggbytes_open(&b, path, NULL);
+    for (; ok && got < n && more > 0; got += more)
+        ok = aggbytes_more(&b, buf + got, n - got, &more, NULL);
     /* Standard input was read from: whoever reads it next finds its beginning. */
     if (strcmp(path, "-") == 0 && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
         ok = false;
     aggbytes_close(&b);
-    return ok && got == 1 && first == '{';
+    return ok ? got : 0;
+}
+
+bool aggfile_is(const char *path)
+{
+    char first;
+    return beginning_of(path, &first, 1) == 1 && first == '{' && !aggfile_is_sums(path);
+}
+
+bool aggfile_is_sums(const char *path)
+{
+    char text[sizeof AGGFILE_SUMS];
+    size_t n = sizeof AGGFILE_SUMS - 1;
+    return beginning_of(path, text, n) == n && memcmp(text, AGGFILE_SUMS, n) == 0;
 }
 
 /* ---- Memory ---- */

@@ -88,10 +88,14 @@ struct aggfile {
     struct aggfile_entries ops, hosts, clients, sizes, categories;
 };
 
-/* Whether `path` holds JSON, compressed or not, by its first byte. A file that cannot be opened or
- * decompressed, and a pipe, whose bytes can be read but once, are none: who reads captures says
- * what is wrong. */
+/* Whether `path` holds JSON that is no file of sums, compressed or not, by how it begins. A file
+ * that cannot be opened or decompressed, and a pipe, whose bytes can be read but once, are none:
+ * who reads captures says what is wrong. */
 bool aggfile_is(const char *path);
+
+/* The same of files of sums, which are JSON too but our own (analysis/sums.h), of any version. */
+#define AGGFILE_SUMS "{\"schema\":\"s3analyze/sums/"
+bool aggfile_is_sums(const char *path);
 
 /* Reads it: one zstd frame, or plain. Memory is bounded by the number of seconds, hosts, clients
  * and groups, not by the size of the text. False: *e says "FILE: path.to.key: what is wrong". The

@@ -335,6 +335,21 @@ int64_t jsonpull_count(struct jsonpull *p)
     return p->failed ? 0 : count_of(p, &number);
 }
 
+unsigned __int128 jsonpull_wide(struct jsonpull *p)
+{
+    unsigned __int128 value = 0;
+    struct number number;
+    if (!read_number(p, &number))
+        return 0;
+    if (!number.is_integer || number.text[0] == '-')
+        jsonpull_fail(p, "%s: an integer that is not negative is expected", number.text);
+    for (const char *c = number.text; !p->failed && *c != '\0'; c++)
+        if (__builtin_mul_overflow(value, (unsigned __int128)10, &value) ||
+            __builtin_add_overflow(value, (unsigned __int128)(*c - '0'), &value))
+            jsonpull_fail(p, "%s is beyond 128 bits", number.text);
+    return p->failed ? 0 : value;
+}
+
 int64_t jsonpull_whole(struct jsonpull *p)
 {
     struct number number;

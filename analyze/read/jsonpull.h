@@ -68,6 +68,8 @@ bool jsonpull_null(struct jsonpull *p);
  * negative. */
 int64_t jsonpull_count(struct jsonpull *p);
 double jsonpull_amount(struct jsonpull *p);
+/* An integer from 0 to 2^128-1. */
+unsigned __int128 jsonpull_wide(struct jsonpull *p);
 /* A count that its writer held as a floating-point number: whole, but perhaps with an exponent. */
 int64_t jsonpull_whole(struct jsonpull *p);
 bool jsonpull_bool(struct jsonpull *p);

@@ -17,6 +17,7 @@
 
 #define RECFILE_MAX_WINDOW_LOG 27
 #define RECFILE_MAX_FIELDS     256
+#define RECFILE_SUMS           -1 /* as a generation: sums, which have no rows */
 
 /* Which column stands where in the rows that follow a header line. */
 struct recfile_layout {

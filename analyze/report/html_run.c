@@ -41,10 +41,11 @@ static void put_throughput(FILE *f, const char *section, const char *caption,
     fputs("<p>", f);
     if (s->present)
         html_textf(f, "%s segments of %s. ", units_count(s->n).s, units_duration(s->duration_ns).s);
-    html_textf(f,
-               "Successful requests: %s lie wholly in the range, %s in part; %s end in it, %s a "
-               "second. Bytes in it: %s. Failed requests of the whole: %s.",
-               units_count(t->full_ops).s, units_count(t->partial_ops).s,
+    html_textf(f, "Successful requests: ");
+    if (t->full_ops != ANALYSIS_UNKNOWN)
+        html_textf(f, "%s lie wholly in the range, %s in part; ", units_count(t->full_ops).s,
+                   units_count(t->partial_ops).s);
+    html_textf(f, "%s end in it, %s a second. Bytes in it: %s. Failed requests of the whole: %s.",
                units_count(t->ops_ended).s, units_rate(t->ops_ended_per_s).s,
                units_size((double)t->n_bytes).s, units_count(t->errors).s);
     fputs("</p>\n", f);

@@ -159,7 +159,10 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
             return false;
         html_row(f);
         html_name(f, in->path);
-        html_cell(f, "g%d", in->info.generation);
+        if (in->info.generation == RECFILE_SUMS)
+            html_cell(f, "sums");
+        else
+            html_cell(f, "g%d", in->info.generation);
         html_cell(f, "%s", units_count((int64_t)in->n_rows).s);
         html_cell(f, "%s", units_count((int64_t)recfile_n_dropped(&in->info)).s);
         html_cell(f, "%s", has_rows ? html_cells_moment(in->first_start_ns).s : "-");

@@ -8,8 +8,10 @@
 static void put_total_of_set(struct json_out *w, const struct throughput *t)
 {
     json_out_value(w, "start", json_out_time(t->start_ns));
-    JSON_MEMBERS(w, t, duration_ns, n_bytes, n_objects, full_ops, partial_ops, ops_ended, errors,
-                 bytes_per_s, objects_per_s, ops_ended_per_s);
+    JSON_MEMBERS(w, t, duration_ns, n_bytes, n_objects);
+    JSON_PUT_IF(w, "full_ops", t->full_ops != ANALYSIS_UNKNOWN, t->full_ops);
+    JSON_PUT_IF(w, "partial_ops", t->partial_ops != ANALYSIS_UNKNOWN, t->partial_ops);
+    JSON_MEMBERS(w, t, ops_ended, errors, bytes_per_s, objects_per_s, ops_ended_per_s);
 }
 
 static void put_throughput(struct json_out *w, const struct throughput *t)
@@ -277,7 +279,9 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     bool has_rows = in->first_start_ns <= in->last_end_ns;
     json_out_object(w, NULL);
     JSON_PUT(w, "path", in->path);
-    json_out_value(w, "generation", json_sprintf("g%d", in->info.generation));
+    json_out_value(w, "generation",
+                   in->info.generation == RECFILE_SUMS ? json_string("sums")
+                                                       : json_sprintf("g%d", in->info.generation));
     JSON_PUT(w, "n_rows", in->n_rows);
     JSON_PUT(w, "n_dropped", recfile_n_dropped(&in->info));
     JSON_PUT(w, "n_unverified", in->info.n_unverified);

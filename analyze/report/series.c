@@ -55,6 +55,15 @@ static void add_real(struct row *row, const char *name, double value)
     add(row, (struct cell){.name = name, .kind = CELL_REAL, .real = value});
 }
 
+/* A count that may be unknown. */
+static void add_count(struct row *row, const char *name, int64_t value)
+{
+    if (value == ANALYSIS_UNKNOWN)
+        add_real(row, name, NAN);
+    else
+        add_int(row, name, value);
+}
+
 static void add_text(struct row *row, const char *name, const char *value)
 {
     add(row, (struct cell){.name = name, .kind = CELL_TEXT, .text = value});
@@ -76,8 +85,8 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
     add_real(row, "duration_s", seconds);
     add_int(row, "objects_per_op", s->objects_per_op);
     add_int(row, "bytes", r->bytes);
-    add_int(row, "full_ops", r->full_ops);
-    add_int(row, "partial_ops", r->partial_ops);
+    add_count(row, "full_ops", r->full_ops);
+    add_count(row, "partial_ops", r->partial_ops);
     add_int(row, "ops_started", r->ops_started);
     add_int(row, "ops_ended", r->ops_ended);
     add_int(row, "errors", r->errors);

@@ -125,6 +125,20 @@ json_t *json_out_text(const char *s)
     return text;
 }
 
+static int write_plain(const char *text, size_t n, void *f)
+{
+    fwrite(text, 1, n, f);
+    return 0;
+}
+
+bool json_out_quoted(FILE *f, const char *text)
+{
+    json_t *value = json_string(text);
+    bool ok = value != NULL && json_dump_callback(value, write_plain, f, JSON_ENCODE_ANY) == 0;
+    json_decref(value);
+    return ok;
+}
+
 json_t *json_out_time(int64_t ns)
 {
     return json_string(rfc3339_format(ns).s);

@@ -78,6 +78,9 @@ json_t *json_out_bool(bool value);
 json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);
 
+/* Writes UTF-8 text as a JSON string. False: out of memory. */
+bool json_out_quoted(FILE *f, const char *text);
+
 /* For jansson's dump functions: writes text of theirs, and escapes what a terminal would obey. */
 void json_out_raw(FILE *f, const char *text, size_t n);
 

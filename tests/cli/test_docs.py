@@ -39,7 +39,8 @@ CAPTURES = {
     "run.csv.zst": "get", "old.csv.zst": "get", "old.csv": "before", "*.csv.zst": "get",
     "monday.csv.zst": "before", "tuesday.csv.zst": "after", "a.zst": "before", "b.zst": "after",
     "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
-    "run.json.zst": "aggregate", "old.json.zst": "aggregate",
+    "run.sums.zst": "sums", "client-0.sums.zst": "sums", "client-1.sums.zst": "sums", "c0.sums.zst": "sums",
+    "c1.sums.zst": "sums", "run.json.zst": "aggregate", "old.json.zst": "aggregate",
     "a*.zst": "before", "b*.zst": "after",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
@@ -142,6 +143,11 @@ class Examples(CliTest):
         if kind == "client":
             rows = [r._replace(client=path.stem) for r in rows]
         path.write_bytes(text(rows))
+        if kind == "sums":
+            rows_of = path.with_suffix(".rows")
+            path.rename(rows_of)
+            self.s3analyze("aggregate", "--quiet", "-o", path, rows_of)
+            rows_of.unlink()
 
     def make_captures(self, words):
         Examples.seed = 0  # what an example prints does not depend on those before it

@@ -1,0 +1,340 @@
+#include "analyze/analysis/sums.h"
+
+#include "analyze/analysis/sums_internal.h"
+#include "libcommon/hist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sums_columns[SUMS_N_COLUMNS + 1] = {
+    "started", "ended", "failed", "bytes", "micro_objects", "busy_ns", "ended_ns", NULL};
+
+/* ---- Memory ---- */
+
+static void values_free(struct sums_values *v)
+{
+    free(v->bucket);
+    free(v->count);
+    *v = (struct sums_values){0};
+}
+
+void sums_part_free(struct sums_part *p)
+{
+    values_free(&p->duration);
+    values_free(&p->ttfb);
+    values_free(&p->rate);
+    free(p->seconds);
+    free(p->name);
+    *p = (struct sums_part){0};
+}
+
+static void parts_free(struct sums_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        sums_part_free(&parts->v[i]);
+    free(parts->v);
+    *parts = (struct sums_parts){0};
+}
+
+void sums_op_free(struct sums_op *op)
+{
+    sums_part_free(&op->all);
+    parts_free(&op->hosts);
+    parts_free(&op->clients);
+    parts_free(&op->sizes);
+    values_free(&op->response);
+    for (size_t i = 0; i < op->n_errors; i++) {
+        free(op->errors[i].message);
+        free(op->errors[i].host);
+    }
+    free(op->errors);
+    free(op->op);
+    *op = (struct sums_op){0};
+}
+
+void sums_free(struct sums *s)
+{
+    for (size_t i = 0; i < s->n_ops; i++)
+        sums_op_free(&s->ops[i]);
+    free(s->ops);
+    *s = (struct sums){0};
+}
+
+void sums_keep(struct sums *s, size_t n)
+{
+    while (s->n_ops > n)
+        sums_op_free(&s->ops[--s->n_ops]);
+}
+
+/* ---- Values ---- */
+
+int64_t sums_value_at(const struct sums_values *v, int64_t k)
+{
+    size_t i = 0;
+    while (i + 1 < v->n_buckets && k >= v->count[i])
+        k -= v->count[i++];
+    int64_t lower = hist_lower(v->bucket[i]), upper = hist_upper(v->bucket[i]);
+    int64_t middle = lower + (upper - lower) / 2;
+    return middle < v->min ? v->min : middle > v->max ? v->max : middle;
+}
+
+static bool overflow(struct err *e)
+{
+    return err_set(e, "a sum of all requests does not fit 63 bits");
+}
+
+bool sums_add(int64_t *to, int64_t from, struct err *e)
+{
+    return !__builtin_add_overflow(*to, from, to) || overflow(e);
+}
+
+bool sums_values_add(struct sums_values *to, const struct sums_values *from, struct err *e)
+{
+    size_t n = 0, i = 0, j = 0;
+    if (from->n_buckets == 0)
+        return true;
+    uint32_t *bucket = malloc((to->n_buckets + from->n_buckets) * sizeof *bucket);
+    int64_t *count = malloc((to->n_buckets + from->n_buckets) * sizeof *count);
+    bool ok = (bucket != NULL && count != NULL) || err_set(e, "out of memory");
+    ok = ok && (to->moments.sum + from->moments.sum <= INT64_MAX || overflow(e));
+    for (; ok && (i < to->n_buckets || j < from->n_buckets); n++) {
+        bool left = j == from->n_buckets || (i < to->n_buckets && to->bucket[i] <= from->bucket[j]);
+        bool right =
+            j < from->n_buckets && (i == to->n_buckets || from->bucket[j] <= to->bucket[i]);
+        bucket[n] = left ? to->bucket[i] : from->bucket[j];
+        count[n] = 0;
+        if (left)
+            count[n] = to->count[i++];
+        if (right)
+            ok = sums_add(&count[n], from->count[j++], e);
+    }
+    if (!ok) {
+        free(bucket);
+        free(count);
+        return false;
+    }
+    if (to->n_buckets == 0 || from->min < to->min)
+        to->min = from->min;
+    if (to->n_buckets == 0 || from->max > to->max)
+        to->max = from->max;
+    moments_merge(&to->moments, &from->moments);
+    free(to->bucket);
+    free(to->count);
+    to->bucket = bucket;
+    to->count = count;
+    to->n_buckets = n;
+    return true;
+}
+
+/* ---- Seconds ---- */
+
+bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e)
+{
+    if (p->n_seconds > 0) {
+        int64_t own_end_s = p->first_s + (int64_t)p->n_seconds;
+        first_s = p->first_s < first_s ? p->first_s : first_s;
+        end_s = own_end_s > end_s ? own_end_s : end_s;
+    }
+    size_t n = (size_t)(end_s - first_s);
+    if (n == p->n_seconds)
+        return true;
+    if (n > SUMS_MAX_SECONDS)
+        return err_set(e, "requests lie more than %d seconds apart", SUMS_MAX_SECONDS);
+    struct sums_second *seconds = calloc(n, sizeof *seconds);
+    if (seconds == NULL)
+        return err_set(e, "out of memory");
+    if (p->n_seconds > 0)
+        memcpy(seconds + (p->first_s - first_s), p->seconds, p->n_seconds * sizeof *seconds);
+    free(p->seconds);
+    p->seconds = seconds;
+    p->n_seconds = n;
+    p->first_s = first_s;
+    return true;
+}
+
+static bool seconds_add(struct sums_part *to, const struct sums_part *from, struct err *e)
+{
+    bool ok = true;
+    if (from->n_seconds == 0)
+        return true;
+    if (!sums_part_cover(to, from->first_s, from->first_s + (int64_t)from->n_seconds, e))
+        return false;
+    for (size_t i = 0; ok && i < from->n_seconds; i++) {
+        struct sums_second *t = &to->seconds[from->first_s - to->first_s + (int64_t)i];
+        for (size_t column = 0; ok && column < SUMS_N_COLUMNS; column++)
+            ok = sums_add(sums_cell(t, column), *sums_cell(&from->seconds[i], column), e);
+    }
+    return ok;
+}
+
+/* ---- Parts ---- */
+
+bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e)
+{
+    if (to->n_requests == 0 || from->start_ns < to->start_ns)
+        to->start_ns = from->start_ns;
+    if (to->n_requests == 0 || from->end_ns > to->end_ns)
+        to->end_ns = from->end_ns;
+    return sums_add(&to->n_requests, from->n_requests, e) &&
+           sums_add(&to->n_errors, from->n_errors, e) && sums_add(&to->n_bytes, from->n_bytes, e) &&
+           sums_add(&to->n_objects, from->n_objects, e) &&
+           sums_add(&to->n_rated_bytes, from->n_rated_bytes, e) &&
+           sums_add(&to->n_rated_ns, from->n_rated_ns, e) &&
+           sums_values_add(&to->duration, &from->duration, e) &&
+           sums_values_add(&to->ttfb, &from->ttfb, e) &&
+           sums_values_add(&to->rate, &from->rate, e) && seconds_add(to, from, e);
+}
+
+int sums_compare_parts(const void *a, const void *b)
+{
+    const struct sums_part *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
+    return c != 0 ? c : (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
+}
+
+bool sums_parts_join(struct sums_parts *parts, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+    if (parts->n > 0)
+        qsort(parts->v, parts->n, sizeof *parts->v, sums_compare_parts);
+    for (size_t i = 0; i < parts->n; i++) {
+        struct sums_part *p = &parts->v[i];
+        if (n > 0 && sums_compare_parts(&parts->v[n - 1], p) == 0) {
+            ok = ok && sums_part_add(&parts->v[n - 1], p, e);
+            sums_part_free(p);
+        } else {
+            parts->v[n++] = *p;
+        }
+    }
+    parts->n = n;
+    return ok;
+}
+
+/* Moves the parts of `from` to `to`. */
+static bool parts_merge(struct sums_parts *to, struct sums_parts *from, struct err *e)
+{
+    struct sums_part *v = reallocarray(to->v, to->n + from->n + 1, sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    to->v = v;
+    if (from->n > 0)
+        memcpy(v + to->n, from->v, from->n * sizeof *v);
+    to->n += from->n;
+    free(from->v);
+    *from = (struct sums_parts){0};
+    return sums_parts_join(to, e);
+}
+
+/* ---- Errors ---- */
+
+static int compare_errors(const void *a, const void *b)
+{
+    const struct sums_error *x = a, *y = b;
+    int c = strcmp(x->message, y->message);
+    return c != 0 ? c : strcmp(x->host, y->host);
+}
+
+bool sums_errors_join(struct sums_op *op, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+    if (op->n_errors > 0)
+        qsort(op->errors, op->n_errors, sizeof *op->errors, compare_errors);
+    for (size_t i = 0; i < op->n_errors; i++) {
+        struct sums_error *x = &op->errors[i];
+        struct sums_error *last = n > 0 ? &op->errors[n - 1] : NULL;
+        if (last == NULL || compare_errors(last, x) != 0) {
+            op->errors[n++] = *x;
+            continue;
+        }
+        ok = sums_add(&last->n, x->n, e) && ok;
+        last->first_ns = x->first_ns < last->first_ns ? x->first_ns : last->first_ns;
+        last->last_ns = x->last_ns > last->last_ns ? x->last_ns : last->last_ns;
+        free(x->message);
+        free(x->host);
+    }
+    op->n_errors = n;
+    return ok;
+}
+
+static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e)
+{
+    struct sums_error *v = reallocarray(to->errors, to->n_errors + from->n_errors + 1, sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    to->errors = v;
+    if (from->n_errors > 0)
+        memcpy(v + to->n_errors, from->errors, from->n_errors * sizeof *v);
+    to->n_errors += from->n_errors;
+    free(from->errors);
+    from->errors = NULL;
+    from->n_errors = 0;
+    return sums_errors_join(to, e);
+}
+
+/* ---- Operations ---- */
+
+static void ranges_meet(struct sums_range *to, const struct sums_range *from)
+{
+    to->start_ns = from->start_ns > to->start_ns ? from->start_ns : to->start_ns;
+    to->end_ns = from->end_ns < to->end_ns ? from->end_ns : to->end_ns;
+}
+
+static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
+{
+    int64_t start_ns = to->all.start_ns, from_ns = from->all.start_ns;
+    if (from_ns < start_ns || (from_ns == start_ns && from->first_objects < to->first_objects))
+        to->first_objects = from->first_objects;
+    to->min_bytes = from->min_bytes < to->min_bytes ? from->min_bytes : to->min_bytes;
+    to->max_bytes = from->max_bytes > to->max_bytes ? from->max_bytes : to->max_bytes;
+    ranges_meet(&to->range, &from->range);
+    return sums_add(&to->n_threads, from->n_threads, e) && sums_part_add(&to->all, &from->all, e) &&
+           parts_merge(&to->hosts, &from->hosts, e) &&
+           parts_merge(&to->clients, &from->clients, e) &&
+           parts_merge(&to->sizes, &from->sizes, e) && errors_merge(to, from, e) &&
+           sums_values_add(&to->response, &from->response, e);
+}
+
+int sums_compare_ops(const void *a, const void *b)
+{
+    return strcmp(((const struct sums_op *)a)->op, ((const struct sums_op *)b)->op);
+}
+
+bool sums_ops_join(struct sums *s, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+    if (s->n_ops > 0)
+        qsort(s->ops, s->n_ops, sizeof *s->ops, sums_compare_ops);
+    for (size_t i = 0; i < s->n_ops; i++) {
+        if (n > 0 && sums_compare_ops(&s->ops[n - 1], &s->ops[i]) == 0) {
+            ok = ok && op_merge(&s->ops[n - 1], &s->ops[i], e);
+            sums_op_free(&s->ops[i]);
+        } else {
+            s->ops[n++] = s->ops[i];
+        }
+    }
+    s->n_ops = n;
+    return ok;
+}
+
+bool sums_merge(struct sums *to, struct sums *from, struct err *e)
+{
+    struct sums_op *ops = reallocarray(to->ops, to->n_ops + from->n_ops + 1, sizeof *ops);
+    if (ops == NULL)
+        return err_set(e, "out of memory");
+    to->ops = ops;
+    if (to->n_ops == 0)
+        to->range = from->range;
+    else if (from->n_ops > 0)
+        ranges_meet(&to->range, &from->range);
+    if (from->n_ops > 0)
+        memcpy(ops + to->n_ops, from->ops, from->n_ops * sizeof *ops);
+    to->n_ops += from->n_ops;
+    to->has_intended |= from->has_intended;
+    bool ok = sums_add(&to->n_threads, from->n_threads, e);
+    free(from->ops);
+    *from = (struct sums){0};
+    return sums_ops_join(to, e) && ok;
+}

@@ -1,0 +1,769 @@
+/* Sums of a run as an analysis, by whole seconds. */
+#include "analyze/analysis/sums.h"
+
+#include "analyze/analysis/analysis_internal.h"
+#include "analyze/analysis/sums_internal.h"
+#include "analyze/findings/by_second.h"
+#include "libcommon/attribution.h"
+#include "libcommon/hist.h"
+#include "libcommon/segment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where a series comes from. */
+struct sums_source {
+    const struct sums *sums;
+    const struct sums_op **ops; /* in the order of the analysis */
+    struct segment_grid *grids; /* one per operation, then the total's; n = 0: no segments */
+};
+
+void sums_source_free(struct sums_source *s)
+{
+    if (s == NULL)
+        return;
+    free(s->ops);
+    free(s->grids);
+    free(s);
+}
+
+/* ---- Seconds ---- */
+
+/* Adds to `to` what a part has of [start, end), whole seconds. */
+static void add_seconds(struct sums_second *to, const struct sums_part *p, int64_t start_ns,
+                        int64_t end_ns)
+{
+    int64_t from = start_ns / SUMS_SECOND_NS - p->first_s,
+            end = end_ns / SUMS_SECOND_NS - p->first_s;
+    for (int64_t i = from > 0 ? from : 0; i < end && i < (int64_t)p->n_seconds; i++)
+        for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
+            *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
+}
+
+/* Several parts as one: that of an operation, or of a host in several operations. */
+struct group {
+    const char *name; /* borrowed */
+    const struct sums_part **part;
+    size_t n;
+};
+
+static struct sums_second seconds_of(const struct group *g, int64_t start_ns, int64_t end_ns)
+{
+    struct sums_second sum = {0};
+    for (size_t i = 0; i < g->n; i++)
+        add_seconds(&sum, g->part[i], start_ns, end_ns);
+    return sum;
+}
+
+static double objects_of(const struct sums_second *s)
+{
+    return (double)s->n_micro_objects / SUMS_MICRO;
+}
+
+static struct slice_amounts amounts_of(const struct sums_second *s)
+{
+    const unsigned __int128 micro = ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS) / SUMS_MICRO;
+    return (struct slice_amounts){
+        .bytes = s->n_bytes,
+        .n_objects = s->n_micro_objects / SUMS_MICRO,
+        .object_frac = (unsigned __int128)(s->n_micro_objects % SUMS_MICRO) * micro,
+    };
+}
+
+static struct throughput throughput_of(const struct group *g, const struct segment_range *range)
+{
+    struct throughput t = {0};
+    if (range->end_ns <= range->start_ns)
+        return t;
+    const struct sums_second s = seconds_of(g, range->start_ns, range->end_ns);
+    double seconds = (double)(range->end_ns - range->start_ns) / 1e9;
+    t = (struct throughput){
+        .present = true,
+        .start_ns = range->start_ns,
+        .duration_ns = range->end_ns - range->start_ns,
+        .n_bytes = s.n_bytes,
+        .n_objects = objects_of(&s),
+        .full_ops = ANALYSIS_UNKNOWN,
+        .partial_ops = ANALYSIS_UNKNOWN,
+        .ops_ended = s.n_ended,
+        .bytes_per_s = (double)s.n_bytes / seconds,
+        .objects_per_s = objects_of(&s) / seconds,
+        .ops_ended_per_s = (double)s.n_ended / seconds,
+    };
+    for (size_t i = 0; i < g->n; i++)
+        t.errors += g->part[i]->n_errors;
+    return t;
+}
+
+static bool fill_segments(struct segments *out, const struct group *g,
+                          const struct segment_grid *grid, const struct throughput *t,
+                          struct err *e)
+{
+    if (grid->n < 2)
+        return true;
+    struct slice_amounts *cells = malloc(grid->n * sizeof *cells);
+    uint32_t *order = malloc(grid->n * sizeof *order);
+    bool ok = (cells != NULL && order != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < grid->n; k++) {
+        int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
+        const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
+        cells[k] = amounts_of(&s);
+    }
+    if (ok)
+        *out = segments_of_cells(grid, cells, t, order);
+    free(cells);
+    free(order);
+    return ok;
+}
+
+/* ---- Requests ---- */
+
+static int64_t quantile(const struct sums_values *v, unsigned percent)
+{
+    return sums_value_at(v, (int64_t)analysis_quantile_index((size_t)v->moments.n, percent));
+}
+
+static struct ttfb ttfb_of(const struct sums_values *v)
+{
+    if (v->moments.n == 0)
+        return (struct ttfb){0};
+    return (struct ttfb){
+        .present = true,
+        .n = v->moments.n,
+        .mean_ns = moments_mean(&v->moments),
+        .stddev_ns = moments_stddev(&v->moments),
+        .best_ns = v->min,
+        .p25_ns = quantile(v, 25),
+        .p50_ns = quantile(v, 50),
+        .p75_ns = quantile(v, 75),
+        .p90_ns = quantile(v, 90),
+        .p99_ns = quantile(v, 99),
+        .worst_ns = v->max,
+    };
+}
+
+static struct durations durations_of(const struct sums_values *v, const struct sums_values *ttfb)
+{
+    if (v->moments.n == 0)
+        return (struct durations){0};
+    return (struct durations){
+        .present = true,
+        .n = v->moments.n,
+        .mean_ns = moments_mean(&v->moments),
+        .stddev_ns = moments_stddev(&v->moments),
+        .p50_ns = quantile(v, 50),
+        .p90_ns = quantile(v, 90),
+        .p99_ns = quantile(v, 99),
+        .fastest_ns = v->min,
+        .slowest_ns = v->max,
+        .ttfb = ttfb != NULL ? ttfb_of(ttfb) : (struct ttfb){0},
+    };
+}
+
+/* The fastest come first: ranks count from the greatest. */
+static double rate_at(const struct sums_values *v, unsigned percent)
+{
+    size_t n = (size_t)v->moments.n;
+    return (double)sums_value_at(v, (int64_t)(n - 1 - analysis_quantile_index(n, percent))) /
+           SUMS_MILLI;
+}
+
+static struct sized sized_of(const struct sums_part *p)
+{
+    const struct moments *m = &p->duration.moments;
+    struct sized s = {0};
+    if (m->n == 0)
+        return s;
+    s = (struct sized){
+        .present = true,
+        .n = m->n,
+        .n_unrated = m->n - p->rate.moments.n,
+        .mean_bytes = (double)p->n_bytes / (double)m->n,
+        .mean_ns = moments_mean(m),
+        .rated = p->rate.moments.n > 0,
+        .ttfb = ttfb_of(&p->ttfb),
+    };
+    if (!s.rated)
+        return s;
+    s.mean_bytes_per_s = (double)p->n_rated_bytes / ((double)p->n_rated_ns / 1e9);
+    s.p50_bytes_per_s = rate_at(&p->rate, 50);
+    s.p90_bytes_per_s = rate_at(&p->rate, 90);
+    s.p99_bytes_per_s = rate_at(&p->rate, 99);
+    s.fastest_bytes_per_s = (double)p->rate.max / SUMS_MILLI;
+    s.slowest_bytes_per_s = (double)p->rate.min / SUMS_MILLI;
+    return s;
+}
+
+/* Size classes, joined as those of a capture are. */
+static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err *e)
+{
+    int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, edges[ANALYSIS_N_SIZES + 1];
+    uint8_t of_class[ANALYSIS_N_SIZES] = {0};
+    bool ok = true;
+    for (size_t i = 0; i < op->sizes.n; i++)
+        n_by_class[analysis_size_class(op->sizes.v[i].min_bytes)] +=
+            op->sizes.v[i].duration.moments.n;
+    r->mean_bytes = (double)op->all.n_bytes / (double)r->n;
+    r->n_sizes = requests_join_classes(n_by_class, r->n, of_class, edges);
+    r->sizes = calloc(r->n_sizes, sizeof *r->sizes);
+    if (r->sizes == NULL)
+        return err_set(e, "out of memory");
+    for (size_t b = 0; ok && b < r->n_sizes; b++) {
+        struct sums_part joined = {0};
+        for (size_t i = 0; ok && i < op->sizes.n; i++) {
+            const struct sums_part *p = &op->sizes.v[i];
+            if (p->duration.moments.n > 0 && of_class[analysis_size_class(p->min_bytes)] == b)
+                ok = sums_part_add(&joined, p, e);
+        }
+        r->sizes[b] =
+            (struct size_bucket){.min_bytes = edges[b],
+                                 .max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1],
+                                 .all = sized_of(&joined)};
+        sums_part_free(&joined);
+    }
+    return ok;
+}
+
+static bool fill_requests(struct requests *r, const struct sums_op *op, struct err *e)
+{
+    const struct sums_part *all = &op->all;
+    r->n = all->duration.moments.n;
+    r->present = r->n > 0;
+    if (!r->present)
+        return true;
+    r->single_size = op->min_bytes == op->max_bytes;
+    r->response_time = durations_of(&op->response, NULL);
+    if (r->single_size) {
+        r->object_size_bytes = op->min_bytes;
+        r->all = durations_of(&all->duration, &all->ttfb);
+    } else if (!fill_sizes(r, op, e)) {
+        return false;
+    }
+    if (op->hosts.n < 2)
+        return true;
+    r->hosts = calloc(op->hosts.n, sizeof *r->hosts);
+    if (r->hosts == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < op->hosts.n; i++) {
+        const struct sums_part *p = &op->hosts.v[i];
+        if (p->duration.moments.n == 0)
+            continue;
+        struct host_requests *h = &r->hosts[r->n_hosts++];
+        h->host = p->name;
+        if (r->single_size)
+            h->single = durations_of(&p->duration, &p->ttfb);
+        else
+            h->sized = sized_of(p);
+    }
+    return true;
+}
+
+/* ---- Errors ---- */
+
+static int by_count(const void *a, const void *b)
+{
+    const struct error_group *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->message, y->message);
+}
+
+static bool fill_errors(struct operation *to, const struct sums_op *op, struct err *e)
+{
+    to->errors = calloc(op->n_errors + 1, sizeof *to->errors);
+    if (to->errors == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < op->n_errors; i++) {
+        const struct sums_error *x = &op->errors[i];
+        struct error_group *g = &to->errors[to->n_error_groups];
+        if (i == 0 || strcmp(x->message, op->errors[i - 1].message) != 0) {
+            size_t n = 1;
+            while (i + n < op->n_errors && strcmp(op->errors[i + n].message, x->message) == 0)
+                n++;
+            *g = (struct error_group){
+                x->message, 0, x->first_ns, x->last_ns, calloc(n, sizeof *g->hosts), 0};
+            to->n_error_groups++;
+            if (g->hosts == NULL)
+                return err_set(e, "out of memory");
+        } else {
+            g--;
+        }
+        g->hosts[g->n_hosts++] = (struct error_host){x->host, x->n, x->first_ns, x->last_ns};
+        g->count += x->n;
+        g->first_ns = x->first_ns < g->first_ns ? x->first_ns : g->first_ns;
+        g->last_ns = x->last_ns > g->last_ns ? x->last_ns : g->last_ns;
+    }
+    qsort(to->errors, to->n_error_groups, sizeof *to->errors, by_count);
+    return true;
+}
+
+/* ---- Operations ---- */
+
+/* What all operations share. */
+struct work {
+    struct analysis *a;
+    const struct sums *s;
+};
+
+/* The whole seconds of a range. */
+static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
+{
+    int64_t start_s = start_ns / SUMS_SECOND_NS + (start_ns % SUMS_SECOND_NS > 0),
+            end_s = end_ns / SUMS_SECOND_NS;
+    if (start_ns >= end_ns || start_s >= end_s)
+        return (struct segment_range){0, 0};
+    return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
+}
+
+static bool make_grid(struct segment_grid *g, const struct work *w, const struct segment_range *r,
+                      int64_t run_ns, struct err *e)
+{
+    int64_t length_ns = w->a->options.segment_ns;
+    if (length_ns == 0)
+        length_ns = segment_choose_ns(run_ns);
+    if (length_ns % SUMS_SECOND_NS != 0)
+        return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
+                       w->a->dataset->inputs[0].path);
+    int64_t n = r->end_ns > r->start_ns ? segment_count(r, length_ns) : 0;
+    if (n > ANALYSIS_MAX_SEGMENTS)
+        return err_set(e, "%s: more than %d segments: take longer ones (--dur)",
+                       w->a->dataset->inputs[0].path, ANALYSIS_MAX_SEGMENTS);
+    segment_grid_init(g, r->start_ns, length_ns, (size_t)n);
+    return true;
+}
+
+/* Bytes before and after the segments, and requests that end there. */
+static struct outside outside_of(const struct group *g, const struct sums_part *all,
+                                 const struct segment_grid *grid)
+{
+    struct outside o = {0};
+    if (grid->n == 0)
+        return o;
+    int64_t end_ns = (all->first_s + (int64_t)all->n_seconds) * SUMS_SECOND_NS;
+    const struct sums_second before = seconds_of(g, 0, grid->start_ns);
+    const struct sums_second after = seconds_of(g, grid->end_ns, end_ns);
+    o.before_bytes = before.n_bytes;
+    o.after_bytes = after.n_bytes;
+    o.n_bytes = before.n_bytes + after.n_bytes;
+    o.n_before = before.n_ended + before.n_failed;
+    o.n_after = after.n_ended + after.n_failed;
+    o.n = o.n_before + o.n_after;
+    return o;
+}
+
+static bool fill_parties(struct operation *to, const struct sums_op *op,
+                         const struct segment_range *range, const struct segment_grid *grid,
+                         struct err *e)
+{
+    bool ok = true;
+    to->hosts = calloc(op->hosts.n + 1, sizeof *to->hosts);
+    to->clients = calloc(op->clients.n + 1, sizeof *to->clients);
+    if (to->hosts == NULL || to->clients == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; ok && op->hosts.n > 1 && i < op->hosts.n; i++) {
+        const struct sums_part *p = &op->hosts.v[i];
+        struct host_result *h = &to->hosts[to->n_host_results++];
+        const struct group g = {p->name, &p, 1};
+        *h = (struct host_result){.host = p->name,
+                                  .n_requests = p->n_requests,
+                                  .n_errors = p->n_errors,
+                                  .throughput = throughput_of(&g, range)};
+        ok = fill_segments(&h->segments, &g, grid, &h->throughput, e);
+    }
+    for (size_t i = 0; ok && op->clients.n > 1 && i < op->clients.n; i++) {
+        const struct sums_part *p = &op->clients.v[i];
+        struct client_result *c = &to->clients[to->n_client_results++];
+        const struct group g = {p->name, &p, 1};
+        *c = (struct client_result){.client = p->name,
+                                    .n_requests = p->n_requests,
+                                    .n_errors = p->n_errors,
+                                    .n_bytes = p->n_bytes,
+                                    .first_start_ns = p->start_ns,
+                                    .last_end_ns = p->end_ns,
+                                    .throughput = throughput_of(&g, range),
+                                    .requests = durations_of(&p->duration, &p->ttfb)};
+        ok = fill_segments(&c->segments, &g, grid, &c->throughput, e);
+    }
+    return ok;
+}
+
+static bool fill_operation(struct work *w, struct operation *to, const struct sums_op *op,
+                           struct segment_grid *grid, struct err *e)
+{
+    const struct sums_part *all = &op->all;
+    const struct group g = {op->op, &all, 1};
+    const struct sums_range *threads = w->a->mixed ? &w->s->range : &op->range;
+    struct segment_range range = w->a->range == RANGE_FULL
+                                     ? whole_seconds(all->start_ns, all->end_ns)
+                                     : whole_seconds(threads->start_ns, threads->end_ns);
+    *to = (struct operation){
+        .op = op->op,
+        .n_requests = all->n_requests,
+        .n_errors = all->n_errors,
+        .n_objects = all->n_objects,
+        .n_bytes = all->n_bytes,
+        .objects_per_op = op->first_objects,
+        .concurrency = op->n_threads,
+        .n_hosts = (int64_t)op->hosts.n,
+        .n_clients = (int64_t)op->clients.n,
+        .only_host = op->hosts.n == 1 ? op->hosts.v[0].name : NULL,
+        .start_ns = all->start_ns,
+        .end_ns = all->end_ns,
+        .range = {range.end_ns > range.start_ns, range.start_ns, range.end_ns},
+        .throughput = throughput_of(&g, &range),
+    };
+    if (!make_grid(grid, w, &range, all->end_ns - all->start_ns, e) ||
+        !fill_segments(&to->segments, &g, grid, &to->throughput, e))
+        return false;
+    to->outside = outside_of(&g, all, grid);
+    to->skipped = to->segments.present ? NULL : "too few samples";
+    return fill_parties(to, op, &range, grid, e) && fill_requests(&to->requests, op, e) &&
+           fill_errors(to, op, e);
+}
+
+/* ---- All operations together ---- */
+
+/* All parts of hosts (or those of all requests), of all operations, by name. */
+static bool make_groups(struct group **groups, size_t *n_groups, const struct sums *s, bool by_host,
+                        struct err *e)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < s->n_ops; k++)
+        n += by_host ? s->ops[k].hosts.n : 1;
+    struct group *v = calloc(n + 1, sizeof *v);
+    const struct sums_part **parts = calloc(n * s->n_ops + 1, sizeof *parts);
+    *groups = v;
+    *n_groups = 0;
+    if (v == NULL || parts == NULL) {
+        free(parts);
+        return err_set(e, "out of memory");
+    }
+    v[0].part = parts;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *list = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
+        for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++) {
+            size_t g = 0;
+            while (g < *n_groups && strcmp(v[g].name, list[i].name) != 0)
+                g++;
+            if (g == *n_groups) {
+                v[g] = (struct group){list[i].name, parts + g * s->n_ops, 0};
+                (*n_groups)++;
+            }
+            v[g].part[v[g].n++] = &list[i];
+        }
+    }
+    return true;
+}
+
+static void free_groups(struct group *groups)
+{
+    if (groups != NULL)
+        free(groups[0].part);
+    free(groups);
+}
+
+static bool fill_total(struct work *w, struct segment_grid *grid, struct err *e)
+{
+    struct cluster_total *total = &w->a->total;
+    const struct sums *s = w->s;
+    const struct dataset_input *in = &w->a->dataset->inputs[0];
+    struct segment_range range = w->a->range == RANGE_FULL
+                                     ? whole_seconds(in->first_start_ns, in->last_end_ns)
+                                     : whole_seconds(s->range.start_ns, s->range.end_ns);
+    struct group *all = NULL, *hosts = NULL;
+    size_t n_all = 0, n_hosts = 0;
+    bool ok = make_groups(&all, &n_all, s, false, e) && make_groups(&hosts, &n_hosts, s, true, e) &&
+              make_grid(grid, w, &range, range.end_ns - range.start_ns, e);
+    if (ok) {
+        total->throughput = throughput_of(all, &range);
+        total->present = total->throughput.present;
+        total->range = (struct span){total->present, range.start_ns, range.end_ns};
+        total->only_host = n_hosts == 1 ? hosts[0].name : NULL;
+        total->hosts = calloc(n_hosts + 1, sizeof *total->hosts);
+        ok = (total->hosts != NULL || err_set(e, "out of memory")) &&
+             fill_segments(&total->segments, all, grid, &total->throughput, e);
+    }
+    for (size_t i = 0; ok && n_hosts > 1 && i < n_hosts; i++) {
+        struct host_result *h = &total->hosts[total->n_hosts++];
+        *h = (struct host_result){.host = hosts[i].name,
+                                  .throughput = throughput_of(&hosts[i], &range)};
+        for (size_t k = 0; k < hosts[i].n; k++) {
+            h->n_requests += hosts[i].part[k]->n_requests;
+            h->n_errors += hosts[i].part[k]->n_errors;
+        }
+        ok = fill_segments(&h->segments, &hosts[i], grid, &h->throughput, e);
+    }
+    free_groups(all);
+    free_groups(hosts);
+    return ok;
+}
+
+/* ---- Findings ---- */
+
+static uint32_t to_count(int64_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* The seconds between the first and the last, of which the run may have had but a part. */
+static bool find_in(struct findings *out, const struct group *g, const char *op,
+                    const struct operation *of, struct err *e)
+{
+    struct by_second s = {.op = op};
+    int64_t first_s = INT64_MAX, end_s = INT64_MIN;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct sums_part *p = g->part[i];
+        first_s = p->first_s < first_s ? p->first_s : first_s;
+        end_s =
+            p->first_s + (int64_t)p->n_seconds > end_s ? p->first_s + (int64_t)p->n_seconds : end_s;
+        s.n_requests += p->n_requests;
+        s.n_errors += p->n_errors;
+    }
+    first_s++;
+    end_s--;
+    if (of != NULL && of->n_error_groups > 0) {
+        const struct error_group *first = &of->errors[0];
+        for (size_t i = 1; i < of->n_error_groups; i++)
+            first = of->errors[i].first_ns < first->first_ns ? &of->errors[i] : first;
+        s.first_error = first->message;
+    }
+    s.start_ns = first_s * SUMS_SECOND_NS;
+    s.n = end_s > first_s ? (size_t)(end_s - first_s) : 0;
+    s.ok = calloc(s.n + 1, sizeof *s.ok);
+    s.failed = calloc(s.n + 1, sizeof *s.failed);
+    bool ok = (s.ok != NULL && s.failed != NULL) || err_set(e, "out of memory");
+    for (size_t i = 0; ok && i < s.n; i++) {
+        int64_t start_ns = s.start_ns + (int64_t)i * SUMS_SECOND_NS;
+        const struct sums_second second = seconds_of(g, start_ns, start_ns + SUMS_SECOND_NS);
+        s.ok[i] = to_count(second.n_ended);
+        s.failed[i] = to_count(second.n_failed);
+    }
+    ok = ok && by_second_find(out, &s, e);
+    free(s.ok);
+    free(s.failed);
+    return ok;
+}
+
+static bool find(struct work *w, const struct sums_op *const *ops, struct err *e)
+{
+    struct analysis *a = w->a;
+    const struct dataset_input *in = &a->dataset->inputs[0];
+    struct group *all = NULL, *hosts = NULL;
+    size_t n_all = 0, n_hosts = 0;
+    bool ok =
+        make_groups(&all, &n_all, w->s, false, e) && make_groups(&hosts, &n_hosts, w->s, true, e);
+    if (ok && a->mixed)
+        ok = find_in(&a->findings, all, NULL, NULL, e);
+    for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
+        const struct sums_part *part = &ops[k]->all;
+        const struct group g = {ops[k]->op, &part, 1};
+        ok = find_in(&a->findings, &g, ops[k]->op, &a->operations[k], e);
+    }
+    const char **names = calloc(n_hosts + 1, sizeof *names);
+    int64_t *n = calloc(n_hosts + 1, sizeof *n);
+    ok = ok && ((names != NULL && n != NULL) || err_set(e, "out of memory"));
+    for (size_t i = 0; ok && i < n_hosts; i++) {
+        names[i] = hosts[i].name;
+        for (size_t k = 0; k < hosts[i].n; k++)
+            n[i] += hosts[i].part[k]->n_requests;
+    }
+    ok = ok && by_second_find_uneven(&a->findings, names, n, n_hosts, e) &&
+         findings_rank(&a->findings, in->last_end_ns - in->first_start_ns, e);
+    free(names);
+    free(n);
+    free_groups(all);
+    free_groups(hosts);
+    return ok;
+}
+
+/* ---- The analysis ---- */
+
+/* A dataset without rows that stands for the file. */
+static bool stand_in(struct dataset *d, const struct sums *s, const char *path, struct err *e)
+{
+    struct stat st;
+    *d = (struct dataset){.inputs = calloc(1, sizeof *d->inputs), .has_intended = s->has_intended};
+    if (d->inputs == NULL)
+        return err_set(e, "out of memory");
+    struct dataset_input *in = &d->inputs[d->n_inputs++];
+    in->path = strdup(path);
+    in->first_start_ns = INT64_MAX;
+    in->last_end_ns = INT64_MIN;
+    in->info.generation = RECFILE_SUMS;
+    if (stat(path, &st) == 0)
+        in->info.n_file_bytes = (uint64_t)st.st_size;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *p = &s->ops[k].all;
+        in->n_rows += (uint64_t)p->n_requests;
+        in->first_start_ns = p->start_ns < in->first_start_ns ? p->start_ns : in->first_start_ns;
+        in->last_end_ns = p->end_ns > in->last_end_ns ? p->end_ns : in->last_end_ns;
+    }
+    d->n_rows = in->info.n_rows = in->n_rows;
+    return in->path != NULL || err_set(e, "out of memory");
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct sums_op *x = *(const struct sums_op *const *)a,
+                         *y = *(const struct sums_op *const *)b;
+    if (x->all.start_ns != y->all.start_ns)
+        return x->all.start_ns < y->all.start_ns ? -1 : 1;
+    return strcmp(x->op, y->op);
+}
+
+/* Mixed operations stand in order of their names, others in that of their starts. */
+static bool set_order(struct work *w, struct sums_source *source, struct err *e)
+{
+    const struct sums *s = w->s;
+    struct op_span *spans = calloc(s->n_ops + 1, sizeof *spans);
+    if (spans == NULL)
+        return err_set(e, "out of memory");
+    for (size_t k = 0; k < s->n_ops; k++) {
+        source->ops[k] = &s->ops[k];
+        spans[k] = (struct op_span){s->ops[k].all.start_ns, s->ops[k].all.end_ns, 0};
+    }
+    w->a->mixed = dataset_any_overlap(spans, s->n_ops);
+    free(spans);
+    if (!w->a->mixed && s->n_ops > 0)
+        qsort(source->ops, s->n_ops, sizeof *source->ops, by_start);
+    return true;
+}
+
+static bool begin(struct work *w, struct sums_source **source, struct err *e)
+{
+    struct analysis *a = w->a;
+    size_t n = w->s->n_ops;
+    a->internal = calloc(1, sizeof *a->internal);
+    a->operations = calloc(n + 1, sizeof *a->operations);
+    *source = calloc(1, sizeof **source);
+    if (a->internal == NULL || a->operations == NULL || *source == NULL) {
+        free(*source);
+        return err_set(e, "out of memory");
+    }
+    a->internal->sums = *source;
+    **source = (struct sums_source){w->s, calloc(n + 1, sizeof *(*source)->ops),
+                                    calloc(n + 1, sizeof *(*source)->grids)};
+    if ((*source)->ops == NULL || (*source)->grids == NULL)
+        return err_set(e, "out of memory");
+    bool failed = false;
+    for (size_t k = 0; k < n; k++)
+        failed |= w->s->ops[k].all.n_errors > 0;
+    a->range = a->options.range;
+    if (a->range == RANGE_AUTO)
+        a->range = failed || w->s->has_intended ? RANGE_FULL : RANGE_ALL;
+    if (a->range == RANGE_SINGLE)
+        return err_set(e, "%s: the single range needs requests: of sums --range all or full",
+                       a->dataset->inputs[0].path);
+    return set_order(w, *source, e);
+}
+
+bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
+                  const struct analysis_options *options, struct err *e)
+{
+    struct sums_source *source = NULL;
+    struct work w = {a, s};
+    *a = (struct analysis){.dataset = d, .options = *options};
+    if (!stand_in(d, s, path, e))
+        return false;
+    a->n_rows = (int64_t)d->n_rows;
+    a->run_start_ns = d->inputs[0].first_start_ns;
+    bool ok = begin(&w, &source, e);
+    for (size_t k = 0; ok && k < s->n_ops; k++) {
+        a->n_operations = k + 1;
+        ok = fill_operation(&w, &a->operations[k], source->ops[k], &source->grids[k], e);
+    }
+    ok = ok && (!a->mixed || fill_total(&w, &source->grids[s->n_ops], e));
+    return ok && find(&w, source->ops, e) && sums_warn(a, e);
+}
+
+/* ---- Series ---- */
+
+static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t length_ns,
+                                const struct segment_grid *grid)
+{
+    const struct sums_second s = seconds_of(g, start_ns, start_ns + length_ns);
+    return (struct series_row){
+        .start_ns = start_ns,
+        .duration_ns = length_ns,
+        .bytes = s.n_bytes,
+        .objects = objects_of(&s),
+        .full_ops = ANALYSIS_UNKNOWN,
+        .partial_ops = ANALYSIS_UNKNOWN,
+        .ops_started = s.n_started,
+        .ops_ended = s.n_ended,
+        .errors = s.n_failed,
+        .ops_avg_ms = s.n_ended > 0 ? (double)s.ended_ns / (double)s.n_ended / 1e6 : NAN,
+        .p50_ms = NAN,
+        .p90_ms = NAN,
+        .p99_ms = NAN,
+        .max_ms = NAN,
+        .ttfb_p50_ms = NAN,
+        .in_flight = (double)s.busy_ns / (double)length_ns,
+        .in_range = start_ns >= grid->start_ns && start_ns + length_ns <= grid->end_ns,
+    };
+}
+
+/* The parts of a series: of one operation, or of all (op < 0). */
+static bool find_group(struct group *to, struct group **owned, const struct analysis *a, int op,
+                       int host, struct err *e)
+{
+    const struct sums_source *source = a->internal->sums;
+    const char *name = host < 0 ? NULL
+                       : op < 0 ? a->total.hosts[host].host
+                                : a->operations[op].hosts[host].host;
+    size_t n = 0;
+    if (!make_groups(owned, &n, source->sums, host >= 0, e))
+        return false;
+    *to = (struct group){0};
+    for (size_t i = 0; i < n; i++)
+        if (name == NULL || strcmp((*owned)[i].name, name) == 0)
+            *to = (*owned)[i];
+    /* Of one operation: the part that lies in it. */
+    for (size_t i = 0; op >= 0 && i < to->n; i++) {
+        const struct sums_op *x = source->ops[op];
+        const struct sums_part *p = to->part[i];
+        if (p == &x->all || (x->hosts.n > 0 && p >= x->hosts.v && p < x->hosts.v + x->hosts.n)) {
+            to->part[0] = p;
+            to->n = 1;
+            break;
+        }
+    }
+    return true;
+}
+
+bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
+                 struct err *e)
+{
+    const struct sums_source *source = a->internal->sums;
+    const struct segment_grid *grid = &source->grids[op < 0 ? a->n_operations : (size_t)op];
+    struct group g = {0}, *owned = NULL;
+    *rows = NULL;
+    *n = 0;
+    bool ok = find_group(&g, &owned, a, op, host, e);
+    int64_t start_ns = grid->start_ns, length_ns = grid->length_ns;
+    size_t n_rows = grid->n;
+    if (ok && a->options.full_series && length_ns > 0) {
+        /* On the segments' grid, if there is one, in both directions. */
+        int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+        for (size_t i = 0; i < g.n; i++) {
+            int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
+            int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
+            first_ns = part_ns < first_ns ? part_ns : first_ns;
+            last_ns = part_end_ns > last_ns ? part_end_ns : last_ns;
+        }
+        if (n_rows == 0)
+            start_ns = first_ns;
+        start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
+        n_rows = (size_t)((last_ns - start_ns + length_ns - 1) / length_ns);
+    }
+    *rows = ok && n_rows > 0 ? malloc(n_rows * sizeof **rows) : NULL;
+    if (*rows == NULL && ok && n_rows > 0)
+        ok = err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < n_rows; k++)
+        (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
+    *n = ok ? n_rows : 0;
+    free_groups(owned);
+    return ok;
+}

@@ -1,0 +1,42 @@
+#ifndef S3_ANALYZE_ANALYSIS_SUMS_INTERNAL_H
+#define S3_ANALYZE_ANALYSIS_SUMS_INTERNAL_H
+
+#include "analyze/analysis/sums.h"
+#include "analyze/read/aggfile.h"
+
+/* How a file of sums begins, so that it is found by its content. */
+#define SUMS_BEGINNING AGGFILE_SUMS "1\""
+
+/* The columns of struct sums_second, as the file calls them. */
+extern const char *const sums_columns[SUMS_N_COLUMNS + 1];
+
+static inline int64_t *sums_cell(struct sums_second *s, size_t column)
+{
+    int64_t *const cells[SUMS_N_COLUMNS] = {&s->n_started, &s->n_ended,         &s->n_failed,
+                                            &s->n_bytes,   &s->n_micro_objects, &s->busy_ns,
+                                            &s->ended_ns};
+    return cells[column];
+}
+
+/* Adds to a sum. False: it does not fit. */
+bool sums_add(int64_t *to, int64_t from, struct err *e);
+
+/* Adds all figures of `from`. */
+bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
+
+/* Makes room for the seconds first_s .. end_s - 1 beside those that are there. */
+bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e);
+void sums_part_free(struct sums_part *p);
+void sums_op_free(struct sums_op *op);
+
+/* Says in a warning what the figures of sums are. */
+bool sums_warn(struct analysis *a, struct err *e);
+
+/* Sorts, and adds up what has the same name. */
+int sums_compare_parts(const void *a, const void *b);
+int sums_compare_ops(const void *a, const void *b);
+bool sums_parts_join(struct sums_parts *parts, struct err *e);
+bool sums_errors_join(struct sums_op *op, struct err *e);
+bool sums_ops_join(struct sums *s, struct err *e);
+
+#endif

@@ -1,0 +1,228 @@
+#include "analyze/cmd/sums.h"
+
+#include "analyze/cmd/aggregate.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/cmd/output.h"
+#include "analyze/read/aggfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *sums_among(const char *const *paths, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (aggfile_is_sums(paths[i]))
+            return paths[i];
+    return NULL;
+}
+
+bool sums_refuse(const char *const *paths, size_t n, const char *what, struct err *e)
+{
+    const char *path = sums_among(paths, n);
+    return path == NULL ||
+           err_set(e, "%s: this file holds sums by second, not requests, which %s needs", path,
+                   what);
+}
+
+bool sums_alone(const struct cli_args *args, struct err *e)
+{
+    static const char *const names[] = {"analyze.host", "analyze.client", "from",       "to",
+                                        "analyze.skip", "steady",         "co-interval"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cli_given(args, names[i]))
+            return err_set(e, "%s: --%s needs single requests, which a file of sums does not have",
+                           sums_among(args->operands, args->n_operands),
+                           names[i] + (strncmp(names[i], "analyze.", 8) == 0 ? 8 : 0));
+    return true;
+}
+
+/* ---- Reading ---- */
+
+/* When a file's requests ran, and what tells them from others: nobody records the same durations to
+ * the nanosecond twice. */
+struct times {
+    int64_t start_ns, end_ns; /* end < start: it has none */
+    unsigned __int128 print;
+};
+
+static struct times times_of(const struct sums *s)
+{
+    struct times t = {INT64_MAX, INT64_MIN, 0};
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *p = &s->ops[k].all;
+        t.start_ns = p->start_ns < t.start_ns ? p->start_ns : t.start_ns;
+        t.end_ns = p->end_ns > t.end_ns ? p->end_ns : t.end_ns;
+        t.print += p->duration.moments.squares + (uint64_t)p->n_requests;
+    }
+    return t;
+}
+
+static bool are_same(const struct times *a, const struct times *b)
+{
+    return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->print == b->print;
+}
+
+static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *path, struct err *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; ops != NULL && i < ops->n; i++) {
+        bool found = false;
+        for (size_t k = 0; k < s->n_ops; k++)
+            found |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
+        if (!found)
+            return err_set(e, "%s: no operation %s", path, ops->v[i]);
+    }
+    for (size_t k = 0; ops != NULL && ops->n > 0 && k < s->n_ops; k++) {
+        bool wanted = false;
+        for (size_t i = 0; i < ops->n; i++)
+            wanted |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
+        struct sums_op op = s->ops[n];
+        if (wanted) {
+            s->ops[n++] = s->ops[k];
+            s->ops[k] = op;
+        }
+    }
+    if (ops != NULL && ops->n > 0)
+        sums_keep(s, n);
+    return true;
+}
+
+/* Every file with requests must overlap with another one. */
+static bool ran_together(const struct times *t, const char *const *paths, size_t n, struct err *e)
+{
+    size_t n_used = 0;
+    for (size_t i = 0; i < n; i++)
+        n_used += t[i].start_ns <= t[i].end_ns;
+    for (size_t i = 0; i < n && n_used > 1; i++) {
+        bool meets = t[i].start_ns > t[i].end_ns;
+        for (size_t k = 0; k < n; k++)
+            meets |= k != i && t[k].start_ns <= t[i].end_ns && t[i].start_ns <= t[k].end_ns;
+        if (!meets)
+            return err_set(e, "%s: overlaps in time with no other file: these are several runs",
+                           paths[i]);
+    }
+    return true;
+}
+
+bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct cli_list *ops,
+               bool together, struct err *e)
+{
+    struct times *times = calloc(n + 1, sizeof *times);
+    bool ok = times != NULL || err_set(e, "out of memory");
+    *s = (struct sums){0};
+    for (size_t i = 0; ok && i < n; i++) {
+        struct sums one = {0};
+        if (!aggfile_is_sums(paths[i]))
+            ok = err_set(e,
+                         "%s: this is no file of sums, as %s is: s3analyze aggregate makes one of "
+                         "a capture",
+                         paths[i], sums_among(paths, n));
+        ok = ok && sums_read(&one, paths[i], e);
+        if (ok)
+            times[i] = times_of(&one);
+        for (size_t k = 0; ok && !together && k < i; k++)
+            if (one.n_ops > 0 && are_same(&times[k], &times[i]))
+                ok = err_set(e, "%s and %s hold the same sums", paths[k], paths[i]);
+        ok = ok && sums_merge(s, &one, e);
+        sums_free(&one);
+    }
+    ok = ok && (together || ran_together(times, paths, n, e)) && choose_ops(s, ops, paths[0], e);
+    free(times);
+    return ok;
+}
+
+/* ---- Writing ---- */
+
+bool sums_save(const struct sums *s, const char *path, enum outfile_replaces replaces,
+               struct err *e)
+{
+    struct outfile out;
+    if (!outfile_open(&out, path, replaces, e))
+        return false;
+    bool ok = sums_write(s, out.f, e);
+    return outfile_finish(&out, ok, e);
+}
+
+/* ---- The command ---- */
+
+struct options {
+    struct load_input input;
+    const char *output;
+    bool force;
+};
+
+static const struct cli_option own_table[] = {
+    {"output", CLI_STRING, offsetof(struct options, output), "FILE",
+     .help = "where to write the sums (- is standard output)", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct options, force), .help = "overwrite FILE", .letter = 'f'},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, own_table, 0},
+    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze aggregate -o run.sums.zst run.csv.zst", "keep the figures, not the requests"},
+    {"s3analyze merge -o all.sums.zst c0.sums.zst c1.sums.zst", "of the clients of one run"},
+    {0},
+};
+
+static const struct options defaults = {0};
+
+static bool aggregate(const struct options *o, const struct cli_args *args, struct err *e)
+{
+    const struct load_filter all = {0};
+    enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+    struct dataset d = {0};
+    struct sums s = {0};
+    bool ok = outfile_check(o->output, replaces, e) &&
+              aggregate_refuse(args->operands, args->n_operands,
+                               "sums can be made of captures alone", e) &&
+              sums_refuse(args->operands, args->n_operands, "s3analyze aggregate", e) &&
+              load_dataset(&d, args->operands, args->n_operands, &all, &o->input, e) &&
+              load_ran_together(&d, &o->input, e) &&
+              sums_of_dataset(&s, &d, (unsigned)o->input.threads, e) &&
+              sums_save(&s, o->output, replaces, e);
+    sums_free(&s);
+    dataset_free(&d);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+    if (o->output == NULL)
+        return cli_wrong_usage(args, "-o FILE is missing: where to write the sums");
+    if (!outfile_spares(o->output, args->operands, args->n_operands, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return aggregate(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_aggregate = {
+    .name = "aggregate",
+    .summary = "reduce a capture to its sums, a hundredth of its size",
+    .text =
+        "Writes sums by second, host, client, operation and size class, and histograms of "
+        "durations, times to first byte and rates, in place of single requests (docs/sums.md). "
+        "analyze, cmp and merge read such a file. Requests, errors, bytes and objects are exact, "
+        "percentiles within 0.1 %; what needs single requests is not there any more, such as "
+        "confidence intervals of percentiles, first accesses, and figures between two seconds.\n\n"
+        "Several captures are read as if merged, and the sums of captures can be merged later: "
+        "the result is the same to the byte.",
+    .operands = "CAPTURE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct options),
+    .defaults = &defaults,
+    .run = run,
+};

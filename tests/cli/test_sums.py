@@ -1,0 +1,269 @@
+"""Sums of a run (s3analyze aggregate): what analyze says of them is what it says of the capture, and merging adds."""
+import json
+import random
+import re
+
+import capgen
+import zstd
+from capgen import Shape, simulate
+from harness import CliTest, capture, captures
+from oracle import SECOND
+
+EXACT = ["n_requests", "n_errors", "n_objects", "n_bytes", "objects_per_op", "concurrency", "n_hosts", "n_clients", "start",
+         "end", "errors", "requests"]
+WITHIN = 0.001
+IS_QUANTILE = re.compile(r"\.(p\d+_ns|\w*bytes_per_s)$")
+NOT_IN_SUMS = ("first_access", "last_access")
+
+
+def differences(expected, got, at=""):
+    """Paths at which two reports say other things; quantiles may be off by a thousandth."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        if expected.keys() != got.keys():
+            return [at + ": keys"]
+        return [d for k in expected if k not in NOT_IN_SUMS for d in differences(expected[k], got[k], f"{at}.{k}")]
+    if isinstance(expected, list) and isinstance(got, list):
+        if len(expected) != len(got):
+            return [at + ": lengths"]
+        return [d for i, (x, y) in enumerate(zip(expected, got)) for d in differences(x, y, f"{at}[{i}]")]
+    if expected == got:
+        return []
+    if IS_QUANTILE.search(at) and isinstance(got, (int, float)) and abs(got - expected) <= WITHIN * expected + 0.001:
+        return []
+    return [f"{at}: {expected} {got}"]
+
+
+SHAPES = {
+    "plain": Shape(n=400),
+    "mixed": Shape(n=600, ops=("GET", "PUT", "STAT"), sizes=(0, 65536), hosts=3, clients=2),
+    "errors": Shape(n=400, error_frac=0.2, hosts=2),
+    "sizes": Shape(n=500, sizes=(0, 1, 5, 99, 2000, 70000, 5 << 20, 3 << 30), ops=("PUT", "GET"), phases=True),
+    "objects": Shape(n=300, ops=("LIST",), n_objects=(0, 1, 7, 1000), sizes=(0,)),
+    "odd": Shape(n=300, zero_frac=0.2, long_frac=0.1, grid_ns=SECOND // 4, stray_frac=0.1),
+}
+
+
+class SumsTest(CliTest):
+    def put(self, name, rows, **kwargs):
+        path = self.tmp / f"{name}.csv.zst"
+        path.write_bytes(zstd.frame(capgen.text(rows, **kwargs)))
+        return path
+
+    def sums(self, *paths, name="x.sums.zst"):
+        out = self.tmp / name
+        self.s3analyze("aggregate", "--quiet", "--force", "--together", "-o", out, *paths)
+        return out
+
+    def analyze(self, *argv):
+        return self.s3analyze("analyze", "--quiet", "--json", *argv).json()
+
+    def document(self, path):
+        return json.loads(zstd_text(path))
+
+
+def zstd_text(path):
+    return zstd.decodable(path.read_bytes()).decode()
+
+
+class AsTheCapture(SumsTest):
+    def check(self, capture):
+        of_rows = self.analyze("--range", "full", capture)
+        of_sums = self.analyze(self.sums(capture))
+        self.assertEqual(of_rows["n_rows"], of_sums["n_rows"])
+        self.assertEqual(of_rows["mixed"], of_sums["mixed"])
+        self.assertEqual([op["op"] for op in of_rows["operations"]], [op["op"] for op in of_sums["operations"]])
+        found = []
+        for x, y in zip(of_rows["operations"], of_sums["operations"]):
+            found += [d for k in EXACT for d in differences(x[k], y[k], f"{x['op']}.{k}")]
+            for k in "hosts", "clients":
+                without = lambda p: [{a: b for a, b in v.items() if a not in ("throughput", "segments")} for v in p]
+                found += differences(without(x[k]), without(y[k]), f"{x['op']}.{k}")
+        self.assertEqual(found, [], str(capture))
+
+    def test_simulated(self):
+        for name, shape in SHAPES.items():
+            with self.subTest(name):
+                self.check(self.put(name, simulate(7, shape)))
+
+    def test_generations(self):
+        rows = simulate(3, Shape(n=120, error_frac=0.1))
+        for generation in range(5):
+            with self.subTest(generation):
+                self.check(self.put(f"g{generation}", rows, generation=generation))
+
+    def test_captures(self):
+        for name in captures():
+            with self.subTest(name):
+                self.check(capture(name))
+
+
+class Seconds(SumsTest):
+    """The series, against what it has to be by the rows."""
+
+    def test_spread(self):
+        rows = simulate(11, SHAPES["odd"])
+        second = self.document(self.sums(self.put("s", rows)))["operations"][0]["seconds"]
+        first = min(r.start for r in rows) // SECOND
+        self.assertEqual(second["first"], first)
+        n = max(r.end for r in rows) // SECOND + 1 - first
+        self.assertEqual(second["n"], n)
+        bytes_, busy, ended = [0] * n, [0] * n, [0] * n
+        for r in rows:
+            ended[r.end // SECOND - first] += 1
+            done = 0
+            for k in range(n):
+                a, b = (first + k) * SECOND, (first + k + 1) * SECOND
+                busy[k] += max(0, min(b, r.end) - max(a, r.start))
+                if r.end // SECOND - first == k:
+                    share = r.bytes
+                else:
+                    share = r.bytes * max(0, min(b, r.end) - r.start) // max(1, r.end - r.start)
+                if r.start // SECOND - first <= k <= r.end // SECOND - first:
+                    bytes_[k] += share - done
+                    done = share
+        self.assertEqual(second["bytes"], bytes_)
+        self.assertEqual(second["busy_ns"], busy)
+        self.assertEqual(second["ended"], ended)
+        self.assertEqual(sum(second["bytes"]), sum(r.bytes for r in rows))
+
+    def test_segments_on_whole_seconds_are_those_of_the_capture(self):
+        """Where all threads begin and end their first and last requests on a second, the ranges are the same."""
+        rows = capgen.steady(80, threads=3, every=SECOND // 8, size=800)
+        rows = [r._replace(start=r.start - r.thread, end=r.end + 1000 - r.thread) for r in rows]
+        path = self.put("s", rows)
+        x, y = (self.analyze("--dur", "2s", p)["operations"][0] for p in (path, self.sums(path)))
+        self.assertEqual(y["segments"]["median"]["bytes_per_s"], 3 * 8 * 800)
+        self.assertEqual(x["segments"]["median"]["bytes_per_s"], y["segments"]["median"]["bytes_per_s"])
+
+    def test_series(self):
+        sums = self.sums(self.put("s", simulate(5, SHAPES["mixed"])))
+        out = self.tmp / "s.json"
+        self.s3analyze("analyze", "--quiet", "--analyze.all", "--analyze.out.total", "--out", out, sums)
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        operations = self.document(sums)["operations"]
+        for op in operations:
+            of_op = [r for r in rows if r["op"] == op["op"]]
+            self.assertEqual(sum(r["bytes"] for r in of_op if r["host"] == ""), op["n_bytes"])
+            self.assertEqual(sum(r["bytes"] for r in of_op if r["host"] != ""), op["n_bytes"])
+            self.assertEqual(sum(r["ops_ended"] for r in of_op if r["host"] == ""), op["n_requests"])
+        self.assertEqual(sum(r["bytes"] for r in rows if r["op"] == "" and r["host"] == ""),
+                         sum(op["n_bytes"] for op in operations))
+        self.assertTrue(all(r["p50_ms"] is None and r["full_ops"] is None for r in rows))
+
+
+class Merging(SumsTest):
+    def test_merge_of_sums_is_sums_of_the_merge(self):
+        """Byte for byte, whatever the order."""
+        shapes = [SHAPES["mixed"], SHAPES["errors"], SHAPES["sizes"], SHAPES["odd"]]
+        paths = [self.put(str(i), simulate(20 + i, s), generation=i + 1) for i, s in enumerate(shapes)]
+        merged = self.tmp / "merged.csv.zst"
+        self.s3analyze("merge", "--quiet", "--force", "-o", merged, *paths)
+        expected = self.sums(merged, name="expected").read_bytes()
+        parts = [self.sums(p, name=f"{i}.sums") for i, p in enumerate(paths)]
+        for seed in range(3):
+            random.Random(seed).shuffle(parts)
+            out = self.tmp / f"out{seed}"
+            self.s3analyze("merge", "--quiet", "-o", out, *parts)
+            self.assertEqual(out.read_bytes(), expected)
+        self.assertEqual(self.sums(*paths).read_bytes(), expected)
+        self.assertEqual(self.analyze(*parts)["operations"], self.analyze(out)["operations"])
+
+    def test_refused(self):
+        a = self.sums(self.put("a", simulate(1, SHAPES["plain"])), name="a.sums")
+        late = [capgen.row(at * SECOND, at * SECOND + 1000) for at in range(3600, 3650)]
+        b = self.sums(self.put("b", late), name="b.sums")
+        out = self.tmp / "out"
+        for argv, words in [([a, a], "the same file|hold the same sums"), ([a, b], "overlaps in time with no other"),
+                            ([a, self.tmp / "a.csv.zst"], "no file of sums"), (["--shift", "2=1s", a, b], "--shift")]:
+            r = self.s3analyze("merge", "-o", out, *argv, status=None)
+            self.assertNotEqual(r.status, 0)
+            self.assertRegex(" ".join(r.err.split()), words)
+            self.assertFalse(out.exists())
+        copy = self.tmp / "copy.sums"
+        copy.write_bytes(a.read_bytes())
+        self.assertIn("hold the same sums", " ".join(self.s3analyze("merge", "-o", out, a, copy, status=1).err.split()))
+        self.s3analyze("merge", "--force", "-o", out, a, b)
+        self.assertEqual(self.document(out)["operations"][0]["n_requests"], 450)
+
+
+class Refused(SumsTest):
+    def test_options_and_commands_that_need_requests(self):
+        sums = self.sums(self.put("s", simulate(1, SHAPES["plain"])))
+        for option in (["--host", "h0"], ["--client", "c0"], ["--from", "1s"], ["--skip", "1s"], ["--steady"],
+                       ["--range", "single"], ["--dur", "1500ms"], ["--co-interval", "10ms"], ["--op", "LIST"]):
+            r = self.s3analyze("analyze", *option, sums, status=1)
+            self.assertEqual(r.out, "")
+            self.assertIn("x.sums.zst", r.err)
+        for command in (["cat", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
+                        ["aggregate", "-o", self.tmp / "q", sums]):
+            r = self.s3analyze(*command, status=1)
+            self.assertIn("holds sums by second, not requests", " ".join(r.err.split()))
+
+    def test_output(self):
+        path = self.put("s", simulate(1, SHAPES["plain"]))
+        before = path.read_bytes()
+        self.s3analyze("aggregate", "-o", path, path, status=2)
+        self.assertEqual(path.read_bytes(), before)
+        self.s3analyze("aggregate", path, status=2)
+        other = self.tmp / "other"
+        other.write_bytes(b"mine")
+        self.s3analyze("aggregate", "-o", other, path, status=1)
+        self.assertEqual(other.read_bytes(), b"mine")
+
+
+class Damage(SumsTest):
+    def document_of(self, shape="mixed", n=60):
+        return self.document(self.sums(self.put("s", simulate(9, Shape(n=n, ops=("GET", "PUT"), hosts=2, error_frac=0.1)))))
+
+    def look(self, content):
+        path = self.tmp / "damaged.zst"
+        path.write_bytes(content)
+        r = self.s3analyze("analyze", "--quiet", "--json", path, status=None, timeout=20)
+        self.assertIn(r.status, (0, 1))
+        if r.status == 1:
+            self.assertEqual(r.out, "")
+            self.assertRegex(r.err, "damaged.zst:(1:)? ")  # what is cut early looks like a capture
+        return r
+
+    def test_prefixes(self):
+        content = self.sums(self.put("s", simulate(9, Shape(n=40)))).read_bytes()
+        for n in range(40, len(content), 97):
+            self.assertEqual(self.look(content[:n]).status, 1)
+
+    def test_changed_numbers(self):
+        """Whatever number is another one: refused, or one that nothing else is computed from."""
+        text = json.dumps(self.document_of(), separators=(",", ":"))
+        numbers = [m.span() for m in re.finditer(r"(?<=[:,\[])\d+", text)]
+        r = random.Random(1)
+        n_refused = 0
+        for at, end in r.sample(numbers, 60):
+            value = r.choice(["0", "-1", "1e3", "1.5", "9223372036854775807", "9" * 30, "null", "true", '"1"', "[]", "{}",
+                              str(int(text[at:end]) + 1)])
+            n_refused += self.look((text[:at] + value + text[end:]).encode()).status
+        self.assertGreater(n_refused, 45)
+
+    def test_sums_that_do_not_add_up(self):
+        document = self.document_of()
+        op = document["operations"][0]
+        for path, words in [(("n_requests",), "numbers of values"), (("n_bytes",), "do not add up"),
+                            (("hosts", 0, "n_errors"), ""), (("seconds", "bytes", 0), "bytes do not add up"),
+                            (("errors", 0, "n"), "errors do not add up"), (("duration_ns", "sum"), ""),
+                            (("duration_ns", "counts", 0), "counts do not add up"),
+                            (("duration_ns", "buckets", 0), ""), (("sizes", 0, "min_bytes"), "no such class"),
+                            (("start_ns",), "") if op["start_ns"] % SECOND == SECOND - 1 else (("end_ns",), "")]:
+            changed = json.loads(json.dumps(document))
+            at = changed["operations"][0]
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] += SECOND if path[-1] in ("start_ns", "end_ns") else 7
+            r = self.look(json.dumps(changed, separators=(",", ":")).encode())
+            self.assertEqual(r.status, 1, path)
+            self.assertIn(words, " ".join(r.err.split()))
+
+    def test_unknown_keys_and_versions(self):
+        document = self.document_of()
+        document["operations"][0]["more"] = {"a": [1, None]}
+        self.assertEqual(self.look(json.dumps(document, separators=(",", ":")).encode()).status, 0)
+        document["schema"] = "s3analyze/sums/2"
+        r = self.look(json.dumps(document, separators=(",", ":")).encode())
+        self.assertIn("'s3analyze/sums/2' is not known here", " ".join(r.err.split()))
