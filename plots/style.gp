@@ -170,6 +170,25 @@ shading = 'shades = n_shades == 0 ? "" : "data index \"shades\" using (0):(0):(c
     with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, "'
 bottom = 0
 
+# What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top.
+array event_kind[10]; array event_from[10]; array event_to[10]; array event_text[10]
+n_events = 0
+events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_events = n_events + 1, \
+    event_kind[n_events] = int(column("kind")), event_from[n_events] = cut(column("from_s")), \
+    event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), 0)) nooutput; \
+    do for [i = 1:n_events] { \
+        if (event_kind[i] < 2) { \
+            set object 300 + i rectangle from first event_from[i], graph 0 to first event_to[i], graph 1 \
+                behind fillstyle solid noborder fillcolor rgb (event_kind[i] == 1 ? c_warm : c_event) \
+        }; \
+        set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 nohead front \
+            linewidth 1.2 dashtype 2 linecolor rgb (event_kind[i] == 1 ? c_other : c_bad); \
+        event_is_late = event_from[i] > t_min + 0.7 * (t_max - t_min); \
+        if (event_is_late) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,-0.8-1.1*((i-1)%3) right front textcolor rgb c_text } \
+        else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,-0.8-1.1*((i-1)%3) left front textcolor rgb c_text } \
+    }'
+events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i }'
+
 # Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.
 linear = 0
 part(h, k) = int("0x" . h[2 * k:2 * k + 1])

@@ -4,6 +4,9 @@ slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
 call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+if (!plain) {
+    @events
+}
 
 n_errors = 0; n_shades = 0; n_means = 0; n_bands = 0; n_levels = 0; n_marks = 0; n_fine = 0
 if (!plain) {
@@ -78,6 +81,7 @@ do for [panel = main:1] {
         if (has_bytes) {
             set tmargin at screen Y(height - middle_px + 9)
             unset label 1
+            @events_unnamed
             unset x2tics
             unset key
         } else {

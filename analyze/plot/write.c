@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/confidence.h"
 #include "analyze/plot/cdf.h"
+#include "analyze/plot/events.h"
 #include "analyze/plot/out.h"
 #include "analyze/write/csv.h"
 #include "libcommon/units.h"
@@ -86,11 +87,12 @@ static void put_errors(FILE *f, const struct plot_data *p)
             plot_out_row(f, "ri", bin_middle_s(p, &p->bins, k), p->errors[k]);
 }
 
-/* Time outside the active range, and warm-up within. */
+/* What happened; time outside the active range, and warm-up within. */
 static int64_t put_shades(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
     const struct statistics *s = p->statistics;
+    plot_events_put(f, p);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
     double from = t_min(p), to = t_max(p);
     if (p->range.present) {
@@ -101,7 +103,7 @@ static int64_t put_shades(FILE *f, const struct plot_data *p)
         if (end < to && ++n)
             plot_out_row(f, "rri", end, to, INT64_C(0));
     }
-    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0 && ++n)
+    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0 && !plot_events_have_warm_up(p) && ++n)
         plot_out_row(f, "rri", plot_data_t_s(p, s->start_ns),
                      plot_data_t_s(p, statistics_steady_from_ns(s)), INT64_C(1));
     return n;
@@ -340,6 +342,7 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
             plot_out_row(f, "nini", t_s[k].s, (int64_t)b, from_ms.s,
                          (int64_t)p->heat[k * PLOT_DATA_N_LOG + b]);
     }
+    plot_events_put(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " first last most bin_s n_bins");
     plot_out_row(f, "srrriirri", title, zero_unix(p), t_min(p), t_max(p), (int64_t)first,
                  (int64_t)last, (double)most, (double)p->bins.length_ns / 1e9, (int64_t)p->bins.n);

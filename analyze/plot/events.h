@@ -1,0 +1,18 @@
+/* Findings as marks on the charts whose horizontal axis is time. */
+#ifndef S3_ANALYZE_PLOT_EVENTS_H
+#define S3_ANALYZE_PLOT_EVENTS_H
+
+#include "analyze/plot/data.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes the block "events": a row for each finding of these requests that begins or ends while
+ * they run, the worst first, with its number in the list of findings; then the first error, where
+ * no finding begins with it. The first row is none, so that the block is never empty. */
+void plot_events_put(FILE *f, const struct plot_data *p);
+
+/* Whether a finding says when these requests had warmed up. */
+bool plot_events_have_warm_up(const struct plot_data *p);
+
+#endif
