@@ -23,6 +23,8 @@ unset grid
 y_unit = "requests"
 @heat_colours
 @heat_unit
+y_unit = "duration"
+@y_label
 t_max = t_min + n_bins * bin
 @time_below
 @time_above

@@ -19,6 +19,8 @@ key_entries = 4
 key_longest = 14
 @key_layout
 axis = "y"
+y_unit = "duration"
+@y_label
 load dir . "latency-axis.gp"
 set xtics ()
 step = int(ceil(n * 62 / real(width - left_px - right_px)))

@@ -22,6 +22,8 @@ key_longest = 3
 @key_layout
 line = line_of(n_points)
 axis = "y"
+y_unit = "duration"
+@y_label
 load dir . "latency-axis.gp"
 bottom = low
 top = high

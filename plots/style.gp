@@ -102,7 +102,7 @@ X(px) = px / real(width)
 Y(px) = 1 - px / real(height)
 narrow = width < 560 # as for a phone
 head_px = title eq "" ? 12 : 38
-left_px = narrow ? 62 : 76
+left_px = narrow ? 74 : 90
 span = t_max - t_min
 right_px = span < 6 ? 50 : 36 # half of a time with milliseconds
 foot_px = 50
@@ -154,9 +154,14 @@ y_label = 'set label 3 y_unit at screen X(narrow ? 10 : 16), graph 0.5 center ro
 n_tics = (width - left_px - right_px) / (narrow ? 70.0 : 80.0)
 if (span > 86400 || clock_step(span, n_tics) < 1) { n_tics = (width - left_px - right_px) / 108.0 }
 clock_format = span > 86400 ? "%m-%d %H:%M" : clock_step(span, n_tics) < 1 ? "%H:%M:%.3S" : "%H:%M:%S"
-time_below = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics); \
-    set format x "%.10g"; set xlabel (narrow ? "seconds" : "seconds into the run") . \
-    (segment > 0 ? ", segments of " . time_text(segment) : "") . \
+# Long runs count in minutes or hours.
+time_s = span > 7200 ? 3600 : span > 600 ? 60 : 1
+time_unit = span > 7200 ? "hours" : span > 600 ? "minutes" : "seconds"
+x_step = clock_step(span, n_tics)
+time_tics = 'set xtics (); do for [i = int(ceil(t_min / x_step)):int(floor(t_max / x_step))] { \
+    set xtics add (sprintf("%.10g", i * real(x_step) / time_s) i * x_step) }'
+time_below = 'set xrange [t_min:t_max]; @time_tics; set xlabel (narrow ? time_unit : time_unit . " into the run") . \
+    (segment > 0 ? ", steps of " . time_text(segment) : "") . \
     (narrow ? "; above: UTC" : "; above: time of day, UTC") offset 0,0.4 textcolor rgb c_faint'
 time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics) format ""; \
     unset xlabel'

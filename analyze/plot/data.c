@@ -13,6 +13,8 @@ const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 #define MAX_LINE_BINS 400 /* of hosts as lines */
 #define MAX_ROW_BINS  100 /* of many hosts as a heat map */
 #define MANY_HOSTS    100
+#define MIN_FINE_BINS 50
+#define MAX_FINE_BINS 400
 
 /* ---- Buckets ---- */
 
@@ -38,7 +40,7 @@ static struct plot_bins bins_over(int64_t start_ns, int64_t end_ns, size_t most)
     int64_t span_ns = end_ns - start_ns;
     if (span_ns < PLOT_DATA_MIN_SPAN_NS)
         span_ns = PLOT_DATA_MIN_SPAN_NS;
-    int64_t length_ns = span_ns / (int64_t)most + 1;
+    int64_t length_ns = plot_timeline_round_ns(span_ns / (int64_t)most + 1);
     return (struct plot_bins){start_ns, length_ns, (size_t)(span_ns / length_ns) + 1};
 }
 
@@ -418,6 +420,14 @@ static bool init_classes(struct plot_data *p, struct err *e)
     return true;
 }
 
+/* Of fewer than 100 requests the p99 is the slowest one. */
+static bool fill_fine(struct plot_data *p, struct err *e)
+{
+    size_t most = (size_t)(p->n_requests / 100);
+    most = most < MIN_FINE_BINS ? MIN_FINE_BINS : most < MAX_FINE_BINS ? most : MAX_FINE_BINS;
+    return plot_timeline_init(&p->fine, p->a, p->index, most, e);
+}
+
 /* The pieces of the work, which may run at the same time. */
 struct work {
     struct plot_data *p;
@@ -427,7 +437,7 @@ struct work {
 static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
-    return init_classes(w->p, e) && fill_series(w->p, e) &&
+    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
            (fill_pass(w->p, &w->x) || err_set(e, "out of memory"));
 }
 
@@ -489,6 +499,7 @@ static void free_parties(struct plot_party *v, size_t n)
 void plot_data_fini(struct plot_data *p)
 {
     free(p->rows);
+    plot_timeline_fini(&p->fine);
     free(p->heat);
     free(p->errors);
     free(p->fine_bytes);

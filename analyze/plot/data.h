@@ -6,6 +6,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/plot/replay.h"
+#include "analyze/plot/timeline.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
 
@@ -70,8 +71,9 @@ struct plot_data {
     struct series_row *rows; /* from first start to latest end */
     size_t n_rows;
 
-    struct plot_bins bins; /* of the heat maps, errors and clients */
-    uint32_t *heat;        /* [bin * PLOT_DATA_N_LOG + bucket]: successful requests that end */
+    struct plot_timeline fine; /* as fine as the requests allow */
+    struct plot_bins bins;     /* of the heat maps, errors and clients */
+    uint32_t *heat;            /* [bin * PLOT_DATA_N_LOG + bucket]: successful requests that end */
     double *fine_bytes, *fine_objects; /* per second, by bin */
     int64_t *errors;                   /* failed requests that end, by bin */
     uint64_t sizes[PLOT_DATA_N_LOG];   /* successful requests, by bucket of bytes */

@@ -15,8 +15,7 @@ int plot_timeline_main(const struct analysis *a)
     return a->mixed && a->total.present && a->n_operations > 1 ? -1 : (int)a->n_operations - 1;
 }
 
-/* The shortest of 1, 2 or 5 times a power of ten that is at least that long. */
-static int64_t round_up_ns(int64_t ns)
+int64_t plot_timeline_round_ns(int64_t ns)
 {
     int64_t power_ns = MIN_BIN_NS;
 
@@ -152,7 +151,7 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
         return true;
     int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
-    int64_t length_ns = round_up_ns(span_ns / n_bins);
+    int64_t length_ns = plot_timeline_round_ns(span_ns / n_bins);
     segment_grid_init(&grid, t->start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
     if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
         return false;

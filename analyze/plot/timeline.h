@@ -32,6 +32,9 @@ struct plot_timeline {
  * operation that began last, which those before it prepared. There is at least one operation. */
 int plot_timeline_main(const struct analysis *a);
 
+/* The shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that long. */
+int64_t plot_timeline_round_ns(int64_t ns);
+
 /* At most n_most bins of a round length; fewer where there are few requests. `index` as in
  * analysis_series. No request: n is 0. False: *e says why. The caller calls plot_timeline_fini in
  * any case. */

@@ -279,39 +279,35 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Latency ---- */
 
+/* Durations of different operations are no one distribution. */
 static bool has_durations(const struct plot_data *p)
 {
-    return p->n_requests > p->n_errors;
+    return p->operation != NULL && p->n_requests > p->n_errors;
 }
 
-/* Whether a request ends in a segment that is drawn. */
 static bool has_latency(const struct plot_data *p)
 {
-    for (size_t i = 0; i < p->n_rows; i++)
-        if (is_drawn(p, &p->rows[i]) && !isnan(p->rows[i].p50_ms))
-            return true;
+    for (size_t i = 0; i < p->fine.n; i++)
+        if (!isnan(p->fine.rows[i].p50_ms))
+            return has_durations(p);
     return false;
-}
-
-static double latency_column(const struct series_row *row, size_t i)
-{
-    const double v[] = {row->p50_ms, row->p90_ms, row->p99_ms, row->max_ms};
-    return v[i];
 }
 
 static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 {
-    if (!put_series(f, p, 4, latency_column))
-        return false;
-    int64_t n_shades = put_shades(f, p);
     double lo = INFINITY, hi = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        lo = p->rows[i].p50_ms < lo ? p->rows[i].p50_ms : lo;
-        hi = p->rows[i].max_ms > hi ? p->rows[i].max_ms : hi;
+    plot_out_block(f, "series", "t_s duration_s p50_ms p90_ms p99_ms max_ms");
+    for (size_t i = 0; i < p->fine.n; i++) {
+        const struct series_row *r = &p->fine.rows[i];
+        lo = r->p50_ms < lo ? r->p50_ms : lo;
+        hi = r->max_ms > hi ? r->max_ms : hi;
+        plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
+                     r->p50_ms, r->p90_ms, r->p99_ms, r->max_ms);
     }
+    int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " n_shades lo_ms hi_ms segment_s");
     plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo, hi,
-                 (double)p->rows[0].duration_ns / 1e9);
+                 (double)p->fine.rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -371,7 +367,7 @@ static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
 
 static bool has_sample(const struct plot_data *p)
 {
-    return p->durations.n > 0;
+    return has_durations(p) && p->durations.n > 0;
 }
 
 static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
@@ -526,7 +522,7 @@ const struct plot_kind plot_kinds[] = {
      "The rate of each host over time. A host that lags behind, or stops, stands out.", NULL,
      has_hosts, write_hosts},
     {"latency", "latency over time",
-     "Quantiles of the durations of the successful requests that end in each segment, on a "
+     "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",
      has_latency, NULL, write_latency},
     {"latency-heat", "latency heat map",

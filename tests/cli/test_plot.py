@@ -82,7 +82,7 @@ class Plot(CliTest):
         report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-randsize"),
                                 status=None).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
-        rows = {r["name"]: r for r in blocks(out / "compare-change.tsv")["rows"]}
+        rows = {r["name"].removesuffix(" *"): r for r in blocks(out / "compare-change.tsv")["rows"]}
         for name, metric in (("GET Throughput", "throughput"), ("GET 50%", "p50")):
             m = next(m for m in get["metrics"] if m["metric"] == metric and m["host"] is None)
             self.assertTrue(is_close(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
