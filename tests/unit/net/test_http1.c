@@ -217,6 +217,7 @@ static void test_refused(void **state)
          "other than chunked"},
         {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.0"},
         {OK "Transfer-Encoding: chunked\r\n\r\n\r\n", "chunk size"},
+        {OK "Transfer-Encoding: chunked\r\n\r\n\x15\x03\x01\r\n", "control character"},
         {OK "Transfer-Encoding: chunked\r\n\r\n5g\r\n", "chunk size"},
         {OK "Transfer-Encoding: chunked\r\n\r\n-5\r\n", "chunk size"},
         {OK "Transfer-Encoding: chunked\r\n\r\n0x5\r\n", "chunk size"},
