@@ -274,7 +274,8 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     size_t len = lf == NULL ? n : (size_t)(lf - data);
 
     *used = lf == NULL ? n : len + 1;
-    /* The types of an alert and of a handshake begin a record of TLS; within a body they are bytes. */
+    /* The types of an alert and of a handshake begin a record of TLS; within a body they are bytes.
+     */
     if (h->state == STATUS_LINE && h->n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
         return err_set(&h->err, "the server speaks TLS: --tls is missing");
     if (h->n_line + len > HTTP1_LINE_MAX + 1)
