@@ -234,6 +234,9 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
     table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
+    if (!slowest_append(&t->slowest, &part->rows.slowest))
+        return mem_none(e);
+    part->rows.slowest.over_ns = t->slowest.over_ns; /* of what the unit holds next */
     return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
            mem_none(e);
 }

@@ -9,6 +9,7 @@
 
 #include "analyze/data/filter.h"
 #include "analyze/data/recorded.h"
+#include "analyze/data/slowest.h"
 #include "analyze/read/recfile.h"
 #include "libcommon/err.h"
 
@@ -92,8 +93,9 @@ struct table {
     struct ids thread;     /* index into dataset.threads, or own_threads.index */
     struct ids place;      /* index into dataset.places, or own_places.index */
     struct own_ids own_threads, own_places;
-    uint64_t first_object; /* that of the earliest row of all that were read */
-    uint16_t *error;       /* 0: success, else index into dataset.errors; NULL: all succeeded */
+    uint64_t first_object;  /* that of the earliest row of all that were read */
+    uint16_t *error;        /* 0: success, else index into dataset.errors; NULL: all succeeded */
+    struct slowest slowest; /* of all rows that were read */
 };
 
 static inline uint32_t table_thread(const struct table *t, size_t i)

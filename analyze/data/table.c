@@ -142,6 +142,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
 
     memset(t, 0, sizeof *t);
     t->op = op;
+    slowest_init(&t->slowest, -1);
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
@@ -165,6 +166,7 @@ void table_fini(struct table *t)
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         free(packed[i]->wide);
+    slowest_fini(&t->slowest);
     free(t->own_threads.index);
     free(t->own_places.index);
     memset(t, 0, sizeof *t);
@@ -485,6 +487,7 @@ void table_clear(struct table *t)
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->n_wide = 0;
+    slowest_fini(&t->slowest);
 }
 
 static void move_id(struct ids *c, size_t to, size_t from)

@@ -45,7 +45,7 @@ void table_move_row(struct table *t, size_t to, size_t from);
  * n_threads, n_places. No row may be added then. False: out of memory. */
 bool table_own_ids(struct table *t, size_t n_threads, size_t n_places);
 
-/* Empties a table and keeps its memory. */
+/* Empties a table and keeps its memory, and what its slowest rows must be slower than. */
 void table_clear(struct table *t);
 
 #endif

@@ -281,6 +281,8 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     if (__builtin_expect(r->start_ns <= part->first.row.start_ns, 0) &&
         !look_at_first(u, part, group, r, to->object[i]))
         return mem_none(e);
+    if (!slowest_add(&part->rows.slowest, to->dur[i], to->object[i], r->file))
+        return mem_none(e);
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);
 }
 

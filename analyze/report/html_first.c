@@ -1,5 +1,6 @@
 #include "analyze/report/html_internal.h"
 
+#include "analyze/analysis/slowest.h"
 #include "analyze/base/mem.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
@@ -22,12 +23,16 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
         return true;
     c->main = plot_timeline_main(a);
     c->ops = calloc(a->n_operations, sizeof *c->ops);
-    if (c->ops == NULL)
+    c->slowest_ns = calloc(a->n_operations, sizeof *c->slowest_ns);
+    if (c->ops == NULL || c->slowest_ns == NULL)
         return mem_none(e);
     c->n_ops = a->n_operations;
     bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++)
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        struct slow_request slowest[ANALYSIS_SLOWEST];
+        c->slowest_ns[k] = analysis_slowest(a, (int)k, slowest) > 0 ? slowest[0].dur_ns : -1;
         ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
+    }
     return ok;
 }
 
@@ -37,6 +42,7 @@ void html_course_fini(struct html_course *c)
         plot_timeline_fini(&c->ops[k]);
     plot_timeline_fini(&c->all);
     free(c->ops);
+    free(c->slowest_ns);
 }
 
 bool html_course_prepares(const struct html_course *c, size_t k)
@@ -169,7 +175,7 @@ static void put_operation(FILE *f, const struct analysis *a, const struct html_c
 {
     const struct operation *op = &a->operations[k];
     const struct durations *d = &op->requests.all;
-    const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns, d->slowest_ns};
+    const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns};
 
     html_row(f);
     fprintf(f, "<th scope=\"row\" class=\"l\"><a href=\"#op%zu\">", k);
@@ -183,8 +189,9 @@ static void put_operation(FILE *f, const struct analysis *a, const struct html_c
     html_textf(f, "%s", units_count(op->n_errors).s);
     fputs("</td>", f);
     put_throughput_cells(f, &op->throughput, with_objects);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 3; i++)
         html_cell(f, "%s", d->present ? units_duration(q[i]).s : "-");
+    html_cell(f, "%s", c->slowest_ns[k] >= 0 ? units_duration(c->slowest_ns[k]).s : "-");
     html_row_end(f);
 }
 

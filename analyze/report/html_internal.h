@@ -35,6 +35,7 @@ struct html_course {
     int main; /* as plot_timeline_main */
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations */
+    int64_t *slowest_ns;       /* of each, in the active range or not; -1: no request */
     size_t n_ops;
 };
 /* False: *e says why. html_course_fini may be called in any case. */
@@ -42,6 +43,9 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
 void html_course_fini(struct html_course *c);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);
+
+/* The slowest requests, one by one. */
+void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c);
 
 /* The first screen: what was reached, whether that can be trusted, what happened, the timeline, and
  * a table of the operations. */

@@ -1,5 +1,6 @@
 #include "analyze/report/html_internal.h"
 
+#include "analyze/analysis/slowest.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -139,6 +140,31 @@ static void put_errors(FILE *f, const char *section, const struct operation *op)
             html_cell(f, "%s", html_cells_clock(g->hosts[k].last_ns).s);
             html_row_end(f);
         }
+    }
+    html_table_end(f);
+}
+
+void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    static const char *const names[] = {"Duration", "Start, UTC", "Operation", "Host",
+                                        "Key",      "Size",       "Thread",    "Outcome"};
+    struct slow_request v[ANALYSIS_SLOWEST];
+    size_t n = analysis_slowest(a, c->main, v);
+
+    if (n == 0)
+        return;
+    html_table(f, "slowest", "The slowest requests, in the active range or not", names, "rrlllrrl");
+    for (size_t i = 0; i < n; i++) {
+        html_row(f);
+        html_cell(f, "%s", units_duration(v[i].dur_ns).s);
+        html_cell(f, "%s", html_cells_clock(v[i].start_ns).s);
+        html_cell_text(f, v[i].op);
+        html_cell_text(f, html_cells_party(v[i].host));
+        html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
+        html_cell(f, "%s", units_size((double)v[i].bytes).s);
+        html_cell(f, "%" PRIu32, v[i].thread);
+        html_cell_wrapped(f, *v[i].error != '\0' ? v[i].error : "done");
+        html_row_end(f);
     }
     html_table_end(f);
 }

@@ -237,6 +237,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     put_warnings(f, a, charts);
     if (!put_sections(f, a, c, charts, e))
         return false;
+    html_slowest(f, a, c);
     html_page_fold(f, "inputs", "Inputs and parameters");
     if (!put_inputs(f, a, e))
         return false;

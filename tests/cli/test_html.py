@@ -198,6 +198,28 @@ class Html(CliTest):
         get = data["course"]["series"][0]
         self.assertEqual((get["op"], sum(get["failed"])), ("GET", report["operations"][1]["n_errors"]))
 
+    def test_slowest_requests(self):
+        """By name, slowest first, wherever they are in the run, failed ones too."""
+        rows = []
+        for i in range(3000):
+            ms = 500 - i // 20 if i % 20 == 7 and i < 500 else 10 + i % 3
+            rows.append(capgen.row(i * SECOND // 200, i * SECOND // 200 + ms * SECOND // 1000,
+                                   thread=i % 8, host=f"h{i % 3}", file=f"key-{i}.bin", size=1000,
+                                   error="no" if i == 27 else ""))
+        path = self.tmp / "run.csv"
+        path.write_bytes(capgen.text(rows))
+        for args, first in ((("--threads", "1"), 0), (("--threads", "4"), 0), (("--from", "1s"), 10)):
+            text, _, _ = self.page(path, *args)
+            table = text.split('id="slowest-')[1].split("</table>")[0]
+            cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[2:]]
+            self.assertEqual(len(cells), 20)
+            wanted = [i for i in range(7, 500, 20)][first:][:20]
+            n = len(wanted)
+            self.assertEqual([c[4] for c in cells[:n]], [f"key-{i}.bin" for i in wanted])
+            self.assertEqual([c[0] for c in cells[:n]], [f"{500 - i // 20}ms" for i in wanted])
+            self.assertEqual([c[3] for c in cells[:n]], [f"h{i % 3}" for i in wanted])
+            self.assertEqual([c[7] for c in cells[:n]], ["no" if i == 27 else "done" for i in wanted])
+
     def test_nothing_is_left_behind(self):
         self.page(capture("get-g4"), env={"TMPDIR": str(self.tmp)})
         self.assertEqual([p.name for p in self.tmp.iterdir()], ["report.html"])
