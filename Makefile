@@ -2,6 +2,8 @@
 #
 #   make                  both programs into build/
 #   make help             prints this
+#   make MPI=1            s3load-mpi must be built too, which it is by itself where
+#                         there is an MPI: MPI=ompi-c, MPI=mpich; MPI=0: not
 #   make check            all tests ("N passed, N failed, N skipped");
 #                         CHECK_FLAGS=--skip-is-failure in CI
 #   make check-fast       unit tests that take no time, and each command once
@@ -60,7 +62,9 @@ MAKEFLAGS += --no-builtin-rules
 
 COMMON_SRC := $(wildcard libcommon/*.c)
 ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
-LOADGEN_SRC := $(wildcard loadgen/*.c loadgen/*/*.c)
+# What speaks MPI is no part of the library: it takes the place of ranks_one.c in s3load-mpi.
+RANKS_SRC := loadgen/run/ranks_mpi.c
+LOADGEN_SRC := $(filter-out $(RANKS_SRC),$(wildcard loadgen/*.c loadgen/*/*.c))
 TARGET_SRC := $(wildcard tests/target/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_HELP_SRC := $(wildcard tests/unit/*.c)
@@ -90,6 +94,16 @@ LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-
 TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
 UNIT_PKGS := cmocka=libcmocka-dev
 
+# MPI, by its pkg-config module: MPI= chooses one and insists on it, MPI=1 takes the first that is
+# there and insists on any, MPI=0 builds no s3load-mpi, without MPI it is built where there is one.
+MPIS := $(filter ompi-c mpich,$(shell for m in ompi-c mpich; do \
+	$(PKG_CONFIG) --exists $$m 2>/dev/null && echo $$m; done))
+MPI ?=
+USED_MPI := $(if $(filter ompi-c mpich,$(MPI)),$(MPI),$(if $(filter 0,$(MPI)),,$(firstword $(MPIS))))
+RANKED := $(if $(USED_MPI),$(B)/s3load-mpi)
+# For tests, with each of them.
+RANKED_TESTS := $(if $(filter 0,$(MPI)),,$(MPIS:%=$(B)/s3load-mpi.%))
+
 modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
 pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
@@ -110,6 +124,9 @@ $(error $(firstword $(CC)) is missing: apt-get install $(firstword $(CC)))
 endif
 ifeq ($(shell command -v $(PKG_CONFIG)),)
 $(error $(PKG_CONFIG) is missing: apt-get install pkg-config)
+endif
+ifneq ($(filter 1 ompi-c mpich,$(MPI)),)
+NEEDED_PKGS += $(or $(USED_MPI),ompi-c)=$(if $(filter mpich,$(MPI)),libmpich-dev,libopenmpi-dev)
 endif
 missing := $(foreach p,$(NEEDED_PKGS),$(if $(shell \
 	$(PKG_CONFIG) --exists $(call modules,$(p)) || echo no),$(lastword $(subst =, ,$(p)))))
@@ -187,6 +204,19 @@ $(B)/s3analyze: $(B)/analyze/main.o $(ANALYZE_LIB) $(COMMON_LIB)
 $(B)/s3load: LIBS = $(LOADGEN_LIBS) $(COMMON_LIBS)
 $(B)/s3load: $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
 	$(link)
+# With each MPI: its name is the end of the file's.
+$(B)/s3load-mpi.%: $(B)/loadgen/run/ranks_mpi.%.o $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
+	$(if $(V),,@echo "  LINK $@")
+	$(Q)$(CC) $(FIXED_LDFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LOADGEN_LIBS) $(COMMON_LIBS) $(shell $(PKG_CONFIG) --libs $*)
+$(B)/loadgen/run/ranks_mpi.%.o: loadgen/run/ranks_mpi.c $(B)/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC   $@")
+	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) -I. $(patsubst -I%,-isystem %,$(shell \
+		$(PKG_CONFIG) --cflags-only-I $*)) $(CPPFLAGS) -c -o $@ $<
+.PRECIOUS: $(B)/loadgen/run/ranks_mpi.%.o
+$(B)/s3load-mpi: $(B)/s3load-mpi.$(USED_MPI)
+	$(Q)ln -f $< $@
 $(B)/s3target: LIBS = $(call pkg_libs,$(TARGET_PKGS)) $(COMMON_LIBS)
 $(B)/s3target: $(TARGET_SRC:%.c=$(B)/%.o) $(COMMON_LIB)
 	$(link)
@@ -210,9 +240,9 @@ include tests/fuzz/fuzz.mk
 
 # --- Goals ------------------------------------------------------------------------------------------
 
-all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS)
+all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS) $(RANKED)
 
-tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET)
+tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET) $(RANKED_TESTS)
 
 check: tests layering style
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
@@ -271,7 +301,7 @@ format-check:
 # Man pages and completion come from the programs' own option tables.
 docs: all
 	$(Q)mkdir -p $(B)/man $(B)/completion
-	$(Q)set -e; for program in $(PROGRAMS); do name=$${program##*/}; \
+	$(Q)set -e; for program in $(PROGRAMS) $(RANKED); do name=$${program##*/}; \
 		for page in $$($$program --dump-pages); do $$program --dump-man $$page >$(B)/man/$$page.1; done; \
 		for shell in bash zsh fish; do \
 			$$program --dump-completion $$shell >$(B)/completion/$$name.$$shell; done; done
@@ -287,16 +317,16 @@ PLOTS := $(wildcard plots/*)
 
 install: docs
 	install -d $(BINDIR) $(MANDIR) $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
-	install $(PROGRAMS) $(BINDIR)
+	install $(PROGRAMS) $(RANKED) $(BINDIR)
 	install -m 644 $(B)/man/*.1 $(MANDIR)
-	set -e; for name in $(notdir $(PROGRAMS)); do \
+	set -e; for name in $(notdir $(PROGRAMS) $(RANKED)); do \
 		install -m 644 $(B)/completion/$$name.bash $(BASH_DIR)/$$name; \
 		install -m 644 $(B)/completion/$$name.zsh $(ZSH_DIR)/_$$name; \
 		install -m 644 $(B)/completion/$$name.fish $(FISH_DIR)/$$name.fish; done
 	$(if $(PLOTS),install -d $(PLOTS_DIR) && install -m 644 $(PLOTS) $(PLOTS_DIR))
 
 uninstall:
-	for name in s3analyze s3load; do rm -f $(BINDIR)/$$name $(MANDIR)/$$name.1 $(MANDIR)/$$name-*.1 \
+	for name in s3analyze s3load s3load-mpi; do rm -f $(BINDIR)/$$name $(MANDIR)/$$name.1 $(MANDIR)/$$name-*.1 \
 		$(BASH_DIR)/$$name $(ZSH_DIR)/_$$name $(FISH_DIR)/$$name.fish; done
 	rm -rf $(DATADIR)/s3analyze
 

@@ -14,6 +14,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
+#include "loadgen/run/bench.h"
 
 #include <curl/curl.h>
 #include <expat.h>
@@ -44,7 +45,7 @@ static const struct cli_exit exits[] = {
 };
 
 static const struct cli_program program = {
-    .name = "s3load",
+    .name = ranks_program,
     .summary = "put load on an S3 store, and record each request",
     .version = version_string,
     .text =
@@ -71,6 +72,7 @@ static const struct cli_program program = {
 int main(int argc, char **argv)
 {
     char **copy = options_hide(argc, argv);
+    struct err e = {""};
 
     /* It reads what a credential_process prints, and nothing else. */
     json_set_alloc_funcs(secret_alloc, secret_free);
@@ -78,7 +80,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "s3load: out of memory\n");
         return EXIT_FAILED;
     }
-    int status = cli_main(&program, argc, copy);
+    if (!ranks_open(&e)) {
+        fprintf(stderr, "%s: %s\n", program.name, e.msg);
+        return EXIT_FAILED;
+    }
+    /* Rank 0 reads the command line, and tells the others what to do. */
+    int status = ranks_rank() == 0 ? cli_main(&program, argc, copy) : EXIT_DONE;
+    status = ranks_rank() == 0 ? bench_dismiss(status) : bench_follow(&program);
+    ranks_close();
     curl_global_cleanup();
     for (int i = 0; i < argc; i++)
         secret_free(copy[i]);

@@ -163,7 +163,7 @@ static int run_clean(struct bench *b)
         free(runs.run[i]);
     free(runs.run);
     if (!ok)
-        cli_failed(b->args, &e);
+        cli_failed(&b->args, &e);
     if (atomic_load(&b->signals.n) > 0)
         return 128 + atomic_load(&b->signals.first);
     return ok ? EXIT_DONE : EXIT_FAILED;

@@ -9,7 +9,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     const char *all = k->o->list_existing ? k->o->prefix : k->root;
     int n = k->o->no_prefix || k->o->list_existing
                 ? snprintf(op->key, sizeof op->key, "%s", all)
-                : snprintf(op->key, sizeof op->key, "%s%04x/", all, w->thread);
+                : snprintf(op->key, sizeof op->key, "%s%04x/", all, k->used_dir + w->thread);
     op->n_key = (size_t)n;
     /* Of a bucket's own content we know that there was some. */
     op->min_objects = k->o->list_existing ? 1

@@ -51,7 +51,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     struct rng rng;
     char proxy[CONN_PROXY_MAX];
 
-    rng_init(&rng, g->seed, HOSTS_STREAM);
+    rng_init(&rng, g->seed, engine_stream(g, HOSTS_STREAM));
     atomic_init(&g->stop, ENGINE_RUN);
     if (!hosts_init(&g->hosts, hosts, select, &rng, e))
         return false;
@@ -60,6 +60,8 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         hosts_fini(&g->hosts);
         return false;
     }
+    if (g->deals_hosts)
+        hosts_deal(&g->hosts, g->rank, g->n_ranks);
     g->host = calloc(g->hosts.n, sizeof *g->host);
     checksum_init(&g->checksum, g->op_style.checksum);
     bool ok = g->host != NULL || err_set(e, "out of memory");

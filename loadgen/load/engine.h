@@ -42,7 +42,9 @@ struct engine {
     struct credentials *credentials; /* NULL: requests are not signed */
     const char *client;              /* the id of this process, in rows and User-Agent */
     uint64_t seed;
-    int64_t offset_ns; /* wall clock less the run's clock */
+    unsigned rank, n_ranks; /* this process, of how many of the run */
+    bool deals_hosts;       /* round to the ranks */
+    int64_t offset_ns;      /* wall clock less the run's clock */
     int64_t request_timeout_ns;
     size_t idle_max;         /* connections that a loop may keep idle */
     atomic_int stop;         /* enum engine_stop */
@@ -59,6 +61,12 @@ static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
 {
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
                           memory_order_relaxed);
+}
+
+/* The number of a stream of random numbers that each rank has one of. */
+static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
+{
+    return stream + ((uint64_t)g->rank << 32);
 }
 
 #endif

@@ -172,6 +172,22 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
     return true;
 }
 
+void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks)
+{
+    size_t first = rank % h->n;
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->n; i++) {
+        if (i % n_ranks == first) {
+            h->host[n++] = h->host[i];
+        } else {
+            free(h->host[i].name);
+            free(h->host[i].named);
+        }
+    }
+    h->n = n;
+}
+
 void hosts_fini(struct hosts *h)
 {
     for (size_t i = 0; i < h->n; i++) {

@@ -57,6 +57,9 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
                 struct err *e);
 /* Puts a host for each address in the place of each name, which is looked up now. */
 bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
+/* Keeps the part of one rank, of those dealt round: every n_ranks-th; where there are fewer hosts
+ * than ranks, one, which others have too. */
+void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
 void hosts_fini(struct hosts *h);
 
 /* The host of the next request at now_ns (any clock that does not go back), as an index into

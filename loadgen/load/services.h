@@ -26,10 +26,11 @@ struct phase {
     void (*done)(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r);
     void *ctx;
 
-    int64_t start_ns;               /* by the run's clock */
-    int64_t end_ns;                 /* no request begins from then on; CLOCK_NEVER: none */
-    double rate;                    /* requests per second in an open loop; 0: closed */
-    atomic_uint_fast64_t n_tickets; /* requests that were given a due time */
+    int64_t start_ns;                   /* by the run's clock */
+    int64_t end_ns;                     /* no request begins from then on; CLOCK_NEVER: none */
+    double rate;                        /* requests per second in an open loop; 0: closed */
+    uint64_t first_ticket, ticket_step; /* requests of the schedule that are ours: every so many */
+    atomic_uint_fast64_t n_tickets;     /* requests that were given a due time */
 };
 
 struct services {

@@ -26,7 +26,7 @@ bool worker_init(struct worker *w, struct services *services, uint32_t thread, s
     w->services = services;
     w->thread = thread;
     w->card = -1;
-    rng_init(&w->rng, services->engine->seed, thread);
+    rng_init(&w->rng, services->engine->seed, engine_stream(services->engine, thread));
     w->out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
     w->sha256_ctx = EVP_MD_CTX_new();
     w->md5_ctx = EVP_MD_CTX_new();
@@ -537,7 +537,8 @@ static void begin(struct worker *w)
 /* When the open loop's request of that number is due; CLOCK_NEVER: in more years than time has. */
 static int64_t due_ns_of(const struct phase *phase, uint64_t ticket)
 {
-    double after_ns = (double)ticket * 1e9 / phase->rate;
+    uint64_t number = phase->first_ticket + ticket * phase->ticket_step;
+    double after_ns = (double)number * 1e9 / phase->rate;
     double room_ns = (double)(CLOCK_NEVER - phase->start_ns);
 
     return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;

@@ -18,9 +18,19 @@
 
 #define TICK_MS 100
 
+/* While the start is waited for. */
+#define START_NAP_NS (10 * CLOCK_NS_PER_MS)
+
+/* By a signal, to this rank or to another. */
 static bool interrupted(const struct bench *b)
 {
-    return atomic_load(&b->signals.n) > 0;
+    return atomic_load(&b->signals.n) > 0 || b->team.all.max[TEAM_SIGNAL] > 0;
+}
+
+/* The same, as all ranks know it since they last met. */
+static bool is_over_for_all(const struct bench *b)
+{
+    return b->team.size > 1 && !b->team.lost ? b->team.all.max[TEAM_SIGNAL] > 0 : interrupted(b);
 }
 
 /* ---- The bucket ---- */
@@ -39,9 +49,11 @@ static bool confirm(struct bench *b, struct err *e)
     visible_put(stderr, b->o->bucket);
     fputs("' holds? Type yes: ", stderr);
     /* Signals go to a thread of their own and end no read. */
-    while (poll(&input, 1, TICK_MS) == 0)
+    while (poll(&input, 1, TICK_MS) == 0) {
+        team_poll(&b->team);
         if (interrupted(b))
             return err_set(e, "interrupted");
+    }
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
         return err_set(e, "nothing was deleted");
     return true;
@@ -85,22 +97,29 @@ static double pct_of(int64_t part_ns, int64_t whole_ns)
 static void show(struct bench *b, int64_t now_ns)
 {
     struct work *k = &b->work;
+    bool alone = b->team.size == 1;
 
     if (b->preparing) {
-        screen_bar(&b->screen, now_ns, "Preparing", atomic_load(&k->n_done), work_n_prepare(k));
+        uint64_t n_done = alone ? atomic_load(&k->n_done) : (uint64_t)b->team.all.sum[TEAM_DONE];
+        screen_bar(&b->screen, now_ns, "Preparing", n_done, work_n_prepare(k));
     } else if (b->cleaning) {
-        screen_bar(&b->screen, now_ns, "Cleaning", atomic_load(&k->n_deleted), 0);
-    } else if (screen_is_due(&b->screen, now_ns)) {
-        struct recorder_tick tick;
+        uint64_t n_done = alone ? atomic_load(&k->n_deleted) : (uint64_t)b->team.all.sum[TEAM_DONE];
+        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0);
+    } else if (alone ? screen_is_due(&b->screen, now_ns)
+                     : now_ns >= b->shown_at_ns + CLOCK_NS_PER_S) {
         const struct crew_counts crew = crew_counts(&b->crew);
         const char *state = "";
-        recorder_take_tick(b->recorder, &tick);
-        if (b->o->autoterm)
-            state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
-        screen_line(&b->screen, now_ns, &tick, (unsigned)crew.n_running,
-                    pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns), state);
+        recorder_take_tick(b->recorder, &b->tick);
+        b->n_running = crew.n_running;
+        b->cpu_pct = pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns);
         b->shown_cpu_ns = crew.most_cpu_ns;
         b->shown_at_ns = now_ns;
+        if (b->o->autoterm)
+            state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
+        if (alone)
+            screen_line(&b->screen, now_ns, &b->tick, (unsigned)b->n_running, b->cpu_pct, state);
+        else if (screen_is_due(&b->screen, now_ns))
+            bench_show_team(b, now_ns, state);
     }
 }
 
@@ -125,6 +144,7 @@ static void tick(void *ctx)
     struct bench *b = ctx;
     int64_t now_ns = clock_now_ns();
 
+    bool told = team_poll(&b->team);
     show(b, now_ns);
     renew_credentials(b);
     if (b->finishing && interrupted(b) && !b->said_finishing) {
@@ -139,7 +159,8 @@ static void tick(void *ctx)
     /* What is cleaned is not recorded, and `clean` has no recorder at all. */
     const struct recorder_state state =
         b->cleaning ? (struct recorder_state){0} : recorder_look(b->recorder);
-    uint64_t n_errors = state.counts.n_errors;
+    uint64_t n_errors =
+        b->team.size == 1 ? state.counts.n_errors : (uint64_t)b->team.all.sum[TEAM_ERRORS];
     if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
         end_phase(b, ENGINE_ABORT, "error");
     } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
@@ -155,6 +176,12 @@ static void tick(void *ctx)
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->preparing && !b->cleaning && state.stop.stopped) {
         end_phase(b, ENGINE_STOP, "autoterm");
+    } else if (!b->cleaning && b->team.lost) {
+        err_set(&b->error, "a rank has not answered for %s (--rank-timeout), or is lost",
+                units_duration(b->o->rank_timeout_ns).s);
+        end_phase(b, ENGINE_STOP, "error");
+    } else if (!b->cleaning && told && b->team.all.sum[TEAM_ENDING] > 0) {
+        end_phase(b, ENGINE_STOP, interrupted(b) ? "signal" : "error");
     }
 }
 
@@ -191,14 +218,14 @@ static bool prepare(struct bench *b, struct err *e)
     b->summary.n_prepared = k->n_objects;
     b->summary.n_not_prepared = k->n_failed;
     b->summary.prepare_ns = clock_now_ns() - from_ns;
-    if (!ok || interrupted(b))
+    if (!ok || interrupted(b) || b->team.all.sum[TEAM_ENDING] > 0)
         return ok;
     if (k->n_objects == 0)
         return err_set(e, "none of the first %llu uploads succeeded: %s",
                        (unsigned long long)k->n_failed, k->error.msg);
     if (k->n_failed > 0)
         fprintf(stderr, "s3load: %llu of %llu uploads failed, the first with: %s\n",
-                (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare(k),
+                (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
                 k->error.msg);
     if (b->kind->mixed && k->n_objects < k->n_workers)
         fprintf(stderr,
@@ -212,7 +239,7 @@ static bool prepare(struct bench *b, struct err *e)
 }
 
 /* Waits for --syncstart, by the wall clock. */
-static void wait_for_start(struct bench *b)
+static void wait_for_syncstart(struct bench *b)
 {
     if (!b->o->syncstart_given)
         return;
@@ -232,16 +259,39 @@ static void wait_for_start(struct bench *b)
     }
 }
 
+/* The same; of ranks, for the time that they have agreed on. */
+static void wait_for_start(struct bench *b)
+{
+    if (b->team.size == 1)
+        wait_for_syncstart(b);
+    for (int64_t now_ns = clock_now_ns(); now_ns < b->start_ns && !interrupted(b);
+         now_ns = clock_now_ns()) {
+        int64_t rest_ns = b->start_ns - now_ns;
+        struct timespec t = {0, rest_ns < START_NAP_NS ? rest_ns : START_NAP_NS};
+        team_poll(&b->team);
+        renew_credentials(b);
+        nanosleep(&t, NULL);
+    }
+}
+
 static int64_t ns_of(struct timeval t)
 {
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
 }
 
-/* Requests of an open loop that were due before the end and were never begun. */
+/* Requests of an open loop that are due before a time, of this rank. */
+static double due_before(const struct phase *p, int64_t ns)
+{
+    double n = (double)(ns - p->start_ns) / 1e9 * p->rate - (double)p->first_ticket;
+
+    return n > 0 ? n / (double)p->ticket_step : 0;
+}
+
+/* Those that were due before the end and were never begun. */
 static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begun)
 {
     int64_t until_ns = end_ns < b->phase.end_ns ? end_ns : b->phase.end_ns;
-    double n_due = (double)(until_ns - b->phase.start_ns) / 1e9 * b->phase.rate;
+    double n_due = due_before(&b->phase, until_ns);
 
     return b->phase.rate > 0 && n_due > (double)n_begun ? (uint64_t)n_due - n_begun : 0;
 }
@@ -250,9 +300,9 @@ static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begu
 static bool is_over(const struct bench *b, int64_t now_ns)
 {
     const struct phase *p = &b->phase;
-    double n_due = (double)(p->end_ns - p->start_ns) / 1e9 * p->rate;
 
-    return now_ns >= p->end_ns || (p->rate > 0 && (double)atomic_load(&p->n_tickets) > n_due);
+    return now_ns >= p->end_ns ||
+           (p->rate > 0 && (double)atomic_load(&p->n_tickets) > due_before(p, p->end_ns));
 }
 
 static bool bench(struct bench *b, struct err *e)
@@ -268,7 +318,7 @@ static bool bench(struct bench *b, struct err *e)
     const struct recorder_state recorded = recorder_look(b->recorder);
     getrusage(RUSAGE_SELF, &before);
 
-    int64_t from_ns = clock_now_ns();
+    int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     s->end = NULL;
     b->phase = (struct phase){.next = work_bench_next,
                               .done = work_bench_done,
@@ -277,7 +327,9 @@ static bool bench(struct bench *b, struct err *e)
                               .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
                                             ? from_ns + b->o->duration_ns
                                             : CLOCK_NEVER,
-                              .rate = b->o->rate};
+                              .rate = b->o->rate,
+                              .first_ticket = b->engine.rank,
+                              .ticket_step = b->engine.n_ranks};
     bool ok = run_phase(b, e);
     int64_t end_ns = clock_now_ns();
     recorder_drain(b->recorder);
@@ -390,13 +442,21 @@ static bool clean(struct bench *b, struct err *e)
     struct err cause = {""};
 
     if (!b->uploaded || !b->has_crew || (b->o->no_clear && !b->kind->uploads))
-        return true;
+        return team_meet(&b->team, true, e);
     b->said_finishing = interrupted(b);
     b->finishing = true;
+    bool alone = b->team.size == 1;
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
+    enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
+    /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
+    if (ok && !alone && !b->o->no_clear && !b->o->no_prefix)
+        run_cleanup(b, root, true, kind, NULL);
+    team_meet(&b->team, true, NULL);
+    if (b->team.rank > 0)
+        return true;
     ok = ok && (!b->kind->uploads || bench_clean(b, root, S3OP_LIST_UPLOADS, false, &cause));
     if (!b->o->no_clear)
-        ok = ok && bench_clean(b, root, listing(b), !b->o->no_prefix, &cause);
+        ok = ok && bench_clean(b, root, kind, alone && !b->o->no_prefix, &cause);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",
@@ -492,14 +552,14 @@ static bool report(struct bench *b)
     }
     const struct recorder_counts *c = &b->summary.counts;
     if (b->summary.bench_ns > 0)
-        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n",
-                b->args->command->name, units_count((int64_t)c->n_requests).s,
-                units_count((int64_t)c->n_errors).s, units_duration(b->summary.bench_ns).s,
-                b->run_id, (unsigned long long)b->engine.seed);
+        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n", b->command->name,
+                units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
+                units_duration(b->summary.bench_ns).s, b->run_id,
+                (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL || b->to_stdout)
         return true;
     visible_line(stdout, "Capture: %s", b->path);
-    if (c->n_requests > 0 && !sibling_analyze(b->path)) {
+    if (c->n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
         char *line = options_redacted(sizeof words / sizeof *words, words);
         if (line != NULL)
@@ -524,88 +584,95 @@ static void say_proxy(const struct bench *b)
             proxy, name, except != NULL ? ", but for no_proxy=" : "", except != NULL ? except : "");
 }
 
-/* Up to the closed capture. */
-static bool measure(struct bench *b, struct err *e)
+/* Makes and looks at the bucket, which is rank 0's. */
+static bool set_up_bucket(struct bench *b, struct err *e)
 {
-    uint64_t max = cli_given(b->args, "objects") ? (uint64_t)b->o->n_objects : 0;
     bool made = false;
 
+    if (b->team.rank > 0)
+        return true;
     say_proxy(b);
-    if (!bucket_make(&b->control, &b->work, &made, e) || !check_content(b, e))
+    return bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
+           (!b->o->clear_bucket || confirm(b, e)) && bucket_ready(&b->control, &b->work, made, e);
+}
+
+/* Up to the closed capture. Where ranks meet they find the same, and go on or leave together. */
+static bool measure(struct bench *b, struct err *e)
+{
+    uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;
+
+    if (!team_meet(&b->team, set_up_bucket(b, e), e))
         return false;
-    if (b->o->clear_bucket && !confirm(b, e))
+    bench_measure_clocks(b, 0);
+    bool ok = !b->o->list_existing || bucket_list(&b->control, &b->work, max, e);
+    ok = ok && bench_start_recording(b, e);
+    if (!team_meet(&b->team, ok, e))
         return false;
-    if (!bucket_ready(&b->control, &b->work, made, e))
-        return false;
-    if (b->o->list_existing && !bucket_list(&b->control, &b->work, max, e))
-        return false;
-    if (!bench_start_recording(b, e))
-        return false;
-    bool ok = !b->o->clear_bucket || clear_bucket(b, e);
-    ok = ok && prepare(b, e);
-    if (ok)
+    b->has_parts = b->team.size > 1;
+    ok = !b->o->clear_bucket || b->team.rank > 0 || clear_bucket(b, e);
+    ok = team_meet(&b->team, ok, e) && prepare(b, e);
+    ok = team_meet(&b->team, ok, e);
+    if (ok && !is_over_for_all(b))
+        ok = bench_agree_on_start(b, bench_shift_pools(b, e), e);
+    if (ok && !is_over_for_all(b))
         wait_for_start(b);
-    ok = ok && (interrupted(b) || bench(b, e));
+    ok = ok && (is_over_for_all(b) || bench(b, e));
     if (!ok)
         b->summary.error = e->msg;
     if (interrupted(b) && b->summary.end == NULL)
         b->summary.end = "signal";
+    team_meet(&b->team, ok, NULL);
     return ok;
 }
 
-static int run(struct bench *b)
+/* What only others know is theirs to say. */
+static void complain(const struct bench *b, const struct err *e)
+{
+    struct err whole = {""};
+
+    if (strcmp(e->msg, team_other_failed) == 0)
+        return;
+    if (b->team.size > 1)
+        err_set(&whole, "rank %d (%s): %s", b->team.rank, b->host, e->msg);
+    cli_failed(&b->args, b->team.size > 1 ? &whole : e);
+}
+
+int bench_run(struct bench *b)
 {
     struct err e = {""};
     struct err closing = {""};
+    struct err gathering = {""};
     struct err cleaning = {""};
     bool ok = bench_set_up(b, &e);
 
-    ok = ok && measure(b, &e);
+    ok = team_meet(&b->team, ok, &e) && measure(b, &e);
+    if (b->has_parts)
+        bench_measure_clocks(b, 2);
     bool closed = bench_close_capture(b, &closing);
+    bool gathered = bench_gather(b, closed, &gathering);
     if (b->has_control)
         warn_of_clocks(b);
     if (b->has_crew) {
         warn(b);
-        if (!report(b) && ok)
+        if (b->team.rank == 0 && !report(b) && ok)
             ok = err_set(&e, "out of memory");
         /* Cleaning may take long, and what was measured does not wait for it. */
         fflush(stdout);
     }
     bool cleaned = clean(b, &cleaning);
-    int status = ok && closed && cleaned ? EXIT_DONE : EXIT_FAILED;
-    bool stopped = interrupted(b);
-    if (!ok && !(stopped && strcmp(e.msg, "interrupted") == 0))
-        cli_failed(b->args, &e);
+    b->status = ok && closed && gathered && cleaned ? EXIT_DONE : EXIT_FAILED;
+    if (!ok && !(interrupted(b) && strcmp(e.msg, "interrupted") == 0))
+        complain(b, &e);
     if (!closed && strcmp(closing.msg, e.msg) != 0)
-        cli_failed(b->args, &closing);
+        complain(b, &closing);
+    if (!gathered)
+        complain(b, &gathering);
     if (!cleaned)
-        cli_failed(b->args, &cleaning);
-    return stopped ? 128 + atomic_load(&b->signals.first) : status;
-}
-
-int bench_main(const struct cli_args *args, void *options)
-{
-    const struct workload *kind = args->command->ctx;
-    struct options *o = options;
-    struct err e = {""};
-    int status;
-
-    if (!options_complete(o, args, &e)) {
-        status = o->failed ? cli_failed(args, &e) : cli_wrong_usage(args, "%s", e.msg);
-    } else {
-        struct bench *b = calloc(1, sizeof *b);
-        if (b == NULL) {
-            err_set(&e, "out of memory");
-            status = cli_failed(args, &e);
-        } else {
-            b->args = args;
-            b->o = o;
-            b->kind = kind;
-            status = kind->run != NULL ? kind->run(b) : run(b);
-            bench_tear_down(b);
-        }
-        free(b);
-    }
-    options_free(o);
-    return status;
+        complain(b, &cleaning);
+    if (atomic_load(&b->signals.n) > 0)
+        b->status = 128 + atomic_load(&b->signals.first);
+    team_meet(&b->team, true, NULL);
+    if (b->team.lost)
+        team_abort(&b->team, b->status > EXIT_FAILED ? b->status : EXIT_FAILED);
+    return b->team.size > 1 ? (int)b->team.all.max[TEAM_STATUS] : b->status;
 }

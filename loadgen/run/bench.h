@@ -7,7 +7,12 @@
 #include "loadgen/run/workload.h"
 
 /* The `run` of all commands: gets their struct options, and finds their struct workload in `ctx`.
- * Returns the exit code. */
+ * Returns the exit code. Of several ranks it is for rank 0, and makes the others run too. */
 int bench_main(const struct cli_args *args, void *options);
+
+/* The whole of what the others do: what rank 0 says, until it dismisses them with an exit code,
+ * which both return. */
+int bench_follow(const struct cli_program *program);
+int bench_dismiss(int status);
 
 #endif

@@ -15,6 +15,11 @@
 /* Open beside connections: standard streams, the capture, those of epoll and events. */
 #define OTHER_DESCRIPTORS 16
 
+#define SUFFIX ".csv.zst"
+
+/* Prefixes of workers have four hexadecimal digits. */
+#define MAX_DIRS 65536
+
 /* Digits and letters without those that are read for others. */
 static bool random_name(char *name, size_t n, struct err *e)
 {
@@ -29,6 +34,11 @@ static bool random_name(char *name, size_t n, struct err *e)
     return true;
 }
 
+static bool is_there(const char *path, struct err *e)
+{
+    return err_set(e, "'%s' is there already, and captures are not overwritten", path);
+}
+
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s);
@@ -37,45 +47,70 @@ static bool ends_with(const char *s, const char *end)
     return n >= n_end && strcmp(s + n - n_end, end) == 0;
 }
 
-/* A new file: none is ever overwritten. */
-static bool open_capture(struct bench *b, struct err *e)
+bool bench_choose_names(struct orders *d, const char *command, struct err *e)
 {
-    const char *name = b->o->benchdata;
+    const char *name = d->options.benchdata;
     char random[5];
     char date[32];
     time_t now = time(NULL);
     struct tm tm;
+    size_t size = sizeof d->path;
 
+    if (!random_name(d->run_id, WORK_ID_LENGTH, e))
+        return false;
+    if (name != NULL && strcmp(name, "-") == 0) {
+        strcpy(d->path, name);
+        return true;
+    }
+    if (name != NULL) {
+        const char *end = ends_with(name, SUFFIX) ? "" : SUFFIX;
+        return snprintf(d->path, size, "%s%s", name, end) < (int)size ||
+               err_set(e, "--benchdata: the name is too long");
+    }
+    if (!random_name(random, 4, e))
+        return false;
+    gmtime_r(&now, &tm);
+    strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
+    snprintf(d->path, size, "s3load-%s-%s-%s" SUFFIX, command, date, random);
+    return true;
+}
+
+/* Each rank's part lies where the capture is to be, whose name must be free too. */
+static bool name_part(struct bench *b, struct err *e)
+{
+    int n = (int)(strlen(b->path) - strlen(SUFFIX));
+
+    if (b->team.size == 1) {
+        strcpy(b->part, b->path);
+        return true;
+    }
+    snprintf(b->part, sizeof b->part, "%.*s.rank-%d" SUFFIX, n, b->path, b->team.rank);
+    return b->team.rank > 0 || access(b->path, F_OK) != 0 || is_there(b->path, e);
+}
+
+/* A new file: none is ever overwritten. */
+static bool open_capture(struct bench *b, struct err *e)
+{
     if (b->o->stress)
         return true;
     if (b->to_stdout) {
         strcpy(b->path, "standard output");
+        strcpy(b->part, b->path);
         b->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
         return b->fd >= 0 || err_errno(e, errno, "cannot write standard output");
     }
-    if (name != NULL) {
-        int n = snprintf(b->path, sizeof b->path, "%s%s", name,
-                         ends_with(name, ".csv.zst") ? "" : ".csv.zst");
-        if (n >= (int)sizeof b->path)
-            return err_set(e, "--benchdata: the name is too long");
-    } else {
-        if (!random_name(random, 4, e))
-            return false;
-        gmtime_r(&now, &tm);
-        strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
-        snprintf(b->path, sizeof b->path, "s3load-%s-%s-%s.csv.zst", b->args->command->name, date,
-                 random);
-    }
-    b->fd = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (!name_part(b, e))
+        return false;
+    b->fd = open(b->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (b->fd < 0 && errno == EEXIST)
-        return err_set(e, "'%s' is there already, and captures are not overwritten", b->path);
+        return is_there(b->part, e);
     if (b->fd < 0)
-        return err_errno(e, errno, "cannot make '%s'", b->path);
+        return err_errno(e, errno, "cannot make '%s'", b->part);
     /* The name too is to outlive a power cut; where folders cannot be synced, nothing is lost. */
-    char *slash = strrchr(b->path, '/');
-    char folder[sizeof b->path] = ".";
+    char *slash = strrchr(b->part, '/');
+    char folder[sizeof b->part] = ".";
     if (slash != NULL)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - b->path + 1), b->path);
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - b->part + 1), b->part);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
@@ -119,8 +154,12 @@ static bool init_engine(struct bench *b, struct err *e)
     if (!o->anonymous && !b->has_credentials)
         return false;
     g->credentials = b->has_credentials ? &b->credentials : NULL;
-    g->client = b->run_id;
+    snprintf(b->client, sizeof b->client, "%s-%d", b->host, b->team.rank);
+    g->client = b->team.size > 1 ? b->client : b->run_id;
     g->seed = (uint64_t)o->seed;
+    g->rank = (unsigned)b->team.rank;
+    g->n_ranks = (unsigned)b->team.size;
+    g->deals_hosts = o->hosts_per_rank;
     g->offset_ns = clock_offset_ns();
     g->request_timeout_ns = o->request_timeout_ns;
     b->has_engine = engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
@@ -154,11 +193,32 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
+/* What several ranks cannot do. */
+static bool check_ranks(const struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    int64_t n = b->team.size;
+
+    if (b->to_stdout)
+        return err_set(e, "--benchdata -: what several ranks record is put together in a file");
+    if (o->n_workers * n > MAX_DIRS)
+        return err_set(e, "--concurrent %lld of %lld ranks: more than %d in all",
+                       (long long)o->n_workers, (long long)n, MAX_DIRS);
+    if (b->kind->prepares && !o->list_existing && o->n_objects < n)
+        return err_set(e, "--objects %lld is less than one for each of %lld ranks",
+                       (long long)o->n_objects, (long long)n);
+    return true;
+}
+
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->fd = -1;
     b->event = -1;
-    b->to_stdout = b->o->benchdata != NULL && strcmp(b->o->benchdata, "-") == 0;
+    b->run_id = b->orders->run_id;
+    strcpy(b->path, b->orders->path);
+    b->to_stdout = strcmp(b->path, "-") == 0;
+    if (b->team.size > 1 && !check_ranks(b, e))
+        return false;
     if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!raise_descriptor_limit(b->o, &b->engine.idle_max, e))
@@ -166,26 +226,27 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->event < 0)
         return err_errno(e, errno, "cannot make an eventfd");
-    b->command_line = options_redacted(b->args->argc, b->args->argv);
-    if (b->command_line == NULL)
-        return err_set(e, "out of memory");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
-    screen_init(&b->screen, b->o->quiet);
-    if (!random_name(b->run_id, WORK_ID_LENGTH, e) || !init_engine(b, e))
+    screen_init(&b->screen, b->o->quiet || b->team.rank > 0);
+    if (!init_engine(b, e))
         return false;
-    b->has_control = control_init(&b->control, &b->engine, e);
+    b->has_control =
+        control_init(&b->control, &b->engine, b->team.size > 1 ? bench_poll : NULL, b, e);
     if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))
         return false;
     b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
     b->summary = (struct summary){
-        .command = b->args->command->name,
-        .command_line = b->command_line,
+        .command = b->command->name,
+        .command_line = b->orders->command_line,
         .label = b->o->label,
         .run_id = b->run_id,
         .host = b->host,
         .seed = b->engine.seed,
         .start_ns = clock_now_ns() + b->engine.offset_ns,
+        .rank = b->team.rank,
+        .n_ranks = b->team.size,
+        .clocks = b->clocks,
         .open_loop = b->o->rate > 0,
     };
     return b->has_work;
@@ -200,10 +261,10 @@ bool bench_start_recording(struct bench *b, struct err *e)
 
     if (!open_capture(b, e))
         return false;
-    b->summary.capture = b->fd >= 0 ? b->path : NULL;
+    b->summary.capture = b->fd >= 0 ? b->part : NULL;
     const struct recorder_options options = {
         .fd = b->fd,
-        .name = b->path,
+        .name = b->part,
         .intended = o->rate > 0,
         .n_loops = n_loops,
         .autoterm = o->autoterm,
@@ -215,7 +276,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    summary_put_start(&comment, &b->summary, &b->control, b->args->command, o);
+    summary_put_start(&comment, &b->summary, &b->control, b->command, o);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
@@ -247,11 +308,11 @@ bool bench_close_capture(struct bench *b, struct err *e)
     /* Without its first frame it says nothing. */
     struct stat st;
     if (!ok && b->fd >= 0 && !b->to_stdout && fstat(b->fd, &st) == 0 && st.st_size == 0) {
-        unlink(b->path);
+        unlink(b->part);
         b->summary.capture = NULL;
     }
     if (b->fd >= 0 && close(b->fd) != 0 && ok)
-        ok = err_errno(e, errno, "cannot write '%s'", b->path);
+        ok = err_errno(e, errno, "cannot write '%s'", b->part);
     b->fd = -1;
     return ok;
 }
@@ -275,5 +336,4 @@ void bench_tear_down(struct bench *b)
         close(b->fd);
     if (b->event >= 0)
         close(b->event);
-    free(b->command_line);
 }

@@ -6,20 +6,31 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/run/bench.h"
 #include "loadgen/run/control.h"
+#include "loadgen/run/orders.h"
 #include "loadgen/run/screen.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
+#include "loadgen/run/team.h"
 #include "loadgen/s3/ssec.h"
 
 struct bench {
-    const struct cli_args *args;
+    struct cli_args args; /* what is known of them: program and command */
+    const struct cli_command *command;
     struct options *o;
     const struct workload *kind;
-    char run_id[WORK_ID_LENGTH + 1];
+    const struct orders *orders;
+    const char *run_id;
     char host[256];
-    char *command_line;
-    char path[4096]; /* of the capture; "": none */
+    char client[300];
+    char path[4096]; /* of the capture */
+    char part[4200]; /* of what this rank records of it; with one rank the same */
     bool to_stdout;  /* the capture; all else goes to standard error */
+    struct team team;
+    bool has_parts; /* all ranks have begun to record */
+    int64_t start_ns,
+        agreed_ns; /* of the benchmark: this rank's clock; rank 0's, by its wall clock */
+    struct team_clock clocks[3]; /* before all, before and after the benchmark */
+    int status;
     int fd;
     int event;
     struct ssec ssec;
@@ -41,7 +52,40 @@ struct bench {
     bool finishing, said_finishing; /* the run's own objects are deleted; a signal then is said */
     struct err error;               /* what ended it */
     int64_t shown_at_ns, shown_cpu_ns; /* of the last line: when, CPU of the busiest loop */
+    struct recorder_tick tick;         /* since then, of this rank */
+    int64_t n_running;
+    double cpu_pct;
+    struct recorder_counts shown; /* of all ranks, by then */
 };
+
+/* bench.c: a run from begin to end, once `args` to `orders` and `team` are set. Returns the exit
+ * code. */
+int bench_run(struct bench *b);
+
+/* bench_ranks.c: what is only of several ranks; with one, nothing. */
+
+/* What this rank tells the others; `ctx` is the bench, and so below. */
+void bench_figures(void *ctx, struct ranks_figures *f);
+void bench_poll(void *ctx);
+
+/* The second's line, of all ranks. */
+void bench_show_team(struct bench *b, int64_t now_ns, const char *state);
+
+/* --read-shift: what was uploaded goes to the ranks that are to use it. */
+bool bench_shift_pools(struct bench *b, struct err *e);
+
+/* b->clocks[i]. */
+void bench_measure_clocks(struct bench *b, size_t i);
+
+/* Measures the clocks, and finds b->start_ns, which is the same moment on all ranks. False: `ok`
+ * was, here or elsewhere. */
+bool bench_agree_on_start(struct bench *b, bool ok, struct err *e);
+
+/* Puts the parts together, and the figures of all ranks into the summary of rank 0. */
+bool bench_gather(struct bench *b, bool closed, struct err *e);
+
+/* Chooses the id of a run and the name of its capture. */
+bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);

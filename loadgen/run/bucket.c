@@ -309,7 +309,8 @@ bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
 
 struct taking {
     struct work *k;
-    uint64_t max;
+    uint64_t max; /* of all ranks; 0: no limit */
+    uint64_t n_seen;
     bool enough;
 };
 
@@ -318,7 +319,11 @@ static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
     struct taking *t = user;
     struct work_object o = {.size_bytes = entry->size_bytes};
 
-    if (entry->kind != XML_OBJECT || (t->max > 0 && t->k->n_objects >= t->max))
+    if (entry->kind != XML_OBJECT || (t->max > 0 && t->n_seen >= t->max))
+        return true;
+    t->enough = ++t->n_seen == t->max;
+    /* The objects are dealt round to the ranks, each of which lists them. */
+    if ((t->n_seen - 1) % t->k->engine->n_ranks != t->k->engine->rank)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
@@ -327,7 +332,6 @@ static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
         free(o.key);
         return err_set(e, "out of memory");
     }
-    t->enough = t->k->n_objects == t->max;
     return true;
 }
 
@@ -340,8 +344,9 @@ bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e)
     memcpy(op.key, k->o->prefix, op.n_key + 1);
     if (!list_pages(c, &op, &t.enough, e))
         return false;
-    if (k->n_objects == 0)
+    if (t.n_seen == 0)
         return err_set(e, "bucket '%s' holds no object%s%s", k->engine->op_style.bucket,
                        *k->o->prefix != '\0' ? " that begins with " : "", k->o->prefix);
-    return true;
+    return k->n_objects > 0 || err_set(e, "bucket '%s' holds fewer objects than there are ranks",
+                                       k->engine->op_style.bucket);
 }

@@ -40,7 +40,8 @@ bool bucket_is_name(const char *name);
 bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
                      xml_entry_fn *on_entry, void *user, struct err *e);
 
-/* Fills the pool of k with up to `max` (0: all) objects that the bucket holds under the prefix. */
+/* Fills the pool of k with this rank's part of up to `max` (0: all) objects that the bucket holds
+ * under the prefix. */
 bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e);
 
 #endif

@@ -140,7 +140,8 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
     op->user = w;
     w->own = own;
     strbuf_clear(&own->page);
-    int n = k->clean_dirs ? snprintf(op->key, sizeof op->key, "%s%04x/", k->clean_prefix, w->thread)
+    int n = k->clean_dirs ? snprintf(op->key, sizeof op->key, "%s%04x/", k->clean_prefix,
+                                     k->first_dir + w->thread)
                           : snprintf(op->key, sizeof op->key, "%s", k->clean_prefix);
     op->n_key = (size_t)n;
     return PHASE_OP;

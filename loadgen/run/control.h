@@ -9,10 +9,14 @@ struct control {
     struct phase phase;
     const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
+    void (*poll)(void *ctx);
+    void *poll_ctx;
 };
 
-/* `g` is borrowed. On failure nothing is left to free. */
-bool control_init(struct control *c, struct engine *g, struct err *e);
+/* `g` is borrowed. Where there is a `poll`, it is called now and then while a request lasts, which
+ * then takes a thread of its own. On failure nothing is left to free. */
+bool control_init(struct control *c, struct engine *g, void (*poll)(void *ctx), void *ctx,
+                  struct err *e);
 void control_fini(struct control *c);
 
 /* Does `op`. False: it failed, and *e says why; with a status of 0 in *r no server answered, though

@@ -471,23 +471,23 @@ static bool check(struct options *o, struct err *e)
 /* Copies that know nothing of each other would each make, check and clear the bucket. */
 static bool check_launcher(const struct options *o, struct err *e)
 {
-    long n = launcher_copies();
+    long n = ranks_size() > 1 ? 1 : launcher_copies();
 
     return n <= 1 || o->alone ||
-           err_set(
-               e,
-               "%ld copies would load the same names unrelated: use s3load-mpi (--alone if that "
-               "is meant)",
-               n);
+           err_set(e,
+                   "%ld copies would load the same names unrelated: use s3load-mpi, and the mpirun "
+                   "of the MPI that it was built with (--alone if that is meant)",
+                   n);
 }
 
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)
 {
     if (!check_launcher(o, e))
         return false;
+    o->objects_given = cli_given(args, "objects");
     if (!take_rest(o, args, e) || !check(o, e))
         return false;
-    if (cli_given(args, "objects") && o->n_objects == 0 && !o->list_existing)
+    if (o->objects_given && o->n_objects == 0 && !o->list_existing)
         return err_set(e, "--objects 0, for all, needs --list-existing");
     o->seed_given = cli_given(args, "seed");
     if (!o->seed_given) {

@@ -6,6 +6,7 @@
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
+#include "loadgen/run/ranks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
  */
 #define OPTIONS_PREFIX_MAX 983
 
+/* Ranks get it from rank 0: what text it points to, orders.c must know. */
 struct options {
     /* Where */
     const char *hosts;
@@ -41,6 +43,10 @@ struct options {
     double autoterm_pct;
     const char *syncstart;
     bool alone; /* though a launcher started several of us */
+
+    /* Of several ranks */
+    bool hosts_per_rank, keep_parts;
+    int64_t read_shift, rank_timeout_ns;
 
     /* Objects */
     int64_t n_objects;
@@ -76,7 +82,7 @@ struct options {
 
     /* Found out. */
     bool failed; /* what options_complete says is no fault of the command line */
-    bool seed_given;
+    bool seed_given, objects_given;
     bool syncstart_given;
     int64_t syncstart_ns; /* CLOCK_REALTIME */
     char *memory[16];     /* of secret.h; options_free frees it */
@@ -89,7 +95,8 @@ struct options {
     .bucket = "s3load-benchmark-bucket", .request_timeout_ns = INT64_C(60000000000),               \
     .connect_timeout_ns = INT64_C(10000000000), .give_up_ns = INT64_C(30000000000),                \
     .n_workers = 20, .duration_ns = INT64_C(300000000000),                                         \
-    .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .autoterm_pct = AUTOTERM_DEFAULT_PCT, .prefix = ""
+    .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .autoterm_pct = AUTOTERM_DEFAULT_PCT,              \
+    .prefix = "", .rank_timeout_ns = INT64_C(30000000000)
 
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
@@ -106,7 +113,8 @@ extern const struct cli_option options_where[], options_connection[], options_lo
     {"Connections", "connection", options_connection, 0},        \
     {"Objects and requests", "data", options_data, 0},           \
     {"The run", "run", options_load_more, 0},                    \
-    {"The run", "run", options_launch, 0}
+    {"The run", "run", options_launch, 0},                       \
+    {"Ranks", "ranks", ranks_options, 0}
 /* clang-format on */
 
 /* Fills in what the command line did not give, and checks what does not go together. */

@@ -1,12 +1,17 @@
 #include "loadgen/run/sibling.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Between two looks at whether it has ended. */
+#define PAUSE_NS 2000000
 
 extern char **environ;
 
@@ -53,11 +58,12 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-bool sibling_analyze(const char *capture)
+static bool run(char *const *argv, bool silent, void (*poll)(void *ctx), void *ctx)
 {
+    static const struct timespec pause = {0, PAUSE_NS};
     char path[4096];
-    char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
     int status = 0;
+    pid_t ended = 0;
 
     if (!find(path, sizeof path))
         return false;
@@ -70,14 +76,41 @@ bool sibling_analyze(const char *capture)
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGPIPE, SIG_DFL);
         signal(SIGXFSZ, SIG_DFL);
+        int null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+        if (null >= 0)
+            dup2(null, STDOUT_FILENO);
         execve(path, argv, env);
         _exit(127);
     }
     free(env);
     if (child < 0)
         return false;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        poll(ctx);
+        nanosleep(&pause, NULL);
+    }
+    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx)
+{
+    char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
+
+    return run(argv, false, poll, ctx);
+}
+
+bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
+                   void *ctx)
+{
+    char *const head[] = {"s3analyze", "merge", "--quiet", "--force", "-o", (char *)output, "--"};
+    size_t n_head = sizeof head / sizeof *head;
+    char **argv = calloc(n_head + n + 1, sizeof *argv);
+
+    if (argv == NULL)
+        return false;
+    memcpy(argv, head, sizeof head);
+    memcpy(argv + n_head, captures, n * sizeof *argv);
+    bool ok = run(argv, true, poll, ctx);
+    free(argv);
+    return ok;
 }

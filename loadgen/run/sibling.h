@@ -3,9 +3,15 @@
 #define S3_LOADGEN_RUN_SIBLING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Runs `s3analyze analyze CAPTURE` with a scrubbed environment (locale, terminal, PATH and the
- * like; no credentials). False: there is no such program, or it failed. */
-bool sibling_analyze(const char *capture);
+/* Runs `s3analyze analyze CAPTURE`, with a scrubbed environment (locale, terminal, PATH and the
+ * like; no credentials). `poll` is called now and then until it has ended. False: there is no such
+ * program, or it failed. */
+bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx);
+
+/* In the same way, with its report left out, `s3analyze merge` of n captures to a new one. */
+bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
+                   void *ctx);
 
 #endif

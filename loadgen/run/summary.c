@@ -93,6 +93,32 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
     put(d, "clock", clocks);
 }
 
+/* Of several ranks: which one this is, and what was measured of its clock against that of rank 0.
+ */
+static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
+{
+    json_t *clocks = json_array();
+
+    if (s->n_ranks <= 1) {
+        json_decref(clocks);
+        return;
+    }
+    for (size_t i = first; i < first + n; i++) {
+        const struct team_clock *c = &s->clocks[i];
+        if (c->at_ns == 0)
+            continue;
+        struct doc clock = {.json = json_object()};
+        put(&clock, "at_ns", json_integer(c->at_ns));
+        put(&clock, "ahead_ns", json_integer(c->ahead_ns));
+        put(&clock, "error_ns", json_integer(c->error_ns));
+        d->failed |= clock.failed || json_array_append(clocks, clock.json) != 0;
+        json_decref(clock.json);
+    }
+    put(d, "rank", json_integer(s->rank));
+    put(d, "ranks", json_integer(s->n_ranks));
+    put(d, "rank_clock", clocks);
+}
+
 static void put_head(struct doc *d, const struct summary *s)
 {
     put_text(d, "run_id", s->run_id);
@@ -108,9 +134,10 @@ static void put_head(struct doc *d, const struct summary *s)
 /* Options that are secret, or say only how to begin or what becomes of the results. */
 static bool is_setting(const struct cli_option *o)
 {
-    static const char *const others[] = {
-        "access-key", "secret-key", "session-token", "profile", "bucket",    "benchdata", "label",
-        "json",       "quiet",      "yes",           "seed",    "syncstart", "alone"};
+    static const char *const others[] = {"access-key", "secret-key", "session-token", "profile",
+                                         "bucket",     "benchdata",  "label",         "json",
+                                         "quiet",      "yes",        "seed",          "syncstart",
+                                         "alone",      "keep-parts", "rank-timeout"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(o->name, others[i]) == 0)
@@ -161,6 +188,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
             if (is_setting(o))
                 put_setting(&settings, o, (const char *)options + g->base + o->offset);
     d.failed |= settings.failed;
+    put_rank(&d, s, 0, 1);
     put(&d, "settings", settings.json);
     put_clocks(&d, control, NULL);
     strbuf_puts(b, "s3load/1 ");
@@ -218,6 +246,7 @@ void summary_put_end(struct strbuf *b, const struct summary *s, const struct con
 
     put_text(&d, "event", "end");
     put_result(&d, s);
+    put_rank(&d, s, 1, 2);
     put_clocks(&d, control, crew);
     strbuf_puts(b, "s3load/1 ");
     write_doc(b, &d);

@@ -6,6 +6,7 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/run/control.h"
 #include "loadgen/run/options.h"
+#include "loadgen/run/team.h"
 #include "loadgen/util/strbuf.h"
 
 #include <stdint.h>
@@ -19,6 +20,8 @@ struct summary {
     const char *run_id;
     const char *capture; /* NULL: none */
     const char *host;    /* this machine */
+    int rank, n_ranks;
+    const struct team_clock *clocks; /* [3]: before all, before and after the benchmark */
     uint64_t seed;
     int64_t start_ns;  /* wall clock */
     const char *end;   /* why the run ended */

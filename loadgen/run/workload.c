@@ -26,13 +26,35 @@ uint64_t work_n_prepare(const struct work *k)
     return (uint64_t)k->o->n_objects * n_versions(k);
 }
 
+/* Objects are dealt round: rank r uploads each version of objects r, r + n_ranks, ... */
+static uint64_t n_own_objects(const struct work *k)
+{
+    uint64_t n = (uint64_t)k->o->n_objects;
+    unsigned rank = k->engine->rank;
+
+    return n > rank ? (n - rank - 1) / k->engine->n_ranks + 1 : 0;
+}
+
+uint64_t work_n_prepare_own(const struct work *k)
+{
+    return n_own_objects(k) * n_versions(k);
+}
+
+/* The number among the uploads of all ranks of our upload i. */
+static uint64_t of_all(const struct work *k, uint64_t i)
+{
+    uint64_t n = n_own_objects(k);
+
+    return i / n * (uint64_t)k->o->n_objects + i % n * k->engine->n_ranks + k->engine->rank;
+}
+
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, const char *run_id, struct err *e)
 {
     *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
-    atomic_init(&k->next_id, work_n_prepare(k));
+    k->first_dir = k->used_dir = g->rank * k->n_workers;
     k->own = calloc(k->n_workers, sizeof *k->own);
     if (k->own == NULL) {
         work_fini(k);
@@ -105,7 +127,10 @@ static struct work_object make_object(const struct work *k, uint64_t id, uint32_
 
 struct work_object work_new_object(struct work *k, const struct worker *w)
 {
-    return make_object(k, atomic_fetch_add(&k->next_id, 1), w->thread);
+    uint64_t i = atomic_fetch_add(&k->n_new, 1);
+
+    return make_object(k, work_n_prepare(k) + i * k->engine->n_ranks + k->engine->rank,
+                       k->first_dir + w->thread);
 }
 
 static char *put_hex(char *p, uint64_t value, int n_digits)
@@ -248,6 +273,45 @@ static bool take(struct work *k, struct worker *w, struct work_object *o)
     return found;
 }
 
+/* An object, then its version and its key, each with a NUL. */
+void work_pack_pool(struct work *k, struct strbuf *b)
+{
+    for (size_t i = 0; i < k->n_objects; i++) {
+        const struct work_object *o = &k->objects[i];
+        strbuf_put(b, (const char *)o, sizeof *o);
+        for (size_t part = 0; part < 2; part++) {
+            const char *text = part == 0 ? o->version : o->key;
+            text = text != NULL ? text : "";
+            strbuf_put(b, text, strlen(text) + 1);
+        }
+    }
+}
+
+bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e)
+{
+    k->used_dir = rank * k->n_workers;
+    while (k->n_objects > 0)
+        free_object(&k->objects[--k->n_objects]);
+    for (unsigned i = 0; i < k->n_workers; i++)
+        atomic_store(&k->own[i].n_uploaded, 0);
+    for (const char *end = data + n; data < end;) {
+        struct work_object o;
+        memcpy(&o, data, sizeof o);
+        data += sizeof o;
+        const char *version = data;
+        const char *key = version + strlen(version) + 1;
+        data = key + strlen(key) + 1;
+        o.version = NULL;
+        o.key = *key != '\0' ? strdup(key) : NULL;
+        if ((*key != '\0' && o.key == NULL) || !work_add(k, &o, version)) {
+            free(o.key);
+            return err_set(e, "out of memory");
+        }
+        atomic_fetch_add(&k->own[o.dir % k->n_workers].n_uploaded, 1);
+    }
+    return k->n_objects > 0 || err_set(e, "rank %u has uploaded nothing", rank);
+}
+
 /* ---- The deck ---- */
 
 bool work_init_deck(struct work *k, struct err *e)
@@ -259,7 +323,7 @@ bool work_init_deck(struct work *k, struct err *e)
         [WORK_DELETE] = k->o->delete_share,
     };
 
-    rng_init(&k->deck_rng, k->engine->seed, DECK_STREAM);
+    rng_init(&k->deck_rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
     return deck_init(&k->deck, shares, WORK_N_CARDS, &k->deck_rng, e);
 }
 
@@ -307,11 +371,12 @@ enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, 
 
 /* ---- Phases ---- */
 
-/* Upload i: versions of an object have its name, and a content of their own. */
+/* Upload i of all ranks: versions of an object have its name, and a content of their own. */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
 {
     uint64_t id = i % (uint64_t)k->o->n_objects;
-    struct work_object o = make_object(k, id, (uint32_t)(id % k->n_workers));
+    uint32_t dir = k->first_dir + (uint32_t)(id / k->engine->n_ranks % k->n_workers);
+    struct work_object o = make_object(k, id, dir);
 
     o.seed = payload_seed(k->engine->seed, i);
     o.size_bytes = size_of(k, i);
@@ -326,9 +391,9 @@ enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)
 
     enough = enough > FIRST_UPLOADS ? enough : FIRST_UPLOADS;
     bool hopeless = !atomic_load(&k->uploaded) && atomic_load(&k->n_done) >= enough;
-    if (hopeless || i >= work_n_prepare(k))
+    if (hopeless || i >= work_n_prepare_own(k))
         return PHASE_END;
-    work_own(k, w)->object = prepared_object(k, i);
+    work_own(k, w)->object = prepared_object(k, of_all(k, i));
     work_put(k, &work_own(k, w)->object, op);
     op->recorded = k->kind->records_preparation;
     return PHASE_OP;
@@ -349,7 +414,7 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
         work_fail(k, r->error);
         return;
     }
-    atomic_fetch_add(&k->own[work_own(k, w)->object.dir].n_uploaded, 1);
+    atomic_fetch_add(&k->own[work_own(k, w)->object.dir - k->first_dir].n_uploaded, 1);
     work_add(k, &work_own(k, w)->object, k->kind->versions ? r->version : "");
 }
 

@@ -71,6 +71,8 @@ struct work {
     char root[S3OP_KEY_MAX + 1]; /* all keys of this run begin with it */
     struct work_own *own;        /* by worker */
     unsigned n_workers;
+    uint32_t first_dir; /* of this rank's workers; those of each further rank follow */
+    uint32_t used_dir;  /* of the rank whose uploads are used */
 
     pthread_mutex_t lock; /* of what follows */
     struct work_object *objects;
@@ -90,7 +92,7 @@ struct work {
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
     atomic_bool uploaded;           /* one of them has succeeded */
-    atomic_uint_fast64_t next_id;   /* of objects made by the benchmark */
+    atomic_uint_fast64_t n_new;     /* objects made by the benchmark */
     atomic_bool saw_version;        /* the bucket keeps versions, or did once */
     atomic_uint_fast64_t n_deleted; /* in cleaning */
 
@@ -112,7 +114,8 @@ void work_fini(struct work *k);
 enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op);
 void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
                        const struct worker_result *r);
-uint64_t work_n_prepare(const struct work *k);
+uint64_t work_n_prepare(const struct work *k);     /* of all ranks */
+uint64_t work_n_prepare_own(const struct work *k); /* of this one */
 
 /* The benchmark. */
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op);
@@ -135,6 +138,10 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
 void work_put(struct work *k, const struct work_object *o, struct s3op *op);
 void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
 void work_stat(struct work *k, const struct work_object *o, struct s3op *op);
+
+/* Writes what the pool holds, and takes what that rank wrote for it instead. */
+void work_pack_pool(struct work *k, struct strbuf *b);
+bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e);
 
 /* Adds an object to the pool; `version` (or "") is copied. False: out of memory; the error is kept.
  */

@@ -1,9 +1,14 @@
 """s3load-mpi: one run of several processes; and s3load, where a launcher started several."""
+import collections
+import concurrent.futures
+import pathlib
 import unittest
 
-from loadcase import LoadTest
+from harness import BUILD, tool
+from loadcase import Capture, LoadTest
 
 QUICK = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--stress")
+MPIS = {"ompi-c": ("mpirun.openmpi", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
 
 
 class Launched(LoadTest):
@@ -23,6 +28,103 @@ class Launched(LoadTest):
         self.start()
         for env in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "4"}):
             self.s3load("put", *QUICK, env=env)
+
+
+class RankedTest(LoadTest):
+    """Runs s3load-mpi, with each MPI there is."""
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def mpirun(self, mpi, n):
+        """How a run of n ranks begins, and what its environment must have."""
+        program = BUILD / f"s3load-mpi.{mpi}"
+        if not program.exists():
+            raise unittest.SkipTest(f"no s3load-mpi with {mpi}")
+        return [tool(MPIS[mpi][0]), *MPIS[mpi][1:], "-np", str(n), program]
+
+    def ranked_environment(self):
+        return {**self.environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def ranks(self, mpi, n, command, *options, status=0, env=None):
+        return self.check_run(*self.mpirun(mpi, n), *self.argv(command, *options), status=status,
+                              env={**self.ranked_environment(), **(env or {})}, cwd=self.tmp)
+
+    def ranked_load(self, mpi, n, command, *options, **kwargs):
+        """Runs it to its end and returns its final state and capture."""
+        path = self.tmp / f"{command}-{mpi}.csv.zst"
+        r = self.ranks(mpi, n, command, "--benchdata", path, "--json", *options, **kwargs)
+        return r.json(), Capture(path)
+
+    def parts(self, path, n):
+        return [pathlib.Path(str(path).replace(".csv.zst", f".rank-{i}.csv.zst")) for i in range(n)]
+
+
+class Commands(RankedTest):
+    COMMANDS = {"get": ("--objects", "40"), "put": (), "delete": ("--objects", "40", "--batch", "3"),
+                "list": ("--objects", "40"), "stat": ("--objects", "40"), "mixed": ("--objects", "40"),
+                "versioned": ("--objects", "9"), "retention": ("--objects", "9"),
+                "multipart": ("--parts", "3", "--part.size", "5MiB")}
+
+    def command(self, mpi, name):
+        size = () if name == "multipart" else ("--obj.size", "1KiB")
+        # The same ranks, and as many requests in the capture as they count.
+        state, capture = self.ranked_load(mpi, 3, name, "--bucket", f"{name}-{mpi}", "--concurrent", "2",
+                                          "--duration", "200ms", *size, *self.COMMANDS[name])
+        self.assertEqual(state["errors"], 0)
+        self.assertEqual(len({r.client for r in capture.rows}), 3)
+        return state, capture
+
+    def test_commands(self):
+        """Each command runs, with each MPI, leaves nothing, and records each request once, as the target
+        saw it come from that rank."""
+        jobs = {}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for name in self.COMMANDS:
+                for mpi in MPIS:
+                    jobs[mpi, name] = pool.submit(self.command, mpi, name)
+        log = collections.defaultdict(collections.Counter)
+        for line in self.server.log():
+            log[line["bucket"]][line["op"], line["user_agent"].split(" ")[1].split("/")[0], line["key"]] += 1
+        for (mpi, name), job in jobs.items():
+            with self.subTest(f"{name} {mpi}"):
+                state, capture = job.result()
+                seen = log[f"{name}-{mpi}"]
+                if name == "put":
+                    self.assertEqual(state["requests"], len(capture.rows))
+                for op in {"get": ["GET"], "put": ["PUT"], "stat": ["STAT"]}.get(name, []):
+                    rows = collections.Counter((op, r.client, r.file) for r in capture.of(op))
+                    self.assertEqual({k: n for k, n in seen.items() if k[0] == op}, dict(rows))
+                if name not in ("put", "multipart"):
+                    self.assertEqual(state["prepared"], 45 if name in ("versioned", "retention") else 40)
+                self.assertEqual(self.keys(f"{name}-{mpi}"), 0)
+
+    def test_parts(self):
+        """The capture is what s3analyze merge makes of the parts, which are gone unless they are wanted."""
+        for mpi in MPIS:
+            _, capture = self.ranked_load(mpi, 3, "put", "--obj.size", "1KiB", "--duration", "200ms",
+                                          "--keep-parts")
+            parts = self.parts(capture.path, 3)
+            self.check_run("s3analyze", "merge", "-o", self.tmp / "hand.csv.zst", "--force", *parts)
+            self.assertEqual((self.tmp / "hand.csv.zst").read_bytes(), capture.data)
+            for i, part in enumerate(map(Capture, parts)):
+                self.assertEqual((part.start["rank"], part.start["ranks"]), (i, 3))
+                self.assertEqual({r.client.rsplit("-")[-1] for r in part.rows}, {str(i)})
+                part.path.unlink()
+            capture.path.unlink()
+            self.ranked_load(mpi, 2, "put", "--obj.size", "1KiB", "--duration", "200ms")
+            self.assertEqual([p.name for p in self.tmp.glob("put-*")], [capture.path.name])
+            capture.path.unlink()
+
+    def test_usage(self):
+        """Rank 0 alone speaks, and no rank waits for another that has ended."""
+        for mpi in MPIS:
+            r = self.ranks(mpi, 3, "put", "--bogus", status=2)
+            self.assertEqual(r.err.count("unknown option --bogus"), 1)
+            r = self.ranks(mpi, 3, "get", "--objects", "2", status=1)
+            self.assertIn("--objects 2 is less than one for each of 3 ranks", r.err)
 
 
 if __name__ == "__main__":

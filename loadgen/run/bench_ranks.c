@@ -1,0 +1,303 @@
+#include "libcommon/units.h"
+#include "libcommon/visible.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/sibling.h"
+#include "loadgen/util/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* From the agreement on a start to the start: all must know of it by then. */
+#define START_NS (200 * CLOCK_NS_PER_MS)
+
+#define CPU_SCALE 100
+
+/* Figures of the summary that add up, told from TEAM_FREE on. */
+static const size_t TOTALS[] = {
+    offsetof(struct summary, counts.n_requests), offsetof(struct summary, counts.n_errors),
+    offsetof(struct summary, counts.n_objects),  offsetof(struct summary, counts.n_bytes),
+    offsetof(struct summary, n_connects),        offsetof(struct summary, n_resent),
+    offsetof(struct summary, n_prepared),        offsetof(struct summary, n_not_prepared),
+    offsetof(struct summary, user_ns),           offsetof(struct summary, system_ns),
+    offsetof(struct summary, digest_ns),         offsetof(struct summary, n_waits),
+    offsetof(struct summary, waits_ns),          offsetof(struct summary, n_object_waits),
+    offsetof(struct summary, n_not_begun),
+};
+#define N_TOTALS (sizeof TOTALS / sizeof *TOTALS)
+
+_Static_assert(TEAM_FREE + N_TOTALS <= RANKS_N_SUMS, "room for them");
+
+/* ---- Telling ---- */
+
+void bench_figures(void *ctx, struct ranks_figures *f)
+{
+    struct bench *b = ctx;
+
+    if (b->recorder != NULL) {
+        const struct recorder_counts n = recorder_look(b->recorder).counts;
+        f->sum[TEAM_REQUESTS] = (int64_t)n.n_requests;
+        f->sum[TEAM_ERRORS] = (int64_t)n.n_errors;
+        f->sum[TEAM_OBJECTS] = (int64_t)n.n_objects;
+        f->sum[TEAM_BYTES] = (int64_t)n.n_bytes;
+    }
+    f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
+    f->sum[TEAM_RUNNING] = b->n_running;
+    if (b->has_work)
+        f->sum[TEAM_DONE] =
+            (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
+    for (size_t i = 0; i < N_TOTALS; i++)
+        memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + TOTALS[i], sizeof f->sum[0]);
+    f->max[TEAM_SIGNAL] = atomic_load(&b->signals.first);
+    f->max[TEAM_STATUS] = b->status;
+    f->max[TEAM_CPU_PCT] = (int64_t)(b->cpu_pct * CPU_SCALE);
+    f->max[TEAM_P50_NS] = b->tick.p50_ns;
+    f->max[TEAM_P99_NS] = b->tick.p99_ns;
+    f->max[TEAM_START_NS] = b->agreed_ns;
+    f->max[TEAM_BENCH_NS] = b->summary.bench_ns;
+    f->max[TEAM_THREAD_PCT] = (int64_t)(b->summary.max_thread_pct * CPU_SCALE);
+}
+
+void bench_poll(void *ctx)
+{
+    struct bench *b = ctx;
+
+    team_poll(&b->team);
+}
+
+void bench_show_team(struct bench *b, int64_t now_ns, const char *state)
+{
+    const struct ranks_figures *all = &b->team.all;
+    const struct recorder_counts now = {
+        (uint64_t)all->sum[TEAM_REQUESTS], (uint64_t)all->sum[TEAM_ERRORS],
+        (uint64_t)all->sum[TEAM_OBJECTS], (uint64_t)all->sum[TEAM_BYTES]};
+    const struct recorder_tick tick = {
+        {now.n_requests - b->shown.n_requests, now.n_errors - b->shown.n_errors,
+         now.n_objects - b->shown.n_objects, now.n_bytes - b->shown.n_bytes},
+        all->max[TEAM_P50_NS], /* of the slowest rank */
+        all->max[TEAM_P99_NS],
+    };
+
+    screen_line(&b->screen, now_ns, &tick, (unsigned)all->sum[TEAM_RUNNING],
+                (double)all->max[TEAM_CPU_PCT] / CPU_SCALE, state);
+    b->shown = now;
+}
+
+/* ---- Before the start ---- */
+
+bool bench_shift_pools(struct bench *b, struct err *e)
+{
+    int n = b->team.size;
+    int by = (int)(b->o->read_shift % n);
+    struct strbuf mine = {0};
+    char *theirs = NULL;
+    size_t n_theirs = 0;
+
+    if (by == 0)
+        return true;
+    work_pack_pool(&b->work, &mine);
+    /* Without memory it is an empty pool that goes out, so that none waits in vain. */
+    bool ok = team_swap(&b->team, (b->team.rank + n - by) % n, mine.s, mine.failed ? 0 : mine.n,
+                        (b->team.rank + by) % n, &theirs, &n_theirs, e);
+    ok = ok && (!mine.failed || err_set(e, "out of memory"));
+    ok = ok && work_unpack_pool(&b->work, theirs, n_theirs, (unsigned)((b->team.rank + by) % n), e);
+    if (!b->team.lost) {
+        strbuf_fini(&mine);
+        free(theirs);
+    }
+    return ok;
+}
+
+/* The first that rank 0 sees of --syncstart, by the clock of what it records. */
+static int64_t choose_start(const struct bench *b)
+{
+    int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
+    int64_t rest_ns = b->o->syncstart_given ? b->o->syncstart_ns - clock_real_ns() : 0;
+
+    if (b->o->syncstart_given && rest_ns < START_NS)
+        fprintf(stderr, "s3load: the preparation took longer than --syncstart allowed: the run "
+                        "starts late\n");
+    return now_ns + (rest_ns > START_NS ? rest_ns : START_NS);
+}
+
+bool bench_agree_on_start(struct bench *b, bool ok, struct err *e)
+{
+    struct team *t = &b->team;
+
+    if (t->size == 1)
+        return ok;
+    bench_measure_clocks(b, 1);
+    if (t->rank == 0)
+        b->agreed_ns = choose_start(b);
+    if (!team_meet(t, ok, e))
+        return false;
+    b->start_ns = t->all.max[TEAM_START_NS] + b->clocks[1].ahead_ns - b->engine.offset_ns;
+    b->shown = (struct recorder_counts){
+        (uint64_t)t->all.sum[TEAM_REQUESTS], (uint64_t)t->all.sum[TEAM_ERRORS],
+        (uint64_t)t->all.sum[TEAM_OBJECTS], (uint64_t)t->all.sum[TEAM_BYTES]};
+    if (clock_now_ns() > b->start_ns)
+        fprintf(stderr, "s3load: rank %d learned of the start %s late\n", t->rank,
+                units_duration(clock_now_ns() - b->start_ns).s);
+    return true;
+}
+
+void bench_measure_clocks(struct bench *b, size_t i)
+{
+    if (b->team.size > 1 && !b->team.lost)
+        team_measure_clock(&b->team, b->engine.offset_ns, &b->clocks[i]);
+}
+
+/* ---- One capture ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The parts as rank 0 sees them: its own where it lies, the others in `folder`, or, with NULL,
+ * under the names that they have where they are. */
+static char **name_parts(const struct bench *b, const char *folder)
+{
+    char **parts = calloc((size_t)b->team.size, sizeof *parts);
+    int n = (int)(strlen(b->path) - strlen(".csv.zst"));
+    bool ok = parts != NULL;
+
+    for (int i = 0; ok && i < b->team.size; i++) {
+        char name[sizeof b->part];
+        snprintf(name, sizeof name, "%.*s.rank-%d.csv.zst", n, b->path, i);
+        bool there = folder != NULL && i > 0;
+        ok = asprintf(&parts[i], "%s%s%s", there ? folder : "", there ? "/" : "",
+                      there ? last_part(name) : name) >= 0;
+        if (!ok)
+            parts[i] = NULL;
+    }
+    if (ok)
+        return parts;
+    for (int i = 0; parts != NULL && i < b->team.size; i++)
+        free(parts[i]);
+    free(parts);
+    return NULL;
+}
+
+static void free_parts(const struct bench *b, char **parts, bool gathered)
+{
+    for (int i = 0; parts != NULL && i < b->team.size; i++) {
+        if (gathered && i > 0)
+            unlink(parts[i]);
+        free(parts[i]);
+    }
+    free(parts);
+}
+
+static bool receive_parts(struct bench *b, char *const *parts, struct err *e)
+{
+    bool ok = true;
+
+    /* One that cannot be kept is received all the same. */
+    for (int i = 1; i < b->team.size && !b->team.lost; i++)
+        ok = team_receive_file(&b->team, i, parts != NULL ? parts[i] : "/dev/full", e) && ok;
+    return ok;
+}
+
+/* Into the folder, and from there to its name, so that it is there as a whole or not at all. */
+static bool merge(struct bench *b, char *const *parts, const char *folder, struct err *e)
+{
+    char *merged = NULL;
+
+    if (asprintf(&merged, "%s/merged.csv.zst", folder) < 0)
+        return err_set(e, "out of memory");
+    bool ok = sibling_merge(merged, parts, (size_t)b->team.size, bench_poll, b) ||
+              err_set(e, "s3analyze could not put the captures of the ranks together");
+    ok = ok && (link(merged, b->path) == 0 || err_errno(e, errno, "cannot make '%s'", b->path));
+    unlink(merged);
+    free(merged);
+    return ok;
+}
+
+/* How to do by hand what was not done. */
+static void say_merge(const struct bench *b)
+{
+    char **parts = name_parts(b, NULL);
+    char **words = parts != NULL ? calloc((size_t)b->team.size + 4, sizeof *words) : NULL;
+
+    if (words != NULL) {
+        char *const head[] = {"s3analyze", "merge", "-o", (char *)b->path};
+        memcpy(words, head, sizeof head);
+        memcpy(words + 4, parts, (size_t)b->team.size * sizeof *words);
+        char *line = options_redacted(b->team.size + 4, words);
+        if (line != NULL)
+            visible_line(stderr, "To put the captures together, once they are in one place: %s",
+                         line);
+        free(line);
+    }
+    free(words);
+    free_parts(b, parts, false);
+}
+
+/* Rank 0 gathers and merges; the others send. Twice all meet: when all is there, and when it is
+ * one.
+ */
+static bool put_together(struct bench *b, bool ok, struct err *e)
+{
+    char folder[sizeof b->path + 16];
+    char **parts = NULL;
+    bool leads = b->team.rank == 0;
+    bool has_folder = false;
+
+    if (leads) {
+        snprintf(folder, sizeof folder, "%s.parts-XXXXXX", b->path);
+        has_folder = mkdtemp(folder) != NULL;
+        if (!has_folder)
+            ok = err_errno(e, errno, "cannot make a folder beside '%s'", b->path);
+        parts = has_folder ? name_parts(b, folder) : NULL;
+        ok = ok && (parts != NULL || err_set(e, "out of memory"));
+        ok = receive_parts(b, parts, e) && ok;
+    } else {
+        ok = team_send_file(&b->team, b->part, e) && ok;
+    }
+    ok = team_meet(&b->team, ok, e);
+    if (ok && leads)
+        ok = merge(b, parts, folder, e);
+    free_parts(b, parts, true);
+    if (has_folder)
+        rmdir(folder);
+    return team_meet(&b->team, ok, e);
+}
+
+static void take_totals(struct bench *b)
+{
+    const struct ranks_figures *all = &b->team.all;
+
+    for (size_t i = 0; i < N_TOTALS; i++)
+        memcpy((char *)&b->summary + TOTALS[i], &all->sum[TEAM_FREE + i], sizeof all->sum[0]);
+    b->summary.bench_ns = all->max[TEAM_BENCH_NS];
+    b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
+}
+
+bool bench_gather(struct bench *b, bool closed, struct err *e)
+{
+    if (!b->has_parts)
+        return true;
+    /* The first to meet, so that what all tell is what is in the closed parts. */
+    bool ok = team_meet(&b->team, closed, NULL);
+    const struct ranks_figures all = b->team.all;
+    if (!b->o->stress && !b->team.lost)
+        ok = put_together(b, closed, e);
+    if (b->team.lost && !b->o->stress)
+        visible_line(stderr, "s3load-mpi: rank %d (%s) has recorded %s", b->team.rank, b->host,
+                     b->part);
+    if (!b->team.lost && ok && !b->o->keep_parts && !b->o->stress)
+        unlink(b->part);
+    if (b->team.rank == 0 && !ok && !b->o->stress)
+        say_merge(b);
+    if (b->team.rank == 0 && !b->team.lost) {
+        b->team.all = all;
+        take_totals(b);
+    }
+    b->summary.capture = ok && !b->o->stress ? b->path : NULL;
+    return ok || b->o->stress;
+}

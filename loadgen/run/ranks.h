@@ -1,0 +1,58 @@
+/* The processes of a run, numbered from 0 on, and what they can tell each other. The linker picks
+ * how: ranks_one.c is a run of one process (s3load), ranks_mpi.c one that mpirun or srun started
+ * (s3load-mpi). Only the thread that called ranks_open calls these functions. But for ranks_open
+ * and ranks_close none of them waits: what they begin is over when ranks_done says so, and until
+ * then the memory that it concerns may not be touched. */
+#ifndef S3_LOADGEN_RUN_RANKS_H
+#define S3_LOADGEN_RUN_RANKS_H
+
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Figures that all ranks put together: sums (which may wrap around), and the largest of each. */
+#define RANKS_N_SUMS  72
+#define RANKS_N_MAXES 16
+struct ranks_figures {
+    int64_t sum[RANKS_N_SUMS];
+    int64_t max[RANKS_N_MAXES];
+};
+
+/* Something begun; zeros: nothing, which is done. */
+struct ranks_call {
+    _Alignas(8) unsigned char request[8];
+    bool begun;
+};
+
+/* The name of the program, and its options beside those of all. */
+extern const char ranks_program[];
+extern const struct cli_option ranks_options[];
+
+/* To be called first, before there is a second thread: ranks of one run find each other. SIGINT,
+ * SIGTERM and SIGHUP are blocked from then on where there may be several. */
+bool ranks_open(struct err *e);
+
+/* Ends the ranks together: waits for all. */
+void ranks_close(void);
+
+/* Ends all ranks, wherever they are, and this process with that status. */
+_Noreturn void ranks_abort(int status);
+
+int ranks_rank(void);
+int ranks_size(void);
+
+/* Begin, and say whether that was possible: *all becomes what the figures of all ranks make
+ * together; `data` of rank 0 comes to all; a message goes to a rank, where another receives it. The
+ * messages of one pair of ranks come in order. */
+bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);
+bool ranks_hand_out(struct ranks_call *c, void *data, size_t n);
+bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n);
+bool ranks_receive(struct ranks_call *c, int from, void *data, size_t n_max);
+
+/* Whether it is over; *n (may be NULL): bytes received. *failed is set if it cannot be any more. */
+bool ranks_done(struct ranks_call *c, size_t *n, bool *failed);
+
+#endif

@@ -1,0 +1,166 @@
+/* MPI-3 functions alone, so that Open MPI and MPICH both do. Test and sleep instead of waiting, as
+ * both wait with a busy CPU. */
+#include "loadgen/run/options.h"
+#include "loadgen/run/ranks.h"
+
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG 1
+
+_Static_assert(sizeof(MPI_Request) <= sizeof((struct ranks_call){0}.request), "room for it");
+
+const char ranks_program[] = "s3load-mpi";
+
+const struct cli_option ranks_options[] = {
+    {"hosts-per-rank", CLI_FLAG, offsetof(struct options, hosts_per_rank), NULL,
+     .help = "deal the servers round; else each rank uses all"},
+    {"read-shift", CLI_INT, offsetof(struct options, read_shift), "K",
+     .help = "each rank uses what the K-th rank behind it uploaded", .min = 0, .max = 1e6},
+    {"keep-parts", CLI_FLAG, offsetof(struct options, keep_parts), NULL,
+     .help = "keep the capture of each rank beside the merged one"},
+    {"rank-timeout", CLI_DURATION, offsetof(struct options, rank_timeout_ns), "DUR",
+     .help = "the run ends if a rank is silent for this", .min = 1e9, .max = 86400e9},
+    {0},
+};
+
+bool ranks_open(struct err *e)
+{
+    sigset_t set;
+    int level = 0;
+
+    /* A thread of MPI's that took one would end the process. */
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+        return err_set(e, "MPI cannot be started");
+    if (level < MPI_THREAD_FUNNELED) {
+        MPI_Finalize();
+        return err_set(e, "this MPI allows no threads (MPI_THREAD_FUNNELED)");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    return true;
+}
+
+void ranks_close(void)
+{
+    MPI_Finalize();
+}
+
+_Noreturn void ranks_abort(int status)
+{
+    MPI_Abort(MPI_COMM_WORLD, status);
+    exit(status);
+}
+
+int ranks_rank(void)
+{
+    int rank = 0;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int ranks_size(void)
+{
+    int size = 1;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+}
+
+/* Keeps what MPI knows it by. */
+static bool begin(struct ranks_call *c, int result, const MPI_Request *request)
+{
+    c->begun = result == MPI_SUCCESS;
+    memcpy(c->request, request, sizeof *request);
+    return c->begun;
+}
+
+/* MPI's form of joining: each of *n elements is a struct ranks_figures. */
+static void join(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    const struct ranks_figures *from = in;
+    struct ranks_figures *to = inout;
+
+    (void)type;
+    for (int i = 0; i < *n; i++) {
+        for (size_t k = 0; k < RANKS_N_SUMS; k++)
+            to[i].sum[k] = (int64_t)((uint64_t)to[i].sum[k] + (uint64_t)from[i].sum[k]);
+        for (size_t k = 0; k < RANKS_N_MAXES; k++)
+            if (from[i].max[k] > to[i].max[k])
+                to[i].max[k] = from[i].max[k];
+    }
+}
+
+bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    /* Both live on until the call is over. */
+    if (MPI_Type_contiguous((int)sizeof *mine, MPI_BYTE, &type) != MPI_SUCCESS ||
+        MPI_Type_commit(&type) != MPI_SUCCESS || MPI_Op_create(join, 1, &op) != MPI_SUCCESS)
+        return false;
+    int result = MPI_Iallreduce(mine, all, 1, type, op, MPI_COMM_WORLD, &request);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    return begin(c, result, &request);
+}
+
+bool ranks_hand_out(struct ranks_call *c, void *data, size_t n)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    return n <= INT_MAX &&
+           begin(c, MPI_Ibcast(data, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD, &request), &request);
+}
+
+bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    return n <= INT_MAX &&
+           begin(c, MPI_Isend(data, (int)n, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request), &request);
+}
+
+bool ranks_receive(struct ranks_call *c, int from, void *data, size_t n_max)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    return n_max <= INT_MAX &&
+           begin(c, MPI_Irecv(data, (int)n_max, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request),
+                 &request);
+}
+
+bool ranks_done(struct ranks_call *c, size_t *n, bool *failed)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int done = 0;
+    int count = 0;
+
+    if (!c->begun)
+        return true;
+    memcpy(&request, c->request, sizeof request);
+    if (MPI_Test(&request, &done, &status) != MPI_SUCCESS) {
+        *failed = true;
+        c->begun = false;
+        return true;
+    }
+    memcpy(c->request, &request, sizeof request);
+    if (!done)
+        return false;
+    c->begun = false;
+    if (n != NULL && MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS)
+        *n = (size_t)count;
+    return true;
+}

@@ -1,0 +1,330 @@
+#include "loadgen/run/team.h"
+
+#include "libcommon/units.h"
+#include "loadgen/util/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Between two rounds of telling, unless somebody waits for the result. */
+#define EVERY_NS (50 * CLOCK_NS_PER_MS)
+
+/* Between two looks at what is not over yet. */
+#define SLEEP_NS       INT64_C(100000)
+#define LONG_SLEEP_NS  (2 * CLOCK_NS_PER_MS)
+#define N_SHORT_SLEEPS 100
+
+/* Exchanges to measure a clock, of which the shortest counts, and the time for them, of which at
+ * least some are made. */
+#define N_PINGS     200
+#define N_LEAST     10
+#define PINGS_NS    (50 * CLOCK_NS_PER_MS)
+#define PING_NAP_NS CLOCK_NS_PER_MS
+
+#define BLOCK_BYTES (1 << 20)
+
+const char team_other_failed[] = "another rank has failed";
+
+static void sleep_ns(int64_t ns)
+{
+    struct timespec t = {0, ns};
+
+    nanosleep(&t, NULL);
+}
+
+/* The longer it takes, the less often it is looked at. */
+static void nap(unsigned *n)
+{
+    sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
+}
+
+void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
+               void *ctx)
+{
+    *t = (struct team){.rank = ranks_rank(),
+                       .size = ranks_size(),
+                       .timeout_ns = timeout_ns,
+                       .fill = fill,
+                       .ctx = ctx};
+}
+
+/* ---- Telling ---- */
+
+static bool begin(struct team *t, int64_t now_ns)
+{
+    t->sent = (struct ranks_figures){0};
+    t->fill(t->ctx, &t->sent);
+    t->sent.sum[TEAM_FAILED] = t->failed;
+    t->sent.max[TEAM_STEP] = -t->step;
+    t->begun_ns = now_ns;
+    t->joining = ranks_join(&t->call, &t->sent, &t->coming);
+    return t->joining;
+}
+
+bool team_poll(struct team *t)
+{
+    int64_t now_ns = clock_now_ns();
+    bool failed = false;
+
+    if (t->size == 1 || t->lost)
+        return false;
+    if (!t->joining && now_ns < t->next_ns && !t->meeting)
+        return false;
+    if (!t->joining && !begin(t, now_ns)) {
+        t->lost = true;
+        return false;
+    }
+    if (!ranks_done(&t->call, NULL, &failed)) {
+        t->lost = now_ns - t->begun_ns > t->timeout_ns;
+        return false;
+    }
+    t->joining = false;
+    t->lost = failed;
+    t->next_ns = t->begun_ns + EVERY_NS;
+    t->all = t->coming;
+    return !failed;
+}
+
+bool team_meet(struct team *t, bool ok, struct err *e)
+{
+    unsigned n_naps = 0;
+
+    if (t->size == 1)
+        return ok;
+    t->step++;
+    t->failed = !ok;
+    t->meeting = true;
+    while (!t->lost && !(team_poll(t) && -t->all.max[TEAM_STEP] >= t->step))
+        nap(&n_naps);
+    t->meeting = false;
+    t->failed = false;
+    if (t->lost)
+        return ok && err_set(e, "a rank has not answered for %s (--rank-timeout), or is lost",
+                             units_duration(t->timeout_ns).s);
+    return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
+}
+
+bool team_wait(struct team *t, struct ranks_call *c, size_t *n)
+{
+    bool failed = false;
+
+    for (unsigned n_naps = 0; !ranks_done(c, n, &failed); nap(&n_naps)) {
+        team_poll(t);
+        if (t->lost)
+            return false;
+    }
+    return !failed;
+}
+
+bool team_hand_out(void *data, size_t n)
+{
+    struct ranks_call c = {.begun = false};
+    bool failed = false;
+
+    if (!ranks_hand_out(&c, data, n))
+        return false;
+    for (unsigned n_naps = 0; !ranks_done(&c, NULL, &failed);)
+        nap(&n_naps);
+    return !failed;
+}
+
+/* ---- Clocks ---- */
+
+/* As team_wait; but at first, where an answer is due at once, with a busy CPU. */
+static bool catch (struct team *t, struct ranks_call *c)
+{
+    int64_t until_ns = clock_now_ns() + PING_NAP_NS;
+    bool failed = false;
+
+    while (!ranks_done(c, NULL, &failed)) {
+        if (clock_now_ns() > until_ns)
+            return team_wait(t, c, NULL) && !failed;
+        sched_yield();
+    }
+    return !failed;
+}
+
+static bool receive(struct team *t, int from)
+{
+    struct ranks_call c = {.begun = false};
+
+    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && catch (t, &c);
+}
+
+static bool send(struct team *t, int to, int64_t what)
+{
+    struct ranks_call c = {.begun = false};
+
+    t->ping = what;
+    return ranks_send(&c, to, &t->ping, sizeof t->ping) && catch (t, &c);
+}
+
+/* Rank 0 answers each message with the time at which it came, until one says that it was the last.
+ */
+static bool answer(struct team *t, int to, int64_t offset_ns)
+{
+    do {
+        if (!receive(t, to))
+            return false;
+        if (!send(t, to, clock_now_ns() + offset_ns))
+            return false;
+    } while (t->pong != 0);
+    return true;
+}
+
+/* The shortest exchange bounds the error by half its length, as the answer was written at some time
+ * within it. */
+static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
+{
+    int64_t begin_ns = clock_now_ns();
+    int64_t shortest_ns = INT64_MAX;
+
+    for (int64_t i = 0, more = 1; more != 0; i++) {
+        int64_t from_ns = clock_now_ns();
+        more = i + 1 < N_PINGS && (i < N_LEAST || from_ns - begin_ns < PINGS_NS);
+        if (!send(t, 0, more) || !receive(t, 0))
+            return false;
+        int64_t took_ns = clock_now_ns() - from_ns;
+        if (took_ns >= shortest_ns)
+            continue;
+        shortest_ns = took_ns;
+        clock->at_ns = from_ns + took_ns / 2 + offset_ns;
+        clock->ahead_ns = clock->at_ns - t->pong;
+        clock->error_ns = (took_ns + 1) / 2;
+    }
+    return true;
+}
+
+void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *clock)
+{
+    struct ranks_call c = {.begun = false};
+
+    *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
+    /* One after another: two that ask at once would wait for each other. */
+    for (int i = 1; t->rank == 0 && i < t->size && !t->lost; i++)
+        if (!send(t, i, 1) || !answer(t, i, offset_ns))
+            t->lost = true;
+    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) ||
+                        !team_wait(t, &c, NULL) || !ask(t, offset_ns, clock)))
+        t->lost = true;
+}
+
+/* ---- Data ---- */
+
+bool team_swap(struct team *t, int to, const char *out, size_t n_out, int from, char **in,
+               size_t *n_in, struct err *e)
+{
+    struct ranks_call sent = {.begun = false};
+    struct ranks_call received = {.begun = false};
+    bool lost = false;
+
+    t->ping = (int64_t)n_out;
+    lost = !ranks_receive(&received, from, &t->pong, sizeof t->pong) ||
+           !ranks_send(&sent, to, &t->ping, sizeof t->ping) || !team_wait(t, &received, NULL) ||
+           !team_wait(t, &sent, NULL);
+    *n_in = lost ? 0 : (size_t)t->pong;
+    *in = malloc(*n_in + 1);
+    lost = lost || *in == NULL || !ranks_receive(&received, from, *in, *n_in) ||
+           !ranks_send(&sent, to, out, n_out) || !team_wait(t, &received, NULL) ||
+           !team_wait(t, &sent, NULL);
+    t->lost = t->lost || lost;
+    return !lost || err_set(e, "what was uploaded cannot be told to rank %d", to);
+}
+
+static ssize_t read_block(int fd, char *block)
+{
+    size_t n = 0;
+    ssize_t got = 1;
+
+    while (n < BLOCK_BYTES && (got = read(fd, block + n, BLOCK_BYTES - n)) > 0)
+        n += (size_t)got;
+    return got < 0 ? -1 : (ssize_t)n;
+}
+
+static bool write_block(int fd, const char *block, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(fd, block, n);
+        if (put < 0)
+            return false;
+        block += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+/* A block that is not full is the last one. */
+bool team_send_file(struct team *t, const char *path, struct err *e)
+{
+    struct ranks_call c = {.begun = false};
+    char *block = malloc(BLOCK_BYTES);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 || err_errno(e, errno, "cannot read '%s'", path);
+
+    ok = ok && (block != NULL || err_set(e, "out of memory"));
+    for (ssize_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
+        n = ok ? read_block(fd, block) : 0;
+        if (n < 0) {
+            ok = err_errno(e, errno, "cannot read '%s'", path);
+            n = 0;
+        }
+        if (!ranks_send(&c, 0, block, (size_t)n) || !team_wait(t, &c, NULL))
+            t->lost = true;
+    }
+    if (fd >= 0)
+        close(fd);
+    /* MPI may still read what was to be sent to a rank that is lost. */
+    if (!t->lost)
+        free(block);
+    return ok && (!t->lost || err_set(e, "rank 0 does not take '%s'", path));
+}
+
+bool team_receive_file(struct team *t, int from, const char *path, struct err *e)
+{
+    struct ranks_call c = {.begun = false};
+    char *block = malloc(BLOCK_BYTES);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 || err_errno(e, errno, "cannot make '%s'", path);
+
+    if (block == NULL) {
+        t->lost = true;
+        ok = err_set(e, "out of memory");
+    }
+    for (size_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
+        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !team_wait(t, &c, &n))
+            t->lost = true;
+        else if (ok && !write_block(fd, block, n))
+            ok = err_errno(e, errno, "cannot write '%s'", path);
+    }
+    if (fd >= 0 && close(fd) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", path);
+    if (!t->lost)
+        free(block);
+    return ok && (!t->lost || err_set(e, "rank %d does not send its capture", from));
+}
+
+/* ---- The end ---- */
+
+_Noreturn void team_abort(struct team *t, int status)
+{
+    struct ranks_call calls[2] = {{.begun = false}, {.begun = false}};
+    int64_t until_ns = clock_now_ns() + t->timeout_ns;
+    static const char done = 1;
+    char other = 0;
+    bool failed = false;
+
+    /* Messages that were on their way when the rank was lost may come before this one, and count as
+     * it: who sends them has little left to do. */
+    if (t->rank > 0 && ranks_send(&calls[0], 0, &done, 1))
+        while (clock_now_ns() < until_ns)
+            sleep_ns(LONG_SLEEP_NS);
+    for (int i = 1; t->rank == 0 && i < t->size; i++)
+        if (ranks_receive(&calls[1], i, &other, 1))
+            while (!ranks_done(&calls[1], NULL, &failed) && clock_now_ns() < until_ns)
+                sleep_ns(LONG_SLEEP_NS);
+    ranks_abort(status);
+}

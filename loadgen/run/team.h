@@ -1,0 +1,97 @@
+/* The ranks of a run together: they meet, tell each other ten times a second and more how far they
+ * are, measure their clocks, and notice when one is lost. With one rank nothing is to be done. All
+ * waiting here goes on with telling, and none of it is busy but the measuring of clocks. */
+#ifndef S3_LOADGEN_RUN_TEAM_H
+#define S3_LOADGEN_RUN_TEAM_H
+
+#include "libcommon/err.h"
+#include "loadgen/run/ranks.h"
+
+/* What the ranks tell: sums ... */
+enum team_sum {
+    TEAM_FAILED, /* at the meeting that is to come */
+    TEAM_ENDING, /* want the run to end */
+    TEAM_REQUESTS,
+    TEAM_ERRORS,
+    TEAM_OBJECTS,
+    TEAM_BYTES,
+    TEAM_RUNNING,
+    TEAM_DONE, /* uploads in preparation; deletions in cleaning */
+    TEAM_FREE, /* from here on, for whoever asks */
+};
+
+/* ... and the largest of each. */
+enum team_max {
+    TEAM_STEP,    /* meetings so far, negative: that of the last rank */
+    TEAM_SIGNAL,  /* that came first; 0: none */
+    TEAM_STATUS,  /* exit status */
+    TEAM_CPU_PCT, /* of the busiest loop */
+    TEAM_P50_NS,
+    TEAM_P99_NS,
+    TEAM_START_NS,   /* of the benchmark, by the clock of rank 0 */
+    TEAM_BENCH_NS,   /* its length */
+    TEAM_THREAD_PCT, /* as TEAM_CPU_PCT, of the whole benchmark */
+    TEAM_MORE,       /* from here on, for whoever asks */
+};
+
+/* What was measured of this rank's clock at a time by it: how far it is ahead of that of rank 0,
+ * and how far that may be wrong. */
+struct team_clock {
+    int64_t at_ns, ahead_ns, error_ns;
+};
+
+struct team {
+    int rank, size;
+    int64_t timeout_ns; /* a rank that is silent for so long is lost */
+    bool lost;          /* one is: all goes on as if this rank were alone */
+    /* Fills in what this rank tells, but for meetings. */
+    void (*fill)(void *ctx, struct ranks_figures *mine);
+    void *ctx;
+    struct ranks_figures all; /* what all told last */
+
+    int64_t step;
+    bool failed, meeting, joining;
+    int64_t begun_ns, next_ns;
+    struct ranks_call call;
+    struct ranks_figures sent, coming;
+    int64_t ping, pong; /* MPI may write to it as long as a rank that is lost lives */
+};
+
+void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
+               void *ctx);
+
+/* Goes on with telling; true: t->all is new. To be called often. */
+bool team_poll(struct team *t);
+
+/* Waits until all ranks are here. All of them come to the same meetings in the same order, and find
+ * the same in t->all. False: this rank comes with a failure (!ok; *e stays), or another does. */
+bool team_meet(struct team *t, bool ok, struct err *e);
+
+/* What team_meet says when only others failed. */
+extern const char team_other_failed[];
+
+/* Waits until a call is over, and sleeps meanwhile. False: it will not be. */
+bool team_wait(struct team *t, struct ranks_call *c, size_t *n);
+
+/* Measures the clock of this rank, which is clock_now_ns() + offset_ns, against that of rank 0. All
+ * ranks call it, between two meetings. */
+void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *clock);
+
+/* Brings `data` of rank 0 to all, before the first meeting or after the last. */
+bool team_hand_out(void *data, size_t n);
+
+/* Sends n bytes to a rank while as many as there are come from another; *in is to be freed unless a
+ * rank is lost. All ranks call it, between two meetings. */
+bool team_swap(struct team *t, int to, const char *out, size_t n_out, int from, char **in,
+               size_t *n_in, struct err *e);
+
+/* Sends a file to rank 0, which receives it; block by block. On failure the other side goes on to
+ * the end. */
+bool team_send_file(struct team *t, const char *path, struct err *e);
+bool team_receive_file(struct team *t, int from, const char *path, struct err *e);
+
+/* The end of a run in which a rank is lost: waits until the others have ended too, at most for the
+ * timeout, and ends them all with that status. */
+_Noreturn void team_abort(struct team *t, int status);
+
+#endif
