@@ -3,6 +3,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sides.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/compare/compare.h"
 #include "analyze/compare/words.h"
 #include "analyze/report/compare.h"
@@ -147,15 +148,21 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
     return ok;
 }
 
-/* Whether a path is an aggregated capture, or a pattern names one. */
+/* Whether one of n captures is an aggregate or a file of sums. */
+static bool without_requests(const char *const *paths, size_t n)
+{
+    return aggregate_among(paths, n) != NULL || sums_among(paths, n) != NULL;
+}
+
+/* Whether a path is such a one, or a pattern names one. */
 static bool names_aggregate(const char *pattern)
 {
     glob_t found;
-    if (aggregate_among(&pattern, 1) != NULL)
+    if (without_requests(&pattern, 1))
         return true;
     if (glob(pattern, 0, NULL, &found) != 0)
         return false;
-    bool any = aggregate_among((const char *const *)found.gl_pathv, found.gl_pathc) != NULL;
+    bool any = without_requests((const char *const *)found.gl_pathv, found.gl_pathc);
     globfree(&found);
     return any;
 }
@@ -165,8 +172,8 @@ static bool any_aggregate(const struct options *o)
     for (size_t i = 0; i < o->history.n; i++)
         if (names_aggregate(o->history.v[i]))
             return true;
-    return aggregate_among(o->sides.before.v, o->sides.before.n) != NULL ||
-           aggregate_among(o->sides.after.v, o->sides.after.n) != NULL;
+    return without_requests(o->sides.before.v, o->sides.before.n) ||
+           without_requests(o->sides.after.v, o->sides.after.n);
 }
 
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
@@ -175,7 +182,7 @@ static bool load_all(struct sides *sides, struct sides_runs *history, struct plo
     bool by_second = any_aggregate(o);
     if (by_second && o->html != NULL)
         return err_set(
-            e, "--html draws durations, which an aggregated capture does not have: leave it out");
+            e, "--html draws requests, which aggregates and sums do not have: leave it out");
     const struct run_options how = {.by_second = by_second,
                                     .filter = &o->filter,
                                     .input = &o->input,

@@ -512,12 +512,13 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 static bool warn_by_second(struct compare *c, struct err *e)
 {
     const struct compare_side *sides[] = {&c->before, &c->after};
-    const struct run *aggregate = NULL;
+    const struct run *aggregate = NULL, *sums = NULL;
     bool ok = true;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];
             aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
+            sums = sums == NULL && r->is_sums ? r : sums;
             for (size_t k = 0; ok && k < r->n_ops; k++)
                 if (r->by_second && r->ops[k].why_no_rates != NULL)
                     ok = warn(c, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
@@ -529,6 +530,12 @@ static bool warn_by_second(struct compare *c, struct err *e)
                   "first and last 2 s, "
                   "and latency is not compared, since the recorder kept no percentiles of the run",
                   aggregate->path);
+    else if (ok && sums != NULL)
+        ok = warn(c, "from-sums",
+                  "%s holds sums by second, not requests: throughput is that of whole seconds "
+                  "without the first and last 2 s, and of latency there are figures but no "
+                  "intervals, so it is not judged",
+                  sums->path);
     return ok || err_set(e, "out of memory");
 }
 

@@ -137,29 +137,6 @@ bool run_is_fault(const struct finding *f)
     return f->severity == FINDING_PROBLEM;
 }
 
-/* The name, owned by the run; NULL stays NULL. */
-static bool own_name(struct run *r, const char **name, struct err *e)
-{
-    if (*name == NULL)
-        return true;
-    uint32_t id = intern_add(&r->names, (struct slice){*name, strlen(*name)});
-    if (id == INTERN_NONE)
-        return err_set(e, "out of memory");
-    *name = r->names.strings[id].p;
-    return true;
-}
-
-bool run_take_findings(struct run *r, const struct findings *from, struct err *e)
-{
-    for (size_t i = 0; i < from->n; i++) {
-        struct finding f = from->v[i];
-        if (!own_name(r, &f.op, e) || !own_name(r, &f.party, e) ||
-            !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
-            return false;
-    }
-    return true;
-}
-
 #define MAX_FAULTS 16
 
 /* Spans of time, one after another. */
@@ -486,9 +463,11 @@ static bool load_rows(void *loading, struct err *e)
     struct analysis a = {0};
     if (aggfile_is(path))
         return run_seconds_aggregate(l->run, o->filter, e);
+    if (aggfile_is_sums(path))
+        return run_seconds_sums(l->run, o->filter, e);
     if (o->by_second) {
         bool reduced = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
-                       run_seconds_capture(l->run, &d, e);
+                       run_seconds_capture(l->run, &d, (unsigned)o->input->threads, e);
         dataset_free(&d);
         return reduced;
     }

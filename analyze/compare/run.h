@@ -74,6 +74,7 @@ struct run {
     int64_t start_ns, end_ns; /* earliest start, latest end */
     struct left_out left_out;
     bool is_aggregate;    /* an aggregated capture */
+    bool is_sums;         /* a file of sums */
     bool by_second;       /* its figures are those of run_seconds.h */
     bool mixed, autoterm; /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
@@ -91,7 +92,7 @@ struct run_options {
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
-    bool by_second;  /* as run_seconds.h reduces a capture; aggregated ones always are */
+    bool by_second;  /* as run_seconds.h reduces a capture; aggregates and sums always are */
     /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;

@@ -1,6 +1,7 @@
 #include "analyze/compare/run_seconds.h"
 
 #include "analyze/analysis/aggregate.h"
+#include "analyze/analysis/sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,11 +9,11 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#define NS_PER_S    INT64_C(1000000000)
-#define MAX_SECONDS 1000000 /* of a capture's operation: eleven days */
+#define NS_PER_S INT64_C(1000000000)
 
 static const char *const no_series = "there is no throughput by second: the run took too few";
 static const char *const no_counts = "requests by second are not in the file";
+static const char *const no_order = "how its requests lie in time is not in sums";
 static const char *const has_failed = "its bytes and objects include failed requests";
 
 /* The seconds of one operation. */
@@ -99,14 +100,16 @@ static bool fill_errors(struct run_op *op, const struct seconds *s, struct err *
     return true;
 }
 
-static bool fill_values(struct run_op *op, const struct seconds *s, bool has_bytes, struct err *e)
+/* are_of_ok: bytes and objects are those of successful requests alone. */
+static bool fill_values(struct run_op *op, const struct seconds *s, bool has_bytes, bool are_of_ok,
+                        struct err *e)
 {
     struct run_part *p = &op->parts[0];
     op->has_range = s->n > 0;
     op->range_ns = (int64_t)s->n * NS_PER_S;
     if (!fill_errors(op, s, e))
         return false;
-    if (s->n == 0 || op->n_errors > 0) {
+    if (s->n == 0 || (op->n_errors > 0 && !are_of_ok)) {
         p->too_thin = s->n == 0 ? no_series : NULL;
         op->why_no_rates = s->n == 0 ? no_series : has_failed;
         return true;
@@ -228,21 +231,26 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
     take_durations(op, &part->latency);
     bool is_sum = a->is_merged && !a->overlaps && a->n_sum > 0;
     bool ok = (is_sum ? take_common(&s, a, x, e) : take_seconds(&s, x, e)) &&
-              fill_values(op, &s, x->n_bytes > 0, e);
+              fill_values(op, &s, x->n_bytes > 0, false, e);
     seconds_fini(&s);
     return ok;
+}
+
+static bool only_ops(const struct run *r, const struct load_filter *filter, const char *what,
+                     struct err *e)
+{
+    if (filter->host == NULL && filter->client == NULL && !filter->from.given && !filter->to.given)
+        return true;
+    return err_set(e, "%s: %s has no requests to choose from: of the filters only --op can be used",
+                   r->path, what);
 }
 
 bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, struct err *e)
 {
     struct aggregate a = {0};
     struct stat st;
-    if (filter->host != NULL || filter->client != NULL || filter->from.given || filter->to.given)
-        return err_set(e,
-                       "%s: an aggregated capture has no requests to choose from: of the filters "
-                       "only --op can be "
-                       "used",
-                       r->path);
+    if (!only_ops(r, filter, "an aggregated capture", e))
+        return false;
     r->by_second = r->is_aggregate = true;
     bool ok = aggregate_load(&a, r->path, e);
     r->ops = ok ? calloc(a.ops.n + 1, sizeof *r->ops) : NULL;
@@ -269,137 +277,157 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     return ok;
 }
 
-/* ---- Captures ---- */
+/* ---- Sums ---- */
 
-/* What [from, to) has of the second that begins at `second`, as a share; an instant has all of it.
- */
-static double share_of(int64_t from, int64_t to, int64_t second_ns)
+static bool take_sums(struct seconds *s, const struct sums_part *p, struct err *e)
 {
-    int64_t a = from > second_ns ? from : second_ns;
-    int64_t b = to < second_ns + NS_PER_S ? to : second_ns + NS_PER_S;
-    return to == from ? 1 : (double)(b - a) / (double)(to - from);
-}
-
-static void spread(struct seconds *s, int64_t first_s, const struct table *t, size_t i)
-{
-    int64_t from = t->start[i], to = table_end(t, i);
-    int64_t last_s = (to > from ? to - 1 : to) / NS_PER_S;
-    for (int64_t second = from / NS_PER_S; second <= last_s; second++) {
-        int64_t j = second - first_s;
-        if (j < 0 || j >= (int64_t)s->n)
-            continue;
-        double share = share_of(from, to, second * NS_PER_S);
-        s->bytes[j] += share * (double)packed_get(&t->bytes, i);
-        s->objects[j] += share * (double)packed_get(&t->objects, i);
+    int64_t first_s = p->start_ns / NS_PER_S + 2, n = p->end_ns / NS_PER_S - 1 - first_s;
+    if (!seconds_init(s, n > 0 ? (size_t)n : 0, e))
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sums_second *second = &p->seconds[first_s - p->first_s + (int64_t)i];
+        s->bytes[i] = (double)second->n_bytes;
+        s->objects[i] = (double)second->n_micro_objects / SUMS_MICRO;
+        s->errors[i] = second->n_failed;
+        s->requests[i] = second->n_ended + second->n_failed;
     }
-    int64_t j = from / NS_PER_S - first_s;
-    if (j >= 0 && j < (int64_t)s->n) {
-        s->requests[j]++;
-        s->errors[j] += table_failed(t, i);
-    }
-}
-
-struct table_sums {
-    int64_t start_ns, end_ns, n_errors, shortest_ns, longest_ns;
-    __int128 bytes, objects, duration_ns;
-};
-
-static struct table_sums sum_up(const struct table *t)
-{
-    struct table_sums s = {.start_ns = INT64_MAX, .end_ns = INT64_MIN, .shortest_ns = INT64_MAX};
-    for (size_t i = 0; i < t->n; i++) {
-        int64_t end = table_end(t, i), duration = end - t->start[i];
-        s.start_ns = t->start[i] < s.start_ns ? t->start[i] : s.start_ns;
-        s.end_ns = end > s.end_ns ? end : s.end_ns;
-        s.shortest_ns = duration < s.shortest_ns ? duration : s.shortest_ns;
-        s.longest_ns = duration > s.longest_ns ? duration : s.longest_ns;
-        s.n_errors += table_failed(t, i);
-        s.bytes += packed_get(&t->bytes, i);
-        s.objects += packed_get(&t->objects, i);
-        s.duration_ns += duration;
-    }
-    return s;
-}
-
-/* How many of `n_ids` ids occur: of threads, hosts or clients. */
-enum what { THREADS, HOSTS, CLIENTS };
-
-static bool count_ids(int64_t *out, const struct dataset *d, const struct table *t, enum what what,
-                      struct err *e)
-{
-    size_t n = what == THREADS ? d->n_threads : what == HOSTS ? d->hosts.n : d->clients.n;
-    bool *seen = calloc(n + 1, sizeof *seen);
-    if (seen == NULL)
-        return err_set(e, "out of memory");
-    *out = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct place *p = &d->places[table_place(t, i)];
-        size_t id = what == THREADS ? table_thread(t, i) : what == HOSTS ? p->host : p->client;
-        *out += !seen[id];
-        seen[id] = true;
-    }
-    free(seen);
     return true;
 }
 
-static bool reduce_table(struct run_op *op, const struct dataset *d, const struct table *t,
-                         const struct table_sums *sums, struct err *e)
+static void take_times(double *times, const struct sums_values *v)
 {
-    int64_t first_s = sums->start_ns / NS_PER_S + 2, n = sums->end_ns / NS_PER_S - 1 - first_s;
+    static const unsigned percents[] = {50, 90, 99};
+    if (v->moments.n == 0)
+        return;
+    times[RUN_MEAN] = moments_mean(&v->moments);
+    times[RUN_BEST] = (double)v->min;
+    times[RUN_WORST] = (double)v->max;
+    for (int i = 0; i < 3; i++) {
+        size_t k = analysis_quantile_index((size_t)v->moments.n, percents[i]);
+        times[RUN_Q50 + i] = (double)sums_value_at(v, (int64_t)k);
+    }
+}
+
+/* A quantile without limits. */
+static struct run_value quantile(const struct sums_values *v, uint64_t percent)
+{
+    const struct stats_ratio p = {percent, 100};
+    struct run_value value = {.present = v->moments.n > 0, .ci = {.why = no_order}};
+    if (value.present)
+        value.ci.value =
+            (double)sums_value_at(v, (int64_t)stats_rank((uint64_t)v->moments.n, p) - 1);
+    return value;
+}
+
+static bool take_counts(struct run_op *op, const struct sums_values *v, struct err *e)
+{
+    if (v->n_buckets == 0)
+        return true;
+    op->first_bucket = v->bucket[0];
+    op->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
+    op->count = calloc(op->n_buckets, sizeof *op->count);
+    if (op->count == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < v->n_buckets; i++)
+        op->count[v->bucket[i] - v->bucket[0]] = (uint64_t)v->count[i];
+    return true;
+}
+
+static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err *e)
+{
+    const struct sums_part *all = &x->all;
     struct seconds s = {0};
-    if (!op_init(op, d->ops.v[t->op], e) || !count_ids(&op->concurrency, d, t, THREADS, e) ||
-        !count_ids(&op->n_hosts, d, t, HOSTS, e) || !count_ids(&op->n_clients, d, t, CLIENTS, e))
+    if (!op_init(op, x->op, e))
         return false;
-    if (n > MAX_SECONDS)
-        return err_set(e, "%s: %s takes more than %d seconds", d->inputs[0].path, op->op,
-                       MAX_SECONDS);
-    op->n_requests = (int64_t)t->n;
-    op->n_errors = sums->n_errors;
-    op->objects_per_op = (int64_t)(sums->objects / (__int128)t->n);
-    op->has_size = sums->bytes > 0;
-    op->mean_bytes = (double)sums->bytes / (double)t->n;
-    op->single_size = true;
-    for (size_t i = 1; i < t->n && op->single_size; i++)
-        op->single_size = packed_get(&t->bytes, i) == packed_get(&t->bytes, 0);
-    op->figures.duration_ns[RUN_MEAN] = (double)sums->duration_ns / (double)t->n;
-    op->figures.duration_ns[RUN_BEST] = (double)sums->shortest_ns;
-    op->figures.duration_ns[RUN_WORST] = (double)sums->longest_ns;
-    bool ok = seconds_init(&s, n > 0 ? (size_t)n : 0, e);
-    for (size_t i = 0; ok && i < t->n; i++)
-        spread(&s, first_s, t, i);
-    ok = ok && fill_values(op, &s, sums->bytes > 0, e);
+    op->n_requests = all->n_requests;
+    op->n_errors = all->n_errors;
+    op->concurrency = x->n_threads;
+    op->n_hosts = (int64_t)x->hosts.n;
+    op->n_clients = (int64_t)x->clients.n;
+    op->objects_per_op = x->first_objects;
+    op->has_size = all->n_bytes > 0;
+    op->single_size = x->min_bytes == x->max_bytes;
+    op->mean_bytes =
+        op->has_size ? (double)all->n_bytes / (double)(all->n_requests - all->n_errors) : 0;
+    take_times(op->figures.duration_ns, &all->duration);
+    take_times(op->figures.ttfb_ns, &all->ttfb);
+    bool ok = take_sums(&s, all, e) && fill_values(op, &s, all->n_bytes > 0, true, e) &&
+              take_counts(op, &all->duration, e);
+    struct run_value *value = op->parts[0].value;
+    value[RUN_P50] = quantile(&all->duration, 50);
+    value[RUN_P90] = quantile(&all->duration, 90);
+    value[RUN_P99] = quantile(&all->duration, 99);
+    value[RUN_TTFB] = quantile(&all->ttfb, 50);
     seconds_fini(&s);
     return ok;
 }
 
-/* Whether table k was over before all others began. */
-static bool is_preparation(const struct table_sums *sums, size_t n, size_t k)
+/* Whether operation k was over before all others began. */
+static bool is_preparation(const struct sums *s, size_t k)
 {
-    for (size_t i = 0; i < n; i++)
-        if (i != k && sums[i].start_ns < sums[k].end_ns)
+    for (size_t i = 0; i < s->n_ops; i++)
+        if (i != k && s->ops[i].all.start_ns < s->ops[k].all.end_ns)
             return false;
-    return n > 1;
+    return s->n_ops > 1;
 }
 
-bool run_seconds_capture(struct run *r, const struct dataset *d, struct err *e)
+static bool take_all_sums(struct run *r, const struct sums *s, const struct load_filter *filter,
+                          struct err *e)
 {
-    struct table_sums *sums = calloc(d->n_tables + 1, sizeof *sums);
+    struct op_span *spans = calloc(s->n_ops + 1, sizeof *spans);
     r->by_second = true;
-    r->ops = calloc(d->n_tables + 1, sizeof *r->ops);
-    bool ok = (sums != NULL && r->ops != NULL) || err_set(e, "out of memory");
-    r->n_rows = (int64_t)d->n_rows;
-    r->n_file_bytes = d->inputs[0].info.n_file_bytes;
-    r->start_ns = d->inputs[0].first_start_ns;
-    r->end_ns = d->inputs[0].last_end_ns;
-    for (size_t k = 0; ok && k < d->n_tables; k++)
-        sums[k] = sum_up(&d->tables[k]);
-    for (size_t k = 0; ok && k < d->n_tables; k++) {
-        for (size_t i = 0; i < k; i++)
-            r->mixed |= sums[i].start_ns < sums[k].end_ns && sums[k].start_ns < sums[i].end_ns;
-        if (d->tables[k].n > 0 && !is_preparation(sums, d->n_tables, k))
-            ok = reduce_table(&r->ops[r->n_ops++], d, &d->tables[k], &sums[k], e);
+    r->ops = calloc(s->n_ops + 1, sizeof *r->ops);
+    r->start_ns = INT64_MAX;
+    r->end_ns = INT64_MIN;
+    r->n_threads = (uint64_t)s->n_threads;
+    bool ok = (spans != NULL && r->ops != NULL) || err_set(e, "out of memory");
+    for (size_t k = 0; ok && k < s->n_ops; k++) {
+        const struct sums_part *p = &s->ops[k].all;
+        spans[k] = (struct op_span){p->start_ns, p->end_ns, 0};
+        r->n_rows += p->n_requests;
+        r->start_ns = p->start_ns < r->start_ns ? p->start_ns : r->start_ns;
+        r->end_ns = p->end_ns > r->end_ns ? p->end_ns : r->end_ns;
+        bool is_asked = filter->ops.n > 0 && is_wanted(filter, s->ops[k].op);
+        if (is_asked || (filter->ops.n == 0 && !is_preparation(s, k)))
+            ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);
     }
+    r->mixed = ok && dataset_any_overlap(spans, s->n_ops);
     fill_shares(r);
-    free(sums);
+    free(spans);
+    return ok;
+}
+
+static bool take_findings(struct run *r, const struct sums *s, struct err *e)
+{
+    const struct analysis_options how = {0};
+    struct analysis a = {0};
+    struct dataset d = {0};
+    bool ok = sums_analyze(&a, &d, s, r->path, &how, e) && run_take_findings(r, &a.findings, e);
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+bool run_seconds_sums(struct run *r, const struct load_filter *filter, struct err *e)
+{
+    struct sums s = {0};
+    struct stat st;
+    r->is_sums = true;
+    if (!only_ops(r, filter, "a file of sums", e))
+        return false;
+    bool ok =
+        sums_read(&s, r->path, e) && take_all_sums(r, &s, filter, e) && take_findings(r, &s, e);
+    r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    sums_free(&s);
+    return ok;
+}
+
+bool run_seconds_capture(struct run *r, const struct dataset *d, unsigned threads, struct err *e)
+{
+    const struct load_filter all = {0};
+    struct sums s = {0};
+    bool ok = sums_of_dataset(&s, d, threads, e) && take_all_sums(r, &s, &all, e);
+    r->n_file_bytes = d->inputs[0].info.n_file_bytes;
+    sums_free(&s);
     return ok;
 }

@@ -267,3 +267,48 @@ class Damage(SumsTest):
         document["schema"] = "s3analyze/sums/2"
         r = self.look(json.dumps(document, separators=(",", ":")).encode())
         self.assertIn("'s3analyze/sums/2' is not known here", " ".join(r.err.split()))
+
+
+class Compare(SumsTest):
+    def runs(self, n=1, median=SECOND // 25, error_frac=0.0):
+        """Captures and sums of n runs of half a minute."""
+        shape = Shape(n=3000, threads=4, hosts=2, median=median, sigma=0.4, error_frac=error_frac)
+        paths = [self.put(f"{median}-{i}", simulate(median + i, shape)) for i in range(n)]
+        return paths, [self.sums(p, name=f"{median}-{i}.sums") for i, p in enumerate(paths)]
+
+    def test_with_the_capture(self):
+        """A capture is reduced to sums: both sides say the same, also where requests failed."""
+        (capture,), (sums,) = self.runs(error_frac=0.1)
+        r = self.s3analyze("cmp", "--json", capture, sums).json()
+        self.assertIn("from-sums", [w["code"] for w in r["warnings"]])
+        op, = r["operations"]
+        self.assertEqual({m["metric"] for m in op["metrics"]},
+                         {"throughput", "objects", "p50", "p90", "p99", "ttfb_p50", "errors"})
+        for m in op["metrics"]:
+            self.assertEqual(m["before"], m["after"])
+            self.assertEqual(m["before"]["lo"] is None, m["metric"] in ("p50", "p90", "p99", "ttfb_p50"), m["metric"])
+        self.assertEqual(op["before"], op["after"])
+        self.assertEqual(op["duration_effect"]["ks_d"], 0)
+
+    def test_figures_are_those_of_the_capture(self):
+        (capture,), (sums,) = self.runs()
+        other = self.runs(median=SECOND // 20)[0][0]
+        x = self.s3analyze("cmp", "--json", "--range", "full", capture, other).json()["operations"][0]["before"]
+        y = self.s3analyze("cmp", "--json", sums, other).json()["operations"][0]["before"]
+        for figures in "duration", "ttfb":
+            for k, v in x[figures].items():
+                self.assertAlmostEqual(y[figures][k] / v, 1, delta=WITHIN)
+
+    def test_several_runs_a_side_are_judged(self):
+        _, before = self.runs(5)
+        _, after = self.runs(5, median=SECOND // 15)
+        r = self.s3analyze("cmp", "--json", "--before", *before, "--after", *after).json()
+        verdicts = {m["metric"]: m["verdict"] for m in r["operations"][0]["metrics"]}
+        self.assertEqual(verdicts["objects"], "slower")
+        self.assertEqual(verdicts["p50"], "slower")
+
+    def test_gate_and_options(self):
+        a, b = self.runs(2)[1]
+        self.s3analyze("cmp", "--gate", "p99:5%", "--run-cv", "1%", a, b, status=3)
+        for option in (["--host", "h0"], ["--html", self.tmp / "x.html"], ["--from", "1s"]):
+            self.assertEqual(self.s3analyze("cmp", *option, a, b, status=1).out, "")
