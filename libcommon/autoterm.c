@@ -1,5 +1,7 @@
 #include "libcommon/autoterm.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +46,7 @@ struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e)
 {
     struct autoterm *a = calloc(1, sizeof *a);
     if (a == NULL) {
-        err_set(e, "out of memory");
+        mem_none(e);
         return NULL;
     }
     a->dur_ns = dur_ns;
@@ -122,7 +124,7 @@ bool autoterm_add(struct autoterm *a, uint32_t thread, const struct attribution_
 {
     if ((thread >= a->n_threads && !grow_threads(a, thread)) ||
         (r->ok && a->n == a->cap && !grow_requests(a)))
-        return err_set(e, "out of memory");
+        return mem_none(e);
     segment_thread_add(&a->threads[thread], r->start_ns, r->end_ns);
     if (r->ok)
         append(a, r);

@@ -1,6 +1,7 @@
 #include "libcommon/cli.h"
 
 #include "libcommon/cli_help.h"
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "libcommon/suggest.h"
 #include "libcommon/units.h"
@@ -46,17 +47,15 @@ struct found {
 static bool out_of_memory(struct cli_args *args, struct err *e)
 {
     args->no_memory = true;
-    return err_set(e, "out of memory");
+    return mem_none(e);
 }
 
 static bool append_string(struct cli_args *args, struct cli_list *list, const char *s,
                           struct err *e)
 {
-    const char **v = realloc(list->v, (list->n + 1) * sizeof *v);
-    if (!v)
+    if (!mem_room(&list->v, list->n + 1, NULL))
         return out_of_memory(args, e);
-    list->v = v;
-    v[list->n++] = s;
+    list->v[list->n++] = s;
     return true;
 }
 
@@ -64,24 +63,20 @@ static bool append_string(struct cli_args *args, struct cli_list *list, const ch
 static bool keep(struct cli_args *args, void *block, void (*release)(void *), struct err *e)
 {
     struct cli_memory *m = args->memory;
-    struct block *blocks = realloc(m->blocks, (m->n_blocks + 1) * sizeof *blocks);
-    if (!blocks) {
+    if (!mem_room(&m->blocks, m->n_blocks + 1, NULL)) {
         release(block);
         return out_of_memory(args, e);
     }
-    m->blocks = blocks;
-    blocks[m->n_blocks++] = (struct block){block, release};
+    m->blocks[m->n_blocks++] = (struct block){block, release};
     return true;
 }
 
 static bool note_given(struct cli_args *args, const struct cli_option *option, struct err *e)
 {
     struct cli_memory *m = args->memory;
-    const struct cli_option **given = realloc(m->given, (m->n_given + 1) * sizeof *given);
-    if (!given)
+    if (!mem_room(&m->given, m->n_given + 1, NULL))
         return out_of_memory(args, e);
-    m->given = given;
-    given[m->n_given++] = option;
+    m->given[m->n_given++] = option;
     return true;
 }
 

@@ -1,5 +1,7 @@
 #include "libcommon/hist.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 bool hist_init(struct hist *h, struct err *e)
 {
     *h = (struct hist){.count = calloc(HIST_N_COUNTERS, sizeof *h->count)};
-    return h->count != NULL || err_set(e, "out of memory");
+    return h->count != NULL || mem_none(e);
 }
 
 void hist_fini(struct hist *h)

@@ -2,6 +2,7 @@
  * order and write them in order. Without threads there is one slot, and the caller does it all. */
 #include "libcommon/recwrite.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 
 #include <errno.h>
@@ -315,7 +316,7 @@ struct recwrite *recwrite_open(const struct recwrite_options *options, struct er
         options->threads < RECWRITE_MAX_THREADS ? options->threads : RECWRITE_MAX_THREADS;
 
     if (!w) {
-        err_set(e, "out of memory");
+        mem_none(e);
         return NULL;
     }
     w->options = *options;
@@ -325,7 +326,7 @@ struct recwrite *recwrite_open(const struct recwrite_options *options, struct er
     pthread_cond_init(&w->changed, NULL);
     rowformat_init(&w->format, options->intended);
     if (!allocate(w, n_threads)) {
-        err_set(e, "out of memory");
+        mem_none(e);
         recwrite_discard(w);
         return NULL;
     }

@@ -1,5 +1,7 @@
 #include "libcommon/secret.h"
 
+#include "libcommon/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdalign.h>
@@ -48,7 +50,7 @@ char *secret_read_file(const char *path, size_t n_max, struct err *e)
     if (fd >= 0)
         close(fd);
     bool ok = failed == 0        ? true
-              : failed == ENOMEM ? err_set(e, "out of memory")
+              : failed == ENOMEM ? mem_none(e)
                                  : err_errno(e, failed, "cannot read '%s'", path);
     ok = ok && (n <= n_max || err_set(e, "'%s' has more than %zu bytes", path, n_max)) &&
          (strlen(text) == n || err_set(e, "'%s' is no text: it holds a NUL", path));

@@ -4,6 +4,7 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/base/hugemem.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,9 +122,8 @@ static bool partition_init(struct partition *p, const struct table *t, const int
         bits++;
     unsigned shift = 63 - bits;
     *p = (struct partition){.n = n_buckets << bits};
-    p->first = calloc(p->n + 2, sizeof *p->first);
-    if (p->first == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&p->first, p->n + 2, e))
+        return false;
 
     size_t *next = p->first + 1; /* as in group_rows_init */
     for (int pass = 0; pass < 2; pass++) {
@@ -146,7 +146,7 @@ static bool partition_init(struct partition *p, const struct table *t, const int
             p->hash = hugemem_alloc((next[p->n] + 1) * sizeof *p->hash);
             p->row = hugemem_alloc((next[p->n] + 1) * sizeof *p->row);
             if (p->hash == NULL || p->row == NULL)
-                return err_set(e, "out of memory");
+                return mem_none(e);
         }
     }
     return true;
@@ -345,7 +345,7 @@ static bool find_few(struct access *a, struct object_table *o, const struct data
         ok = a->pair != NULL;
     }
     if (!ok)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (*done) {
         a->n[0] = o->n;
         put_pairs(o, a->pair);
@@ -381,7 +381,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
         a->n[b] = at - a->first[b];
         a->repeated[b] = a->n[b] < p.first[(b + 1) * n_parts] - p.first[b * n_parts];
         if (!ok)
-            err_set(e, "out of memory");
+            mem_none(e);
     }
     if (ok) {
         uint64_t *fitting = realloc(p.hash, (at + 1) * sizeof *fitting);
@@ -398,7 +398,7 @@ bool access_init(struct access *a, const struct dataset *d, const struct scan *s
     *a = (struct access){.n_buckets = n_buckets};
     struct object_table o = {0};
     bool done = false;
-    bool ok = object_table_grow(&o) || err_set(e, "out of memory");
+    bool ok = object_table_grow(&o) || mem_none(e);
     if (ok && n_buckets == 1)
         ok = find_few(a, &o, d, scan, edges, &done, e);
     if (ok && !done)

@@ -1,5 +1,7 @@
 #include "analyze/analysis/blocks.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ bool blocks_init(struct blocks *x, const struct table *t, size_t n_places, struc
         .sums = malloc((n + 1) * n_sums * sizeof *x->sums),
         .n_sums = n_sums,
     };
-    return (x->v != NULL && x->sums != NULL) || err_set(e, "out of memory");
+    return (x->v != NULL && x->sums != NULL) || mem_none(e);
 }
 
 void blocks_fini(struct blocks *x)

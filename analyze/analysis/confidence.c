@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/flow.h"
 #include "analyze/analysis/latency.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <stdlib.h>
@@ -265,9 +266,9 @@ static bool fill_series(struct statistics *s, const double *rate, size_t n, stru
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
 {
     size_t n = s->n_segments;
-    double *rate = malloc((n + 1) * sizeof *rate);
-    int64_t *n_all = malloc((n + 1) * sizeof *n_all);
-    bool ok = (rate != NULL && n_all != NULL) || err_set(e, "out of memory");
+    double *rate = NULL;
+    int64_t *n_all = NULL;
+    bool ok = mem_new(&rate, n + 1, e) && mem_new(&n_all, n + 1, e);
     for (size_t j = 0; ok && j < n; j++) {
         n_all[j] = p->n_ok[j] + p->n_failed[j];
         s->n_requests += p->n_ok[j];
@@ -315,11 +316,10 @@ static bool fill_hosts(struct statistics *s, const struct passes *p, struct err 
     if (h->of_place == NULL)
         return true;
     to->n = h->n_hosts;
-    to->v = calloc(to->n, sizeof *to->v);
-    double *x = malloc((to->n * n + 1) * sizeof *x), *mean = malloc(to->n * sizeof *mean);
-    struct stats_outlier *outliers = malloc(to->n * sizeof *outliers);
-    bool ok = (to->v != NULL && x != NULL && mean != NULL && outliers != NULL) ||
-              err_set(e, "out of memory");
+    double *x = NULL, *mean = NULL;
+    struct stats_outlier *outliers = NULL;
+    bool ok = mem_cleared(&to->v, to->n, e) && mem_new(&x, to->n * n, e) &&
+              mem_new(&mean, to->n, e) && mem_new(&outliers, to->n, e);
     to->by_latency = counts_are_equal(h, s->concurrency);
     for (size_t i = 0; to->by_latency && i < to->n * n; i++)
         to->by_latency = h->ended[i].n > 0;
@@ -357,9 +357,9 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
     size_t n = 0, segment;
     if (in->co_interval_ns <= 0 || s->n_requests == 0)
         return true;
-    int64_t *v = malloc((size_t)s->n_requests * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
+    int64_t *v;
+    if (!mem_new(&v, (size_t)s->n_requests, e))
+        return false;
     for (size_t k = 0; k < in->n; k++) {
         size_t i = row_of(in, k);
         int64_t duration_ns = packed_get(&in->table->dur, i);
@@ -386,7 +386,7 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     p->n_failed = calloc(n + 1, sizeof *p->n_failed);
     bool ok = p->n_ok != NULL && p->n_failed != NULL && flow_init(&p->bytes, n) &&
               flow_init(&p->objects, n) && flow_hosts_init(&p->hosts, in->hosts, &p->window);
-    return (ok || err_set(e, "out of memory")) && latency_init(&p->duration, n, true, e) &&
+    return (ok || mem_none(e)) && latency_init(&p->duration, n, true, e) &&
            latency_init(&p->ttfb, n, false, e);
 }
 
@@ -423,9 +423,8 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e)
 {
     struct passes p;
-    struct statistics *s = calloc(1, sizeof *s);
-    bool ok = passes_init(&p, in, e) && (s != NULL || err_set(e, "out of memory"));
-    ok = ok && run(s, &p, e);
+    struct statistics *s = NULL;
+    bool ok = passes_init(&p, in, e) && mem_cleared(&s, 1, e) && run(s, &p, e);
     passes_fini(&p);
     if (ok)
         return s;

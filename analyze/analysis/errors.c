@@ -1,6 +1,8 @@
 /* Failed requests in groups of the same normalised message, and by host within a group. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +187,7 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
     ok = ok && limit_groups(op);
     free(cells.v);
     free(cells.slot);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 void analysis_errors_free(struct operation *op)

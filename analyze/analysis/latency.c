@@ -1,6 +1,7 @@
 #include "analyze/analysis/latency.h"
 
 #include "analyze/data/dataset.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ bool latency_init(struct latency *l, size_t n_segments, bool with_residual, stru
     l->count = calloc(HIST_N_INDEXES + 1, sizeof *l->count);
     if (with_residual)
         l->sum = calloc(HIST_N_INDEXES, sizeof *l->sum);
-    return (l->count != NULL && (l->sum != NULL || !with_residual)) || err_set(e, "out of memory");
+    return (l->count != NULL && (l->sum != NULL || !with_residual)) || mem_none(e);
 }
 
 static void kept_fini(struct latency_kept *k)
@@ -101,7 +102,7 @@ bool latency_aim(struct latency *l, struct err *e)
     l->near.segment = malloc((n_near + 1) * sizeof *l->near.segment);
     return (l->n_above != NULL && l->n_requests != NULL && l->near.v != NULL &&
             l->near.segment != NULL) ||
-           err_set(e, "out of memory");
+           mem_none(e);
 }
 
 /* Latencies that are looked at together for one near a quantile: hardly any is. */
@@ -188,7 +189,7 @@ static bool values_of_ranks(const struct latency *l, const struct latency_kept *
             if (k == 0 || sorted[k] != sorted[k - 1])
                 at[i] += n_in_bucket(l, sorted[k]);
     }
-    return hist_select(kept->v, kept->n, at, n, out) || err_set(e, "out of memory");
+    return hist_select(kept->v, kept->n, at, n, out) || mem_none(e);
 }
 
 /* How many latencies above `value`, the quantile q, end in each segment. */
@@ -208,9 +209,8 @@ static void count_above(const struct latency *l, size_t q, int64_t value, int64_
 static bool want_buckets(struct latency *l, struct err *e)
 {
     size_t n = 0;
-    l->wanted = calloc(HIST_N_INDEXES, sizeof *l->wanted);
-    if (l->wanted == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&l->wanted, HIST_N_INDEXES, e))
+        return false;
     for (size_t i = 0; i < LATENCY_N_RANKS + STATISTICS_N_RESIDUALS; i++) {
         size_t bucket = SIZE_MAX;
         if (i < LATENCY_N_RANKS)
@@ -222,8 +222,7 @@ static bool want_buckets(struct latency *l, struct err *e)
         l->wanted[bucket] = true;
         n += n_in_bucket(l, bucket);
     }
-    l->kept.v = malloc((n + 1) * sizeof *l->kept.v);
-    return l->kept.v != NULL || err_set(e, "out of memory");
+    return mem_new(&l->kept.v, n + 1, e);
 }
 
 bool latency_plan(struct latency *l, struct err *e)
@@ -237,8 +236,8 @@ bool latency_plan(struct latency *l, struct err *e)
     for (size_t j = 0; j < l->n_segments; j++)
         for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
-    int64_t *n_above = malloc((l->n_segments + 1) * sizeof *n_above);
-    bool ok = n_above != NULL || err_set(e, "out of memory");
+    int64_t *n_above = NULL;
+    bool ok = mem_new(&n_above, l->n_segments + 1, e);
     ok = ok && values_of_ranks(l, &l->near, l->bucket, STATISTICS_N_QUANTILES, rank,
                                STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
@@ -261,9 +260,9 @@ void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
 /* Solves for the residual life with the latencies of its bucket. */
 static bool residuals(const struct latency *l, double *residual_ns, struct err *e)
 {
-    int64_t *v = malloc((l->kept.n + 1) * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
+    int64_t *v;
+    if (!mem_new(&v, l->kept.n + 1, e))
+        return false;
     for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++) {
         size_t n = 0;
         for (size_t k = 0; k < l->kept.n; k++)

@@ -4,6 +4,7 @@
 #include "analyze/base/progress.h"
 #include "analyze/read/recfile.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -137,8 +138,8 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     if (!analysis->steady)
         return true;
     size_t n = a->n_operations;
-    int64_t *cut_ns = malloc((n + 1) * sizeof *cut_ns);
-    bool ok = cut_ns != NULL || err_set(e, "out of memory");
+    int64_t *cut_ns = NULL;
+    bool ok = mem_new(&cut_ns, n + 1, e);
     if (ok && drop_warm_up(a, d, cut_ns)) {
         /* What these ask for is done. */
         how.has_from = how.has_to = false;

@@ -1,20 +1,17 @@
 #include "analyze/analysis/plan.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e)
 {
     *p = (struct plan){.d = d, .a = a, .n = d->n_tables};
-    p->entries = calloc(p->n + 1, sizeof *p->entries);
-    p->scans = malloc((p->n + 1) * sizeof *p->scans);
-    p->tasks = malloc((p->n * PLAN_TASKS_PER_ENTRY + PLAN_OTHER_TASKS) * sizeof *p->tasks);
-    a->operations = calloc(p->n + 1, sizeof *a->operations);
-    a->internal = calloc(1, sizeof *a->internal);
-    if (a->internal != NULL)
-        a->internal->sources = calloc(p->n + 1, sizeof *a->internal->sources);
-    if (p->entries == NULL || p->scans == NULL || p->tasks == NULL || a->operations == NULL ||
-        a->internal == NULL || a->internal->sources == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&p->entries, p->n, e) || !mem_new(&p->scans, p->n, e) ||
+        !mem_new(&p->tasks, p->n * PLAN_TASKS_PER_ENTRY + PLAN_OTHER_TASKS, e) ||
+        !mem_cleared(&a->operations, p->n, e) || !mem_cleared(&a->internal, 1, e) ||
+        !mem_cleared(&a->internal->sources, p->n + 1, e))
+        return false;
     for (size_t k = 0; k < p->n; k++)
         p->entries[k] = (struct plan_entry){
             .plan = p, .table = &d->tables[k], .name = d->ops.v[d->tables[k].op]};

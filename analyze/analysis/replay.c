@@ -1,5 +1,7 @@
 #include "analyze/analysis/replay.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 static int compare_ends(const void *a, const void *b)
@@ -21,7 +23,7 @@ bool replay_init(struct replay *r, const struct table *const *tables, size_t n_t
         .first_start_ns = INT64_MAX,
     };
     if (r->items == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t k = 0; k < n_tables; k++) {
         const struct table *t = tables[k];
         for (size_t i = 0; i < t->n; i++) {

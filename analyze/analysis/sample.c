@@ -4,6 +4,7 @@
 
 #include "analyze/analysis/moments.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +268,7 @@ static bool answer_by_counting(const struct question *q, struct figures *all,
     else if (ok && all != NULL)
         *all = by_part[0];
     counted_fini(&c);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 /* ---- By holding the values: 8 bytes a row, in one pass ---- */
@@ -287,7 +288,7 @@ static bool sample_init(struct sample *s, const struct parts *parts, struct err 
         room += (size_t)parts->room[p];
     }
     s->v = malloc((room + 1) * sizeof *s->v);
-    return (s->first != NULL && s->v != NULL) || err_set(e, "out of memory");
+    return (s->first != NULL && s->v != NULL) || mem_none(e);
 }
 
 static void sample_fini(struct sample *s)
@@ -314,7 +315,7 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
                           struct err *e)
 {
     if (n >= COUNTED_MIN_ROWS)
-        return hist_select(v, n, ranks, n_ranks, out) || err_set(e, "out of memory");
+        return hist_select(v, n, ranks, n_ranks, out) || mem_none(e);
     hist_select_in_place(v, n, ranks, n_ranks, out);
     return true;
 }
@@ -421,8 +422,8 @@ bool sample_durations(const struct rows *rows, const struct parts *parts, const 
                       struct err *e)
 {
     const struct question q = {rows, parts, &rows->t->dur, plus, 3, {50, 90, 99}};
-    struct figures of_all = {0}, *of_parts = calloc(parts->n + 1, sizeof *of_parts);
-    bool ok = (of_parts != NULL || err_set(e, "out of memory")) &&
+    struct figures of_all = {0}, *of_parts;
+    bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
     if (ok && all != NULL)
         fill_durations(all, &of_all);
@@ -436,8 +437,8 @@ bool sample_ttfb(const struct rows *rows, const struct parts *parts, struct ttfb
                  struct ttfb *by_part, size_t stride, struct err *e)
 {
     const struct question q = {rows, parts, &rows->t->ttfb, NULL, 5, {25, 50, 75, 90, 99}};
-    struct figures of_all = {0}, *of_parts = calloc(parts->n + 1, sizeof *of_parts);
-    bool ok = (of_parts != NULL || err_set(e, "out of memory")) &&
+    struct figures of_all = {0}, *of_parts;
+    bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
     if (ok && all != NULL)
         fill_ttfb(all, &of_all);
@@ -536,8 +537,8 @@ bool sample_sized(const struct rows *rows, const struct parts *parts, struct siz
                   size_t stride, struct err *e)
 {
     struct sample s = {0};
-    struct size_sums *sums = calloc(parts->n + 1, sizeof *sums);
-    bool ok = (sums != NULL || err_set(e, "out of memory")) && sample_init(&s, parts, e);
+    struct size_sums *sums;
+    bool ok = mem_cleared(&sums, parts->n, e) && sample_init(&s, parts, e);
     if (ok)
         add_rates(&s, sums, rows, parts);
     for (size_t p = 0; ok && p < parts->n; p++)

@@ -5,6 +5,7 @@
 
 #include "analyze/base/intern.h"
 #include "analyze/data/table.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 
@@ -145,9 +146,9 @@ static bool count_identical(struct scan *s, struct err *e)
     size_t n_slots = 64;
     while (n_slots < 2 * s->t->n)
         n_slots *= 2;
-    uint32_t *slots = calloc(n_slots, sizeof *slots); /* row + 1; 0: free */
-    if (slots == NULL)
-        return err_set(e, "out of memory");
+    uint32_t *slots; /* row + 1; 0: free */
+    if (!mem_cleared(&slots, n_slots, e))
+        return false;
     for (size_t i = 0; i < s->t->n; i++) {
         size_t slot = (size_t)row_hash(key, s->t, i) & (n_slots - 1);
         while (slots[slot] != 0 && !same_rows(s->t, slots[slot] - 1, i))
@@ -303,7 +304,7 @@ bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, s
     if (!blocks_init(&s->blocks, t, n_places, e))
         return false;
     if (s->parts == NULL || s->ranges == NULL || s->threads == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (!scan_rows(s, d, e))
         return false;
     forget_edges(s);
@@ -372,9 +373,9 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
 {
     if (t->n == 0 || keeps_all(keep, &s->all))
         return true;
-    bool was_extreme = false, *has_changed = calloc(s->blocks.n, sizeof *has_changed);
-    if (has_changed == NULL)
-        return err_set(e, "out of memory");
+    bool was_extreme = false, *has_changed;
+    if (!mem_cleared(&has_changed, s->blocks.n, e))
+        return false;
     for (size_t i = 0; i < t->n;) {
         size_t b = i / BLOCKS_ROWS;
         if (i % BLOCKS_ROWS == 0 && keeps_block(keep, &s->blocks.v[b])) {

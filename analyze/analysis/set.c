@@ -3,6 +3,8 @@
  * matter, and the blocks say where those are. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 /* ---- Groups ---- */
@@ -12,9 +14,10 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     size_t n_places = 0;
     for (size_t k = 0; k < s->n_scans; k++)
         n_places += s->scans[k]->n_places;
-    int64_t *n_of_place = malloc((n_places + 1) * sizeof *n_of_place), *next = n_of_place;
-    const struct table **tables = malloc((s->n_scans + 1) * sizeof *tables);
-    bool ok = (n_of_place != NULL && tables != NULL) || err_set(e, "out of memory");
+    int64_t *n_of_place = NULL;
+    const struct table **tables = NULL;
+    bool ok = mem_new(&n_of_place, n_places, e) && mem_new(&tables, s->n_scans, e);
+    int64_t *next = n_of_place;
     for (size_t k = 0; ok && k < s->n_scans; k++) {
         tables[k] = s->scans[k]->t;
         for (size_t p = 0; p < s->scans[k]->n_places; p++)
@@ -26,14 +29,9 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     if (!ok)
         return false;
     size_t n = g->keys.n + 1;
-    g->parts = malloc(n * sizeof *g->parts);
-    g->ok = malloc(n * sizeof *g->ok);
-    g->n_inside = calloc(n, sizeof *g->n_inside);
-    g->totals = calloc(n, sizeof *g->totals);
-    g->segments = calloc(n, sizeof *g->segments);
-    if (g->parts == NULL || g->ok == NULL || g->n_inside == NULL || g->totals == NULL ||
-        g->segments == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_new(&g->parts, n, e) || !mem_new(&g->ok, n, e) || !mem_cleared(&g->n_inside, n, e) ||
+        !mem_cleared(&g->totals, n, e) || !mem_cleared(&g->segments, n, e))
+        return false;
     for (size_t k = 0; k < g->keys.n; k++)
         g->parts[k] = SCAN_PART_NONE;
     for (size_t k = 0; k < s->n_scans; k++) {
@@ -185,7 +183,7 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
         return true;
     struct segment_thread *threads = threads_new(s->n_threads);
     if (threads == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++)
@@ -210,7 +208,7 @@ static bool find_ranges(struct set *s, struct err *e)
     };
     bool ok = (x.by_host != NULL) == by_host && (x.by_client != NULL) == by_client;
     if (!ok)
-        err_set(e, "out of memory");
+        mem_none(e);
     if (ok && (s->kind != RANGE_ALL || by_host || by_client))
         search_ends(&x, s);
     for (size_t k = 0; ok && by_host && k < s->hosts.keys.n; k++)
@@ -233,9 +231,9 @@ static bool find_ranges(struct set *s, struct err *e)
 bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e)
 {
     const struct set_group *g = &s->clients;
-    struct segment_starts *starts = malloc((g->keys.n + 1) * sizeof *starts);
-    struct ends *ends = malloc((g->keys.n + 1) * sizeof *ends);
-    bool ok = (starts != NULL && ends != NULL) || err_set(e, "out of memory");
+    struct segment_starts *starts = NULL;
+    struct ends *ends = NULL;
+    bool ok = mem_new(&starts, g->keys.n + 1, e) && mem_new(&ends, g->keys.n + 1, e);
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         starts[k] = all_starts(&g->parts[k]);
         ends[k] = ends_before(starts[k].last_ns);
@@ -261,7 +259,7 @@ static bool merge_scans(struct set *s, struct err *e)
     s->n_threads = s->n_scans == 1 ? s->scans[0]->n_threads : s->d->n_threads;
     s->threads = threads_new(s->n_threads);
     if (s->threads == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan_part *part = &s->scans[k]->all;
         int64_t sum;
@@ -462,7 +460,7 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
     if ((hosts != NULL) != by_host || (clients != NULL) != by_client) {
         free(hosts);
         free(clients);
-        return err_set(e, "out of memory");
+        return mem_none(e);
     }
     struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
     narrow(&inner, &whole);

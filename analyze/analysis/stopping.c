@@ -1,6 +1,7 @@
 #include "analyze/analysis/stopping.h"
 
 #include "analyze/analysis/replay.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -27,8 +28,7 @@ static bool replay_op(struct stopping_op *op, const struct table *const *tables,
     bool ok =
         replay_init(&r, tables, n_tables, e) && replay_run(&r, dur_ns, pct, &op->chosen.stop, e);
     if (ok && sweep) {
-        op->sweep = calloc(N_SWEEP_DUR * N_SWEEP_PCT, sizeof *op->sweep);
-        ok = op->sweep != NULL || err_set(e, "out of memory");
+        ok = mem_cleared(&op->sweep, N_SWEEP_DUR * N_SWEEP_PCT, e);
     }
     for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++) {
         struct stopping_case *c = &op->sweep[i];
@@ -44,9 +44,8 @@ static bool replay_op(struct stopping_op *op, const struct table *const *tables,
 static bool replay_all(struct stopping *s, const struct analysis *a, struct dataset *d,
                        int64_t dur_ns, double pct, bool sweep, struct err *e)
 {
-    const struct table **tables = malloc((d->n_tables + 1) * sizeof *tables);
-    s->ops = calloc(a->n_operations + 1, sizeof *s->ops);
-    bool ok = (tables != NULL && s->ops != NULL) || err_set(e, "out of memory");
+    const struct table **tables = NULL;
+    bool ok = mem_new(&tables, d->n_tables, e) && mem_cleared(&s->ops, a->n_operations, e);
     if (ok && a->mixed) {
         for (size_t i = 0; i < d->n_tables; i++)
             tables[i] = &d->tables[i];

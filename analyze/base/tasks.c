@@ -1,5 +1,7 @@
 #include "analyze/base/tasks.h"
 
+#include "libcommon/mem.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -40,9 +42,9 @@ static void *work(void *arg)
 
 bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
 {
-    struct queue q = {.jobs = calloc(n + 1, sizeof *q.jobs), .n = n};
-    if (q.jobs == NULL)
-        return err_set(e, "out of memory");
+    struct queue q = {.n = n};
+    if (!mem_cleared(&q.jobs, n, e))
+        return false;
     for (size_t i = 0; i < n; i++) {
         q.jobs[i].task = tasks[i];
         q.jobs[i].place = i;

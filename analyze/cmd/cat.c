@@ -9,6 +9,7 @@
 #include "analyze/stream/rowfilter.h"
 #include "analyze/stream/survey.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
 #include <inttypes.h>
@@ -162,14 +163,11 @@ static bool put_early_comments(struct cat *c)
 
 static bool keep_early_comment(struct cat *c, struct slice line)
 {
-    char *grown = realloc(c->early_comments, c->n_early + line.n + 1);
-
-    if (!grown)
-        return err_set(&c->error, "out of memory");
-    memcpy(grown + c->n_early, line.p, line.n);
-    c->early_comments = grown;
+    if (!mem_room(&c->early_comments, c->n_early + line.n + 1, &c->error))
+        return false;
+    memcpy(c->early_comments + c->n_early, line.p, line.n);
     c->n_early += line.n + 1;
-    grown[c->n_early - 1] = '\n';
+    c->early_comments[c->n_early - 1] = '\n';
     return true;
 }
 

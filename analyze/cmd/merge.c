@@ -8,6 +8,7 @@
 #include "analyze/write/json.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -195,7 +196,7 @@ static bool report_text(const struct merge *m, const struct options *o, FILE *f,
         text_line(&out, TEXT_FAINT,
                   "No capture says how its clock went: whether they agree is not "
                   "known.");
-    return !out.failed || err_set(e, "out of memory");
+    return !out.failed || mem_none(e);
 }
 
 static void put_json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)
@@ -308,7 +309,7 @@ static int run(const struct cli_args *args, void *options)
     }
     progress_init(&progress, o->input.quiet);
     bool ok =
-        (shifts || err_set(&e, "out of memory")) && capture_out_check(&o->output, &e) &&
+        (shifts || mem_none(&e)) && capture_out_check(&o->output, &e) &&
         aggregate_refuse(
             args->operands, args->n_operands,
             "aggregates cannot be merged truthfully, since percentiles are gone and seconds get "

@@ -8,6 +8,7 @@
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
+#include "libcommon/mem.h"
 
 #include <errno.h>
 #include <math.h>
@@ -146,7 +147,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
         t->format = "svg";
         t->folder = strdup(out);
         if (t->folder == NULL)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         if (!is_folder && mkdir(out, 0777) != 0)
             return err_errno(e, errno, "%s", out);
         t->made_folder = !is_folder;
@@ -157,7 +158,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     t->folder = slash != NULL ? strndup(out, (size_t)(slash - out) + (slash == out)) : strdup(".");
     t->stem = strdup(slash != NULL ? slash + 1 : out);
     if (t->folder == NULL || t->stem == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     *strrchr(t->stem, '.') = '\0';
     return true;
 }
@@ -311,8 +312,7 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
     struct target t;
     const char **captures = list_captures(args, o, &how.n_captures);
     how.captures = captures;
-    bool ok =
-        target_init(&t, o->out, o->force, e) && (captures != NULL || err_set(e, "out of memory"));
+    bool ok = target_init(&t, o->out, o->force, e) && (captures != NULL || mem_none(e));
     how.format = t.format;
     if (t.stem != NULL && how.n_charts == 0) {
         how.charts = comparison ? one_change : one_chart;

@@ -2,6 +2,7 @@
 
 #include "analyze/report/text_cells.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -58,5 +59,5 @@ bool report_runs(const char *const *paths, size_t n_paths, const struct load_fil
         dataset_free(&d);
     }
     text_table_put(&t);
-    return ok && (!out.failed || err_set(e, "out of memory"));
+    return ok && (!out.failed || mem_none(e));
 }

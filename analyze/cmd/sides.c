@@ -1,5 +1,7 @@
 #include "analyze/cmd/sides.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 const struct cli_option sides_table[] = {
@@ -34,12 +36,10 @@ bool sides_check(const struct sides_options *o, const struct cli_args *args, con
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
                     const struct run_options *how, struct err *e)
 {
-    struct run *v = realloc(r->v, (r->n + n + 1) * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
-    r->v = v;
+    if (!mem_room(&r->v, r->n + n + 1, e))
+        return false;
     for (size_t i = 0; i < n; i++)
-        if (!run_load(&v[r->n++], paths[i], how, e))
+        if (!run_load(&r->v[r->n++], paths[i], how, e))
             return false;
     return true;
 }

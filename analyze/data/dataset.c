@@ -1,9 +1,9 @@
 #include "analyze/data/dataset.h"
 
 #include "analyze/base/intern.h"
-#include "analyze/base/mem.h"
 #include "analyze/data/table.h"
 #include "analyze/data/unit.h"
+#include "libcommon/mem.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 #include "analyze/data/group.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,24 +23,17 @@ bool group_keys_init(struct group_keys *k, const struct dataset *d, enum group_b
                      struct err *e)
 {
     struct names names = by == GROUP_BY_HOST ? d->hosts : d->clients;
-    uint32_t *rank = malloc((names.n + 1) * sizeof *rank); /* index into k->id by id */
-    *k = (struct group_keys){.first = malloc((n_tables + 1) * sizeof *k->first)};
-    if (rank == NULL || k->first == NULL) {
-        free(rank);
-        return err_set(e, "out of memory");
-    }
+    uint32_t *rank; /* index into k->id by id */
     size_t n_places = 0;
-    for (size_t i = 0; i < n_tables; i++) {
-        k->first[i] = n_places;
+    for (size_t i = 0; i < n_tables; i++)
         n_places += dataset_n_places(d, tables[i]);
-    }
     size_t n_max = n_places < names.n ? n_places : names.n;
-    k->id = malloc((n_max + 1) * sizeof *k->id);
-    k->of_place = malloc((n_places + 1) * sizeof *k->of_place);
-    if (k->id == NULL || k->of_place == NULL) {
-        free(rank);
-        return err_set(e, "out of memory");
-    }
+    *k = (struct group_keys){0};
+    if (!mem_new(&k->first, n_tables, e) || !mem_new(&k->id, n_max, e) ||
+        !mem_new(&k->of_place, n_places, e) || !mem_new(&rank, names.n, e))
+        return false;
+    for (size_t i = 0, first = 0; i < n_tables; first += dataset_n_places(d, tables[i++]))
+        k->first[i] = first;
     for (size_t i = 0; i < names.n; i++)
         rank[i] = GROUP_NONE;
     for (size_t i = 0; i < n_tables; i++) {
@@ -73,14 +68,12 @@ void group_keys_fini(struct group_keys *k)
 bool group_rows_init(struct group_rows *g, const struct table *t, size_t table,
                      const struct group_keys *k, struct err *e)
 {
-    *g = (struct group_rows){
-        .row = malloc((t->n + 1) * sizeof *g->row),
-        .first = calloc(k->n + 2, sizeof *g->first),
-    };
-    if (g->row == NULL || g->first == NULL)
-        return err_set(e, "out of memory");
-    /* Counts go two places up and become starts one place up, which the second pass moves to where
-     * they belong. */
+    *g = (struct group_rows){0};
+    if (!mem_new(&g->row, t->n, e) || !mem_cleared(&g->first, k->n + 2, e))
+        return false;
+    /* A counting sort: the first pass counts the rows of key k in first[k + 2], sums make that
+     * their start in first[k + 1], and the second pass, which puts rows in place, moves it on to
+     * their end: the start of the next. */
     const uint32_t *of_place = group_keys_of(k, table);
     size_t *next = g->first + 1;
     for (size_t i = 0; i < t->n; i++)

@@ -1,6 +1,7 @@
 #include "analyze/data/recorded.h"
 
 #include "analyze/write/json_in.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
     if (n < strlen(schema) || memcmp(line, schema, strlen(schema)) != 0)
         return true;
     char *text = strndup(line + strlen(schema), n - strlen(schema));
-    bool ok = text != NULL ? json_in_parse(text, &o, e) : err_set(e, "out of memory");
+    bool ok = text != NULL ? json_in_parse(text, &o, e) : mem_none(e);
     free(text);
     if (!ok)
         return false;

@@ -1,8 +1,8 @@
 #include "analyze/data/unit.h"
 
-#include "analyze/base/mem.h"
 #include "analyze/data/errnorm.h"
 #include "libcommon/le.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,13 +228,8 @@ bool dataset_first_add(struct dataset_first *first, const struct dataset_first_r
     c = c ? c : compare_slices(row->file, x->file);
     if (first->file && c >= 0)
         return true;
-    if (!first->file || row->file.n > first->cap_file) {
-        char *grown = realloc(first->file, row->file.n + 64);
-        if (!grown)
-            return false;
-        first->file = grown;
-        first->cap_file = row->file.n + 64;
-    }
+    if (!mem_fit(&first->file, &first->cap_file, row->file.n + 1, NULL))
+        return false;
     if (row->file.n)
         memcpy(first->file, row->file.p, row->file.n);
     *x = *row;

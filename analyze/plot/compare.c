@@ -4,6 +4,7 @@
 #include "analyze/plot/cdf.h"
 #include "analyze/plot/out.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
     segment_grid_init(&grid, op->start_ns, t->length_ns, (size_t)n_steps);
     t->rate = calloc((size_t)n_steps + 1, sizeof *t->rate);
     if (t->op == NULL || t->rate == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (!analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -62,14 +63,8 @@ bool plot_traces_add(void *traces, const struct analysis *a, struct err *e)
     for (size_t k = 0; k < a->n_operations; k++) {
         if (a->operations[k].n_requests == 0)
             continue;
-        if (t->n == t->cap) {
-            size_t cap = t->cap > 0 ? 2 * t->cap : 16;
-            struct plot_trace *v = realloc(t->v, cap * sizeof *v);
-            if (v == NULL)
-                return err_set(e, "out of memory");
-            t->v = v;
-            t->cap = cap;
-        }
+        if (!mem_fit(&t->v, &t->cap, t->n + 1, e))
+            return false;
         t->v[t->n] = (struct plot_trace){.is_after = t->is_after};
         if (!trace_fill(&t->v[t->n++], a, k, e))
             return false;

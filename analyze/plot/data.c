@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/tasks.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -407,9 +408,8 @@ static bool init_classes(struct plot_data *p, struct err *e)
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     if (q == NULL || !q->present || q->single_size || q->n_sizes == 0)
         return true;
-    p->classes = calloc(q->n_sizes, sizeof *p->classes);
-    if (p->classes == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&p->classes, q->n_sizes, e))
+        return false;
     for (size_t i = 0; i < q->n_sizes; i++) {
         p->classes[i].min_bytes = q->sizes[i].min_bytes;
         p->classes[i].max_bytes = q->sizes[i].max_bytes;
@@ -438,13 +438,13 @@ static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
     return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
-           (fill_pass(w->p, &w->x) || err_set(e, "out of memory"));
+           (fill_pass(w->p, &w->x) || mem_none(e));
 }
 
 static bool fill_distributions(void *work, struct err *e)
 {
     struct work *w = work;
-    return fill_samples(w->p, &w->x.inside) || err_set(e, "out of memory");
+    return fill_samples(w->p, &w->x.inside) || mem_none(e);
 }
 
 static void begin(struct plot_data *p, const struct analysis *a, int index)
@@ -467,9 +467,9 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
                     struct err *e)
 {
     size_t n_tasks = 0;
-    struct work *work = calloc(n + 1, sizeof *work);
-    struct task *tasks = malloc((2 * n + 1) * sizeof *tasks);
-    bool ok = (work != NULL && tasks != NULL) || err_set(e, "out of memory");
+    struct work *work = NULL;
+    struct task *tasks = NULL;
+    bool ok = mem_cleared(&work, n + 1, e) && mem_new(&tasks, 2 * n + 1, e);
     for (size_t i = 0; i < n; i++) {
         struct plot_data *p = &v[i];
         begin(p, a, index[i]);

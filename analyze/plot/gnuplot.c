@@ -3,6 +3,7 @@
 #include "analyze/base/tasks.h"
 #include "analyze/plot/svg.h"
 #include "analyze/write/unfinished.h"
+#include "libcommon/mem.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     if (given != NULL && *given != '\0') {
         g->scripts = strdup(given);
         if (g->scripts == NULL)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         return has_scripts(given) ||
                err_set(e, "%s: no chart scripts there (S3ANALYZE_PLOTS)", given);
     }
@@ -55,7 +56,7 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         if (asprintf(&g->scripts, "%s%s", program, beside[i]) < 0) {
             g->scripts = NULL;
-            return err_set(e, "out of memory");
+            return mem_none(e);
         }
         if (has_scripts(g->scripts))
             return true;
@@ -221,7 +222,7 @@ static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawin
     bool ok = asprintf(&script, "%s/%s.gp", g->scripts, d->chart) >= 0;
     if (!ok)
         script = NULL;
-    ok = (ok && data != NULL && c->aside != NULL) || err_set(e, "out of memory");
+    ok = (ok && data != NULL && c->aside != NULL) || mem_none(e);
     snprintf(width, sizeof width, "%d", d->width);
     snprintf(height, sizeof height, "%d", d->height);
     if (ok) {
@@ -251,9 +252,9 @@ static bool draw(void *job, struct err *e)
 bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
                        struct err *e)
 {
-    struct job *jobs = malloc((n + 1) * sizeof *jobs);
-    struct task *tasks = malloc((n + 1) * sizeof *tasks);
-    bool ok = (jobs != NULL && tasks != NULL) || err_set(e, "out of memory");
+    struct job *jobs = NULL;
+    struct task *tasks = NULL;
+    bool ok = mem_new(&jobs, n + 1, e) && mem_new(&tasks, n + 1, e);
     for (size_t i = 0; ok && i < n; i++) {
         struct stat st;
         jobs[i] = (struct job){g, &drawings[i]};

@@ -5,6 +5,7 @@
 #include "analyze/plot/timeline.h"
 #include "analyze/plot/write.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static bool write_data(const struct plot_picture *x, const struct plot_options *
     struct outfile out;
     if (!outfile_open(&out, x->data, o->force ? OUTFILE_ANYTHING : OUTFILE_CHART, e))
         return false;
-    bool ok = write(out.f, ctx, o->no_titles ? "" : x->title) || err_set(e, "out of memory");
+    bool ok = write(out.f, ctx, o->no_titles ? "" : x->title) || mem_none(e);
     return outfile_finish(&out, ok, e);
 }
 
@@ -153,7 +154,7 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
         x.title = NULL;
     bool ok = (x.op != NULL && x.title != NULL && own_stem != NULL &&
                choose_paths(s, &x, folder, own_stem, o) && grow(s)) ||
-              err_set(e, "out of memory");
+              mem_none(e);
     free(own_stem);
     if (!ok || !outfile_spares(x.data, o->captures, o->n_captures, e) ||
         !outfile_spares(x.picture, o->captures, o->n_captures, e) ||
@@ -220,9 +221,9 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     bool has_total = a->mixed && a->total.present && a->n_operations > 1;
     int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
     size_t n = 0;
-    struct plot_data *v = malloc((a->n_operations + 1) * sizeof *v);
-    int *index = malloc((a->n_operations + 1) * sizeof *index);
-    bool ok = (v != NULL && index != NULL) || err_set(e, "out of memory");
+    struct plot_data *v = NULL;
+    int *index = NULL;
+    bool ok = mem_new(&v, a->n_operations + 1, e) && mem_new(&index, a->n_operations + 1, e);
     if (ok && stem != NULL && a->n_operations > 0) {
         index[n++] = main_operation(a, has_total);
     } else if (ok) {
@@ -246,8 +247,8 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
 {
     struct plot_gnuplot g;
     bool is_svg = strcasecmp(o->format, "svg") == 0;
-    struct plot_drawing *drawings = calloc(2 * s->n + 1, sizeof *drawings);
-    bool ok = drawings != NULL || err_set(e, "out of memory");
+    struct plot_drawing *drawings = NULL;
+    bool ok = mem_cleared(&drawings, 2 * s->n + 1, e);
     size_t n = 0;
     for (size_t i = 0; ok && i < s->n; i++) {
         const struct plot_picture *x = &s->v[i];

@@ -1,6 +1,7 @@
 #include "analyze/plot/replay.h"
 
 #include "analyze/analysis/replay.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,8 @@ bool plot_replays_init(struct plot_replays *r, const struct dataset *d, bool mix
                        double pct, struct err *e)
 {
     *r = (struct plot_replays){.dur_ns = dur_ns, .pct = pct};
-    r->v = calloc(d->n_tables + 1, sizeof *r->v);
-    const struct table **tables = calloc(d->n_tables + 1, sizeof *tables);
-    bool ok = (r->v != NULL && tables != NULL) || err_set(e, "out of memory");
+    const struct table **tables = NULL;
+    bool ok = mem_cleared(&r->v, d->n_tables, e) && mem_cleared(&tables, d->n_tables, e);
     for (size_t i = 0; ok && i < d->n_tables; i++)
         tables[i] = &d->tables[i];
     if (ok && mixed)

@@ -2,6 +2,7 @@
 
 #include "analyze/write/html.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *
     char *path = NULL;
     *p = (struct plot_palette){.n = 0};
     if (asprintf(&path, "%s/style.gp", scripts) < 0)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     char *text = read_all(path, e);
     free(path);
     if (text == NULL)

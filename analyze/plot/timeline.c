@@ -1,6 +1,6 @@
 #include "analyze/plot/timeline.h"
 
-#include "analyze/base/mem.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <stdlib.h>

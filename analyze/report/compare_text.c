@@ -3,6 +3,7 @@
 #include "analyze/compare/words.h"
 #include "analyze/report/headline.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -329,5 +330,5 @@ bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
     text_line(&out, TEXT_PLAIN, "%s", "");
     text_line(&out, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
               compare_words_answer(c, TEXT_WIDTH).s);
-    return out.failed ? err_set(e, "out of memory") : true;
+    return out.failed ? mem_none(e) : true;
 }

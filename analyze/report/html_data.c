@@ -1,9 +1,9 @@
 #include "analyze/report/html_data.h"
 
-#include "analyze/base/mem.h"
 #include "analyze/report/run_json.h"
 #include "analyze/write/html.h"
 #include "analyze/write/json.h"
+#include "libcommon/mem.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 #include "analyze/report/html_internal.h"
 
 #include "analyze/analysis/slowest.h"
-#include "analyze/base/mem.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/write/html.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <stdlib.h>

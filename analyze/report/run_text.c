@@ -3,6 +3,7 @@
 #include "analyze/report/headline.h"
 #include "analyze/report/text_internal.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -361,5 +362,5 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
         put_operation(&v, &a->operations[i], n_all);
     if (a->total.present)
         put_total(&v);
-    return out.failed ? err_set(e, "out of memory") : true;
+    return out.failed ? mem_none(e) : true;
 }

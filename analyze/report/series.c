@@ -2,6 +2,7 @@
 
 #include "analyze/write/csv.h"
 #include "analyze/write/json.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
@@ -163,7 +164,7 @@ static bool put_json_line(FILE *f, const struct row *row, struct err *e)
         fputc('\n', f);
     }
     json_decref(o);
-    return ok ? true : err_set(e, "out of memory");
+    return ok ? true : mem_none(e);
 }
 
 static void put_line(struct table_out *t, const struct row *row, bool names)

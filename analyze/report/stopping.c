@@ -2,6 +2,7 @@
 
 #include "analyze/write/json.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -96,7 +97,7 @@ bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct
         if (op->sweep != NULL)
             put_sweep(&out, s, op);
     }
-    return out.failed ? err_set(e, "out of memory") : true;
+    return out.failed ? mem_none(e) : true;
 }
 
 /* ---- JSON ---- */

@@ -2,6 +2,7 @@
 
 #include "analyze/stats/dist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,9 +204,9 @@ static int compare_placed_p(const void *a, const void *b)
 
 bool stats_holm(double *p, size_t n, struct err *e)
 {
-    struct placed_p *s = malloc((n > 0 ? n : 1) * sizeof *s);
-    if (s == NULL)
-        return err_set(e, "out of memory");
+    struct placed_p *s;
+    if (!mem_new(&s, n, e))
+        return false;
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(p[i]))
@@ -277,9 +278,9 @@ bool stats_gate_passes(const struct stats_gate *g)
 
 bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *code, struct err *e)
 {
-    double *p = malloc((n > 0 ? n : 1) * sizeof *p);
-    if (p == NULL)
-        return err_set(e, "out of memory");
+    double *p;
+    if (!mem_new(&p, n, e))
+        return false;
     bool all_pass = true, unknown = false, worse = false;
     for (size_t i = 0; i < n; i++) {
         p[i] = g[i].cmp->ok ? g[i].p_worse : NAN;

@@ -1,6 +1,7 @@
 #include "analyze/stats/stats.h"
 
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,9 +41,9 @@ void stats_effect_counts(const uint64_t *a, const uint64_t *b, size_t n_buckets,
 
 bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e)
 {
-    double *sorted = malloc(n * sizeof *sorted);
-    if (sorted == NULL)
-        return err_set(e, "out of memory");
+    double *sorted;
+    if (!mem_new(&sorted, n, e))
+        return false;
     memcpy(sorted, values, n * sizeof *sorted);
     double c = stats_sort_median(sorted, n);
     uint64_t l, u;

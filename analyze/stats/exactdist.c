@@ -1,5 +1,7 @@
 #include "analyze/stats/exactdist.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 struct placed {
@@ -13,10 +15,10 @@ static int compare_placed(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties)
+bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties, struct err *e)
 {
-    struct placed *s = malloc((n > 0 ? n : 1) * sizeof *s);
-    if (s == NULL)
+    struct placed *s;
+    if (!mem_new(&s, n, e))
         return false;
     for (size_t i = 0; i < n; i++)
         s[i] = (struct placed){v[i], i};
@@ -36,11 +38,12 @@ bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties)
 
 /* Returns f[0..max_sum], f[s] = the number of subsets of k of the n values that sum to s; NULL: out
  * of memory. Doubles: all terms are positive, so the relative error stays near 1e-14. */
-static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t max_sum)
+static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t max_sum,
+                             struct err *e)
 {
     size_t width = max_sum + 1;
-    double *f = calloc((k + 1) * width, sizeof *f);
-    if (f == NULL)
+    double *f;
+    if (!mem_cleared(&f, (k + 1) * width, e))
         return NULL;
     f[0] = 1;
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +61,7 @@ static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t 
 }
 
 bool exactdist_mann_whitney(const uint64_t *ranks2, size_t n_a, size_t n_b, double *p_le,
-                            double *p_ge)
+                            double *p_ge, struct err *e)
 {
     size_t n = n_a + n_b, sum = 0, max_sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +69,7 @@ bool exactdist_mann_whitney(const uint64_t *ranks2, size_t n_a, size_t n_b, doub
         if (i < n_a)
             sum += (size_t)ranks2[i];
     }
-    double *f = count_subsets(ranks2, n, n_a, max_sum);
+    double *f = count_subsets(ranks2, n, n_a, max_sum, e);
     if (f == NULL)
         return false;
     double le = 0, ge = 0, all = 0;
@@ -83,13 +86,13 @@ bool exactdist_mann_whitney(const uint64_t *ranks2, size_t n_a, size_t n_b, doub
     return true;
 }
 
-bool exactdist_wilcoxon_cdf(size_t n_a, size_t n_b, double *cdf)
+bool exactdist_wilcoxon_cdf(size_t n_a, size_t n_b, double *cdf, struct err *e)
 {
     uint64_t ranks[2 * EXACTDIST_MAX];
     size_t n = n_a + n_b, least = n_a * (n_a + 1) / 2, most = least + n_a * n_b;
     for (size_t i = 0; i < n; i++)
         ranks[i] = i + 1;
-    double *f = count_subsets(ranks, n, n_a, most);
+    double *f = count_subsets(ranks, n, n_a, most, e);
     if (f == NULL)
         return false;
     double all = 0;

@@ -3,6 +3,7 @@
 #include "analyze/stats/dist.h"
 #include "analyze/stats/exactdist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -27,27 +28,23 @@ bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b
                         struct stats_mann_whitney *out, struct err *e)
 {
     size_t n = n_a + n_b;
-    double *both = malloc(n * sizeof *both);
-    uint64_t *ranks2 = malloc(n * sizeof *ranks2);
-    double ties;
-    bool ok = both != NULL && ranks2 != NULL;
+    double *both = NULL, ties;
+    uint64_t *ranks2 = NULL;
+    bool ok = mem_new(&both, n, e) && mem_new(&ranks2, n, e);
     if (ok) {
         memcpy(both, a, n_a * sizeof *a);
         memcpy(both + n_a, b, n_b * sizeof *b);
-        ok = exactdist_ranks(both, n, ranks2, &ties);
+        ok = exactdist_ranks(both, n, ranks2, &ties, e);
     }
-    if (!ok) {
-        err_set(e, "out of memory");
+    if (!ok)
         goto done;
-    }
     uint64_t sum2 = 0;
     for (size_t i = 0; i < n_a; i++)
         sum2 += ranks2[i];
     out->u = (double)(sum2 - (uint64_t)n_a * (n_a + 1)) / 2;
     out->exact = is_exact(n_a, n_b);
     if (out->exact) {
-        ok = exactdist_mann_whitney(ranks2, n_a, n_b, &out->p_le, &out->p_ge) ||
-             err_set(e, "out of memory");
+        ok = exactdist_mann_whitney(ranks2, n_a, n_b, &out->p_le, &out->p_ge, e);
     } else {
         double nm = (double)n_a * (double)n_b, all = (double)n;
         double sd = sqrt(nm / 12 * (all + 1 - ties / (all * (all - 1))));
@@ -82,12 +79,11 @@ static bool u_cdf(size_t n_a, size_t n_b, double **cdf, struct err *e)
     *cdf = NULL;
     if (!is_exact(n_a, n_b))
         return true;
-    *cdf = malloc((n_a * n_b + 1) * sizeof **cdf);
-    if (*cdf != NULL && exactdist_wilcoxon_cdf(n_a, n_b, *cdf))
+    if (mem_new(cdf, n_a * n_b + 1, e) && exactdist_wilcoxon_cdf(n_a, n_b, *cdf, e))
         return true;
     free(*cdf);
     *cdf = NULL;
-    return err_set(e, "out of memory");
+    return false;
 }
 
 bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b,
@@ -97,10 +93,10 @@ bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n
     if (!u_cdf(n_a, n_b, &cdf, e))
         return false;
     size_t n = n_a * n_b;
-    double *diff = malloc(n * sizeof *diff);
-    if (diff == NULL) {
+    double *diff;
+    if (!mem_new(&diff, n, e)) {
         free(cdf);
-        return err_set(e, "out of memory");
+        return false;
     }
     for (size_t i = 0; i < n_a; i++)
         for (size_t j = 0; j < n_b; j++)
@@ -118,16 +114,17 @@ bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n
     return true;
 }
 
-/* Copies of the values, as logs unless is_difference. NULL: out of memory. *ok: all could be taken.
- */
-static double *transformed(const double *v, size_t n, bool is_difference, bool *ok)
+/* Copies of the values, as logs unless is_difference; *usable is cleared where one has none. */
+static bool transformed(const double *v, size_t n, bool is_difference, double **out, bool *usable,
+                        struct err *e)
 {
-    double *out = malloc(n * sizeof *out);
-    for (size_t i = 0; out != NULL && i < n; i++) {
-        *ok = *ok && (is_difference ? isfinite(v[i]) : v[i] > 0 && isfinite(v[i]));
-        out[i] = is_difference ? v[i] : log(v[i]);
+    if (!mem_new(out, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        *usable = *usable && (is_difference ? isfinite(v[i]) : v[i] > 0 && isfinite(v[i]));
+        (*out)[i] = is_difference ? v[i] : log(v[i]);
     }
-    return out;
+    return true;
 }
 
 static double sd_of(const double *v, size_t n)
@@ -218,14 +215,12 @@ bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, 
     if (*out->why != '\0')
         return true;
     bool usable = true;
-    double *x = transformed(a, n_a, is_difference, &usable);
-    double *y = transformed(b, n_b, is_difference, &usable);
-    bool ok = x != NULL && y != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
-    } else if (!usable) {
+    double *x = NULL, *y = NULL;
+    bool ok = transformed(a, n_a, is_difference, &x, &usable, e) &&
+              transformed(b, n_b, is_difference, &y, &usable, e);
+    if (ok && !usable) {
         out->why = is_difference ? "a run has no value" : "a value is not positive";
-    } else {
+    } else if (ok) {
         out->sd = pooled_sd(sd_of(x, n_a), n_a, sd_of(y, n_b), n_b);
         ok = out->method == STATS_MANN_WHITNEY ? cmp_by_ranks(x, n_a, y, n_b, out, e)
                                                : cmp_by_t(x, n_a, y, n_b, out, e);
@@ -242,12 +237,10 @@ bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const doub
     if (!c->ok || c->method != STATS_MANN_WHITNEY)
         return true;
     bool usable = true;
-    double *x = transformed(a, c->n_a, c->is_difference, &usable);
-    double *y = transformed(b, c->n_b, c->is_difference, &usable);
-    bool ok = x != NULL && y != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
-    } else {
+    double *x = NULL, *y = NULL;
+    bool ok = transformed(a, c->n_a, c->is_difference, &x, &usable, e) &&
+              transformed(b, c->n_b, c->is_difference, &y, &usable, e);
+    if (ok) {
         for (size_t i = 0; i < c->n_b; i++)
             y[i] -= limit;
         struct stats_mann_whitney test;
@@ -322,13 +315,12 @@ bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, s
     }
     size_t n_draws = 10000000 / n_pairs;
     n_draws = n_draws > 10000 ? 10000 : n_draws < 400 ? 400 : n_draws;
-    double *values = malloc((n_a + n_b) * sizeof *values);
-    double *diff = malloc(n_pairs * sizeof *diff), *found = malloc(n_draws * sizeof *found);
-    bool ok = values != NULL && diff != NULL && found != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *values = NULL;
+    double *diff = NULL, *found = NULL;
+    bool ok =
+        mem_new(&values, n_a + n_b, e) && mem_new(&diff, n_pairs, e) && mem_new(&found, n_draws, e);
+    if (!ok)
         goto done;
-    }
     uint64_t state = 1;
     for (size_t r = 0; r < n_draws; r++) {
         for (size_t i = 0; i < n_a + n_b; i++)

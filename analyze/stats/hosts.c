@@ -2,6 +2,7 @@
 
 #include "analyze/stats/exactdist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
@@ -26,21 +27,18 @@ static double cv(const double *x, size_t n)
 
 bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, double *p, struct err *e)
 {
-    double *sum = calloc(k + 1, sizeof *sum);
-    uint64_t *ranks2 = malloc((k + 1) * sizeof *ranks2);
-    double all_ties = 0;
-    bool ok = sum != NULL && ranks2 != NULL;
+    double *sum = NULL, all_ties = 0;
+    uint64_t *ranks2 = NULL;
+    bool ok = mem_cleared(&sum, k, e) && mem_new(&ranks2, k, e);
     for (size_t i = 0; ok && i < n_blocks; i++) {
         double ties;
-        ok = exactdist_ranks(x + i * k, k, ranks2, &ties);
+        ok = exactdist_ranks(x + i * k, k, ranks2, &ties, e);
         for (size_t h = 0; ok && h < k; h++)
             sum[h] += (double)ranks2[h] / 2;
         all_ties += ok ? ties : 0;
     }
-    if (!ok) {
-        err_set(e, "out of memory");
+    if (!ok)
         goto done;
-    }
     double b = (double)n_blocks, hosts = (double)k, squares = 0;
     for (size_t h = 0; h < k; h++) {
         double off = sum[h] - b * (hosts + 1) / 2;
@@ -58,10 +56,8 @@ done:
 /* Largest batch length that BSE chooses for any host's series minus the mean of all. */
 static bool host_batch(const double *x, size_t n_hosts, size_t n, size_t *m, struct err *e)
 {
-    double *mean = calloc(n, sizeof *mean), *off = malloc(n * sizeof *off);
-    bool ok = mean != NULL && off != NULL;
-    if (!ok)
-        err_set(e, "out of memory");
+    double *mean = NULL, *off = NULL;
+    bool ok = mem_cleared(&mean, n, e) && mem_new(&off, n, e);
     for (size_t h = 0; ok && h < n_hosts; h++)
         for (size_t j = 0; j < n; j++)
             mean[j] += x[h * n + j] / (double)n_hosts;
@@ -88,13 +84,10 @@ bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stat
     if (!host_batch(x, n_hosts, n_segments, &out->m, e))
         return false;
     out->b = n_segments / out->m;
-    double *mean = malloc(n_hosts * sizeof *mean);
-    double *block = calloc(out->b, n_hosts * sizeof *block); /* row = batch, column = host */
-    bool ok = mean != NULL && block != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *mean = NULL, *block = NULL; /* row = batch, column = host */
+    bool ok = mem_new(&mean, n_hosts, e) && mem_cleared(&block, out->b * n_hosts, e);
+    if (!ok)
         goto done;
-    }
     for (size_t h = 0; h < n_hosts; h++) {
         const double *series = x + h * n_segments;
         mean[h] = gsl_stats_mean(series, 1, n_segments);
@@ -124,9 +117,9 @@ done:
 
 bool stats_outliers(const double *rates, size_t n, struct stats_outlier *out, struct err *e)
 {
-    double *sorted = malloc((n > 0 ? n : 1) * sizeof *sorted);
-    if (sorted == NULL)
-        return err_set(e, "out of memory");
+    double *sorted;
+    if (!mem_new(&sorted, n, e))
+        return false;
     size_t n_positive = 0;
     for (size_t i = 0; i < n; i++)
         if (rates[i] > 0)

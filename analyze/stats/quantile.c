@@ -2,6 +2,7 @@
 
 #include "analyze/stats/dist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -151,13 +152,11 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
         *q = plan;
     if (n == 0)
         return true;
-    double *sorted = malloc(n * sizeof *sorted);
-    int64_t *above = malloc(n * sizeof *above), *one = malloc(n * sizeof *one);
-    bool ok = sorted != NULL && above != NULL && one != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *sorted = NULL;
+    int64_t *above = NULL, *one = NULL;
+    bool ok = mem_new(&sorted, n, e) && mem_new(&above, n, e) && mem_new(&one, n, e);
+    if (!ok)
         goto done;
-    }
     for (size_t i = 0; i < n; i++)
         sorted[i] = x[i];
     gsl_sort(sorted, 1, n);

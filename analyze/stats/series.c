@@ -2,6 +2,7 @@
 
 #include "analyze/stats/dist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
@@ -30,12 +31,10 @@ bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err 
     if (n < 2)
         return true;
     size_t n_pairs = n * (n - 1) / 2;
-    double *slopes = malloc(n_pairs * sizeof *slopes), *sorted = malloc(n * sizeof *sorted);
-    bool ok = slopes != NULL && sorted != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *slopes = NULL, *sorted = NULL;
+    bool ok = mem_new(&slopes, n_pairs, e) && mem_new(&sorted, n, e);
+    if (!ok)
         goto done;
-    }
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++) {
@@ -61,12 +60,10 @@ done:
 /* Batch length that BSE chooses for x after a straight line is taken out of it. */
 static bool detrended_batch(const double *x, size_t n, size_t *m, struct err *e)
 {
-    double *t = malloc(n * sizeof *t), *residual = malloc(n * sizeof *residual);
-    bool ok = t != NULL && residual != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *t = NULL, *residual = NULL;
+    bool ok = mem_new(&t, n, e) && mem_new(&residual, n, e);
+    if (!ok)
         goto done;
-    }
     for (size_t i = 0; i < n; i++)
         t[i] = (double)i;
     double c0, c1, cov00, cov01, cov11, sumsq;
@@ -170,14 +167,13 @@ bool stats_partition(const double *x, size_t n, size_t least, double beta, size_
                      size_t *n_cuts, double *cost, struct err *e)
 {
     *n_cuts = 0;
-    double *sum = calloc(n + 1, sizeof *sum), *square = calloc(n + 1, sizeof *square);
-    double *best = calloc(n + 1, sizeof *best); /* least cost of the first t points */
-    size_t *from = calloc(n + 1, sizeof *from); /* where the last part of that begins */
-    bool ok = sum != NULL && square != NULL && best != NULL && from != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *sum = NULL, *square = NULL;
+    double *best = NULL; /* least cost of the first t points */
+    size_t *from = NULL; /* where the last part of that begins */
+    bool ok = mem_cleared(&sum, n + 1, e) && mem_cleared(&square, n + 1, e) &&
+              mem_cleared(&best, n + 1, e) && mem_cleared(&from, n + 1, e);
+    if (!ok)
         goto done;
-    }
     double centre = gsl_stats_mean(x, 1, n); /* taken out: small sums keep their digits */
     for (size_t i = 0; i < n; i++) {
         double v = x[i] - centre;
@@ -226,13 +222,11 @@ static double trimmed_square_jump(const double *x, size_t n, size_t k, double *b
 /* Change points of a series of 10 .. 2,000 points. */
 static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e)
 {
-    double *buffer = malloc(n * sizeof *buffer);
-    size_t *cuts = malloc(n * sizeof *cuts);
-    bool ok = buffer != NULL && cuts != NULL;
-    if (!ok) {
-        err_set(e, "out of memory");
+    double *buffer = NULL;
+    size_t *cuts = NULL;
+    bool ok = mem_new(&buffer, n, e) && mem_new(&cuts, n, e);
+    if (!ok)
         goto done;
-    }
     double v1 = trimmed_square_jump(x, n, 1, buffer), v2 = trimmed_square_jump(x, n, 2, buffer);
     out->rho = v1 > 0 ? fmin(fmax(v2 / v1 - 1, 0), .9) : 0;
     out->lrv = v1 / (2 * (1 - out->rho)) * (1 + out->rho) / (1 - out->rho);
@@ -264,9 +258,9 @@ bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct er
     if (n <= 2000)
         return find_shifts(x, n, out, e);
     size_t width = (n + 1999) / 2000, n_blocks = n / width;
-    double *block = malloc(n_blocks * sizeof *block);
-    if (block == NULL)
-        return err_set(e, "out of memory");
+    double *block;
+    if (!mem_new(&block, n_blocks, e))
+        return false;
     for (size_t i = 0; i < n_blocks; i++)
         block[i] = gsl_stats_mean(x + i * width, 1, width);
     bool ok = find_shifts(block, n_blocks, out, e);

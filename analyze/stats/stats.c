@@ -2,6 +2,7 @@
 
 #include "analyze/stats/dist.h"
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/mem.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
@@ -40,9 +41,9 @@ bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
     *out = (struct stats_bse){.m = 1, .b = n};
     if (n < 2)
         return true;
-    double *y = malloc(n * sizeof *y);
-    if (y == NULL)
-        return err_set(e, "out of memory");
+    double *y;
+    if (!mem_new(&y, n, e))
+        return false;
     double v;
     for (size_t m = 1;;) {
         size_t b = n / m;
@@ -146,9 +147,9 @@ bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n
 bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
                       struct stats_bse *out, struct err *e)
 {
-    double *residual = malloc((n_segments > 0 ? n_segments : 1) * sizeof *residual);
-    if (residual == NULL)
-        return err_set(e, "out of memory");
+    double *residual;
+    if (!mem_new(&residual, n_segments, e))
+        return false;
     __int128 n = 0, n_y = 0;
     for (size_t j = 0; j < n_segments; j++) {
         n += n_j[j];
@@ -173,9 +174,9 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
     *n_stalls = 0;
     if (n == 0)
         return true;
-    double *sorted = malloc(n * sizeof *sorted);
-    if (sorted == NULL)
-        return err_set(e, "out of memory");
+    double *sorted;
+    if (!mem_new(&sorted, n, e))
+        return false;
     memcpy(sorted, x, n * sizeof *sorted);
     double median = stats_sort_median(sorted, n);
     while (*n_stalls < n && sorted[*n_stalls] < median / 2)

@@ -1,6 +1,7 @@
 #include "analyze/stream/feed.h"
 
 #include "analyze/read/recfile.h"
+#include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 
 #include <pthread.h>
@@ -164,7 +165,7 @@ struct feed *feed_start(const struct feed_options *options, struct err *e)
     struct feed *f = calloc(1, sizeof *f);
 
     if (!f) {
-        err_set(e, "out of memory");
+        mem_none(e);
         return NULL;
     }
     f->options = *options;

@@ -2,6 +2,7 @@
 
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <jansson.h>
@@ -16,11 +17,6 @@
 /* That read inputs in parallel; each takes memory. */
 #define MAX_READERS 8
 #define NS_PER_DAY  (INT64_C(86400) * 1000000000)
-
-static bool no_memory(struct err *e)
-{
-    return err_set(e, "out of memory");
-}
 
 /* ---- Reading them once ---- */
 
@@ -216,9 +212,8 @@ static bool number_threads(struct merge *m, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct merge_input *in = &m->inputs[i];
         const struct survey *s = &in->survey;
-        in->thread_bases = calloc(s->n_sections + 1, sizeof *in->thread_bases);
-        if (!in->thread_bases)
-            return no_memory(e);
+        if (!mem_cleared(&in->thread_bases, s->n_sections + 1, e))
+            return false;
         for (size_t k = 0; k < s->n_sections; k++) {
             in->thread_bases[k] = top;
             if (s->sections[k].n_rows)
@@ -277,9 +272,8 @@ static int64_t overlap_of(const struct merge *m, size_t i)
 
 static bool place_in_time(struct merge *m, struct err *e)
 {
-    m->by_time = calloc(m->n_inputs, sizeof *m->by_time);
-    if (!m->by_time)
-        return no_memory(e);
+    if (!mem_cleared(&m->by_time, m->n_inputs, e))
+        return false;
     for (size_t i = 0; i < m->n_inputs; i++)
         m->by_time[i] = i;
     qsort_r(m->by_time, m->n_inputs, sizeof *m->by_time, compare_inputs, m->inputs);
@@ -353,9 +347,8 @@ bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
     *m = (struct merge){0};
     if (!check_files(paths, n_paths, e))
         return false;
-    m->inputs = calloc(n_paths, sizeof *m->inputs);
-    if (!m->inputs)
-        return no_memory(e);
+    if (!mem_cleared(&m->inputs, n_paths, e))
+        return false;
     m->n_inputs = n_paths;
     for (size_t i = 0; i < n_paths; i++)
         m->inputs[i].path = paths[i];
@@ -379,18 +372,16 @@ void merge_free(struct merge *m)
 
 bool merge_add_note(struct merge *m, struct err *e, const char *code, const char *fmt, ...)
 {
-    struct merge_note *grown = realloc(m->notes, (m->n_notes + 1) * sizeof *grown);
     va_list args;
     char *message = NULL;
 
-    if (!grown)
-        return no_memory(e);
-    m->notes = grown;
+    if (!mem_more(&m->notes, m->n_notes, e))
+        return false;
     va_start(args, fmt);
     int n = vasprintf(&message, fmt, args);
     va_end(args);
     if (n < 0)
-        return no_memory(e);
+        return mem_none(e);
     m->notes[m->n_notes++] = (struct merge_note){code, message};
     return true;
 }

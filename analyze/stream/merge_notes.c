@@ -1,5 +1,6 @@
 #include "analyze/stream/merge.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <ctype.h>
@@ -149,12 +150,12 @@ static bool add_command_note(struct merge *m, const struct merge_input *a,
     FILE *out = open_memstream(&text, &n);
 
     if (!out)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     fprintf(out, "%s has ", a->name);
     put_own_words(out, command_a, command_b);
     fprintf(out, ", %s has ", b->name);
     put_own_words(out, command_b, command_a);
-    bool ok = fclose(out) == 0 || err_set(e, "out of memory");
+    bool ok = fclose(out) == 0 || mem_none(e);
     if (n_more)
         snprintf(more, sizeof more, "; %zu more differ from the first", n_more);
     ok = ok && merge_add_note(m, e, "command", "settings differ: %s%s", text, more);

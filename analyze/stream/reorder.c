@@ -3,6 +3,7 @@
 #include "analyze/stream/reorder.h"
 
 #include "analyze/base/tempfile.h"
+#include "libcommon/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +44,6 @@ struct reorder {
     uint64_t n_file;
 };
 
-static bool no_memory(struct err *e)
-{
-    return err_set(e, "out of memory");
-}
-
 /* ---- Order ---- */
 
 const char *reorder_text_behind_thread(const char *text, uint32_t n)
@@ -87,7 +83,7 @@ struct reorder_batch *reorder_batch_new(uint32_t input, struct err *e)
     struct reorder_batch *b = calloc(1, sizeof *b);
 
     if (!b)
-        no_memory(e);
+        mem_none(e);
     else
         b->input = input;
     return b;
@@ -104,24 +100,12 @@ void reorder_batch_free(struct reorder_batch *b)
 
 char *reorder_batch_room(struct reorder_batch *b, size_t n, struct err *e)
 {
-    if (b->n_rows == b->cap_rows) {
-        size_t cap = b->cap_rows ? 2 * b->cap_rows : 256;
-        struct reorder_batch_row *rows = realloc(b->rows, cap * sizeof *rows);
-        if (!rows) {
-            no_memory(e);
-            return NULL;
-        }
-        b->rows = rows;
-        b->cap_rows = cap;
-    }
+    if (!mem_fit(&b->rows, &b->cap_rows, b->n_rows + 1, e))
+        return NULL;
     if (b->n_text + n > b->cap_text) {
         size_t cap = (b->n_text + n) + (b->n_text + n) / 2 + (32u << 10);
-        char *text = realloc(b->text, cap);
-        if (!text) {
-            no_memory(e);
+        if (!mem_room(&b->text, cap, e))
             return NULL;
-        }
-        b->text = text;
         b->cap_text = cap;
     }
     return b->text + b->n_text;
@@ -177,14 +161,8 @@ static inline void sift_down(struct heap *h, size_t i)
 
 static bool push(struct heap *h, struct run *run)
 {
-    if (h->n == h->cap) {
-        size_t cap = h->cap ? 2 * h->cap : 64;
-        struct run **grown = realloc(h->v, cap * sizeof *grown);
-        if (!grown)
-            return false;
-        h->v = grown;
-        h->cap = cap;
-    }
+    if (!mem_fit(&h->v, &h->cap, h->n + 1, NULL))
+        return false;
     size_t i = h->n++;
     for (; i > 0 && compare(&run->row, &h->v[(i - 1) / 2]->row) < 0; i = (i - 1) / 2)
         h->v[i] = h->v[(i - 1) / 2];
@@ -219,13 +197,8 @@ static bool fill(const struct reorder *r, struct run *run, size_t n, struct err 
     memmove(run->buffer, run->buffer + run->used, left);
     run->used = 0;
     run->n_buffer = left;
-    if (n > run->cap_buffer) {
-        char *grown = realloc(run->buffer, n);
-        if (!grown)
-            return no_memory(e);
-        run->buffer = grown;
-        run->cap_buffer = n;
-    }
+    if (!mem_fit(&run->buffer, &run->cap_buffer, n, e))
+        return false;
     while (run->n_buffer < n) {
         size_t want = run->cap_buffer - run->n_buffer;
         want = want > run->end - run->at ? (size_t)(run->end - run->at) : want;
@@ -330,7 +303,7 @@ static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
 {
     char *buffer = malloc(WRITE_BYTES);
     size_t n = 0;
-    bool ok = buffer || no_memory(e);
+    bool ok = buffer || mem_none(e);
 
     while (ok && h->n) {
         const struct reorder_row *row = &h->v[0]->row;
@@ -360,14 +333,14 @@ static bool add_file_run(struct reorder *r, uint64_t begin, struct err *e)
     bool found;
 
     if (!run)
-        return no_memory(e);
+        return mem_none(e);
     run->at = begin;
     run->end = r->n_file;
     run->cap_buffer = READ_BYTES;
     run->buffer = malloc(READ_BYTES);
     if (!run->buffer || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
         run_free(r, run);
-        return no_memory(e);
+        return mem_none(e);
     }
     return true;
 }
@@ -383,7 +356,7 @@ static bool spill(struct reorder *r, struct err *e)
     for (size_t i = 0; i < all.n; i++)
         if (!push(all.v[i]->batch ? &in_memory : &r->heap, all.v[i])) {
             run_free(r, all.v[i]);
-            ok = no_memory(e);
+            ok = mem_none(e);
         }
     free(all.v);
     ok = ok && write_rows(r, &in_memory, e) && add_file_run(r, begin, e);
@@ -399,7 +372,7 @@ struct reorder *reorder_new(size_t max_bytes, void (*give_back)(void *ctx, struc
     struct reorder *r = calloc(1, sizeof *r);
 
     if (!r) {
-        no_memory(e);
+        mem_none(e);
         return NULL;
     }
     r->max_bytes = max_bytes;
@@ -426,13 +399,13 @@ bool reorder_add(struct reorder *r, struct reorder_batch *b, struct err *e)
 
     if (!run) {
         reorder_batch_free(b);
-        return no_memory(e);
+        return mem_none(e);
     }
     run->batch = b;
     r->n_bytes += batch_bytes(b);
     if (!settle(r, e) || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
         run_free(r, run);
-        return no_memory(e);
+        return mem_none(e);
     }
     return r->n_bytes <= r->max_bytes || spill(r, e);
 }

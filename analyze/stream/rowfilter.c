@@ -1,6 +1,7 @@
 #include "analyze/stream/rowfilter.h"
 
 #include "analyze/data/filter.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +46,9 @@ void rowfilter_fini(struct rowfilter *f)
 static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
 {
     const char *name = names->seen.strings[id].p;
-    bool *grown = realloc(names->is_meant, names->seen.cap * sizeof *grown);
 
-    if (!grown)
-        return err_set(e, "out of memory");
-    names->is_meant = grown;
+    if (!mem_room(&names->is_meant, names->seen.cap, e))
+        return false;
     bool is_exact = strcmp(name, names->wanted) == 0;
     /* Exact names go before globs; but rows of others may have been kept already. */
     if (is_exact && names->has_others)
@@ -74,7 +73,7 @@ static inline bool is_meant(struct rowfilter_names *names, struct slice name, bo
     size_t n = names->seen.n;
     uint32_t id = intern_add(&names->seen, name);
     if (id == INTERN_NONE)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (id == n && !judge(names, id, e))
         return false;
     *meant = names->is_meant[id];
@@ -99,7 +98,7 @@ bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, stru
     if (f->ops->n) {
         uint32_t id = intern_add(&f->seen_ops, r->op);
         if (id == INTERN_NONE)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         op = rowfilter_wants_op(f->ops, f->seen_ops.strings[id].p);
     }
     *keep = host && client && op && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;

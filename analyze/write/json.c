@@ -1,5 +1,6 @@
 #include "analyze/write/json.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/utf8.h"
 #include "libcommon/visible.h"
@@ -158,5 +159,5 @@ bool json_out_finish(struct json_out *w, struct err *e)
 {
     json_out_end(w);
     fputc('\n', w->f);
-    return w->failed ? err_set(e, "out of memory") : true;
+    return w->failed ? mem_none(e) : true;
 }

@@ -1,5 +1,7 @@
 #include "analyze/write/json_in.h"
 
+#include "libcommon/mem.h"
+
 bool json_in_parse(const char *text, json_t **value, struct err *e)
 {
     json_error_t error;
@@ -19,5 +21,5 @@ bool json_in_parse(const char *text, json_t **value, struct err *e)
         return true;
     json_decref(*value);
     *value = NULL;
-    return err_set(e, "out of memory");
+    return mem_none(e);
 }

@@ -1,5 +1,7 @@
 #include "analyze/write/outfile.h"
 
+#include "libcommon/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -169,7 +171,7 @@ static int open_aside(struct outfile *o, struct err *e)
         free(o->aside);
         if (asprintf(&o->aside, "%s.%ld-%d.part", o->target, (long)getpid(), i) < 0) {
             o->aside = NULL;
-            err_set(e, "out of memory");
+            mem_none(e);
             return -1;
         }
         unfinished_lock();
@@ -222,7 +224,7 @@ bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces rep
     bool is_stdout = outfile_is_stdout(path);
     o->path = strdup(is_stdout ? "standard output" : path);
     if (!o->path)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (is_stdout) {
         o->f = stdout;
         return true;

@@ -1,5 +1,6 @@
 #include "analyze/write/text.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
 #include <stdarg.h>
@@ -112,16 +113,10 @@ void text_table_init(struct text_table *t, struct text *out, const char *align)
 
 static void add_cell(struct text_table *t, struct text_cell cell)
 {
-    if (t->n_cells == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 64;
-        struct text_cell *cells = reallocarray(t->cells, cap, sizeof *cells);
-        if (!cells) {
-            t->out->failed = true;
-            free(cell.s);
-            return;
-        }
-        t->cells = cells;
-        t->cap = cap;
+    if (!mem_fit(&t->cells, &t->cap, t->n_cells + 1, NULL)) {
+        t->out->failed = true;
+        free(cell.s);
+        return;
     }
     t->cells[t->n_cells++] = cell;
 }
@@ -136,17 +131,10 @@ static void end_row(struct text_table *t)
 void text_table_row(struct text_table *t, enum text_style style)
 {
     end_row(t);
-    if (t->n_rows == t->cap_rows) {
-        size_t cap = t->cap_rows ? 2 * t->cap_rows : 16;
-        enum text_style *styles = reallocarray(t->styles, cap, sizeof *styles);
-        if (!styles) {
-            t->out->failed = true;
-            return;
-        }
-        t->styles = styles;
-        t->cap_rows = cap;
-    }
-    t->styles[t->n_rows++] = style;
+    if (mem_fit(&t->styles, &t->cap_rows, t->n_rows + 1, NULL))
+        t->styles[t->n_rows++] = style;
+    else
+        t->out->failed = true;
 }
 
 static void format_cell(struct text_table *t, bool spans, const char *fmt, va_list args)

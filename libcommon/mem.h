@@ -1,0 +1,76 @@
+/* Memory whose lack is an error value like any other: each of these returns false and fills *e
+ * (which may be NULL) where there is none. Sizes that overflow are no memory either. */
+#ifndef S3_LIBCOMMON_MEM_H
+#define S3_LIBCOMMON_MEM_H
+
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Always false: *e says that there is no memory. */
+static inline bool mem_none(struct err *e)
+{
+    return err_set(e, "out of memory");
+}
+
+/* Each takes the address of a pointer as void *; what lies there is copied, as it is no void *. */
+static inline bool mem_put(void *pointer, void *memory, struct err *e)
+{
+    memcpy(pointer, &memory, sizeof memory);
+    return memory != NULL || mem_none(e);
+}
+
+static inline bool mem_malloc(void *pointer, size_t n, size_t size, struct err *e)
+{
+    return mem_put(pointer, reallocarray(NULL, n > 0 ? n : 1, size), e);
+}
+
+static inline bool mem_calloc(void *pointer, size_t n, size_t size, struct err *e)
+{
+    return mem_put(pointer, calloc(n > 0 ? n : 1, size), e);
+}
+
+static inline bool mem_resize(void *pointer, size_t n, size_t size, struct err *e)
+{
+    void *memory;
+
+    memcpy(&memory, pointer, sizeof memory);
+    memory = reallocarray(memory, n, size);
+    return memory != NULL ? mem_put(pointer, memory, e) : mem_none(e);
+}
+
+static inline bool mem_reserve(void *pointer, size_t *cap, size_t n, size_t size, struct err *e)
+{
+    size_t larger = n < 2 * *cap ? 2 * *cap : n;
+
+    if (n <= *cap)
+        return true;
+    if (!mem_resize(pointer, larger, size, e))
+        return false;
+    *cap = larger;
+    return true;
+}
+
+static inline bool mem_grow(void *pointer, size_t n, size_t size, struct err *e)
+{
+    return (n & (n - 1)) != 0 || mem_resize(pointer, n > 0 ? 2 * n : 1, size, e);
+}
+
+/* Points *v to n elements, or to one where n is 0, for the caller to free: the second clears them.
+ * False: *v is NULL. */
+#define mem_new(v, n, e)     mem_malloc((v), (n), sizeof **(v), (e))
+#define mem_cleared(v, n, e) mem_calloc((v), (n), sizeof **(v), (e))
+
+/* Makes room for n > 0 elements in the array *v. False: out of memory, and *v is as it was. */
+#define mem_room(v, n, e) mem_resize((v), (n), sizeof **(v), (e))
+
+/* The same for an array of which *cap elements are there: it at least doubles where it grows. */
+#define mem_fit(v, cap, n, e) mem_reserve((v), (cap), (n), sizeof **(v), (e))
+
+/* Makes room for one more in the array *v, which has n elements and grew by this alone: its
+ * capacity is the next power of two. False: out of memory, and *v is as it was. */
+#define mem_more(v, n, e) mem_grow((v), (n), sizeof **(v), (e))
+
+#endif
