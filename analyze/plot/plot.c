@@ -184,6 +184,12 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_options *o)
 {
+    if (o->no_in_flight && strcmp(kind->name, "in-flight") == 0)
+        return false;
+    static const char *const details[] = {"hosts", "clients", "in-flight", "latency-heat"};
+    for (size_t i = 0; o->brief && p->index >= 0 && i < sizeof details / sizeof *details; i++)
+        if (strcmp(kind->name, details[i]) == 0)
+            return false;
     if (!plot_wants(o, kind->name) || (kind->has_data != NULL && !kind->has_data(p)))
         return false;
     return o->n_charts > 0 || kind->is_worth == NULL || kind->is_worth(p);

@@ -16,11 +16,13 @@ struct plot_options {
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool no_titles;      /* pictures without a title, for a report that has its own */
-    const char *format;  /* "svg", "png", "pdf", in any case */
-    const char *theme;   /* "light", "dark" */
-    int width, height;   /* pixels; 0: as suits the chart */
-    bool with_narrow;    /* each drawn a second time, for narrow screens */
+    bool no_in_flight;   /* there is nothing to see in it: a closed loop */
+    bool brief;     /* of one of several operations that ran together only throughput and latency */
+    bool no_titles; /* pictures without a title, for a report that has its own */
+    const char *format;                 /* "svg", "png", "pdf", in any case */
+    const char *theme;                  /* "light", "dark" */
+    int width, height;                  /* pixels; 0: as suits the chart */
+    bool with_narrow;                   /* each drawn a second time, for narrow screens */
     const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
     const char *const *captures;        /* n_captures files that must not be overwritten */
     size_t n_captures;

@@ -117,16 +117,61 @@ static void put_title(FILE *f, const char *title)
     fputs("</title>", f);
 }
 
+/* What a tag says that is so without. Length of it at s; 0: nothing. */
+static size_t default_length(const char *s)
+{
+    static const char *const defaults[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"",
+                                           " stroke-width=\"1.00\"", " font-family=\"sans-serif\""};
+
+    for (size_t i = 0; *s == ' ' && i < sizeof defaults / sizeof *defaults; i++)
+        if (skip(s, defaults[i]) != NULL)
+            return strlen(defaults[i]);
+    return 0;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Hundredths of a pixel are not to be seen: how many characters of a fraction of two digits at s go
+ * after one digit, or none, was written. */
+static size_t put_fraction(FILE *f, const char *s)
+{
+    if (s[0] != '.' || !is_digit(s[1]) || !is_digit(s[2]) || is_digit(s[3]))
+        return 0;
+    if (s[1] != '0')
+        fprintf(f, ".%c", s[1]);
+    return 3;
+}
+
+/* What all drawings of gnuplot define alike is once in a page (plot_svg_defs), under gnuplot's
+ * names.
+ */
+static bool is_shared(const char *name)
+{
+    return skip(name, "gpDot") != NULL || skip(name, "gpPt") != NULL ||
+           skip(name, "textbox") != NULL || skip(name, "greybox") != NULL;
+}
+
+/* Blanks between tags, and all but one within. */
+static size_t blanks(const char *s)
+{
+    return strspn(s, " \t\r\n");
+}
+
 /* Copies what lies between `text` and its end; prefix and palette NULL: for a file of its own. */
 static void copy(FILE *f, const char *text, const char *title, const char *prefix,
                  const struct plot_palette *palette)
 {
     unsigned rgb[3];
-    bool in_tag = false;
+    bool in_tag = false, has_title = false, has_defs = false;
     for (const char *s = text; *s != '\0';) {
         const char *end;
         if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
-            put_title(f, title);
+            if (prefix == NULL || !has_title)
+                put_title(f, title);
+            has_title = true;
             s = end + strlen("</title>");
             continue;
         }
@@ -140,12 +185,36 @@ static void copy(FILE *f, const char *text, const char *title, const char *prefi
             s = end;
             continue;
         }
+        if (prefix != NULL && skip(s, "<defs>") != NULL && !has_defs &&
+            (end = strstr(s, "</defs>")) != NULL) {
+            has_defs = true;
+            s = end + strlen("</defs>");
+            continue;
+        }
         in_tag = *s == '<' || (in_tag && *s != '>');
+        size_t n_blanks = prefix != NULL ? blanks(s) : 0;
+        if (n_blanks > 0 && !in_tag && s[n_blanks] == '<') {
+            s += n_blanks;
+            continue;
+        }
+        if (in_tag && n_blanks > 1) {
+            fputc(' ', f);
+            s += n_blanks;
+            continue;
+        }
+        if (in_tag && prefix != NULL) {
+            size_t n = default_length(s);
+            n = n > 0 ? n : put_fraction(f, s);
+            s += n;
+            if (n > 0)
+                continue;
+        }
         if (in_tag && prefix != NULL) {
             if ((end = skip(s, "id='")) != NULL || (end = skip(s, "id=\"")) != NULL ||
                 (end = skip(s, "href='#")) != NULL || (end = skip(s, "url(#")) != NULL) {
                 fwrite(s, 1, (size_t)(end - s), f);
-                fputs(prefix, f);
+                if (!is_shared(end))
+                    fputs(prefix, f);
                 s = end;
                 continue;
             }
@@ -194,4 +263,19 @@ bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *c
     }
     free(text);
     return ok;
+}
+
+bool plot_svg_defs(FILE *f, const char *path, struct err *e)
+{
+    char *text = read_all(path, e);
+    if (text == NULL)
+        return false;
+    const char *defs = strstr(text, "<defs>"), *end = defs != NULL ? strstr(defs, "</defs>") : NULL;
+    if (end != NULL)
+        fprintf(f,
+                "<svg class=\"defs\" aria-hidden=\"true\" "
+                "xmlns:xlink=\"http://www.w3.org/1999/xlink\">%.*s</defs></svg>\n",
+                (int)(end - defs), defs);
+    free(text);
+    return true;
 }

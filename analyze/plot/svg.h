@@ -30,4 +30,8 @@ bool plot_svg_finish(const char *from, const char *path, const char *title, stru
 bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
                      const char *prefix, const struct plot_palette *palette, struct err *e);
 
+/* Writes what all such pictures refer to, which the page has to have once: from the picture at
+ * `path`, any of them. */
+bool plot_svg_defs(FILE *f, const char *path, struct err *e);
+
 #endif

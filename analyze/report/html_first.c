@@ -71,6 +71,15 @@ static void put_badge(FILE *f, const struct analysis *a)
 {
     bool problem = findings_have_problem(&a->findings);
 
+    int64_t n = 0;
+    for (size_t k = 0; k < a->n_operations; k++)
+        n += a->operations[k].n_requests;
+    if (n == 0) {
+        fputs("<p class=\"badge none\"><strong>\xe2\x9c\x97 There are no figures: there is no "
+              "request to analyse.</strong></p>\n",
+              f);
+        return;
+    }
     if (all_failed(a)) {
         fputs("<p class=\"badge none\"><strong>\xe2\x9c\x97 There are no figures: no request "
               "succeeded.</strong> ",

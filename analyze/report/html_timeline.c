@@ -231,7 +231,9 @@ static void throughput_panel(struct drawing *d)
     double most = most_of(d->t, THROUGHPUT);
     const char *unit = d->t->has_bytes ? byte_unit(most, &p.scale) : "objects/s";
 
-    p.most = most > 0 ? most / p.scale * 1.05 : 1;
+    if (most <= 0)
+        return;
+    p.most = most / p.scale * 1.05;
     begin_panel(d, &p, THROUGHPUT_PX, "Throughput", unit);
     put_ticks(d, &p);
     put_steps(d, &p, THROUGHPUT, "s1");
@@ -306,7 +308,7 @@ static void errors_panel(struct drawing *d)
     }
 }
 
-static bool in_flight_is_steady(const struct plot_timeline *t)
+bool html_timeline_in_flight_is_steady(const struct plot_timeline *t)
 {
     double least = INFINITY, most = 0;
 
@@ -324,7 +326,7 @@ static void in_flight_panel(struct drawing *d)
 {
     struct panel p = {.scale = 1, .most = most_of(d->t, IN_FLIGHT) * 1.05};
 
-    if (p.most <= 0 || in_flight_is_steady(d->t))
+    if (p.most <= 0 || html_timeline_in_flight_is_steady(d->t))
         return;
     begin_panel(d, &p, SMALL_PX, "Requests in flight", "");
     put_ticks(d, &p);
@@ -486,12 +488,15 @@ static double marks_height(const struct drawing *d)
 static double height_of(const struct drawing *d)
 {
     const struct plot_timeline *t = d->t;
-    double h = marks_height(d) + AXIS_PX + TITLE_PX + THROUGHPUT_PX + GAP_PX;
+    double h = marks_height(d) + AXIS_PX;
 
+    h += most_of(t, THROUGHPUT) > 0 ? TITLE_PX + THROUGHPUT_PX + GAP_PX : 0;
     h += most_of(t, P99) > 0 ? TITLE_PX + LATENCY_PX + GAP_PX : 0;
     if (t->n_messages > 0)
         h += TITLE_PX + SMALL_PX + GAP_PX + (d->narrow ? 16 * (double)t->n_messages : 0);
-    h += most_of(t, IN_FLIGHT) > 0 && !in_flight_is_steady(t) ? TITLE_PX + SMALL_PX + GAP_PX : 0;
+    h += most_of(t, IN_FLIGHT) > 0 && !html_timeline_in_flight_is_steady(t)
+             ? TITLE_PX + SMALL_PX + GAP_PX
+             : 0;
     return h;
 }
 
@@ -526,8 +531,10 @@ static void put_caption(FILE *f, const struct analysis *a, const struct plot_tim
     fputs("<figcaption>", f);
     html_textf(f, "What happened when: %s", op);
     fputs("<small>", f);
-    if (in_flight_is_steady(t) && most > 0)
+    if (html_timeline_in_flight_is_steady(t) && most > 0)
         html_textf(f, "Requests in flight: about %.0f throughout. ", most);
+    if (most_of(t, THROUGHPUT) <= 0)
+        html_textf(f, "Nothing was transferred. ");
     if (t->n_errors == 0)
         html_textf(f, "No request failed. ");
     fputs("Grey: outside of the time that counts; yellow: warm-up; numbers: findings.", f);

@@ -73,6 +73,7 @@ static const char style[] =
     "input[type=search]{font:inherit;font-size:14px;padding:4px 8px;margin:8px 0 0;width:220px;"
     "max-width:100%;color:inherit;background:var(--card);border:1px solid var(--faint);"
     "border-radius:5px}[hidden]{display:none!important}\n"
+    ".defs{position:absolute;width:0;height:0}"
     ".spark{width:120px;height:26px;display:block}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
     "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
@@ -238,7 +239,7 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     for (size_t i = 0; i < c->palette.n; i++)
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
     fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
-    return true;
+    return c->missing.msg[0] != '\0' || c->set.n == 0 || plot_svg_defs(f, c->set.v[0].picture, e);
 }
 
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n)

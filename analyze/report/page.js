@@ -69,7 +69,7 @@ for (const table of all('table')) {
       body.append(...[...rows].sort(order));
     });
   });
-  if (rows.length < 12) continue;
+  if (rows.length < 20) continue;
   const filter = document.createElement('input');
   filter.type = 'search';
   filter.placeholder = 'Filter ' + rows.length + ' rows';

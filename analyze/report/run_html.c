@@ -4,6 +4,7 @@
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
+#include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/rfc3339.h"
@@ -186,6 +187,8 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
 
 /* ---- The page ---- */
 
+#define MANY_OPERATIONS 4 /* more have fewer charts each: a page is to stay below 2 MB */
+
 static bool put_operation(FILE *f, const struct operation *op, size_t k,
                           const struct html_charts *charts, struct err *e)
 {
@@ -263,6 +266,8 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
         return false;
     }
     charts.options.benchmark_only = true;
+    charts.options.no_in_flight = html_timeline_in_flight_is_steady(&course.all);
+    charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
     ok = (title != NULL || err_set(e, "out of memory")) &&
          plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
