@@ -27,6 +27,19 @@ void *secret_alloc(size_t n)
     return p + HEAD_BYTES;
 }
 
+void *secret_resize(void *p, size_t n)
+{
+    size_t n_all = HEAD_BYTES;
+    void *to = secret_alloc(n);
+
+    if (p == NULL || to == NULL)
+        return to;
+    memcpy(&n_all, (char *)p - HEAD_BYTES, sizeof n_all);
+    memcpy(to, p, n < n_all - HEAD_BYTES ? n : n_all - HEAD_BYTES);
+    secret_free(p);
+    return to;
+}
+
 char *secret_copy(const char *s, size_t n)
 {
     char *copy = n < SIZE_MAX ? secret_alloc(n + 1) : NULL;

@@ -10,6 +10,9 @@
 /* n zeros, aligned as by malloc; NULL: out of memory. */
 void *secret_alloc(size_t n);
 
+/* As realloc; what is left behind is wiped. */
+void *secret_resize(void *p, size_t n);
+
 /* Copies n bytes, and adds a NUL; NULL: out of memory. */
 char *secret_copy(const char *s, size_t n);
 

@@ -14,6 +14,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
+#include "loadgen/net/conn.h"
 #include "loadgen/run/bench.h"
 
 #include <curl/curl.h>
@@ -59,7 +60,8 @@ static const struct cli_program program = {
         "~/.aws/credentials and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE "
         "and AWS_CONFIG_FILE name. A profile of --profile comes before all variables. Access key, "
         "secret key and token come from one place. Keys of a credential_process are renewed "
-        "before they expire.\n\n"
+        "before they expire, those of a profile when its file changes, both when the server says "
+        "that they have expired.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\"; lines that "
         "begin with # are comments. What comes later on the command line counts more.",
     .commands = commands,
@@ -76,7 +78,7 @@ int main(int argc, char **argv)
 
     /* It reads what a credential_process prints, and nothing else. */
     json_set_alloc_funcs(secret_alloc, secret_free);
-    if (copy == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    if (copy == NULL || !conn_global_init()) {
         fprintf(stderr, "s3load: out of memory\n");
         return EXIT_FAILED;
     }

@@ -160,6 +160,17 @@ static size_t plain_text(const struct worker *w)
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
+/* Keys may be renewed during a run. */
+static void note_refusal(struct services *s, const char *code)
+{
+    static const char *const refusals[] = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired",
+                                           "InvalidAccessKeyId"};
+
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (s->engine->credentials != NULL && strcmp(code, refusals[i]) == 0)
+            credentials_refuse(s->engine->credentials, s->signer_version);
+}
+
 /* "HTTP 503 SlowDown: Reduce your request rate." Of a body that is not whole, what was read counts.
  * `why`: "", or what happened then. */
 static void set_http_error(struct worker *w, const char *why)
@@ -168,10 +179,12 @@ static void set_http_error(struct worker *w, const char *why)
     const char *region = w->services->engine->op_style.region;
     struct err text = {""};
 
-    if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0')
+    if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0') {
+        note_refusal(w->services, x->code);
         err_set(&text, "%s%s%s", x->code, x->message[0] != '\0' ? ": " : "", x->message);
-    else if (plain_text(w) > 0)
+    } else if (plain_text(w) > 0) {
         err_set(&text, ": %.*s", (int)plain_text(w), w->error_text);
+    }
     const char *blank = text.msg[0] != '\0' && text.msg[0] != ':' ? " " : "";
     if (w->region[0] != '\0' && strcmp(w->region, region) != 0)
         answer_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",

@@ -11,25 +11,37 @@
 
 #define TICK_MS 100
 
-unsigned crew_quota_cpus(const char *root, const char *path)
+/* Reads up to two numbers from a file of a control group; returns how many there are. */
+static int read_values(const char *group, const char *file, long long *a, long long *b)
 {
-    char name[4096];
-    unsigned least = UINT_MAX;
-    size_t n = strlen(path);
+    char path[8300];
 
-    /* The group's own, then that of each above it. */
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    FILE *f = fopen(path, "re");
+    int n = f != NULL ? fscanf(f, "%lld %lld", a, b) : 0;
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* What the group `path` below `root` and those above it allow; n bytes of text. */
+static unsigned quota_of(const char *root, const char *path, size_t n)
+{
+    char group[8200];
+    unsigned least = UINT_MAX;
+
     for (;;) {
-        unsigned long long quota = 0;
-        unsigned long long period = 0;
-        snprintf(name, sizeof name, "%s%.*s/cpu.max", root, (int)n, path);
-        FILE *f = fopen(name, "re");
-        if (f != NULL && fscanf(f, "%llu %llu", &quota, &period) == 2 && period > 0) {
-            unsigned long long cpus = quota / period + (quota % period != 0);
-            cpus = cpus > 0 ? cpus : 1;
-            least = cpus < least ? (unsigned)cpus : least;
+        long long quota = 0;
+        long long period = 0;
+        snprintf(group, sizeof group, "%s%.*s", root, (int)n, path);
+        bool known = read_values(group, "cpu.max", &quota, &period) == 2 ||
+                     (read_values(group, "cpu.cfs_quota_us", &quota, &period) == 1 &&
+                      read_values(group, "cpu.cfs_period_us", &period, &quota) == 1);
+        /* Without a limit version 1 says -1, version 2 "max". */
+        if (known && quota > 0 && period > 0) {
+            long long cpus = quota / period + (quota % period != 0);
+            least = cpus < (long long)least ? (unsigned)cpus : least;
         }
-        if (f != NULL)
-            fclose(f);
         if (n == 0)
             return least;
         do
@@ -38,20 +50,32 @@ unsigned crew_quota_cpus(const char *root, const char *path)
     }
 }
 
-static unsigned own_quota_cpus(void)
+unsigned crew_quota_cpus(const char *groups, const char *root)
 {
     char line[4096];
-    unsigned n = UINT_MAX;
-    FILE *f = fopen("/proc/self/cgroup", "re");
+    char list[4096];
+    char cpu[4096];
+    unsigned least = UINT_MAX;
+    FILE *f = fopen(groups, "re");
 
+    snprintf(cpu, sizeof cpu, "%s/cpu", root);
+    /* ID:CONTROLLERS:PATH; version 2 names no controllers. */
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "0::/", 4) == 0)
-            n = crew_quota_cpus("/sys/fs/cgroup", line + 3);
+        char *path = line;
+        strsep(&path, ":");
+        const char *controllers = strsep(&path, ":");
+        if (path == NULL)
+            continue;
+        snprintf(list, sizeof list, ",%s,", controllers);
+        bool has_cpu = strstr(list, ",cpu,") != NULL;
+        if (has_cpu || *controllers == '\0') {
+            unsigned n = quota_of(has_cpu ? cpu : root, path, strcspn(path, "\n"));
+            least = n < least ? n : least;
+        }
     }
     if (f != NULL)
         fclose(f);
-    return n;
+    return least;
 }
 
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
@@ -63,7 +87,7 @@ unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
         return n_threads < n_workers ? n_threads : n_workers;
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         n = (unsigned)CPU_COUNT(&cpus);
-    unsigned quota = own_quota_cpus();
+    unsigned quota = crew_quota_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
     n = n < quota ? n : quota;
     return n < n_workers ? n : n_workers;
 }

@@ -18,9 +18,10 @@ struct crew {
  * by the quota of our control groups; never more than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
-/* CPUs that the quota of the control group at `path` below `root` and of those above it allows,
- * rounded up (cpu.max of version 2); UINT_MAX: none is set. */
-unsigned crew_quota_cpus(const char *root, const char *path);
+/* CPUs that the quotas of our control groups, which the file `groups` lists as /proc/self/cgroup
+ * does, and of those above them allow, rounded up; `root` is where they are mounted (version 2, and
+ * cpu/ of version 1). UINT_MAX: none is set. */
+unsigned crew_quota_cpus(const char *groups, const char *root);
 
 /* `recorder` may be NULL; event is an eventfd that the caller owns. */
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,

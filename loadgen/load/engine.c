@@ -42,7 +42,8 @@ static bool init_names(struct engine *g, struct err *e)
         memcpy(names[i].address[0], at.host, INET6_ADDRSTRLEN);
         names[i].n = names[i].n_first = names[i].fixed = 1;
     }
-    g->names = names_open(names, g->hosts.n, g->conn_style.connect_timeout_ns, e);
+    const struct names_style style = {NAMES_STYLE, .wait_ns = g->conn_style.connect_timeout_ns};
+    g->names = names_open(names, g->hosts.n, style, e);
     return g->names != NULL;
 }
 

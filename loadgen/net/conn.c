@@ -1,5 +1,6 @@
 #include "loadgen/net/conn.h"
 
+#include "libcommon/secret.h"
 #include "loadgen/net/names.h"
 #include "loadgen/net/tls.h"
 #include "loadgen/util/clock.h"
@@ -39,6 +40,48 @@ const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]
         return names[i];
     }
     return NULL;
+}
+
+static void *alloc_items(size_t n, size_t size)
+{
+    return size == 0 || n <= SIZE_MAX / size ? secret_alloc(n * size) : NULL;
+}
+
+static char *copy_text(const char *text)
+{
+    return secret_copy(text, strlen(text));
+}
+
+/* Moves the variable to memory of secret.h if a password is in it; children still inherit it. */
+static bool hide(const char *name, bool *found)
+{
+    char *value = getenv(name);
+
+    if (value == NULL || strchr(value, '@') == NULL)
+        return true;
+    *found = true;
+    size_t n = strlen(name) + 1 + strlen(value) + 1;
+    char *text = secret_alloc(n);
+    if (text == NULL)
+        return false;
+    snprintf(text, n, "%s=%s", name, value);
+    memset(value, 'x', strlen(value));
+    return putenv(text) == 0;
+}
+
+bool conn_global_init(void)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    bool found = false;
+    bool ok = true;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ok = hide(names[i], &found) && ok;
+    /* Else libcurl's copies are in core dumps. */
+    return ok && (found ? curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free,
+                                               secret_resize, copy_text, alloc_items)
+                        : curl_global_init(CURL_GLOBAL_DEFAULT)) == CURLE_OK;
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *assigned)

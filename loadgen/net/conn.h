@@ -28,6 +28,11 @@ struct conn_style {
     int64_t connect_timeout_ns;
 };
 
+/* Sets libcurl up; passwords of proxies, which the environment has, leave core dumps. Before
+ * anything else of here, without other threads; curl_global_cleanup ends it. False: out of memory.
+ */
+bool conn_global_init(void);
+
 #define CONN_PROXY_MAX 256
 
 /* The proxy that the environment names, as libcurl takes it, without user and password, in text;

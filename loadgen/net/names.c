@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGAIN_NS (60 * CLOCK_NS_PER_S)
-
 struct names {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -19,6 +17,7 @@ struct names {
     bool is_done; /* all were looked up once */
     bool is_busy; /* looks up, which may take long */
     bool is_over;
+    struct names_style style;
     struct name *name;
     size_t n;
 };
@@ -93,7 +92,7 @@ static void *look_up_all(void *user)
                 continue;
             names->is_busy = true;
             pthread_mutex_unlock(&names->lock);
-            bool ok = name_look_up(&name, NULL);
+            bool ok = names->style.look_up(&name, NULL);
             pthread_mutex_lock(&names->lock);
             names->is_busy = false;
             name.next = names->name[i].next;
@@ -102,7 +101,7 @@ static void *look_up_all(void *user)
         }
         names->is_done = true;
         pthread_cond_broadcast(&names->changed);
-        int64_t again_ns = clock_now_ns() + AGAIN_NS;
+        int64_t again_ns = clock_now_ns() + names->style.again_ns;
         while (!names->is_over && wait_until(names, again_ns) == 0)
             ;
     }
@@ -114,7 +113,7 @@ static void *look_up_all(void *user)
     return NULL;
 }
 
-struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct err *e)
+struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e)
 {
     struct names *names = calloc(1, sizeof *names);
     pthread_condattr_t monotonic;
@@ -126,6 +125,7 @@ struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct er
         err_set(e, "out of memory");
         return NULL;
     }
+    names->style = style;
     names->name = name;
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
@@ -142,7 +142,7 @@ struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct er
         err_errno(e, failed, "cannot start a thread");
         return NULL;
     }
-    int64_t until_ns = clock_now_ns() + wait_ns;
+    int64_t until_ns = clock_now_ns() + style.wait_ns;
     pthread_mutex_lock(&names->lock);
     while (!names->is_done && wait_until(names, until_ns) == 0)
         ;

@@ -39,9 +39,18 @@ bool name_look_up(struct name *name, struct err *e);
 
 struct names;
 
-/* Looks n names up, and waits for the answers up to wait_ns. `name` is from malloc, and taken, on
- * failure too. NULL: *e says why. */
-struct names *names_open(struct name *name, size_t n, int64_t wait_ns, struct err *e);
+/* How names are looked up. */
+struct names_style {
+    bool (*look_up)(struct name *name, struct err *e);
+    int64_t again_ns; /* after so long once more */
+    int64_t wait_ns;  /* the first answers are waited for up to so long */
+};
+
+/* What a run does, but for wait_ns. */
+#define NAMES_STYLE .look_up = name_look_up, .again_ns = INT64_C(60000000000)
+
+/* Looks n names up. `name` is from malloc, and taken, on failure too. NULL: *e says why. */
+struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e);
 void names_close(struct names *names);
 
 /* Where name i leads, as CURLOPT_RESOLVE wants it; each call begins with the next of its addresses

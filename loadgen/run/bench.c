@@ -540,26 +540,22 @@ static void warn_of_clocks(struct bench *b)
 static bool report(struct bench *b)
 {
     FILE *out = b->to_stdout ? stderr : stdout;
+    struct strbuf text = {0};
 
-    if (b->o->json) {
-        struct strbuf json = {0};
-        summary_put_json(&json, &b->summary);
-        bool ok = !json.failed;
-        if (ok)
-            fputs(json.s, out);
-        strbuf_fini(&json);
+    if (b->o->json)
+        summary_put_json(&text, &b->summary);
+    else if (b->summary.bench_ns > 0)
+        summary_put_line(&text, &b->summary);
+    bool ok = !text.failed;
+    if (ok && text.n > 0)
+        fputs(text.s, out);
+    strbuf_fini(&text);
+    if (!ok || b->o->json)
         return ok;
-    }
-    const struct recorder_counts *c = &b->summary.counts;
-    if (b->summary.bench_ns > 0)
-        fprintf(out, "%s: %s requests, %s failed, in %s (run %s, seed %llu)\n", b->command->name,
-                units_count((int64_t)c->n_requests).s, units_count((int64_t)c->n_errors).s,
-                units_duration(b->summary.bench_ns).s, b->run_id,
-                (unsigned long long)b->engine.seed);
     if (b->summary.capture == NULL || b->to_stdout)
         return true;
     visible_line(stdout, "Capture: %s", b->path);
-    if (c->n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
+    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
         char *line = options_redacted(sizeof words / sizeof *words, words);
         if (line != NULL)

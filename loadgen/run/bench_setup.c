@@ -148,9 +148,10 @@ static bool init_engine(struct bench *b, struct err *e)
     g->resolve_host = o->resolve_host;
     g->insecure = o->insecure;
     g->cacert = o->cacert;
-    b->has_credentials =
-        !o->anonymous && credentials_init(&b->credentials, o->access_key, o->secret_key,
-                                          o->session_token, o->credential_process, e);
+    const char *const key[CREDENTIALS_N] = {o->access_key, o->secret_key, o->session_token};
+    b->has_credentials = !o->anonymous && credentials_init(&b->credentials, key,
+                                                           o->keys_of_profile ? o->profile : NULL,
+                                                           o->credential_process, e);
     if (!o->anonymous && !b->has_credentials)
         return false;
     g->credentials = b->has_credentials ? &b->credentials : NULL;

@@ -319,8 +319,10 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, "the environment", part, e);
     }
-    if (has_saved)
+    if (has_saved) {
+        o->keys_of_profile = true;
         return take_source(o, "the profile", saved, e);
+    }
     return p->process == NULL || keep_copy(o, &o->credential_process, p->process, e);
 }
 

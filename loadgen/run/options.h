@@ -23,6 +23,7 @@ struct options {
     const char *access_key, *secret_key, *session_token;
     const char *profile;
     const char *credential_process; /* of the profile; NULL: none */
+    bool keys_of_profile;           /* not from elsewhere */
     bool anonymous, no_proxy;
     const char *region;
     const char *bucket;

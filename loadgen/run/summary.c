@@ -1,6 +1,7 @@
 #include "loadgen/run/summary.h"
 
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 #include "libcommon/utf8.h"
 #include "libcommon/version.h"
 
@@ -250,6 +251,20 @@ void summary_put_end(struct strbuf *b, const struct summary *s, const struct con
     put_clocks(&d, control, crew);
     strbuf_puts(b, "s3load/1 ");
     write_doc(b, &d);
+}
+
+#define LINE_WIDTH 80
+
+void summary_put_line(struct strbuf *b, const struct summary *s)
+{
+    char run[80];
+
+    int n_run =
+        snprintf(run, sizeof run, "(run %s, seed %llu)", s->run_id, (unsigned long long)s->seed);
+    strbuf_printf(b, "%s: %s requests, %s failed, in %s", s->command,
+                  units_count((int64_t)s->counts.n_requests).s,
+                  units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
+    strbuf_printf(b, "%c%s\n", b->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
 }
 
 void summary_put_json(struct strbuf *b, const struct summary *s)

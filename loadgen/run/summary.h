@@ -56,6 +56,9 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
 void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
                      const struct crew *crew);
 
+/* The final state, for people: a line, or two where one would be wider than 80 columns. */
+void summary_put_line(struct strbuf *b, const struct summary *s);
+
 /* The final state, for programs. */
 void summary_put_json(struct strbuf *b, const struct summary *s);
 

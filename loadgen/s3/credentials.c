@@ -143,27 +143,69 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
     return ok;
 }
 
+/* ---- Renewal ---- */
+
+static bool read_profile(struct credentials *c, struct err *e)
+{
+    struct profile p;
+
+    /* A file that changes while it is read has another stamp the next time. */
+    c->stamp = profile_look();
+    if (!profile_read(&p, c->profile, true, e))
+        return false;
+    const char *const key[CREDENTIALS_N] = {p.access_key, p.secret_key, p.session_token};
+    bool ok = ((key[0] != NULL && key[1] != NULL) ||
+               err_set(e, "profile '%s' has no access key and secret key now", c->profile)) &&
+              set_keys(c, key, e);
+    profile_free(&p);
+    if (ok)
+        c->renew_at_ns = CLOCK_NEVER;
+    return ok;
+}
+
+void credentials_refuse(struct credentials *c, unsigned version)
+{
+    atomic_store_explicit(&c->refused, version, memory_order_relaxed);
+}
+
+static bool is_due(const struct credentials *c, int64_t now_ns)
+{
+    bool refused = atomic_load(&c->refused) == atomic_load(&c->version);
+
+    return now_ns >= c->renew_at_ns || (refused && now_ns >= c->again_ns) ||
+           (c->profile != NULL && !profile_is_as(&c->stamp));
+}
+
 bool credentials_renew(struct credentials *c, struct err *e)
 {
+    int64_t now_ns = clock_real_ns();
     bool done = false;
 
-    if (c->child == 0 && clock_real_ns() < c->renew_at_ns)
+    if (c->process == NULL && c->profile == NULL)
         return true;
-    bool ok = (c->child != 0 || start(c, e)) && go_on(c, &done, e);
+    if (c->child == 0) {
+        if (!is_due(c, now_ns))
+            return true;
+        c->again_ns = now_ns + AGAIN_NS;
+    }
+    bool ok = c->profile != NULL ? read_profile(c, e)
+                                 : (c->child != 0 || start(c, e)) && go_on(c, &done, e);
     if (!ok)
-        c->renew_at_ns = clock_real_ns() + AGAIN_NS;
+        c->renew_at_ns = now_ns + AGAIN_NS;
     return ok;
 }
 
 /* ---- All of them ---- */
 
-bool credentials_init(struct credentials *c, const char *access_key, const char *secret_key,
-                      const char *session_token, const char *process, struct err *e)
+bool credentials_init(struct credentials *c, const char *const key[static CREDENTIALS_N],
+                      const char *profile, const char *process, struct err *e)
 {
-    const char *const key[CREDENTIALS_N] = {access_key, secret_key, session_token};
     bool done = process == NULL;
 
-    *c = (struct credentials){.process = process, .renew_at_ns = CLOCK_NEVER};
+    *c = (struct credentials){.process = process,
+                              .profile = profile,
+                              .renew_at_ns = CLOCK_NEVER,
+                              .stamp = profile_look()};
     pthread_mutex_init(&c->lock, NULL);
     c->text = done ? NULL : secret_alloc(CREDENTIALS_TEXT_MAX);
     bool ok = done              ? set_keys(c, key, e)

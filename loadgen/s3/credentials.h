@@ -1,8 +1,10 @@
-/* The keys of a run; those that a credential_process hands out are renewed before they expire. */
+/* The keys of a run. Those that a credential_process hands out are renewed before they expire,
+ * those of a profile when its file changes, both when the server says that they hold no longer. */
 #ifndef S3_LOADGEN_S3_CREDENTIALS_H
 #define S3_LOADGEN_S3_CREDENTIALS_H
 
 #include "libcommon/err.h"
+#include "loadgen/s3/profile.h"
 #include "loadgen/s3/sigv4.h"
 
 #include <pthread.h>
@@ -14,11 +16,15 @@
 #define CREDENTIALS_TEXT_MAX 16384 /* that a credential_process may print */
 
 struct credentials {
-    const char *process;  /* NULL: the keys stay as they are */
+    const char *process;  /* that hands out the keys; NULL: none */
+    const char *profile;  /* that has them; NULL: none; without either they stay as they are */
     pthread_mutex_t lock; /* of the keys */
     char *key[CREDENTIALS_N];
     atomic_uint version; /* counts their changes */
+    atomic_uint refused; /* the version that the server refused; 0: none */
     int64_t renew_at_ns; /* CLOCK_REALTIME; CLOCK_NEVER: they do not expire */
+    int64_t again_ns;    /* refused keys are not renewed before; CLOCK_REALTIME */
+    struct profile_stamp stamp;
 
     /* The process, while it runs. */
     pid_t child; /* 0: none */
@@ -28,15 +34,19 @@ struct credentials {
     char *text; /* CREDENTIALS_TEXT_MAX bytes, in memory of secret.h, as the keys are */
 };
 
-/* The keys are copied; or, with `process` (borrowed), a shell runs that and its answer is waited
- * for: a JSON document as the AWS command line defines it. On failure nothing is left to free. */
-bool credentials_init(struct credentials *c, const char *access_key, const char *secret_key,
-                      const char *session_token, const char *process, struct err *e);
+/* The keys are copied, and looked for again in `profile` if that is not NULL; or, with `process`, a
+ * shell runs that and its answer is waited for: a JSON document as the AWS command line defines it.
+ * Both are borrowed. On failure nothing is left to free. */
+bool credentials_init(struct credentials *c, const char *const key[static CREDENTIALS_N],
+                      const char *profile, const char *process, struct err *e);
 void credentials_fini(struct credentials *c);
 
 /* Starts a renewal that is due, and takes its result; to be called now and then, from one thread.
  * False: it failed, *e says why, and it will be tried again. */
 bool credentials_renew(struct credentials *c, struct err *e);
+
+/* The server's error says of keys of that version that they hold no longer. Any thread. */
+void credentials_refuse(struct credentials *c, unsigned version);
 
 /* Makes `signer` again if it was made with other keys than the present ones, which *version tells
  * (0: never made). Any thread. */

@@ -103,20 +103,52 @@ static bool read_section(struct profile *p, char *text, const char *name, bool *
     return ok;
 }
 
-/* A file that is not there says nothing. */
-static bool read_file(struct profile *p, const char *variable, const char *standard,
-                      const char *name, bool *found, struct err *e)
-{
-    const char *path = getenv(variable);
-    const char *home = getenv("HOME");
-    char from_home[4096];
+#define PATH_BYTES 4096
 
-    if (path == NULL || *path == '\0') {
-        snprintf(from_home, sizeof from_home, "%s/.aws/%s", home != NULL ? home : "", standard);
-        path = from_home;
+static const struct {
+    const char *variable; /* that names another file */
+    const char *standard; /* in ~/.aws */
+} FILES[2] = {{"AWS_SHARED_CREDENTIALS_FILE", "credentials"}, {"AWS_CONFIG_FILE", "config"}};
+
+static const char *path_of(size_t file, char text[static PATH_BYTES])
+{
+    const char *path = getenv(FILES[file].variable);
+    const char *home = getenv("HOME");
+
+    if (path != NULL && *path != '\0')
+        return path;
+    snprintf(text, PATH_BYTES, "%s/.aws/%s", home != NULL ? home : "", FILES[file].standard);
+    return text;
+}
+
+struct profile_stamp profile_look(void)
+{
+    struct profile_stamp stamp = {0};
+    struct stat status;
+    char text[PATH_BYTES];
+
+    for (size_t i = 0; i < 2; i++) {
+        if (stat(path_of(i, text), &status) == 0) {
+            stamp.changed[i] = status.st_mtim;
+            stamp.inode[i] = status.st_ino;
+        }
     }
+    return stamp;
+}
+
+bool profile_is_as(const struct profile_stamp *then)
+{
+    const struct profile_stamp now = profile_look();
+
+    return memcmp(&now, then, sizeof now) == 0;
+}
+
+/* A file that is not there says nothing. */
+static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
+{
+    char path[PATH_BYTES];
     struct err why = {""};
-    char *text = secret_read_file(path, FILE_MAX, &why);
+    char *text = secret_read_file(path_of(file, path), FILE_MAX, &why);
     if (text == NULL)
         return errno == ENOENT || errno == ENOTDIR || err_set(e, "%s", why.msg);
     bool ok = read_section(p, text, name, found) || err_set(e, "out of memory");
@@ -130,8 +162,7 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
     bool found = false;
 
     *p = config;
-    bool ok = read_file(p, "AWS_SHARED_CREDENTIALS_FILE", "credentials", name, &found, e) &&
-              read_file(&config, "AWS_CONFIG_FILE", "config", name, &found, e) &&
+    bool ok = read_file(p, 0, name, &found, e) && read_file(&config, 1, name, &found, e) &&
               (found || !required ||
                err_set(e, "there is no profile '%s' in ~/.aws/credentials or ~/.aws/config", name));
     bool has_keys = p->access_key != NULL || p->secret_key != NULL;

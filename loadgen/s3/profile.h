@@ -5,6 +5,8 @@
 
 #include "libcommon/err.h"
 
+#include <sys/stat.h>
+
 /* NULL: not there. In memory of secret.h. */
 struct profile {
     char *access_key;
@@ -20,5 +22,14 @@ struct profile {
  * an error if `required`, else nothing is found. On failure all is NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_free(struct profile *p);
+
+/* What tells that one of the two files was changed. */
+struct profile_stamp {
+    struct timespec changed[2];
+    ino_t inode[2];
+};
+
+struct profile_stamp profile_look(void);
+bool profile_is_as(const struct profile_stamp *then);
 
 #endif

@@ -102,6 +102,7 @@ class Proxy:
     def __init__(self, status="200 OK"):
         self.status = status
         self.asked = []
+        self.logins = set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -120,6 +121,7 @@ class Proxy:
             head += client.recv(1)
         method, where, _ = head.decode().split("\r\n")[0].split(" ")
         self.asked.append((method, where))
+        self.logins.update(re.findall(r"(?m)^Proxy-Authorization: Basic (\S+)\r$", head.decode()))
         client.sendall(f"HTTP/1.1 {self.status}\r\n\r\n".encode())
         if not self.status.startswith("200"):
             client.close()

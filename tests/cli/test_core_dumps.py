@@ -12,12 +12,15 @@ import unittest
 
 from harness import BUILD, without_sanitizers
 from loadcase import LoadTest
-from servers import Scripted
+from servers import Proxy, Scripted
 
 # Their pieces are known wherever they are: a copy of a part, as in saved registers, is found too.
 SECRET = "".join(f"S{i:04}" for i in range(8))
 TOKEN = "".join(f"T{i:05}" for i in range(180))
-PIECES = {"secret key": re.compile(rb"(?:S000\d){3}"), "token": re.compile(rb"(?:T00\d{3}){4}")}
+PASSWORD = "".join(f"P{i:05}" for i in range(8))
+LOGIN = base64.b64encode(f"user:{PASSWORD}".encode())
+PIECES = {"proxy password": re.compile(rb"(?:P0000\d){3}|" + re.escape(LOGIN[8:32])),
+          "secret key": re.compile(rb"(?:S000\d){3}"), "token": re.compile(rb"(?:T00\d{3}){4}")}
 SSE_C = "x-amz-server-side-encryption-customer-key"
 
 
@@ -101,6 +104,13 @@ class CoreDumps(LoadTest):
     def test_command_line(self):
         argv = ["--access-key", "AK", "--secret-key", SECRET, "--session-token=" + TOKEN]
         self.assertEqual(self.found(argv, {}), [])
+
+    def test_proxy(self):
+        proxy = Proxy()
+        self.addCleanup(proxy.stop)
+        env = {"https_proxy": proxy.url.replace("http://", f"http://user:{PASSWORD}@")}
+        self.assertEqual(self.found(["--access-key", "AK", "--secret-key", SECRET], env), [])
+        self.assertIn(LOGIN.decode(), proxy.logins)
 
     def test_file_of_options(self):
         path = self.write("options", f"access-key AK\nsecret-key = {SECRET}\nsession-token {TOKEN}\n")

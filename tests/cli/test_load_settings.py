@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import threading
+import time
 import unittest
 
 import zstd
@@ -151,6 +152,55 @@ class Credentials(Settings):
                       "--host", self.server.hosts)
         self.assertEqual(r.json()["errors"], 0)
         self.assertGreater(len({key for key, _, _ in self.seen}), 1)
+
+    def renewed(self, change, refuse):
+        """A run whose keys are changed after the first upload; the server refuses the old ones if it is to.
+        Returns the keys that came."""
+        seen = []
+        changed = threading.Event()
+
+        def answer(request):
+            key = re.search("Credential=([^/]*)", request.headers["authorization"])[1]
+            seen.append(key)
+            if request.method == "PUT" and not changed.is_set():
+                changed.set()
+                change()
+            if refuse and key == "old" and changed.is_set():
+                return 400, f"<Error><Code>{refuse}</Code><Message>m</Message></Error>".encode()
+            return 200, b""
+
+        server = Scripted(answer)
+        self.addCleanup(server.stop)
+        # An open loop: it ends after some seconds, and soon where the new key has been seen.
+        with subprocess.Popen([BUILD / "s3load", "put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "8s",
+                               "--rate", "20", "--noclear", "--host", server.hosts, "-q"], cwd=self.tmp,
+                              env={"HOME": str(self.tmp)}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as p:
+            while p.poll() is None and "new" not in seen:
+                time.sleep(0.02)
+            p.terminate()
+            err = p.communicate(timeout=30)[1]
+        self.assertNotIn(b"cannot renew", err)
+        return set(seen)
+
+    def replace(self, name, text):
+        self.write("aside", text).rename(self.tmp / ".aws" / name)
+
+    def test_keys_of_a_file_that_changes(self):
+        def keys(key):
+            self.replace("credentials", f"[default]\naws_access_key_id={key}\naws_secret_access_key=s\n")
+        keys("old")
+        self.assertEqual(self.renewed(lambda: keys("new"), None), {"old", "new"})
+
+    def test_refused_keys_are_renewed(self):
+        """Nothing tells that they expire but the server."""
+        def keys(key):
+            self.replace("keys.json", json.dumps({"Version": 1, "AccessKeyId": key, "SecretAccessKey": "s"}))
+        self.process(f"cat {self.tmp / '.aws/keys.json'}")
+        for code in ("ExpiredToken", "InvalidToken"):
+            with self.subTest(code=code):
+                keys("old")
+                self.assertEqual(self.renewed(lambda: keys("new"), code), {"old", "new"})
 
 
 class Arguments(Settings):

@@ -1,0 +1,38 @@
+#include "loadgen/run/summary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void expect_line(const struct summary *s, const char *line)
+{
+    struct strbuf b = {0};
+
+    summary_put_line(&b, s);
+    assert_false(b.failed);
+    assert_string_equal(b.s, line);
+    strbuf_fini(&b);
+}
+
+static void test_last_line_fits(void **state)
+{
+    (void)state;
+    struct summary s = {.command = "put",
+                        .run_id = "abcdefghijkl",
+                        .seed = 4294967295,
+                        .bench_ns = INT64_C(300000000000),
+                        .counts = {.n_requests = 123456, .n_errors = 0}};
+
+    expect_line(&s, "put: 123,456 requests, 0 failed, in 5m (run abcdefghijkl, seed 4294967295)\n");
+    s.counts.n_requests = UINT64_C(1234567890123);
+    s.counts.n_errors = UINT64_C(1234567890122);
+    s.command = "versioned";
+    expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
+                    "(run abcdefghijkl, seed 4294967295)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_line_fits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
