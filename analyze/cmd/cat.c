@@ -48,6 +48,9 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+/* Bytes of comments that stand above a header line, which are kept until it is known. */
+#define MAX_EARLY_BYTES ((size_t)16 << 20)
+
 static const struct options defaults = {.output = {.path = "-"}};
 
 /* A run of the command. */
@@ -58,7 +61,7 @@ struct cat {
     struct err error; /* not of the capture that is being read */
     bool intended;
     char *early_comments; /* lines from above the header line */
-    size_t n_early;
+    size_t n_early, early_room;
     uint64_t thread_base, thread_top; /* offset; 1 + the highest thread so far */
 };
 
@@ -163,8 +166,14 @@ static bool put_early_comments(struct cat *c)
 
 static bool keep_early_comment(struct cat *c, struct slice line)
 {
-    if (!mem_room(&c->early_comments, c->n_early + line.n + 1, &c->error))
-        return false;
+    if (line.n + 1 > MAX_EARLY_BYTES - c->n_early)
+        return err_set(&c->error, "more than 16 MiB of comments above the header line");
+    if (c->n_early + line.n + 1 > c->early_room) {
+        size_t room = 2 * (c->n_early + line.n + 1);
+        if (!mem_room(&c->early_comments, room, &c->error))
+            return false;
+        c->early_room = room;
+    }
     memcpy(c->early_comments + c->n_early, line.p, line.n);
     c->n_early += line.n + 1;
     c->early_comments[c->n_early - 1] = '\n';

@@ -347,9 +347,11 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
     json_parts(w, "clients", "client_id", &s->clients);
     json_capture_dropped(w, info);
     json_out_array(w, "comments");
-    for (size_t i = 0; i < s->n_comments; i++)
-        JSON_PUT(w, NULL, s->comments[i]);
+    for (size_t i = 0; i < s->comments.n; i++)
+        JSON_PUT(w, NULL, keptlines_get(&s->comments, i));
     json_out_end(w);
+    if (s->comments.n_left_out > 0)
+        JSON_PUT(w, "n_comments_left_out", s->comments.n_left_out);
     json_out_end(w);
 }
 

@@ -373,8 +373,8 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
 static bool asked_for_autoterm(const struct dataset *d)
 {
     for (size_t i = 0; i < d->n_inputs; i++)
-        for (size_t k = 0; k < d->inputs[i].n_comments; k++) {
-            const char *at = strstr(d->inputs[i].comments[k], "--autoterm");
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++) {
+            const char *at = strstr(keptlines_get(&d->inputs[i].comments, k), "--autoterm");
             for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
                 const char *value = at + strlen("--autoterm");
                 if (*value == '\0' || *value == ' ' || strncmp(value, "=true", 5) == 0)

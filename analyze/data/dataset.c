@@ -287,24 +287,12 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
     return true;
 }
 
-/* Keeps the first and the last few comments. */
 static bool comment(void *ctx, struct slice line, struct err *e)
 {
     struct dataset_input *in = ((struct loader *)ctx)->in;
-    char *copy = strndup(line.p, line.n);
 
-    if (copy && in->n_comments == 2 * KEPT_COMMENTS) {
-        free(in->comments[KEPT_COMMENTS]);
-        memmove(&in->comments[KEPT_COMMENTS], &in->comments[KEPT_COMMENTS + 1],
-                (KEPT_COMMENTS - 1) * sizeof *in->comments);
-        in->n_comments--;
-    }
-    if (!copy || !mem_more(&in->comments, in->n_comments, e)) {
-        free(copy);
-        return mem_none(e);
-    }
-    in->comments[in->n_comments++] = copy;
-    return recorded_add(&in->recorded, line.p, line.n, e);
+    return keptlines_add(&in->comments, KEPT_COMMENTS, line.p, line.n, e) &&
+           recorded_add(&in->recorded, line.p, line.n, e);
 }
 
 /* ---- A whole dataset ---- */
@@ -492,9 +480,7 @@ void dataset_free(struct dataset *d)
         json_decref(d->inputs[i].recorded.settings);
         free(d->inputs[i].path);
         free(d->inputs[i].sections);
-        for (size_t k = 0; k < d->inputs[i].n_comments; k++)
-            free(d->inputs[i].comments[k]);
-        free(d->inputs[i].comments);
+        keptlines_fini(&d->inputs[i].comments);
     }
     free(d->inputs);
     memset(d, 0, sizeof *d);

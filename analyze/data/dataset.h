@@ -7,6 +7,7 @@
 #ifndef S3_ANALYZE_DATA_DATASET_H
 #define S3_ANALYZE_DATA_DATASET_H
 
+#include "analyze/base/keptlines.h"
 #include "analyze/data/filter.h"
 #include "analyze/data/recorded.h"
 #include "analyze/data/slowest.h"
@@ -158,8 +159,7 @@ struct dataset_input {
     uint32_t thread_base;
     struct dataset_section *sections; /* those with rows; rows that filters leave out count too */
     size_t n_sections;
-    char **comments; /* the first and last few comment lines, for `info` */
-    size_t n_comments;
+    struct keptlines comments;
     struct recorded recorded; /* of all its comments */
 };
 

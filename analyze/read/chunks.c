@@ -7,15 +7,26 @@
 #include <string.h>
 
 #define CHUNKS_AHEAD 3
+/* Threads that wake each other for each piece of a file of tiny frames, torn or whole, do little
+ * else: pieces shorter than this are handed over together, up to so many of them. */
+#define SMALL_BYTES  4096
+#define BATCH_CHUNKS 32
+
+/* Small pieces, and then at most one that is not. */
+struct chunks_batch {
+    struct zresult result[BATCH_CHUNKS];
+    unsigned n;
+};
 
 /* A thread that decompresses ahead. */
 struct chunks_ahead {
     struct zreader *zreader;
-    struct zresult result[CHUNKS_AHEAD];
+    struct chunks_batch batch[CHUNKS_AHEAD];
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned n_filled, n_used; /* counters; a chunk is at counter % CHUNKS_AHEAD */
+    unsigned n_filled, n_used; /* counters; a batch is at counter % CHUNKS_AHEAD */
+    unsigned at;               /* in the batch at n_used: what is taken next */
     bool stop;
 };
 
@@ -44,6 +55,19 @@ void chunks_fini(struct chunks *c)
     memset(c, 0, sizeof *c);
 }
 
+/* False: nothing follows. */
+static bool fill(struct chunks_batch *b, struct zreader *zreader)
+{
+    const struct zresult *last;
+
+    b->n = 0;
+    do {
+        zreader_read(zreader, &b->result[b->n]);
+        last = &b->result[b->n++];
+    } while (last->n < SMALL_BYTES && b->n < BATCH_CHUNKS && !chunks_is_last(last));
+    return !chunks_is_last(last);
+}
+
 static void *ahead_main(void *arg)
 {
     struct chunks_ahead *a = arg;
@@ -54,12 +78,11 @@ static void *ahead_main(void *arg)
         while (a->n_filled - a->n_used == CHUNKS_AHEAD && !a->stop)
             pthread_cond_wait(&a->changed, &a->lock);
         bool stop = a->stop;
-        struct zresult *result = &a->result[a->n_filled % CHUNKS_AHEAD];
+        struct chunks_batch *batch = &a->batch[a->n_filled % CHUNKS_AHEAD];
         pthread_mutex_unlock(&a->lock);
         if (stop)
             break;
-        zreader_read(a->zreader, result);
-        go_on = !chunks_is_last(result);
+        go_on = fill(batch, a->zreader);
         pthread_mutex_lock(&a->lock);
         a->n_filled++;
         pthread_cond_signal(&a->changed);
@@ -95,7 +118,9 @@ bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uin
                   bool careful, bool beside)
 {
     /* The chunk that is parsed, those ahead of it, and what the first one carries. */
-    size_t keep = carry_bytes(c) + (beside ? CHUNKS_AHEAD : 1) * (c->text_bytes + ROWINDEX_PADDING);
+    size_t one = c->text_bytes + ROWINDEX_PADDING,
+           small = BATCH_CHUNKS * (SMALL_BYTES + ROWINDEX_PADDING);
+    size_t keep = carry_bytes(c) + (beside ? CHUNKS_AHEAD * (one + small) : one);
 
     c->held = false;
     c->ahead = NULL;
@@ -106,17 +131,22 @@ bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uin
     return true;
 }
 
-/* The next one that the thread beside has, while the one before it is still held. */
-static const struct zresult *take_ahead(struct chunks *c)
+/* The next one that the thread beside has. *used_up: it is the first of a batch, and the batch
+ * before it can be given back once what was taken last is no longer wanted. */
+static const struct zresult *take_ahead(struct chunks *c, bool *used_up)
 {
     struct chunks_ahead *a = c->ahead;
-    unsigned next = a->n_used + c->held;
 
-    pthread_mutex_lock(&a->lock);
-    while (a->n_filled == next)
-        pthread_cond_wait(&a->changed, &a->lock);
-    pthread_mutex_unlock(&a->lock);
-    return &a->result[next % CHUNKS_AHEAD];
+    *used_up = c->held && a->at == a->batch[a->n_used % CHUNKS_AHEAD].n;
+    unsigned batch = a->n_used + *used_up;
+    if (*used_up || !c->held) {
+        a->at = 0;
+        pthread_mutex_lock(&a->lock);
+        while (a->n_filled == batch)
+            pthread_cond_wait(&a->changed, &a->lock);
+        pthread_mutex_unlock(&a->lock);
+    }
+    return &a->batch[batch % CHUNKS_AHEAD].result[a->at++];
 }
 
 static void give_back(struct chunks *c)
@@ -133,15 +163,16 @@ const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_
                                   const char **text)
 {
     const struct zresult *next = &c->own;
+    bool used_up = false;
 
     if (c->ahead)
-        next = take_ahead(c);
+        next = take_ahead(c, &used_up);
     else
         zreader_read(c->zreader, &c->own);
     if (n_carry && next->text - n_carry != carry)
         memmove(next->text - n_carry, carry, n_carry);
     *text = next->text - n_carry;
-    if (c->ahead && c->held)
+    if (used_up)
         give_back(c);
     c->held = c->ahead != NULL;
     return next;

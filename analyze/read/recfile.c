@@ -119,8 +119,9 @@ static struct recunit *take_unit(struct reader *r)
     if (u) {
         u->index = r->n_units++;
         u->start = r->next_start;
-        u->end = r->n_threads == 1 ? UINT64_MAX
-                                   : zsource_range_end(&r->source, u->start, UNIT_MIN_BYTES);
+        u->end = r->n_threads == 1
+                     ? UINT64_MAX
+                     : zsource_range_end(&r->source, &r->near, u->start, UNIT_MIN_BYTES);
         u->is_last = r->no_more = r->n_threads == 1 || u->end >= r->source.size;
         u->head = u->index == r->turn;
         r->next_start = u->end;

@@ -74,9 +74,10 @@ struct reader {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t next_start; /* of the next unit */
-    uint64_t n_units;    /* handed out */
-    uint64_t turn;       /* units before it are committed */
+    uint64_t next_start;      /* of the next unit */
+    uint64_t n_units;         /* handed out */
+    struct zsource_near near; /* where the next unit begins */
+    uint64_t turn;            /* units before it are committed */
     bool no_more, stop, committing;
     struct recunit **ahead;       /* the units from `turn` on, at index % max_ahead */
     struct recfile_layout layout; /* of the committed text */

@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines within a quoted field: whoever comes to one of them in an open field comes to the same end,
+ * so that rows which open one after another are looked through once and not each to the end. */
+struct within {
+    size_t from, to; /* beginnings of lines in the text; the field is open there and between */
+    bool closed;     /* the line at `to` closes it */
+    bool misfits;    /* what is closed there is no row */
+};
+
+static const struct within nowhere = {.from = SIZE_MAX};
+
 struct rowcsv {
     struct csv_parser parser;
     char *bytes; /* of all fields of the row */
@@ -14,6 +24,8 @@ struct rowcsv {
     size_t begin[RECFILE_MAX_FIELDS + 1]; /* of each field in `bytes` */
     int n_fields;                         /* may be more than fit: then the row is bad */
     bool ended, no_memory;
+    const char *text; /* that the rows are in */
+    struct within within;
 };
 
 static int is_newline(unsigned char c)
@@ -37,6 +49,7 @@ struct rowcsv *rowcsv_new(void)
     if (s) {
         csv_set_space_func(&s->parser, is_nothing);
         csv_set_term_func(&s->parser, is_newline);
+        s->within = nowhere;
     }
     return s;
 }
@@ -128,6 +141,44 @@ static void feed_line(struct rowcsv *s, bool open, const char *line, size_t n, c
     feed(s, "\n", 1);
 }
 
+void rowcsv_begin(struct rowcsv *s, const char *text)
+{
+    s->text = text;
+    s->within = nowhere;
+}
+
+/* Whether the quoted field that is open where a line begins is closed in it, as libcsv sees it. */
+static bool closes(const char *line, size_t n, char delimiter)
+{
+    const char *quote;
+
+    for (size_t at = 0; at < n && (quote = memchr(line + at, '"', n - at)) != NULL; at++) {
+        at = (size_t)(quote - line) + 1;
+        if (at == n || line[at] == delimiter || (at + 1 == n && line[at] == '\r'))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the field that is open at `line` is closed in the n bytes from there on. */
+static bool find_close(struct rowcsv *s, const char *line, size_t n, char delimiter)
+{
+    struct within *w = &s->within;
+    size_t at = (size_t)(line - s->text), end = at + n;
+
+    if (at < w->from || at > w->to)
+        *w = (struct within){.from = at, .to = at};
+    while (!w->closed && w->to < end) {
+        line = s->text + w->to;
+        const char *newline = memchr(line, '\n', end - w->to);
+        size_t len = newline ? (size_t)(newline - line) : end - w->to;
+        w->closed = closes(line, len, delimiter);
+        if (!w->closed)
+            w->to += len + (newline != NULL);
+    }
+    return w->closed;
+}
+
 /* Feeds lines until the row ends. Only an open `error` goes on in the next line. *used: what was
  * fed. */
 static enum rowcsv_end feed_row(struct rowcsv *s, const struct recfile_layout *l, const char *text,
@@ -137,13 +188,17 @@ static enum rowcsv_end feed_row(struct rowcsv *s, const struct recfile_layout *l
 
     while (!s->ended) {
         const char *newline = at < n ? memchr(text + at, '\n', n - at) : NULL;
-        if (at == n || (at > 0 && !memchr(text + at, '"', n - at)))
-            return ROWCSV_MORE; /* nothing closes it here */
+        if (at == n || (at > 0 && !find_close(s, text + at, n - at, l->delimiter)))
+            return ROWCSV_MORE;
+        if (at > 0 && s->within.misfits)
+            return ROWCSV_BAD;
         size_t len = newline ? (size_t)(newline - text) - at : n - at;
         feed_line(s, at > 0, text + at, len, l->delimiter);
         at += newline ? len + 1 : len;
-        if (!s->ended && s->n_fields != l->field[COL_ERROR])
+        if (!s->ended && s->n_fields != l->field[COL_ERROR]) {
+            s->within.misfits |= s->within.closed && at > len + 1;
             return ROWCSV_BAD;
+        }
     }
     *used = at;
     return ROWCSV_OK;
@@ -197,6 +252,8 @@ enum rowcsv_end rowcsv_parse(struct rowcsv *s, const struct recfile_layout *l, c
     enum rowcsv_end what = feed_row(s, l, text, n, used);
     bool fits = what == ROWCSV_OK && s->n_fields == l->n_fields;
     size_t literal, line = first_line(text, n);
+    if (what == ROWCSV_OK && !fits && *used > line)
+        s->within.misfits = true;
     if (!fits || *used > line) {
         int found = s->n_fields;
         reset(s, l->delimiter);

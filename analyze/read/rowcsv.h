@@ -18,6 +18,9 @@ enum rowcsv_end {
 struct rowcsv *rowcsv_new(void);
 void rowcsv_free(struct rowcsv *s);
 
+/* The rows to come are in `text`, which stays where it is until the next call. */
+void rowcsv_begin(struct rowcsv *s, const char *text);
+
 /* Parses one row. `text` starts at the row and holds n bytes, ending after a newline or at the end
  * of the input. On ROWCSV_OK *used is the length of the row with its newline; slices of *out point
  * into `text` or into memory of `s`, valid until the next call. */

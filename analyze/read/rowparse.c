@@ -370,6 +370,13 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
     return go_on ? ODD_DONE : ODD_STOPPED;
 }
 
+/* Handles the comment line of n bytes, without its newline. */
+static bool comment_line(struct rowparse *p, const char *line, size_t n)
+{
+    p->n_lines++;
+    return flush(p) && p->events->comment(p->events->ctx, line, n - (line[n - 1] == '\r'));
+}
+
 /* Parses text[*used..n) while the delimiter stays the same. */
 static inline __attribute__((always_inline)) enum rowparse_end
 parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t n, bool last,
@@ -397,13 +404,19 @@ parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t
                 return ROWPARSE_STOPPED;
             continue;
         }
-        size_t len;
-        enum odd odd = odd_line(p, text, at, n, last, &len);
-        if (odd == ODD_STOPPED)
-            return ROWPARSE_STOPPED;
-        if (odd == ODD_MORE)
-            break;
-        at += len;
+        if (text[at] == '#' && *nl != UINT32_MAX && *nl - at < RECORD_MAX_ROW_BYTES) {
+            if (!comment_line(p, text + at, *nl - at))
+                return ROWPARSE_STOPPED;
+            at = (size_t)*nl + 1;
+        } else {
+            size_t len;
+            enum odd odd = odd_line(p, text, at, n, last, &len);
+            if (odd == ODD_STOPPED)
+                return ROWPARSE_STOPPED;
+            if (odd == ODD_MORE)
+                break;
+            at += len;
+        }
         if (p->has_layout && p->layout.delimiter != delimiter) {
             *again = true;
             break;
@@ -450,6 +463,7 @@ enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, 
     bool again = true;
     size_t step = 0;
 
+    rowcsv_begin(p->csv, text);
     for (*used = 0, end = ROWPARSE_ALL; again && end == ROWPARSE_ALL; *used += step) {
         *used += blank_lines(text + *used, n - *used, &p->n_lines);
         end = lines(p, text + *used, n - *used, last, &step, &again);

@@ -36,6 +36,7 @@ struct zreader {
     uint64_t end;
     uint64_t limit; /* nothing is used beyond: `end`, or where the current frame must end */
     bool careful;
+    struct zsource_near near; /* where it must end */
     uint64_t frame_start;
     uint64_t header_at; /* of the header that zstd gets: may be behind frame_start */
     uint64_t to_skip;   /* of a skippable frame */
@@ -153,6 +154,7 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->end = s->seekable && end > s->size ? s->size : end;
     r->limit = r->end;
     r->careful = careful && s->seekable;
+    r->near.from = r->near.n = 0;
     r->in_pos = r->in_size = 0;
     r->in_frame = r->at_eof = r->resync = r->in_garbage = r->stopped = false;
     r->frame_start = start;
@@ -240,9 +242,9 @@ static void go_forward(struct zreader *r, uint64_t to)
 /* ---- Frames ---- */
 
 /* Where the current frame must end: a damaged length must not swallow the frames behind. */
-static uint64_t end_of_frame(const struct zreader *r)
+static uint64_t end_of_frame(struct zreader *r)
 {
-    uint64_t end = zsource_frame_end(r->source, r->frame_start);
+    uint64_t end = zsource_frame_end(r->source, &r->near, r->frame_start);
 
     return end < r->end ? end : r->end;
 }

@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 /* What is read at once where block headers stand close together, and where they do not. */
-#define WALK_BYTES    (64u << 10)
-#define HEADER_BYTES  32
+#define WALK_BYTES       (64u << 10)
+#define HEADER_BYTES     32
+/* What is read where it is not known how far the next frame is. */
+#define NEAR_FIRST_BYTES 256
 /* Of a walk along block headers that led to nothing, the first place in so many bytes is kept. */
-#define DEAD_END_STEP (64u << 10)
-#define DEAD_END_BITS 14
+#define DEAD_END_STEP    (64u << 10)
+#define DEAD_END_BITS    14
 
 /* Places from which block headers lead to no frame's end. Walks that meet go on as one, so they
  * visit the same first place in each step of the file behind the one where they met; a second walk
@@ -197,17 +199,35 @@ static size_t read_at(const struct zsource *s, void *buf, size_t n, uint64_t at)
     return done;
 }
 
-/* A part of the file that is walked along. */
+/* The n bytes at `at` (n at most HEADER_BYTES); NULL: the file ends before. */
+static const unsigned char *near_at(const struct zsource *s, struct zsource_near *near, uint64_t at,
+                                    size_t n)
+{
+    if (at < near->from || at + n > near->from + near->n) {
+        /* Where frames stand close together they are read together. */
+        bool follows = at >= near->from && at - near->from <= near->n + NEAR_FIRST_BYTES;
+        near->n = read_at(s, near->bytes, follows ? sizeof near->bytes : NEAR_FIRST_BYTES, at);
+        near->from = at;
+    }
+    return at + n <= near->from + near->n ? near->bytes + (at - near->from) : NULL;
+}
+
+/* A part of the file that is walked along, from what is near on. */
 struct window {
     const struct zsource *source;
+    const struct zsource_near *near;
     uint64_t from;
     size_t n;
     unsigned char bytes[WALK_BYTES];
 };
 
-/* The n bytes at `at` (n at most HEADER_BYTES); NULL: the file ends before. */
+/* As near_at. */
 static const unsigned char *window_at(struct window *w, uint64_t at, size_t n)
 {
+    const struct zsource_near *near = w->near;
+
+    if (at >= near->from && at + n <= near->from + near->n)
+        return near->bytes + (at - near->from);
     if (at < w->from || at + n > w->from + w->n) {
         /* Most blocks are large, and what lies between their headers is not wanted. */
         bool close_by = at >= w->from && at - w->from < WALK_BYTES / 16;
@@ -244,25 +264,15 @@ static void mark_dead_end(struct window *w, uint64_t p, uint64_t end, bool has_c
     }
 }
 
-static bool frame_at(const struct zsource *s, uint64_t at)
+/* The next place at or after `at` that has a frame's magic number; the source's size if none. */
+static uint64_t find_frame(const struct zsource *s, struct zsource_near *near, uint64_t at)
 {
-    unsigned char b[4];
+    const unsigned char *b;
 
-    return read_at(s, b, 4, at) == 4 && zframe_is_magic((uint32_t)le_load(b, 4));
-}
-
-/* The next place at or after `at` that has a frame's magic number; s->size if none. */
-static uint64_t find_frame(const struct zsource *s, uint64_t at)
-{
-    unsigned char buf[64 << 10];
-    size_t want = 256; /* where there are many, the next one is near */
-
-    for (; at < s->size; want = want < sizeof buf ? 4 * want : want) {
-        size_t n = read_at(s, buf, want, at);
-        if (n < 4)
-            break;
+    while ((b = near_at(s, near, at, 4)) != NULL) {
+        size_t n = near->n - (size_t)(at - near->from);
         for (size_t i = 0; i + 4 <= n; i++)
-            if (zframe_is_magic((uint32_t)le_load(buf + i, 4)))
+            if (zframe_is_magic((uint32_t)le_load(b + i, 4)))
                 return at + i;
         at += n - 3;
     }
@@ -270,9 +280,11 @@ static uint64_t find_frame(const struct zsource *s, uint64_t at)
 }
 
 /* Whether a frame may end at `end`. */
-static bool is_plausible_end(const struct zsource *s, uint64_t end)
+static bool is_plausible_end(struct window *w, uint64_t end)
 {
-    return end == s->size || (end < s->size && frame_at(s, end));
+    const unsigned char *b = end < w->source->size ? window_at(w, end, 4) : NULL;
+
+    return end == w->source->size || (b != NULL && zframe_is_magic((uint32_t)le_load(b, 4)));
 }
 
 /* The end of the blocks that begin at p, with their checksum; 0 where they lead to none. */
@@ -293,43 +305,47 @@ static uint64_t walk_blocks(struct window *w, uint64_t p, bool has_checksum)
         known = !last && atomic_load(dead_end_slot(s, place)) == place;
     }
     uint64_t end = p + (has_checksum ? 4 : 0);
-    if (last && is_plausible_end(s, end))
+    if (last && is_plausible_end(w, end))
         return end;
     mark_dead_end(w, first, p, has_checksum);
     return 0;
 }
 
 /* The end of the frame at `at` by its block headers alone; 0 where they make no sense. */
-static uint64_t end_by_headers(const struct zsource *s, uint64_t at)
+static uint64_t end_by_headers(const struct zsource *s, struct zsource_near *near, uint64_t at)
 {
-    struct window w = {.source = s};
-    const unsigned char *b = window_at(&w, at, 5);
+    const unsigned char *b = near_at(s, near, at, 5);
+    struct window w;
 
     if (!b)
         return 0;
+    w.source = s;
+    w.near = near;
+    w.from = w.n = 0;
     uint32_t magic = (uint32_t)le_load(b, 4);
     if (zframe_is_skippable(magic)) {
-        b = window_at(&w, at, 8);
+        b = near_at(s, near, at, 8);
         uint64_t end = b ? at + 8 + (uint32_t)le_load(b + 4, 4) : 0;
-        return b && is_plausible_end(s, end) ? end : 0;
+        return b && is_plausible_end(&w, end) ? end : 0;
     }
     if (magic != ZFRAME_MAGIC)
         return 0;
     return walk_blocks(&w, at + 4 + zframe_header_size(b[4]), b[4] & ZFRAME_CHECKSUM_FLAG);
 }
 
-uint64_t zsource_frame_end(const struct zsource *s, uint64_t at)
+uint64_t zsource_frame_end(const struct zsource *s, struct zsource_near *near, uint64_t at)
 {
-    uint64_t end = end_by_headers(s, at);
+    uint64_t end = end_by_headers(s, near, at);
 
-    return end ? end : find_frame(s, at + 1);
+    return end ? end : find_frame(s, near, at + 1);
 }
 
-uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes)
+uint64_t zsource_range_end(const struct zsource *s, struct zsource_near *near, uint64_t start,
+                           uint64_t min_bytes)
 {
     uint64_t at = start;
 
     while (at < s->size && at - start < min_bytes)
-        at = zsource_frame_end(s, at);
+        at = zsource_frame_end(s, near, at);
     return at < s->size ? at : s->size;
 }

@@ -23,6 +23,16 @@ struct zsource {
     struct zsource_dead_ends *dead_ends; /* NULL: none was met */
 };
 
+#define ZSOURCE_NEAR_BYTES (64u << 10)
+
+/* The part of a source where someone looks for frames, one after the other: what was read for one
+ * serves those behind it. All zero at first; for one thread at a time. */
+struct zsource_near {
+    uint64_t from;
+    size_t n;
+    unsigned char bytes[ZSOURCE_NEAR_BYTES];
+};
+
 /* Opens `path` ("-": standard input) and looks at its first bytes. False: cannot be read, or is a
  * format that is not ours (gzip, xz, ...: the message says what to do). */
 bool zsource_open(struct zsource *s, const char *path, struct err *e);
@@ -42,10 +52,11 @@ bool zsource_grew(const struct zsource *s);
 /* Where the frame at `at` ends by its block headers, or, where these make no sense, where the next
  * one begins; at most s->size. Remembers where such headers led to nothing, so that a file full of
  * them is looked through about once. Any thread. */
-uint64_t zsource_frame_end(const struct zsource *s, uint64_t at);
+uint64_t zsource_frame_end(const struct zsource *s, struct zsource_near *near, uint64_t at);
 
 /* The end of the run of frames that begins at `start`, of at least min_bytes where the file has
  * them; s->size where the rest is damaged beyond finding a frame. */
-uint64_t zsource_range_end(const struct zsource *s, uint64_t start, uint64_t min_bytes);
+uint64_t zsource_range_end(const struct zsource *s, struct zsource_near *near, uint64_t start,
+                           uint64_t min_bytes);
 
 #endif

@@ -174,12 +174,12 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     html_table_end(f);
     html_element(f, "p", "The time that counts: %s.", range_text(a->range));
     for (size_t i = 0; i < d->n_inputs; i++) {
-        if (d->inputs[i].n_comments == 0)
+        if (d->inputs[i].comments.n == 0)
             continue;
         html_element(f, "h3", "What the recorder wrote into %s", file_name(d->inputs[i].path));
         fputs("<pre>", f);
-        for (size_t k = 0; k < d->inputs[i].n_comments; k++)
-            html_textf(f, "%s\n", d->inputs[i].comments[k]);
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
+            html_textf(f, "%s\n", keptlines_get(&d->inputs[i].comments, k));
         fputs("</pre>\n", f);
     }
     return true;

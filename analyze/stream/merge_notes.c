@@ -287,8 +287,21 @@ static bool note_damage(struct merge *m, struct err *e)
     return true;
 }
 
+/* Of many comments the ones in the middle are not kept. */
+static bool note_comments(struct merge *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        uint64_t n = m->inputs[i].survey.comments.n_left_out;
+        if (n > 0 &&
+            !merge_add_note(m, e, "comments-left-out", "%s: %s comments are not carried over",
+                            m->inputs[i].name, units_count((int64_t)n).s))
+            return false;
+    }
+    return true;
+}
+
 bool merge_add_notes(struct merge *m, struct err *e)
 {
     return note_time(m, e) && note_clocks(m, e) && note_damage(m, e) && note_commands(m, e) &&
-           note_concurrency(m, e) && note_operations(m, e);
+           note_concurrency(m, e) && note_operations(m, e) && note_comments(m, e);
 }

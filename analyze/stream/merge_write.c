@@ -76,8 +76,8 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     ok = ok ? recwrite_comment(w, line, n_schema + n, e) : err_set(e, "out of memory");
     free(line);
     json_decref(o);
-    for (size_t i = 0; i < s->n_comments && ok; i++) {
-        const char *text = s->comments[i] + 1;
+    for (size_t i = 0; i < s->comments.n && ok; i++) {
+        const char *text = keptlines_get(&s->comments, i) + 1;
         text += *text == ' ';
         ok = recwrite_comment(w, text, strlen(text), e);
     }

@@ -311,25 +311,11 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
     return true;
 }
 
-/* Keeps the first and the last comments. */
 static bool comment(void *ctx, struct slice line, struct err *e)
 {
     struct survey *s = ((struct surveyor *)ctx)->s;
-    char *copy = strndup(line.p, line.n);
 
-    if (!copy || !more(&s->comments, s->n_comments, sizeof *s->comments)) {
-        free(copy);
-        return no_memory(e);
-    }
-    if (s->n_comments == 2 * SURVEY_KEPT_COMMENTS) {
-        char **last = &s->comments[SURVEY_KEPT_COMMENTS];
-        free(last[0]);
-        memmove(last, last + 1, (SURVEY_KEPT_COMMENTS - 1) * sizeof *last);
-        s->n_comments--;
-        s->n_comments_left_out++;
-    }
-    s->comments[s->n_comments++] = copy;
-    return true;
+    return keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line.p, line.n, e);
 }
 
 /* ---- The whole ---- */
@@ -418,9 +404,7 @@ void survey_free(struct survey *s)
     parts_free(&s->clients);
     free(s->groups);
     free(s->sections);
-    for (size_t i = 0; i < s->n_comments; i++)
-        free(s->comments[i]);
-    free(s->comments);
+    keptlines_fini(&s->comments);
     free(s->blocks);
     *s = (struct survey){0};
 }
@@ -447,19 +431,19 @@ size_t survey_n_merged(const struct survey *s)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->n_comments; i++)
-        n += behind(s->comments[i], "s3analyze/merge/1") != NULL;
+    for (size_t i = 0; i < s->comments.n; i++)
+        n += behind(keptlines_get(&s->comments, i), "s3analyze/merge/1") != NULL;
     return n;
 }
 
 const char *survey_s3load_json(const struct survey *s, bool closing)
 {
-    size_t n = s->n_comments;
+    size_t n = s->comments.n;
 
     if (survey_n_merged(s))
         return NULL; /* there may be one of each */
     for (size_t i = 0; i < n; i++) {
-        const char *json = behind(s->comments[closing ? n - 1 - i : i], "s3load/1");
+        const char *json = behind(keptlines_get(&s->comments, closing ? n - 1 - i : i), "s3load/1");
         if (json)
             return json;
     }
@@ -471,8 +455,8 @@ const char *survey_command_line(const struct survey *s)
     static const char *const not_commands[] = {"s3load/1", "s3analyze/merge/1"};
     const char *found = NULL;
 
-    for (size_t i = 0; i < s->n_comments; i++) {
-        const char *line = s->comments[i];
+    for (size_t i = 0; i < s->comments.n; i++) {
+        const char *line = keptlines_get(&s->comments, i);
         bool is_other = false;
         for (size_t k = 0; k < sizeof not_commands / sizeof *not_commands; k++)
             is_other |= behind(line, not_commands[k]) != NULL;

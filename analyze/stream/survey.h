@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_STREAM_SURVEY_H
 #define S3_ANALYZE_STREAM_SURVEY_H
 
+#include "analyze/base/keptlines.h"
 #include "analyze/read/recfile.h"
 #include "libcommon/err.h"
 
@@ -58,9 +59,7 @@ struct survey {
     struct survey_section *sections;
     size_t n_sections;
     uint64_t n_threads;
-    char **comments; /* lines with their '#', the first and the last ones */
-    size_t n_comments;
-    uint64_t n_comments_left_out; /* between them */
+    struct keptlines comments; /* lines with their '#' */
     /* Only if asked for: the rows in pieces, in order of the file, and a hash of what they say, but
      * for their thread and idx. The order of rows does not change it. */
     struct survey_block *blocks;
