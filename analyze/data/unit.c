@@ -7,10 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RECENT_LOG_LEAST 8
+#define RECENT_LOG_MOST  16
+
 /* Rows that a unit's tables have room for at first: as many as a unit usually holds. */
 #define UNIT_ROWS 32768
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
+
+/* As many slots as fit the groups; what was in them is forgotten. */
+static bool grow_recent(struct dataset_unit *u, struct err *e)
+{
+    unsigned log = u->recent ? u->recent_log + 1 : RECENT_LOG_LEAST;
+    size_t n = (size_t)1 << log;
+    struct dataset_unit_recent *grown = aligned_alloc(64, n * sizeof *grown);
+
+    if (!grown)
+        return mem_none(e);
+    for (size_t i = 0; i < n; i++)
+        grown[i] = (struct dataset_unit_recent){.group = UINT32_MAX};
+    free(u->recent);
+    u->recent = grown;
+    u->recent_log = log;
+    return true;
+}
 
 struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e)
 {
@@ -21,9 +41,12 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
         u->key = intern_random_key();
         dataset_unit_clear(u);
     }
-    if (!u || intern_add(&u->errors, (struct slice){"", 0}) == INTERN_NONE) {
+    bool ok = u && (intern_add(&u->errors, (struct slice){"", 0}) != INTERN_NONE || mem_none(e)) &&
+              grow_recent(u, e);
+    if (!ok) {
+        if (!u)
+            mem_none(e);
         dataset_unit_free(u);
-        mem_none(e);
         return NULL;
     }
     return u;
@@ -44,6 +67,7 @@ void dataset_unit_free(struct dataset_unit *u)
     intern_fini(&u->errors);
     intern_fini(&u->groups);
     free(u->choices);
+    free(u->recent);
     free(u->ops_global);
     free(u->places_global);
     free(u->errors_global);
@@ -72,26 +96,10 @@ static inline uint64_t first_word(struct slice s)
     return s.n >= 8 ? x : x & ~(UINT64_MAX << (8 * s.n));
 }
 
-/* The last 8 bytes, where hosts differ. */
-static inline uint64_t last_word(struct slice s)
+/* The last 8 bytes before the last `skipped`. */
+static inline uint64_t late_word(struct slice s, size_t skipped)
 {
-    return s.n >= 8 ? le_load(s.p + s.n - 8, 8) : first_word(s);
-}
-
-/* Whether a is b, whose first or last word is the same. Most names are short. */
-static inline bool same(struct slice a, struct slice b)
-{
-    if (a.n != b.n)
-        return false;
-    if (a.n <= 8)
-        return true;
-    uint64_t differ = (le_load(a.p, 8) ^ le_load(b.p, 8)) |
-                      (le_load(a.p + a.n - 8, 8) ^ le_load(b.p + a.n - 8, 8));
-    if (a.n <= 16 || differ)
-        return !differ;
-    return ((le_load(a.p + 8, 8) ^ le_load(b.p + 8, 8)) |
-            (le_load(a.p + a.n - 16, 8) ^ le_load(b.p + a.n - 16, 8))) == 0 &&
-           (a.n <= 32 || memcmp(a.p + 16, b.p + 16, a.n - 32) == 0);
+    return s.n >= skipped + 8 ? le_load(s.p + s.n - skipped - 8, 8) : 0;
 }
 
 static bool add_part(struct dataset_unit *u, struct err *e)
@@ -121,51 +129,97 @@ static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *
     return true;
 }
 
-/* A group that is not the recent one of its slot. */
-static __attribute__((noinline)) bool find_group(struct dataset_unit *u, const struct record *r,
-                                                 struct dataset_unit_recent *recent, struct err *e)
+static inline __attribute__((always_inline)) struct dataset_unit_recent
+recent_of(const struct record *r)
+{
+    return (struct dataset_unit_recent){
+        .host_words = {first_word(r->endpoint), late_word(r->endpoint, 8),
+                       late_word(r->endpoint, 0)},
+        .op_word = first_word(r->op),
+        .client_word = first_word(r->client),
+        .host_n = (uint32_t)r->endpoint.n,
+        .op_n = (uint32_t)r->op.n,
+        .client_n = (uint32_t)r->client.n,
+        .group = UINT32_MAX,
+        .is_long = r->endpoint.n > 24 || r->op.n > 8 || r->client.n > 8,
+    };
+}
+
+static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_unit_recent *x)
+{
+    uint64_t mix = x->op_word * UINT64_C(0x9e3779b97f4a7c15) ^
+                   (x->host_words[2] ^ x->host_words[1] * UINT64_C(0xd6e8feb86659fd93)) *
+                       UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                   x->client_word * UINT64_C(0x165667b19e3779f9);
+
+    return mix >> (64 - u->recent_log);
+}
+
+static bool same(struct slice a, struct slice b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Whether the names of the group are those of the row, to their ends. */
+static bool is_group(const struct dataset_unit *u, uint32_t group, const struct record *r)
+{
+    struct dataset_unit_group g;
+
+    memcpy(&g, u->groups.strings[group].p, sizeof g);
+    return same(u->ops.strings[g.op], r->op) && same(u->hosts.strings[g.host], r->endpoint) &&
+           same(u->clients.strings[g.client], r->client);
+}
+
+/* A group that is not the recent one of its slot. NULL: out of memory. */
+static __attribute__((noinline)) const struct dataset_unit_recent *
+find_group(struct dataset_unit *u, const struct record *r, struct err *e)
 {
     struct dataset_unit_group g = {intern_add(&u->ops, r->op), intern_add(&u->hosts, r->endpoint),
                                    intern_add(&u->clients, r->client)};
 
-    if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE)
-        return mem_none(e);
-    if (u->ops.n > DATASET_MAX_OPS)
-        return err_set(e, "more than %d operation types: not a capture of S3 requests",
-                       DATASET_MAX_OPS);
+    if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE) {
+        mem_none(e);
+        return NULL;
+    }
+    if (u->ops.n > DATASET_MAX_OPS) {
+        err_set(e, "more than %d operation types: not a capture of S3 requests", DATASET_MAX_OPS);
+        return NULL;
+    }
     if (u->ops.n > u->n_parts && !add_part(u, e))
-        return false;
+        return NULL;
     uint32_t id = intern_add(&u->groups, (struct slice){(const char *)&g, sizeof g});
-    if (id == INTERN_NONE)
-        return mem_none(e);
+    if (id == INTERN_NONE) {
+        mem_none(e);
+        return NULL;
+    }
     if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
-        return false;
-    *recent = (struct dataset_unit_recent){.op = u->ops.strings[g.op],
-                                           .host = u->hosts.strings[g.host],
-                                           .client = u->clients.strings[g.client],
-                                           .op_word = first_word(r->op),
-                                           .host_word = last_word(r->endpoint),
-                                           .client_word = first_word(r->client),
-                                           .group = id,
-                                           .op_id = g.op};
-    return true;
+        return NULL;
+    if (u->groups.n > (size_t)1 << (u->recent_log - 1) && u->recent_log < RECENT_LOG_MOST &&
+        !grow_recent(u, e))
+        return NULL;
+    struct dataset_unit_recent x = recent_of(r);
+    struct dataset_unit_recent *recent = &u->recent[slot_of(u, &x)];
+    *recent = x;
+    recent->group = id;
+    recent->op_id = g.op;
+    return recent;
 }
 
 /* NULL: out of memory. */
 static inline const struct dataset_unit_recent *group_of(struct dataset_unit *u,
                                                          const struct record *r, struct err *e)
 {
-    uint64_t op = first_word(r->op), host = last_word(r->endpoint), client = first_word(r->client);
-    uint64_t mix = op * UINT64_C(0x9e3779b97f4a7c15) ^ host * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                   client * UINT64_C(0x165667b19e3779f9);
-    struct dataset_unit_recent *recent = &u->recent[mix >> (64 - DATASET_UNIT_RECENT_LOG)];
+    struct dataset_unit_recent x = recent_of(r);
+    const struct dataset_unit_recent *y = &u->recent[slot_of(u, &x)];
+    uint64_t differ = (x.host_words[0] ^ y->host_words[0]) | (x.host_words[1] ^ y->host_words[1]) |
+                      (x.host_words[2] ^ y->host_words[2]) | (x.op_word ^ y->op_word) |
+                      (x.client_word ^ y->client_word) | (x.host_n ^ y->host_n) |
+                      (x.op_n ^ y->op_n) | (x.client_n ^ y->client_n);
 
-    if (__builtin_expect(recent->op_word == op && recent->host_word == host &&
-                             recent->client_word == client && same(r->op, recent->op) &&
-                             same(r->endpoint, recent->host) && same(r->client, recent->client),
-                         1))
-        return recent;
-    return find_group(u, r, recent, e) ? recent : NULL;
+    if (__builtin_expect(!differ && y->group != UINT32_MAX, 1) &&
+        (!y->is_long || is_group(u, y->group, r)))
+        return y;
+    return find_group(u, r, e);
 }
 
 static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const struct record *r)

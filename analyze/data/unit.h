@@ -49,7 +49,15 @@ struct dataset_unit_part {
     struct dataset_first first;
 };
 
-#define DATASET_UNIT_RECENT_LOG 14
+/* A group as it was last seen, in one cache line. A host of up to 24 bytes is known by its first
+ * word and its last two, an operation and a client of up to 8 by one; of longer names the rest has
+ * to be compared. */
+struct dataset_unit_recent {
+    uint64_t host_words[3], op_word, client_word;
+    uint32_t host_n, op_n, client_n; /* bytes; op_n 0 with group UINT32_MAX: free */
+    uint32_t group, op_id;
+    uint32_t is_long; /* some name is longer than its words */
+};
 
 /* Dictionaries and what is known of their entries stay when the rows are committed. */
 struct dataset_unit {
@@ -63,12 +71,10 @@ struct dataset_unit {
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
-    /* Groups seen lately, by a cheap hash of their strings. */
-    struct dataset_unit_recent {
-        struct slice op, host, client; /* owned by the dictionaries; op.p NULL: free */
-        uint64_t op_word, host_word, client_word;
-        uint32_t group, op_id;
-    } recent[1 << DATASET_UNIT_RECENT_LOG];
+    /* Groups seen lately, by a cheap hash of their strings: one in each slot, about twice as many
+     * slots as groups. */
+    struct dataset_unit_recent *recent;
+    unsigned recent_log;
     /* What the ids are in the dataset; filled by whoever commits. */
     uint32_t *ops_global, *places_global; /* by op, by group */
     uint16_t *errors_global;

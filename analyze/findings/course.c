@@ -14,6 +14,7 @@
 #define TAIL_RANK      60
 #define TAIL_TOP       10
 #define HUNG_TIMES_P90 6
+#define STRETCH        1024 /* rows */
 #define MAX_HUNG       20000
 #define MAX_OF_MESSAGE 65536
 
@@ -34,53 +35,100 @@ static int size_class(int64_t bytes)
 
 struct pass {
     struct course *c;
-    int64_t from_ns, to_ns;
     uint64_t sample_below; /* a hash below is sampled */
     uint32_t (*histogram)[LOG_BINS];
     double per_bin;
     int64_t bins_per_block;
 };
 
-static bool is_looked_at(const struct pass *p, int64_t start_ns)
-{
-    return start_ns >= p->from_ns && start_ns < p->to_ns;
-}
-
 /* ---- First pass: extent, sizes, messages ---- */
 
 struct extent {
-    int min_class, max_class;
+    int64_t min_bytes, max_bytes; /* of successes */
 };
 
-static void look_at_extent(const struct pass *p, const struct table *t, struct extent *x,
-                           int64_t *of_message, bool *used)
+/* First start, last end and number of the requests at a place. */
+struct visits {
+    int64_t first_ns, last_ns, n;
+};
+
+/* One table: its rows count at the places that it knows, and there alone, so that the loop is
+ * short. `used` is by the table's threads. */
+static int64_t look_at_extent(const struct table *t, struct extent *x, struct visits *visits,
+                              int64_t *of_message, bool *used)
 {
-    struct course *c = p->c;
+    int64_t last_start_ns = INT64_MIN, min_bytes = INT64_MAX, max_bytes = 0;
     for (size_t i = 0; i < t->n; i++) {
-        int64_t start_ns = t->start[i];
-        if (!is_looked_at(p, start_ns))
-            continue;
-        int64_t end_ns = table_end(t, i);
-        size_t place = course_place(t, i);
-        c->start_ns = start_ns < c->start_ns ? start_ns : c->start_ns;
-        c->last_start_ns = start_ns > c->last_start_ns ? start_ns : c->last_start_ns;
-        c->end_ns = end_ns > c->end_ns ? end_ns : c->end_ns;
-        if (start_ns < c->place_first_ns[place])
-            c->place_first_ns[place] = start_ns;
-        if (end_ns > c->place_last_ns[place])
-            c->place_last_ns[place] = end_ns;
-        c->place_n[place]++;
-        used[table_thread_index(t, table_thread(t, i))] = true;
-        if (table_failed(t, i)) {
-            of_message[table_error(t, i)]++;
-            c->n_failed++;
-        } else if (t->bytes.v != NULL) {
-            int k = size_class(packed_get(&t->bytes, i));
-            x->min_class = k < x->min_class ? k : x->min_class;
-            x->max_class = k > x->max_class ? k : x->max_class;
-        }
-        c->n++;
+        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+        struct visits *v = &visits[table_place(t, i)];
+        v->first_ns = start_ns < v->first_ns ? start_ns : v->first_ns;
+        v->last_ns = end_ns > v->last_ns ? end_ns : v->last_ns;
+        v->n++;
+        last_start_ns = start_ns > last_start_ns ? start_ns : last_start_ns;
+        used[table_thread(t, i)] = true;
     }
+    for (size_t i = 0; t->error != NULL && i < t->n; i++)
+        of_message[t->error[i]]++;
+    for (size_t i = 0; t->bytes.v != NULL && i < t->n; i++) {
+        if (table_failed(t, i))
+            continue;
+        int64_t bytes = packed_get(&t->bytes, i);
+        min_bytes = bytes < min_bytes ? bytes : min_bytes;
+        max_bytes = bytes > max_bytes ? bytes : max_bytes;
+    }
+    *x = (struct extent){min_bytes, max_bytes};
+    return last_start_ns;
+}
+
+/* What look_at_extent found in table k, added to the course. */
+static void add_extent(struct course *c, const struct table *t, int64_t last_start_ns,
+                       const struct visits *visits)
+{
+    c->n += (int64_t)t->n;
+    if (last_start_ns > c->last_start_ns)
+        c->last_start_ns = last_start_ns;
+    for (size_t id = 0, n = dataset_n_places(c->d, t); id < n; id++) {
+        const struct visits *v = &visits[id];
+        if (v->n == 0)
+            continue;
+        size_t place = t->own_places.index != NULL ? t->own_places.index[id] : id;
+        c->place_n[place] += v->n;
+        if (v->first_ns < c->place_first_ns[place])
+            c->place_first_ns[place] = v->first_ns;
+        if (v->last_ns > c->place_last_ns[place])
+            c->place_last_ns[place] = v->last_ns;
+        c->start_ns = v->first_ns < c->start_ns ? v->first_ns : c->start_ns;
+        c->end_ns = v->last_ns > c->end_ns ? v->last_ns : c->end_ns;
+    }
+}
+
+static bool look_at_extents(struct course *c, struct extent *extents, int64_t *of_message)
+{
+    struct visits *visits = malloc((c->d->n_places + 1) * sizeof *visits);
+    bool *used = calloc(c->d->n_threads + 1, sizeof *used);
+    bool *used_here = calloc(c->d->n_threads + 1, sizeof *used_here);
+    bool ok = visits != NULL && used != NULL && used_here != NULL;
+    for (size_t k = 0; ok && k < c->n_tables; k++) {
+        const struct table *t = c->tables[k];
+        size_t n_threads = dataset_n_threads(c->d, t);
+        for (size_t i = 0, n = dataset_n_places(c->d, t); i < n; i++)
+            visits[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
+        memset(used_here, 0, n_threads * sizeof *used_here);
+        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, of_message, used_here);
+        add_extent(c, t, last_start_ns, visits);
+        for (size_t i = 0; i < n_threads; i++)
+            if (used_here[i])
+                used[table_thread_index(t, i)] = true;
+        c->open_loop = c->open_loop || !packed_has_none(&t->late);
+    }
+    for (size_t i = 0; ok && i < c->d->n_threads; i++)
+        c->n_threads += used[i];
+    for (size_t id = 1; id < c->d->errors.n; id++)
+        c->n_failed += of_message[id];
+    free(visits);
+    free(used);
+    free(used_here);
+    return ok;
 }
 
 static int compare_messages(const void *a, const void *b)
@@ -152,32 +200,46 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
 }
 
+static size_t bin_of(const struct course *c, double per_bin, int64_t end_ns)
+{
+    size_t bin = (size_t)((double)(end_ns - c->start_ns) * per_bin);
+
+    return bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
+}
+
+static void look_at_lateness(const struct pass *p, const struct table *t)
+{
+    struct course *c = p->c;
+    if (packed_has_none(&t->late))
+        return;
+    for (size_t i = 0; i < t->n; i++)
+        if (packed_has(&t->late, i)) {
+            size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+            c->late_n[block]++;
+            c->late_ns[block] += (double)packed_get(&t->late, i);
+        }
+}
+
 static void look_at_rows(const struct pass *p, size_t k)
 {
     struct course *c = p->c;
     const struct table *t = c->tables[k];
-    bool late = !packed_has_none(&t->late);
+    const struct course grid = *c; /* of which no write into its counts can change the fields */
+    double per_bin = p->per_bin;
+    uint64_t sample_below = p->sample_below;
     for (size_t i = 0; i < t->n; i++) {
-        int64_t start_ns = t->start[i];
-        if (!is_looked_at(p, start_ns))
-            continue;
-        int64_t end_ns = table_end(t, i);
-        size_t bin = (size_t)((double)(end_ns - c->start_ns) * p->per_bin);
-        bin = bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
+        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+        size_t bin = bin_of(&grid, per_bin, end_ns);
         if (table_failed(t, i)) {
-            c->failed[bin]++;
+            grid.failed[bin]++;
             add_error(c, k, course_place(t, i), table_error(t, i), bin, end_ns);
-        } else {
-            c->ok[bin]++;
-            if (((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < p->sample_below)
-                add_sample(p, k, i);
+            continue;
         }
-        if (late && packed_has(&t->late, i)) {
-            size_t block = course_bin(c, start_ns) / (size_t)p->bins_per_block;
-            c->late_n[block]++;
-            c->late_ns[block] += (double)packed_get(&t->late, i);
-        }
+        grid.ok[bin]++;
+        if (((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below)
+            add_sample(p, k, i);
     }
+    look_at_lateness(p, t);
 }
 
 static double histogram_quantile(const uint32_t *histogram, double q)
@@ -234,24 +296,41 @@ static int compare_hung(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Adds those of table k that took least_ns or more; false: there are too many. */
+/* Whether one of v[0..n-1] is `least` or more. */
+static bool any_as_long(const uint32_t *v, size_t n, uint32_t least)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = v[i] > most ? v[i] : most;
+    return most >= least;
+}
+
+/* Adds those of table k that took least_ns or more; false: there are too many. Hardly any does, so
+ * that stretches are looked at as a whole first: packed values, wide ones among them, are as long
+ * as they are large. */
 static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
 {
     struct course *c = p->c;
     const struct table *t = c->tables[k];
     size_t n = c->n_hung;
-    for (size_t i = 0; i < t->n; i++) {
-        if (packed_get(&t->dur, i) < least_ns || !is_looked_at(p, t->start[i]))
+    uint32_t least = least_ns < PACKED_WIDE_BASE ? (uint32_t)least_ns : PACKED_WIDE_BASE;
+    for (size_t from = 0; from < t->n; from += STRETCH) {
+        size_t to = t->n - from > STRETCH ? from + STRETCH : t->n;
+        if (t->dur.v != NULL && !any_as_long(t->dur.v + from, to - from, least))
             continue;
-        if (n == MAX_HUNG)
-            return false;
-        c->hung[n++] =
-            (struct course_hung){.start_ns = t->start[i],
-                                 .end_ns = table_end(t, i),
-                                 .thread = (uint32_t)table_thread_index(t, table_thread(t, i)),
-                                 .place = (uint32_t)course_place(t, i),
-                                 .table = (uint32_t)k,
-                                 .failed = table_failed(t, i)};
+        for (size_t i = from; i < to; i++) {
+            if (packed_get(&t->dur, i) < least_ns)
+                continue;
+            if (n == MAX_HUNG)
+                return false;
+            c->hung[n++] =
+                (struct course_hung){.start_ns = t->start[i],
+                                     .end_ns = table_end(t, i),
+                                     .thread = (uint32_t)table_thread_index(t, table_thread(t, i)),
+                                     .place = (uint32_t)course_place(t, i),
+                                     .table = (uint32_t)k,
+                                     .failed = table_failed(t, i)};
+        }
     }
     c->n_hung = n;
     return true;
@@ -285,10 +364,11 @@ static bool choose_strata(struct course *c, const struct extent *extents)
         return false;
     for (size_t k = 0; k < c->n_tables; k++) {
         const struct extent *x = &extents[k];
-        int n_classes = x->max_class > x->min_class ? x->max_class - x->min_class + 1 : 1;
+        int least = size_class(x->min_bytes), most = size_class(x->max_bytes);
+        int n_classes = x->min_bytes < x->max_bytes ? most - least + 1 : 1;
         c->stratum_of_table[k] = n;
         for (int i = 0; i < n_classes; i++)
-            c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)x->min_class : 0};
+            c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)least : 0};
     }
     c->stratum_of_table[c->n_tables] = c->n_strata = n;
     return true;
@@ -329,7 +409,7 @@ static bool alloc_counts(struct course *c)
            c->tail != NULL && c->hung_ns != NULL && c->hung != NULL;
 }
 
-static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, bool *used)
+static bool gather(struct pass *p, struct extent *extents, int64_t *of_message)
 {
     struct course *c = p->c;
     size_t n_places = c->d->n_places;
@@ -337,13 +417,8 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
         c->place_first_ns[i] = INT64_MAX;
         c->place_last_ns[i] = INT64_MIN;
     }
-    for (size_t k = 0; k < c->n_tables; k++) {
-        extents[k] = (struct extent){64, 0};
-        look_at_extent(p, c->tables[k], &extents[k], of_message, used);
-        c->open_loop = c->open_loop || !packed_has_none(&c->tables[k]->late);
-    }
-    for (size_t i = 0; i < c->d->n_threads; i++)
-        c->n_threads += used[i];
+    if (!look_at_extents(c, extents, of_message))
+        return false;
     if (c->n == 0)
         return true;
     if (!choose_strata(c, extents))
@@ -367,7 +442,7 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
 }
 
 bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
-                 size_t n_tables, int64_t from_ns, int64_t to_ns, struct err *e)
+                 size_t n_tables, struct err *e)
 {
     *c = (struct course){.d = d,
                          .tables = tables,
@@ -375,20 +450,18 @@ bool course_init(struct course *c, const struct dataset *d, const struct table *
                          .start_ns = INT64_MAX,
                          .last_start_ns = INT64_MIN,
                          .end_ns = INT64_MIN};
-    struct pass p = {.c = c, .from_ns = from_ns, .to_ns = to_ns};
+    struct pass p = {.c = c};
     struct extent *extents = calloc(n_tables + 1, sizeof *extents);
     int64_t *of_message = calloc(d->errors.n + 1, sizeof *of_message);
-    bool *used = calloc(d->n_threads + 1, sizeof *used);
     p.histogram = calloc(n_tables + 1, sizeof *p.histogram);
     c->place_first_ns = calloc(d->n_places + 1, sizeof *c->place_first_ns);
     c->place_last_ns = calloc(d->n_places + 1, sizeof *c->place_last_ns);
     c->place_n = calloc(d->n_places + 1, sizeof *c->place_n);
-    bool ok = extents != NULL && of_message != NULL && used != NULL && p.histogram != NULL &&
+    bool ok = extents != NULL && of_message != NULL && p.histogram != NULL &&
               c->place_first_ns != NULL && c->place_last_ns != NULL && c->place_n != NULL &&
-              gather(&p, extents, of_message, used);
+              gather(&p, extents, of_message);
     free(extents);
     free(of_message);
-    free(used);
     free(p.histogram);
     return ok || err_set(e, "out of memory");
 }

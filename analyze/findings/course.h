@@ -92,10 +92,9 @@ struct course {
     int64_t *place_n;                        /* requests */
 };
 
-/* Requests that start in [from_ns, to_ns) alone are looked at; `tables` is borrowed. False: out of
- * memory. course_fini may be called in any case. */
+/* `tables` is borrowed. False: out of memory. course_fini may be called in any case. */
 bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
-                 size_t n_tables, int64_t from_ns, int64_t to_ns, struct err *e);
+                 size_t n_tables, struct err *e);
 void course_fini(struct course *c);
 
 /* Names and number of the hosts (or clients) of the places, as an index of parties. */

@@ -10,7 +10,7 @@ static bool look(struct findings *out, const struct dataset *d, const struct tab
 {
     struct course c;
     struct search s = {0};
-    bool ok = course_init(&c, d, tables, n_tables, INT64_MIN, INT64_MAX, e);
+    bool ok = course_init(&c, d, tables, n_tables, e);
 
     *run_ns = 0;
     if (ok && c.n > 0) {
