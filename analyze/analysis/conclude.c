@@ -32,6 +32,7 @@ static const struct kind_of_warning kinds[] = {
     {"ended-by-error", "ended-by-error", FINDING_PROBLEM},
     {"generator-bound", "generator-bound", FINDING_PROBLEM},
     {"not-begun", "not-begun", FINDING_PROBLEM},
+    {"clocks-apart", "clocks-apart", FINDING_PROBLEM},
     {"reconnects", "reconnects", FINDING_NOTICE},
     {"resent", "resent", FINDING_NOTICE},
 };

@@ -410,6 +410,30 @@ static bool about_hosts(struct analysis *a, const char *op, const struct host_re
                 units_pct(100 * high / mean).s);
 }
 
+/* Where clocks of ranks may be further apart than this share of the median duration, what happened
+ * first on two of them is not known. */
+#define CLOCKS_APART_FRAC 0.1
+
+static bool about_clocks(struct analysis *a, const struct operation *op)
+{
+    int64_t error_ns = 0;
+
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct recorded *r = &a->dataset->inputs[i].recorded;
+        if (r->n_ranks > 1 && r->clock_error_ns > error_ns)
+            error_ns = r->clock_error_ns;
+    }
+    int64_t p50_ns = op->requests.single_size ? op->requests.all.p50_ns : 0;
+    return p50_ns == 0 || (double)error_ns <= (double)p50_ns * CLOCKS_APART_FRAC ||
+           warn(
+               a, "clocks-apart", op->op,
+               (const struct figure[]){
+                   {"clock_error_ns", (double)error_ns}, {"p50_ns", (double)p50_ns}, {NULL, 0}},
+               "%s: the clocks of the ranks agree only within %s, and the median request takes %s: "
+               "what of two ranks came first is not known to a request",
+               op->op, units_duration(error_ns).s, units_duration(p50_ns).s);
+}
+
 static bool about_clients(struct analysis *a, const struct operation *op)
 {
     if (!op->range.present)
@@ -517,7 +541,7 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
         ok = about_samples(a, op) && about_range(a, op);
         if (!ok || op->n_requests == 0)
             continue;
-        ok = about_errors(a, op) && about_clients(a, op) &&
+        ok = about_errors(a, op) && about_clocks(a, op) && about_clients(a, op) &&
              about_open_loop(a, op, source->tables[0]) && about_course(a, op);
         if (ok && !a->mixed)
             ok = about_hosts(a, op->op, op->hosts, op->n_host_results);

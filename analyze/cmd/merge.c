@@ -166,10 +166,25 @@ static bool knows_shifts(const struct merge *m)
     return false;
 }
 
+/* Inputs that are of ranks; *error_ns: how far the worst of their clocks may be off. */
+static size_t n_ranks(const struct merge *m, int64_t *error_ns)
+{
+    size_t n = 0;
+
+    *error_ns = 0;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct rank_clock *c = &m->inputs[i].clock;
+        n += c->n_ranks > 0;
+        *error_ns = c->error_ns > *error_ns ? c->error_ns : *error_ns;
+    }
+    return n;
+}
+
 static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
     struct text_table t;
+    int64_t error_ns;
 
     text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
               units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
@@ -190,9 +205,14 @@ static bool report_text(const struct merge *m, const struct options *o, FILE *f,
     if (m->n_inputs > 1 && m->common_start_ns <= m->common_end_ns)
         text_line(&out, TEXT_PLAIN, "All run from %s for %s.", rfc3339_format(m->common_start_ns).s,
                   units_duration(m->common_end_ns - m->common_start_ns).s);
+    if (n_ranks(m, &error_ns) > 1)
+        text_line(&out, TEXT_PLAIN,
+                  "All times are by the clock of rank 0, with which those of the "
+                  "others agree within %s.",
+                  units_duration(error_ns).s);
     for (size_t i = 0; i < m->n_notes; i++)
         text_line(&out, TEXT_WARNING, "Note: %s", m->notes[i].message);
-    if (m->n_inputs > 1 && !knows_clocks(m))
+    if (m->n_inputs > 1 && !knows_clocks(m) && n_ranks(m, &error_ns) < m->n_inputs)
         text_line(&out, TEXT_FAINT,
                   "No capture says how its clock went: whether they agree is not "
                   "known.");

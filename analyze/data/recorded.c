@@ -21,6 +21,17 @@ static void add_count(int64_t *sum, int64_t n)
         *sum = INT64_MAX;
 }
 
+/* What the closing comment says takes the place of what the opening one did. */
+static void take_clock(struct recorded *r, const json_t *o, bool opens)
+{
+    if (opens)
+        r->clock = (struct rank_clock){0};
+    rank_clock_take(&r->clock, o);
+    r->n_ranks += opens && r->clock.n_ranks > 0;
+    if (!opens && r->clock.error_ns > r->clock_error_ns)
+        r->clock_error_ns = r->clock.error_ns;
+}
+
 static void close_run(struct recorded *r, const json_t *o)
 {
     const char *error = json_string_value(json_object_get(o, "error"));
@@ -55,7 +66,9 @@ bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
     if (!ok)
         return false;
     const char *event = json_string_value(json_object_get(o, "event"));
-    if (event != NULL && strcmp(event, "start") == 0) {
+    bool opens = event != NULL && strcmp(event, "start") == 0;
+    take_clock(r, o, opens);
+    if (opens) {
         json_t *settings = json_object_get(o, "settings");
         if (r->n_runs++ == 0 && json_is_object(settings))
             r->settings = json_incref(settings);

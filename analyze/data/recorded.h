@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H
 
+#include "analyze/data/rank_clock.h"
 #include "libcommon/err.h"
 
 #include <jansson.h>
@@ -21,6 +22,9 @@ struct recorded {
     int64_t n_not_begun;            /* due in an open loop, and never begun */
     int64_t n_resent;               /* sent twice in one row; in the preparation too */
     double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
+    int64_t n_ranks;                /* runs that were ranks of one run */
+    int64_t clock_error_ns;         /* how far the clocks of these may be apart from rank 0's */
+    struct rank_clock clock;        /* of the run that was opened last */
     char error[512];                /* of the first run that failed */
     json_t *settings;               /* object: what the first run was told to do; NULL: not said */
 };

@@ -38,6 +38,10 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
                   in->path, in->n_rows, in->n_rows == 1 ? "" : "s",
                   units_duration(in->last_end_ns - in->first_start_ns).s, start.s, start.s + 11);
     }
+    if (in->recorded.n_ranks > 1)
+        text_line(v->out, TEXT_PLAIN, "%s ranks of s3load, whose clocks agree within %s",
+                  units_count(in->recorded.n_ranks).s,
+                  units_duration(in->recorded.clock_error_ns).s);
     for (int i = 0; i < N_DROPS; i++) {
         if (in->info.n_dropped[i] > 0)
             text_line(v->out, TEXT_WARNING, "Warning: dropped %" PRIu64 " %s; the first: %s",

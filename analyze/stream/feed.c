@@ -107,8 +107,10 @@ static bool add_row(struct feed *f, const struct record *row, struct err *e)
 
     if (f->n_blocks == s->n_blocks || thread > UINT32_MAX)
         return changed_meanwhile(e);
-    if (o->shift_ns && !shift(&r, o->shift_ns))
-        return err_set(e, "--shift moves a time out of the years 1970 to 2262");
+    int64_t by_ns = -rank_clock_ahead(o->clock, r.start_ns);
+    if (__builtin_add_overflow(by_ns, o->shift_ns, &by_ns) || (by_ns && !shift(&r, by_ns)))
+        return err_set(e, "--shift, or the clock of a rank, moves a time out of the years 1970 to "
+                          "2262");
     r.thread = (uint32_t)thread;
     if (!f->batch && !(f->batch = take_free(f, e)))
         return false;

@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_STREAM_FEED_H
 #define S3_ANALYZE_STREAM_FEED_H
 
+#include "analyze/data/rank_clock.h"
 #include "analyze/stream/reorder.h"
 #include "analyze/stream/survey.h"
 #include "libcommon/err.h"
@@ -13,11 +14,12 @@
 
 struct feed_options {
     const char *path;
-    const struct survey *survey;  /* of that file, with blocks */
-    const uint64_t *thread_bases; /* offset of the threads, by section of the survey */
-    int64_t shift_ns;             /* added to all times */
-    uint32_t input;               /* number that its batches carry */
-    bool intended;                /* format rows with that column */
+    const struct survey *survey;    /* of that file, with blocks */
+    const uint64_t *thread_bases;   /* offset of the threads, by section of the survey */
+    int64_t shift_ns;               /* added to all times */
+    const struct rank_clock *clock; /* by which each row is moved as a whole, by its start */
+    uint32_t input;                 /* number that its batches carry */
+    bool intended;                  /* format rows with that column */
     bool salvage;
     size_t chunk_bytes; /* of text decompressed at a time */
 };

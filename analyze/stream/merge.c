@@ -65,16 +65,18 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
     return min_low <= max_high && min_low > -NS_PER_DAY && max_high < NS_PER_DAY;
 }
 
-/* False: out of memory. */
+/* The same of a rank's clock. False: out of memory. */
 static bool read_clock(struct merge_input *in, struct err *e)
 {
-    for (int closing = 1; closing >= 0 && !in->has_clock; closing--) {
+    for (int closing = 1; closing >= 0; closing--) {
         json_t *root;
         int64_t low_ns, high_ns;
         if (!json_in_parse(survey_s3load_json(&in->survey, closing), &root, e))
             return false;
-        in->has_clock = bracket_clock(json_object_get(root, "clock"), &low_ns, &high_ns);
-        if (in->has_clock) {
+        if (in->clock.n_ranks == 0)
+            rank_clock_take(&in->clock, root);
+        if (!in->has_clock && bracket_clock(json_object_get(root, "clock"), &low_ns, &high_ns)) {
+            in->has_clock = true;
             in->clock_ns = low_ns + (high_ns - low_ns) / 2;
             in->clock_error_ns = (high_ns - low_ns + 1) / 2;
         }
@@ -92,7 +94,8 @@ static const char *last_part(const char *path)
 
 static bool moved_out(const struct merge_input *in, struct err *e)
 {
-    return err_set(e, "%s: --shift moves it out of the years 1970 to 2262", in->path);
+    return err_set(e, "%s: %s moves it out of the years 1970 to 2262", in->path,
+                   in->clock.n_ranks > 0 ? "the clock of its rank, or --shift," : "--shift");
 }
 
 static bool read_input(struct merge_input *in, const struct recfile_options *how, struct err *e)
@@ -102,9 +105,13 @@ static bool read_input(struct merge_input *in, const struct recfile_options *how
     in->name = last_part(in->path);
     if (!merge_has_rows(in))
         return true;
-    if (__builtin_add_overflow(in->survey.sum.first_start_ns, in->shift_ns, &in->start_ns) ||
-        __builtin_add_overflow(in->survey.sum.last_end_ns, in->shift_ns, &in->end_ns) ||
-        in->start_ns < 0)
+    int64_t first_ns = in->survey.sum.first_start_ns, last_ns = in->survey.sum.last_end_ns;
+    int64_t first_by_ns = -rank_clock_ahead(&in->clock, first_ns);
+    int64_t last_by_ns = -rank_clock_ahead(&in->clock, last_ns);
+    if (__builtin_add_overflow(first_by_ns, in->shift_ns, &first_by_ns) ||
+        __builtin_add_overflow(last_by_ns, in->shift_ns, &last_by_ns) ||
+        __builtin_add_overflow(first_ns, first_by_ns, &in->start_ns) ||
+        __builtin_add_overflow(last_ns, last_by_ns, &in->end_ns) || in->start_ns < 0)
         return moved_out(in, e);
     return true;
 }

@@ -5,6 +5,7 @@
 #define S3_ANALYZE_STREAM_MERGE_H
 
 #include "analyze/base/progress.h"
+#include "analyze/data/rank_clock.h"
 #include "analyze/stream/survey.h"
 #include "libcommon/err.h"
 #include "libcommon/recwrite.h"
@@ -39,7 +40,8 @@ struct merge_input {
     uint64_t *thread_bases; /* offset of the threads, by section of the survey */
     uint64_t thread_top;    /* 1 + its highest thread in the result */
     int64_t shift_ns;
-    /* With the shift; only if it has rows. */
+    struct rank_clock clock; /* of a rank: all times are moved to the clock of rank 0, too */
+    /* By what its times become; only if it has rows. */
     int64_t start_ns, end_ns;
     int64_t overlap_ns; /* time in which at least one other input runs too */
     /* Its servers' clock against its own, from the recorder's comment: ahead by clock_ns +- error.
@@ -84,6 +86,12 @@ bool merge_add_note(struct merge *m, struct err *e, const char *code, const char
  * the column `intended` if m->has_intended. */
 bool merge_write(struct merge *m, const struct merge_options *options, struct recwrite *w,
                  struct err *e);
+
+/* What is added to times of the input about that one of its own. */
+static inline int64_t merge_moved_ns(const struct merge_input *in, int64_t at_ns)
+{
+    return in->shift_ns - rank_clock_ahead(&in->clock, at_ns);
+}
 
 static inline bool merge_has_rows(const struct merge_input *in)
 {

@@ -53,8 +53,8 @@ static bool note_clocks(struct merge *m, struct err *e)
         }
         /* What is to be added to the times of `in`, beyond the shifts there are, which may be as
          * large as times. */
-        __int128 skew_ns =
-            ((__int128)in->clock_ns - in->shift_ns) - ((__int128)first->clock_ns - first->shift_ns);
+        __int128 skew_ns = ((__int128)in->clock_ns - merge_moved_ns(in, in->start_ns)) -
+                           ((__int128)first->clock_ns - merge_moved_ns(first, first->start_ns));
         __int128 shift_ns = in->shift_ns + skew_ns;
         int64_t error_ns = in->clock_error_ns + first->clock_error_ns;
         if (magnitude(skew_ns) <= error_ns || magnitude(skew_ns) > INT64_MAX ||

@@ -53,6 +53,12 @@ static json_t *provenance(const struct merge_input *in)
         json_sprintf("g%d", s->info.generation), "n_rows", (json_int_t)s->sum.n, "n_dropped",
         (json_int_t)recfile_n_dropped(&s->info), "thread_base", (json_int_t)in->thread_bases[0],
         "shift_ns", (json_int_t)in->shift_ns, "rows_hash", hash);
+    if (o && in->clock.n_ranks > 0 &&
+        (json_object_set_new(o, "clock_ahead_ns", json_integer(in->clock.ahead_ns)) != 0 ||
+         json_object_set_new(o, "clock_error_ns", json_integer(in->clock.error_ns)) != 0)) {
+        json_decref(o);
+        return NULL;
+    }
     if (o && merge_has_rows(in) &&
         !(put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns))) {
         json_decref(o);
@@ -89,7 +95,9 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
 /* The earliest start that the input may still give, once `taken` blocks of it were taken. */
 static int64_t earliest(const struct merge_input *in, size_t taken)
 {
-    return in->survey.blocks[taken].first_start_ns + in->shift_ns;
+    int64_t ns = in->survey.blocks[taken].first_start_ns;
+
+    return ns + merge_moved_ns(in, ns);
 }
 
 /* Makes each block's first start that of all blocks from there on. */
@@ -250,6 +258,7 @@ static bool start(struct writing *g, const struct merge_options *o, struct err *
                                          .survey = &in->survey,
                                          .thread_bases = in->thread_bases,
                                          .shift_ns = in->shift_ns,
+                                         .clock = &in->clock,
                                          .input = (uint32_t)i,
                                          .intended = m->has_intended,
                                          .salvage = o->salvage,

@@ -2,9 +2,10 @@
 import collections
 import concurrent.futures
 import pathlib
+import time
 import unittest
 
-from harness import BUILD, tool
+from harness import BUILD, SANITIZED, tool
 from loadcase import Capture, LoadTest
 
 QUICK = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--stress")
@@ -125,6 +126,90 @@ class Commands(RankedTest):
             self.assertEqual(r.err.count("unknown option --bogus"), 1)
             r = self.ranks(mpi, 3, "get", "--objects", "2", status=1)
             self.assertIn("--objects 2 is less than one for each of 3 ranks", r.err)
+
+
+class Clocks(RankedTest):
+    # Nothing is preloaded into programs with sanitizers.
+    AHEAD_NS = 0 if SANITIZED else 250_000_000
+    DRIFT_PPM = 0 if SANITIZED else 50
+
+    def shifted(self, mpi, path, *options):
+        """A run in which the clock of rank 1 is ahead, and drifts."""
+        self.since = time.monotonic_ns()
+        self.offset = time.time_ns() - time.monotonic_ns()
+        argv = ["put", "--host", self.server.hosts, "--obj.size", "1KiB", "--concurrent", "2", "--duration",
+                "1500ms", "--rate", "300", "--keep-parts", "--benchdata", path, *options]
+        whole = self.mpirun(mpi, 1)
+        env = [] if SANITIZED else ["env", f"LD_PRELOAD={BUILD / 'world.so'}", f"WORLD_AHEAD_NS={self.AHEAD_NS}",
+               f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
+        self.check_run(*whole, *argv, ":", "-np", "1", *env, whole[-1], *argv, ":", "-np", "1", whole[-1],
+                       *argv, status=0, env=self.ranked_environment(), cwd=self.tmp)
+        return Capture(path), [Capture(p) for p in self.parts(path, 3)]
+
+    def ahead(self, at_ns):
+        """How far the clock of rank 1 is ahead when it says at_ns."""
+        mono = at_ns - self.AHEAD_NS - self.offset
+        return self.AHEAD_NS + (mono - self.since) * self.DRIFT_PPM / 1e6
+
+    def misplaced(self, rows, log, within_ns):
+        """Rows whose request the target did not see begin while they say it ran."""
+        n = 0
+        for row in rows:
+            seen = log[row.client, row.thread, row.seq]
+            n += not row.start - within_ns <= seen <= row.end + within_ns
+        return n
+
+    def test_shifted_clock(self):
+        """What is found of a clock is true within what is stated, and puts all rows in their true place."""
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                whole, parts = self.shifted(mpi, self.tmp / f"c-{mpi}.csv.zst")
+                log = {}
+                for line in self.server.log():
+                    client, thread, seq = (line["user_agent"].split(" ")[1].split("/") + ["", ""])[:3]
+                    if seq:
+                        log[client, int(thread), int(seq)] = int(line["start_real_ns"])
+                found = parts[1].start["rank_clock"] + parts[1].end["rank_clock"]
+                for c in found:
+                    # 20 us: of reading two clocks here.
+                    self.assertLessEqual(abs(c["ahead_ns"] - self.ahead(c["at_ns"])), c["error_ns"] + 20_000)
+                bound = max(c["error_ns"] for p in parts for c in p.end["rank_clock"])
+                r = self.check_run("s3analyze", "analyze", "--json", whole.path)
+                stated = r.json()["inputs"][0]["recorded"]
+                self.assertEqual(stated["n_ranks"], 3)
+                self.assertGreaterEqual(stated["clock_error_ns"], bound)
+                # 100 us: the clock of the target.
+                within = stated["clock_error_ns"] + 100_000
+                self.assertEqual(sum(self.misplaced(p.rows, log, within) for p in (parts[0], parts[2])), 0)
+                # As they were recorded, those of rank 1 are not where they belong.
+                self.assertEqual(self.misplaced(parts[1].rows, log, within),
+                                 len(parts[1].rows) if self.AHEAD_NS else 0)
+                bases = {}
+                for row in whole.rows:
+                    bases[row.client] = min(bases.get(row.client, row.thread), row.thread)
+                first = {p.rows[0].client: min(r.thread for r in p.rows) for p in parts}
+                for row in whole.rows:
+                    row.thread += first[row.client] - bases[row.client]
+                self.assertEqual(len(whole.rows), sum(len(p.rows) for p in parts))
+                self.assertEqual(self.misplaced(whole.rows, log, within), 0)
+
+    def test_rate(self):
+        """The due times of all ranks are the schedule, each once, and on the rank whose turn it is."""
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                whole, parts = self.shifted(mpi, self.tmp / f"r-{mpi}.csv.zst", "--rate", "1000")
+                zero = min(row.intended for row in parts[0].rows)
+                for rank, part in enumerate(parts):
+                    due = sorted(row.intended for row in part.rows)
+                    # By its own clock, to the nanosecond; what a busy machine did not begin is counted.
+                    self.assertEqual(len(due) + part.end["not_begun"], 500)
+                    self.assertEqual([t - due[0] for t in due], [3_000_000 * k for k in range(len(due))])
+                    ahead = part.end["rank_clock"][0]["ahead_ns"]
+                    self.assertEqual(due[0] - ahead, zero + rank * 1_000_000)
+                numbers = [round((row.intended - zero) / 1e6) for row in whole.rows]
+                self.assertEqual(len(set(numbers)), sum(len(part.rows) for part in parts))
+                for row in whole.rows:
+                    self.assertEqual(round((row.intended - zero) / 1e6) % 3, int(row.client.rsplit("-", 1)[1]))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
-/* Preloaded into s3load by tests/cli/test_load_world.py, changes the world that it sees:
+/* Preloaded into s3load by tests/cli/test_load_world.py and test_ranks.py, changes the world that
+ * it sees:
  *
+ *   WORLD_AHEAD_NS=N          CLOCK_REALTIME is so much ahead
+ *   WORLD_DRIFT_PPM=N         all clocks run so much faster, since CLOCK_MONOTONIC was at
+ *   WORLD_SINCE_NS=N
  *   WORLD_STEP=FILE           while FILE exists, CLOCK_REALTIME is an hour ahead
  *   WORLD_NAME=NAME=IP,IP...  the addresses of NAME
  *   WORLD_LOG=FILE            gets at the end: how many times NAME was looked up, and the most
@@ -8,6 +12,7 @@
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +22,7 @@
 #include <unistd.h>
 
 #define STEP_S      3600
+#define NS_PER_S    INT64_C(1000000000)
 #define LARGE_BYTES 65536
 
 static atomic_uint n_lookups, most_digests;
@@ -33,11 +39,37 @@ static __attribute__((destructor)) void end(void)
     fclose(f);
 }
 
+static int64_t number_in(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL ? strtoll(value, NULL, 10) : 0;
+}
+
+static void move(clockid_t clock, struct timespec *t)
+{
+    int64_t ppm = number_in("WORLD_DRIFT_PPM");
+    int64_t ns = clock == CLOCK_REALTIME ? number_in("WORLD_AHEAD_NS") : 0;
+    struct timespec now;
+
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return;
+    if (ppm != 0) {
+        syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+        ns +=
+            (now.tv_sec * NS_PER_S + now.tv_nsec - number_in("WORLD_SINCE_NS")) / 1000 * ppm / 1000;
+    }
+    ns += t->tv_nsec;
+    t->tv_sec += ns / NS_PER_S;
+    t->tv_nsec = ns % NS_PER_S;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
     const char *step = getenv("WORLD_STEP");
     int result = (int)syscall(SYS_clock_gettime, clock, t);
 
+    move(clock, t);
     if (clock == CLOCK_REALTIME && step != NULL && access(step, F_OK) == 0)
         t->tv_sec += STEP_S;
     return result;
