@@ -140,16 +140,25 @@ bool cli_help_has_topic(const struct cli_command *command, const char *topic)
     return false;
 }
 
+/* Whether a group before it has its topic. */
+static bool is_known_topic(const struct cli_command *command, const struct cli_group *g)
+{
+    for (const struct cli_group *before = command->groups; before < g; before++)
+        if (before->topic && strcmp(before->topic, g->topic) == 0)
+            return true;
+    return false;
+}
+
 static void put_topics(FILE *out, const struct cli_command *command)
 {
-    const char *last = NULL;
+    bool any = false;
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
-        if (!g->topic || (last && strcmp(last, g->topic) == 0))
+        if (!g->topic || is_known_topic(command, g))
             continue;
-        fprintf(out, last ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
-        last = g->topic;
+        fprintf(out, any ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
+        any = true;
     }
-    if (last)
+    if (any)
         fprintf(out, ", %s)\n", CLI_HELP_ALL);
 }
 

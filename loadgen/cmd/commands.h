@@ -1,8 +1,30 @@
-/* The commands of s3load, each in its cmd_NAME.c: options, defaults, and what its workers do. */
+/* The commands of s3load, each in a file of its name: options, defaults, and what its workers do.
+ */
 #ifndef S3_LOADGEN_CMD_COMMANDS_H
 #define S3_LOADGEN_CMD_COMMANDS_H
 
 #include "loadgen/run/bench.h"
+
+/* What the descriptions of the commands that put load on a store have in common: groups of options
+ * before and behind their own, the common defaults before theirs, and what runs their workload. */
+/* clang-format off */
+#define COMMAND_GROUPS(...)                                          \
+    .groups = (const struct cli_group[]) {                           \
+        {"Where", NULL, options_where, 0},                           \
+        {"Load", NULL, options_load, 0},                             \
+        __VA_ARGS__,                                                 \
+        {"Run", NULL, options_run, 0},                               \
+        {"Connections", "connection", options_connection, 0},        \
+        {"Objects and requests", "data", options_data, 0},           \
+        {"The run", "run", options_load_more, 0},                    \
+        {"The run", "run", options_launch, 0},                       \
+        {0},                                                         \
+    }
+#define COMMAND_EXAMPLES(...) .examples = (const struct cli_example[]) {__VA_ARGS__, {0}}
+#define COMMAND_DEFAULTS(...) .defaults = &(const struct options) {OPTIONS_DEFAULTS, __VA_ARGS__}, \
+                              .options_size = sizeof(struct options)
+#define COMMAND_WORKLOAD(...) .run = bench_main, .ctx = &(const struct workload) {__VA_ARGS__}
+/* clang-format on */
 
 extern const struct cli_command cmd_get, cmd_put, cmd_delete, cmd_list, cmd_stat, cmd_mixed,
     cmd_versioned, cmd_retention, cmd_multipart, cmd_clean;

@@ -57,29 +57,10 @@ const struct cli_command cmd_delete = {
     .summary = "delete objects, many with a request",
     .text = "Uploads --objects objects, then deletes them, --batch with each request, until none "
             "is left or --duration is over. The uploads are recorded too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Deleting", NULL, options_pool, 0},
-            {"Deleting", NULL, own_table, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
-                                        .batch = 100},
-    .ctx =
-        &(const struct workload){
-            .prepares = true,
-            .records_preparation = true,
-            .next = next,
-            .init = init,
-        },
-    .run = bench_main,
+    COMMAND_GROUPS({"Deleting", NULL, options_pool, 0}, {"Deleting", NULL, own_table, 0},
+                   {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES(
+        {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"}),
+    COMMAND_DEFAULTS(.n_objects = 25000, .size_bytes = 1024, .batch = 100),
+    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next, .init = init),
 };

@@ -21,24 +21,10 @@ const struct cli_command cmd_get = {
     .summary = "download objects",
     .text = "Uploads --objects objects, then downloads objects chosen at random until --duration "
             "is over. The uploads are recorded too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Reading", NULL, options_pool, 0},
-            {"Reading", NULL, own_table, 0},
-            {"Reading", NULL, options_existing, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 2500,
-                                        .size_bytes = INT64_C(10) << 20},
-    .ctx = &(const struct workload){.prepares = true, .records_preparation = true, .next = next},
-    .run = bench_main,
+    COMMAND_GROUPS({"Reading", NULL, options_pool, 0}, {"Reading", NULL, own_table, 0},
+                   {"Reading", NULL, options_existing, 0}, {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES(
+        {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"}),
+    COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20),
+    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next),
 };

@@ -32,22 +32,10 @@ const struct cli_command cmd_list = {
     .text = "Uploads --objects objects under a prefix per worker, then lists these prefixes to "
             "their ends, page by page, until --duration is over. A row is one whole list, its "
             "objects those listed, its first byte the first object. The uploads are recorded too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Pool", NULL, options_pool, 0},
-            {"Pool", NULL, own_table, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 10000, .size_bytes = 1024},
-    .ctx = &(const struct workload){.prepares = true, .records_preparation = true, .next = next},
-    .run = bench_main,
+    COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, own_table, 0},
+                   {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES(
+        {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"}),
+    COMMAND_DEFAULTS(.n_objects = 10000, .size_bytes = 1024),
+    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next),
 };

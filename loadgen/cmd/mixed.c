@@ -39,39 +39,12 @@ const struct cli_command cmd_mixed = {
         "Uploads --objects objects and works on them until --duration is over. New objects join "
         "the pool, deleted ones leave it; none is deleted while a request reads it. Requests are "
         "dealt in the shares of --get-distrib and so on. The first uploads are not recorded.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Mix", NULL, options_pool, 0},
-            {"Mix", NULL, options_shares, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load mixed --duration 1m --rate 500",
-             "500 requests per second, whatever the server does"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults =
-        &(const struct options){
-            OPTIONS_DEFAULTS,
-            .n_objects = 2500,
-            .size_bytes = INT64_C(10) << 20,
-            .get_share = 45,
-            .stat_share = 30,
-            .put_share = 15,
-            .delete_share = 10,
-        },
-    .ctx =
-        &(const struct workload){
-            .prepares = true,
-            .mixed = true,
-            .next = next,
-            .done = done,
-            .init = work_init_deck,
-        },
-    .run = bench_main,
+    COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_shares, 0},
+                   {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES({"s3load mixed --duration 1m --rate 500",
+                      "500 requests per second, whatever the server does"}),
+    COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20, .get_share = 45,
+                     .stat_share = 30, .put_share = 15, .delete_share = 10),
+    COMMAND_WORKLOAD(.prepares = true, .mixed = true, .next = next, .done = done,
+                     .init = work_init_deck),
 };

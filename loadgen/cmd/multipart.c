@@ -119,21 +119,8 @@ const struct cli_command cmd_multipart = {
         "is over. Each request is a row: INITIATE begins an upload, PUTPART is a part, COMPLETE "
         "ends "
         "it. What is not completed is aborted, with --noclear too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Parts", NULL, own_table, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults =
-        &(const struct options){OPTIONS_DEFAULTS, .n_parts = 200, .part_bytes = INT64_C(5) << 20},
-    .ctx = &(const struct workload){.uploads = true, .next = next, .done = done},
-    .run = bench_main,
+    COMMAND_GROUPS({"Parts", NULL, own_table, 0}),
+    COMMAND_EXAMPLES({"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"}),
+    COMMAND_DEFAULTS(.n_parts = 200, .part_bytes = INT64_C(5) << 20),
+    COMMAND_WORKLOAD(.uploads = true, .next = next, .done = done),
 };

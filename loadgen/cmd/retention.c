@@ -42,31 +42,11 @@ const struct cli_command cmd_retention = {
             "versions chosen at random until --duration is over. It needs a bucket with object "
             "lock, which is only given when a bucket is made: s3load makes one that is not there. "
             "The uploads are recorded too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Pool", NULL, options_pool, 0},
-            {"Pool", NULL, options_versions, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 25000, .size_bytes = 1024,
-                                        .n_versions = 5},
-    .ctx =
-        &(const struct workload){
-            .prepares = true,
-            .records_preparation = true,
-            .versions = true,
-            .object_lock = true,
-            .next = next,
-            .init = init,
-        },
-    .run = bench_main,
+    COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, options_versions, 0},
+                   {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES(
+        {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"}),
+    COMMAND_DEFAULTS(.n_objects = 25000, .size_bytes = 1024, .n_versions = 5),
+    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .versions = true,
+                     .object_lock = true, .next = next, .init = init),
 };

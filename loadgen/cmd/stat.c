@@ -11,22 +11,9 @@ const struct cli_command cmd_stat = {
     .summary = "ask for the metadata of objects (HEAD)",
     .text = "Uploads --objects objects, then asks for the metadata of objects chosen at random "
             "until --duration is over. The uploads are recorded too.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Pool", NULL, options_pool, 0},
-            {"Pool", NULL, options_existing, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load stat --autoterm", "metadata of objects, until the speed is stable"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults = &(const struct options){OPTIONS_DEFAULTS, .n_objects = 10000, .size_bytes = 1024},
-    .ctx = &(const struct workload){.prepares = true, .records_preparation = true, .next = next},
-    .run = bench_main,
+    COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, options_existing, 0},
+                   {"Objects", NULL, options_size, 0}),
+    COMMAND_EXAMPLES({"s3load stat --autoterm", "metadata of objects, until the speed is stable"}),
+    COMMAND_DEFAULTS(.n_objects = 10000, .size_bytes = 1024),
+    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next),
 };

@@ -63,43 +63,13 @@ const struct cli_command cmd_versioned = {
             "deletes single versions in the shares of --get-distrib and so on, until --duration is "
             "over. Versioning is switched on in a bucket that s3load makes or finds empty, in "
             "others only with --enable-versioning. The first uploads are not recorded.",
-    .groups =
-        (const struct cli_group[]){
-            OPTIONS_FIRST_GROUPS,
-            {"Mix", NULL, options_pool, 0},
-            {"Mix", NULL, options_versions, 0},
-            {"Mix", NULL, options_shares, 0},
-            {"Objects", NULL, options_size, 0},
-            OPTIONS_MORE_GROUPS,
-            {"Bucket", "data", bucket_table, 0},
-            {0},
-        },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
-             "1,000 versions to begin with"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults =
-        &(const struct options){
-            OPTIONS_DEFAULTS,
-            .n_objects = 250,
-            .n_versions = 5,
-            .size_bytes = INT64_C(10) << 20,
-            .get_share = 45,
-            .stat_share = 30,
-            .put_share = 15,
-            .delete_share = 10,
-        },
-    .ctx =
-        &(const struct workload){
-            .prepares = true,
-            .versions = true,
-            .mixed = true,
-            .next = next,
-            .done = done,
-            .init = work_init_deck,
-        },
-    .run = bench_main,
+    COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_versions, 0},
+                   {"Mix", NULL, options_shares, 0}, {"Objects", NULL, options_size, 0},
+                   {"Bucket", "data", bucket_table, 0}),
+    COMMAND_EXAMPLES({"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
+                      "1,000 versions to begin with"}),
+    COMMAND_DEFAULTS(.n_objects = 250, .n_versions = 5, .size_bytes = INT64_C(10) << 20,
+                     .get_share = 45, .stat_share = 30, .put_share = 15, .delete_share = 10),
+    COMMAND_WORKLOAD(.prepares = true, .versions = true, .mixed = true, .next = next, .done = done,
+                     .init = work_init_deck),
 };

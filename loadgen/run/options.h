@@ -104,20 +104,6 @@ extern const struct cli_option options_where[], options_connection[], options_lo
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
     options_run[], options_existing[], options_versions[], options_launch[];
 
-/* The first and the last groups of each command. */
-/* clang-format off */
-#define OPTIONS_FIRST_GROUPS                                     \
-    {"Where", NULL, options_where, 0},                           \
-    {"Load", NULL, options_load, 0}
-#define OPTIONS_MORE_GROUPS                                      \
-    {"Run", NULL, options_run, 0},                               \
-    {"Connections", "connection", options_connection, 0},        \
-    {"Objects and requests", "data", options_data, 0},           \
-    {"The run", "run", options_load_more, 0},                    \
-    {"The run", "run", options_launch, 0},                       \
-    {"Ranks", "ranks", ranks_options, 0}
-/* clang-format on */
-
 /* Fills in what the command line did not give, and checks what does not go together. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);

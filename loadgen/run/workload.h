@@ -1,5 +1,5 @@
 /* What the workers of a command do: objects are uploaded, then used, then deleted. The commands
- * (cmd_*.c) differ in struct workload; struct work is one run of it. */
+ * (loadgen/cmd) differ in struct workload; struct work is one run of it. */
 #ifndef S3_LOADGEN_RUN_WORKLOAD_H
 #define S3_LOADGEN_RUN_WORKLOAD_H
 

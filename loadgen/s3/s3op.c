@@ -9,25 +9,26 @@
 static const struct {
     const char *name;
     const char *method;
+    const char *resource; /* in the query; NULL: none */
 } KINDS[S3OP_N_KINDS] = {
     [S3OP_PUT] = {"PUT", "PUT"},
     [S3OP_GET] = {"GET", "GET"},
     [S3OP_STAT] = {"STAT", "HEAD"},
     [S3OP_DELETE] = {"DELETE", "DELETE"},
-    [S3OP_DELETE_BATCH] = {"DELETE", "POST"},
+    [S3OP_DELETE_BATCH] = {"DELETE", "POST", "delete"},
     [S3OP_LIST] = {"LIST", "GET"},
-    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET"},
-    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET"},
-    [S3OP_RETENTION] = {"RETENTION", "PUT"},
-    [S3OP_INITIATE] = {"INITIATE", "POST"},
+    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET", "versions"},
+    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET", "uploads"},
+    [S3OP_RETENTION] = {"RETENTION", "PUT", "retention"},
+    [S3OP_INITIATE] = {"INITIATE", "POST", "uploads"},
     [S3OP_PUT_PART] = {"PUTPART", "PUT"},
     [S3OP_COMPLETE] = {"COMPLETE", "POST"},
     [S3OP_ABORT] = {"ABORT", "DELETE"},
     [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD"},
     [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT"},
-    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET"},
-    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT"},
-    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET"},
+    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET", "versioning"},
+    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT", "versioning"},
+    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET", "object-lock"},
 };
 
 const char *s3op_name(enum s3op_kind kind)
@@ -110,11 +111,9 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
 
 static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
-    switch (op->kind) {
-    case S3OP_DELETE_BATCH:
-        put_param(o, "delete", "");
-        break;
-    case S3OP_LIST:
+    if (KINDS[op->kind].resource != NULL)
+        put_param(o, KINDS[op->kind].resource, "");
+    if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
         put_param(o, "delimiter", op->delimiter);
         put_param(o, "encoding-type", "url");
@@ -125,40 +124,15 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
         }
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
-        break;
-    case S3OP_LIST_VERSIONS:
+    } else if (s3op_is_listing(op->kind)) {
         put_param(o, "encoding-type", "url");
         put_param(o, "key-marker", h->token);
         put_param(o, "prefix", op->key);
-        put_param(o, "version-id-marker", h->token_id);
-        put_param(o, "versions", "");
-        break;
-    case S3OP_LIST_UPLOADS:
-        put_param(o, "encoding-type", "url");
-        put_param(o, "key-marker", h->token);
-        put_param(o, "prefix", op->key);
-        put_param(o, "upload-id-marker", h->token_id);
-        put_param(o, "uploads", "");
-        break;
-    case S3OP_RETENTION:
-        put_param(o, "retention", "");
-        break;
-    case S3OP_INITIATE:
-        put_param(o, "uploads", "");
-        break;
-    case S3OP_PUT_PART:
+        put_param(o, op->kind == S3OP_LIST_VERSIONS ? "version-id-marker" : "upload-id-marker",
+                  h->token_id);
+    } else if (op->kind == S3OP_PUT_PART) {
         strbuf_puts(o, "partNumber=");
         put_number(o, op->part);
-        break;
-    case S3OP_BUCKET_VERSIONING:
-    case S3OP_BUCKET_SET_VERSIONING:
-        put_param(o, "versioning", "");
-        break;
-    case S3OP_BUCKET_LOCK:
-        put_param(o, "object-lock", "");
-        break;
-    default:
-        break;
     }
     put_param(o, "uploadId", op->upload_id);
     put_param(o, "versionId", op->version_id);

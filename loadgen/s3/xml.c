@@ -180,8 +180,11 @@ static bool decode(struct xml *x, char *text, size_t *n)
     size_t n_decoded = *n;
     size_t n_prefix = strlen(x->prefix);
 
+    /* Most keys hold nothing that is encoded. */
+    if (!x->url_encoded || (strchr(text, '%') == NULL && strchr(text, '+') == NULL))
+        return true;
     memcpy(decoded, text, *n);
-    if (x->url_encoded && uri_decode(decoded, &n_decoded, true)) {
+    if (uri_decode(decoded, &n_decoded, true)) {
         bool begins = n_decoded >= n_prefix && memcmp(decoded, x->prefix, n_prefix) == 0;
         if (begins || strncmp(text, x->prefix, n_prefix) != 0) {
             memcpy(text, decoded, n_decoded);

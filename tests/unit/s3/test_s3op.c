@@ -101,7 +101,7 @@ static void test_pages(void **state)
         "host: h\r\nUser-Agent: a\r\n\r\n");
     assert_string_equal(
         build(&plain, &versions, &head),
-        "GET /bucket?encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v&versions= "
+        "GET /bucket?versions=&encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v "
         "HTTP/1.1\r\nhost: h\r\nUser-Agent: a\r\n\r\n");
 }
 
