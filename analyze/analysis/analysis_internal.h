@@ -82,7 +82,16 @@ struct scan {
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
     int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
-    uint64_t n_identical; /* rows that say what another one says, before any row is dropped */
+    /* Before any row is dropped: */
+    uint64_t n_identical;         /* rows that say what another one of their thread says */
+    struct scan_repeats *repeats; /* by section of the dataset; NULL: there was none to compare */
+};
+
+/* Of a section whose time another section shares. */
+struct scan_repeats {
+    uint64_t n;          /* rows that were looked at */
+    uint64_t n_repeated; /* that say, but for the thread, what one of another section says */
+    uint64_t n_fine;     /* whose start is no whole millisecond */
 };
 
 /* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in
@@ -94,6 +103,15 @@ void scan_fini(struct scan *s);
  * edges. False: out of memory; nothing has changed then. */
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
                const struct scan_keep *keep, struct err *e);
+
+/* ---- identical.c ---- */
+
+/* Counts rows that are the same as one before them, of the same thread: s->n_identical. 8 to 16
+ * bytes a row while it runs, as the other one. */
+bool identical_count(struct scan *s, struct err *e);
+
+/* Counts rows that stand in another section too, whose threads have other numbers: s->repeats. */
+bool identical_count_repeated(struct scan *s, const struct dataset *d, struct err *e);
 
 /* ---- analysis_set.c: one operation type, or all types together ---- */
 

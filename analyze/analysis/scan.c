@@ -3,7 +3,6 @@
  * that are earlier, or later, than what was found. */
 #include "analyze/analysis/analysis_internal.h"
 
-#include "analyze/base/intern.h"
 #include "analyze/data/table.h"
 #include "libcommon/mem.h"
 
@@ -116,51 +115,6 @@ static bool check_sum(__int128 sum, const char *what, const struct dataset *d,
     return sum <= INT64_MAX || err_set(e, "%s: sum of %s exceeds 2^63-1", d->ops.v[t->op], what);
 }
 
-static uint64_t row_hash(uint64_t key, const struct table *t, size_t i)
-{
-    const uint64_t row[] = {(uint64_t)t->start[i], (uint64_t)packed_get(&t->dur, i), t->object[i],
-                            table_thread(t, i)};
-    return intern_hash_keyed(key, row, sizeof row);
-}
-
-static bool same_packed(const struct packed *c, size_t i, size_t k)
-{
-    bool has = packed_has(c, i);
-    return has == packed_has(c, k) && (!has || packed_get(c, i) == packed_get(c, k));
-}
-
-/* Whether two rows are the same in every column. */
-static bool same_rows(const struct table *t, size_t i, size_t k)
-{
-    return t->start[i] == t->start[k] && t->object[i] == t->object[k] &&
-           table_thread(t, i) == table_thread(t, k) && table_place(t, i) == table_place(t, k) &&
-           table_error(t, i) == table_error(t, k) && same_packed(&t->dur, i, k) &&
-           same_packed(&t->bytes, i, k) && same_packed(&t->ttfb, i, k) &&
-           same_packed(&t->objects, i, k) && same_packed(&t->late, i, k);
-}
-
-/* Counts rows that are the same as one before them. 8 to 16 bytes a row while it runs. */
-static bool count_identical(struct scan *s, struct err *e)
-{
-    uint64_t key = intern_random_key();
-    size_t n_slots = 64;
-    while (n_slots < 2 * s->t->n)
-        n_slots *= 2;
-    uint32_t *slots; /* row + 1; 0: free */
-    if (!mem_cleared(&slots, n_slots, e))
-        return false;
-    for (size_t i = 0; i < s->t->n; i++) {
-        size_t slot = (size_t)row_hash(key, s->t, i) & (n_slots - 1);
-        while (slots[slot] != 0 && !same_rows(s->t, slots[slot] - 1, i))
-            slot = (slot + 1) & (n_slots - 1);
-        s->n_identical += slots[slot] != 0;
-        if (slots[slot] == 0)
-            slots[slot] = (uint32_t)i + 1;
-    }
-    free(slots);
-    return true;
-}
-
 static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
     struct sums sums = {0};
@@ -174,7 +128,8 @@ static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
         scan_sizes(s, b);
     }
     /* A thread runs one request at a time, so rows in order of start differ. */
-    return (in_order || count_identical(s, e)) && check_sum(sums.bytes, "bytes", d, s->t, e) &&
+    return (in_order || identical_count(s, e)) && identical_count_repeated(s, d, e) &&
+           check_sum(sums.bytes, "bytes", d, s->t, e) &&
            check_sum(sums.n_objects, "n_objects", d, s->t, e);
 }
 
@@ -317,6 +272,7 @@ void scan_fini(struct scan *s)
     free(s->parts);
     free(s->ranges);
     free(s->threads);
+    free(s->repeats);
     blocks_fini(&s->blocks);
     *s = (struct scan){0};
 }

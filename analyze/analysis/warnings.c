@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOST_SHARE_LEAST  0.8  /* of the mean host */
-#define CLIENT_GAP_FRAC   0.05 /* of the active range */
-#define IDLE_GAP_FRAC     0.2  /* of the run */
-#define IDLE_GAP_LEAST_NS INT64_C(10000000000)
-#define LATE_NS           INT64_C(1000000)
+#define HOST_SHARE_LEAST    0.8  /* of the mean host */
+#define CLIENT_GAP_FRAC     0.05 /* of the active range */
+#define IDLE_GAP_FRAC       0.2  /* of the run */
+#define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
+#define LATE_NS             INT64_C(1000000)
+/* Of a section's rows, which are said to be repeated from this share on. */
+#define REPEATED_PCT        1
+#define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
 
 struct figure {
     const char *name;
@@ -104,6 +107,8 @@ static bool about_recorder(struct analysis *a, const struct dataset_input *in)
 struct section {
     const struct dataset_section *s;
     const struct dataset_input *in;
+    size_t index; /* of all sections, in the order of reading */
+    bool is_copy; /* of one before it */
 };
 
 static int compare_sections(const void *a, const void *b)
@@ -124,13 +129,14 @@ static bool same_requests(const struct dataset_section *x, const struct dataset_
 }
 
 /* What is said of one copy after another; of copies inside one file, how many there are. */
-static bool about_sections(struct analysis *a, const struct section *v, size_t n)
+static bool about_sections(struct analysis *a, struct section *v, size_t n)
 {
     for (size_t i = 1, of = 0; i < n; i++) {
         if (!same_requests(v[i].s, v[of].s)) {
             of = i;
             continue;
         }
+        v[i].is_copy = true;
         if (v[i].in != v[i - 1].in) {
             if (!warn(a, "copied-capture", NULL, NULL, "%s seems to be a copy of %s: both count",
                       v[i].in->path, v[i - 1].in->path))
@@ -140,7 +146,7 @@ static bool about_sections(struct analysis *a, const struct section *v, size_t n
         size_t n_copies = 1;
         while (i + 1 < n && v[i + 1].in == v[i].in && same_requests(v[i + 1].s, v[i].s)) {
             n_copies++;
-            i++;
+            v[++i].is_copy = true;
         }
         if (!warn(a, "copied-capture", NULL,
                   (const struct figure[]){{"n_copies", (double)n_copies},
@@ -155,33 +161,25 @@ static bool about_sections(struct analysis *a, const struct section *v, size_t n
     return true;
 }
 
-static bool about_copies(struct analysis *a)
+/* Rows of a section that stand in another one too. Clocks of whole milliseconds give several
+ * clients the same times by chance, finer ones do not. */
+static uint64_t n_repeated(const struct scan *const *scans, size_t n_scans, size_t section)
 {
-    const struct dataset *d = a->dataset;
-    size_t n = 0;
-    for (size_t i = 0; i < d->n_inputs; i++)
-        n += d->inputs[i].n_sections;
-    if (n < 2)
-        return true;
-    struct section *v = malloc(n * sizeof *v);
-    if (v == NULL)
-        return false;
-    n = 0;
-    for (size_t i = 0; i < d->n_inputs; i++)
-        for (size_t k = 0; k < d->inputs[i].n_sections; k++)
-            v[n++] = (struct section){&d->inputs[i].sections[k], &d->inputs[i]};
-    qsort(v, n, sizeof *v, compare_sections);
-    bool ok = about_sections(a, v, n);
-    free(v);
-    return ok;
+    struct scan_repeats sum = {0};
+    for (size_t k = 0; k < n_scans; k++) {
+        if (scans[k]->repeats == NULL)
+            continue;
+        const struct scan_repeats *r = &scans[k]->repeats[section];
+        sum.n += r->n;
+        sum.n_repeated += r->n_repeated;
+        sum.n_fine += r->n_fine;
+    }
+    uint64_t least_pct = sum.n_fine > 0 ? REPEATED_PCT : REPEATED_PCT_COARSE;
+    return sum.n_repeated * 100 >= sum.n * least_pct ? sum.n_repeated : 0;
 }
 
-static bool about_identical_rows(struct analysis *a, const struct scan *const *scans,
-                                 size_t n_scans)
+static bool about_identical_rows(struct analysis *a, uint64_t n)
 {
-    uint64_t n = 0;
-    for (size_t k = 0; k < n_scans; k++)
-        n += scans[k]->n_identical;
     return n == 0 ||
            warn(a, "identical-rows", NULL,
                 (const struct figure[]){
@@ -189,6 +187,31 @@ static bool about_identical_rows(struct analysis *a, const struct scan *const *s
                 "%s of %s rows say to the nanosecond what another row says: requests that stand "
                 "in the capture twice count twice",
                 units_count((int64_t)n).s, units_count(a->n_rows).s);
+}
+
+static bool about_copies(struct analysis *a, const struct scan *const *scans, size_t n_scans)
+{
+    const struct dataset *d = a->dataset;
+    uint64_t n_identical = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < n_scans; k++)
+        n_identical += scans[k]->n_identical;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        n += d->inputs[i].n_sections;
+    struct section *v = malloc((n + 1) * sizeof *v);
+    if (v == NULL)
+        return false;
+    n = 0;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].n_sections; k++, n++)
+            v[n] = (struct section){&d->inputs[i].sections[k], &d->inputs[i], n, false};
+    qsort(v, n, sizeof *v, compare_sections);
+    bool ok = about_sections(a, v, n);
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].is_copy)
+            n_identical += n_repeated(scans, n_scans, v[i].index);
+    free(v);
+    return ok && about_identical_rows(a, n_identical);
 }
 
 /* ---- The run as a whole ---- */
@@ -531,7 +554,7 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i]) && about_recorder(a, &a->dataset->inputs[i]);
-    ok = ok && about_copies(a) && about_identical_rows(a, scans, n_scans);
+    ok = ok && about_copies(a, scans, n_scans);
     bins_init(&bins, scans, n_scans);
     if (ok && bins.start_ns <= bins.end_ns)
         ok = about_overlap(a, scans, n_scans) && about_idle_gap(a, &bins);

@@ -242,19 +242,29 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
 }
 
 /* The unit's rows belong to the section of that number. */
-static bool add_to_section(struct dataset_input *in, uint32_t number, const struct dataset_unit *u,
+static bool add_to_section(const struct loader *l, uint32_t number, const struct dataset_unit *u,
                            struct err *e)
 {
+    struct dataset_input *in = l->in;
+
     if (u->n_rows == 0)
         return true;
     if (in->n_sections == 0 || in->sections[in->n_sections - 1].number != number) {
         if (!mem_more(&in->sections, in->n_sections, e))
             return false;
-        in->sections[in->n_sections++] = (struct dataset_section){.number = number};
+        in->sections[in->n_sections++] =
+            (struct dataset_section){.number = number,
+                                     .thread_base = (uint32_t)l->thread_base,
+                                     .first_start_ns = INT64_MAX,
+                                     .last_end_ns = INT64_MIN};
     }
     struct dataset_section *s = &in->sections[in->n_sections - 1];
     s->n_rows += u->n_rows;
     s->fingerprint += u->fingerprint;
+    if (u->first_start_ns < s->first_start_ns)
+        s->first_start_ns = u->first_start_ns;
+    if (u->last_end_ns > s->last_end_ns)
+        s->last_end_ns = u->last_end_ns;
     return true;
 }
 
@@ -277,7 +287,7 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         in->first_start_ns = u->first_start_ns;
     if (u->last_end_ns > in->last_end_ns)
         in->last_end_ns = u->last_end_ns;
-    if (!add_to_section(in, input, u, e) || !dataset_unit_finish(u, e) || !resolve_ops(l, u, e) ||
+    if (!add_to_section(l, input, u, e) || !dataset_unit_finish(u, e) || !resolve_ops(l, u, e) ||
         !resolve_places(l, u, e) || !resolve_errors(l, u, e))
         return false;
     for (size_t op = 0; op < u->n_parts; op++)

@@ -145,9 +145,11 @@ struct op_span {
 /* The rows below one header line of a file, in a form that tells copies: nobody records twice to
  * the nanosecond. The order of rows changes nothing. */
 struct dataset_section {
-    uint32_t number; /* of the header line in the file, from 0 */
+    uint32_t number;      /* of the header line in the file, from 0 */
+    uint32_t thread_base; /* its threads have numbers from here on */
     uint64_t n_rows;
     uint64_t fingerprint; /* a sum over all rows, of this process alone */
+    int64_t first_start_ns, last_end_ns;
 };
 
 /* One capture that went in (a file with several header lines is several inputs in `n_headers`). */

@@ -49,6 +49,33 @@ class Doubled(CliTest):
         paths = [self.write(name, HEADER, *rows()) for name in ("a", "b")]
         self.assertIn("seems to be a copy of", self.warnings(*paths)["copied-capture"]["message"])
 
+    def test_a_part_under_a_header_of_its_own(self):
+        """Its threads get other numbers: all else of its rows is what other rows say."""
+        for order in 1, -1:
+            path = self.write("part", HEADER, *rows(), HEADER, *rows()[40:90][::order])
+            self.assertEqual(self.warnings(path)["identical-rows"]["figures"]["n_identical"], 50)
+        part = self.write("first", HEADER, *rows()[:50], HEADER, *rows())
+        found = self.warnings(part)["identical-rows"]["figures"]
+        self.assertEqual(found, {"n_identical": 50, "n_rows": 250})
+        paths = [self.write("a", HEADER, *rows()), self.write("b", HEADER, *rows()[40:90])]
+        self.assertEqual(self.warnings(*paths)["identical-rows"]["figures"]["n_identical"], 50)
+
+    def test_clients_of_one_run(self):
+        """Rows of several recorders that say the same by chance are no copies."""
+        clients = [self.write(f"client{k}", HEADER, *rows(hosts=(f"h{k}",))) for k in range(2)]
+        self.assertNotIn("identical-rows", self.warnings(*clients))
+        names = [self.write(f"names{k}", HEADER, *(r.replace("\tk", f"\tc{k}-") for r in rows()))
+                 for k in range(2)]
+        self.assertNotIn("identical-rows", self.warnings(*names))
+        # A clock of milliseconds and one key: a quarter of the requests take as long, too.
+        chance = []
+        for k in range(2):
+            lines = [f"{i}\t0\tGET\t1000\th\tk\t\t2026-01-01T00:00:{i // 100:02d}.{i % 100 * 10:03d}Z"
+                     f"\t2026-01-01T00:00:{i // 100:02d}.{i % 100 * 10 + (i >> 2 * k & 3) + 1:03d}Z\n"
+                     for i in range(400)]
+            chance.append(self.write(f"chance{k}", HEADER, *lines))
+        self.assertNotIn("identical-rows", self.warnings(*chance))
+
     def test_appended_rows(self):
         """Threads that are idle half of the time leave room for a copy: busy times do not tell it."""
         found = self.warnings(self.write("whole", HEADER, *rows(), *rows()))
