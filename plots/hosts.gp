@@ -8,7 +8,7 @@ call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
 stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \
     most = column("most"), has_bytes = int(column("has_bytes")), segment = column("bin_s"), \
     n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), \
-    n_bins = column("n_bins"), 0) nooutput
+    n_bins = column("n_bins"), shared = strcol("shared"), 0) nooutput
 y_unit = has_bytes ? byte_unit(most) : "objects/s"
 scale = has_bytes ? byte_scale(most) : 1.0
 most = most / scale
@@ -27,6 +27,9 @@ if (lines) {
     do for [h = 1:n_hosts] {
         name[h] = short_name(name[h], key_most(34))
         key_longest = strlen(name[h]) > key_longest ? strlen(name[h]) : key_longest
+    }
+    if (strlen(shared) > 1 && !narrow) {
+        set label 5 short(shared, 48) at screen X(width - right_px), screen Y(title eq "" ? head_px + 2 : 20) right textcolor rgb c_faint
     }
     key_entries = n_hosts
     @key_layout
@@ -50,6 +53,8 @@ if (lines) {
     do for [h = 0:n_hosts - 1:step] {
         set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
     }
+    y_unit = strlen(shared) > 1 ? short(shared, narrow ? 24 : 48) : "hosts"
+    @y_label
     t_max = t_min + n_bins * segment
     segment = 0
     @time_below

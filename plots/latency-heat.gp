@@ -8,17 +8,7 @@ call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
 stats data index "chart" using (first = int(column("first")), last = int(column("last")), \
     most = column("most"), bin = column("bin_s"), n_bins = column("n_bins"), 0) nooutput
 
-# Bucket k starts at 2^(k/4) ns.
-set yrange [first - 0.5:last + 0.5]
-set ytics ()
-fine_tics = (last - first + 1) * 4.5 < height - panel_top_px - foot_px # 1, 2, 5, else 1
-do for [decade = 0:18] {
-    do for [m = 1:(fine_tics ? 3 : 1)] {
-        ns = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade
-        at = log(ns) / log(2) * 4 - 0.5
-        if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (time_text(ns / 1e9) at) }
-    }
-}
+@bucket_tics
 unset grid
 y_unit = "requests"
 @heat_colours

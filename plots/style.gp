@@ -61,6 +61,7 @@ set datafile missing "NaN"
 set border 3 linewidth 1 linecolor rgb c_faint
 set grid ytics linetype 1 linewidth 1 linecolor rgb c_grid
 set tics nomirror scale 0.5 textcolor rgb c_faint
+set linetype 1 linecolor rgb c_1 # what gnuplot begins with before it is told a colour
 set key horizontal left top Left reverse maxrows 1 samplen 1.4 width 0.5 textcolor rgb c_text noenhanced
 
 # The block "chart" says the title and the axis of time. What `s3analyze analyze --analyze.out`
@@ -221,5 +222,11 @@ heat_unit = 'key_entries = n_keys(0); key_longest = linear ? 4 : strlen(key_text
     if (unit_px > 0) { set label 5 y_unit at screen X(12), screen Y(head_px + 2) left textcolor rgb c_faint } \
     else { set label 5 y_unit at screen X(width - right_px), screen Y(head_px + 2) right textcolor rgb c_faint }; \
     @key_layout'
+# Durations in buckets upwards: bucket k starts at 2^(k/4) ns. Tics at 1, 2, 5 where there is room.
+bucket_tics = 'set yrange [first - 0.5:last + 0.5]; set ytics (); \
+    bucket_tics_of = (last - first + 1) * 4.5 < height - panel_top_px - foot_px ? 3 : 1; \
+    do for [decade = 0:18] { do for [m = 1:bucket_tics_of] { \
+        ns = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade; at = log(ns) / log(2) * 4 - 0.5; \
+        if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (time_text(ns / 1e9) at) } } }'
 y_unit = ""
 v_back = rgb(c_back)

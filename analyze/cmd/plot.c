@@ -53,20 +53,11 @@ static bool parse_size(const char *text, void *field, struct err *e)
 }
 
 /* Of runs and of comparisons, for shell completion; check_charts knows which may go together. */
-static const char *const chart_names[] = {"throughput",
-                                          "hosts",
-                                          "latency",
-                                          "latency-heat",
-                                          "cdf",
-                                          "latency-size",
-                                          "sizes",
-                                          "in-flight",
-                                          "clients",
-                                          "autoterm",
-                                          "compare-change",
-                                          "compare-throughput",
-                                          "compare-cdf",
-                                          NULL};
+static const char *const chart_names[] = {
+    "throughput",   "hosts",   "latency",  "latency-heat",   "spectrum",
+    "host-latency", "errors",  "cdf",      "latency-size",   "sizes",
+    "in-flight",    "clients", "autoterm", "compare-change", "compare-throughput",
+    "compare-cdf",  NULL};
 
 static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
@@ -355,8 +346,9 @@ const struct cli_command cmd_plot = {
         "installation. Beside each picture lies its data file: gnuplot -c SCRIPT DATA OUT draws it "
         "again, and SCRIPT may be changed. The environment variable S3ANALYZE_PLOTS names another "
         "folder of scripts.\n\n"
-        "Charts of a run: throughput, hosts, latency, latency-heat, cdf, latency-size, sizes, "
-        "in-flight, clients, and, if asked for by name, autoterm. A mixed run has those of all "
+        "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, "
+        "host-latency, errors, latency-size, sizes, in-flight, clients and, if asked for by name, "
+        "cdf and autoterm. A mixed run has those of all "
         "operations together too; a single picture shows those, or else the operation with the "
         "most requests. Charts of a comparison (--before, --after): compare-change, "
         "compare-throughput, compare-cdf.",

@@ -274,8 +274,10 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
         p->sizes[log_bucket(bytes)]++;
     else
         p->n_empty++;
-    if (p->n_classes > 0 && start_ns >= x->inside.start_ns && end_ns <= x->inside.end_ns)
+    if (p->n_classes > 0 && start_ns >= x->inside.start_ns && end_ns <= x->inside.end_ns) {
         hist_add(&p->classes[class_of(p, bytes)].durations, dur_ns);
+        p->density[log_bucket(bytes) * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+    }
 }
 
 /* Keeps the first `most` of the parties. */
@@ -379,6 +381,21 @@ static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n)
     return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns);
 }
 
+enum which_time { TIME_DURATION, TIME_TTFB, TIME_RESPONSE, N_TIMES };
+
+static bool has_time(const struct table *t, size_t i, enum which_time which)
+{
+    return which == TIME_DURATION || packed_has(which == TIME_TTFB ? &t->ttfb : &t->late, i);
+}
+
+static int64_t time_of(const struct table *t, size_t i, enum which_time which)
+{
+    int64_t dur_ns = packed_get(&t->dur, i);
+    return which == TIME_DURATION ? dur_ns
+           : which == TIME_TTFB   ? packed_get(&t->ttfb, i)
+                                  : dur_ns + packed_get(&t->late, i);
+}
+
 static bool fill_samples(struct plot_data *p, const struct segment_range *inside)
 {
     size_t room = 0;
@@ -388,16 +405,17 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
     }
     int64_t *v = malloc((room + 1) * sizeof *v);
     bool ok = v != NULL;
-    for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
+    struct plot_sample *samples[N_TIMES] = {&p->durations, &p->ttfb, &p->response};
+    for (int which = 0; ok && which < N_TIMES; which++) {
         size_t n = 0;
         for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
             const struct table *t = table_of(p, i);
             for (size_t k = 0; t != NULL && k < t->n; k++)
                 if (!table_failed(t, k) && t->start[k] >= inside->start_ns &&
-                    table_end(t, k) <= inside->end_ns && (!ttfb || packed_has(&t->ttfb, k)))
-                    v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, k);
+                    table_end(t, k) <= inside->end_ns && has_time(t, k, (enum which_time)which))
+                    v[n++] = time_of(t, k, (enum which_time)which);
         }
-        ok = finish_sample(ttfb ? &p->ttfb : &p->durations, v, n);
+        ok = finish_sample(samples[which], v, n);
     }
     free(v);
     return ok;
@@ -408,7 +426,8 @@ static bool init_classes(struct plot_data *p, struct err *e)
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     if (q == NULL || !q->present || q->single_size || q->n_sizes == 0)
         return true;
-    if (!mem_cleared(&p->classes, q->n_sizes, e))
+    if (!mem_cleared(&p->classes, q->n_sizes, e) ||
+        !mem_cleared(&p->density, (size_t)PLOT_DATA_N_LOG * PLOT_DATA_N_LOG, e))
         return false;
     for (size_t i = 0; i < q->n_sizes; i++) {
         p->classes[i].min_bytes = q->sizes[i].min_bytes;
@@ -508,6 +527,8 @@ void plot_data_fini(struct plot_data *p)
     free_parties(p->clients, p->n_clients);
     free(p->durations.count);
     free(p->ttfb.count);
+    free(p->response.count);
+    free(p->density);
     for (size_t i = 0; i < p->n_classes; i++)
         hist_fini(&p->classes[i].durations);
     free(p->classes);

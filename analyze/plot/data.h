@@ -85,9 +85,11 @@ struct plot_data {
     struct plot_party *clients; /* requests in flight */
     size_t n_clients, n_clients_in_all;
 
-    struct plot_sample durations, ttfb; /* successful requests inside the active range */
-    struct plot_size_class *classes;    /* the same, by size; n_classes 0: one size */
+    /* Successful requests inside the active range; response: from when they were due, if known. */
+    struct plot_sample durations, ttfb, response;
+    struct plot_size_class *classes; /* the same, by size; n_classes 0: one size */
     size_t n_classes;
+    uint32_t *density; /* the same: [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
 
     /* Set by the caller of plot_data_init: the replay to show, borrowed; NULL: none. */
     const struct plot_replay *replay;

@@ -3,6 +3,8 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/plot/cdf.h"
 #include "analyze/plot/events.h"
+#include "analyze/plot/latency_charts.h"
+#include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/write/csv.h"
 #include "libcommon/units.h"
@@ -204,6 +206,42 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
     return true;
 }
 
+/* ---- Errors ---- */
+
+static bool has_errors(const struct plot_data *p)
+{
+    return p->fine.n_messages > 0;
+}
+
+/* Steps of a column for each message, one on top of the other. */
+static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct plot_timeline *t = &p->fine;
+    int64_t most = 0;
+    plot_out_block(f, "bars", "message from_s to_s lo hi");
+    for (size_t k = 0; k < t->n; k++) {
+        double from = plot_data_t_s(p, t->rows[k].start_ns);
+        double to = from + (double)t->rows[k].duration_ns / 1e9;
+        int64_t lo = 0;
+        for (size_t i = 0; i < t->n_messages; i++) {
+            int64_t hi = lo + t->messages[i].by_bin[k];
+            if (hi > lo)
+                plot_out_row(f, "irrii", (int64_t)i, from, to, lo, hi);
+            lo = hi;
+        }
+        most = lo > most ? lo : most;
+    }
+    plot_out_block(f, "messages", "index n text");
+    for (size_t i = 0; i < t->n_messages; i++)
+        plot_out_row(f, "iis", (int64_t)i, t->messages[i].n,
+                     t->messages[i].text != NULL ? t->messages[i].text : "others");
+    plot_events_put(f, p);
+    plot_out_block(f, "chart", CHART_COLUMNS " n_messages most segment_s");
+    plot_out_row(f, "srrriir", title, zero_unix(p), t_min(p), t_max(p), (int64_t)t->n_messages,
+                 most, (double)t->rows[0].duration_ns / 1e9);
+    return true;
+}
+
 /* ---- Hosts, clients ---- */
 
 static bool has_hosts(const struct plot_data *p)
@@ -211,11 +249,22 @@ static bool has_hosts(const struct plot_data *p)
     return p->n_hosts > 1;
 }
 
-static void put_party_names(FILE *f, const struct plot_party *v, size_t n, const char *unnamed)
+static const char *party_name(const void *parties, size_t i)
 {
+    return ((const struct plot_party *)parties)[i].name;
+}
+
+/* What all names share goes to the caller. */
+static struct plot_names put_party_names(FILE *f, const struct plot_party *v, size_t n)
+{
+    struct plot_names names = plot_names_of(party_name, v, n);
+    char rest[128];
     plot_out_block(f, "names", "index mean name");
-    for (size_t h = 0; h < n; h++)
-        plot_out_row(f, "irs", (int64_t)h, v[h].mean, *v[h].name != '\0' ? v[h].name : unnamed);
+    for (size_t h = 0; h < n; h++) {
+        plot_names_rest(&names, v[h].name, rest, sizeof rest);
+        plot_out_row(f, "irs", (int64_t)h, v[h].mean, *rest != '\0' ? rest : "(unnamed)");
+    }
+    return names;
 }
 
 /* Whether a bin lies within the run, or all of them do not. */
@@ -240,14 +289,15 @@ static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
             plot_out_row(f, "rir", bin_middle_s(p, &p->host_bins, k), (int64_t)h, rate);
         }
     }
-    put_party_names(f, p->hosts, p->n_hosts, "(unnamed)");
+    struct plot_names names = put_party_names(f, p->hosts, p->n_hosts);
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart",
                    CHART_COLUMNS
-                   " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades");
-    plot_out_row(f, "srrriiiirrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
+                   " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
+    plot_out_row(f, "srrriiiirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
                  (int64_t)p->n_hosts, (int64_t)p->n_hosts_in_all, (int64_t)lines, most,
-                 (double)p->host_bins.length_ns / 1e9, (int64_t)p->host_bins.n, n_shades);
+                 (double)p->host_bins.length_ns / 1e9, (int64_t)p->host_bins.n, n_shades,
+                 names.shared);
     return true;
 }
 
@@ -267,13 +317,13 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
             plot_out_row(f, "rir", bin_middle_s(p, &p->bins, k), (int64_t)c, x);
         }
     }
-    put_party_names(f, p->clients, p->n_clients, "(unnamed)");
+    struct plot_names names = put_party_names(f, p->clients, p->n_clients);
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart",
-                   CHART_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades");
-    plot_out_row(f, "srrriirrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->n_clients,
+                   CHART_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
+    plot_out_row(f, "srrriirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->n_clients,
                  (int64_t)p->n_clients_in_all, most, (double)p->bins.length_ns / 1e9,
-                 (int64_t)p->bins.n, n_shades);
+                 (int64_t)p->bins.n, n_shades, names.shared);
     return true;
 }
 
@@ -365,6 +415,13 @@ static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
     }
 }
 
+/* The spectrum shows the same, and more of its end. */
+static bool is_by_name_alone(const struct plot_data *p)
+{
+    (void)p;
+    return false;
+}
+
 static bool has_sample(const struct plot_data *p)
 {
     return has_durations(p) && p->durations.n > 0;
@@ -384,41 +441,6 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 }
 
 /* ---- Sizes ---- */
-
-static double class_quantile_ms(const struct hist *h, unsigned pct)
-{
-    return (double)hist_value_at(h, analysis_quantile_index(h->n, pct) + 1) / 1e6;
-}
-
-static bool has_classes(const struct plot_data *p)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->n_classes; i++)
-        n += p->classes[i].durations.n > 0;
-    return n > 0;
-}
-
-static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
-{
-    int64_t n = 0;
-    plot_out_block(f, "classes",
-                   "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms from to");
-    for (size_t i = 0; i < p->n_classes; i++) {
-        const struct plot_size_class *c = &p->classes[i];
-        const struct hist *h = &c->durations;
-        if (h->n == 0)
-            continue;
-        bool is_open = c->max_bytes < 0;
-        plot_out_row(f, "iiiirrrrrss", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
-                     (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
-                     class_quantile_ms(h, 99), (double)h->max / 1e6,
-                     units_size((double)c->min_bytes).s,
-                     is_open ? "up" : units_size((double)c->max_bytes).s);
-    }
-    plot_out_block(f, "chart", CHART_COLUMNS " n");
-    plot_out_row(f, "srrri", title, zero_unix(p), t_min(p), t_max(p), n);
-    return true;
-}
 
 static bool has_sizes(const struct plot_data *p)
 {
@@ -529,14 +551,26 @@ const struct plot_kind plot_kinds[] = {
      "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
      "different kinds of requests; a stripe upwards is a stall.",
      has_durations, NULL, write_latency_heat},
+    {"spectrum", "latency percentiles",
+     "The duration that a share of the requests did not pass, each step to the right being one "
+     "nine "
+     "more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, the "
+     "response time, which counts from when a request was due.",
+     plot_spectrum_has_data, NULL, plot_spectrum_write},
+    {"host-latency", "latency by host",
+     "The slowest hosts first: a dot at the median, a line to p99. Triangles are hosts that a "
+     "finding names.",
+     plot_host_latency_has_data, NULL, plot_host_latency_write},
+    {"errors", "errors over time", "How many requests failed when, by message.", has_errors, NULL,
+     write_errors},
     {"cdf", "latency distribution",
      "The share of the requests that took at most so long; dots mark percentiles. Time to first "
      "byte beside the whole duration, where it was recorded.",
-     has_sample, NULL, write_cdf},
+     has_sample, is_by_name_alone, write_cdf},
     {"latency-size", "latency by object size",
-     "Durations by size: a box from the fastest to p90 with a line at p50, a whisker to p99 and a "
-     "dot at the slowest.",
-     has_classes, NULL, write_latency_size},
+     "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
+     "and p99 of each class of sizes.",
+     plot_latency_size_has_data, NULL, plot_latency_size_write},
     {"sizes", "object sizes", "How many successful requests had which size.", has_sizes,
      has_several_sizes, write_sizes},
     {"in-flight", "requests in flight",

@@ -134,7 +134,8 @@ void json_statistics_put(struct json_out *w, const struct statistics *s)
     put_rate(w, "objects_per_s", &s->objects);
     put_estimate(w, "error_rate_frac", &s->error_rate);
     json_out_value(w, "latency_of",
-                   json_sprintf("service time, closed loop, %" PRId64 " threads", s->concurrency));
+                   json_sprintf("service time, closed loop, %" PRId64 " thread%s", s->concurrency,
+                                s->concurrency == 1 ? "" : "s"));
     put_latency(w, "duration", &s->duration);
     put_latency(w, "ttfb", &s->ttfb);
     JSON_PUT(w, "series_of", s->by_objects ? "objects_per_s" : "bytes_per_s");

@@ -13,7 +13,7 @@ from capgen import SECOND
 from harness import ROOT, CliTest, capture, captures, is_close, run, tool
 
 MIB = 1 << 20
-RUN_CHARTS = ["throughput", "hosts", "latency", "latency-heat", "cdf", "latency-size", "sizes",
+RUN_CHARTS = ["throughput", "hosts", "latency", "latency-heat", "spectrum", "host-latency", "errors", "cdf", "latency-size", "sizes",
               "in-flight", "clients", "autoterm"]
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<script>alert(1)</script> \"q\" 'a' @x _y {z} \\n `touch {0}` $(touch {0}) %s %n & ^"
@@ -211,7 +211,8 @@ class Plot(CliTest):
 
     def test_distribution_data(self):
         report = self.s3analyze("analyze", "--json", "-q", capture("get-g4")).json()
-        self.plot(capture("get-g4"), "--out", self.tmp)
+        self.plot(capture("get-g4"), "--out", self.tmp, "--chart",
+                  "cdf,latency-heat,latency-size,sizes")
         for op in report["operations"]:
             q, n = op["requests"], op["n_requests"] - op["n_errors"]
             data = blocks(self.tmp / f"cdf-{op['op']}.tsv")

@@ -1,0 +1,266 @@
+#include "analyze/plot/latency_charts.h"
+
+#include "analyze/analysis/confidence.h"
+#include "analyze/plot/names.h"
+#include "analyze/plot/out.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS_PER_NINE 20
+#define MAX_HOSTS      20 /* named */
+#define CHART_COLUMNS  "title zero_unix t_min t_max"
+
+/* ---- The spectrum ---- */
+
+bool plot_spectrum_has_data(const struct plot_data *p)
+{
+    return p->operation != NULL && p->durations.n > 1;
+}
+
+/* 50 % is 0.3 nines, 90 % one, 99 % two. */
+static double nines_of(double p)
+{
+    return -log10(1 - p);
+}
+
+/* The design effect of the percentile nearest to so many nines; 1 where it is not known. */
+static double deff_at(const struct statistics_latency *l, double nines)
+{
+    static const double at[STATISTICS_N_QUANTILES] = {.301, 1, 2, 3};
+    size_t nearest = 0;
+    for (size_t i = 1; i < STATISTICS_N_QUANTILES; i++)
+        if (fabs(at[i] - nines) < fabs(at[nearest] - nines))
+            nearest = i;
+    double deff = l != NULL ? l->q[nearest].deff : 1;
+    return deff >= 1 ? deff : 1;
+}
+
+/* Values of a sample by ascending rank. */
+struct ascent {
+    const struct plot_sample *s;
+    size_t bucket;
+    uint64_t up_to; /* values in the buckets up to this one */
+};
+
+/* The value of a 1-based rank, which may not be less than that of the call before. */
+static double ms_at(struct ascent *a, uint64_t rank)
+{
+    while (a->up_to < rank && a->bucket + 1 < HIST_N_INDEXES)
+        a->up_to += a->s->count[++a->bucket];
+    if (rank >= a->s->n)
+        return (double)a->s->mark_ns[PLOT_DATA_N_MARKS - 1] / 1e6;
+    return (double)hist_upper(a->bucket) / 1e6;
+}
+
+/* Percentiles with the order statistics that limit them: section 7 of the definitions. */
+static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample *s,
+                            const struct statistics_latency *l)
+{
+    plot_out_block(f, name, "nines ms lo_ms hi_ms");
+    if (s->n < 2)
+        return 0;
+    struct ascent value = {s, 0, s->count[0]}, lo = value, hi = value;
+    double last = log10((double)s->n);
+    size_t n = (size_t)floor(last * STEPS_PER_NINE) + 2;
+    uint64_t last_lo = 1, last_hi = 1;
+    for (size_t i = 0; i < n; i++) {
+        double nines = i + 1 < n ? (double)i / STEPS_PER_NINE : last, p = 1 - pow(10, -nines);
+        uint64_t n_e = (uint64_t)((double)s->n / deff_at(l, nines)), from = 0, to = 0;
+        if (n_e > 0 && p > 0)
+            stats_binomial_ranks(n_e, p, .95, &from, &to);
+        uint64_t rank = (uint64_t)ceil(p * (double)s->n - 1e-9);
+        double scale = (double)(s->n + 1) / ((double)n_e + 1);
+        bool has_band = from >= 1 && to <= n_e;
+        /* Neighbours with other design effects must not let the limits fall back. */
+        if (has_band) {
+            uint64_t a = (uint64_t)floor((double)from * scale);
+            uint64_t b = (uint64_t)ceil((double)to * scale);
+            last_lo = a > last_lo ? a : last_lo;
+            last_hi = b > last_hi ? b : last_hi;
+        }
+        plot_out_row(f, "rrrr", nines, ms_at(&value, rank > 0 ? rank : 1),
+                     has_band ? ms_at(&lo, last_lo) : NAN, has_band ? ms_at(&hi, last_hi) : NAN);
+    }
+    return (int64_t)n;
+}
+
+bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct statistics *st = p->statistics;
+    const struct plot_sample *s = &p->durations;
+    int64_t n = put_spectrum(f, "durations", s, st != NULL ? &st->duration : NULL);
+    int64_t n_ttfb = put_spectrum(f, "ttfb", &p->ttfb, st != NULL ? &st->ttfb : NULL);
+    int64_t n_response = put_spectrum(f, "response", &p->response, NULL);
+    plot_out_block(f, "marks", "nines ms label");
+    for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
+        double pct = plot_data_mark_pct[i], nines = nines_of(pct / 100);
+        if (pct < 100 && nines > log10((double)s->n))
+            continue;
+        char label[64];
+        int length = pct < 100 ? snprintf(label, sizeof label, "p%g ", pct)
+                               : snprintf(label, sizeof label, "max ");
+        snprintf(label + length, sizeof label - (size_t)length, "%s",
+                 units_duration(s->mark_ns[i]).s);
+        plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
+                     label);
+    }
+    plot_out_block(f, "chart", CHART_COLUMNS " n n_ttfb n_response n_band");
+    uint64_t from = 0, to = 0;
+    double deff = deff_at(st != NULL ? &st->duration : NULL, .301);
+    stats_binomial_ranks((uint64_t)((double)s->n / deff), .5, .95, &from, &to);
+    plot_out_row(f, "srrriiii", title, 0.0, 0.0, 1.0, n, n_ttfb, n_response,
+                 (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)));
+    return true;
+}
+
+/* ---- Hosts ---- */
+
+/* Durations, or times to first byte where sizes differ. */
+struct host_times {
+    const char *name;
+    int64_t p50_ns, p99_ns;
+};
+
+bool plot_host_latency_has_data(const struct plot_data *p)
+{
+    const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
+    size_t n = 0;
+    for (size_t i = 0; q != NULL && q->present && i < q->n_hosts; i++)
+        n += q->single_size ? q->hosts[i].single.present : q->hosts[i].sized.ttfb.present;
+    return n > 1;
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct host_times *x = a, *y = b;
+    return x->p50_ns != y->p50_ns ? (x->p50_ns < y->p50_ns) - (x->p50_ns > y->p50_ns)
+                                  : strcmp(x->name, y->name);
+}
+
+static const char *name_of(const void *ctx, size_t i)
+{
+    return ((const struct host_times *)ctx)[i].name;
+}
+
+static bool has_slow_finding(const struct plot_data *p, const char *host)
+{
+    for (size_t i = 0; i < p->a->findings.n; i++) {
+        const struct finding *x = &p->a->findings.v[i];
+        if (x->scope == SCOPE_HOST && strcmp(x->kind, "slow-host") == 0 &&
+            strcmp(x->party, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The slowest by name; of the rest the median host, from the least p50 to the greatest p99. */
+static void put_hosts(FILE *f, const struct plot_data *p, const struct host_times *v, size_t n,
+                      const struct plot_names *names)
+{
+    size_t n_named = n <= MAX_HOSTS + 1 ? n : MAX_HOSTS;
+    char name[128];
+    plot_out_block(f, "hosts", "index from_ms p50_ms p99_ms is_slow name");
+    for (size_t i = 0; i < n_named; i++) {
+        plot_names_rest(names, v[i].name, name, sizeof name);
+        plot_out_row(f, "irrris", (int64_t)i, (double)v[i].p50_ns / 1e6, (double)v[i].p50_ns / 1e6,
+                     (double)v[i].p99_ns / 1e6, (int64_t)has_slow_finding(p, v[i].name),
+                     *name != '\0' ? name : "(unnamed)");
+    }
+    if (n_named == n)
+        return;
+    int64_t most_ns = 0;
+    for (size_t i = n_named; i < n; i++)
+        most_ns = v[i].p99_ns > most_ns ? v[i].p99_ns : most_ns;
+    snprintf(name, sizeof name, "%zu more", n - n_named);
+    plot_out_row(f, "irrris", (int64_t)n_named, (double)v[n - 1].p50_ns / 1e6,
+                 (double)v[(n_named + n) / 2].p50_ns / 1e6, (double)most_ns / 1e6, INT64_C(0),
+                 name);
+}
+
+bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct requests *q = &p->operation->requests;
+    struct host_times *v = calloc(q->n_hosts + 1, sizeof *v);
+    size_t n = 0;
+    if (v == NULL)
+        return false;
+    for (size_t i = 0; i < q->n_hosts; i++) {
+        const struct durations *d = &q->hosts[i].single;
+        const struct ttfb *t = &q->hosts[i].sized.ttfb;
+        if (q->single_size && d->present)
+            v[n++] = (struct host_times){q->hosts[i].host, d->p50_ns, d->p99_ns};
+        else if (!q->single_size && t->present)
+            v[n++] = (struct host_times){q->hosts[i].host, t->p50_ns, t->p99_ns};
+    }
+    qsort(v, n, sizeof *v, slowest_first);
+    struct plot_names names = plot_names_of(name_of, v, n);
+    put_hosts(f, p, v, n, &names);
+    plot_out_block(f, "chart", CHART_COLUMNS " n is_ttfb shared");
+    plot_out_row(f, "srrriis", title, 0.0, 0.0, 1.0,
+                 (int64_t)(n <= MAX_HOSTS + 1 ? n : MAX_HOSTS + 1), (int64_t)!q->single_size,
+                 names.shared);
+    free(v);
+    return true;
+}
+
+/* ---- Sizes ---- */
+
+bool plot_latency_size_has_data(const struct plot_data *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_classes; i++)
+        n += p->classes[i].durations.n > 0;
+    return n > 0;
+}
+
+static double class_quantile_ms(const struct hist *h, unsigned pct)
+{
+    return (double)hist_value_at(h, analysis_quantile_index(h->n, pct) + 1) / 1e6;
+}
+
+static void put_classes(FILE *f, const struct plot_data *p)
+{
+    int64_t n = 0;
+    plot_out_block(f, "classes", "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms");
+    for (size_t i = 0; i < p->n_classes; i++) {
+        const struct plot_size_class *c = &p->classes[i];
+        const struct hist *h = &c->durations;
+        if (h->n > 0)
+            plot_out_row(f, "iiiirrrrr", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
+                         (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
+                         class_quantile_ms(h, 99), (double)h->max / 1e6);
+    }
+}
+
+bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *title)
+{
+    size_t least[2] = {PLOT_DATA_N_LOG, PLOT_DATA_N_LOG}, greatest[2] = {0, 0};
+    uint32_t most = 0;
+    for (size_t i = 0; i < PLOT_DATA_N_LOG * PLOT_DATA_N_LOG; i++) {
+        const size_t at[2] = {i / PLOT_DATA_N_LOG, i % PLOT_DATA_N_LOG};
+        for (size_t k = 0; k < 2 && p->density[i] > 0; k++) {
+            least[k] = at[k] < least[k] ? at[k] : least[k];
+            greatest[k] = at[k] > greatest[k] ? at[k] : greatest[k];
+        }
+        most = p->density[i] > most ? p->density[i] : most;
+    }
+    /* A margin, and so at least two rows and columns: of one gnuplot makes no picture. */
+    for (size_t k = 0; k < 2; k++) {
+        least[k] -= least[k] > 0;
+        greatest[k] += greatest[k] + 1 < PLOT_DATA_N_LOG;
+    }
+    plot_out_block(f, "density", "size_bucket bucket requests");
+    for (size_t b = least[1]; b <= greatest[1]; b++)
+        for (size_t s = least[0]; s <= greatest[0]; s++)
+            plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
+                         (int64_t)p->density[s * PLOT_DATA_N_LOG + b]);
+    put_classes(f, p);
+    plot_out_block(f, "chart", CHART_COLUMNS " first_size last_size first last most");
+    plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],
+                 (int64_t)least[1], (int64_t)greatest[1], (double)most);
+    return true;
+}

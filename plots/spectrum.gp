@@ -1,0 +1,48 @@
+# Latency percentiles: the duration (log scale) that a share of the requests did not pass, in nines,
+# with a band of confidence; time to first byte and response time beside.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+stats data index "chart" using (n_ttfb = int(column("n_ttfb")), n_response = int(column("n_response")), \
+    n_band = int(column("n_band")), 0) nooutput
+low = 1e99; high = 0.0; last = 1.0
+do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "") . (n_response > 0 ? " response" : "")] {
+    stats data index name using (low = column("ms") < low ? column("ms") : low, \
+        high = column("ms") > high ? column("ms") : high, \
+        last = column("nines") > last ? column("nines") : last, 0) nooutput
+}
+# The figures stand below the right end of the curve.
+n_marks = 0
+array mark[5]
+stats data index "marks" using (n_marks = n_marks + 1, mark[n_marks] = strcol("label"), 0) nooutput
+key_entries = 1 + (n_band > 0) + (n_ttfb > 0) + (n_response > 0)
+key_longest = 18
+panel_top_px = head_px + 26
+@key_layout
+axis = "y"
+y_unit = "duration"
+@y_label
+load dir . "latency-axis.gp"
+set xrange [0:last * 1.08]
+set xtics (0.301 / (last * 1.08) * (width - left_px - right_px) > 42 ? "0" : "" 0)
+nines_text(k) = k == 1 ? "90 %%" : k == 2 ? "99 %%" : "99." . "999999999999"[1:k - 2] . " %%"
+set xtics add ("50 %%" 0.30103)
+do for [k = 1:int(last)] { set xtics add (nines_text(k) k) }
+set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
+set xlabel "share of the requests that took at most so long" offset 0,0.4 textcolor rgb c_faint
+do for [i = 1:n_marks] {
+    set label 400 + i mark[i] at graph 0.985, graph 0.05 + 0.085 * (n_marks - i) right front textcolor rgb c_text
+}
+band = n_band == 0 ? "" : 'data index "durations" using (column("nines")):(floor_ms(column("lo_ms"))): \
+    (floor_ms(column("hi_ms"))) with filledcurves fillstyle transparent solid 0.2 noborder \
+    linecolor rgb c_1 title "95% CI", '
+ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (column("nines")):(floor_ms(column("ms"))) with lines \
+    linewidth 1.6 dashtype 2 linecolor rgb c_2 title "time to first byte", '
+response = n_response == 0 ? "" : 'data index "response" using (column("nines")):(floor_ms(column("ms"))) \
+    with lines linewidth 1.6 dashtype 4 linecolor rgb c_3 title "response time", '
+plot @band @ttfb @response data index "durations" using (column("nines")):(floor_ms(column("ms"))) \
+        with lines linewidth 2 linecolor rgb c_1 title "duration", \
+    data index "marks" using (column("nines")):(floor_ms(column("ms"))) with points pointtype 7 \
+        pointsize 0.7 linecolor rgb c_1 notitle
