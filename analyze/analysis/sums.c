@@ -1,6 +1,7 @@
 #include "analyze/analysis/sums.h"
 
 #include "analyze/analysis/sums_internal.h"
+#include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
 
 #include <stdlib.h>
@@ -273,6 +274,36 @@ static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e
     return sums_errors_join(to, e);
 }
 
+/* ---- Limits ---- */
+
+static bool check_parts(const struct sums_parts *parts, size_t *n_seconds, struct err *e)
+{
+    for (size_t i = 0; i < parts->n; i++) {
+        *n_seconds += parts->v[i].n_seconds;
+        if (strlen(parts->v[i].name) > JSONPULL_MAX_STRING)
+            return err_set(e, "a host or client has a name of more than %d bytes",
+                           JSONPULL_MAX_STRING);
+    }
+    return true;
+}
+
+/* What is written can be read. */
+static bool check_limits(const struct sums *s, struct err *e)
+{
+    size_t n_seconds = 0;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        n_seconds += s->ops[k].all.n_seconds;
+        if (!check_parts(&s->ops[k].hosts, &n_seconds, e) ||
+            !check_parts(&s->ops[k].clients, &n_seconds, e))
+            return false;
+    }
+    return n_seconds <= SUMS_MAX_SECONDS ||
+           err_set(e,
+                   "too many seconds for a file of sums: %zu of operations, hosts and clients, "
+                   "of at most %d",
+                   n_seconds, SUMS_MAX_SECONDS);
+}
+
 /* ---- Operations ---- */
 
 static void ranges_meet(struct sums_range *to, const struct sums_range *from)
@@ -316,7 +347,7 @@ bool sums_ops_join(struct sums *s, struct err *e)
         }
     }
     s->n_ops = n;
-    return ok;
+    return ok && check_limits(s, e);
 }
 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)

@@ -18,9 +18,9 @@
 #include <stdio.h>
 
 #define SUMS_SECOND_NS   INT64_C(1000000000)
-#define SUMS_MAX_SECONDS 16000000 /* of all parts together: 900 MB */
-#define SUMS_MICRO       1000000  /* objects by second are counted in millionths */
-#define SUMS_MILLI       1000     /* rates are counted in thousandths of a byte per second */
+#define SUMS_MAX_SECONDS 4000000 /* of all parts together: 224 MB */
+#define SUMS_MICRO       1000000 /* objects by second are counted in millionths */
+#define SUMS_MILLI       1000    /* rates are counted in thousandths of a byte per second */
 
 /* A clock second. Bytes and objects of a request are spread over its time as those of segments are
  * (attribution_bytes_before), so that each request's parts add up to all of it. */

@@ -570,7 +570,7 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
             n[i] += hosts[i].part[k]->n_requests;
     }
     ok = ok && by_second_find_uneven(&a->findings, names, n, n_hosts, e) &&
-         findings_rank(&a->findings, in->last_end_ns - in->first_start_ns, e);
+         findings_rank(&a->findings, n_hosts > 0 ? in->last_end_ns - in->first_start_ns : 0, e);
     free(names);
     free(n);
     free_groups(all);

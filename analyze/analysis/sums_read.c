@@ -490,6 +490,7 @@ static void read_file(struct reader *r, struct sums *s)
                                      {"range_start_ns", &s->range.start_ns},
                                      {"range_end_ns", &s->range.end_ns}};
     unsigned seen = 0;
+    bool has_ops = false;
     const char *key;
     jsonpull_object(&r->p);
     while ((key = jsonpull_key(&r->p)) != NULL) {
@@ -502,6 +503,7 @@ static void read_file(struct reader *r, struct sums *s)
         } else if (strcmp(key, "intended") == 0) {
             s->has_intended = jsonpull_bool(&r->p);
         } else if (strcmp(key, "operations") == 0) {
+            has_ops = true;
             read_ops(r, s);
         } else {
             jsonpull_skip(&r->p);
@@ -509,6 +511,8 @@ static void read_file(struct reader *r, struct sums *s)
     }
     if (s->n_ops > 0)
         need(r, keys, 3, seen);
+    if (!has_ops)
+        jsonpull_fail(&r->p, "key operations is missing");
     jsonpull_end(&r->p);
 }
 

@@ -565,6 +565,22 @@ static bool report(struct bench *b)
     return true;
 }
 
+/* --aggregate: the capture's sums, beside it. What is killed meanwhile leaves the capture, of which
+ * they can be made at any time. */
+static bool sum_up(struct bench *b, struct err *e)
+{
+    char name[BENCH_PATH_MAX];
+
+    if (!b->o->aggregate || b->team.rank > 0 || b->summary.capture == NULL)
+        return true;
+    bench_sums_name(b, name);
+    if (sibling_aggregate(name, b->path, bench_poll, b)) {
+        visible_line(b->o->json ? stderr : stdout, "Sums: %s", name);
+        return true;
+    }
+    return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
+}
+
 /* A proxy that a desktop's environment names would be what is measured. */
 static void say_proxy(const struct bench *b)
 {
@@ -652,6 +668,8 @@ int bench_run(struct bench *b)
         warn(b);
         if (b->team.rank == 0 && !report(b) && ok)
             ok = err_set(&e, "out of memory");
+        if (gathered)
+            ok = sum_up(b, &e) && ok;
         /* Cleaning may take long, and what was measured does not wait for it. */
         fflush(stdout);
     }

@@ -194,6 +194,26 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
+void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX])
+{
+    int n = (int)(strlen(b->path) - strlen(SUFFIX));
+
+    snprintf(name, BENCH_PATH_MAX, "%.*s.sums.zst", n, b->path);
+}
+
+/* The capture's sums must have somewhere to go, and something to come from. */
+static bool check_sums(const struct bench *b, struct err *e)
+{
+    char sums[BENCH_PATH_MAX];
+
+    if (!b->o->aggregate || b->team.rank > 0)
+        return true;
+    if (b->o->stress || b->to_stdout)
+        return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");
+    bench_sums_name(b, sums);
+    return access(sums, F_OK) != 0 || is_there(sums, e);
+}
+
 /* What several ranks cannot do. */
 static bool check_ranks(const struct bench *b, struct err *e)
 {
@@ -219,6 +239,8 @@ bool bench_set_up(struct bench *b, struct err *e)
     strcpy(b->path, b->orders->path);
     b->to_stdout = strcmp(b->path, "-") == 0;
     if (b->team.size > 1 && !check_ranks(b, e))
+        return false;
+    if (!check_sums(b, e))
         return false;
     if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");

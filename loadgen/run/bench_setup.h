@@ -87,6 +87,10 @@ bool bench_gather(struct bench *b, bool closed, struct err *e);
 /* Chooses the id of a run and the name of its capture. */
 bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 
+/* What the capture's sums are called (--aggregate): NAME.sums.zst of NAME.csv.zst. */
+#define BENCH_PATH_MAX 4200
+void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX]);
+
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);

@@ -90,6 +90,8 @@ const struct cli_option options_load_more[] = {
      .help = "threads that send; 0: one for each CPU we may use", .min = 0, .max = 4096},
     {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
      .help = "a text to keep in the capture"},
+    {"aggregate", CLI_FLAG, offsetof(struct options, aggregate), NULL,
+     .help = "write the capture's sums beside it too (.sums.zst)"},
     {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, offsetof(struct options, verify), "N",
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},

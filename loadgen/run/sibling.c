@@ -99,6 +99,14 @@ bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx)
     return run(argv, false, poll, ctx);
 }
 
+bool sibling_aggregate(const char *output, const char *capture, void (*poll)(void *ctx), void *ctx)
+{
+    char *argv[] = {"s3analyze",    "aggregate", "--quiet",       "-o",
+                    (char *)output, "--",        (char *)capture, NULL};
+
+    return run(argv, false, poll, ctx);
+}
+
 bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
                    void *ctx)
 {

@@ -10,6 +10,9 @@
  * program, or it failed. */
 bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx);
 
+/* In the same way `s3analyze aggregate` of the capture to a new file. */
+bool sibling_aggregate(const char *output, const char *capture, void (*poll)(void *ctx), void *ctx);
+
 /* In the same way, with its report left out, `s3analyze merge` of n captures to a new one. */
 bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
                    void *ctx);

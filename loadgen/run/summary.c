@@ -138,7 +138,7 @@ static bool is_setting(const struct cli_option *o)
     static const char *const others[] = {"access-key", "secret-key", "session-token", "profile",
                                          "bucket",     "benchdata",  "label",         "json",
                                          "quiet",      "yes",        "seed",          "syncstart",
-                                         "alone",      "keep-parts", "rank-timeout"};
+                                         "alone",      "keep-parts", "rank-timeout",  "aggregate"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(o->name, others[i]) == 0)

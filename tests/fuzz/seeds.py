@@ -53,6 +53,11 @@ def of_aggregate():
         yield aggregates.text(small).replace(b" ", b"").replace(b"\n", b"")
 
 
+def of_sums():
+    for path in sorted((ROOT / "tests" / "fuzz" / "regress" / "sums").glob("*.json")):
+        yield path.read_bytes()
+
+
 def of_record():
     for text in b"GET\0c\0http://h:1\0key\0\0", b"PUT\0\0\0\"k\n\t\0 two\nlines\0":
         numbers = struct.pack("<BIQBQQQQQ", 1, 7, 65536, 1, 3, START_NS, START_NS + 10**9, START_NS + 5, 0)

@@ -1,0 +1,31 @@
+"""s3load --aggregate: the sums of a run, beside its capture."""
+from loadcase import LoadTest
+
+OPTIONS = ["--duration", "300ms", "--concurrent", "2", "--objects", "10", "--obj.size", "4KiB", "--quiet"]
+
+
+class Aggregate(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def test_sums_are_those_of_the_capture(self):
+        r = self.s3load("get", *OPTIONS, "--aggregate", "--benchdata", self.tmp / "run")
+        self.assertIn("run.sums.zst", r.out)
+        sums, made = self.tmp / "run.sums.zst", self.tmp / "made"
+        self.s3analyze("aggregate", "--quiet", "-o", made, self.tmp / "run.csv.zst")
+        self.assertEqual(sums.read_bytes(), made.read_bytes())
+        state = self.s3analyze("analyze", "--json", sums).json()
+        self.assertGreater(state["n_rows"], 10)
+
+    def test_nothing_is_overwritten(self):
+        sums = self.tmp / "run.sums.zst"
+        sums.write_bytes(b"mine")
+        r = self.s3load("get", *OPTIONS, "--aggregate", "--benchdata", self.tmp / "run", status=1)
+        self.assertIn("run.sums.zst' is there already", r.err)
+        self.assertEqual(sums.read_bytes(), b"mine")
+        self.assertFalse((self.tmp / "run.csv.zst").exists())
+
+    def test_standard_output(self):
+        r = self.s3load("get", *OPTIONS, "--aggregate", "--benchdata", "-", status=1)
+        self.assertIn("--aggregate needs a capture in a file", r.err)
