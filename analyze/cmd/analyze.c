@@ -113,7 +113,8 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct analysis *a, const struct options *o, struct err *e)
+static bool write_page(const struct analysis *a, const struct options *o,
+                       const struct cli_args *args, struct err *e)
 {
     struct outfile out;
     if (!o->html)
@@ -121,9 +122,12 @@ static bool write_page(const struct analysis *a, const struct options *o, struct
     if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
         return false;
     char *words = load_words(&o->filter, &o->analysis);
-    const struct report_html_options how = {o->label, words};
-    bool ok = words != NULL ? report_html(a, &how, out.f, e) : err_set(e, "out of memory");
+    char *command = output_command(args);
+    const struct report_html_options how = {o->label, command, words};
+    bool ok = words != NULL && command != NULL ? report_html(a, &how, out.f, e)
+                                               : err_set(e, "out of memory");
     free(words);
+    free(command);
     return outfile_finish(&out, ok, e);
 }
 
@@ -157,7 +161,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
         sums_alone(args, e) && check_files(o, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
         sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_report(&a, o, e) &&
-        write_series(&a, o, e) && write_page(&a, o, e);
+        write_series(&a, o, e) && write_page(&a, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
@@ -186,7 +190,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
         return false;
     }
     ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-         write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, e);
+         write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);

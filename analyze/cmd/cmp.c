@@ -215,7 +215,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 }
 
 static bool write_page(const struct compare *c, const struct plot_traces *traces,
-                       const struct options *o, struct err *e)
+                       const struct options *o, const struct cli_args *args, struct err *e)
 {
     struct outfile out;
     if (o->html == NULL)
@@ -223,9 +223,11 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
     if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
         return false;
     char *words = load_words(&o->filter, &o->analysis);
-    bool ok =
-        words != NULL ? html_compare(c, traces, words, out.f, e) : err_set(e, "out of memory");
+    char *command = output_command(args);
+    bool ok = words != NULL && command != NULL ? html_compare(c, traces, words, command, out.f, e)
+                                               : err_set(e, "out of memory");
     free(words);
+    free(command);
     return outfile_finish(&out, ok, e);
 }
 
@@ -270,8 +272,8 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return true;
 }
 
-static bool compare(const struct options *o, double run_cv_frac, const struct compare_gate *gates,
-                    enum exit_code *code, struct err *e)
+static bool compare(const struct cli_args *args, const struct options *o, double run_cv_frac,
+                    const struct compare_gate *gates, enum exit_code *code, struct err *e)
 {
     struct sides sides = {0};
     struct sides_runs history = {0};
@@ -286,7 +288,7 @@ static bool compare(const struct options *o, double run_cv_frac, const struct co
         .n_gates = o->gate.n,
     };
     ok = ok && sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
-         write_page(&c, &traces, o, e);
+         write_page(&c, &traces, o, args, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
     sides_free(&sides);
@@ -317,7 +319,7 @@ static int run(const struct cli_args *args, void *options)
     }
     bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               outfile_check(o->html, output_replaces_page(&o->output), &e) &&
-              compare(o, run_cv_frac, gates, &code, &e);
+              compare(args, o, run_cv_frac, gates, &code, &e);
     free(gates);
     return ok ? (int)code : cli_failed(args, &e);
 }

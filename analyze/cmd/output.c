@@ -3,6 +3,8 @@
 #include "analyze/write/text.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 const struct cli_option output_form_table[] = {
     {"json", CLI_FLAG, offsetof(struct output_options, json), .help = "print JSON"},
@@ -37,4 +39,79 @@ enum outfile_replaces output_replaces_page(const struct output_options *o)
 enum outfile_replaces output_replaces_series(const struct output_options *o)
 {
     return o->force ? OUTFILE_ANYTHING : OUTFILE_SERIES;
+}
+
+/* ---- The command line, as others may read it ---- */
+
+#define MAX_ARGUMENTS 60
+
+/* The value of an argument: its folders are the user's own, and so is who an address is for. */
+static void put_value(FILE *f, const char *value, bool is_file)
+{
+    const char *slash = strrchr(value, '/'), *address = strstr(value, "://");
+    const char *at = address != NULL ? strchr(address, '@') : NULL;
+
+    if ((is_file || *value == '/' || *value == '.' || *value == '~') && slash != NULL)
+        fputs(slash + 1, f);
+    else if (at != NULL && strcspn(address + 3, "/") > (size_t)(at - address - 3))
+        fprintf(f, "%.*s*REDACTED*%s", (int)(address + 3 - value), value, at);
+    else
+        fputs(value, f);
+}
+
+static void put_argument(FILE *f, const char *text, bool is_file)
+{
+    const char *equals = strncmp(text, "--", 2) == 0 ? strchr(text, '=') : NULL;
+
+    if (equals != NULL)
+        fprintf(f, "%.*s", (int)(equals + 1 - text), text);
+    put_value(f, equals != NULL ? equals + 1 : text, is_file);
+}
+
+/* In quotes where a shell would take it for something else. */
+static bool put_quoted(FILE *f, const char *text, bool is_file)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_./:=,@%+-";
+    char *said = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&said, &n);
+
+    if (memory == NULL)
+        return false;
+    put_argument(memory, text, is_file);
+    bool ok = !ferror(memory);
+    ok = fclose(memory) == 0 && ok;
+    bool quoted = ok && (n == 0 || strspn(said, plain) < n);
+    fputs(quoted ? " '" : " ", f);
+    for (size_t i = 0; ok && i < n; i++)
+        fputs(quoted && said[i] == '\'' ? "'\\''" : (char[]){said[i], '\0'}, f);
+    fputs(quoted ? "'" : "", f);
+    free(said);
+    return ok;
+}
+
+char *output_command(const struct cli_args *args)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    bool ok = f != NULL;
+
+    if (!ok)
+        return NULL;
+    fputs(args->program, f);
+    for (int i = 1; ok && i < args->argc && i <= MAX_ARGUMENTS; i++) {
+        bool is_file = false;
+        for (size_t k = 0; k < args->n_operands; k++)
+            is_file |= args->operands[k] == args->argv[i];
+        ok = put_quoted(f, args->argv[i], is_file);
+    }
+    if (args->argc > MAX_ARGUMENTS + 1)
+        fprintf(f, " ... (%d more)", args->argc - MAX_ARGUMENTS - 1);
+    ok = !ferror(f) && ok;
+    if (fclose(f) == 0 && ok)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -26,4 +26,8 @@ enum outfile_replaces output_replaces_series(const struct output_options *o);
 /* Whether a text that goes to `f` is to be coloured. */
 bool output_wants_colour(const struct output_options *o, FILE *f);
 
+/* The command line as a page names it: files without their folders, addresses without who they are
+ * for, in quotes where a shell needs them. To be freed; NULL: out of memory. */
+char *output_command(const struct cli_args *args);
+
 #endif

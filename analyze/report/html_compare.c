@@ -1,6 +1,9 @@
 #include "analyze/report/html_compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/compare_json.h"
+#include "analyze/report/headline.h"
+#include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
@@ -9,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define ANSWER_MAX   240 /* characters of the answer */
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
 static const struct html_definition definitions[] = {
@@ -43,6 +47,14 @@ static const char *verdict_class(const struct compare_metric *m)
     return m->verdict == STATS_WORSE ? "bad" : m->verdict == STATS_BETTER ? "good" : "";
 }
 
+static bool says_something(const struct compare_op *op)
+{
+    for (size_t i = 0; i < op->n_metrics; i++)
+        if (op->metrics[i].cmp.ok)
+            return true;
+    return false;
+}
+
 /* Operations with something to say come first: order[], freed by the caller. NULL: out of memory.
  */
 static size_t *order_of(const struct compare *c)
@@ -50,10 +62,7 @@ static size_t *order_of(const struct compare *c)
     size_t *order = calloc(c->n_ops + 1, sizeof *order), n = 0;
     for (int says = 1; order != NULL && says >= 0; says--) {
         for (size_t k = 0; k < c->n_ops; k++) {
-            bool ok = false;
-            for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-                ok |= c->ops[k].metrics[i].cmp.ok;
-            if (ok == (says == 1))
+            if (says_something(&c->ops[k]) == (says == 1))
                 order[n++] = k;
         }
     }
@@ -73,11 +82,90 @@ static void put_header(FILE *f, const struct compare *c, const char *words)
     fputs("</header>\n<main>\n", f);
 }
 
+/* Whether the answer can be relied on, in a sign and words. */
+static void put_badge(FILE *f, const struct compare *c)
+{
+    size_t n_faulty = compare_n_faulty(c);
+
+    if (n_faulty > 0)
+        html_badge(f, HTML_BADGE_POOR,
+                   "%zu of %zu runs hold%s a fault, which the figures do not "
+                   "leave out.",
+                   n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+    else if (compare_n_limits(c) > 0)
+        html_badge(f, HTML_BADGE_POOR, "Mind that %s.", compare_words_limited);
+    else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
+        html_badge(f, HTML_BADGE_POOR, "%s", compare_words_noise);
+    else
+        html_badge(f, HTML_BADGE_GOOD, "No run holds a fault, and the runs are of one kind.");
+}
+
+/* What happened in the runs of a side: faults, or the rest. */
+static void put_side_findings(FILE *f, const struct compare_side *s, bool faults)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct run *r = &s->runs[i];
+        for (size_t k = 0; k < r->findings.n; k++) {
+            const struct finding *x = &r->findings.v[k];
+            if (run_is_fault(x) != faults)
+                continue;
+            fprintf(f, "<li><strong>%s</strong>: ", headline_severity(x));
+            html_textf(f, "%s%s%s: %s", s->name, s->n > 1 ? ", " : "",
+                       s->n > 1 ? html_cells_file(r->path) : "", x->sentence);
+            fputs("</li>\n", f);
+        }
+    }
+}
+
+static size_t n_findings(const struct compare_side *s, bool faults)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->runs[i].findings.n; k++)
+            n += run_is_fault(&s->runs[i].findings.v[k]) == faults;
+    return n;
+}
+
+static void put_findings(FILE *f, const struct compare *c, bool faults)
+{
+    fputs("<ul class=\"findings\">\n", f);
+    put_side_findings(f, &c->before, faults);
+    put_side_findings(f, &c->after, faults);
+    for (size_t k = 0; faults && k < c->n_ops; k++)
+        if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
+            html_element(f, "li", "%s", compare_words_without_faults(&c->ops[k]).s);
+    fputs("</ul>\n", f);
+}
+
+/* The answer, whether it can be relied on, and what happened in the runs. */
+static void put_first(FILE *f, const struct compare *c)
+{
+    size_t n_faults = n_findings(&c->before, true) + n_findings(&c->after, true);
+    size_t n_others = n_findings(&c->before, false) + n_findings(&c->after, false);
+
+    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
+    html_text(f, compare_words_answer(c, ANSWER_MAX).s);
+    fputs("</p>\n", f);
+    put_badge(f, c);
+    if (n_faults > 0)
+        put_findings(f, c, true);
+    if (n_others > 0) {
+        fprintf(f, "<details class=\"more\"><summary>%zu notice%s of the runs</summary>\n",
+                n_others, n_others == 1 ? "" : "s");
+        put_findings(f, c, false);
+        fputs("</details>\n", f);
+    }
+    fputs("</section>\n", f);
+}
+
 /* A card for each figure of the family. */
 static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 {
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[order[k]];
+        if (k > 0 && !says_something(op))
+            continue;
         fputs("<div class=\"cards\">\n", f);
         for (size_t i = 0; i < op->n_metrics; i++) {
             const struct compare_metric *m = &op->metrics[i];
@@ -252,7 +340,6 @@ static void put_runs(FILE *f, const struct compare *c)
     static const char *const names[] = {"Side", "Capture", "Requests", "First start, UTC",
                                         "Ran",  "SHA-256"};
     const struct compare_side *sides[] = {&c->before, &c->after};
-    fputs("<h2 id=\"inputs\">Inputs and parameters</h2>\n", f);
     put_settings(f, c->settings, c->n_settings);
     fputs(c->n_options > 0 ? "<ul>\n" : "", f);
     for (size_t i = 0; i < c->n_options; i++)
@@ -283,6 +370,11 @@ static void put_runs(FILE *f, const struct compare *c)
 
 /* ---- The page ---- */
 
+static bool write_data(FILE *f, const void *ctx, struct err *e)
+{
+    return compare_json(ctx, f, e);
+}
+
 static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
 {
     size_t n = 0;
@@ -305,7 +397,7 @@ static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
 }
 
 bool html_compare(const struct compare *c, const struct plot_traces *traces, const char *words,
-                  FILE *f, struct err *e)
+                  const char *command, FILE *f, struct err *e)
 {
     struct html_charts charts;
     char *title = NULL;
@@ -318,8 +410,9 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
     }
     if (ok) {
         html_charts_draw(&charts);
-        ok = html_page_begin(f, &charts, title, title, e);
+        ok = html_page_begin(f, &charts, title, compare_words_answer(c, ANSWER_MAX).s, e);
         put_header(f, c, words);
+        put_first(f, c);
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);
         put_gate(f, c);
@@ -329,8 +422,13 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);
+        html_page_fold(f, "inputs", "Inputs and parameters");
+        html_page_command(f, command);
         put_runs(f, c);
+        html_page_fold_end(f);
         html_page_definitions(f, definitions, COUNT(definitions));
+        html_data_link(f, title);
+        ok = ok && html_data_put(f, write_data, c, e);
         html_page_end(f);
     }
     free(title);

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 /* Draws the charts and writes the page; `words` say how requests were chosen and cut
- * (load_words.h). Without gnuplot the page has a note in their place. False: *e says why. Write
- * errors stay in `f` for whoever closes it. */
+ * (load_words.h), `command` which command makes the page (output_command). Without gnuplot the page
+ * has a note in their place. False: *e says why. Write errors stay in `f` for whoever closes it. */
 bool html_compare(const struct compare *c, const struct plot_traces *traces, const char *words,
-                  FILE *f, struct err *e);
+                  const char *command, FILE *f, struct err *e);
 
 #endif

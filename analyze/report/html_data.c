@@ -77,7 +77,8 @@ static bool put_course(FILE *f, const struct analysis *a, const struct html_cour
     return ok;
 }
 
-bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
+bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *e), const void *ctx,
+                   struct err *e)
 {
     char *text = NULL;
     size_t n = 0;
@@ -85,10 +86,7 @@ bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, s
 
     if (memory == NULL)
         return mem_none(e);
-    fputs("{\"analysis\":", memory);
-    bool ok = report_json(a, memory, e) && (put_course(memory, a, c) || mem_none(e));
-    fputs("}", memory);
-    bool whole = !ferror(memory);
+    bool ok = write(memory, ctx, e), whole = !ferror(memory);
     whole = fclose(memory) == 0 && whole;
     ok = ok && (whole || mem_none(e));
     if (ok) {
@@ -98,4 +96,33 @@ bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, s
     }
     free(text);
     return ok;
+}
+
+struct run_data {
+    const struct analysis *a;
+    const struct html_course *c;
+};
+
+static bool write_run(FILE *f, const void *ctx, struct err *e)
+{
+    const struct run_data *x = ctx;
+
+    fputs("{\"analysis\":", f);
+    bool ok = report_json(x->a, f, e) && (put_course(f, x->a, x->c) || mem_none(e));
+    fputs("}", f);
+    return ok;
+}
+
+bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
+{
+    const struct run_data x = {a, c};
+
+    return html_data_put(f, write_run, &x, e);
+}
+
+void html_data_link(FILE *f, const char *name)
+{
+    fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
+    html_text(f, name);
+    fputs(".json\">Save the data of this page as JSON</a></p>\n", f);
 }

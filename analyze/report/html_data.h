@@ -13,4 +13,11 @@
  * first screen, then of each operation. Takes the memory of the report. False: *e says why. */
 bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e);
 
+/* The same element with what `write` writes of *ctx: JSON. */
+bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *e), const void *ctx,
+                   struct err *e);
+
+/* A link that saves it as NAME.json, which the script makes work. */
+void html_data_link(FILE *f, const char *name);
+
 #endif

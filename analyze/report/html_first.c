@@ -66,35 +66,22 @@ static bool all_failed(const struct analysis *a)
     return n == n_errors;
 }
 
-/* A sign, words and a colour: none of them alone. */
 static void put_badge(FILE *f, const struct analysis *a)
 {
-    bool problem = findings_have_problem(&a->findings);
-
+    const struct headline findings = headline_findings(&a->findings);
     int64_t n = 0;
+
     for (size_t k = 0; k < a->n_operations; k++)
         n += a->operations[k].n_requests;
-    if (n == 0) {
-        fputs("<p class=\"badge none\"><strong>\xe2\x9c\x97 There are no figures: there is no "
-              "request to analyse.</strong></p>\n",
-              f);
-        return;
-    }
-    if (all_failed(a)) {
-        fputs("<p class=\"badge none\"><strong>\xe2\x9c\x97 There are no figures: no request "
-              "succeeded.</strong> ",
-              f);
-    } else if (problem) {
-        fputs("<p class=\"badge poor\"><strong>\xe2\x9a\xa0 Read the findings before the "
-              "figures.</strong> ",
-              f);
-    } else {
-        fputs("<p class=\"badge good\"><strong>\xe2\x9c\x93 The figures can be taken as they "
-              "are.</strong> ",
-              f);
-    }
-    html_text(f, headline_findings(&a->findings).s);
-    fputs(".</p>\n", f);
+    if (n == 0)
+        html_badge(f, HTML_BADGE_NONE, "There are no figures: there is no request to analyse.");
+    else if (all_failed(a))
+        html_badge(f, HTML_BADGE_NONE, "There are no figures: no request succeeded. %s.",
+                   findings.s);
+    else if (findings_have_problem(&a->findings))
+        html_badge(f, HTML_BADGE_POOR, "Read the findings before the figures. %s.", findings.s);
+    else
+        html_badge(f, HTML_BADGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
 }
 
 /* ---- What happened ---- */

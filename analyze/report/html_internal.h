@@ -15,6 +15,12 @@
 struct units_text html_cells_clock(int64_t ns);
 /* The day too, "2026-11-21 05:41:42.505". */
 struct units_text html_cells_moment(int64_t ns);
+/* A file's name without its folders. */
+const char *html_cells_file(const char *path);
+/* What a figure can be relied on for: a sign, words and a colour, none of them alone. */
+enum html_badge { HTML_BADGE_GOOD, HTML_BADGE_POOR, HTML_BADGE_NONE };
+void html_badge(FILE *f, enum html_badge badge, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The name of a host or client, which may be empty. */
 const char *html_cells_party(const char *name);
 

@@ -49,7 +49,8 @@ static const char style[] =
     ".badge.none{border-left-color:var(--bad)}\n"
     ".findings{margin:8px 0;padding-left:26px}.findings li{margin:3px 0}small{font-size:13px}"
     ".findings small,th small{color:var(--faint);font-weight:400}\n"
-    "details{border-top:1px solid var(--line);margin:18px 0 0;padding:10px 0}"
+    ".more{border:0;margin:0;padding:0}.more summary{font-size:14px}details{border-top:1px solid "
+    "var(--line);margin:18px 0 0;padding:10px 0}"
     "summary{cursor:pointer;font-size:17px;font-weight:600}details details{border:0;margin:0}"
     ".findings+details{border:0;margin:0;padding:0}.findings+details summary{font-size:14px}\n"
     "svg.timeline text{font-size:12.5px;fill:var(--faint)}svg.timeline .title{fill:var(--text);"
@@ -275,6 +276,13 @@ void html_page_fold(FILE *f, const char *id, const char *title)
 void html_page_fold_end(FILE *f)
 {
     fputs("</details>\n", f);
+}
+
+void html_page_command(FILE *f, const char *command)
+{
+    fputs("<p>This page was made by <code>", f);
+    html_text(f, command);
+    fputs("</code></p>\n", f);
 }
 
 void html_page_end(FILE *f)

@@ -53,6 +53,8 @@ void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
 /* What few readers want lies folded between these. */
 void html_page_fold(FILE *f, const char *id, const char *title);
 void html_page_fold_end(FILE *f);
+/* The command that made the page. */
+void html_page_command(FILE *f, const char *command);
 void html_page_end(FILE *f);
 
 #endif

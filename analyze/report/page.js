@@ -11,7 +11,8 @@ const make = (tag, text, where) => {
 
 // What the page was made from, to save.
 const holder = document.getElementById('data');
-const data = holder ? JSON.parse(holder.textContent) : {course: {series: []}};
+const data = holder ? JSON.parse(holder.textContent) : {};
+const course = data.course || {series: []};
 for (const link of all('a[download]')) {
   link.href = URL.createObjectURL(new Blob([holder.textContent], {type: 'application/json'}));
   link.hidden = false;
@@ -92,7 +93,7 @@ const time = ms => ms === null ? '-' : ms < 1 ? (ms * 1e3).toPrecision(3) * 1 + 
   : ms < 1e3 ? ms.toPrecision(3) * 1 + 'ms' : (ms / 1e3).toPrecision(4) * 1 + 's';
 const charts = [];
 for (const svg of all('figure svg')) {
-  const own = svg.dataset, s = data.course.series[svg.closest('figure').dataset.series];
+  const own = svg.dataset, s = course.series[svg.closest('figure').dataset.series];
   if (!s) continue;
   let area;
   if (own.left) {

@@ -57,12 +57,6 @@ static const struct html_definition definitions[] = {
 };
 #define N_DEFINITIONS (sizeof definitions / sizeof *definitions)
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* What the page is called: the label, or the captures. */
 static char *title_of(const struct analysis *a, const struct report_html_options *o)
 {
@@ -72,9 +66,11 @@ static char *title_of(const struct analysis *a, const struct report_html_options
     if (o->label != NULL && *o->label != '\0')
         return strdup(o->label);
     if (d->n_inputs > 1)
-        n = asprintf(&title, "%s and %zu more", file_name(d->inputs[0].path), d->n_inputs - 1);
+        n = asprintf(&title, "%s and %zu more", html_cells_file(d->inputs[0].path),
+                     d->n_inputs - 1);
     else
-        n = asprintf(&title, "%s", d->n_inputs > 0 ? file_name(d->inputs[0].path) : "no capture");
+        n = asprintf(&title, "%s",
+                     d->n_inputs > 0 ? html_cells_file(d->inputs[0].path) : "no capture");
     return n >= 0 ? title : NULL;
 }
 
@@ -125,7 +121,7 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
         if (in->info.n_unverified > 0)
             html_element(f, "li",
                          "%" PRIu64 " requests of %s are from frames whose checksum is wrong",
-                         in->info.n_unverified, file_name(in->path));
+                         in->info.n_unverified, html_cells_file(in->path));
     }
     fputs("</ul></div>\n", f);
 }
@@ -176,7 +172,8 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     for (size_t i = 0; i < d->n_inputs; i++) {
         if (d->inputs[i].comments.n == 0)
             continue;
-        html_element(f, "h3", "What the recorder wrote into %s", file_name(d->inputs[i].path));
+        html_element(f, "h3", "What the recorder wrote into %s",
+                     html_cells_file(d->inputs[i].path));
         fputs("<pre>", f);
         for (size_t k = 0; k < d->inputs[i].comments.n; k++)
             html_textf(f, "%s\n", keptlines_get(&d->inputs[i].comments, k));
@@ -234,7 +231,8 @@ static bool put_sections(FILE *f, const struct analysis *a, const struct html_co
 }
 
 static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
-                     const char *title, const struct html_charts *charts, struct err *e)
+                     const char *title, const char *command, const struct html_charts *charts,
+                     struct err *e)
 {
     html_first(f, a, c);
     put_warnings(f, a, charts);
@@ -242,13 +240,12 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
         return false;
     html_slowest(f, a, c);
     html_page_fold(f, "inputs", "Inputs and parameters");
+    html_page_command(f, command);
     if (!put_inputs(f, a, e))
         return false;
     html_page_fold_end(f);
     html_page_definitions(f, definitions, N_DEFINITIONS);
-    fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
-    html_text(f, title);
-    fputs(".json\">Save the data of this page as JSON</a></p>\n", f);
+    html_data_link(f, title);
     return html_data(f, a, c, e);
 }
 
@@ -274,7 +271,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);
         put_header(f, a, title, o->words);
-        ok = ok && put_page(f, a, &course, title, &charts, e);
+        ok = ok && put_page(f, a, &course, title, o->command, &charts, e);
         html_page_end(f);
     }
     free(title);

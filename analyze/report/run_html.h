@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 struct report_html_options {
-    const char *label; /* the title; NULL: the captures' names */
-    const char *words; /* how requests were chosen and cut (load_words.h); "": not at all */
+    const char *label;   /* the title; NULL: the captures' names */
+    const char *command; /* that makes the page (output_command) */
+    const char *words;   /* how requests were chosen and cut (load_words.h); "": not at all */
 };
 
 /* Draws the charts and writes the page. Without gnuplot the page has a note in their place. False:

@@ -180,6 +180,40 @@ class Html(CliTest):
                        hashlib.sha256(capture("get-g4").read_bytes()).hexdigest()):
             self.assertIn(wanted, said)
 
+    def test_comparison_says_the_answer_first(self):
+        _, reader, said = self.page(capture("get-g4"), capture("get-errors"), command="cmp")
+        answer = reader.metas["og:description"]
+        self.assertRegex(answer, r"^With faults: GET objects .* p50 .* p99 ")
+        self.assertIn(answer, said)
+        self.assertLess(said.index(answer), said.index("1 of 2 runs holds a fault"))
+        report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-errors")).json()
+        self.assertEqual(json.loads(reader.scripts["application/json"]), report)
+
+    def test_the_command(self):
+        """Folders of who made the page, and who an address is for, are nobody's business."""
+        _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:pw@host/")
+        self.assertIn("s3analyze analyze -q --html report.html get-g4.csv.zst --host '*' "
+                      "'--label=it'\\''s http://*REDACTED*@host/'", said)
+
+    def test_no_request_and_no_success(self):
+        path = self.tmp / "run.csv"
+        path.write_bytes(capgen.text([]))
+        _, reader, said = self.page(path)
+        self.assertIn("There are no figures: there is no request to analyse.", said)
+        self.assertEqual(reader.metas["og:description"], "There are no requests.")
+        path.write_bytes(capgen.text(capgen.steady(100, error="refused")))
+        _, _, said = self.page(path)
+        self.assertIn("There are no figures: no request succeeded.", said)
+        self.assertIn("100 \u00d7 refused", said)
+
+    def test_twelve_operations(self):
+        rows = [row for k in range(12) for row in capgen.steady(300, op=f"OP{k:02}", threads=2, host=f"h{k % 3}")]
+        path = self.tmp / "run.csv"
+        path.write_bytes(capgen.text(rows))
+        text, _, said = self.page(path)
+        self.assertLess(len(text.encode()), 2_000_000)
+        self.assertIn("OP00, OP01, OP02, OP03 and 8 more mixed", said)
+
     def test_without_gnuplot(self):
         for command, args in (("analyze", [capture("get-g4")]),
                               ("cmp", [capture("get-g4"), capture("get-randsize")])):
