@@ -12,17 +12,10 @@
 #define BLOCK       64
 #define SUPER_BLOCK 64 /* blocks */
 
-/* How much was done before a point in time. Sums may wrap around: only differences are used. */
-struct done {
-    uint64_t bytes;
-    uint64_t n_objects;
-    unsigned __int128 object_frac; /* of 2^-96 */
-};
-
 /* BLOCK requests, in order of end. */
 struct block {
-    struct done before;   /* all requests before the block, forgotten ones included */
-    int64_t min_start_ns; /* of the block's */
+    struct autoterm_amount before; /* all requests before the block, forgotten ones included */
+    int64_t min_start_ns;          /* of the block's */
 };
 
 /* Successful requests in order of end; failed ones count for the range alone. What was done before
@@ -39,7 +32,7 @@ struct autoterm {
     size_t n, cap;
     struct block *blocks;     /* (n + BLOCK - 1) / BLOCK of them */
     int64_t *super_min_start; /* of SUPER_BLOCK blocks */
-    struct done all;
+    struct autoterm_amount all;
 };
 
 struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e)
@@ -145,7 +138,7 @@ static size_t first_after(const struct autoterm *a, int64_t t_ns)
     return lo;
 }
 
-static void add_part(struct done *d, const struct attribution_request *r, int64_t t_ns)
+static void add_part(struct autoterm_amount *d, const struct attribution_request *r, int64_t t_ns)
 {
     struct attribution_objects objects = attribution_objects_before(r, t_ns);
     d->bytes += (uint64_t)attribution_bytes_before(r, t_ns);
@@ -153,13 +146,14 @@ static void add_part(struct done *d, const struct attribution_request *r, int64_
     d->object_frac += objects.frac;
 }
 
-static struct done done_before(const struct autoterm *a, int64_t t_ns)
+static struct autoterm_amount done_before(const struct autoterm *a, int64_t t_ns)
 {
     size_t after = first_after(a, t_ns);
     if (after == 0 && a->n == 0)
         return a->all;
     size_t from = after / BLOCK * BLOCK; /* of the last block that may hold ended ones */
-    struct done d = after < a->n || after % BLOCK != 0 ? a->blocks[after / BLOCK].before : a->all;
+    struct autoterm_amount d =
+        after < a->n || after % BLOCK != 0 ? a->blocks[after / BLOCK].before : a->all;
     for (size_t i = from; i < after; i++) {
         d.bytes += (uint64_t)a->requests[i].bytes;
         d.n_objects += (uint64_t)a->requests[i].n_objects;
@@ -203,54 +197,78 @@ static void forget(struct autoterm *a, int64_t t_ns)
 }
 
 /* Amount between two points in time, per second. */
-static double objects_between(const struct done *from, const struct done *to)
+static double objects_between(const struct autoterm_amount *from, const struct autoterm_amount *to)
 {
     double parts = (double)(__int128)(to->object_frac - from->object_frac);
     return (double)(int64_t)(to->n_objects - from->n_objects) +
            ldexp(parts, -ATTRIBUTION_FRAC_BITS);
 }
 
-bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w)
+struct segment_range autoterm_range(const struct autoterm *a)
 {
-    struct segment_range range = segment_range_all(a->threads, a->n_threads);
-    if (!segment_range_usable(&range))
-        return false;
-    int64_t length_ns = range.end_ns - range.start_ns;
-    int64_t segment_ns = length_ns / N_SEGMENTS;
-    if (length_ns <= (__int128)a->dur_ns * N_SEGMENTS / N_COMPARED || segment_ns == 0)
-        return false;
-    int64_t n = segment_count(&range, segment_ns);
-    if (n < N_COMPARED)
-        return false;
+    return segment_range_all(a->threads, a->n_threads);
+}
 
-    int64_t start_ns = range.start_ns + (n - N_COMPARED) * segment_ns;
-    double seconds = (double)segment_ns / 1e9;
-    double bytes_per_s[N_COMPARED], objects_per_s[N_COMPARED];
-    struct done from = done_before(a, start_ns);
-    for (int k = 0; k < N_COMPARED; k++) {
-        struct done to = done_before(a, start_ns + (k + 1) * segment_ns);
-        bytes_per_s[k] = (double)(to.bytes - from.bytes) / seconds;
-        objects_per_s[k] = objects_between(&from, &to) / seconds;
-        from = to;
-    }
+bool autoterm_cut_range(int64_t dur_ns, const struct segment_range *range, struct autoterm_cut *cut)
+{
+    if (!segment_range_usable(range))
+        return false;
+    int64_t length_ns = range->end_ns - range->start_ns;
+    int64_t segment_ns = length_ns / N_SEGMENTS;
+    if (length_ns <= (__int128)dur_ns * N_SEGMENTS / N_COMPARED || segment_ns == 0)
+        return false;
+    int64_t n = segment_count(range, segment_ns);
+    *cut = (struct autoterm_cut){range->start_ns, range->start_ns + (n - N_COMPARED) * segment_ns,
+                                 segment_ns};
+    return n >= N_COMPARED;
+}
+
+void autoterm_amounts(struct autoterm *a, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS])
+{
+    for (int k = 0; k < AUTOTERM_N_ENDS; k++)
+        amount[k] = done_before(a, cut->start_ns + k * cut->segment_ns);
     /* There are never fewer than 24 segments, the range's end only moves on, and a thread that
      * begins now moves its start past all that was added: no later window begins before this. */
-    forget(a, range.start_ns + (N_SEGMENTS - 1 - N_COMPARED) * segment_ns - 1);
+    forget(a, cut->range_start_ns + (N_SEGMENTS - 1 - N_COMPARED) * cut->segment_ns - 1);
+}
 
+bool autoterm_judge(double pct, const struct autoterm_cut *cut,
+                    const struct autoterm_amount amount[AUTOTERM_N_ENDS], struct autoterm_window *w)
+{
+    double seconds = (double)cut->segment_ns / 1e9;
+    double bytes_per_s[N_COMPARED], objects_per_s[N_COMPARED];
+
+    for (int k = 0; k < N_COMPARED; k++) {
+        bytes_per_s[k] = (double)(amount[k + 1].bytes - amount[k].bytes) / seconds;
+        objects_per_s[k] = objects_between(&amount[k], &amount[k + 1]) / seconds;
+    }
     const double *speed = bytes_per_s[N_COMPARED - 1] > 0 ? bytes_per_s : objects_per_s;
     double current = speed[N_COMPARED - 1];
     for (int k = 0; k < N_COMPARED - 1; k++)
-        if (fabs(speed[k] - current) > current * a->pct / 100)
+        if (fabs(speed[k] - current) > current * pct / 100)
             return false;
     if (w != NULL)
         *w = (struct autoterm_window){
-            .start_ns = start_ns,
-            .end_ns = start_ns + N_COMPARED * segment_ns,
-            .segment_ns = segment_ns,
+            .start_ns = cut->start_ns,
+            .end_ns = cut->start_ns + N_COMPARED * cut->segment_ns,
+            .segment_ns = cut->segment_ns,
             .bytes_per_s = bytes_per_s[N_COMPARED - 1],
             .objects_per_s = objects_per_s[N_COMPARED - 1],
         };
     return true;
+}
+
+bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w)
+{
+    const struct segment_range range = autoterm_range(a);
+    struct autoterm_amount amount[AUTOTERM_N_ENDS];
+    struct autoterm_cut cut;
+
+    if (!autoterm_cut_range(a->dur_ns, &range, &cut))
+        return false;
+    autoterm_amounts(a, &cut, amount);
+    return autoterm_judge(a->pct, &cut, amount, w);
 }
 
 bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,

@@ -37,6 +37,38 @@ struct autoterm_window {
  * that no later window can reach, so a run of any length takes bounded memory. */
 bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w);
 
+/* The same in steps, so that processes which know only their own requests can decide together: of
+ * the range of all threads each tells its own, of which the latest start and the earliest end
+ * count; the amounts add up, each member of its own and with what wraps around. */
+#define AUTOTERM_N_ENDS 8 /* of seven segments */
+
+struct autoterm_cut {
+    int64_t range_start_ns;
+    int64_t start_ns, segment_ns; /* of the segments compared */
+};
+
+/* How much was done before a point in time, since some other. */
+struct autoterm_amount {
+    uint64_t bytes;
+    uint64_t n_objects;
+    unsigned __int128 object_frac; /* of 2^-96 */
+};
+
+/* By the requests added so far; no request: start > end. */
+struct segment_range autoterm_range(const struct autoterm *a);
+
+/* Where such a range is cut; false: it is too short to decide. */
+bool autoterm_cut_range(int64_t dur_ns, const struct segment_range *range,
+                        struct autoterm_cut *cut);
+
+/* What was done before each end of the segments. Forgets as autoterm_is_stable does. */
+void autoterm_amounts(struct autoterm *a, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS]);
+
+bool autoterm_judge(double pct, const struct autoterm_cut *cut,
+                    const struct autoterm_amount amount[AUTOTERM_N_ENDS],
+                    struct autoterm_window *w);
+
 struct autoterm_stop {
     bool stopped;
     int64_t at_s; /* whole seconds after the first start */

@@ -67,8 +67,9 @@ struct recorder {
     bool failed;
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
     struct autoterm *autoterm;
-    struct pending *pending; /* by loop */
-    int64_t instant_s;       /* the next to check, after the first start */
+    struct pending *pending;      /* by loop */
+    pthread_mutex_t pending_lock; /* of both, where other ranks have a say */
+    int64_t instant_s;            /* the next to check, after the first start */
 
     struct recorder_batch *batches;
 };
@@ -205,18 +206,25 @@ static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
     }
 }
 
+/* What every loop has reported: since when, and until when. */
+static void reported(const struct recorder *r, int64_t *first_ns, int64_t *until_ns)
+{
+    *first_ns = *until_ns = CLOCK_NEVER;
+    for (unsigned i = 0; i < r->options.n_loops; i++) {
+        const struct pending *q = &r->pending[i];
+        *until_ns = q->until_ns < *until_ns ? q->until_ns : *until_ns;
+        *first_ns = q->first_start_ns < *first_ns ? q->first_start_ns : *first_ns;
+    }
+}
+
 /* Checks each instant that every loop has reported past: the same set of requests as a replay has.
  */
 static bool check_stable(struct recorder *r, struct err *e)
 {
-    int64_t until_ns = CLOCK_NEVER;
-    int64_t first_ns = CLOCK_NEVER;
+    int64_t until_ns;
+    int64_t first_ns;
 
-    for (unsigned i = 0; i < r->options.n_loops; i++) {
-        const struct pending *q = &r->pending[i];
-        until_ns = q->until_ns < until_ns ? q->until_ns : until_ns;
-        first_ns = q->first_start_ns < first_ns ? q->first_start_ns : first_ns;
-    }
+    reported(r, &first_ns, &until_ns);
     if (first_ns == CLOCK_NEVER)
         return true;
     for (; first_ns + r->instant_s * CLOCK_NS_PER_S < until_ns; r->instant_s++) {
@@ -267,17 +275,24 @@ static bool write_row(struct recorder *r, const struct row *row, struct err *e)
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
     struct err e = {""};
-    bool asking = r->autoterm != NULL && !r->state.stop.stopped;
+    bool asking = r->autoterm != NULL && !recorder_look(r).stop.stopped;
 
+    pthread_mutex_lock(&r->pending_lock);
     for (size_t at = 0; at < b->n;) {
         const struct row *row = (const struct row *)(b->bytes + at);
         if (!write_row(r, row, &e) || (asking && row->bench && !keep(&r->pending[b->loop], row) &&
                                        !err_set(&e, "out of memory"))) {
+            pthread_mutex_unlock(&r->pending_lock);
             fail(r, &e);
             return;
         }
         at += (sizeof *row + row->n_text + 7) / 8 * 8;
     }
+    if (asking) {
+        r->pending[b->loop].until_ns = b->until_ns;
+        r->pending[b->loop].first_start_ns = b->first_start_ns;
+    }
+    pthread_mutex_unlock(&r->pending_lock);
 
     pthread_mutex_lock(&r->lock);
     for (size_t at = 0; at < b->n;) {
@@ -290,10 +305,8 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     }
     pthread_mutex_unlock(&r->lock);
 
-    if (!asking)
+    if (!asking || r->options.autoterm_together)
         return;
-    r->pending[b->loop].until_ns = b->until_ns;
-    r->pending[b->loop].first_start_ns = b->first_start_ns;
     if (!check_stable(r, &e))
         fail(r, &e);
     else if (r->state.stop.stopped)
@@ -417,6 +430,7 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
     r->queue_end = &r->queue;
     r->frame_since_ns = CLOCK_NEVER;
     pthread_mutex_init(&r->lock, NULL);
+    pthread_mutex_init(&r->pending_lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&r->filled, &monotonic);
@@ -501,7 +515,43 @@ void recorder_free(struct recorder *r)
     pthread_cond_destroy(&r->filled);
     pthread_cond_destroy(&r->emptied);
     pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->pending_lock);
     free(r);
+}
+
+/* ---- Autoterm of several ranks ---- */
+
+void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns)
+{
+    pthread_mutex_lock(&r->pending_lock);
+    reported(r, first_start_ns, until_ns);
+    pthread_mutex_unlock(&r->pending_lock);
+}
+
+bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
+                       struct err *e)
+{
+    pthread_mutex_lock(&r->pending_lock);
+    bool ok = add_until(r, instant_ns, e);
+    *range = autoterm_range(r->autoterm);
+    pthread_mutex_unlock(&r->pending_lock);
+    return ok;
+}
+
+void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS])
+{
+    pthread_mutex_lock(&r->pending_lock);
+    autoterm_amounts(r->autoterm, cut, amount);
+    pthread_mutex_unlock(&r->pending_lock);
+}
+
+void recorder_stop(struct recorder *r, const struct autoterm_stop *stop)
+{
+    pthread_mutex_lock(&r->lock);
+    r->state.stop = *stop;
+    pthread_mutex_unlock(&r->lock);
+    eventfd_write(r->options.event, 1);
 }
 
 /* ---- Questions ---- */

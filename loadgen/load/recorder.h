@@ -27,8 +27,9 @@ struct recorder_options {
     bool autoterm;
     int64_t autoterm_dur_ns;
     double autoterm_pct;
-    int64_t offset_ns; /* the capture's clock less the run's */
-    int event;         /* eventfd to signal when the capture fails or the run is stable */
+    bool autoterm_together; /* other ranks have a say: who records only answers, see below */
+    int64_t offset_ns;      /* the capture's clock less the run's */
+    int event;              /* eventfd to signal when the capture fails or the run is stable */
 };
 
 /* What was recorded. */
@@ -87,6 +88,20 @@ struct recorder_state {
 struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
+
+/* Autoterm of several ranks, whose times are those of the capture. What all loops have reported:
+ * since the first start of the benchmark (CLOCK_NEVER: none), until when (less than any time: not
+ * yet). */
+void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
+
+/* Adds what ended by an instant that has been reported; the range of all threads then. */
+bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
+                       struct err *e);
+void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS]);
+
+/* It was decided: recorder_look tells it from now on. */
+void recorder_stop(struct recorder *r, const struct autoterm_stop *stop);
 
 /* Waits until all that was handed over is written. */
 void recorder_drain(struct recorder *r);

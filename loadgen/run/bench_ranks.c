@@ -28,7 +28,103 @@ static const size_t TOTALS[] = {
 };
 #define N_TOTALS (sizeof TOTALS / sizeof *TOTALS)
 
-_Static_assert(TEAM_FREE + N_TOTALS <= RANKS_N_SUMS, "room for them");
+/* ---- Autoterm ---- */
+
+/* Each whole second after the first start there is a vote, in three rounds of telling: whether all
+ * loops of all ranks have reported past it, the range that all threads share, what was done before
+ * the ends of the segments that it is cut into. All see the same and find the same, which is what
+ * a replay of the merged capture finds. */
+enum vote_max { MINUS_FIRST, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END, N_VOTE_MAXES };
+
+/* An amount in words whose sums cannot wrap around, but for those that may. */
+#define N_WORDS     6
+#define VOTE_SUM    (TEAM_FREE + N_TOTALS)
+#define N_FRAC_BITS 32
+
+_Static_assert(VOTE_SUM + N_WORDS * AUTOTERM_N_ENDS <= RANKS_N_SUMS, "room for them");
+_Static_assert((int)TEAM_MORE + (int)N_VOTE_MAXES <= RANKS_N_MAXES, "room for them");
+
+static void tell_amounts(struct bench *b, int64_t ahead_ns, int64_t *word)
+{
+    struct autoterm_amount amount[AUTOTERM_N_ENDS];
+    struct autoterm_cut cut = b->vote.cut;
+
+    cut.range_start_ns += ahead_ns;
+    cut.start_ns += ahead_ns;
+    recorder_amounts(b->recorder, &cut, amount);
+    for (size_t i = 0; i < AUTOTERM_N_ENDS; i++) {
+        *word++ = (int64_t)amount[i].bytes;
+        *word++ = (int64_t)amount[i].n_objects;
+        for (int k = 0; k < N_WORDS - 2; k++)
+            *word++ = (int64_t)(uint32_t)(amount[i].object_frac >> k * N_FRAC_BITS);
+    }
+}
+
+static void vote_tell(struct bench *b, struct ranks_figures *f)
+{
+    int64_t ahead_ns = b->clocks[1].ahead_ns;
+    int64_t *max = &f->max[TEAM_MORE];
+    struct segment_range range = {INT64_MIN, INT64_MAX};
+    int64_t first_ns;
+    int64_t until_ns;
+    struct err e = {""};
+
+    recorder_reported(b->recorder, &first_ns, &until_ns);
+    max[MINUS_FIRST] = first_ns == CLOCK_NEVER ? -CLOCK_NEVER : ahead_ns - first_ns;
+    max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
+    if (b->vote.step == VOTE_RANGE &&
+        !recorder_range_at(b->recorder, b->vote.instant_ns + ahead_ns, &range, &e))
+        err_set(&b->error, "%s", e.msg);
+    /* A rank without requests so far has no say. */
+    bool has_range = b->vote.step == VOTE_RANGE && range.start_ns != INT64_MAX;
+    max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
+    max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;
+    if (b->vote.step == VOTE_AMOUNTS)
+        tell_amounts(b, ahead_ns, &f->sum[VOTE_SUM]);
+}
+
+static bool judge(const struct bench *b, const int64_t *word, struct autoterm_window *window)
+{
+    struct autoterm_amount amount[AUTOTERM_N_ENDS] = {0};
+
+    for (size_t i = 0; i < AUTOTERM_N_ENDS; i++) {
+        amount[i].bytes = (uint64_t)*word++;
+        amount[i].n_objects = (uint64_t)*word++;
+        for (int k = 0; k < N_WORDS - 2; k++)
+            amount[i].object_frac += (unsigned __int128)(uint64_t)*word++ << k * N_FRAC_BITS;
+    }
+    return autoterm_judge(b->o->autoterm_pct, &b->vote.cut, amount, window);
+}
+
+/* True: the next round is to be at once. */
+static bool vote_go_on(struct bench *b, const struct ranks_figures *all)
+{
+    struct vote *v = &b->vote;
+    const int64_t *max = &all->max[TEAM_MORE];
+    const struct segment_range range = {max[RANGE_START], -max[MINUS_RANGE_END]};
+    struct autoterm_stop stop = {.stopped = false};
+
+    if (v->step == VOTE_REPORTED) {
+        if (max[MINUS_FIRST] == -CLOCK_NEVER || recorder_look(b->recorder).stop.stopped)
+            return false;
+        v->instant_ns = -max[MINUS_FIRST] + (v->at_s + 1) * CLOCK_NS_PER_S;
+        if (v->instant_ns >= -max[MINUS_UNTIL])
+            return false;
+        v->step = VOTE_RANGE;
+        return true;
+    }
+    if (v->step == VOTE_RANGE && range.start_ns != -CLOCK_NEVER &&
+        autoterm_cut_range(b->o->autoterm_dur_ns, &range, &v->cut)) {
+        v->step = VOTE_AMOUNTS;
+        return true;
+    }
+    stop.at_s = ++v->at_s;
+    stop.stopped = v->step == VOTE_AMOUNTS && judge(b, &all->sum[VOTE_SUM], &stop.window);
+    v->step = VOTE_REPORTED;
+    if (stop.stopped)
+        recorder_stop(b->recorder, &stop);
+    return !stop.stopped;
+}
 
 /* ---- Telling ---- */
 
@@ -48,6 +144,8 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     if (b->has_work)
         f->sum[TEAM_DONE] =
             (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
+    if (b->recorder != NULL && b->o->autoterm)
+        vote_tell(b, f);
     for (size_t i = 0; i < N_TOTALS; i++)
         memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + TOTALS[i], sizeof f->sum[0]);
     f->max[TEAM_SIGNAL] = atomic_load(&b->signals.first);
@@ -58,6 +156,14 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     f->max[TEAM_START_NS] = b->agreed_ns;
     f->max[TEAM_BENCH_NS] = b->summary.bench_ns;
     f->max[TEAM_THREAD_PCT] = (int64_t)(b->summary.max_thread_pct * CPU_SCALE);
+}
+
+/* Goes on with the vote, by what all have told. */
+bool bench_told(void *ctx, const struct ranks_figures *all)
+{
+    struct bench *b = ctx;
+
+    return b->recorder != NULL && b->o->autoterm && vote_go_on(b, all);
 }
 
 void bench_poll(void *ctx)

@@ -293,6 +293,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
         .autoterm = o->autoterm,
         .autoterm_dur_ns = o->autoterm_dur_ns,
         .autoterm_pct = o->autoterm_pct,
+        .autoterm_together = b->team.size > 1,
         .offset_ns = b->engine.offset_ns,
         .event = b->event,
     };

@@ -13,6 +13,14 @@
 #include "loadgen/run/team.h"
 #include "loadgen/s3/ssec.h"
 
+/* --autoterm of several ranks: which instant is asked about, and what for. */
+struct vote {
+    enum { VOTE_REPORTED, VOTE_RANGE, VOTE_AMOUNTS } step;
+    int64_t at_s;       /* after the first start */
+    int64_t instant_ns; /* rank 0's clock, as all these */
+    struct autoterm_cut cut;
+};
+
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
     const struct cli_command *command;
@@ -56,6 +64,7 @@ struct bench {
     int64_t n_running;
     double cpu_pct;
     struct recorder_counts shown; /* of all ranks, by then */
+    struct vote vote;
 };
 
 /* bench.c: a run from begin to end, once `args` to `orders` and `team` are set. Returns the exit
@@ -66,6 +75,7 @@ int bench_run(struct bench *b);
 
 /* What this rank tells the others; `ctx` is the bench, and so below. */
 void bench_figures(void *ctx, struct ranks_figures *f);
+bool bench_told(void *ctx, const struct ranks_figures *all);
 void bench_poll(void *ctx);
 
 /* The second's line, of all ranks. */

@@ -26,7 +26,7 @@ static int start(const char *program, const struct cli_command *command, struct 
     b->o = &d->options;
     b->kind = command->ctx;
     b->orders = d;
-    team_init(&b->team, d->options.rank_timeout_ns, bench_figures, b);
+    team_init(&b->team, d->options.rank_timeout_ns, bench_figures, bench_told, b);
     /* Work that is no benchmark is done by rank 0, which the others know nothing of. */
     if (b->kind->run != NULL)
         b->team.size = 1;

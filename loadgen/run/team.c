@@ -43,12 +43,13 @@ static void nap(unsigned *n)
 }
 
 void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
-               void *ctx)
+               bool (*told)(void *, const struct ranks_figures *), void *ctx)
 {
     *t = (struct team){.rank = ranks_rank(),
                        .size = ranks_size(),
                        .timeout_ns = timeout_ns,
                        .fill = fill,
+                       .told = told,
                        .ctx = ctx};
 }
 
@@ -84,9 +85,11 @@ bool team_poll(struct team *t)
     }
     t->joining = false;
     t->lost = failed;
-    t->next_ns = t->begun_ns + EVERY_NS;
+    if (failed)
+        return false;
     t->all = t->coming;
-    return !failed;
+    t->next_ns = t->told(t->ctx, &t->all) ? now_ns : t->begun_ns + EVERY_NS;
+    return true;
 }
 
 bool team_meet(struct team *t, bool ok, struct err *e)

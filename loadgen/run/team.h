@@ -46,6 +46,8 @@ struct team {
     bool lost;          /* one is: all goes on as if this rank were alone */
     /* Fills in what this rank tells, but for meetings. */
     void (*fill)(void *ctx, struct ranks_figures *mine);
+    /* All have told t->all; true: the next time is to be at once. Ranks see the same each time. */
+    bool (*told)(void *ctx, const struct ranks_figures *all);
     void *ctx;
     struct ranks_figures all; /* what all told last */
 
@@ -58,7 +60,7 @@ struct team {
 };
 
 void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
-               void *ctx);
+               bool (*told)(void *, const struct ranks_figures *), void *ctx);
 
 /* Goes on with telling; true: t->all is new. To be called often. */
 bool team_poll(struct team *t);

@@ -1,6 +1,7 @@
 """s3load-mpi: one run of several processes; and s3load, where a launcher started several."""
 import collections
 import concurrent.futures
+import json
 import pathlib
 import time
 import unittest
@@ -126,6 +127,24 @@ class Commands(RankedTest):
             self.assertEqual(r.err.count("unknown option --bogus"), 1)
             r = self.ranks(mpi, 3, "get", "--objects", "2", status=1)
             self.assertIn("--objects 2 is less than one for each of 3 ranks", r.err)
+
+
+class Autoterm(RankedTest):
+    def test_autoterm(self):
+        """All ranks end at one decision, which is that of a replay of what they recorded together."""
+        self.start("--fault", "latency=20ms")
+        for mpi in MPIS:
+            path = self.tmp / f"a-{mpi}.csv.zst"
+            self.ranks(mpi, 3, "put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "60s", "--autoterm",
+                       "--autoterm.dur", "1s", "--autoterm.pct", "25", "--keep-parts", "--benchdata", path)
+            ends = [Capture(p).end for p in self.parts(path, 3)]
+            self.assertEqual({e["end"] for e in ends}, {"autoterm"})
+            self.assertEqual(len({json.dumps(e["autoterm"]) for e in ends}), 1)
+            r = self.check_run("s3analyze", "autoterm", "--json", "--autoterm.dur", "1s", "--autoterm.pct",
+                               "25", path)
+            self.assertEqual(ends[0]["autoterm"]["at_s"], r.json()["operations"][0]["stop"]["at_s"])
+            last = [max(row.start for row in Capture(p).rows) for p in self.parts(path, 3)]
+            self.assertLess(max(last) - min(last), 1_000_000_000)
 
 
 class Clocks(RankedTest):
