@@ -3,6 +3,7 @@
  * however many keys there are. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "analyze/base/csort.h"
 #include "analyze/base/hugemem.h"
 #include "libcommon/mem.h"
 
@@ -125,7 +126,6 @@ static bool partition_init(struct partition *p, const struct table *t, const int
     if (!mem_cleared(&p->first, p->n + 2, e))
         return false;
 
-    size_t *next = p->first + 1; /* as in group_rows_init */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < t->n; i++) {
             size_t b = bucket_of_row(t, i, edges, n_buckets);
@@ -133,18 +133,17 @@ static bool partition_init(struct partition *p, const struct table *t, const int
                 continue;
             size_t part = (b << bits) + (size_t)(spread(t->object[i]) >> 1 >> shift);
             if (pass == 0) {
-                next[part + 1]++;
+                csort_count(p->first, part);
             } else {
-                size_t at = next[part]++;
+                size_t at = csort_place(p->first, part);
                 p->hash[at] = t->object[i];
                 p->row[at] = (uint32_t)i;
             }
         }
         if (pass == 0) {
-            for (size_t k = 1; k <= p->n; k++)
-                next[k] += next[k - 1];
-            p->hash = hugemem_alloc((next[p->n] + 1) * sizeof *p->hash);
-            p->row = hugemem_alloc((next[p->n] + 1) * sizeof *p->row);
+            size_t n = csort_sum(p->first, p->n);
+            p->hash = hugemem_alloc((n + 1) * sizeof *p->hash);
+            p->row = hugemem_alloc((n + 1) * sizeof *p->row);
             if (p->hash == NULL || p->row == NULL)
                 return mem_none(e);
         }

@@ -1,6 +1,7 @@
 /* Failed requests in groups of the same normalised message, and by host within a group. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "analyze/base/intern.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -12,56 +13,22 @@ struct cell {
     int64_t count, first_ns, last_ns;
 };
 
-/* Cells found through an open-addressing table of indexes into them. */
 struct cells {
-    struct cell *v;
-    size_t n, cap;
-    uint32_t *slot; /* index + 1; 0: free */
-    size_t mask;
+    struct intern ids; /* of message and host, as bytes */
+    struct cell *v;    /* by id */
 };
-
-static size_t slot_of(const struct cells *c, uint32_t message, uint32_t host)
-{
-    uint64_t hash = ((uint64_t)message << 32 | host) * UINT64_C(0x9E3779B97F4A7C15);
-    size_t slot = (size_t)(hash >> 20) & c->mask;
-    while (c->slot[slot] != 0) {
-        const struct cell *x = &c->v[c->slot[slot] - 1];
-        if (x->message == message && x->host == host)
-            break;
-        slot = (slot + 1) & c->mask;
-    }
-    return slot;
-}
-
-static bool cells_grow(struct cells *c)
-{
-    size_t cap = c->cap > 0 ? c->cap * 2 : 64;
-    struct cell *v = realloc(c->v, cap * sizeof *v);
-    if (v == NULL)
-        return false;
-    c->v = v;
-    uint32_t *slot = calloc(cap * 2, sizeof *slot);
-    if (slot == NULL)
-        return false;
-    free(c->slot);
-    c->slot = slot;
-    c->mask = cap * 2 - 1;
-    c->cap = cap;
-    for (size_t i = 0; i < c->n; i++)
-        slot[slot_of(c, v[i].message, v[i].host)] = (uint32_t)i + 1;
-    return true;
-}
 
 static bool cells_add(struct cells *c, uint32_t message, uint32_t host, int64_t end_ns)
 {
-    if (c->n == c->cap && !cells_grow(c))
+    const uint32_t key[] = {message, host};
+    size_t n = c->ids.n;
+    uint32_t id = intern_add(&c->ids, (struct slice){(const char *)key, sizeof key});
+
+    if (id == INTERN_NONE || (id == n && !mem_more(&c->v, n, NULL)))
         return false;
-    size_t slot = slot_of(c, message, host);
-    if (c->slot[slot] == 0) {
-        c->v[c->n] = (struct cell){message, host, 0, INT64_MAX, INT64_MIN};
-        c->slot[slot] = (uint32_t)++c->n;
-    }
-    struct cell *x = &c->v[c->slot[slot] - 1];
+    if (id == n)
+        c->v[id] = (struct cell){message, host, 0, INT64_MAX, INT64_MIN};
+    struct cell *x = &c->v[id];
     x->count++;
     x->first_ns = end_ns < x->first_ns ? end_ns : x->first_ns;
     x->last_ns = end_ns > x->last_ns ? end_ns : x->last_ns;
@@ -169,16 +136,16 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
         if (table_failed(t, i))
             ok = cells_add(&cells, table_error(t, i), dataset_place(d, t, table_place(t, i))->host,
                            table_end(t, i));
-    size_t n_groups = 0;
-    if (ok && cells.n > 0) {
-        qsort(cells.v, cells.n, sizeof *cells.v, compare_cells);
-        for (size_t i = 0; i < cells.n; i++)
+    size_t n_groups = 0, n = cells.ids.n;
+    if (ok && n > 0) {
+        qsort(cells.v, n, sizeof *cells.v, compare_cells);
+        for (size_t i = 0; i < n; i++)
             n_groups += i == 0 || cells.v[i].message != cells.v[i - 1].message;
-        ok = (op->errors = calloc(n_groups, sizeof *op->errors)) != NULL;
+        ok = mem_cleared(&op->errors, n_groups, e);
     }
-    for (size_t from = 0, to; ok && from < cells.n; from = to) {
+    for (size_t from = 0, to; ok && from < n; from = to) {
         to = from + 1;
-        while (to < cells.n && cells.v[to].message == cells.v[from].message)
+        while (to < n && cells.v[to].message == cells.v[from].message)
             to++;
         ok = fill_group(&op->errors[op->n_error_groups++], d, &cells.v[from], to - from);
     }
@@ -186,7 +153,7 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
         qsort(op->errors, n_groups, sizeof *op->errors, compare_messages);
     ok = ok && limit_groups(op);
     free(cells.v);
-    free(cells.slot);
+    intern_fini(&cells.ids);
     return ok || mem_none(e);
 }
 

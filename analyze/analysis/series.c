@@ -1,7 +1,9 @@
 /* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "analyze/base/csort.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +79,6 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
     *x = (struct ended){.first = calloc(g->n + 2, sizeof *x->first)};
     if (x->first == NULL)
         return false;
-    size_t *next = x->first + 1; /* as in group_rows_init */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n_sel; i++) {
             const struct table *t = sel[i].t;
@@ -89,18 +90,13 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
                     continue;
                 size_t k = segment_grid_index(g, end_ns);
                 if (pass == 0)
-                    next[k + 1]++;
+                    csort_count(x->first, k);
                 else
-                    x->v[next[k]++] = packed_get(ttfb ? &t->ttfb : &t->dur, row);
+                    x->v[csort_place(x->first, k)] = packed_get(ttfb ? &t->ttfb : &t->dur, row);
             }
         }
-        if (pass == 0) {
-            for (size_t k = 1; k <= g->n; k++)
-                next[k] += next[k - 1];
-            x->v = malloc((next[g->n] + 1) * sizeof *x->v);
-            if (x->v == NULL)
-                return false;
-        }
+        if (pass == 0 && !mem_new(&x->v, csort_sum(x->first, g->n), NULL))
+            return false;
     }
     return true;
 }

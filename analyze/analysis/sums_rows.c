@@ -3,9 +3,11 @@
 
 #include "analyze/analysis/analysis_internal.h"
 #include "analyze/analysis/sums_internal.h"
+#include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/attribution.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 #include "libcommon/utf8.h"
 
@@ -229,26 +231,21 @@ static bool divide(const struct job *j, struct sums_parts *parts, struct countin
     size_t n_keys = j->by == BY_HOST     ? j->d->hosts.n
                     : j->by == BY_CLIENT ? j->d->clients.n
                                          : ANALYSIS_N_SIZES;
-    size_t *next = calloc(n_keys + 2, sizeof *next), n_used = 0;
+    size_t *first = NULL, n_used = 0;
     uint32_t *row = NULL;
-    bool ok = next != NULL || err_set(e, "out of memory");
-    /* Counts go two places up and become starts one place up, which the pass over the rows moves
-     * to where they belong. */
+    bool ok = mem_cleared(&first, n_keys + 2, e);
+
     for (size_t i = 0; ok && i < t->n; i++)
-        next[key_of(j, i) + 2]++;
-    for (size_t k = 0; ok && k < n_keys; k++) {
-        n_used += next[k + 2] > 0;
-        next[k + 2] += next[k + 1];
-    }
-    if (ok) {
-        parts->v = calloc(n_used + 1, sizeof *parts->v);
-        row = malloc((t->n + 1) * sizeof *row);
-        ok = (parts->v != NULL && row != NULL) || err_set(e, "out of memory");
-    }
+        csort_count(first, key_of(j, i));
+    for (size_t k = 0; ok && k < n_keys; k++)
+        n_used += first[k + 2] > 0;
+    if (ok)
+        csort_sum(first, n_keys);
+    ok = ok && mem_cleared(&parts->v, n_used, e) && mem_new(&row, t->n, e);
     for (size_t i = 0; ok && n_used > 1 && i < t->n; i++)
-        row[next[key_of(j, i) + 1]++] = (uint32_t)i;
+        row[csort_place(first, key_of(j, i))] = (uint32_t)i;
     for (size_t k = 0; ok && n_used > 1 && k < n_keys; k++) {
-        const struct selection s = {t, row + next[k], next[k + 1] - next[k]};
+        const struct selection s = {t, row + first[k], first[k + 1] - first[k]};
         if (s.n == 0)
             continue;
         struct sums_part *p = &parts->v[parts->n++];
@@ -256,9 +253,9 @@ static bool divide(const struct job *j, struct sums_parts *parts, struct countin
     }
     /* One alone has the sums of all, which are copied when these are there. */
     for (size_t k = 0; ok && n_used == 1 && k < n_keys; k++)
-        if (next[k + 2] > next[k + 1])
+        if (first[k + 2] > first[k + 1])
             ok = part_name(&parts->v[parts->n++], j, k, e);
-    free(next);
+    free(first);
     free(row);
     return ok;
 }

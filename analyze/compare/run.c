@@ -3,8 +3,10 @@
 #include "analyze/read/aggfile.h"
 
 #include "analyze/analysis/confidence.h"
+#include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -252,34 +254,28 @@ static int compare_parts(const void *a, const void *b)
 static bool add_parts(struct run_op *op, const struct dataset *d, const struct table *t,
                       const struct statistics *all, enum run_part_kind kind, struct err *e)
 {
-    size_t n_keys = kind == RUN_HOST ? d->hosts.n : ANALYSIS_N_SIZES, n_used = 0,
-           n_before = op->n_parts;
-    size_t *next = calloc(n_keys + 2, sizeof *next);
-    uint32_t *row = malloc((t->n + 1) * sizeof *row);
-    bool ok = (next != NULL && row != NULL) || err_set(e, "out of memory");
-    /* Counts go two places up and become starts one place up, which the second pass moves to where
-     * they belong. */
+    size_t n_keys = kind == RUN_HOST ? d->hosts.n : ANALYSIS_N_SIZES, n_used = 0;
+    size_t n_before = op->n_parts, *first = NULL;
+    uint32_t *row = NULL;
+    bool ok = mem_cleared(&first, n_keys + 2, e) && mem_new(&row, t->n, e);
+
     for (size_t i = 0; ok && i < t->n; i++)
-        next[key_of(d, t, i, kind) + 2]++;
-    for (size_t k = 0; ok && k < n_keys; k++) {
-        n_used += next[k + 2] > 0;
-        next[k + 2] += next[k + 1];
-    }
+        csort_count(first, key_of(d, t, i, kind));
+    for (size_t k = 0; ok && k < n_keys; k++)
+        n_used += first[k + 2] > 0;
+    if (ok)
+        csort_sum(first, n_keys);
     for (size_t i = 0; ok && i < t->n; i++)
-        row[next[key_of(d, t, i, kind) + 1]++] = (uint32_t)i;
-    if (ok && n_used > 1) {
-        struct run_part *parts = realloc(op->parts, (op->n_parts + n_used) * sizeof *parts);
-        ok = parts != NULL || err_set(e, "out of memory");
-        op->parts = ok ? parts : op->parts;
-    }
+        row[csort_place(first, key_of(d, t, i, kind))] = (uint32_t)i;
+    ok = ok && (n_used <= 1 || mem_room(&op->parts, op->n_parts + n_used, e));
     for (size_t k = 0; ok && n_used > 1 && k < n_keys; k++) {
-        if (next[k + 1] == next[k])
+        if (first[k + 1] == first[k])
             continue;
         const struct statistics_input in = {
             .dataset = d,
             .table = t,
-            .row = row + next[k],
-            .n = next[k + 1] - next[k],
+            .row = row + first[k],
+            .n = first[k + 1] - first[k],
             .start_ns = all->start_ns,
             .end_ns = all->start_ns + all->duration_ns,
             .concurrency = all->concurrency,
@@ -288,7 +284,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
         *p = (struct run_part){.kind = kind};
         if (kind == RUN_HOST) {
             p->host = strdup(d->hosts.v[k]);
-            ok = p->host != NULL || err_set(e, "out of memory");
+            ok = p->host != NULL || mem_none(e);
         } else {
             p->min_bytes = analysis_size_edges[k];
             p->max_bytes = k + 1 < ANALYSIS_N_SIZES ? analysis_size_edges[k + 1] : -1;
@@ -304,7 +300,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
     }
     if (op->n_parts > n_before)
         qsort(op->parts + n_before, op->n_parts - n_before, sizeof *op->parts, compare_parts);
-    free(next);
+    free(first);
     free(row);
     return ok;
 }

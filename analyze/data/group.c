@@ -1,5 +1,6 @@
 #include "analyze/data/group.h"
 
+#include "analyze/base/csort.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -71,17 +72,12 @@ bool group_rows_init(struct group_rows *g, const struct table *t, size_t table,
     *g = (struct group_rows){0};
     if (!mem_new(&g->row, t->n, e) || !mem_cleared(&g->first, k->n + 2, e))
         return false;
-    /* A counting sort: the first pass counts the rows of key k in first[k + 2], sums make that
-     * their start in first[k + 1], and the second pass, which puts rows in place, moves it on to
-     * their end: the start of the next. */
     const uint32_t *of_place = group_keys_of(k, table);
-    size_t *next = g->first + 1;
     for (size_t i = 0; i < t->n; i++)
-        next[of_place[table_place(t, i)] + 1]++;
-    for (size_t i = 1; i <= k->n; i++)
-        next[i] += next[i - 1];
+        csort_count(g->first, of_place[table_place(t, i)]);
+    csort_sum(g->first, k->n);
     for (size_t i = 0; i < t->n; i++)
-        g->row[next[of_place[table_place(t, i)]]++] = (uint32_t)i;
+        g->row[csort_place(g->first, of_place[table_place(t, i)])] = (uint32_t)i;
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "analyze/stream/survey.h"
 
 #include "analyze/base/intern.h"
+#include "libcommon/mem.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -43,24 +44,6 @@ static const struct survey_sum no_requests = {.min_bytes = INT64_MAX,
                                               .max_bytes = INT64_MIN,
                                               .first_start_ns = INT64_MAX,
                                               .last_end_ns = INT64_MIN};
-
-static bool no_memory(struct err *e)
-{
-    return err_set(e, "out of memory");
-}
-
-/* Makes room for one more in an array of n. */
-static bool more(void *array, size_t n, size_t size)
-{
-    void **p = array;
-
-    if (n & (n - 1)) /* room grows at powers of two */
-        return true;
-    void *grown = realloc(*p, (n ? 2 * n : 1) * size);
-    if (grown)
-        *p = grown;
-    return grown != NULL;
-}
 
 static void sum_add(struct survey_sum *to, const struct survey_sum *s)
 {
@@ -120,7 +103,7 @@ static void *unit_new(void *ctx, struct err *e)
 
     (void)ctx;
     if (!u)
-        no_memory(e);
+        mem_none(e);
     return u;
 }
 
@@ -161,7 +144,7 @@ static inline struct survey_sum *sum_of(struct unit *u, const struct record *r)
     if (id == INTERN_NONE)
         return NULL;
     if (id == n) {
-        if (!more(&u->sums, n, sizeof *u->sums))
+        if (!mem_more(&u->sums, n, NULL))
             return NULL;
         u->sums[n] = no_requests;
     }
@@ -192,7 +175,7 @@ static bool add_to_block(struct unit *u, const struct record *r)
     struct survey_block *b = u->n_blocks ? &u->blocks[u->n_blocks - 1] : NULL;
 
     if (!b || b->n_rows == SURVEY_BLOCK_ROWS || u->block_bytes >= SURVEY_BLOCK_BYTES) {
-        if (!more(&u->blocks, u->n_blocks, sizeof *u->blocks))
+        if (!mem_more(&u->blocks, u->n_blocks, NULL))
             return false;
         b = &u->blocks[u->n_blocks++];
         *b = (struct survey_block){.first_start_ns = INT64_MAX};
@@ -212,7 +195,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
     for (const struct record *r = rows; r < rows + n; r++) {
         struct survey_sum *sum = sum_of(u, r);
         if (!sum || !numbers_add(&u->threads, r->thread))
-            return no_memory(e);
+            return mem_none(e);
         sum_add(sum, &(struct survey_sum){.n = 1,
                                           .n_errors = r->error.n > 0,
                                           .n_bytes = r->error.n ? 0 : r->bytes,
@@ -225,7 +208,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
         if (y->with_blocks) {
             u->rows_hash += row_hash(r);
             if (!add_to_block(u, r))
-                return no_memory(e);
+                return mem_none(e);
         }
     }
     u->n_rows += n;
@@ -250,7 +233,7 @@ static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
     if (group == INTERN_NONE)
         return false;
     if (group == s->n_groups) {
-        if (!more(&s->groups, s->n_groups, sizeof *s->groups))
+        if (!mem_more(&s->groups, s->n_groups, NULL))
             return false;
         s->groups[s->n_groups++] = (struct survey_group){k.op, k.host, k.client, no_requests};
     }
@@ -261,7 +244,7 @@ static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
 static bool commit_blocks(struct survey *s, const struct unit *u)
 {
     for (size_t i = 0; i < u->n_blocks; i++) {
-        if (!more(&s->blocks, s->n_blocks, sizeof *s->blocks))
+        if (!mem_more(&s->blocks, s->n_blocks, NULL))
             return false;
         s->blocks[s->n_blocks++] = u->blocks[i];
     }
@@ -288,18 +271,18 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
     struct unit *u = unit;
 
     while (s->n_sections <= input) {
-        if (!more(&s->sections, s->n_sections, sizeof *s->sections))
-            return no_memory(e);
+        if (!mem_more(&s->sections, s->n_sections, NULL))
+            return mem_none(e);
         s->sections[s->n_sections++] = (struct survey_section){0};
     }
     for (uint32_t id = 0; id < u->keys.n; id++) {
         if (u->sums[id].n && !commit_group(y, u, id))
-            return no_memory(e);
+            return mem_none(e);
         sum_add(&s->sum, &u->sums[id]);
         u->sums[id] = no_requests;
     }
     if (!commit_blocks(s, u) || !commit_threads(y, u, input))
-        return no_memory(e);
+        return mem_none(e);
     struct survey_section *section = &s->sections[input];
     section->n_rows += u->n_rows;
     if (u->top_thread > section->top_thread)
@@ -380,7 +363,7 @@ bool survey_read(struct survey *s, const char *path, const struct recfile_option
     if (ok && !(make_parts(s, &s->ops, &y.ops, offsetof(struct survey_group, op)) &&
                 make_parts(s, &s->hosts, &y.hosts, offsetof(struct survey_group, host)) &&
                 make_parts(s, &s->clients, &y.clients, offsetof(struct survey_group, client))))
-        ok = no_memory(e);
+        ok = mem_none(e);
     s->n_threads = y.threads.n;
     intern_fini(&y.ops);
     intern_fini(&y.hosts);
