@@ -56,7 +56,8 @@ static double ms_at(struct ascent *a, uint64_t rank)
     return (double)hist_upper(a->bucket) / 1e6;
 }
 
-/* Percentiles with the order statistics that limit them: section 7 of the definitions. */
+/* Percentiles with the order statistics that limit them: section 7 of
+ * docs/how-the-numbers-are-made.md. */
 static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample *s,
                             const struct statistics_latency *l)
 {
