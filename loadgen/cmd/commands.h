@@ -18,6 +18,7 @@
         {"Objects and requests", "data", options_data, 0},           \
         {"The run", "run", options_load_more, 0},                    \
         {"The run", "run", options_launch, 0},                       \
+        {"Ranks", "ranks", ranks_options, 0},                        \
         {0},                                                         \
     }
 #define COMMAND_EXAMPLES(...) .examples = (const struct cli_example[]) {__VA_ARGS__, {0}}
