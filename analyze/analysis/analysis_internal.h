@@ -96,7 +96,7 @@ struct scan_repeats {
 
 /* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in
  * any case. */
-bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e);
+bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e);
 void scan_fini(struct scan *s);
 
 /* Drops the other rows from the scan's table `t`; rows change their places. Costs the rows at the

@@ -3,6 +3,7 @@
  * that are earlier, or later, than what was found. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "analyze/data/first.h"
 #include "analyze/data/table.h"
 #include "libcommon/mem.h"
 
@@ -242,7 +243,7 @@ static void forget_edges(struct scan *s)
 
 /* ---- From the outside ---- */
 
-bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, struct err *e)
+bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e)
 {
     size_t n_places = dataset_n_places(d, t), n_threads = dataset_n_threads(d, t);
     *s = (struct scan){
@@ -264,7 +265,7 @@ bool scan_init(struct scan *s, const struct dataset *d, const struct table *t, s
         return false;
     forget_edges(s);
     find_edges(s, d);
-    return true;
+    return first_settle(d, t, &s->earliest, e);
 }
 
 void scan_fini(struct scan *s)
@@ -362,5 +363,5 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
         s->min_bytes = INT64_MAX;
         s->max_bytes = INT64_MIN;
     }
-    return true;
+    return first_settle(d, t, &s->earliest, e);
 }

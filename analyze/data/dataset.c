@@ -230,7 +230,8 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     struct dataset_first *first = &l->first_of_op[u->ops_global[op]];
     if (!dataset_first_add(first, &part->first.row, l->thread_base))
         return mem_none(e);
-    t->first_object = first->row.object;
+    t->first = (struct table_first){first->row.start_ns, first->row.end_ns, first->row.thread,
+                                    first->row.object};
     size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
     table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
@@ -453,6 +454,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     d->host_filtered = filter->host != NULL;
     d->client_filtered = filter->client != NULL;
     d->op_filtered = filter->n_ops > 0;
+    d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);
     l.direct_threads = malloc(DIRECT_THREADS * sizeof *l.direct_threads);
     /* Id 0 of the errors is success. */
@@ -515,7 +517,7 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);
     if (a == b)
-        c = c ? c : (b->object[j] == a->first_object) - (a->object[i] == a->first_object);
+        c = c ? c : (b->object[j] == a->first.object) - (a->object[i] == a->first.object);
     c = c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
     return c ? c : order(packed_get(&a->objects, i), packed_get(&b->objects, j));
 }

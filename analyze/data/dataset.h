@@ -94,7 +94,12 @@ struct table {
     struct ids thread;     /* index into dataset.threads, or own_threads.index */
     struct ids place;      /* index into dataset.places, or own_places.index */
     struct own_ids own_threads, own_places;
-    uint64_t first_object;  /* that of the earliest row of all that were read */
+    struct table_first {
+        int64_t start_ns, end_ns;
+        uint64_t thread; /* its number */
+        uint64_t object;
+    } first; /* the earliest row, by the name of its file too: of all rows, or as first_settle says
+              */
     uint16_t *error;        /* 0: success, else index into dataset.errors; NULL: all succeeded */
     struct slowest slowest; /* of all rows that were read */
 };
@@ -183,6 +188,7 @@ struct dataset {
     uint64_t n_rows; /* kept */
     bool has_intended;
     bool host_filtered, client_filtered, op_filtered;
+    bool salvage; /* damage was passed over */
 };
 
 /* Reads `n_paths` captures as if merged: thread numbers of each further input (and of each further

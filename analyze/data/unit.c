@@ -232,14 +232,6 @@ static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const
     return intern_add(&u->errors, s);
 }
 
-/* 0 means "no key", so a key whose hash is 0 gets another one. */
-static inline uint64_t object_of(uint64_t key, struct slice file)
-{
-    uint64_t hash = file.n ? intern_hash_keyed(key, file.p, file.n) : 0;
-
-    return hash || !file.n ? hash : 1;
-}
-
 static inline int64_t min_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -323,7 +315,7 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     to->ttfb[i] = record_ttfb_ns(r);
     to->objects[i] = r->n_objects;
     to->late[i] = r->intended_ns == RECORD_NO_TIME ? RECORD_NO_TIME : r->start_ns - r->intended_ns;
-    to->object[i] = object_of(u->key, r->file);
+    to->object[i] = dataset_unit_object(u->key, r->file);
     to->thread[i] = r->thread;
     to->place[i] = group;
     to->error[i] = (uint16_t)error;

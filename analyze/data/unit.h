@@ -81,6 +81,14 @@ struct dataset_unit {
     size_t n_ops_global, n_places_global, n_errors_global;
 };
 
+/* The hash of a file's name. 0 means "no key", so a key whose hash is 0 gets another one. */
+static inline uint64_t dataset_unit_object(uint64_t key, struct slice file)
+{
+    uint64_t hash = file.n ? intern_hash_keyed(key, file.p, file.n) : 0;
+
+    return hash || !file.n ? hash : 1;
+}
+
 /* NULL: out of memory. */
 struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e);
 void dataset_unit_free(struct dataset_unit *u);

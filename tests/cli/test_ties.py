@@ -24,6 +24,21 @@ class Ties(ReportTest):
                                          names.index(least) + 1)
                         self.assert_fits_oracle(report, Analysis(rows))
 
+    def test_after_a_cut(self):
+        """The same order holds among the rows that are left, which others came before."""
+        rows = [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file="a", n_objects=99) for i in range(5)]
+        rows += [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file=name, n_objects=k + 1)
+                 for i in range(5, 20) for k, name in enumerate("dbeac")]
+        for seed in range(3):
+            random.Random(seed).shuffle(rows)
+            path = self.tmp / "ties.csv"
+            path.write_bytes(text(rows))
+            last = ["--from", "7s"]
+            for how in last, ["--skip", "7s"], [*last, "--host", "*"], [*last, "--steady"]:
+                with self.subTest(seed=seed, how=how):
+                    r = self.s3analyze("analyze", "--json", "--range", "full", *how, path)
+                    self.assertEqual(r.json()["operations"][0]["objects_per_op"], 4)
+
 
 if __name__ == "__main__":
     unittest.main()
