@@ -378,9 +378,12 @@ static size_t read_all(struct source *sources, const struct options *o, const st
         struct source *x = &sources[i];
         struct err e = {""};
         progress_init(&progress, o->input.quiet);
+        bool spooled = aggfile_spool(&args->operands[i], 1, &e);
         x->is_aggregate = aggfile_is(args->operands[i]);
-        x->is_read = x->is_aggregate ? aggregate_load(&x->aggregate, args->operands[i], &e)
-                                     : survey_read(&x->survey, args->operands[i], &how, false, &e);
+        x->is_read = !spooled ? false
+                     : x->is_aggregate
+                         ? aggregate_load(&x->aggregate, args->operands[i], &e)
+                         : survey_read(&x->survey, args->operands[i], &how, false, &e);
         progress_fini(&progress);
         if (x->is_read)
             continue;

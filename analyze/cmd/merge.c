@@ -3,6 +3,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sums.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/merge.h"
 #include "analyze/write/json.h"
@@ -323,6 +324,10 @@ static int run(const struct cli_args *args, void *options)
                                       .salvage = o->input.salvage,
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
+    if (!aggfile_spool(args->operands, args->n_operands, &e)) {
+        free(shifts);
+        return cli_failed(args, &e);
+    }
     if (sums_among(args->operands, args->n_operands) != NULL) {
         free(shifts);
         return merge_sums(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);

@@ -409,6 +409,28 @@ class NoPercentiles(AggregateTest):
         self.assertEqual(op["latency"]["percentiles"]["p99_ms"], aggregates.rank(ms, 99))
 
 
+class Pipes(AggregateTest):
+    """Text that comes from a pipe is read like a file; so are files of sums, and captures still are."""
+
+    def test_text(self):
+        document = aggregates.aggregate(small(seconds=12))
+        path, text = self.put(document), aggregates.text(document)
+        for command in "analyze", "info":
+            outs = [self.s3analyze(command, "--json", p, stdin=i).out for p, i in ((path, b""), ("-", text))]
+            x, y = (re.sub(r'"(file|path)": "[^"]*"', "", out) for out in outs)
+            self.assertEqual(x, y)
+        r = self.s3analyze("analyze", "-", stdin=text[:-20], status=1)
+        self.assertIn("the file is cut", r.err)
+
+    def test_sums(self):
+        capture, sums = self.tmp / "c.csv", self.tmp / "c.sums"
+        capture.write_bytes(capgen.text(small()))
+        self.s3analyze("aggregate", "-o", sums, "-", stdin=capture.read_bytes())
+        text = zstd.decodable(sums.read_bytes())
+        x, y = (self.s3analyze("analyze", "--json", p, stdin=s).json() for p, s in ((sums, b""), ("-", text)))
+        self.assertEqual(x["operations"], y["operations"])
+
+
 class Compare(AggregateTest):
     def test_with_the_capture_of_the_same_requests(self):
         rows = simulate(6, Shape(n=4000, threads=4, hosts=2, sizes=(65536,), median=SECOND // 25, sigma=0.4))
