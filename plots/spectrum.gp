@@ -26,11 +26,7 @@ y_unit = "duration"
 @y_label
 load dir . "latency-axis.gp"
 set xrange [0:last * 1.08]
-set xtics (0.301 / (last * 1.08) * (width - left_px - right_px) > 42 ? "0" : "" 0)
-nines_text(k) = k == 1 ? "90 %%" : k == 2 ? "99 %%" : "99." . "999999999999"[1:k - 2] . " %%"
-set xtics add ("50 %%" 0.30103)
-do for [k = 1:int(last)] { set xtics add (nines_text(k) k) }
-set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
+@nines_tics
 set xlabel "share of the requests that took at most so long" offset 0,0.4 textcolor rgb c_faint
 do for [i = 1:n_marks] {
     set label 400 + i mark[i] at graph 0.985, graph 0.05 + 0.085 * (n_marks - i) right front textcolor rgb c_text

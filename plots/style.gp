@@ -228,5 +228,10 @@ bucket_tics = 'set yrange [first - 0.5:last + 0.5]; set ytics (); \
     do for [decade = 0:18] { do for [m = 1:bucket_tics_of] { \
         ns = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade; at = log(ns) / log(2) * 4 - 0.5; \
         if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (time_text(ns / 1e9) at) } } }'
+# Percentiles to the right, each step one nine more: up to `last` nines.
+nines_text(k) = k == 1 ? "90 %%" : k == 2 ? "99 %%" : "99." . "999999999999"[1:k - 2] . " %%"
+nines_tics = 'set xtics (0.301 / (last * 1.08) * (width - left_px - right_px) > 42 ? "0" : "" 0); \
+    set xtics add ("50 %%" 0.30103); do for [k = 1:int(last)] { set xtics add (nines_text(k) k) }; \
+    set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid'
 y_unit = ""
 v_back = rgb(c_back)

@@ -53,11 +53,25 @@ static bool parse_size(const char *text, void *field, struct err *e)
 }
 
 /* Of runs and of comparisons, for shell completion; check_charts knows which may go together. */
-static const char *const chart_names[] = {
-    "throughput",   "hosts",   "latency",  "latency-heat",   "spectrum",
-    "host-latency", "errors",  "cdf",      "latency-size",   "sizes",
-    "in-flight",    "clients", "autoterm", "compare-change", "compare-throughput",
-    "compare-cdf",  NULL};
+static const char *const chart_names[] = {"throughput",
+                                          "hosts",
+                                          "latency",
+                                          "latency-heat",
+                                          "spectrum",
+                                          "host-latency",
+                                          "errors",
+                                          "cdf",
+                                          "latency-size",
+                                          "sizes",
+                                          "in-flight",
+                                          "clients",
+                                          "autoterm",
+                                          "compare-change",
+                                          "compare-throughput",
+                                          "compare-cdf",
+                                          "compare-shift",
+                                          "compare-runs",
+                                          NULL};
 
 static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
@@ -351,7 +365,7 @@ const struct cli_command cmd_plot = {
         "cdf and autoterm. A mixed run has those of all "
         "operations together too; a single picture shows those, or else the operation with the "
         "most requests. Charts of a comparison (--before, --after): compare-change, "
-        "compare-throughput, compare-cdf.",
+        "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",
     .operands = "CAPTURE...",
     .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,

@@ -20,6 +20,7 @@ struct run_value {
     bool present; /* there is a value; ci.ok says whether it has limits */
     struct stats_ci ci;
     bool can_gate; /* a quantile with enough independent requests beyond it */
+    double deff;   /* of a quantile: the design effect; else 0 */
 };
 
 enum run_part_kind { RUN_ALL, RUN_HOST, RUN_SIZE };

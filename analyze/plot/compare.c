@@ -18,8 +18,8 @@
 #define MAX_ROWS      60  /* of the forest plot */
 #define FOREST_HEAD   110 /* pixels above and below its rows */
 
-const char *const plot_compare_charts[] = {"compare-throughput", "compare-cdf", "compare-change",
-                                           NULL};
+const char *const plot_compare_charts[] = {"compare-throughput", "compare-cdf",  "compare-shift",
+                                           "compare-change",     "compare-runs", NULL};
 
 /* ---- Traces ---- */
 
@@ -241,6 +241,187 @@ static bool has_durations(const struct compare_side *side, const char *op)
     return false;
 }
 
+/* ---- The shift function ---- */
+
+static double pct_of(double theta)
+{
+    return isfinite(theta) ? 100 * expm1(theta) : NAN;
+}
+
+/* Percentiles in tenths of a percent. */
+static const unsigned shift_permille[] = {10,  50,  100, 150, 200, 250, 300, 350,
+                                          400, 450, 500, 550, 600, 650, 700, 750,
+                                          800, 850, 900, 950, 980, 990, 995, 999};
+#define N_SHIFTS (sizeof shift_permille / sizeof *shift_permille)
+
+static uint64_t n_counted(const struct run_op *o)
+{
+    uint64_t n = 0;
+    for (size_t k = 0; o != NULL && o->count != NULL && k < o->n_buckets; k++)
+        n += o->count[k];
+    return n;
+}
+
+/* The value of a 1-based rank, in the middle of its bucket. */
+static double value_at(const struct run_op *o, uint64_t rank)
+{
+    uint64_t up_to = 0;
+    size_t k = 0;
+    while (k < o->n_buckets && (up_to += o->count[k]) < rank)
+        k++;
+    size_t bucket = o->first_bucket + (k < o->n_buckets ? k : o->n_buckets - 1);
+    return ((double)hist_lower(bucket) + (double)hist_upper(bucket)) / 2;
+}
+
+/* A quantile of one run with its limits, by effective order statistics; the design effect is that
+ * of the nearest quantile of the analysis. */
+static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
+{
+    const struct run_value *v = o->parts[0].value;
+    double deff = permille < 750   ? v[RUN_P50].deff
+                  : permille < 950 ? v[RUN_P90].deff
+                                   : v[RUN_P99].deff;
+    uint64_t n = n_counted(o), from, to;
+    uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
+    struct stats_ci ci = {.value =
+                              value_at(o, stats_rank(n, (struct stats_ratio){permille, 1000}))};
+    for (int level = 0; level < 2; level++) {
+        double *lo = level == 0 ? &ci.lo : &ci.lo90, *hi = level == 0 ? &ci.hi : &ci.hi90;
+        stats_binomial_ranks(n_e, permille / 1000.0, level == 0 ? .95 : .9, &from, &to);
+        double scale = ((double)n + 1) / ((double)n_e + 1);
+        ci.ok = from >= 1 && to <= n_e;
+        if (!ci.ok)
+            return ci;
+        *lo = value_at(o, (uint64_t)fmax(1, floor((double)from * scale)));
+        *hi = value_at(o, (uint64_t)ceil((double)to * scale));
+    }
+    return ci;
+}
+
+/* Runs of a side that have the operation: their quantiles. */
+static size_t side_quantiles(const struct compare_side *side, const char *op, unsigned permille,
+                             double *v, struct stats_ci *one)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        if (n_counted(o) == 0)
+            continue;
+        *one = quantile_ci(o, permille);
+        v[n++] = one->value;
+    }
+    return n;
+}
+
+static bool compare_quantile(const struct op_chart *x, unsigned permille, struct stats_cmp *out)
+{
+    struct stats_ci a = {.ok = false}, b = {.ok = false};
+    struct err e;
+    double *v = calloc(x->c->before.n + x->c->after.n + 1, sizeof *v);
+    if (v == NULL)
+        return false;
+    size_t n_a = side_quantiles(&x->c->before, x->op->op, permille, v, &a);
+    size_t n_b = side_quantiles(&x->c->after, x->op->op, permille, v + n_a, &b);
+    bool ok = true;
+    *out = (struct stats_cmp){.ok = false};
+    if (n_a == 1 && n_b == 1 && a.ok && b.ok)
+        stats_cmp_quantiles(&a, &b, (struct stats_noise){.kind = STATS_NOISE_UNKNOWN}, out);
+    else if (n_a + n_b > 2 && n_a > 0 && n_b > 0)
+        ok = stats_cmp_groups(v, n_a, v + n_a, n_b, false, out, &e);
+    free(v);
+    return ok;
+}
+
+static bool write_shift(FILE *f, const void *ctx, const char *title)
+{
+    const struct op_chart *x = ctx;
+    double least = -1, most = 1;
+    int64_t n = 0;
+    plot_out_block(f, "shift", "nines pct change_pct lo_pct hi_pct");
+    for (size_t i = 0; i < N_SHIFTS; i++) {
+        struct stats_cmp cmp;
+        if (!compare_quantile(x, shift_permille[i], &cmp))
+            return false;
+        if (!cmp.ok || !isfinite(cmp.lo) || !isfinite(cmp.hi))
+            continue;
+        double p = shift_permille[i] / 1000.0;
+        const double v[] = {pct_of(cmp.theta), pct_of(cmp.lo), pct_of(cmp.hi)};
+        least = fmin(least, v[1]);
+        most = fmax(most, v[2]);
+        plot_out_row(f, "rrrrr", -log10(1 - p), 100 * p, v[0], v[1], v[2]);
+        n++;
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
+    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, n, least, most, x->c->before.name,
+                 x->c->after.name);
+    return true;
+}
+
+/* At the median at least. */
+static bool has_shift(const struct op_chart *x)
+{
+    struct stats_cmp cmp;
+    return compare_quantile(x, 500, &cmp) && cmp.ok && isfinite(cmp.lo) && isfinite(cmp.hi);
+}
+
+/* ---- Runs ---- */
+
+static bool has_runs(const struct compare *c, const struct compare_op *op,
+                     const struct compare_metric *m)
+{
+    bool follows_from_sizes = op->sizes_differ && m->metric == RUN_THROUGHPUT;
+    return !c->single && !op->is_preparation && m->part->kind == RUN_ALL && m->before.center > 0 &&
+           !m->cmp.is_difference && !follows_from_sizes;
+}
+
+static size_t n_run_rows(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            n += has_runs(c, &c->ops[k], &c->ops[k].metrics[i]);
+    return n < MAX_ROWS ? n : MAX_ROWS;
+}
+
+/* Each run's value against the median run before. */
+static bool write_runs(FILE *f, const void *ctx, const char *title)
+{
+    const struct compare *c = ctx;
+    size_t n = n_run_rows(c);
+    double least = -1, most = 1;
+    char name[160];
+    for (int names = 0; names < 2; names++) {
+        size_t index = 0;
+        plot_out_block(f, names ? "names" : "dots",
+                       names ? "index name" : "index side is_median pct");
+        for (size_t k = 0; k < c->n_ops; k++)
+            for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
+                const struct compare_metric *m = &c->ops[k].metrics[i];
+                if (!has_runs(c, &c->ops[k], m))
+                    continue;
+                snprintf(name, sizeof name, "%.60s %s", c->ops[k].op, metrics[m->metric].title);
+                if (names)
+                    plot_out_row(f, "is", (int64_t)index, name);
+                for (int side = 0; !names && side < 2; side++) {
+                    const struct compare_values *v = side == 0 ? &m->before : &m->after;
+                    for (size_t j = 0; j <= v->n; j++) {
+                        double value = j < v->n ? v->v[j] : v->center;
+                        double pct = 100 * (value / m->before.center - 1);
+                        least = fmin(least, pct);
+                        most = fmax(most, pct);
+                        plot_out_row(f, "iiir", (int64_t)index, (int64_t)side, (int64_t)(j == v->n),
+                                     pct);
+                    }
+                }
+                index++;
+            }
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
+    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, (int64_t)n, least, most, c->before.name,
+                 c->after.name);
+    return true;
+}
+
 /* ---- Changes ---- */
 
 /* Ratios after/before that can be drawn. */
@@ -271,11 +452,6 @@ static int64_t direction(const struct compare_metric *m)
     default:
         return 0;
     }
-}
-
-static double pct_of(double theta)
-{
-    return isfinite(theta) ? 100 * expm1(theta) : NAN;
 }
 
 static bool write_change(FILE *f, const void *ctx, const char *title)
@@ -320,15 +496,22 @@ static int64_t n_requests(const struct compare *c, const struct compare_op *op)
     return n;
 }
 
+/* Rows need room. */
+static struct plot_options with_rows(const struct plot_options *o, size_t n)
+{
+    struct plot_options sized = *o;
+    sized.height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
+    if (sized.height < FOREST_HEAD + 16 * (int)n)
+        sized.height = FOREST_HEAD + 16 * (int)n;
+    return sized;
+}
+
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
                       const char *folder, const char *stem, const struct plot_options *o,
                       struct err *e)
 {
-    size_t n = n_drawn(c);
-    struct plot_options sized = *o; /* its rows need room */
-    sized.height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
-    if (sized.height < FOREST_HEAD + 16 * (int)n)
-        sized.height = FOREST_HEAD + 16 * (int)n;
+    size_t n = n_drawn(c), n_runs = n_run_rows(c);
+    struct plot_options sized = with_rows(o, n);
     if (plot_wants(o, "compare-change") && n > 0 &&
         !plot_add(s, "compare-change", NULL, "changes",
                   "Dot and line: the change with its 95% confidence interval. The band is what "
@@ -336,6 +519,14 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
                   "only if "
                   "runs repeat well enough; * is exploratory.",
                   folder, stem, &sized, write_change, c, e))
+        return false;
+    sized = with_rows(o, n_runs);
+    if (plot_wants(o, "compare-runs") && n_runs > 0 &&
+        !plot_add(
+            s, "compare-runs", NULL, "runs",
+            "A dot for each run, against the median run before; bars are medians. Circles are "
+            "before, triangles after.",
+            folder, stem, &sized, write_runs, c, e))
         return false;
     size_t n_ops = c->n_ops, first = 0;
     if (stem != NULL) { /* one picture: of the operation with the most requests */
@@ -359,6 +550,12 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
                       "The share of the requests that took at most so long: each run thin, all "
                       "runs of a side together thick.",
                       folder, stem, o, write_cdf, &x, e))
+            return false;
+        if (plot_wants(o, "compare-shift") && has_shift(&x) &&
+            !plot_add(s, "compare-shift", op, "change of latency by percentile",
+                      "How much longer or shorter the duration is at each percentile, with its 95% "
+                      "CI: where the line lies above 0, requests take longer after.",
+                      folder, stem, o, write_shift, &x, e))
             return false;
     }
     return true;

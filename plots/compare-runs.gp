@@ -1,0 +1,43 @@
+# The runs of a comparison: a dot for each, against the median run before, and the medians as bars.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+
+stats data index "chart" using (n = int(column("n")), least = column("least"), \
+    most = column("most"), before = strcol("before"), after = strcol("after"), 0) nooutput
+array name[n + 1]
+longest = 4
+stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
+do for [i = 1:n] {
+    name[i] = short(name[i], narrow ? 18 : 30)
+    longest = strlen(name[i]) > longest ? strlen(name[i]) : longest
+}
+left_px = 26 + 8 * longest
+set lmargin at screen X(left_px)
+panel_top_px = head_px + 26
+key_entries = 2
+before = short(before, key_most(24)); after = short(after, key_most(24))
+key_longest = strlen(before) > strlen(after) ? strlen(before) : strlen(after)
+@key_layout
+room = (most - least) * 0.05
+low = least - room
+high = most + room
+set xrange [low:high]
+set yrange [n - 0.5:-0.5]
+set xtics step_of(high - low, (width - left_px - right_px) / 64.0) format "%+g%%"
+unset grid
+set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
+unset ytics
+do for [i = 0:n - 1] {
+    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
+}
+set xlabel (narrow ? "against the median before" : "against the median run before") offset 0,0.4 textcolor rgb c_faint
+row(side) = column("index") + (side == 0 ? -0.17 : 0.17)
+plot for [side = 0:1] data index "dots" \
+        using (column("side") == side && column("is_median") == 0 ? column("pct") : NaN):(row(side)) \
+        with points pointtype (side == 0 ? 6 : 8) pointsize 0.9 linewidth 1.4 \
+        linecolor rgb (side == 0 ? c_1 : c_2) title (side == 0 ? before : after), \
+    for [side = 0:1] data index "dots" \
+        using (column("side") == side && column("is_median") > 0 ? column("pct") : NaN):(row(side) - 0.14):(0):(0.28) \
+        with vectors nohead linewidth 2.6 linecolor rgb (side == 0 ? c_1 : c_2) notitle

@@ -1,0 +1,50 @@
+"""Charts of a comparison: the change at each percentile, and a dot for each run."""
+import statistics
+
+from harness import CliTest, tool
+from test_cmp import CmpTest as Cmp
+from test_plot import blocks, number
+
+
+class Compare(CliTest):
+    write, runs, metric = Cmp.write, Cmp.runs, staticmethod(Cmp.metric)
+
+    def setUp(self):
+        super().setUp()
+        tool("gnuplot")
+
+    def drawn(self, before, after, *args):
+        words = ["--before", *before, "--after", *after]
+        self.s3analyze("plot", "-q", *words, "--out", self.tmp / "charts", *args)
+        return self.s3analyze("cmp", "--json", *words).json()
+
+    def check_shift(self, report, near):
+        rows = blocks(self.tmp / "charts" / "compare-shift-GET.tsv")["shift"]
+        for pct, name in (50, "p50"), (90, "p90"):
+            at, = [r for r in rows if round(number(r["pct"])) == pct]
+            m = self.metric(report, name)
+            self.assertAlmostEqual(number(at["change_pct"]), 100 * (m["ratio"] - 1), delta=near)
+        for r in rows:
+            self.assertLessEqual(number(r["lo_pct"]), number(r["change_pct"]))
+            self.assertLessEqual(number(r["change_pct"]), number(r["hi_pct"]))
+
+    def test_groups(self):
+        a, b = self.runs("a", 4, seconds=3), self.runs("b", 4, speed=.7, seconds=3)
+        report = self.drawn(a, b)
+        self.check_shift(report, 2)
+        data = blocks(self.tmp / "charts" / "compare-runs.tsv")
+        names = [r["name"] for r in data["names"]]
+        m = self.metric(report, "throughput")
+        at = str(names.index("GET Throughput"))
+        for side, key in ("0", "before"), ("1", "after"):
+            dots = [r for r in data["dots"] if (r["index"], r["side"]) == (at, side)]
+            values = [number(r["pct"]) for r in dots if r["is_median"] == "0"]
+            wanted = [100 * (v / m["before"]["value"] - 1) for v in m[key]["values"]]
+            self.assertEqual([round(v, 6) for v in values], [round(v, 6) for v in wanted])
+            middle, = [number(r["pct"]) for r in dots if r["is_median"] == "1"]
+            self.assertAlmostEqual(middle, statistics.median(wanted), 6)
+
+    def test_single_runs(self):
+        report = self.drawn(*(self.runs(name, 1, speed=s) for name, s in (("a", 1), ("b", 1.3))))
+        self.check_shift(report, 2)
+        self.assertFalse((self.tmp / "charts" / "compare-runs.tsv").exists())
