@@ -14,6 +14,7 @@
 #                         build/report.html
 #   make bench            speed and memory (tests/bench)
 #   make bench-load       cost and clock of s3load
+#   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
 #   make pictures         draws those of the README
@@ -276,6 +277,9 @@ bench-stats: $(B)/bench/stats
 	$(B)/bench/stats
 
 # What s3load costs, and how true its clock is.
+bench-sql: all $(BENCHES)
+	@BUILD=$(B) tests/bench/sql $(BENCH_FLAGS)
+
 bench-load: all $(BENCHES)
 	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
 
@@ -372,7 +376,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-stats pictures \
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-sql bench-stats pictures \
 	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

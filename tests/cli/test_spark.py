@@ -1,0 +1,46 @@
+"""The SQL of sql/ gives the digits of s3analyze on Spark, in its local mode. .ci/run leaves this out where
+there is no JVM."""
+import shutil
+import unittest
+
+from engines import CAPTURES, SameDigits, statements
+from harness import capture
+
+try:
+    from pyspark.sql import SparkSession
+    MISSING = None if shutil.which("java") else "no JVM"
+except ImportError as e:
+    MISSING = f"{e}: '.ci/deps --ci' installs it where there is a JVM"
+
+SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC",
+            "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+            "spark.ui.showConsoleProgress": "false", "spark.sql.adaptive.enabled": "false"}
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Spark(SameDigits, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        builder = SparkSession.builder.master("local[2]")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        cls.spark = builder.getOrCreate()
+        cls.spark.sparkContext.setLogLevel("ERROR")
+        cls.addClassCleanup(cls.spark.stop)
+
+    def table(self, view):
+        return [row.asDict() for row in self.spark.sql(f"SELECT * FROM {view}").collect()]
+
+    def test_figures(self):
+        for name in CAPTURES[:5]:
+            with self.subTest(name):
+                self.spark.sql("CLEAR CACHE")
+                self.spark.sql(f"SET capture = {capture(name)}")
+                for statement in statements("read-spark") + statements("analysis"):
+                    self.spark.sql(statement)
+                self.assert_figures(name)
+                self.assert_segments(name)
+
+
+if __name__ == "__main__":
+    unittest.main()
