@@ -1,5 +1,7 @@
 #include "analyze/plot/aggregate.h"
 
+#include "analyze/plot/events.h"
+#include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 
 #include <math.h>
@@ -30,6 +32,7 @@ static double zero_unix(const struct aggregate *a)
 static int64_t put_shades(FILE *f, const struct aggregate *a, const struct aggfile_entry *x,
                           double from, double to)
 {
+    plot_events_begin(f);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
     plot_out_row(f, "rri", t_s(a, x->start_ns), from, INT64_C(0));
     plot_out_row(f, "rri", to, t_s(a, x->end_ns), INT64_C(0));
@@ -96,6 +99,11 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
+static const char *party_name(const void *parts, size_t i)
+{
+    return ((const struct aggregate_part *)parts)[i].x->name;
+}
+
 static bool write_parties(FILE *f, const void *ctx, const char *title)
 {
     const struct chart *c = ctx;
@@ -117,20 +125,23 @@ static bool write_parties(FILE *f, const void *ctx, const char *title)
             plot_out_row(f, "rir", t + .5, (int64_t)h, rate);
         }
     }
+    const struct plot_names names = plot_names_of(party_name, c->parties->v, n);
+    char rest[128];
     plot_out_block(f, "names", "index mean name");
     for (size_t h = 0; h < n; h++) {
         const struct aggregate_window *w = &c->parties->v[h].window;
+        plot_names_rest(&names, c->parties->v[h].x->name, rest, sizeof rest);
         plot_out_row(f, "irs", (int64_t)h,
                      (has_bytes ? w->mean_bytes_per_s : w->mean_objects_per_s) / unit,
-                     c->parties->v[h].x->name);
+                     *rest != '\0' ? rest : "(unnamed)");
     }
     int64_t n_shades = put_shades(f, c->a, all, from, to);
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max has_bytes n_hosts n_hosts_in_all lines most bin_s "
-                   "n_bins n_shades");
-    plot_out_row(f, "srrriiiirrii", title, zero_unix(c->a), t_s(c->a, all->start_ns),
+                   "n_bins n_shades shared");
+    plot_out_row(f, "srrriiiirriis", title, zero_unix(c->a), t_s(c->a, all->start_ns),
                  t_s(c->a, all->end_ns), (int64_t)has_bytes, (int64_t)n, (int64_t)c->parties->n,
-                 INT64_C(1), most, 1.0, (int64_t)(to - from), n_shades);
+                 INT64_C(1), most, 1.0, (int64_t)(to - from), n_shades, names.shared);
     return true;
 }
 

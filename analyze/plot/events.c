@@ -66,13 +66,18 @@ static int64_t first_error_ns(const struct plot_data *p)
     return first_ns;
 }
 
+void plot_events_begin(FILE *f)
+{
+    plot_out_block(f, "events", "kind from_s to_s text");
+    plot_out_row(f, "irrs", (int64_t)EVENT_NONE, 0.0, 0.0, "");
+}
+
 void plot_events_put(FILE *f, const struct plot_data *p)
 {
     int64_t first_ns = first_error_ns(p), near_ns = (p->end_ns - p->start_ns) / 100;
     int64_t start_ns, end_ns;
     size_t n = 0;
-    plot_out_block(f, "events", "kind from_s to_s text");
-    plot_out_row(f, "irrs", (int64_t)EVENT_NONE, 0.0, 0.0, "");
+    plot_events_begin(f);
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];
         if (!span_of(p, x, &start_ns, &end_ns))
