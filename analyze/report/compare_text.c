@@ -329,6 +329,6 @@ bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
     put_gate(&out, c);
     text_line(&out, TEXT_PLAIN, "%s", "");
     text_line(&out, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
-              compare_words_answer(c, TEXT_WIDTH).s);
+              compare_words_answer(c, text_width(&out)).s);
     return out.failed ? mem_none(e) : true;
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct text_cell {
@@ -19,6 +20,18 @@ bool text_wants_colour(FILE *f)
     const char *no_color = getenv("NO_COLOR"); /* set to anything but "": https://no-color.org */
     const char *term = getenv("TERM");
     return (!no_color || !*no_color) && (!term || strcmp(term, "dumb") != 0) && isatty(fileno(f));
+}
+
+size_t text_width(struct text *t)
+{
+    struct winsize size;
+    if (t->width == 0) {
+        t->width = TEXT_WIDTH;
+        if (isatty(fileno(t->f)) && ioctl(fileno(t->f), TIOCGWINSZ, &size) == 0 &&
+            size.ws_col > TEXT_WIDTH)
+            t->width = size.ws_col;
+    }
+    return t->width;
 }
 
 static char *format_clean(const char *fmt, va_list args, size_t *width)
@@ -61,13 +74,15 @@ static size_t width_of(const char *s, size_t n)
 /* Prints a text from column `at` on, broken at blanks where it would pass the last column; what
  * follows a break begins at column `indent`. A word that is longer than a line stays whole: paths
  * and what servers said are there to be copied. */
-static void put_wrapped(FILE *f, const char *s, size_t at, size_t indent)
+static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
 {
+    size_t limit = text_width(t);
+    FILE *f = t->f;
     size_t blanks = strspn(s, " ");
     bool fresh = true; /* nothing but the indentation is on the line */
     while (s[blanks] != '\0') {
         size_t n = strcspn(s + blanks, " "), width = width_of(s + blanks, n);
-        if (!fresh && at + blanks + width > TEXT_WIDTH) {
+        if (!fresh && at + blanks + width > limit) {
             fprintf(f, "\n%*s", (int)indent, "");
             at = indent;
             blanks = strspn(s, " ");
@@ -100,7 +115,7 @@ void text_line(struct text *t, enum text_style style, const char *fmt, ...)
         return;
     }
     begin_style(t, style);
-    put_wrapped(t->f, s, 0, hanging_indent(s));
+    put_wrapped(t, s, 0, hanging_indent(s));
     end_style(t, style);
     fputc('\n', t->f);
     free(s);
@@ -190,7 +205,7 @@ static void put_row(const struct text_table *t, size_t row, const struct layout 
     size_t blanks = 0;
     begin_style(t->out, t->styles[row]);
     if (cells[0].spans) {
-        put_wrapped(t->out->f, cells[0].s, 0, hanging_indent(cells[0].s));
+        put_wrapped(t->out, cells[0].s, 0, hanging_indent(cells[0].s));
     } else {
         for (size_t c = 0; c < n_columns; c++) {
             if ((c > 0 && (c < l->first || c >= l->last)) || l->widths[c] == 0)
@@ -199,7 +214,7 @@ static void put_row(const struct text_table *t, size_t row, const struct layout 
                 blanks += l->gap;
             if (c == l->prose && cells[c].width > 0 && l->prose_at == 0) {
                 fprintf(t->out->f, "\n%*s", BELOW_INDENT, "");
-                put_wrapped(t->out->f, cells[c].s, BELOW_INDENT, BELOW_INDENT);
+                put_wrapped(t->out, cells[c].s, BELOW_INDENT, BELOW_INDENT);
                 continue;
             }
             size_t pad = l->widths[c] - cells[c].width;
@@ -210,7 +225,7 @@ static void put_row(const struct text_table *t, size_t row, const struct layout 
             if (cells[c].width > 0) {
                 fprintf(t->out->f, "%*s", (int)blanks, "");
                 if (c == l->prose)
-                    put_wrapped(t->out->f, cells[c].s, l->prose_at, l->prose_at);
+                    put_wrapped(t->out, cells[c].s, l->prose_at, l->prose_at);
                 else
                     fputs(cells[c].s, t->out->f);
                 blanks = 0;
@@ -256,14 +271,14 @@ static size_t count_parts(const struct layout *l, size_t n, size_t limit)
  * further parts of about one width, each behind the first column once more. */
 static void put_rows(const struct text_table *t, const size_t *widths)
 {
-    size_t n = strlen(t->align), limit = TEXT_WIDTH;
+    size_t n = strlen(t->align), line = text_width(t->out), limit = line;
     struct layout l = {.widths = widths, .gap = 2, .prose = n};
     while (n > 1 && widths[n - 1] == 0)
         n--;
-    if (n > 1 && t->align[n - 1] == 'l' && width_up_to(widths, n, 2) > TEXT_WIDTH) {
+    if (n > 1 && t->align[n - 1] == 'l' && width_up_to(widths, n, 2) > line) {
         size_t fixed = width_up_to(widths, n - 1, 2);
         l.prose = n - 1;
-        l.prose_at = fixed + 2 + MIN_PROSE <= TEXT_WIDTH ? fixed + 2 : 0;
+        l.prose_at = fixed + 2 + MIN_PROSE <= line ? fixed + 2 : 0;
     }
     if (limit < widths[0] + MIN_BESIDE)
         limit = widths[0] + MIN_BESIDE;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns that a line has at most, on a terminal and anywhere else. */
+/* Columns that a line has at most where there is no terminal that is wider. */
 #define TEXT_WIDTH 80
 
 enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_WARNING, TEXT_ERROR };
@@ -18,12 +18,16 @@ struct text {
     FILE *f;
     bool colour;
     bool failed;
+    size_t width; /* 0: not asked for yet */
 };
+
+/* Columns of a line: those of the terminal, at least TEXT_WIDTH. */
+size_t text_width(struct text *t);
 
 /* True if text on `f` should have colours: a terminal that can, and NO_COLOR is not set. */
 bool text_wants_colour(FILE *f);
 
-/* Prints one line; the newline is added. What is wider than TEXT_WIDTH is broken at blanks. */
+/* Prints one line; the newline is added. What is wider than text_width is broken at blanks. */
 void text_line(struct text *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -48,7 +52,7 @@ void text_table_cell(struct text_table *t, const char *fmt, ...)
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints the rows and frees the table. Where they are wider than TEXT_WIDTH, texts of a last column
+/* Prints the rows and frees the table. Where they are wider than text_width, texts of a last column
  * that is aligned to the left are broken, and columns that do not fit follow below the others. */
 void text_table_put(struct text_table *t);
 
