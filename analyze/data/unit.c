@@ -7,28 +7,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENT_LOG_LEAST 8
-#define RECENT_LOG_MOST  16
+#define KNOWN_LOG_LEAST 8
+#define KNOWN_LOG_MOST  17 /* 8 MiB */
 
 /* Rows that a unit's tables have room for at first: as many as a unit usually holds. */
 #define UNIT_ROWS 32768
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
 
-/* As many slots as fit the groups; what was in them is forgotten. */
-static bool grow_recent(struct dataset_unit *u, struct err *e)
+static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_unit_known *x)
 {
-    unsigned log = u->recent ? u->recent_log + 1 : RECENT_LOG_LEAST;
+    uint64_t mix = x->op_word * UINT64_C(0x9e3779b97f4a7c15) ^
+                   (x->host_words[2] ^ x->host_words[1] * UINT64_C(0xd6e8feb86659fd93)) *
+                       UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                   x->client_word * UINT64_C(0x165667b19e3779f9);
+
+    return mix >> (64 - u->known_log);
+}
+
+/* A free slot for x, from its own one on. */
+static struct dataset_unit_known *free_slot(struct dataset_unit *u,
+                                            const struct dataset_unit_known *x)
+{
+    size_t i = slot_of(u, x), mask = ((size_t)1 << u->known_log) - 1;
+
+    while (u->known[i].group != UINT32_MAX)
+        i = (i + 1) & mask;
+    return &u->known[i];
+}
+
+static bool grow_known(struct dataset_unit *u, struct err *e)
+{
+    struct dataset_unit_known *old = u->known;
+    size_t n_old = old ? (size_t)1 << u->known_log : 0;
+    unsigned log = old ? u->known_log + 1 : KNOWN_LOG_LEAST;
     size_t n = (size_t)1 << log;
-    struct dataset_unit_recent *grown = aligned_alloc(64, n * sizeof *grown);
+    struct dataset_unit_known *grown = aligned_alloc(64, n * sizeof *grown);
 
     if (!grown)
         return mem_none(e);
     for (size_t i = 0; i < n; i++)
-        grown[i] = (struct dataset_unit_recent){.group = UINT32_MAX};
-    free(u->recent);
-    u->recent = grown;
-    u->recent_log = log;
+        grown[i] = (struct dataset_unit_known){.group = UINT32_MAX};
+    u->known = grown;
+    u->known_log = log;
+    for (size_t i = 0; i < n_old; i++)
+        if (old[i].group != UINT32_MAX)
+            *free_slot(u, &old[i]) = old[i];
+    free(old);
     return true;
 }
 
@@ -42,7 +67,7 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
         dataset_unit_clear(u);
     }
     bool ok = u && (intern_add(&u->errors, (struct slice){"", 0}) != INTERN_NONE || mem_none(e)) &&
-              grow_recent(u, e);
+              grow_known(u, e);
     if (!ok) {
         if (!u)
             mem_none(e);
@@ -67,7 +92,7 @@ void dataset_unit_free(struct dataset_unit *u)
     intern_fini(&u->errors);
     intern_fini(&u->groups);
     free(u->choices);
-    free(u->recent);
+    free(u->known);
     free(u->ops_global);
     free(u->places_global);
     free(u->errors_global);
@@ -129,10 +154,10 @@ static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *
     return true;
 }
 
-static inline __attribute__((always_inline)) struct dataset_unit_recent
-recent_of(const struct record *r)
+static inline __attribute__((always_inline)) struct dataset_unit_known
+known_of(const struct record *r)
 {
-    return (struct dataset_unit_recent){
+    return (struct dataset_unit_known){
         .host_words = {first_word(r->endpoint), late_word(r->endpoint, 8),
                        late_word(r->endpoint, 0)},
         .op_word = first_word(r->op),
@@ -143,16 +168,6 @@ recent_of(const struct record *r)
         .group = UINT32_MAX,
         .is_long = r->endpoint.n > 24 || r->op.n > 8 || r->client.n > 8,
     };
-}
-
-static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_unit_recent *x)
-{
-    uint64_t mix = x->op_word * UINT64_C(0x9e3779b97f4a7c15) ^
-                   (x->host_words[2] ^ x->host_words[1] * UINT64_C(0xd6e8feb86659fd93)) *
-                       UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                   x->client_word * UINT64_C(0x165667b19e3779f9);
-
-    return mix >> (64 - u->recent_log);
 }
 
 static bool same(struct slice a, struct slice b)
@@ -170,12 +185,13 @@ static bool is_group(const struct dataset_unit *u, uint32_t group, const struct 
            same(u->clients.strings[g.client], r->client);
 }
 
-/* A group that is not the recent one of its slot. NULL: out of memory. */
-static __attribute__((noinline)) const struct dataset_unit_recent *
+/* A group that is not in the slots. NULL: out of memory. */
+static __attribute__((noinline)) const struct dataset_unit_known *
 find_group(struct dataset_unit *u, const struct record *r, struct err *e)
 {
     struct dataset_unit_group g = {intern_add(&u->ops, r->op), intern_add(&u->hosts, r->endpoint),
                                    intern_add(&u->clients, r->client)};
+    size_t n_known = u->groups.n;
 
     if (g.op == INTERN_NONE || g.host == INTERN_NONE || g.client == INTERN_NONE) {
         mem_none(e);
@@ -194,31 +210,43 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
     }
     if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
         return NULL;
-    if (u->groups.n > (size_t)1 << (u->recent_log - 1) && u->recent_log < RECENT_LOG_MOST &&
-        !grow_recent(u, e))
+    u->unknown = known_of(r);
+    u->unknown.group = id;
+    u->unknown.op_id = g.op;
+    if (id < n_known) /* it came when there was no slot for it */
+        return &u->unknown;
+    bool full = u->groups.n > (size_t)1 << (u->known_log - 1);
+    if (full && u->known_log == KNOWN_LOG_MOST)
+        return &u->unknown;
+    if (full && !grow_known(u, e))
         return NULL;
-    struct dataset_unit_recent x = recent_of(r);
-    struct dataset_unit_recent *recent = &u->recent[slot_of(u, &x)];
-    *recent = x;
-    recent->group = id;
-    recent->op_id = g.op;
-    return recent;
+    struct dataset_unit_known *slot = free_slot(u, &u->unknown);
+    *slot = u->unknown;
+    return slot;
+}
+
+static inline bool is_known(const struct dataset_unit *u, const struct dataset_unit_known *x,
+                            const struct dataset_unit_known *y, const struct record *r)
+{
+    uint64_t differ = (x->host_words[0] ^ y->host_words[0]) |
+                      (x->host_words[1] ^ y->host_words[1]) |
+                      (x->host_words[2] ^ y->host_words[2]) | (x->op_word ^ y->op_word) |
+                      (x->client_word ^ y->client_word) | (x->host_n ^ y->host_n) |
+                      (x->op_n ^ y->op_n) | (x->client_n ^ y->client_n);
+
+    return !differ && (!y->is_long || is_group(u, y->group, r));
 }
 
 /* NULL: out of memory. */
-static inline const struct dataset_unit_recent *group_of(struct dataset_unit *u,
-                                                         const struct record *r, struct err *e)
+static inline const struct dataset_unit_known *group_of(struct dataset_unit *u,
+                                                        const struct record *r, struct err *e)
 {
-    struct dataset_unit_recent x = recent_of(r);
-    const struct dataset_unit_recent *y = &u->recent[slot_of(u, &x)];
-    uint64_t differ = (x.host_words[0] ^ y->host_words[0]) | (x.host_words[1] ^ y->host_words[1]) |
-                      (x.host_words[2] ^ y->host_words[2]) | (x.op_word ^ y->op_word) |
-                      (x.client_word ^ y->client_word) | (x.host_n ^ y->host_n) |
-                      (x.op_n ^ y->op_n) | (x.client_n ^ y->client_n);
+    struct dataset_unit_known x = known_of(r);
+    size_t mask = ((size_t)1 << u->known_log) - 1;
 
-    if (__builtin_expect(!differ && y->group != UINT32_MAX, 1) &&
-        (!y->is_long || is_group(u, y->group, r)))
-        return y;
+    for (size_t i = slot_of(u, &x); u->known[i].group != UINT32_MAX; i = (i + 1) & mask)
+        if (__builtin_expect(is_known(u, &x, &u->known[i], r), 1))
+            return &u->known[i];
     return find_group(u, r, e);
 }
 
@@ -341,7 +369,7 @@ bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t 
 {
     u->n_rows += n;
     for (const struct record *r = rows; r < rows + n; r++) {
-        const struct dataset_unit_recent *g = group_of(u, r, e);
+        const struct dataset_unit_known *g = group_of(u, r, e);
         if (!g)
             return false;
         u->first_start_ns = min_of(u->first_start_ns, r->start_ns);

@@ -49,14 +49,14 @@ struct dataset_unit_part {
     struct dataset_first first;
 };
 
-/* A group as it was last seen, in one cache line. A host of up to 24 bytes is known by its first
+/* A group as rows name it, in one cache line. A host of up to 24 bytes is known by its first
  * word and its last two, an operation and a client of up to 8 by one; of longer names the rest has
  * to be compared. */
-struct dataset_unit_recent {
+struct dataset_unit_known {
     uint64_t host_words[3], op_word, client_word;
-    uint32_t host_n, op_n, client_n; /* bytes; op_n 0 with group UINT32_MAX: free */
-    uint32_t group, op_id;
-    uint32_t is_long; /* some name is longer than its words */
+    uint32_t host_n, op_n, client_n; /* bytes */
+    uint32_t group, op_id;           /* group UINT32_MAX: free */
+    uint32_t is_long;                /* some name is longer than its words */
 };
 
 /* Dictionaries and what is known of their entries stay when the rows are committed. */
@@ -71,10 +71,10 @@ struct dataset_unit {
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
-    /* Groups seen lately, by a cheap hash of their strings: one in each slot, about twice as many
-     * slots as groups. */
-    struct dataset_unit_recent *recent;
-    unsigned recent_log;
+    /* The groups by a cheap hash of their strings, at most half of the slots taken; those that come
+     * when there are no more slots to be had are looked up by name each time. */
+    struct dataset_unit_known *known, unknown; /* the last one without a slot */
+    unsigned known_log;
     /* What the ids are in the dataset; filled by whoever commits. */
     uint32_t *ops_global, *places_global; /* by op, by group */
     uint16_t *errors_global;

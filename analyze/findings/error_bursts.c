@@ -124,11 +124,21 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
             most = k;
     for (size_t i = 0; i < c->d->n_places; i++)
         n_requests += p->of_place[i] == most ? c->place_n[i] : 0;
-    bool confined = p->n > 1 && m->n >= 5 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
+    bool confined = p->n > 1 && m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
                     (double)n_requests < .9 * (double)c->n;
     /* A share that chance would hardly give. */
     double log_p = (double)m->n * log((double)n_requests / (double)c->n);
     return confined && log_p < -7 ? most : SIZE_MAX;
+}
+
+/* Whether no request of the party succeeded. */
+static bool is_dead(const struct course *c, const struct course_parties *p, size_t party,
+                    int64_t n_errors)
+{
+    int64_t n_requests = 0;
+    for (size_t i = 0; i < c->d->n_places; i++)
+        n_requests += p->of_place[i] == party ? c->place_n[i] : 0;
+    return n_requests == n_errors;
 }
 
 static const char *only_operation(const struct course *c, const struct course_message *m)
@@ -146,14 +156,12 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     const struct course *c = s->c;
     double share = (b->found ? b->n_errors : (double)m->n) / (double)c->n;
     double within = b->found ? b->n_errors / b->n_inside : share;
-    struct finding f = finding_of("errors",
-                                  share >= LEAST_PROBLEM || (b->found && within >= .1 && m->n >= 10)
-                                      ? FINDING_PROBLEM
-                                      : FINDING_NOTICE,
-                                  share);
     size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
+    bool dead = host != SIZE_MAX && is_dead(c, &s->hosts, host, v[host]);
     if (host == SIZE_MAX)
         client = confined_to(c, &s->clients, m, v);
+    bool problem = share >= LEAST_PROBLEM || (b->found && within >= .1 && m->n >= 10) || dead;
+    struct finding f = finding_of("errors", problem ? FINDING_PROBLEM : FINDING_NOTICE, share);
     f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
     f.party = host != SIZE_MAX     ? course_party_name(c, &s->hosts, host)
               : client != SIZE_MAX ? course_party_name(c, &s->clients, client)
@@ -165,6 +173,10 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     const char *what = f.op != NULL ? f.op : m->n == 1 && !b->found ? "request" : "requests";
     const char *message = c->d->errors.v[m->id];
     const char *where = f.party != NULL ? f.party : "", *at = f.party != NULL ? " of " : "";
+    if (dead)
+        return findings_add(s->out, &f, e,
+                            "No request of %s succeeded: all %s (%s of the run's) failed: %s",
+                            where, units_count(m->n).s, units_pct(100 * share).s, message);
     if (!b->found)
         return findings_add(s->out, &f, e, "%s %s%s%s failed (%s of all) throughout the run: %s",
                             units_count(m->n).s, what, at, where, units_pct(100 * share).s,
@@ -220,7 +232,7 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
         struct finding *f = &s->out->v[s->out->n - 1];
         if (ok && is_said(s, f))
             f->severity = FINDING_NOTICE;
-        if (!b.found)
+        if (!ok || !f->has_start) /* nothing but the whole run is to be said of it */
             break;
         memset(taken + b.first, 1, b.last - b.first + 1);
     }

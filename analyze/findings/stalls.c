@@ -70,7 +70,8 @@ static void count_timed_out(struct stalls *x)
 }
 
 /* What is usual near each block: the median over the blocks around, so that neither a stall nor a
- * change of level bends it, and at least half of that of the run. */
+ * change of level bends it, and at least half of that of the run. That is the median over all
+ * blocks too, or half of the mean, where the run stood for most of its time. */
 static bool fill_usual(struct stalls *x)
 {
     const struct course *c = x->s->c;
@@ -86,7 +87,10 @@ static bool fill_usual(struct stalls *x)
         rate[b] = n / (double)x->bins_per_block;
     }
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
-    double all = find_median(sorted, x->n_blocks);
+    double all = find_median(sorted, x->n_blocks), mean = 0;
+    for (size_t b = 0; b < x->n_blocks; b++)
+        mean += rate[b] / (double)x->n_blocks;
+    all = fmax(all, mean / 2);
     for (size_t b = 0; b < x->n_blocks; b++) {
         size_t from = b > N_LOCAL_BLOCKS ? b - N_LOCAL_BLOCKS : 0;
         size_t to = b + N_LOCAL_BLOCKS < x->n_blocks ? b + N_LOCAL_BLOCKS + 1 : x->n_blocks;

@@ -53,6 +53,19 @@ class Figures(ReportTest):
                 self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 2))
 
 
+class Names(ReportTest):
+    def test_names_that_differ_anywhere(self):
+        """Hosts alike but for one byte, of any length, are told apart, and so are clients and operations."""
+        names = ['h' * n for n in range(1, 40)]
+        names += ['h' * i + 'x' + 'h' * (n - i - 1) for n in (3, 8, 9, 16, 17, 24, 25, 39) for i in range(n)]
+        for field in 'host', 'client', 'op':
+            said = names[:60] if field == 'op' else names
+            rows = [row(i * SECOND // 60, (i + 30) * SECOND // 60, **{field: said[i % len(said)]})
+                    for i in range(3 * len(said))]
+            with self.subTest(field=field):
+                self.assert_fits_oracle(self.analyze(text(rows)), Analysis(rows))
+
+
 class SlowThreads(ReportTest):
     def test_the_worst_and_how_many_more(self):
         """Fifty threads begin late, each later than the one before."""

@@ -109,6 +109,13 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
         r->stall_ns = (int64_t)y;
         return true;
     }
+    if (strcmp(key, "during") == 0) {
+        if (!duration(value, &x, e) || !duration(second, &y, e))
+            return false;
+        r->during_at_ns = (int64_t)x;
+        r->during_ns = (int64_t)y;
+        return true;
+    }
     if (strcmp(key, "fail") == 0) {
         if (!units_parse_int(value, &n, e) || n < 400 || n > 599)
             return err_set(e, "a status in 400..599 is wanted");
@@ -174,6 +181,9 @@ static void draw(struct fault_rule *r, int64_t now_ns, struct fault_plan *plan)
 {
     if (r->first_ns == 0)
         r->first_ns = now_ns;
+    int64_t into_ns = now_ns - r->first_ns - r->during_at_ns;
+    if (r->during_ns > 0 && (into_ns < 0 || into_ns >= r->during_ns))
+        return;
     plan->latency_ns += draw_latency(r);
     if (erand48(r->random) < r->p_fail)
         plan->fail_status = r->fail_status;

@@ -7,6 +7,7 @@
  * latency=D    answers D after the request's end: 5ms, uniform:1ms:9ms, exp:MEAN, or
  *              lognormal:MEDIAN:SIGMA
  * stall=AT:D   from AT after the rule's first request on, nothing is answered for D
+ * during=AT:D  the rule holds only for D, from AT after its first request on
  * fail=S:P     with probability P answers status S (500 InternalError, 503 SlowDown, 429)
  * reset=P      resets the connection in the middle of the response's body (without a body, before
  *              the response)
@@ -39,7 +40,8 @@ struct fault_rule {
     double a; /* ns: fixed, least, mean, median */
     double b; /* ns: greatest; or sigma */
     int64_t stall_at_ns, stall_ns;
-    int64_t first_ns; /* CLOCK_MONOTONIC of its first request; 0: none yet */
+    int64_t during_at_ns, during_ns; /* 0: always */
+    int64_t first_ns;                /* CLOCK_MONOTONIC of its first request; 0: none yet */
     int fail_status;
     double p_fail, p_reset, p_truncate, p_corrupt, p_slow, p_chunked;
     double slow_bytes_per_s;
