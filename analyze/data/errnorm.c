@@ -122,6 +122,15 @@ static const char *word_class(const char *p, size_t n)
     return NULL;
 }
 
+/* Whether what follows a word of digits makes it a measured time, as in curl's "after 18 ms". */
+static bool is_measured_time(const char *p, size_t len, size_t left)
+{
+    size_t n = digits(p, len);
+
+    return n == len && starts_with(p + len, left - len, " ms") &&
+           (left - len == 3 || !is_word((unsigned char)p[len + 3]));
+}
+
 size_t errnorm_message(struct slice message, struct slice key, char *out)
 {
     const char *p = message.p;
@@ -140,7 +149,7 @@ size_t errnorm_message(struct slice message, struct slice key, char *out)
         } else if (is_word((unsigned char)*p)) {
             for (len = 1; len < left && is_word((unsigned char)p[len]); len++)
                 ;
-            with = word_class(p, len);
+            with = is_measured_time(p, len, left) ? "<n>" : word_class(p, len);
         } else {
             len = 1;
         }

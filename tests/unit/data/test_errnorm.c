@@ -34,6 +34,8 @@ static void test_replaced(void **state)
         {"id 6ba7b810-9dad-11d1-80b4-00c04fd430c8.", "id <id>."},
         {"object p/1.rnd is gone", "object <key> is gone"},
         {"after 1234567 bytes", "after <n> bytes"},
+        {"port 9000 after 18 ms: no", "port 9000 after <n> ms: no"},
+        {"1 msg", "1 msg"},
         {"two\nlines\tand tabs", "two lines and tabs"},
         {"see https://example.org/a, please.", "see <url>, please."},
         {"TLS 1.2 at 12:30", "TLS 1.2 at 12:30"},
