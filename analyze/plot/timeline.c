@@ -138,7 +138,34 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
     return ok;
 }
 
-/* ---- ---- */
+/* ---- Of sums, where there are no requests to look at ---- */
+
+/* The segments that sums were made for are the bins, and errors have no messages by time. */
+static bool fill_from_sums(struct plot_timeline *t, const struct analysis *a, int index,
+                           struct err *e)
+{
+    struct plot_timeline_message *m = &t->messages[0];
+
+    if (!analysis_series(a, index, -1, &t->rows, &t->n, e))
+        return false;
+    if (t->n == 0)
+        return true;
+    t->start_ns = t->rows[0].start_ns;
+    t->end_ns = t->rows[t->n - 1].start_ns + t->rows[t->n - 1].duration_ns;
+    if (t->n_errors == 0)
+        return true;
+    m->by_bin = calloc(t->n, sizeof *m->by_bin);
+    if (m->by_bin == NULL)
+        return mem_none(e);
+    t->n_messages = 1;
+    for (size_t i = 0; i < t->n; i++) {
+        m->by_bin[i] = t->rows[i].errors;
+        m->n += t->rows[i].errors;
+    }
+    return true;
+}
+
+/* ---- Of requests ---- */
 
 bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
                         struct err *e)
@@ -149,6 +176,8 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     find_span(t, a, index);
     if (t->n_requests == 0 || t->end_ns <= t->start_ns)
         return true;
+    if (a->dataset->n_tables == 0)
+        return fill_from_sums(t, a, index, e);
     int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
     int64_t length_ns = plot_timeline_round_ns(span_ns / n_bins);

@@ -232,6 +232,8 @@ void html_first(FILE *f, const struct analysis *a, const struct html_course *c)
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, headline(a).s);
     fputs("</p>\n", f);
+    if (c->main >= 0 && *html_statistics_doubt(a->operations[c->main].statistics) != '\0')
+        html_element(f, "p", "%s.", html_statistics_doubt(a->operations[c->main].statistics));
     put_badge(f, a);
     put_findings(f, a, c);
     if (c->n_ops > 0) {

@@ -32,6 +32,9 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
 void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
                            size_t n);
 
+/* Why the interval of the throughput that there is may not hold; "": nothing says so. `s` as below.
+ */
+const char *html_statistics_doubt(const struct statistics *s);
 /* How sure an operation's figures are: confidence intervals, warm-up, drift, changes. `s` NULL:
  * nothing. */
 void html_statistics(FILE *f, const char *section, const struct statistics *s);

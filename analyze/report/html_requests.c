@@ -7,6 +7,11 @@ static const enum figure rates[] = {FIGURE_N,       FIGURE_SIZE, FIGURE_TIME, FI
                                     FIGURE_FASTEST, FIGURE_P50,  FIGURE_P90,  FIGURE_P99,
                                     FIGURE_SLOWEST, N_FIGURES};
 
+/* Quartiles are those of the time to first byte alone. */
+static const enum figure durations[] = {FIGURE_N,       FIGURE_MEAN,   FIGURE_FASTEST,
+                                        FIGURE_P50,     FIGURE_P90,    FIGURE_P99,
+                                        FIGURE_SLOWEST, FIGURE_STDDEV, N_FIGURES};
+
 static void begin_table(FILE *f, const char *section, const char *caption,
                         const enum figure *columns)
 {
@@ -41,13 +46,17 @@ static void put_row(FILE *f, const char *name, const enum figure *columns, struc
 
 static void put_times(FILE *f, const char *section, const struct requests *q)
 {
-    begin_table(f, section, "Requests", figures_times);
-    put_row(f, "Duration", figures_times, figures_of_durations(&q->all));
+    begin_table(f, section, "Requests", durations);
+    put_row(f, "Duration", durations, figures_of_durations(&q->all));
+    put_row(f, "Response time", durations, figures_of_durations(&q->response_time));
+    put_row(f, "First access", durations, figures_of_durations(&q->first_access));
+    put_row(f, "Last access", durations, figures_of_durations(&q->last_access));
+    html_table_end(f);
+    if (!q->all.ttfb.present)
+        return;
+    begin_table(f, section, "Time to first byte", figures_times);
     put_row(f, "TTFB", figures_times, figures_of_ttfb(&q->all.ttfb));
-    put_row(f, "Response time", figures_times, figures_of_durations(&q->response_time));
-    put_row(f, "First access", figures_times, figures_of_durations(&q->first_access));
     put_row(f, "First access TTFB", figures_times, figures_of_ttfb(&q->first_access.ttfb));
-    put_row(f, "Last access", figures_times, figures_of_durations(&q->last_access));
     put_row(f, "Last access TTFB", figures_times, figures_of_ttfb(&q->last_access.ttfb));
     html_table_end(f);
 }
@@ -101,12 +110,12 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
     if (!q->present || q->n_hosts == 0)
         return;
     if (q->single_size)
-        begin_table(f, section, "Requests by host: durations", figures_times);
+        begin_table(f, section, "Requests by host: durations", durations);
     else
         begin_table(f, section, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        put_row(f, html_cells_party(h->host), figures_times, figures_of_durations(&h->single));
+        put_row(f, html_cells_party(h->host), durations, figures_of_durations(&h->single));
         put_row(f, html_cells_party(h->host), rates, figures_of_sized(&h->sized));
         has_ttfb |= h->single.ttfb.present || h->sized.ttfb.present;
     }
@@ -128,9 +137,9 @@ void html_requests_clients(FILE *f, const char *section, const struct client_res
     bool has_ttfb = false;
     if (n == 0)
         return;
-    begin_table(f, section, "Requests by client: durations", figures_times);
+    begin_table(f, section, "Requests by client: durations", durations);
     for (size_t i = 0; i < n; i++) {
-        put_row(f, html_cells_party(clients[i].client), figures_times,
+        put_row(f, html_cells_party(clients[i].client), durations,
                 figures_of_durations(&clients[i].requests));
         has_ttfb |= clients[i].requests.ttfb.present;
     }

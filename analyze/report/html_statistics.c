@@ -6,16 +6,34 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void ci_row(FILE *f, const char *name, const struct stats_ci *ci,
-                   struct units_text (*text)(double))
+/* `doubt` says why an interval that there is may not hold; "": nothing does. */
+static void doubtful_ci_row(FILE *f, const char *name, const struct stats_ci *ci,
+                            struct units_text (*text)(double), const char *doubt)
 {
     html_row(f);
     html_name(f, name);
     html_cell(f, "%s", isnan(ci->value) ? "-" : text(ci->value).s);
     html_cell(f, "%s", ci->ok ? text(ci->lo).s : "-");
     html_cell(f, "%s", ci->ok ? text(ci->hi).s : "-");
-    html_cell_text(f, ci->ok ? "" : ci->why);
+    html_cell_text(f, ci->ok ? doubt : ci->why);
     html_row_end(f);
+}
+
+static void ci_row(FILE *f, const char *name, const struct stats_ci *ci,
+                   struct units_text (*text)(double))
+{
+    doubtful_ci_row(f, name, ci, text, "");
+}
+
+static const char *doubt_of(const struct statistics_rate *r)
+{
+    return r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS ? "CI unreliable: fewer than 10 stalls"
+                                                             : "";
+}
+
+const char *html_statistics_doubt(const struct statistics *s)
+{
+    return s == NULL ? "" : doubt_of(s->by_objects ? &s->objects : &s->bytes);
 }
 
 static struct units_text frac_text(double frac)
@@ -92,17 +110,19 @@ static void put_steadiness(FILE *f, const struct statistics *s)
 void html_statistics(FILE *f, const char *section, const struct statistics *s)
 {
     static const char *const names[] = {"", "Estimate", "From", "To", ""};
-    char caption[96];
+    char caption[160];
     if (s == NULL)
         return;
-    snprintf(caption, sizeof caption, "95%% confidence intervals, from %zu segments of %.32s",
+    snprintf(caption, sizeof caption,
+             "95%% confidence intervals, from %zu segments of %.32s; "
+             "percentiles of type 1, always an observed value",
              s->n_segments, units_duration(s->segment_ns).s);
     html_table(f, section, caption, names, "lrrrl");
     if (s->bytes.present) {
-        ci_row(f, "Throughput", &s->bytes.mean, units_byte_rate);
+        doubtful_ci_row(f, "Throughput", &s->bytes.mean, units_byte_rate, doubt_of(&s->bytes));
         ci_row(f, "Throughput, median segment", &s->bytes.median, units_byte_rate);
     }
-    ci_row(f, "Objects", &s->objects.mean, units_object_rate);
+    doubtful_ci_row(f, "Objects", &s->objects.mean, units_object_rate, doubt_of(&s->objects));
     ci_row(f, "Objects, median segment", &s->objects.median, units_object_rate);
     if (s->n_failed > 0)
         ci_row(f, "Error rate", &s->error_rate, frac_text);

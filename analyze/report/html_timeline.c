@@ -121,7 +121,7 @@ static void put_ticks(const struct drawing *d, const struct panel *p)
     char text[32];
 
     if (!p->is_log) {
-        double step = round_step(p->most / (p->height < 50 ? 2 : 3));
+        double step = round_step(p->most / (p->height < 50 ? 2 : p->height < 60 ? 3 : 4));
         step = step > p->most ? round_step(p->most / 2.51) : step;
         for (int i = 0; i * step <= p->most * 1.0001; i++) {
             snprintf(text, sizeof text, "%.10g", i * step);
@@ -284,7 +284,9 @@ static void errors_panel(struct drawing *d)
         const struct plot_timeline_message *m = &t->messages[k];
         double y = d->narrow ? p.top - 6 - 16 * (double)(t->n_messages - k) : p.top - 6;
         snprintf(text, sizeof text, "%s \xc3\x97 %.400s", units_count(m->n).s,
-                 m->text != NULL ? m->text : "other messages");
+                 m->text != NULL     ? m->text
+                 : t->n_messages > 1 ? "other messages"
+                                     : "failed requests");
         fprintf(d->f, "<path class=\"%s\" d=\"M%.1f %.1fh10v10h-10z\"/>", css[k],
                 d->narrow ? d->left : x, y - 9);
         double used = put_words(d, (d->narrow ? d->left : x) + 14, y, text,

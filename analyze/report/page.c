@@ -13,7 +13,7 @@
 
 /* Of the page; the charts' colours come as variables, from plots/style.gp. */
 static const char style[] =
-    ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1c2127;--faint:#5b6570;"
+    ":root{color-scheme:light dark;--page:#f6f7f9;--card:#ffffff;--text:#1c2127;--faint:#5b6570;"
     "--line:#dfe3e8;--accent:#0069b4;--bad:#b3261e;--good:#00704f;--warn:#fdf3d6;--warn-line:#"
     "d9a514;--c_1:#0069b4;--c_2:#c75300;--c_3:#00805e;--c_bad:#b3123f;--outside:#eef0f3;"
     "--warm:#fbeecb;--event:#f9dce4}\n"

@@ -46,8 +46,8 @@ static const struct html_definition definitions[] = {
     {"In no segment", "What the figures of the segments leave out: before the first one, and after "
                       "the last one, whole or not."},
     {"95% confidence interval",
-     "Where the figure would come to lie in 95 of 100 such runs, going by the noise within this "
-     "run: of means by batch means, which allow for neighbouring segments being alike; of "
+     "Of intervals made so, 95 in 100 hold the true value, as far as the noise within this run "
+     "tells: of means by batch means, which allow for neighbouring segments being alike; of "
      "quantiles by order statistics with an effective number of requests. How much runs differ "
      "from each other a single run cannot show."},
     {"Warm-up, drift, change",
@@ -249,6 +249,13 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     return html_data(f, a, c, e);
 }
 
+/* Of sums there are none but the timeline. */
+static bool add_charts(struct html_charts *charts, const struct analysis *a, struct err *e)
+{
+    return a->dataset->n_tables == 0 ||
+           plot_add_analysis(&charts->set, a, charts->folder, NULL, &charts->options, e);
+}
+
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
                  struct err *e)
 {
@@ -265,8 +272,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     charts.options.benchmark_only = true;
     charts.options.no_in_flight = html_timeline_in_flight_is_steady(&course.all);
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
-    ok = (title != NULL || err_set(e, "out of memory")) &&
-         plot_add_analysis(&charts.set, a, charts.folder, NULL, &charts.options, e);
+    ok = (title != NULL || err_set(e, "out of memory")) && add_charts(&charts, a, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);

@@ -206,6 +206,15 @@ class Html(CliTest):
         self.assertIn("There are no figures: no request succeeded.", said)
         self.assertIn("100 \u00d7 refused", said)
 
+    def test_page_of_sums(self):
+        """Files of sums have no requests: the first screen and the tables are there all the same."""
+        path = self.tmp / "x.sums.zst"
+        self.s3analyze("aggregate", "--quiet", "-o", path, capture("get-errors"))
+        text, reader, said = self.page(path)
+        self.assertIn('id="timeline"', text)
+        self.assertIn("The specified key does not exist.", said)
+        self.assertEqual(json.loads(reader.scripts["application/json"])["analysis"]["operations"][1]["op"], "GET")
+
     def test_twelve_operations(self):
         rows = [row for k in range(12) for row in capgen.steady(300, op=f"OP{k:02}", threads=2, host=f"h{k % 3}")]
         path = self.tmp / "run.csv"
