@@ -30,3 +30,24 @@ const struct metric metrics[RUN_N_METRICS] = {
                     "fewer", "more", frac_text},
 };
 /* clang-format on */
+
+static struct run_value mean_value(bool present, const struct stats_ci *ci)
+{
+    return (struct run_value){present, *ci, true, 0};
+}
+
+static struct run_value quantile_value(const struct statistics_latency *l, size_t q)
+{
+    return (struct run_value){l->n > 0, l->q[q].ci, l->q[q].can_gate, l->q[q].deff};
+}
+
+void metric_values(struct run_value value[RUN_N_METRICS], const struct statistics *s)
+{
+    value[RUN_THROUGHPUT] = mean_value(s->bytes.present, &s->bytes.mean);
+    value[RUN_OBJECTS] = mean_value(s->objects.present, &s->objects.mean);
+    value[RUN_P50] = quantile_value(&s->duration, 0);
+    value[RUN_P90] = quantile_value(&s->duration, 1);
+    value[RUN_P99] = quantile_value(&s->duration, 2);
+    value[RUN_TTFB] = quantile_value(&s->ttfb, 0);
+    value[RUN_ERRORS] = mean_value(s->n_requests + s->n_failed > 0, &s->error_rate);
+}

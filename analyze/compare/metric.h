@@ -1,8 +1,10 @@
 /* The metrics that runs are compared by: one table says how each is called, in which unit it is,
- * which way is better, and what counts as the same. */
+ * which way is better, and what counts as the same. A metric is a name below, a row of that table
+ * and a line of metric_values: comparison, gates and all reports go through the table. */
 #ifndef S3_ANALYZE_COMPARE_METRIC_H
 #define S3_ANALYZE_COMPARE_METRIC_H
 
+#include "analyze/analysis/confidence.h"
 #include "libcommon/units.h"
 
 #include <stdbool.h>
@@ -36,5 +38,16 @@ struct metric {
 };
 
 extern const struct metric metrics[RUN_N_METRICS];
+
+/* The value of a metric in one run, or in a part of it. */
+struct run_value {
+    bool present; /* there is a value; ci.ok says whether it has limits */
+    struct stats_ci ci;
+    bool can_gate; /* a quantile with enough independent requests beyond it */
+    double deff;   /* of a quantile: the design effect; else 0 */
+};
+
+/* Fills the values of all metrics. */
+void metric_values(struct run_value value[RUN_N_METRICS], const struct statistics *s);
 
 #endif

@@ -215,24 +215,10 @@ static void fill_clear_rates(struct run_op *op, const struct findings *all, cons
 
 /* ---- Parts ---- */
 
-static struct run_value value_of_quantile(const struct statistics_latency *l, size_t q)
-{
-    struct run_value v = {.ci = l->q[q].ci, .can_gate = l->q[q].can_gate, .deff = l->q[q].deff};
-    v.present = l->n > 0;
-    return v;
-}
-
 static void fill_values(struct run_part *p, const struct statistics *s)
 {
     p->too_thin = s->objects.mean.ok ? NULL : s->objects.mean.why;
-    p->value[RUN_THROUGHPUT] = (struct run_value){s->bytes.present, s->bytes.mean, true, 0};
-    p->value[RUN_OBJECTS] = (struct run_value){s->objects.present, s->objects.mean, true, 0};
-    p->value[RUN_P50] = value_of_quantile(&s->duration, 0);
-    p->value[RUN_P90] = value_of_quantile(&s->duration, 1);
-    p->value[RUN_P99] = value_of_quantile(&s->duration, 2);
-    p->value[RUN_TTFB] = value_of_quantile(&s->ttfb, 0);
-    p->value[RUN_ERRORS] =
-        (struct run_value){s->n_requests + s->n_failed > 0, s->error_rate, true, 0};
+    metric_values(p->value, s);
 }
 
 static size_t key_of(const struct dataset *d, const struct table *t, size_t i,

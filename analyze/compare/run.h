@@ -16,13 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct run_value {
-    bool present; /* there is a value; ci.ok says whether it has limits */
-    struct stats_ci ci;
-    bool can_gate; /* a quantile with enough independent requests beyond it */
-    double deff;   /* of a quantile: the design effect; else 0 */
-};
-
 enum run_part_kind { RUN_ALL, RUN_HOST, RUN_SIZE };
 
 /* An operation as a whole, at one of its hosts, or for sizes in [min_bytes, max_bytes). */
