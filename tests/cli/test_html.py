@@ -59,8 +59,11 @@ class Reader(html.parser.HTMLParser):
 
 
 class Html(CliTest):
-    def page(self, *args, command="analyze", **kwargs):
+    def page(self, *args, command="analyze", charts=True, **kwargs):
+        """charts False: without gnuplot, where they are not what is tested."""
         path = self.tmp / "report.html"
+        if not charts:
+            kwargs["env"] = {"PATH": str(self.tmp)}
         self.s3analyze(command, "-q", "--html", path, *args, **kwargs)
         text = path.read_text()
         reader = Reader(text)
@@ -181,7 +184,7 @@ class Html(CliTest):
             self.assertIn(wanted, said)
 
     def test_comparison_says_the_answer_first(self):
-        _, reader, said = self.page(capture("get-g4"), capture("get-errors"), command="cmp")
+        _, reader, said = self.page(capture("get-g4"), capture("get-errors"), command="cmp", charts=False)
         answer = reader.metas["og:description"]
         self.assertRegex(answer, r"^With faults: GET objects .* p50 .* p99 ")
         self.assertIn(answer, said)
@@ -191,18 +194,18 @@ class Html(CliTest):
 
     def test_the_command(self):
         """Folders of who made the page, and who an address is for, are nobody's business."""
-        _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:pw@host/")
+        _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:pw@host/", charts=False)
         self.assertIn("s3analyze analyze -q --html report.html get-g4.csv.zst --host '*' "
                       "'--label=it'\\''s http://*REDACTED*@host/'", said)
 
     def test_no_request_and_no_success(self):
         path = self.tmp / "run.csv"
         path.write_bytes(capgen.text([]))
-        _, reader, said = self.page(path)
+        _, reader, said = self.page(path, charts=False)
         self.assertIn("There are no figures: there is no request to analyse.", said)
         self.assertEqual(reader.metas["og:description"], "There are no requests.")
         path.write_bytes(capgen.text(capgen.steady(100, error="refused")))
-        _, _, said = self.page(path)
+        _, _, said = self.page(path, charts=False)
         self.assertIn("There are no figures: no request succeeded.", said)
         self.assertIn("100 \u00d7 refused", said)
 
@@ -234,7 +237,7 @@ class Html(CliTest):
 
     def test_data_is_the_report(self):
         path = capture("get-errors")
-        _, reader, _ = self.page(path)
+        _, reader, _ = self.page(path, charts=False)
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         data = json.loads(reader.scripts["application/json"])
         self.assertEqual(data["analysis"], report)
@@ -252,7 +255,7 @@ class Html(CliTest):
         path = self.tmp / "run.csv"
         path.write_bytes(capgen.text(rows))
         for args, first in ((("--threads", "1"), 0), (("--threads", "4"), 0), (("--from", "1s"), 10)):
-            text, _, _ = self.page(path, *args)
+            text, _, _ = self.page(path, *args, charts=False)
             table = text.split('id="slowest-')[1].split("</table>")[0]
             cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[2:]]
             self.assertEqual(len(cells), 20)

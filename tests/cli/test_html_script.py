@@ -1,0 +1,80 @@
+"""What the script of a page adds: values under the pointer, tables that sort, and what is there without it."""
+import unittest
+
+import capgen
+from browser import FAULTS, Browser
+from capgen import SECOND
+from harness import CliTest
+
+# Moves the pointer to a share of the timeline's time; returns what is said, and how many cursors show.
+HOVER = """(part => {
+  const svg = [...document.querySelectorAll('#timeline svg')].find(s => s.checkVisibility());
+  const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+  const left = +svg.dataset.left, right = +svg.dataset.right;
+  svg.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientY: box.top + 40,
+    clientX: box.left + (left + part * (right - left)) * scale}));
+  return [document.querySelector('.reading').innerText, document.querySelectorAll('.cursor.on').length];
+})"""
+ROWS = "[...document.querySelector('[id^=slowest]').tBodies[0].rows].filter(r => r.checkVisibility())"
+
+
+class Script(CliTest):
+    def page(self):
+        """20 s of GET after a PUT, which fail from 10 s on for 1 s; request 30 is the slowest."""
+        rows = [capgen.row(0, SECOND // 100, op="PUT", file="p")]
+        for i in range(2000):
+            start = SECOND + i * SECOND // 100
+            rows.append(capgen.row(start, start + (i == 30) * SECOND // 50 + SECOND // 125 + i % 7 * 1000,
+                                   thread=i % 2, file=f"key-{i}", error="gone" if 1000 <= i < 1100 else ""))
+        path, page = self.tmp / "run.csv", self.tmp / "page.html"
+        path.write_bytes(capgen.text(rows))
+        # Without gnuplot: the script is what is tested here.
+        self.s3analyze("analyze", "-q", "--html", page, path, env={"PATH": str(self.tmp)})
+        return page
+
+    def test_in_a_browser(self):
+        path = self.page()
+        with Browser() as browser:
+            page = browser.open(path)
+            said, n = page.evaluate(HOVER + "(0.25)")
+            self.assertRegex(said, r"^\d\d:\d\d:\d\d\.\d{3} GET\n[\d.]+[KM]?i?B/s\nmedian 8ms, p99 8[.\d]*ms\n")
+            self.assertNotIn("failed", said)
+            self.assertEqual(n, 2)  # of the wide and of the narrow drawing
+            self.assertIn(" failed", page.evaluate(HOVER + "(0.525)")[0])
+
+            self.assertEqual(page.evaluate(f"{ROWS}[0].cells[4].innerText"), "key-30")
+            for wanted in ("key-30", "key-30"):
+                page.evaluate("document.querySelectorAll('[id^=slowest] th button')[0].click()")
+                order = page.evaluate(f"{ROWS}.map(r => r.cells[4].innerText)")
+                self.assertEqual(order[0 if wanted == order[0] else -1], wanted)
+            self.assertEqual(order[-1], "key-30")  # the second click turns the order around
+            page.evaluate("(() => { const i = document.querySelector('input[type=search]'); i.value = 'KEY-30'; "
+                          "i.dispatchEvent(new Event('input')); })()")
+            self.assertEqual(page.evaluate(f"{ROWS}.length"), 1)
+
+            self.assertFalse(page.evaluate("document.getElementById('definitions').open"))
+            page.evaluate("unfolded = new Promise(r => addEventListener('hashchange', () => setTimeout(r)))")
+            page.evaluate("location.hash = 'definitions'")
+            browser.call("Runtime.evaluate", expression="unfolded", awaitPromise=True)
+            self.assertTrue(page.evaluate("document.getElementById('definitions').open"))
+
+            saved = "document.querySelector('a[download]')"
+            self.assertTrue(page.evaluate(f"{saved}.checkVisibility()"))
+            self.assertEqual(page.evaluate(f"{saved}.protocol"), "blob:")
+            self.assertEqual(page.evaluate(FAULTS), [])
+            self.assertEqual((page.messages, page.requests), ([], []))
+
+    def test_without_script(self):
+        with Browser() as browser:
+            page = browser.open(self.page(), width=390, scripts=False)
+            self.assertEqual((page.messages, page.requests), ([], []))
+            # The debugger may still ask.
+            self.assertEqual(page.evaluate(FAULTS), [])
+            self.assertEqual(page.evaluate("document.querySelectorAll('.reading, button, input').length"), 0)
+            self.assertFalse(page.evaluate("document.querySelector('a[download]').checkVisibility()"))
+            self.assertEqual(page.evaluate(f"{ROWS}.length"), 20)
+            self.assertLess(page.evaluate("document.querySelector('#timeline').getBoundingClientRect().top"), 844)
+
+
+if __name__ == "__main__":
+    unittest.main()
