@@ -135,7 +135,8 @@ class Figures(CmpTest):
         for what in 'Concurrency', 'Endpoints', 'Object size':
             self.assertRegex(page, what + r'[^<]*: [^<]*\(limits the comparison\)')
         self.s3analyze('cmp', '-q', '--force', '--html', self.tmp / 'page.html', a, self.tmp / 'c.csv')
-        self.assertNotIn('limits', (self.tmp / 'page.html').read_text())
+        page = (self.tmp / 'page.html').read_text()
+        self.assertNotIn('limits', page[:page.index('<script type="application/json"')])  # its data has keys of that name
 
     def test_hosts_and_sizes(self):
         a = self.write('a', run_rows(1, seconds=6, hosts=3, sizes=(500, 50000)))
