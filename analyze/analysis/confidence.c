@@ -294,6 +294,9 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     return ok;
 }
 
+/* Counts that differ by less than this part of the most are taken for equal. */
+#define EQUAL_PART 50
+
 /* Round robin gives every host as many requests as the others, but for those at the ends. */
 static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
 {
@@ -305,7 +308,7 @@ static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    return most - least <= concurrency && most - least <= most / 50;
+    return most - least <= concurrency && most - least <= most / EQUAL_PART;
 }
 
 static bool fill_hosts(struct statistics *s, const struct passes *p, struct err *e)

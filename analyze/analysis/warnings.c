@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOST_SHARE_LEAST    0.8  /* of the mean host */
+#define HOST_SHARE_LEAST    0.8 /* of the mean host */
+/* Hosts that are picked at random differ too: a count has the square root of its mean as SD. */
+#define CHANCE_SDS          5
 #define CLIENT_GAP_FRAC     0.05 /* of the active range */
 #define IDLE_GAP_FRAC       0.2  /* of the run */
 #define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
@@ -420,8 +422,7 @@ static bool about_hosts(struct analysis *a, const char *op, const struct host_re
         return true;
     double mean = sum / (double)n;
     double low = (double)n_done(&hosts[least]), high = (double)n_done(&hosts[most]);
-    /* Hosts picked at random differ too. */
-    if (low >= HOST_SHARE_LEAST * mean || mean - low <= 5 * sqrt(mean))
+    if (low >= HOST_SHARE_LEAST * mean || mean - low <= CHANCE_SDS * sqrt(mean))
         return true;
     return warn(a, "uneven-hosts", op,
                 (const struct figure[]){{"n_hosts", (double)n},

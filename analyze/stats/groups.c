@@ -13,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The smallest detectable effect is simulated. A draw costs about its pairs, so that many runs get
+ * fewer draws, but enough for a quantile of 80 %. */
+#define DRAWN_PAIRS 10000000
+#define MOST_DRAWS  10000
+#define LEAST_DRAWS 400
+
 static bool is_exact(size_t n_a, size_t n_b)
 {
     return n_a <= EXACTDIST_MAX && n_b <= EXACTDIST_MAX;
@@ -313,8 +319,8 @@ bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, s
         if (critical > n_pairs)
             return true;
     }
-    size_t n_draws = 10000000 / n_pairs;
-    n_draws = n_draws > 10000 ? 10000 : n_draws < 400 ? 400 : n_draws;
+    size_t n_draws = DRAWN_PAIRS / n_pairs;
+    n_draws = n_draws > MOST_DRAWS ? MOST_DRAWS : n_draws < LEAST_DRAWS ? LEAST_DRAWS : n_draws;
     double *values = NULL;
     double *diff = NULL, *found = NULL;
     bool ok =
