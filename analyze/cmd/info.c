@@ -3,6 +3,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/cmd/sums.h"
 #include "analyze/report/aggregate_json.h"
 #include "analyze/report/aggregate_text.h"
 #include "analyze/report/json_capture.h"
@@ -378,9 +379,10 @@ static size_t read_all(struct source *sources, const struct options *o, const st
         struct source *x = &sources[i];
         struct err e = {""};
         progress_init(&progress, o->input.quiet);
-        bool spooled = aggfile_spool(&args->operands[i], 1, &e);
+        bool can_be_read = aggfile_spool(&args->operands[i], 1, &e) &&
+                           sums_refuse(&args->operands[i], 1, "s3analyze info", &e);
         x->is_aggregate = aggfile_is(args->operands[i]);
-        x->is_read = !spooled ? false
+        x->is_read = !can_be_read ? false
                      : x->is_aggregate
                          ? aggregate_load(&x->aggregate, args->operands[i], &e)
                          : survey_read(&x->survey, args->operands[i], &how, false, &e);

@@ -190,14 +190,33 @@ class Refused(SumsTest):
     def test_options_and_commands_that_need_requests(self):
         sums = self.sums(self.put("s", simulate(1, SHAPES["plain"])))
         for option in (["--host", "h0"], ["--client", "c0"], ["--from", "1s"], ["--skip", "1s"], ["--steady"],
-                       ["--range", "single"], ["--dur", "1500ms"], ["--co-interval", "10ms"], ["--op", "LIST"]):
+                       ["--range", "single"], ["--dur", "1500ms"], ["--co-interval", "10ms"], ["--op", "LIST"],
+                       ["--html", self.tmp / "p.html"]):
             r = self.s3analyze("analyze", *option, sums, status=1)
             self.assertEqual(r.out, "")
             self.assertIn("x.sums.zst", r.err)
-        for command in (["cat", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
+        for command in (["cat", sums], ["info", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
                         ["aggregate", "-o", self.tmp / "q", sums]):
             r = self.s3analyze(*command, status=1)
             self.assertIn("holds sums by second, not requests", " ".join(r.err.split()))
+
+    def test_odd_captures(self):
+        """Nothing at all, names that are no UTF-8, and two that become one when they are made it."""
+        empty = self.sums(self.put("empty", []))
+        self.assertEqual(self.analyze(empty)["operations"], [])
+        content = capgen.text(simulate(3, Shape(n=60, hosts=3, error_frac=0.3)))
+        for k, byte in (b"h1", b"\xff1"), (b"h2", b"\xfe1"), (b"not found", b"\xff gone"):
+            content = content.replace(k, byte)
+        path = self.tmp / "odd.csv"
+        path.write_bytes(content)
+        op, = self.document(self.sums(path))["operations"]
+        self.assertEqual([h["name"] for h in op["hosts"]], ["http://h0:9000", "http://\ufffd1:9000"])
+        self.analyze(self.sums(path))
+        cut = self.tmp / "cut.csv"
+        cut.write_bytes(content[:-40])
+        out = self.tmp / "cut.sums"
+        self.s3analyze("aggregate", "--salvage", "-o", out, cut)
+        self.assertGreater(self.analyze(out)["n_rows"], 50)
 
     def test_output(self):
         path = self.put("s", simulate(1, SHAPES["plain"]))
