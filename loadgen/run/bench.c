@@ -642,7 +642,7 @@ static void complain(const struct bench *b, const struct err *e)
 {
     struct err whole = {""};
 
-    if (strcmp(e->msg, team_other_failed) == 0)
+    if (strcmp(e->msg, team_other_failed) == 0 || e->msg[0] == '\0')
         return;
     if (b->team.size > 1)
         err_set(&whole, "rank %d (%s): %s", b->team.rank, b->host, e->msg);

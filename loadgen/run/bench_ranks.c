@@ -400,6 +400,10 @@ bool bench_gather(struct bench *b, bool closed, struct err *e)
         unlink(b->part);
     if (b->team.rank == 0 && !ok && !b->o->stress)
         say_merge(b);
+    if (b->team.rank == 0 && b->team.lost)
+        visible_line(stderr,
+                     "What a lost rank has left in the bucket s3load clean --run %s deletes",
+                     b->run_id);
     if (b->team.rank == 0 && !b->team.lost) {
         b->team.all = all;
         take_totals(b);

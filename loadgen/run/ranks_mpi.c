@@ -9,8 +9,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TAG 1
+
+/* MPI_Abort has so long. */
+#define ABORT_S 5
 
 _Static_assert(sizeof(MPI_Request) <= sizeof((struct ranks_call){0}.request), "room for it");
 
@@ -56,6 +60,14 @@ void ranks_close(void)
 
 _Noreturn void ranks_abort(int status)
 {
+    sigset_t set;
+
+    /* A launcher that does not answer, since it waits for something itself, holds up nobody. */
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    signal(SIGALRM, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    alarm(ABORT_S);
     MPI_Abort(MPI_COMM_WORLD, status);
     exit(status);
 }

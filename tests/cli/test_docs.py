@@ -249,7 +249,12 @@ class Names(unittest.TestCase):
         self.assertIn("--gate", known)
         for script in "tests/bench/run", "tests/run":
             known.update(re.findall(r'add_argument\("(--[\w-]+)"', (ROOT / script).read_text()))
+        # s3load-mpi is there where an MPI is.
+        known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
+                                                        (ROOT / "loadgen/run/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
+        foreign |= {"--hostfile", "--bind-to", "--mca"}  # of mpirun
+        foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         for path in DOCUMENTS:
             for option in set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", path.read_text())) - foreign:
                 with self.subTest(document=path.name, option=option):

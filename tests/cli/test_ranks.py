@@ -2,11 +2,14 @@
 import collections
 import concurrent.futures
 import json
+import os
 import pathlib
+import signal
+import subprocess
 import time
 import unittest
 
-from harness import BUILD, SANITIZED, tool
+from harness import BUILD, SANITIZED, tool, unwrapped
 from loadcase import Capture, LoadTest
 
 QUICK = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--stress")
@@ -145,6 +148,91 @@ class Autoterm(RankedTest):
             self.assertEqual(ends[0]["autoterm"]["at_s"], r.json()["operations"][0]["stop"]["at_s"])
             last = [max(row.start for row in Capture(p).rows) for p in self.parts(path, 3)]
             self.assertLess(max(last) - min(last), 1_000_000_000)
+
+
+class Failing(RankedTest):
+    """Ranks that are stopped or killed: the others end, and what was recorded is there."""
+
+    def begin(self, mpi, *options):
+        """Starts a run, and returns mpirun and the processes of the ranks once all of them record."""
+        self.path = self.tmp / f"f-{mpi}.csv.zst"
+        argv = [*self.mpirun(mpi, 3), *self.argv("put", "--obj.size", "1KiB", "--concurrent", "2", "--bucket",
+                                                 f"put-{mpi}", "--duration", "30s", "--benchdata", self.path,
+                                                 *options)]
+        p = subprocess.Popen([str(a) for a in argv], cwd=self.tmp, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, env={**os.environ, **self.ranked_environment()})
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.kill)
+        end = time.monotonic() + 60
+        while not all(part.exists() and part.stat().st_size > 20000 for part in self.parts(self.path, 3)):
+            self.assertIsNone(p.poll())
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        return p, self.processes()
+
+    def processes(self):
+        """Process ids of the ranks of this test's run, by rank."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if not pathlib.Path(os.readlink(folder / "exe")).name.startswith("s3load-mpi") or \
+                        pathlib.Path(os.readlink(folder / "cwd")) != self.tmp.resolve():
+                    continue
+                variables = dict(v.split("=", 1) for v in (folder / "environ").read_text().split("\0") if "=" in v)
+            except OSError:
+                continue  # it has ended
+            found[int(variables.get("OMPI_COMM_WORLD_RANK", variables.get("PMI_RANK", -1)))] = int(folder.name)
+        return found
+
+    def finish(self, p):
+        said = p.communicate(timeout=60)[0].decode(errors="replace")
+        end = time.monotonic() + 30
+        while self.processes() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(self.processes(), {})
+        return said
+
+    def check_parts(self, killed_ns):
+        """Each part can be read, has all but the last second before that time, and they can be merged."""
+        for part in map(Capture, self.parts(self.path, 3)):
+            self.assertGreater(part.rows[-1].end, killed_ns - 1_000_000_000)
+        self.check_run("s3analyze", "merge", "-o", self.path, *self.parts(self.path, 3))
+
+    def test_signal(self):
+        """One rank is told to end: all do, in order, with its status."""
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                p, ranks = self.begin(mpi)
+                os.kill(ranks[1], signal.SIGTERM)
+                said = self.finish(p)
+                self.assertEqual(p.returncode, 128 + signal.SIGTERM, said)
+                self.assertEqual(len({r.client for r in Capture(self.path).rows}), 3)
+                self.assertEqual(sorted(self.tmp.glob("f-*")), [self.path])
+                self.assertEqual(self.keys(f"put-{mpi}"), 0)
+                self.path.unlink()
+
+    def test_killed(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                p, ranks = self.begin(mpi)
+                os.kill(ranks[1], signal.SIGKILL)
+                killed_ns = time.time_ns()
+                self.finish(p)
+                self.assertNotEqual(p.returncode, 0)
+                self.check_parts(killed_ns)
+
+    def test_silent(self):
+        """A rank that does not go on ends the run after --rank-timeout, which says what to do."""
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                p, ranks = self.begin(mpi, "--rank-timeout", "1s")
+                os.kill(ranks[2], signal.SIGSTOP)
+                stopped_ns = time.time_ns()
+                said = self.finish(p)
+                self.assertNotEqual(p.returncode, 0)
+                self.assertIn("a rank has not answered for 1s (--rank-timeout)", unwrapped(said))
+                self.assertIn(f"s3analyze merge -o {self.path} {self.parts(self.path, 3)[0]}", said)
+                self.check_parts(stopped_ns)
 
 
 class Clocks(RankedTest):
