@@ -176,8 +176,10 @@ int cli_main(const struct cli_program *program, int argc, char **argv)
     int status = dispatch(program, argc, argv);
     /* A full disk or a closed pipe must not pass for success. */
     errno = 0;
-    bool had_error = ferror(stdout) != 0;
-    if (fclose(stdout) != 0 || had_error) {
+    bool had_error = ferror(stdout) != 0, ok = fclose(stdout) == 0 && !had_error;
+    /* A command that failed has said why; what was closed from the beginning fails once more. */
+    bool said = status == EXIT_FAILED && errno == EBADF && !had_error;
+    if (!ok && !said) {
         fprintf(stderr, "%s: cannot write standard output%s%s\n", program->name, errno ? ": " : "",
                 errno ? strerrordesc_np(errno) : "");
         if (status == EXIT_DONE)

@@ -154,7 +154,9 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
         if (t->folder == NULL)
             return mem_none(e);
         if (!is_folder && mkdir(out, 0777) != 0)
-            return err_errno(e, errno, "%s", out);
+            return errno == EEXIST
+                       ? err_set(e, "%s is no folder: name one, or a .svg, .png or .pdf", out)
+                       : err_errno(e, errno, "%s", out);
         t->made_folder = !is_folder;
         return access(out, W_OK | X_OK) == 0 || err_errno(e, errno, "cannot write into %s", out);
     }

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD, CliTest, capture
+from harness import BUILD, CliTest, capture, run
 
 FOREIGN = "my notes\n"
 HEADER = ("idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\t"
@@ -117,7 +117,15 @@ class Existing(CliTest):
         self.assertIn(str(missing), r.err)
         self.out.write_text(FOREIGN)
         r = self.s3analyze("plot", "--out", self.out, nothing, status=1)
-        self.assertIn(f"{self.out}: File exists", r.err)
+        self.assertIn(f"{self.out} is no folder: name one, or a .svg, .png or .pdf", r.err)
+
+    def test_standard_output_that_is_closed(self):
+        """It is said once."""
+        for command in ["cat"], ["analyze"], ["info", "--json"], ["merge", "-o", "-"]:
+            with self.subTest(command=command):
+                r = run("/bin/sh", "-c", 'exec "$@" >&-', "sh", BUILD / "s3analyze", *command, self.capture)
+                self.assertEqual(r.status, 1)
+                self.assertRegex(r.err, r"\A[^\n]*cannot write standard output[^\n]*\n\Z")
 
     def test_devices_are_written(self):
         for command in ("analyze", "cat", "info"):
