@@ -105,7 +105,7 @@ static void put_places(FILE *f, const struct analysis *a, const struct html_cour
         fprintf(f, " <a href=\"#timeline\">timeline&nbsp;%zu</a>", i + 1);
     if (op == NULL || op->n_requests == 0)
         return;
-    if (x->scope == SCOPE_HOST && op->n_host_results > 0)
+    if ((x->scope == SCOPE_HOST || strcmp(x->kind, "uneven-hosts") == 0) && op->n_host_results > 0)
         fprintf(f, " <a href=\"#op%zu-hosts\">hosts</a>", k);
     else if (x->scope == SCOPE_CLIENT && op->n_client_results > 0)
         fprintf(f, " <a href=\"#op%zu-clients\">clients</a>", k);

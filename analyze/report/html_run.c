@@ -1,6 +1,7 @@
 #include "analyze/report/html_internal.h"
 
 #include "analyze/analysis/slowest.h"
+#include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -210,6 +211,12 @@ static void put_single_range(FILE *f, const char *section, const struct operatio
 
 /* ---- Sections ---- */
 
+/* Links to what is in it open it. */
+static void begin_fold(FILE *f, size_t n, const char *what)
+{
+    fprintf(f, "<details><summary>%s %ss</summary>\n", units_count((int64_t)n).s, what);
+}
+
 void html_run_operation(FILE *f, const char *section, const struct operation *op)
 {
     fputs("<p>", f);
@@ -228,8 +235,16 @@ void html_run_operation(FILE *f, const char *section, const struct operation *op
     put_outside(f, &op->outside);
     put_single_range(f, section, op);
     html_requests(f, section, &op->requests);
-    put_hosts(f, section, op->hosts, op->n_host_results, &op->requests);
-    put_clients(f, section, op);
+    if (op->n_host_results > 0) {
+        begin_fold(f, op->n_host_results, "host");
+        put_hosts(f, section, op->hosts, op->n_host_results, &op->requests);
+        html_page_fold_end(f);
+    }
+    if (op->n_client_results > 0) {
+        begin_fold(f, op->n_client_results, "client");
+        put_clients(f, section, op);
+        html_page_fold_end(f);
+    }
     put_errors(f, section, op);
     html_statistics(f, section, op->statistics);
 }
@@ -237,5 +252,9 @@ void html_run_operation(FILE *f, const char *section, const struct operation *op
 void html_run_total(FILE *f, const char *section, const struct cluster_total *t)
 {
     put_throughput(f, section, "Throughput", &t->throughput, &t->segments);
-    put_hosts(f, section, t->hosts, t->n_hosts, NULL);
+    if (t->n_hosts > 0) {
+        begin_fold(f, t->n_hosts, "host");
+        put_hosts(f, section, t->hosts, t->n_hosts, NULL);
+        html_page_fold_end(f);
+    }
 }

@@ -108,24 +108,24 @@ static double round_step(double least)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-static void tick(const struct drawing *d, const struct panel *p, double value, const char *text)
+static void tick(const struct drawing *d, const struct panel *p, double value)
 {
+    const char *letter = value >= 1e7 ? "M" : value >= 1e4 ? "k" : "";
+    double shown = value >= 1e7 ? value / 1e6 : value >= 1e4 ? value / 1e3 : value;
     double y = y_of(p, value);
 
     fprintf(d->f, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", d->left, y, d->right);
-    fprintf(d->f, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>", d->left - 6, y + 4, text);
+    fprintf(d->f, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">%.10g%s</text>", d->left - 6, y + 4,
+            shown, letter);
 }
 
 static void put_ticks(const struct drawing *d, const struct panel *p)
 {
-    char text[32];
-
     if (!p->is_log) {
         double step = round_step(p->most / (p->height < 50 ? 2 : p->height < 60 ? 3 : 4));
         step = step > p->most ? round_step(p->most / 2.51) : step;
         for (int i = 0; i * step <= p->most * 1.0001; i++) {
-            snprintf(text, sizeof text, "%.10g", i * step);
-            tick(d, p, i * step, text);
+            tick(d, p, i * step);
         }
         return;
     }
@@ -138,8 +138,7 @@ static void put_ticks(const struct drawing *d, const struct panel *p)
             double value = power * digits[i];
             if (value < p->least * 0.999 || value > p->most * 1.001)
                 continue;
-            snprintf(text, sizeof text, "%.10g", value);
-            tick(d, p, value, text);
+            tick(d, p, value);
         }
     }
 }
@@ -316,7 +315,8 @@ bool html_timeline_in_flight_is_steady(const struct plot_timeline *t)
 
     /* While threads start and stop there are fewer, which the active range says already. */
     for (size_t i = 0; i < t->n; i++) {
-        if (!t->rows[i].in_range)
+        bool at_end = t->n > 2 && (i == 0 || i == t->n - 1);
+        if (!t->rows[i].in_range || at_end)
             continue;
         least = t->rows[i].in_flight < least ? t->rows[i].in_flight : least;
         most = t->rows[i].in_flight > most ? t->rows[i].in_flight : most;
