@@ -299,7 +299,7 @@ static bool find_last(struct few *f, const int64_t *edges)
     return true;
 }
 
-/* The limits are looked up once for as many rows as there are objects. */
+/* The limits cost a pass over all objects, so they are computed once for as many rows. */
 static bool find_rows(struct few *f, const int64_t *edges)
 {
     const struct scan *s = f->scan;

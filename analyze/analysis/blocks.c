@@ -49,7 +49,8 @@ static bool any_failed(const struct table *t, struct span_of_rows r)
     return failed != 0;
 }
 
-/* Columns are copied to where no store can change them. */
+/* The columns are copied to local variables, which no store below can alias: the compiler keeps
+ * their pointers in registers. */
 static void look_at_times(struct block *b, const struct table *table, struct span_of_rows r)
 {
     const struct table t = *table;

@@ -41,7 +41,7 @@ void latency_fini(struct latency *l)
 
 void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
 {
-    struct latency to = *l; /* where no store can change it */
+    struct latency to = *l; /* a copy: no store below aliases it */
     for (size_t i = 0; i < n; i++)
         if (v[i] != PACKED_NONE)
             latency_count_in(&to, hist_index32(v[i]), v[i]);

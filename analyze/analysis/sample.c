@@ -146,7 +146,7 @@ static void count_plain(struct counted *c, const struct question *q, const struc
         uint64_t number_and_sum;
         unsigned __int128 squares;
     } sums[2][COUNTED_MAX_PARTS] = {{{0}}};
-    const struct ids place = q->rows->t->place; /* where no store can change it */
+    const struct ids place = q->rows->t->place; /* a copy: no store below aliases it */
     const uint32_t *of_place = q->parts->of_place, *column = q->column->v;
     for (size_t row = block->from; row < block->to; row++) {
         uint32_t v = column[row];

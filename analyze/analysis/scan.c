@@ -23,8 +23,8 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
 
 /* ---- Every row ---- */
 
-/* Columns are copied to where no store can change them. False: some thread has a row that starts no
- * later than the one before it. */
+/* The columns are copied to local variables, which no store below can alias. Returns false if some
+ * thread has a row that starts no later than the one before it. */
 static bool scan_threads(struct scan *s, size_t b)
 {
     const struct table t = *s->t;

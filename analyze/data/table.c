@@ -4,8 +4,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A fault for each page of 4 KiB costs more than filling it. So memory that will be filled to the
- * end, as far as is known, gets huge pages, and other memory is made present in steps. */
+/* Page faults dominate here: one costs more than filling its 4 KiB. An allocation that will be
+ * filled to the end, as far as is known, gets huge pages; another is pre-faulted STEP_ROWS at a
+ * time. */
 #define STEP_ROWS ((size_t)16384)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define PAGE      ((size_t)64 << 10) /* the largest that a system has */

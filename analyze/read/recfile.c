@@ -13,7 +13,8 @@
 /* Compressed bytes of a unit where frames are small. */
 #define UNIT_MIN_BYTES (512u << 10)
 #define MAX_THREADS    64
-/* Where nobody says how many: each takes up to about 8 MiB, and commits are one at a time. */
+/* The default number of reader threads. More do not help: commits are serial, and each thread holds
+ * about 8 MiB. */
 #define USUAL_THREADS  8
 
 const char *const recfile_drop_names[N_DROPS] = {

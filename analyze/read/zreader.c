@@ -320,7 +320,8 @@ static void cut(struct zreader *r)
     r->in_pos += available(r);
     r->in_frame = false;
     if (r->source->seekable && r->limit < r->source->size) {
-        /* As where zstd reads on behind it: how far it may read depends on the threads. */
+        /* Damage is reported at the same byte with any number of threads, on which it depends how
+         * far zstd would have read ahead. */
         damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
         return;
     }

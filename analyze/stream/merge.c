@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* That read inputs in parallel; each takes memory. */
+/* The upper bound on concurrent readers, each of which holds buffers of its own. */
 #define MAX_READERS 8
 #define NS_PER_DAY  (INT64_C(86400) * 1000000000)
 

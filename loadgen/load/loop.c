@@ -208,7 +208,7 @@ static void ask_for_short_slices(void)
         uint64_t runtime_ns, deadline_ns, period_ns;
     } attributes = {.size = sizeof attributes, .runtime_ns = SLICE_NS};
 
-    /* Another policy was chosen for us. */
+    /* The user started us under another policy, as chrt does: it stays. */
     if (sched_getscheduler(0) != SCHED_OTHER)
         return;
     attributes.nice = getpriority(PRIO_PROCESS, 0);

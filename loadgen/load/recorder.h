@@ -46,7 +46,7 @@ struct recorder_tick {
 struct recorder;
 struct recorder_batch;
 
-/* A loop's end of it. */
+/* The producer's side: each loop has one. */
 struct recorder_port {
     struct recorder *recorder;
     struct recorder_batch *batch;

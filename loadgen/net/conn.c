@@ -19,7 +19,7 @@
 #define LOW_WATER_MAX (512 * 1024)
 #define LOW_WATER_MIN (128 * 1024)
 
-/* Marks data.ptr of libcurl's sockets. */
+/* The epoll tag of sockets that belong to libcurl, not to a worker. */
 #define SOCKET_TAG 1
 
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX])

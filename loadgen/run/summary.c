@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds that no clock reaches: nothing is known. */
+/* Initial bounds stand until the first Date header has come. */
 static bool is_known(const struct date_bracket *d)
 {
     return d->lower_ns != INT64_MIN && d->upper_ns != INT64_MAX;
