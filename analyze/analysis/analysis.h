@@ -84,7 +84,7 @@ struct durations {
     bool present;
     int64_t n;
     double mean_ns, stddev_ns; /* stddev NaN: null */
-    int64_t p50_ns, p90_ns, p99_ns, fastest_ns, slowest_ns;
+    int64_t p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, fastest_ns, slowest_ns;
     struct ttfb ttfb;
 };
 

@@ -391,9 +391,11 @@ static void fill_durations(struct durations *d, const struct figures *f)
     d->n = f->moments.n;
     d->mean_ns = moments_mean(&f->moments);
     d->stddev_ns = moments_stddev(&f->moments);
-    d->p50_ns = f->q[0];
-    d->p90_ns = f->q[1];
-    d->p99_ns = f->q[2];
+    d->p25_ns = f->q[0];
+    d->p50_ns = f->q[1];
+    d->p75_ns = f->q[2];
+    d->p90_ns = f->q[3];
+    d->p99_ns = f->q[4];
     d->fastest_ns = f->min;
     d->slowest_ns = f->max;
 }
@@ -421,7 +423,7 @@ bool sample_durations(const struct rows *rows, const struct parts *parts, const 
                       struct durations *all, struct durations *by_part, size_t stride,
                       struct err *e)
 {
-    const struct question q = {rows, parts, &rows->t->dur, plus, 3, {50, 90, 99}};
+    const struct question q = {rows, parts, &rows->t->dur, plus, 5, {25, 50, 75, 90, 99}};
     struct figures of_all = {0}, *of_parts;
     bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);

@@ -53,7 +53,8 @@ static void put_ttfb(struct json_out *w, const struct ttfb *t)
 
 static void put_durations(struct json_out *w, const struct durations *d)
 {
-    JSON_MEMBERS(w, d, n, mean_ns, stddev_ns, p50_ns, p90_ns, p99_ns, fastest_ns, slowest_ns);
+    JSON_MEMBERS(w, d, n, mean_ns, stddev_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, fastest_ns,
+                 slowest_ns);
     put_ttfb(w, &d->ttfb);
 }
 

@@ -6,15 +6,12 @@
 static const enum figure *const times = figures_times + 1;
 #define TIME_COLUMNS "lrrrrrrrrr"
 
-/* Only times to first byte have quartiles. */
-static void times_heading(struct text_table *t, bool has_quartiles)
+static void times_heading(struct text_table *t)
 {
     text_table_row(t, TEXT_FAINT);
     text_table_cell(t, "%s", "");
-    for (const enum figure *c = times; *c != N_FIGURES; c++) {
-        bool is_quartile = *c == FIGURE_P25 || *c == FIGURE_P75;
-        text_table_cell(t, "%s", is_quartile && !has_quartiles ? "" : figures_names[*c]);
-    }
+    for (const enum figure *c = times; *c != N_FIGURES; c++)
+        text_table_cell(t, "%s", figures_names[*c]);
 }
 
 static void put_row(struct text_table *t, const char *name, struct figures x,
@@ -31,7 +28,7 @@ static void put_single_size(const struct text_view *v, const struct requests *q)
 {
     struct text_table t;
     text_table_init(&t, v->out, TIME_COLUMNS);
-    times_heading(&t, q->all.ttfb.present);
+    times_heading(&t);
     put_row(&t, "Duration", figures_of_durations(&q->all), times);
     put_row(&t, "TTFB", figures_of_ttfb(&q->all.ttfb), times);
     put_row(&t, "Response time", figures_of_durations(&q->response_time), times);
@@ -88,7 +85,7 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
     text_line(v->out, TEXT_PLAIN, "%s", "");
     text_line(v->out, TEXT_HEADING, "TTFB by size:");
     text_table_init(&t, v->out, TIME_COLUMNS);
-    times_heading(&t, true);
+    times_heading(&t);
     for (size_t i = 0; i < q->n_sizes; i++)
         put_row(&t, figures_bucket(&q->sizes[i]).s, figures_of_ttfb(&q->sizes[i].all.ttfb), times);
     if (v->verbose && has_first_access(q)) {
