@@ -55,5 +55,5 @@ class RealFaults(LoadTest):
         with socket.socket() as bound:  # and does not listen
             bound.bind(("127.0.0.1", 0))
             port = bound.getsockname()[1]
-            found = self.findings("--duration", "2s", "--host", f"{self.server.hosts},127.0.0.1:{port}")
+            found = self.findings("--duration", "4s", "--host", f"{self.server.hosts},127.0.0.1:{port}")
         self.check_problem(found, "errors", {"host": f"http://127.0.0.1:{port}"})
