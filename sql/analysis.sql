@@ -1,6 +1,7 @@
 -- The figures of s3analyze from the table `requests`, on DuckDB and on Spark alike (read-duckdb.sql or
 -- read-spark.sql makes the table and the functions). Definitions: docs/how-the-numbers-are-made.md.
--- All times are nanoseconds since 1970, all intervals half-open.
+-- All times are nanoseconds since 1970, all intervals half-open. What several views need is a table, as
+-- Spark would work it out again in each.
 
 -- What decides which range counts: are operations mixed, did anything fail, are there several clients?
 CREATE OR REPLACE TEMP VIEW capture_kind AS
@@ -29,7 +30,8 @@ FROM (SELECT r.client, coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), 
 
 -- What is analysed: of a mixed capture what lies in the time of all threads; where requests failed, what
 -- lies in the time of all clients.
-CREATE OR REPLACE TEMP VIEW kept AS
+DROP TABLE IF EXISTS kept;
+CREATE TABLE kept AS
 SELECT r.*, r.end_ns - r.start_ns AS duration_ns, k.mixed OR k.has_errors AS single_range
 FROM requests AS r CROSS JOIN capture_kind AS k CROSS JOIN capture_range AS a CROSS JOIN client_range AS c
 WHERE CASE WHEN k.has_errors AND k.many_clients THEN r.start_ns >= c.from_ns AND r.end_ns <= c.to_ns
@@ -43,7 +45,8 @@ SELECT 'all' AS part, '' AS part_host, k.* FROM kept AS k
 UNION ALL SELECT 'ok', '', k.* FROM kept AS k WHERE NOT failed
 UNION ALL SELECT 'host', host, k.* FROM kept AS k WHERE NOT failed;
 
-CREATE OR REPLACE TEMP VIEW active_range AS
+DROP TABLE IF EXISTS active_range;
+CREATE TABLE active_range AS
 WITH edge AS (
     SELECT part, part_host, op, min(start_ns) AS s0, max(start_ns) AS s1
     FROM members GROUP BY part, part_host, op
@@ -93,7 +96,8 @@ JOIN (SELECT CAST(length_s AS BIGINT) * 1000000000 AS length_ns
 ON int_div(o.end_ns - o.start_ns, l.length_ns) <= 400 OR l.length_ns = 10800000000000
 GROUP BY o.op, r.from_ns, r.to_ns;
 
-CREATE OR REPLACE TEMP VIEW segment_bounds AS
+DROP TABLE IF EXISTS segment_bounds;
+CREATE TABLE segment_bounds AS
 SELECT op, k, from_ns + k * length_ns AS from_ns, from_ns + (k + 1) * length_ns AS to_ns, length_ns
 FROM segment_grid CROSS JOIN (SELECT CAST(k AS BIGINT) AS k FROM range(0, 4000) AS t(k)) AS n
 WHERE from_ns + k * length_ns < to_ns - length_ns;
@@ -116,7 +120,8 @@ FROM (SELECT s.op, s.k, s.from_ns, r.failed, r.start_ns >= s.from_ns AS started,
 GROUP BY op, k;
 
 -- The successful requests within the active range, which request statistics are over.
-CREATE OR REPLACE TEMP VIEW considered AS
+DROP TABLE IF EXISTS considered;
+CREATE TABLE considered AS
 SELECT k.* FROM kept AS k JOIN active_range AS r ON r.op = k.op AND r.part = 'ok'
 WHERE NOT k.failed AND k.start_ns >= r.from_ns AND k.end_ns <= r.to_ns;
 
@@ -140,7 +145,8 @@ FROM (VALUES (0, 0), (1, 1), (2, 10), (3, 100), (4, 1024), (5, 10240), (6, 10240
              (8, 10485760), (9, 104857600), (10, 1073741824), (11, 10737418240), (12, 107374182400),
              (13, 1099511627776)) AS v(k, edge);
 
-CREATE OR REPLACE TEMP VIEW size_buckets AS
+DROP TABLE IF EXISTS size_buckets;
+CREATE TABLE size_buckets AS
 WITH RECURSIVE sized AS (
     SELECT c.op, e.k, count(*) AS n FROM considered AS c
     JOIN size_edges AS e ON c.bytes >= e.edge AND (e.next_edge IS NULL OR c.bytes < e.next_edge)

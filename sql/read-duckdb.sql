@@ -14,7 +14,8 @@ CREATE OR REPLACE TEMP MACRO exact_sum(x) AS sum(CAST(x AS HUGEINT));
 
 -- Everything is read as text, so that no digit of a time is lost. The first row names all columns and
 -- is dropped again: a column that an old generation lacks is NULL.
-CREATE OR REPLACE TEMP TABLE requests AS
+DROP TABLE IF EXISTS requests;
+CREATE TABLE requests AS
 SELECT CAST(thread AS BIGINT) AS thread, op, CAST(bytes AS BIGINT) AS bytes,
        coalesce(CAST(n_objects AS BIGINT), 1) AS n_objects,
        coalesce(endpoint, '') AS host, coalesce(client_id, '') AS client, coalesce(file, '') AS file,

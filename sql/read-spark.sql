@@ -22,7 +22,8 @@ CREATE OR REPLACE TEMPORARY VIEW lines (
 CREATE OR REPLACE TEMPORARY VIEW cells AS
 SELECT array(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16) AS cell FROM lines;
 
-CACHE TABLE requests AS
+DROP TABLE IF EXISTS requests;
+CREATE TABLE requests AS
 SELECT CAST(r['thread'] AS BIGINT) AS thread, r['op'] AS op, CAST(r['bytes'] AS BIGINT) AS bytes,
        coalesce(CAST(r['n_objects'] AS BIGINT), 1) AS n_objects,
        coalesce(r['endpoint'], '') AS host, coalesce(r['client_id'], '') AS client,

@@ -1,6 +1,7 @@
 """The SQL of sql/ gives the digits of s3analyze on Spark, in its local mode. .ci/run leaves this out where
 there is no JVM."""
 import shutil
+import tempfile
 import unittest
 
 from engines import CAPTURES, SameDigits, statements
@@ -21,7 +22,9 @@ SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "s
 class Spark(SameDigits, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        builder = SparkSession.builder.master("local[2]")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", folder.name)
         for name, value in SETTINGS.items():
             builder = builder.config(name, value)
         cls.spark = builder.getOrCreate()
@@ -34,7 +37,6 @@ class Spark(SameDigits, unittest.TestCase):
     def test_figures(self):
         for name in CAPTURES[:5]:
             with self.subTest(name):
-                self.spark.sql("CLEAR CACHE")
                 self.spark.sql(f"SET capture = {capture(name)}")
                 for statement in statements("read-spark") + statements("analysis"):
                     self.spark.sql(statement)
