@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MS_NS 1e6
 
@@ -44,10 +45,13 @@ static bool put_series(FILE *f, const struct plot_timeline *t, const char *op)
     char *text = name != NULL ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
     bool ok = text != NULL;
 
-    if (ok)
-        fprintf(f, "{\"op\":%s,\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
-                text, t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
+    if (ok) {
+        fputs("{\"op\":", f);
+        json_out_raw(f, text, strlen(text));
+        fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
+                t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
                 (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
+    }
     for (int k = 0; ok && k < 5; k++) {
         fprintf(f, ",\"%s\":[", names[k]);
         for (size_t i = 0; i < t->n; i++)

@@ -128,7 +128,7 @@ json_t *json_out_text(const char *s)
 
 static int write_plain(const char *text, size_t n, void *f)
 {
-    fwrite(text, 1, n, f);
+    json_out_raw(f, text, n);
     return 0;
 }
 
