@@ -534,8 +534,7 @@ static void begin(struct worker *w)
     worker_prepare(w);
 }
 
-/* When the open loop's request of that number is due; CLOCK_NEVER: in more years than time has. */
-static int64_t due_ns_of(const struct phase *phase, uint64_t ticket)
+int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
 {
     uint64_t number = phase->first_ticket + ticket * phase->ticket_step;
     double after_ns = (double)number * 1e9 / phase->rate;
@@ -552,7 +551,7 @@ static bool is_due(struct worker *w, int64_t now_ns)
     if (phase->rate <= 0)
         return true;
     if (!w->has_ticket) {
-        w->due_ns = due_ns_of(phase, atomic_fetch_add(&phase->n_tickets, 1));
+        w->due_ns = worker_due_ns(phase, atomic_fetch_add(&phase->n_tickets, 1));
         w->has_ticket = true;
     }
     if (w->due_ns >= phase->end_ns) {

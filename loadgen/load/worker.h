@@ -103,6 +103,10 @@ void worker_on_connected(struct worker *w);
 void worker_on_event(struct worker *w, bool readable, bool writable);
 void worker_prepare(struct worker *w);
 
+/* When request `ticket` of an open loop (from 0, of this rank) is due, by the run's clock;
+ * CLOCK_NEVER: in more years than time has. */
+int64_t worker_due_ns(const struct phase *phase, uint64_t ticket);
+
 /* Ends the present request as failed. */
 void worker_fail(struct worker *w, const char *why);
 

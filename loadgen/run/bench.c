@@ -3,11 +3,13 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
+#include "loadgen/load/worker.h"
 #include "loadgen/run/bucket.h"
 #include "loadgen/run/cleanup.h"
 #include "loadgen/run/sibling.h"
 #include "loadgen/util/clock.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,21 +281,28 @@ static int64_t ns_of(struct timeval t)
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
 }
 
-/* Requests of an open loop that are due before a time, of this rank. */
-static double due_before(const struct phase *p, int64_t ns)
+/* Requests of an open loop that are due before a time, of this rank: as their due times say, which
+ * a quotient in floating point misses by one. */
+static uint64_t due_before(const struct phase *p, int64_t ns)
 {
-    double n = (double)(ns - p->start_ns) / 1e9 * p->rate - (double)p->first_ticket;
+    double about = ((double)(ns - p->start_ns) / 1e9 * p->rate - (double)p->first_ticket) /
+                   (double)p->ticket_step;
+    uint64_t n = about > 0 ? (uint64_t)fmin(about, 0x1p63) : 0;
 
-    return n > 0 ? n / (double)p->ticket_step : 0;
+    while (n > 0 && worker_due_ns(p, n - 1) >= ns)
+        n--;
+    while (worker_due_ns(p, n) < ns)
+        n++;
+    return n;
 }
 
 /* Those that were due before the end and were never begun. */
 static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begun)
 {
     int64_t until_ns = end_ns < b->phase.end_ns ? end_ns : b->phase.end_ns;
-    double n_due = due_before(&b->phase, until_ns);
+    uint64_t n_due = b->phase.rate > 0 ? due_before(&b->phase, until_ns) : 0;
 
-    return b->phase.rate > 0 && n_due > (double)n_begun ? (uint64_t)n_due - n_begun : 0;
+    return n_due > n_begun ? n_due - n_begun : 0;
 }
 
 /* Whether the time is over; in an open loop, for the next request that would be due. */
@@ -301,8 +310,8 @@ static bool is_over(const struct bench *b, int64_t now_ns)
 {
     const struct phase *p = &b->phase;
 
-    return now_ns >= p->end_ns ||
-           (p->rate > 0 && (double)atomic_load(&p->n_tickets) > due_before(p, p->end_ns));
+    return now_ns >= p->end_ns || (p->rate > 0 && p->end_ns != CLOCK_NEVER &&
+                                   atomic_load(&p->n_tickets) > due_before(p, p->end_ns));
 }
 
 static bool bench(struct bench *b, struct err *e)
