@@ -81,7 +81,7 @@ static bool put_quoted(FILE *f, const char *text, bool is_file)
         return false;
     put_argument(memory, text, is_file);
     bool ok = !ferror(memory);
-    ok = fclose(memory) == 0 && ok;
+    ok = fclose(memory) == 0 && said != NULL && ok;
     bool quoted = ok && (n == 0 || strspn(said, plain) < n);
     fputs(quoted ? " '" : " ", f);
     for (size_t i = 0; ok && i < n; i++)

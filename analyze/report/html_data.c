@@ -91,7 +91,8 @@ bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *
     if (memory == NULL)
         return mem_none(e);
     bool ok = write(memory, ctx, e), whole = !ferror(memory);
-    whole = fclose(memory) == 0 && whole;
+    /* Without memory for the last piece there is no text, and no error. */
+    whole = fclose(memory) == 0 && text != NULL && whole;
     ok = ok && (whole || mem_none(e));
     if (ok) {
         fputs("<script type=\"application/json\" id=\"data\">", f);

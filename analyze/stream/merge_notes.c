@@ -155,7 +155,7 @@ static bool add_command_note(struct merge *m, const struct merge_input *a,
     put_own_words(out, command_a, command_b);
     fprintf(out, ", %s has ", b->name);
     put_own_words(out, command_b, command_a);
-    bool ok = fclose(out) == 0 || mem_none(e);
+    bool ok = (fclose(out) == 0 && text != NULL) || mem_none(e);
     if (n_more)
         snprintf(more, sizeof more, "; %zu more differ from the first", n_more);
     ok = ok && merge_add_note(m, e, "command", "settings differ: %s%s", text, more);
