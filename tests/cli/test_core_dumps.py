@@ -19,8 +19,9 @@ SECRET = "".join(f"S{i:04}" for i in range(8))
 TOKEN = "".join(f"T{i:05}" for i in range(180))
 PASSWORD = "".join(f"P{i:05}" for i in range(8))
 LOGIN = base64.b64encode(f"user:{PASSWORD}".encode())
-PIECES = {"proxy password": re.compile(rb"(?:P0000\d){3}|" + re.escape(LOGIN[8:32])),
-          "secret key": re.compile(rb"(?:S000\d){3}"), "token": re.compile(rb"(?:T00\d{3}){4}")}
+# Each begins with plain bytes, which re looks for at the speed of memchr.
+PIECES = {"proxy password": re.compile(rb"P0000\d(?:P0000\d){2}"), "proxy login": re.compile(re.escape(LOGIN[8:32])),
+          "secret key": re.compile(rb"S000\d(?:S000\d){2}"), "token": re.compile(rb"T00\d{3}(?:T00\d{3}){3}")}
 SSE_C = "x-amz-server-side-encryption-customer-key"
 
 
