@@ -237,6 +237,9 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e)
     }
     if (s->recording)
         recorder_flush(&s->port, clock_now_ns());
+    /* A server that takes no more connections serves other loops by those that we need no more. */
+    while (phase->closes && pool_drop_idle(&s->pool))
+        ;
     pool_free_dead(&s->pool);
     return s->error.msg[0] == '\0' || err_set(e, "%s", s->error.msg);
 }

@@ -30,7 +30,8 @@ struct phase {
     int64_t end_ns;                     /* no request begins from then on; CLOCK_NEVER: none */
     double rate;                        /* requests per second in an open loop; 0: closed */
     uint64_t first_ticket, ticket_step; /* requests of the schedule that are ours: every so many */
-    atomic_uint_fast64_t n_tickets;     /* requests that were given a due time */
+    bool closes; /* a loop that is through closes its connections: none is measured afterwards */
+    atomic_uint_fast64_t n_tickets; /* requests that were given a due time */
 };
 
 struct services {

@@ -397,8 +397,11 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, enum s3o
     err_clear(&b->error);
     b->cleaning = true;
     cleanup_begin(k, prefix, dirs, kind);
-    b->phase =
-        (struct phase){.next = cleanup_next, .done = cleanup_done, .ctx = k, .end_ns = CLOCK_NEVER};
+    b->phase = (struct phase){.next = cleanup_next,
+                              .done = cleanup_done,
+                              .ctx = k,
+                              .end_ns = CLOCK_NEVER,
+                              .closes = true};
     bool ok = run_phase(b, &cause);
     b->cleaning = false;
     if (ok && k->n_failed > 0)

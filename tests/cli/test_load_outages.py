@@ -35,18 +35,26 @@ class Scripted:
         self.ports = [self.listener.getsockname()[1]]
         self.hosts = f"127.0.0.1:{self.ports[0]}"
         self.n_connections = n_connections
+        self.n_live = 0
+        self.live = threading.Condition()
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        while self.n_connections is None or len(self.connections) < self.n_connections:
+        while True:
             try:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.connections.append(connection)
+            with self.live:
+                self.n_live += 1
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-        self.listener.close()  # further ones are refused
+            if self.n_live == self.n_connections:
+                self.listener.close()  # further ones are refused, until one of these ends
+                with self.live:
+                    self.live.wait_for(lambda: self.n_live < self.n_connections)
+                self.listener = socket.create_server(("127.0.0.1", self.ports[0]), backlog=512)
 
     def serve(self, connection):
         try:
@@ -55,6 +63,9 @@ class Scripted:
                     pass
         except (OSError, ValueError):
             pass  # the client has gone
+        with self.live:
+            self.n_live -= 1
+            self.live.notify()
 
     def one(self, connection, f):
         line = f.readline().decode()
