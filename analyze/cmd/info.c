@@ -45,10 +45,12 @@ static const struct options defaults = {.output = {.path = "-"}};
 
 /* ---- Text ---- */
 
+/* A row that tells what is formatted of the capture. */
+#define FACT(t, style, what, ...) (TEXT_ROW(t, style, what), text_table_cell(t, __VA_ARGS__))
+
 static void put_time_span(struct text_table *t, const struct survey_sum *sum)
 {
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, "time");
+    TEXT_ROW(t, TEXT_PLAIN, "time");
     if (sum->n == 0)
         text_table_cell(t, "no requests");
     else
@@ -57,20 +59,12 @@ static void put_time_span(struct text_table *t, const struct survey_sum *sum)
                         units_duration(sum->last_end_ns - sum->first_start_ns).s);
 }
 
-static void put_row(struct text_table *t, const char *what, const char *value)
-{
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, "%s", what);
-    text_table_cell(t, "%s", value);
-}
-
 static void put_parts(struct text_table *t, const char *what, const struct survey_parts *parts,
                       size_t max)
 {
     for (size_t i = 0; i < parts->n && i < max; i++) {
         const struct survey_part *p = &parts->v[i];
-        text_table_row(t, TEXT_PLAIN);
-        text_table_cell(t, "%s", i == 0 ? what : "");
+        TEXT_ROW(t, TEXT_PLAIN, i == 0 ? what : "");
         if (p->sum.n_errors)
             text_table_cell(t, "%s  %s, %s failed", *p->name ? p->name : "(no name)",
                             units_count((int64_t)p->sum.n).s,
@@ -80,9 +74,7 @@ static void put_parts(struct text_table *t, const char *what, const struct surve
                             units_count((int64_t)p->sum.n).s);
     }
     if (parts->n > max) {
-        text_table_row(t, TEXT_FAINT);
-        text_table_cell(t, "%s", "");
-        text_table_cell(t, "and %zu more: --json has them all", parts->n - max);
+        FACT(t, TEXT_FAINT, "", "and %zu more: --json has them all", parts->n - max);
     }
 }
 
@@ -91,16 +83,12 @@ static void put_dropped(struct text_table *t, const struct recfile_info *info)
     for (int i = 0; i < N_DROPS; i++) {
         if (!info->n_dropped[i])
             continue;
-        text_table_row(t, TEXT_WARNING);
-        text_table_cell(t, "dropped");
-        text_table_cell(t, "%" PRIu64 " %s; the first: %s", info->n_dropped[i],
-                        recfile_drop_names[i], info->first_drop[i]);
+        FACT(t, TEXT_WARNING, "dropped", "%" PRIu64 " %s; the first: %s", info->n_dropped[i],
+             recfile_drop_names[i], info->first_drop[i]);
     }
     if (info->n_unverified) {
-        text_table_row(t, TEXT_WARNING);
-        text_table_cell(t, "unverified");
-        text_table_cell(t, "%" PRIu64 " rows of frames that fail their checksum",
-                        info->n_unverified);
+        FACT(t, TEXT_WARNING, "unverified", "%" PRIu64 " rows of frames that fail their checksum",
+             info->n_unverified);
     }
 }
 
@@ -125,16 +113,15 @@ static void put_start(struct text_table *t, const json_t *o)
                     {"label", "label"},  {"host", "on"},         {"bucket", "bucket"},
                     {"region", "region"}};
     if (string_of(o, "command_line") != NULL)
-        put_row(t, "recorded by", string_of(o, "command_line"));
+        TEXT_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command_line"));
     else if (string_of(o, "command") != NULL)
-        put_row(t, "recorded by", string_of(o, "command"));
+        TEXT_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command"));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (string_of(o, settings[i].key) != NULL)
-            put_row(t, settings[i].what, string_of(o, settings[i].key));
+            TEXT_ROW(t, TEXT_PLAIN, settings[i].what, string_of(o, settings[i].key));
     if (json_is_integer(json_object_get(o, "seed"))) {
-        text_table_row(t, TEXT_PLAIN);
-        text_table_cell(t, "seed");
-        text_table_cell(t, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(o, "seed")));
+        FACT(t, TEXT_PLAIN, "seed", "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(o, "seed")));
     }
 }
 
@@ -143,14 +130,11 @@ static void put_clocks(struct text_table *t, const json_t *o)
 {
     const json_t *server;
     size_t i;
-    json_array_foreach(json_object_get(o, "clock"), i, server)
-    {
-        text_table_row(t, TEXT_PLAIN);
-        text_table_cell(t, "%s", i == 0 ? "clocks" : "");
-        text_table_cell(t, "%s is ahead by %s to %s",
-                        string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
-                        units_duration(int_of(server, "ahead_min_ns")).s,
-                        units_duration(int_of(server, "ahead_max_ns")).s);
+    json_array_foreach(json_object_get(o, "clock"), i, server) {
+        FACT(t, TEXT_PLAIN, i == 0 ? "clocks" : "", "%s is ahead by %s to %s",
+             string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
+             units_duration(int_of(server, "ahead_min_ns")).s,
+             units_duration(int_of(server, "ahead_max_ns")).s);
     }
 }
 
@@ -166,53 +150,40 @@ static void put_reason(struct text_table *t, const json_t *o)
     for (size_t i = 0; end != NULL && i < sizeof words / sizeof *words; i++)
         if (strcmp(end, words[i][0]) == 0)
             end = words[i][1];
-    text_table_row(t, error != NULL ? TEXT_WARNING : TEXT_PLAIN);
-    text_table_cell(t, "ended");
-    text_table_cell(t, "%s%s%s",
-                    end != NULL     ? end
-                    : error != NULL ? "by an error"
-                                    : "no reason given",
-                    error != NULL ? ": " : "", error != NULL ? error : "");
+    FACT(t, error != NULL ? TEXT_WARNING : TEXT_PLAIN, "ended", "%s%s%s",
+         end != NULL     ? end
+         : error != NULL ? "by an error"
+                         : "no reason given",
+         error != NULL ? ": " : "", error != NULL ? error : "");
 }
 
 static void put_end(struct text_table *t, const json_t *o)
 {
     put_reason(t, o);
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, "benchmark");
-    text_table_cell(t, "%s requests in %s, %s failed; %s connects",
-                    units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
-                    units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
+    FACT(t, TEXT_PLAIN, "benchmark", "%s requests in %s, %s failed; %s connects",
+         units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
+         units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
     if (int_of(o, "not_begun") > 0) {
-        text_table_row(t, TEXT_WARNING);
-        text_table_cell(t, "never begun");
-        text_table_cell(t, "%s requests that were due", units_count(int_of(o, "not_begun")).s);
+        FACT(t, TEXT_WARNING, "never begun", "%s requests that were due",
+             units_count(int_of(o, "not_begun")).s);
     }
     if (int_of(o, "resent") > 0) {
-        text_table_row(t, TEXT_WARNING);
-        text_table_cell(t, "sent twice");
-        text_table_cell(t, "%s, as the server had closed the kept connection",
-                        units_count(int_of(o, "resent")).s);
+        FACT(t, TEXT_WARNING, "sent twice", "%s, as the server had closed the kept connection",
+             units_count(int_of(o, "resent")).s);
     }
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, "preparation");
-    text_table_cell(t, "%s objects in %s, %s failed", units_count(int_of(o, "prepared")).s,
-                    units_duration(int_of(o, "prepare_ns")).s,
-                    units_count(int_of(o, "not_prepared")).s);
+    FACT(t, TEXT_PLAIN, "preparation", "%s objects in %s, %s failed",
+         units_count(int_of(o, "prepared")).s, units_duration(int_of(o, "prepare_ns")).s,
+         units_count(int_of(o, "not_prepared")).s);
     bool bound = json_is_true(json_object_get(o, "client_bound"));
-    text_table_row(t, bound ? TEXT_WARNING : TEXT_PLAIN);
-    text_table_cell(t, "client");
-    text_table_cell(t, "busiest thread %.0f%% of a CPU, %s user, %s system%s",
-                    json_number_value(json_object_get(o, "max_thread_cpu_pct")),
-                    units_duration(int_of(o, "cpu_user_ns")).s,
-                    units_duration(int_of(o, "cpu_system_ns")).s,
-                    bound ? ": it was the limit" : "");
+    FACT(t, bound ? TEXT_WARNING : TEXT_PLAIN, "client",
+         "busiest thread %.0f%% of a CPU, %s user, %s system%s",
+         json_number_value(json_object_get(o, "max_thread_cpu_pct")),
+         units_duration(int_of(o, "cpu_user_ns")).s, units_duration(int_of(o, "cpu_system_ns")).s,
+         bound ? ": it was the limit" : "");
     if (int_of(o, "capture_waits") > 0) {
-        text_table_row(t, TEXT_WARNING);
-        text_table_cell(t, "waits");
-        text_table_cell(t, "%s for the capture to be written, %s in all",
-                        units_count(int_of(o, "capture_waits")).s,
-                        units_duration(int_of(o, "capture_waits_ns")).s);
+        FACT(t, TEXT_WARNING, "waits", "%s for the capture to be written, %s in all",
+             units_count(int_of(o, "capture_waits")).s,
+             units_duration(int_of(o, "capture_waits_ns")).s);
     }
 }
 
@@ -234,9 +205,7 @@ static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_c
         if (is_event(end, "end")) {
             put_end(t, end);
         } else {
-            text_table_row(t, TEXT_WARNING);
-            text_table_cell(t, "ended");
-            text_table_cell(t, "not by itself: it was killed, or the file was cut");
+            TEXT_ROW(t, TEXT_WARNING, "ended", "not by itself: it was killed, or the file was cut");
         }
         put_clocks(t, is_event(end, "end") ? end : start);
     }
@@ -254,41 +223,32 @@ static void put_capture(struct text *out, const char *path, const struct survey 
 
     text_line(out, TEXT_HEADING, "%s", path);
     text_table_init(&t, out, "ll");
-    text_table_row(&t, TEXT_PLAIN);
-    text_table_cell(&t, "format");
+    TEXT_ROW(&t, TEXT_PLAIN, "format");
     if (info->compressed)
         text_table_cell(&t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
                         info->generation, info->n_frames, info->n_frames == 1 ? "" : "s",
                         info->n_skippable_frames);
     else
         text_table_cell(&t, "g%d, not compressed", info->generation);
-    text_table_row(&t, TEXT_PLAIN);
-    text_table_cell(&t, "size");
-    text_table_cell(&t, "%s, %s of text", units_size((double)info->n_file_bytes).s,
-                    units_size((double)info->n_text_bytes).s);
-    text_table_row(&t, TEXT_PLAIN);
-    text_table_cell(&t, "rows");
-    text_table_cell(&t, "%s in %s lines, %" PRIu32 " header line%s",
-                    units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
-                    info->n_headers, info->n_headers == 1 ? "" : "s");
+    FACT(&t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
+         units_size((double)info->n_text_bytes).s);
+    FACT(&t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
+         units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
+         info->n_headers, info->n_headers == 1 ? "" : "s");
     put_time_span(&t, &s->sum);
-    text_table_row(&t, TEXT_PLAIN);
-    text_table_cell(&t, "threads");
-    text_table_cell(&t, "%s", units_count((int64_t)s->n_threads).s);
+    TEXT_ROW(&t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
     put_parts(&t, "operations", &s->ops, SIZE_MAX);
     put_parts(&t, "hosts", &s->hosts, MAX_SHOWN);
     put_parts(&t, "clients", &s->clients, MAX_SHOWN);
     if (info->has_intended)
-        put_row(&t, "open loop", "with the times at which requests were due");
+        TEXT_ROW(&t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
     if (survey_n_merged(s)) {
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, "merged from");
-        text_table_cell(&t, "%zu captures", survey_n_merged(s));
+        FACT(&t, TEXT_PLAIN, "merged from", "%zu captures", survey_n_merged(s));
     }
     if (!put_s3load(&t, s, &told))
         out->failed = true;
     if (command && !told)
-        put_row(&t, "recorded by", command);
+        TEXT_ROW(&t, TEXT_PLAIN, "recorded by", command);
     put_dropped(&t, info);
     text_table_put(&t);
 }
@@ -311,14 +271,10 @@ static void put_sum(struct json_out *w, const struct survey_sum *sum)
 static void json_parts(struct json_out *w, const char *key, const char *name,
                        const struct survey_parts *parts)
 {
-    json_out_array(w, key);
-    for (size_t i = 0; i < parts->n; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, key, i, parts->n) {
         JSON_PUT(w, name, parts->v[i].name);
         put_sum(w, &parts->v[i].sum);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_json(struct json_out *w, const char *path, const struct survey *s)
@@ -347,10 +303,8 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
     json_parts(w, "hosts", "host", &s->hosts);
     json_parts(w, "clients", "client_id", &s->clients);
     json_capture_dropped(w, info);
-    json_out_array(w, "comments");
-    for (size_t i = 0; i < s->comments.n; i++)
+    JSON_ARRAY(w, "comments", i, s->comments.n)
         JSON_PUT(w, NULL, keptlines_get(&s->comments, i));
-    json_out_end(w);
     if (s->comments.n_left_out > 0)
         JSON_PUT(w, "n_comments_left_out", s->comments.n_left_out);
     json_out_end(w);
@@ -406,13 +360,12 @@ static bool report(const struct source *sources, const struct options *o,
     if (o->output.json) {
         struct json_out w;
         json_out_begin(&w, out.f, "s3analyze/info/1");
-        json_out_array(&w, "captures");
-        for (size_t i = 0; i < args->n_operands; i++)
+        JSON_ARRAY(&w, "captures", i, args->n_operands) {
             if (sources[i].is_read && sources[i].is_aggregate)
                 aggregate_json_info(&w, &sources[i].aggregate);
             else if (sources[i].is_read)
                 put_json(&w, args->operands[i], &sources[i].survey);
-        json_out_end(&w);
+        }
         ok = json_out_finish(&w, e);
     } else {
         struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
@@ -420,7 +373,7 @@ static bool report(const struct source *sources, const struct options *o,
             if (!sources[i].is_read)
                 continue;
             if (!is_first)
-                text_line(&t, TEXT_PLAIN, "%s", "");
+                text_blank(&t);
             is_first = false;
             if (sources[i].is_aggregate)
                 aggregate_text_info(&sources[i].aggregate, &t);

@@ -130,9 +130,7 @@ static void put_input(struct text_table *t, const struct merge *m, const struct 
 {
     bool alone = m->n_inputs == 1;
 
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, "%s", in->name);
-    text_table_cell(t, "%s", units_count((int64_t)in->survey.sum.n).s);
+    TEXT_ROW(t, TEXT_PLAIN, in->name, units_count((int64_t)in->survey.sum.n).s);
     put_threads(t, in);
     if (!merge_has_rows(in))
         return;
@@ -190,16 +188,9 @@ static bool report_text(const struct merge *m, const struct options *o, FILE *f,
     text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
               units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
     text_table_init(&t, &out, "lrrrrrrrr");
-    text_table_row(&t, TEXT_FAINT);
-    text_table_cell(&t, "capture");
-    text_table_cell(&t, "requests");
-    text_table_cell(&t, "threads");
-    text_table_cell(&t, "runs");
-    text_table_cell(&t, "starts");
-    text_table_cell(&t, "ends");
-    text_table_cell(&t, "%s", m->n_inputs == 1 ? "" : "overlap");
-    text_table_cell(&t, "%s", knows_clocks(m) ? "servers' clock" : "");
-    text_table_cell(&t, "%s", knows_shifts(m) ? "shift" : "");
+    TEXT_ROW(&t, TEXT_FAINT, "capture", "requests", "threads", "runs", "starts", "ends",
+             m->n_inputs == 1 ? "" : "overlap", knows_clocks(m) ? "servers' clock" : "",
+             knows_shifts(m) ? "shift" : "");
     for (size_t i = 0; i < m->n_inputs; i++)
         put_input(&t, m, &m->inputs[i]);
     text_table_put(&t);
@@ -224,7 +215,6 @@ static void put_json_input(struct json_out *w, const struct merge *m, const stru
 {
     bool has_rows = merge_has_rows(in);
 
-    json_out_object(w, NULL);
     JSON_PUT(w, "path", in->path);
     JSON_PUT(w, "n_rows", in->survey.sum.n);
     JSON_PUT(w, "n_threads", in->survey.n_threads);
@@ -237,7 +227,6 @@ static void put_json_input(struct json_out *w, const struct merge *m, const stru
     JSON_PUT_IF(w, "clock_offset_ns", in->has_clock, in->clock_ns);
     JSON_PUT_IF(w, "clock_error_ns", in->has_clock, in->clock_error_ns);
     JSON_PUT(w, "n_duplicates", in->n_duplicates);
-    json_out_end(w);
 }
 
 static bool report_json(const struct merge *m, const struct options *o, FILE *f, struct err *e)
@@ -250,17 +239,10 @@ static bool report_json(const struct merge *m, const struct options *o, FILE *f,
     JSON_PUT(&w, "n_rows", m->n_rows);
     json_out_value(&w, "common_start", common ? json_out_time(m->common_start_ns) : json_null());
     json_out_value(&w, "common_end", common ? json_out_time(m->common_end_ns) : json_null());
-    json_out_array(&w, "inputs");
-    for (size_t i = 0; i < m->n_inputs; i++)
+    JSON_OBJECTS(&w, "inputs", i, m->n_inputs)
         put_json_input(&w, m, &m->inputs[i]);
-    json_out_end(&w);
-    json_out_array(&w, "notes");
-    for (size_t i = 0; i < m->n_notes; i++) {
-        json_out_object(&w, NULL);
+    JSON_OBJECTS(&w, "notes", i, m->n_notes)
         JSON_MEMBERS(&w, &m->notes[i], code, message);
-        json_out_end(&w);
-    }
-    json_out_end(&w);
     return json_out_finish(&w, e);
 }
 

@@ -25,12 +25,10 @@ static void put_operation(struct text_table *t, const struct operation *op)
     text_table_cell(t, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
     text_cells_count(t, op->n_requests);
     text_cells_count(t, op->n_errors);
-    text_table_cell(t, "%s",
-                    x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-");
-    text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+    TEXT_CELLS(t, x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
+               x->present ? units_rate(x->objects_per_s).s : "-");
     if (d->present) {
-        text_cells_duration(t, d->p50_ns);
-        text_cells_duration(t, d->p99_ns);
+        TEXT_CELLS(t, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
     }
 }
 
@@ -38,14 +36,13 @@ bool report_runs(const char *const *paths, size_t n_paths, const struct load_fil
                  const struct load_analysis *analysis, const struct load_input *input, bool colour,
                  FILE *f, struct err *e)
 {
-    static const char *const names[] = {"",        "From, UTC", "Requests", "Errors",
-                                        "Average", "obj/s",     "50%",      "99%"};
     struct text out = {.f = f, .colour = colour};
     struct text_table t;
     bool ok = true;
 
     text_table_init(&t, &out, "llrrrrrr");
-    text_cells_heading(&t, names, sizeof names / sizeof *names);
+    TEXT_ROW(&t, TEXT_FAINT, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%",
+             "99%");
     for (size_t i = 0; i < n_paths && ok; i++) {
         struct dataset d = {0};
         struct analysis a = {0};

@@ -77,13 +77,10 @@ static void put_run_row(FILE *f, const char *name, const struct aggregate_part *
     bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
     html_row(f);
     html_name(f, name);
-    html_cell(f, "%s", units_count(x->n_requests).s);
-    html_cell(f, "%s", units_count(x->n_errors).s);
-    html_cell(f, "%s", units_size((double)x->n_bytes).s);
-    html_cell(f, "%s", units_count(x->n_objects).s);
-    html_cell(f, "%s",
-              rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-");
-    html_cell(f, "%s", rated ? units_object_rate(aggregate_objects_per_s(part)).s : "-");
+    HTML_CELLS(f, units_count(x->n_requests).s, units_count(x->n_errors).s,
+               units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
+               rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
+               rated ? units_object_rate(aggregate_objects_per_s(part)).s : "-");
     html_cell_text(f, part->is_preparation ? "preparation" : "");
     html_row_end(f);
 }
@@ -103,12 +100,8 @@ static void put_runs(FILE *f, const struct aggregate *a)
 static void put_second(FILE *f, const char *name, const struct aggregate_part *part,
                        double bytes_per_s, double objects_per_s, int64_t ns)
 {
-    html_row(f);
-    html_name(f, name);
-    html_cell(f, "%s", part->x->n_bytes > 0 ? units_byte_rate(bytes_per_s).s : "-");
-    html_cell(f, "%s", units_object_rate(objects_per_s).s);
-    html_cell(f, "%s", html_cells_clock(ns).s);
-    html_row_end(f);
+    HTML_ROW(f, name, part->x->n_bytes > 0 ? units_byte_rate(bytes_per_s).s : "-",
+             units_object_rate(objects_per_s).s, html_cells_clock(ns).s);
 }
 
 static void put_window(FILE *f, const char *section, const struct aggregate_part *part)
@@ -140,11 +133,9 @@ static void put_groups(FILE *f, const char *section, const struct aggregate_part
         html_row(f);
         html_name(f, g->start_ns != AGGFILE_NO_TIME ? html_cells_clock(g->start_ns).s : "");
         html_cell_text(f, html_cells_party(part->x->group_clients[g->client]));
-        html_cell(f, "%s", units_count(g->n_requests).s);
-        html_cell(f, "%s", ms(g->mean_ms).s);
-        html_cell(f, "%s", ms(g->p50_ms).s);
-        html_cell(f, "%s", g->n_requests >= 10 ? ms(g->p90_ms).s : "");
-        html_cell(f, "%s", g->n_requests >= 100 ? ms(g->p99_ms).s : "");
+        HTML_CELLS(f, units_count(g->n_requests).s, ms(g->mean_ms).s, ms(g->p50_ms).s,
+                   g->n_requests >= 10 ? ms(g->p90_ms).s : "",
+                   g->n_requests >= 100 ? ms(g->p99_ms).s : "");
         html_row_end(f);
     }
     html_table_end(f);
@@ -176,13 +167,9 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
         return;
     html_table(f, section, caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
-        html_row(f);
-        html_name(f, html_cells_party(v[i].name));
-        html_cell(f, "%s", units_count(v[i].n_requests).s);
-        html_cell(f, "%s", units_count(v[i].n_errors).s);
-        html_cell(f, "%s", units_byte_rate((double)v[i].n_bytes / seconds).s);
-        html_cell(f, "%s", units_rate((double)v[i].n_objects / seconds).s);
-        html_row_end(f);
+        HTML_ROW(f, html_cells_party(v[i].name), units_count(v[i].n_requests).s,
+                 units_count(v[i].n_errors).s, units_byte_rate((double)v[i].n_bytes / seconds).s,
+                 units_rate((double)v[i].n_objects / seconds).s);
     }
     html_table_end(f);
 }

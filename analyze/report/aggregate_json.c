@@ -52,10 +52,8 @@ static void put_second(struct json_out *w, const char *key, const struct aggrega
 
 static void put_seconds(struct json_out *w, const struct aggregate_part *part)
 {
-    json_out_array(w, "seconds");
-    for (size_t i = 0; i < part->x->n_seconds; i++)
+    JSON_ARRAY(w, "seconds", i, part->x->n_seconds)
         put_second(w, NULL, part, i);
-    json_out_end(w);
 }
 
 static void put_window(struct json_out *w, const struct aggregate_part *part)
@@ -119,7 +117,6 @@ static void put_percentile_members(struct json_out *w, const struct aggfile_grou
 
 static void put_group(struct json_out *w, const char *client, const struct aggfile_group *g)
 {
-    json_out_object(w, NULL);
     JSON_PUT(w, "client", client);
     put_time(w, "start", g->start_ns);
     JSON_PUT(w, "n_requests", g->n_requests);
@@ -130,7 +127,6 @@ static void put_group(struct json_out *w, const char *client, const struct aggfi
     put_number(w, "min_ms", g->min_ms);
     put_number(w, "max_ms", g->max_ms);
     put_ttfb(w, g);
-    json_out_end(w);
 }
 
 /* Percentiles of the run: of one group that holds all of it they are known. */
@@ -158,26 +154,20 @@ static void put_single(struct json_out *w, const struct aggregate_part *part)
     put_range(w, "p50_of_groups_ms", &l->p50);
     put_range(w, "p90_of_groups_ms", &l->p90);
     put_range(w, "p99_of_groups_ms", &l->p99);
-    json_out_array(w, "groups");
-    for (size_t i = 0; i < x->n_groups; i++)
+    JSON_OBJECTS(w, "groups", i, x->n_groups)
         put_group(w, x->group_clients[x->groups[i].client], &x->groups[i]);
-    json_out_end(w);
 }
 
 static void put_multi(struct json_out *w, const struct aggregate_latency *l)
 {
     put_number(w, "mean_ms", l->mean_ms);
-    json_out_array(w, "classes");
-    for (size_t i = 0; i < l->n_classes; i++) {
+    JSON_OBJECTS(w, "classes", i, l->n_classes) {
         const struct aggfile_class *c = &l->classes[i];
-        json_out_object(w, NULL);
         JSON_MEMBERS(w, c, min_bytes, max_bytes, n_requests);
         put_number(w, "mean_ms", c->mean_ms);
         put_number(w, "fastest_bytes_per_s", c->fastest_bytes_per_s);
         put_number(w, "slowest_bytes_per_s", c->slowest_bytes_per_s);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_latency(struct json_out *w, const struct aggregate_part *part)
@@ -203,16 +193,12 @@ static void put_latency(struct json_out *w, const struct aggregate_part *part)
 static void put_parties(struct json_out *w, const char *key, const struct aggfile_party *v,
                         size_t n)
 {
-    json_out_array(w, key);
-    for (size_t i = 0; i < n; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, key, i, n) {
         JSON_PUT(w, "name", v[i].name);
         PUT_COUNTERS(w, &v[i]);
         put_time(w, "start", v[i].start_ns);
         put_time(w, "end", v[i].end_ns);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_entry(struct json_out *w, const char *key, const struct aggregate_part *part)
@@ -232,10 +218,8 @@ static void put_entry(struct json_out *w, const char *key, const struct aggregat
     JSON_PUT_IF(w, "ok_bytes", part->ok_bytes_known, part->ok_bytes);
     JSON_PUT_IF(w, "ok_objects", part->ok_objects_known, part->ok_objects);
     JSON_PUT(w, "preparation", part->is_preparation);
-    json_out_array(w, "first_errors");
-    for (size_t i = 0; i < x->n_first_errors; i++)
+    JSON_ARRAY(w, "first_errors", i, x->n_first_errors)
         JSON_PUT(w, NULL, x->first_errors[i]);
-    json_out_end(w);
     put_parties(w, "hosts", x->hosts, x->n_hosts);
     put_parties(w, "clients", x->clients, x->n_clients);
     put_seconds(w, part);
@@ -247,45 +231,33 @@ static void put_entry(struct json_out *w, const char *key, const struct aggregat
 static void put_by(struct json_out *w, const char *key, const char *name,
                    const struct aggregate_parts *parts)
 {
-    json_out_array(w, key);
-    for (size_t i = 0; i < parts->n; i++) {
+    JSON_OBJECTS(w, key, i, parts->n) {
         const struct aggregate_part *part = &parts->v[i];
-        json_out_object(w, NULL);
         JSON_PUT(w, name, part->x->name);
         PUT_COUNTERS(w, part->x);
         put_seconds(w, part);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_sizes(struct json_out *w, const struct aggregate *a)
 {
-    json_out_array(w, "by_size");
-    for (size_t i = 0; i < a->file.sizes.n; i++) {
+    JSON_OBJECTS(w, "by_size", i, a->file.sizes.n) {
         const struct aggfile_entry *x = &a->file.sizes.v[i];
-        json_out_object(w, NULL);
         JSON_PUT(w, "min_bytes", aggregate_size_floor(x));
         JSON_PUT(w, "max_bytes", 2 * aggregate_size_floor(x));
         PUT_COUNTERS(w, x);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_merged(struct json_out *w, const struct aggregate *a)
 {
     struct aggregate_common common;
 
-    json_out_array(w, "seconds_from_clients");
-    for (size_t i = 0; i < a->n_sum; i++) {
+    JSON_OBJECTS(w, "seconds_from_clients", i, a->n_sum) {
         const struct aggregate_sum_second *s = &a->sum[i];
-        json_out_object(w, NULL);
         put_second_members(w, s->start_s * NS_PER_S, s->bytes_per_s, s->objects_per_s, s->n_errors);
         JSON_PUT(w, "n_clients", s->n_clients);
-        json_out_end(w);
     }
-    json_out_end(w);
     if (!json_out_open(w, "all_clients", aggregate_common(a, &common)))
         return;
     JSON_PUT(w, "start", common.start_s * NS_PER_S);
@@ -297,13 +269,8 @@ static void put_merged(struct json_out *w, const struct aggregate *a)
 
 static void put_warnings(struct json_out *w, const struct aggregate *a)
 {
-    json_out_array(w, "warnings");
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "warnings", i, a->n_warnings)
         JSON_MEMBERS(w, &a->warnings[i], code, op, message);
-        json_out_end(w);
-    }
-    json_out_end(w);
 }
 
 /* Keys of the format that may be absent: an empty list above them means that nothing is known. */
@@ -342,10 +309,8 @@ bool aggregate_json(const struct aggregate *a, const struct findings *found, FIL
     findings_json_put(&w, found);
     put_absent(&w, a);
     put_entry(&w, "total", &a->total);
-    json_out_array(&w, "operations");
-    for (size_t i = 0; i < a->ops.n; i++)
+    JSON_ARRAY(&w, "operations", i, a->ops.n)
         put_entry(&w, NULL, &a->ops.v[i]);
-    json_out_end(&w);
     put_by(&w, "by_host", "host", &a->hosts);
     put_by(&w, "by_client", "client", &a->clients);
     put_sizes(&w, a);
@@ -375,26 +340,20 @@ static void put_info_times(struct json_out *w, int64_t start_ns, int64_t end_ns)
 static void put_info_parties(struct json_out *w, const char *key, const char *name,
                              const struct aggfile_party *v, size_t n)
 {
-    json_out_array(w, key);
-    for (size_t i = 0; i < n; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, key, i, n) {
         JSON_PUT(w, name, v[i].name);
         PUT_INFO(w, &v[i]);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_info_operation(struct json_out *w, const struct aggregate_part *part)
 {
     const struct aggfile_entry *x = part->x;
 
-    json_out_object(w, NULL);
     JSON_PUT(w, "op", x->name);
     PUT_INFO(w, x);
     JSON_MEMBERS(w, x, n_seconds, n_groups);
     JSON_PUT(w, "preparation", part->is_preparation);
-    json_out_end(w);
 }
 
 void aggregate_json_info(struct json_out *w, const struct aggregate *a)
@@ -409,10 +368,8 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a)
     JSON_PUT(w, "command", a->file.command);
     JSON_PUT(w, "version", a->file.version);
     PUT_INFO(w, x);
-    json_out_array(w, "operations");
-    for (size_t i = 0; i < a->ops.n; i++)
+    JSON_OBJECTS(w, "operations", i, a->ops.n)
         put_info_operation(w, &a->ops.v[i]);
-    json_out_end(w);
     put_info_parties(w, "hosts", "host", x->hosts, x->n_hosts);
     put_info_parties(w, "clients", "client_id", x->clients, x->n_clients);
     put_warnings(w, a);

@@ -17,11 +17,6 @@
 
 /* ---- Pieces ---- */
 
-static void blank_line(struct text *out)
-{
-    text_line(out, TEXT_PLAIN, "%s", "");
-}
-
 /* A sentence in lines of WIDTH, the further ones indented by as much as `indent`. */
 static void put_wrapped(struct text *out, enum text_style style, int indent, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -103,7 +98,7 @@ static void put_findings(struct text *out, const struct findings *found)
 {
     if (found->n == 0)
         return;
-    blank_line(out);
+    text_blank(out);
     text_line(out, TEXT_HEADING, "Findings:");
     for (size_t i = 0; i < found->n; i++)
         put_wrapped(out, found->v[i].severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, 3,
@@ -123,25 +118,21 @@ static void put_operation_row(struct text_table *t, const char *name,
     text_table_cell(t, "%s", units_size((double)x->n_bytes).s);
     text_cells_count(t, x->n_objects);
     if (part->duration_ns <= 0 || x->n_errors > 0 || part->is_preparation) {
-        text_table_cell(t, "-");
-        text_table_cell(t, "-");
+        TEXT_CELLS(t, "-", "-");
     } else {
-        text_table_cell(t, "%s",
-                        x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-");
-        text_table_cell(t, "%s", units_rate(aggregate_objects_per_s(part)).s);
+        TEXT_CELLS(t, x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
+                   units_rate(aggregate_objects_per_s(part)).s);
     }
     text_table_cell(t, "%s", part->is_preparation ? "preparation" : "");
 }
 
 static void put_operations(struct text *out, const struct aggregate *a)
 {
-    static const char *const names[] = {"",        "Requests", "Errors", "Bytes",
-                                        "Objects", "Average",  "obj/s",  ""};
     struct text_table t;
-    blank_line(out);
+    text_blank(out);
     text_line(out, TEXT_HEADING, "Whole run:");
     text_table_init(&t, out, "lrrrrrrl");
-    text_cells_heading(&t, names, 8);
+    TEXT_ROW(&t, TEXT_FAINT, "", "Requests", "Errors", "Bytes", "Objects", "Average", "obj/s", "");
     for (size_t i = 0; i < a->ops.n; i++)
         put_operation_row(&t, a->ops.v[i].x->name, &a->ops.v[i]);
     if (a->overlaps)
@@ -172,8 +163,8 @@ static void rate_row(struct text_table *t, const char *name, const struct aggfil
 {
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s:", name);
-    text_table_cell(t, "%s", has_bytes ? units_byte_rate(s->bytes_per_s).s : "");
-    text_table_cell(t, "%s", units_object_rate(s->objects_per_s).s);
+    TEXT_CELLS(t, has_bytes ? units_byte_rate(s->bytes_per_s).s : "",
+               units_object_rate(s->objects_per_s).s);
     text_table_cell(t, "at %s UTC", clock_time(start_ns).s);
 }
 
@@ -183,7 +174,7 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
     const struct aggfile_entry *x = part->x;
     const struct aggfile_second mean = {0, w->mean_bytes_per_s, w->mean_objects_per_s, 0};
     struct text_table t;
-    blank_line(out);
+    text_blank(out);
     text_line(out, TEXT_HEADING, "%s:", x->name);
     put_successful(out, part);
     if (!w->present)
@@ -230,19 +221,17 @@ static void put_single(struct text *out, const struct aggregate_part *part)
 
 static void put_classes(struct text *out, const struct aggregate_latency *l)
 {
-    static const char *const names[] = {"", "Requests", "Mean", "Fastest", "Slowest"};
     struct text_table t;
     text_table_init(&t, out, "lrrrr");
-    text_cells_heading(&t, names, 5);
+    TEXT_ROW(&t, TEXT_FAINT, "", "Requests", "Mean", "Fastest", "Slowest");
     for (size_t i = 0; i < l->n_classes; i++) {
         const struct aggfile_class *c = &l->classes[i];
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * %s - %s", units_size((double)c->min_bytes).s,
                         units_size((double)c->max_bytes).s);
         text_cells_count(&t, c->n_requests);
-        text_table_cell(&t, "%s", ms(c->mean_ms).s);
-        text_table_cell(&t, "%s", units_byte_rate(c->fastest_bytes_per_s).s);
-        text_table_cell(&t, "%s", units_byte_rate(c->slowest_bytes_per_s).s);
+        TEXT_CELLS(&t, ms(c->mean_ms).s, units_byte_rate(c->fastest_bytes_per_s).s,
+                   units_byte_rate(c->slowest_bytes_per_s).s);
     }
     text_table_put(&t);
 }
@@ -255,17 +244,14 @@ static void group_cell(struct text_table *t, double value, bool enough)
 /* A percentile of few requests is none: it takes 10 for 90%, 100 for 99%. */
 static void put_groups(struct text *out, const struct aggregate_part *part)
 {
-    static const char *const names[] = {"10 s from", "Client", "Requests", "Mean",
-                                        "50%",       "90%",    "99%"};
     struct text_table t;
     text_table_init(&t, out, "llrrrrr");
     text_table_span(&t, TEXT_PLAIN, "%s", "Groups of 10 s, each for itself:");
-    text_cells_heading(&t, names, 7);
+    TEXT_ROW(&t, TEXT_FAINT, "10 s from", "Client", "Requests", "Mean", "50%", "90%", "99%");
     for (size_t i = 0; i < part->x->n_groups; i++) {
         const struct aggfile_group *g = &part->x->groups[i];
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, "%s", g->start_ns == AGGFILE_NO_TIME ? "" : clock_time(g->start_ns).s);
-        text_table_cell(&t, "%s", part->x->group_clients[g->client]);
+        TEXT_ROW(&t, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "" : clock_time(g->start_ns).s,
+                 part->x->group_clients[g->client]);
         text_cells_count(&t, g->n_requests);
         group_cell(&t, g->mean_ms, !g->is_multi);
         group_cell(&t, g->p50_ms, !g->is_multi);
@@ -313,19 +299,14 @@ static void put_parties(struct text *out, const char *what, const struct aggrega
     if (n < 2 || seconds <= 0)
         return;
     text_table_init(&t, out, "lrrrr");
-    text_table_row(&t, TEXT_FAINT);
-    text_table_cell(&t, "%s", what);
-    text_table_cell(&t, "Requests");
-    text_table_cell(&t, "Errors");
-    text_table_cell(&t, "Average");
-    text_table_cell(&t, "obj/s");
+    TEXT_ROW(&t, TEXT_FAINT, what, "Requests", "Errors", "Average", "obj/s");
     for (size_t i = 0; i < n && i < MAX_SHOWN; i++) {
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * %s", v[i].name);
         text_cells_count(&t, v[i].n_requests);
         text_cells_count(&t, v[i].n_errors);
-        text_table_cell(&t, "%s", units_byte_rate((double)v[i].n_bytes / seconds).s);
-        text_table_cell(&t, "%s", units_rate((double)v[i].n_objects / seconds).s);
+        TEXT_CELLS(&t, units_byte_rate((double)v[i].n_bytes / seconds).s,
+                   units_rate((double)v[i].n_objects / seconds).s);
     }
     if (n > MAX_SHOWN)
         text_table_span(&t, TEXT_FAINT, "and %zu more: --json has them all", n - MAX_SHOWN);
@@ -354,7 +335,7 @@ static void put_common(struct text *out, const struct aggregate *a)
     struct aggregate_common c;
     if (!a->is_merged || a->n_sum == 0)
         return;
-    blank_line(out);
+    text_blank(out);
     text_line(out, TEXT_HEADING, "Clients together:");
     if (!aggregate_common(a, &c))
         text_line(out, TEXT_PLAIN, " * no second in which all of them ran");
@@ -394,7 +375,7 @@ void aggregate_text_info(const struct aggregate *a, struct text *out)
     for (size_t i = 0; i < a->ops.n; i++)
         text_line(out, TEXT_PLAIN, " * %s: %zu seconds of throughput, %zu groups of durations",
                   a->ops.v[i].x->name, a->ops.v[i].x->n_seconds, a->ops.v[i].latency.n_groups);
-    blank_line(out);
+    text_blank(out);
     put_warnings(out, a, NULL);
     for (size_t i = 0; i < a->ops.n; i++)
         put_warnings(out, a, a->ops.v[i].x->name);

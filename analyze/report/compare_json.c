@@ -11,11 +11,9 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
     json_out_object(w, key);
     JSON_PUT(w, "name", s->name);
     JSON_PUT(w, "n_runs", s->n);
-    json_out_array(w, "runs");
-    for (size_t i = 0; i < s->n; i++) {
+    JSON_OBJECTS(w, "runs", i, s->n) {
         const struct run *r = &s->runs[i];
         bool has_rows = r->start_ns <= r->end_ns;
-        json_out_object(w, NULL);
         JSON_PUT(w, "path", r->path);
         JSON_PUT_IF(w, "sha256", r->sha256.s[0] != '\0', r->sha256.s);
         JSON_PUT(w, "n_rows", r->n_rows);
@@ -23,9 +21,7 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
         json_out_value(w, "last_end", has_rows ? json_out_time(r->end_ns) : json_null());
         JSON_PUT(w, "mixed", r->mixed);
         findings_json_put(w, &r->findings);
-        json_out_end(w);
     }
-    json_out_end(w);
     json_out_end(w);
 }
 
@@ -52,16 +48,12 @@ static void put_settings(struct json_out *w, const struct compare_setting *setti
         [COMPARE_AUTOTERM] = "autoterm",
         [COMPARE_MIXED] = "mixed",
     };
-    json_out_array(w, "differing_settings");
-    for (size_t i = 0; i < n; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "differing_settings", i, n) {
         JSON_PUT(w, "setting", names[settings[i].kind]);
         put_span(w, "before", &settings[i].before);
         put_span(w, "after", &settings[i].after);
         JSON_PUT(w, "limits_comparison", compare_is_limit(settings[i].kind));
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 /* An object of n numbers. */
@@ -97,10 +89,8 @@ static void put_values(struct json_out *w, const char *key, const struct compare
     JSON_PUT_IF(w, "hi", has_limits, ci->hi);
     JSON_PUT(w, "spread_frac", v->spread_frac);
     JSON_PUT(w, "n_runs", v->n);
-    json_out_array(w, "values");
-    for (size_t i = 0; i < v->n; i++)
+    JSON_ARRAY(w, "values", i, v->n)
         JSON_PUT(w, NULL, v->v[i]);
-    json_out_end(w);
     json_out_end(w);
 }
 
@@ -128,7 +118,6 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
 {
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
-    json_out_object(w, NULL);
     JSON_PUT(w, "metric", metrics[m->metric].name);
     JSON_PUT(w, "unit", metrics[m->metric].unit);
     JSON_PUT_IF(w, "host", part->kind == RUN_HOST, part->host);
@@ -154,12 +143,10 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
         JSON_PUT(w, "passes", m->gate_passes);
         json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_op(struct json_out *w, const struct compare_op *op)
 {
-    json_out_object(w, NULL);
     JSON_PUT(w, "op", op->op);
     JSON_PUT(w, "n_runs_before", op->n_before);
     JSON_PUT(w, "n_runs_after", op->n_after);
@@ -176,11 +163,8 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         JSON_PUT(w, "ratio", exp(op->clear_theta));
         json_out_end(w);
     }
-    json_out_array(w, "metrics");
-    for (size_t i = 0; i < op->n_metrics; i++)
+    JSON_OBJECTS(w, "metrics", i, op->n_metrics)
         put_metric(w, &op->metrics[i]);
-    json_out_end(w);
-    json_out_end(w);
 }
 
 static void put_noise(struct json_out *w, const struct compare *c)
@@ -227,29 +211,18 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     put_side(&w, "before", &c->before);
     put_side(&w, "after", &c->after);
     put_noise(&w, c);
-    json_out_array(&w, "warnings");
-    for (size_t i = 0; i < c->n_warnings; i++) {
-        json_out_object(&w, NULL);
+    JSON_OBJECTS(&w, "warnings", i, c->n_warnings)
         JSON_MEMBERS(&w, &c->warnings[i], code, message);
-        json_out_end(&w);
-    }
-    json_out_end(&w);
     put_settings(&w, c->settings, c->n_settings);
-    json_out_array(&w, "differing_options");
-    for (size_t i = 0; i < c->n_options; i++) {
-        json_out_object(&w, NULL);
+    JSON_OBJECTS(&w, "differing_options", i, c->n_options) {
         JSON_PUT(&w, "option", c->options[i].name);
         JSON_MEMBERS(&w, &c->options[i], before, after);
         JSON_PUT(&w, "limits_comparison", c->options[i].is_limit);
-        json_out_end(&w);
     }
-    json_out_end(&w);
     JSON_PUT(&w, "n_limits", compare_n_limits(c));
     JSON_PUT(&w, "n_family", c->n_family);
-    json_out_array(&w, "operations");
-    for (size_t k = 0; k < c->n_ops; k++)
+    JSON_OBJECTS(&w, "operations", k, c->n_ops)
         put_op(&w, &c->ops[k]);
-    json_out_end(&w);
     put_geomeans(&w, c);
     JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
     JSON_PUT(&w, "answer", compare_words_answer(c, SIZE_MAX).s);

@@ -68,7 +68,7 @@ static void put_findings(struct text *out, const struct compare *c, bool faults)
     for (size_t k = 0; k < c->n_ops; k++)
         if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
             text_line(out, TEXT_WARNING, "%s", compare_words_without_faults(&c->ops[k]).s);
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
 }
 
 static void put_head(struct text *out, const struct compare *c)
@@ -190,12 +190,10 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
     struct text_table t;
     const struct run_part *part = NULL;
     text_table_init(&t, out, "lrrrll");
-    text_table_row(&t, TEXT_FAINT);
-    text_table_cell(&t, "%s", "");
+    TEXT_ROW(&t, TEXT_FAINT, "");
     heading_cell(&t, &c->before);
     heading_cell(&t, &c->after);
-    text_table_cell(&t, "%s", compare_words_change(op));
-    text_table_cell(&t, "95%% CI");
+    TEXT_CELLS(&t, compare_words_change(op), "95% CI");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         if (m->part != part && m->part->kind != RUN_ALL)
@@ -203,12 +201,8 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
         part = m->part;
         struct compare_words_row r = compare_words_row(m);
         bool follows = op->sizes_differ && m->metric == RUN_THROUGHPUT;
-        text_table_row(&t, follows ? TEXT_FAINT : style_of(m));
-        text_table_cell(&t, "%s", r.metric);
-        text_table_cell(&t, "%s", r.before);
-        text_table_cell(&t, "%s", r.after);
-        text_table_cell(&t, "%s", r.change);
-        text_table_cell(&t, "%s", r.ci);
+        TEXT_ROW(&t, follows ? TEXT_FAINT : style_of(m), r.metric, r.before, r.after, r.change,
+                 r.ci);
         if (m->cmp.ok)
             text_table_cell(&t, "%s %s", r.p, r.verdict.s);
         else
@@ -219,7 +213,7 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
 
 static void put_op(struct text *out, const struct compare *c, const struct compare_op *op)
 {
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
     text_line(out, TEXT_FAINT, "-------------------");
     text_line(out, TEXT_HEADING, "Operation: %s", op->op);
     for (size_t i = 0; i < op->n_settings; i++)
@@ -230,7 +224,7 @@ static void put_op(struct text *out, const struct compare *c, const struct compa
     if (op->sizes_differ)
         text_line(out, TEXT_PLAIN,
                   "Object sizes differ: objects/s are compared; bytes/s follow from the sizes.");
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
     if (op->n_metrics > 0)
         put_metrics(out, c, op);
     else
@@ -256,15 +250,14 @@ static void put_geomeans(struct text *out, const struct compare *c)
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         if (!any) {
-            text_line(out, TEXT_PLAIN, "%s", "");
+            text_blank(out);
             text_table_span(&t, TEXT_HEADING, "Geometric mean over the operations:");
         }
         any = true;
         text_table_row(&t, TEXT_PLAIN);
         text_table_cell(&t, " * %s (%zu)", metrics[i].name, n);
-        text_table_cell(&t, "%s", metrics[i].text(before).s);
-        text_table_cell(&t, "%s", metrics[i].text(after).s);
-        text_table_cell(&t, "%s", compare_words_percent(before, after).s);
+        TEXT_CELLS(&t, metrics[i].text(before).s, metrics[i].text(after).s,
+                   compare_words_percent(before, after).s);
     }
     text_table_put(&t);
 }
@@ -280,7 +273,7 @@ static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
 
 static void put_notes(struct text *out, const struct compare *c)
 {
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
     text_line(out, TEXT_FAINT, "%s", compare_words_notes(c).s);
     if (c->n_family > 0) {
         text_line(out, TEXT_FAINT, "%s", compare_words_ci);
@@ -298,7 +291,7 @@ static void put_gate(struct text *out, const struct compare *c)
 {
     if (!c->has_gate)
         return;
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
     text_line(out,
               c->gate == EXIT_DONE     ? TEXT_HEADING
               : c->gate == EXIT_FAILED ? TEXT_ERROR
@@ -327,7 +320,7 @@ bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
     put_geomeans(&out, c);
     put_notes(&out, c);
     put_gate(&out, c);
-    text_line(&out, TEXT_PLAIN, "%s", "");
+    text_blank(&out);
     text_line(&out, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
               compare_words_answer(c, text_width(&out)).s);
     return out.failed ? mem_none(e) : true;

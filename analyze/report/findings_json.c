@@ -15,7 +15,6 @@ static void put_scope(struct json_out *w, const struct finding *f)
 
 static void put_finding(struct json_out *w, const struct finding *f)
 {
-    json_out_object(w, NULL);
     JSON_PUT(w, "kind", f->kind);
     JSON_PUT(w, "severity", f->severity == FINDING_PROBLEM ? "problem" : "notice");
     JSON_PUT(w, "op", f->op);
@@ -34,17 +33,12 @@ static void put_finding(struct json_out *w, const struct finding *f)
         JSON_PUT(w, f->figures[i].name, f->figures[i].value);
     json_out_end(w);
     JSON_PUT(w, "sentence", f->sentence);
-    json_out_array(w, "because");
-    for (size_t i = 0; i < f->n_because; i++)
+    JSON_ARRAY(w, "because", i, f->n_because)
         JSON_PUT(w, NULL, f->because[i]);
-    json_out_end(w);
-    json_out_end(w);
 }
 
 void findings_json_put(struct json_out *w, const struct findings *all)
 {
-    json_out_array(w, "findings");
-    for (size_t i = 0; i < all->n; i++)
+    JSON_OBJECTS(w, "findings", i, all->n)
         put_finding(w, &all->v[i]);
-    json_out_end(w);
 }

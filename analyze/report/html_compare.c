@@ -257,11 +257,7 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
         part = m->part;
         html_row(f);
         html_name(f, r.metric);
-        html_cell(f, "%s", r.before);
-        html_cell(f, "%s", r.after);
-        html_cell(f, "%s", r.change);
-        html_cell(f, "%s", r.ci);
-        html_cell(f, "%s", r.p);
+        HTML_CELLS(f, r.before, r.after, r.change, r.ci, r.p);
         fprintf(f, "<td class=\"l %s\">", verdict_class(m));
         html_text(f, r.verdict.s);
         fputs("</td>", f);
@@ -280,9 +276,9 @@ static void figure_row(FILE *f, const char *what, const char *which, enum run_me
     fputs("<th scope=\"row\" class=\"l\">", f);
     html_textf(f, "%s, %s", what, which);
     fputs("</th>", f);
-    html_cell(f, "%s", isnan(before) ? "-" : metrics[metric].text(before).s);
-    html_cell(f, "%s", isnan(after) ? "-" : metrics[metric].text(after).s);
-    html_cell(f, "%s", compare_words_percent(before, after).s);
+    HTML_CELLS(f, isnan(before) ? "-" : metrics[metric].text(before).s,
+               isnan(after) ? "-" : metrics[metric].text(after).s,
+               compare_words_percent(before, after).s);
     html_row_end(f);
 }
 
@@ -358,9 +354,9 @@ static void put_runs(FILE *f, const struct compare *c)
             html_row(f);
             html_cell_text(f, sides[s]->name);
             html_name(f, r->path);
-            html_cell(f, "%s", units_count(r->n_rows).s);
-            html_cell(f, "%s", has_rows ? html_cells_moment(r->start_ns).s : "-");
-            html_cell(f, "%s", has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
+            HTML_CELLS(f, units_count(r->n_rows).s,
+                       has_rows ? html_cells_moment(r->start_ns).s : "-",
+                       has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
             html_cell_wrapped(f, r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
             html_row_end(f);
         }

@@ -160,8 +160,8 @@ static void put_findings(FILE *f, const struct analysis *a, const struct html_co
 
 static void put_throughput_cells(FILE *f, const struct throughput *t, bool with_objects)
 {
-    html_cell(f, "%s", t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-");
-    html_cell(f, "%s", t->present ? units_rate(t->ops_ended_per_s).s : "-");
+    HTML_CELLS(f, t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-",
+               t->present ? units_rate(t->ops_ended_per_s).s : "-");
     if (with_objects)
         html_cell(f, "%s", t->present ? units_rate(t->objects_per_s).s : "-");
 }
@@ -219,8 +219,7 @@ static void put_operations(FILE *f, const struct analysis *a, const struct html_
         fputs("<th scope=\"row\" class=\"l\"><a href=\"#all\">All together</a></th>"
               "<td class=\"l\"></td>",
               f);
-        html_cell(f, "%s", units_count(n_requests).s);
-        html_cell(f, "%s", units_count(n_errors).s);
+        HTML_CELLS(f, units_count(n_requests).s, units_count(n_errors).s);
         put_throughput_cells(f, &a->total.throughput, objects);
         fputs("<td></td><td></td><td></td><td></td></tr>\n", f);
     }

@@ -12,13 +12,9 @@
 static void rate_row(FILE *f, const char *name, double bytes_per_s, double objects_per_s,
                      int64_t start_ns, int64_t duration_ns)
 {
-    html_row(f);
-    html_name(f, name);
-    html_cell(f, "%s", bytes_per_s > 0 ? units_byte_rate(bytes_per_s).s : "-");
-    html_cell(f, "%s", units_rate(objects_per_s).s);
-    html_cell(f, "%s", html_cells_clock(start_ns).s);
-    html_cell(f, "%s", units_duration(duration_ns).s);
-    html_row_end(f);
+    HTML_ROW(f, name, bytes_per_s > 0 ? units_byte_rate(bytes_per_s).s : "-",
+             units_rate(objects_per_s).s, html_cells_clock(start_ns).s,
+             units_duration(duration_ns).s);
 }
 
 static void put_throughput(FILE *f, const char *section, const char *caption,
@@ -64,8 +60,8 @@ static void party_row(FILE *f, const char *name, int64_t n_requests, int64_t n_e
     fputs(n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
     html_textf(f, "%s", units_count(n_errors).s);
     fputs("</td>", f);
-    html_cell(f, "%s", t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-");
-    html_cell(f, "%s", t->present ? units_rate(t->objects_per_s).s : "-");
+    HTML_CELLS(f, t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-",
+               t->present ? units_rate(t->objects_per_s).s : "-");
     const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
     for (size_t i = 0; i < 3; i++)
         html_cell(f, "%s",
@@ -106,12 +102,8 @@ static void put_clients(FILE *f, const char *section, const struct operation *op
     html_table(f, section, "When clients ran", times, "lrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
-        html_row(f);
-        html_name(f, html_cells_party(c->client));
-        html_cell(f, "%s", units_size((double)c->n_bytes).s);
-        html_cell(f, "%s", html_cells_clock(c->first_start_ns).s);
-        html_cell(f, "%s", html_cells_clock(c->last_end_ns).s);
-        html_row_end(f);
+        HTML_ROW(f, html_cells_party(c->client), units_size((double)c->n_bytes).s,
+                 html_cells_clock(c->first_start_ns).s, html_cells_clock(c->last_end_ns).s);
     }
     html_table_end(f);
     html_requests_clients(f, section, op->clients, op->n_client_results);
@@ -128,17 +120,16 @@ static void put_errors(FILE *f, const char *section, const struct operation *op)
         html_row(f);
         html_cell_wrapped(f, g->message);
         html_cell_text(f, g->n_hosts == 1 ? html_cells_party(g->hosts[0].host) : "all");
-        html_cell(f, "%s", units_count(g->count).s);
-        html_cell(f, "%s", html_cells_clock(g->first_ns).s);
-        html_cell(f, "%s", html_cells_clock(g->last_ns).s);
+        HTML_CELLS(f, units_count(g->count).s, html_cells_clock(g->first_ns).s,
+                   html_cells_clock(g->last_ns).s);
         html_row_end(f);
         for (size_t k = 0; g->n_hosts > 1 && k < g->n_hosts; k++) {
             html_row(f);
             fputs("<td></td>", f);
             html_cell_text(f, html_cells_party(g->hosts[k].host));
-            html_cell(f, "%s", units_count(g->hosts[k].count).s);
-            html_cell(f, "%s", html_cells_clock(g->hosts[k].first_ns).s);
-            html_cell(f, "%s", html_cells_clock(g->hosts[k].last_ns).s);
+            HTML_CELLS(f, units_count(g->hosts[k].count).s,
+                       html_cells_clock(g->hosts[k].first_ns).s,
+                       html_cells_clock(g->hosts[k].last_ns).s);
             html_row_end(f);
         }
     }
@@ -157,8 +148,7 @@ void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c
     html_table(f, "slowest", "The slowest requests, in the active range or not", names, "rrlllrrl");
     for (size_t i = 0; i < n; i++) {
         html_row(f);
-        html_cell(f, "%s", units_duration(v[i].dur_ns).s);
-        html_cell(f, "%s", html_cells_clock(v[i].start_ns).s);
+        HTML_CELLS(f, units_duration(v[i].dur_ns).s, html_cells_clock(v[i].start_ns).s);
         html_cell_text(f, v[i].op);
         html_cell_text(f, html_cells_party(v[i].host));
         html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
@@ -199,8 +189,7 @@ static void put_single_range(FILE *f, const char *section, const struct operatio
         const struct slow_thread *x = &op->slow_threads[i];
         html_row(f);
         html_cell(f, "%" PRIu32, x->thread);
-        html_cell(f, "%s", html_cells_clock(x->first_end_ns).s);
-        html_cell(f, "%s", html_cells_clock(x->last_start_ns).s);
+        HTML_CELLS(f, html_cells_clock(x->first_end_ns).s, html_cells_clock(x->last_start_ns).s);
         html_row_end(f);
     }
     html_table_end(f);

@@ -12,9 +12,8 @@ static void doubtful_ci_row(FILE *f, const char *name, const struct stats_ci *ci
 {
     html_row(f);
     html_name(f, name);
-    html_cell(f, "%s", isnan(ci->value) ? "-" : text(ci->value).s);
-    html_cell(f, "%s", ci->ok ? text(ci->lo).s : "-");
-    html_cell(f, "%s", ci->ok ? text(ci->hi).s : "-");
+    HTML_CELLS(f, isnan(ci->value) ? "-" : text(ci->value).s, ci->ok ? text(ci->lo).s : "-",
+               ci->ok ? text(ci->hi).s : "-");
     html_cell_text(f, ci->ok ? doubt : ci->why);
     html_row_end(f);
 }

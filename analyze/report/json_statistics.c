@@ -73,15 +73,11 @@ static void put_drift(struct json_out *w, const struct stats_drift *d)
 
 static void put_shifts(struct json_out *w, const struct statistics *s)
 {
-    json_out_array(w, "change_points");
-    for (size_t i = 0; i < s->shifts.n; i++) {
+    JSON_OBJECTS(w, "change_points", i, s->shifts.n) {
         const struct stats_shift *x = &s->shifts.v[i];
-        json_out_object(w, NULL);
         json_out_value(w, "at", json_out_time(s->start_ns + (int64_t)x->at * s->segment_ns));
         JSON_MEMBERS(w, x, before, after);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
@@ -95,13 +91,8 @@ static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
     JSON_PUT_IF(w, "p", test->ok, test->p);
     JSON_PUT_IF(w, "max_deviation_frac", test->ok, test->max_deviation_frac);
     JSON_MEMBERS(w, test, jain, cv_frac);
-    json_out_array(w, "each");
-    for (size_t k = 0; k < h->n; k++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "each", k, h->n)
         JSON_MEMBERS(w, &h->v[k], host, value, z, outlier);
-        json_out_end(w);
-    }
-    json_out_end(w);
     json_out_end(w);
 }
 

@@ -160,10 +160,10 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
             html_cell(f, "sums");
         else
             html_cell(f, "g%d", in->info.generation);
-        html_cell(f, "%s", units_count((int64_t)in->n_rows).s);
-        html_cell(f, "%s", units_count((int64_t)recfile_n_dropped(&in->info)).s);
-        html_cell(f, "%s", has_rows ? html_cells_moment(in->first_start_ns).s : "-");
-        html_cell(f, "%s", has_rows ? html_cells_moment(in->last_end_ns).s : "-");
+        HTML_CELLS(f, units_count((int64_t)in->n_rows).s,
+                   units_count((int64_t)recfile_n_dropped(&in->info)).s,
+                   has_rows ? html_cells_moment(in->first_start_ns).s : "-",
+                   has_rows ? html_cells_moment(in->last_end_ns).s : "-");
         html_cell_wrapped(f, sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
         html_row_end(f);
     }

@@ -80,7 +80,6 @@ static void put_sized(struct json_out *w, const struct sized *s)
 
 static void put_size(struct json_out *w, const struct size_bucket *b)
 {
-    json_out_object(w, NULL);
     JSON_PUT(w, "min_bytes", b->min_bytes);
     JSON_PUT_IF(w, "max_bytes", b->max_bytes >= 0, b->max_bytes);
     put_sized(w, &b->all);
@@ -88,22 +87,17 @@ static void put_size(struct json_out *w, const struct size_bucket *b)
         put_sized(w, &b->first_access);
         json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_host_requests(struct json_out *w, const struct requests *r)
 {
-    json_out_array(w, "hosts");
-    for (size_t i = 0; i < r->n_hosts; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "hosts", i, r->n_hosts) {
         JSON_PUT(w, "host", r->hosts[i].host);
         if (r->single_size)
             put_durations(w, &r->hosts[i].single);
         else
             put_sized(w, &r->hosts[i].sized);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_requests(struct json_out *w, const struct requests *r)
@@ -117,10 +111,8 @@ static void put_requests(struct json_out *w, const struct requests *r)
         put_durations_as(w, "last_access", &r->last_access);
     } else {
         JSON_MEMBERS(w, r, n, mean_bytes);
-        json_out_array(w, "sizes");
-        for (size_t i = 0; i < r->n_sizes; i++)
+        JSON_OBJECTS(w, "sizes", i, r->n_sizes)
             put_size(w, &r->sizes[i]);
-        json_out_end(w);
     }
     put_host_requests(w, r);
     JSON_PUT(w, "single_size", r->single_size);
@@ -130,32 +122,24 @@ static void put_requests(struct json_out *w, const struct requests *r)
 
 static void put_hosts(struct json_out *w, const struct host_result *hosts, size_t n)
 {
-    json_out_array(w, "hosts");
-    for (size_t i = 0; i < n; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "hosts", i, n) {
         JSON_MEMBERS(w, &hosts[i], host, n_requests, n_errors);
         put_throughput(w, &hosts[i].throughput);
         put_segments(w, &hosts[i].segments);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_clients(struct json_out *w, const struct operation *op)
 {
-    json_out_array(w, "clients");
-    for (size_t i = 0; i < op->n_client_results; i++) {
+    JSON_OBJECTS(w, "clients", i, op->n_client_results) {
         const struct client_result *c = &op->clients[i];
-        json_out_object(w, NULL);
         JSON_MEMBERS(w, c, client, n_requests, n_errors, n_bytes);
         json_out_value(w, "first_start", json_out_time(c->first_start_ns));
         json_out_value(w, "last_end", json_out_time(c->last_end_ns));
         put_throughput(w, &c->throughput);
         put_segments(w, &c->segments);
         put_durations_as(w, "requests", &c->requests);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_occurrences(struct json_out *w, int64_t count, int64_t first_ns, int64_t last_ns)
@@ -167,24 +151,16 @@ static void put_occurrences(struct json_out *w, int64_t count, int64_t first_ns,
 
 static void put_errors(struct json_out *w, const struct operation *op)
 {
-    json_out_array(w, "errors");
-    for (size_t i = 0; i < op->n_error_groups; i++) {
+    JSON_OBJECTS(w, "errors", i, op->n_error_groups) {
         const struct error_group *g = &op->errors[i];
-        json_out_object(w, NULL);
         JSON_PUT(w, "message", g->message);
         put_occurrences(w, g->count, g->first_ns, g->last_ns);
-        json_out_array(w, "hosts");
-        for (size_t k = 0; k < g->n_hosts; k++) {
+        JSON_OBJECTS(w, "hosts", k, g->n_hosts) {
             const struct error_host *h = &g->hosts[k];
-            json_out_object(w, NULL);
             JSON_PUT(w, "host", h->host);
             put_occurrences(w, h->count, h->first_ns, h->last_ns);
-            json_out_end(w);
         }
-        json_out_end(w);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 static void put_range(struct json_out *w, const struct span *s)
@@ -214,27 +190,21 @@ static void put_single_range(struct json_out *w, const struct operation *op)
     put_throughput(w, &op->single_throughput);
     put_segments(w, &op->single_segments);
     JSON_PUT(w, "n_slow_threads", op->n_slow_threads);
-    json_out_array(w, "threads");
-    for (size_t i = 0; i < operation_n_slow_listed(op); i++) {
+    JSON_OBJECTS(w, "threads", i, operation_n_slow_listed(op)) {
         const struct slow_thread *t = &op->slow_threads[i];
-        json_out_object(w, NULL);
         JSON_PUT(w, "thread", t->thread);
         json_out_value(w, "first_end", json_out_time(t->first_end_ns));
         json_out_value(w, "last_start", json_out_time(t->last_start_ns));
-        json_out_end(w);
     }
-    json_out_end(w);
     json_out_end(w);
 }
 
 static void put_operation(struct json_out *w, const struct operation *op)
 {
-    json_out_object(w, NULL);
     JSON_MEMBERS(w, op, op, n_requests);
     if (op->n_requests == 0) {
         JSON_PUT(w, "skipped", op->skipped);
         put_single_range(w, op);
-        json_out_end(w);
         return;
     }
     JSON_MEMBERS(w, op, n_errors, n_objects, n_bytes, objects_per_op, concurrency, n_hosts,
@@ -252,7 +222,6 @@ static void put_operation(struct json_out *w, const struct operation *op)
     put_requests(w, &op->requests);
     put_errors(w, op);
     json_statistics_put(w, op->statistics);
-    json_out_end(w);
 }
 
 static void put_total(struct json_out *w, const struct cluster_total *t)
@@ -280,7 +249,6 @@ static void put_recorded(struct json_out *w, const struct recorded *r)
 static void put_input(struct json_out *w, const struct dataset_input *in)
 {
     bool has_rows = in->first_start_ns <= in->last_end_ns;
-    json_out_object(w, NULL);
     JSON_PUT(w, "path", in->path);
     json_out_value(w, "generation",
                    in->info.generation == RECFILE_SUMS ? json_string("sums")
@@ -292,17 +260,14 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     json_out_value(w, "last_end", has_rows ? json_out_time(in->last_end_ns) : json_null());
     json_capture_dropped(w, &in->info);
     put_recorded(w, &in->recorded);
-    json_out_end(w);
 }
 
 static void put_warning(struct json_out *w, const struct warning *x)
 {
-    json_out_object(w, NULL);
     JSON_MEMBERS(w, x, code, op, message);
     json_out_object(w, "figures");
     for (size_t i = 0; i < x->n_figures; i++)
         JSON_PUT(w, x->figures[i].name, x->figures[i].value);
-    json_out_end(w);
     json_out_end(w);
 }
 
@@ -321,19 +286,13 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     json_out_end(&w);
     JSON_PUT(&w, "mixed", a->mixed);
     JSON_PUT(&w, "range", range_names[a->range]);
-    json_out_array(&w, "inputs");
-    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+    JSON_OBJECTS(&w, "inputs", i, a->dataset->n_inputs)
         put_input(&w, &a->dataset->inputs[i]);
-    json_out_end(&w);
-    json_out_array(&w, "warnings");
-    for (size_t i = 0; i < a->n_warnings; i++)
+    JSON_OBJECTS(&w, "warnings", i, a->n_warnings)
         put_warning(&w, &a->warnings[i]);
-    json_out_end(&w);
     findings_json_put(&w, &a->findings);
-    json_out_array(&w, "operations");
-    for (size_t i = 0; i < a->n_operations; i++)
+    JSON_OBJECTS(&w, "operations", i, a->n_operations)
         put_operation(&w, &a->operations[i]);
-    json_out_end(&w);
     put_total(&w, &a->total);
     return json_out_finish(&w, e);
 }

@@ -15,14 +15,9 @@
 #define MAX_THREADS     10 /* that shorten the range, likewise */
 #define NS_PER_DAY      INT64_C(86400000000000)
 
-static void blank_line(const struct text_view *v)
-{
-    text_line(v->out, TEXT_PLAIN, "%s", "");
-}
-
 static void put_rule(const struct text_view *v)
 {
-    blank_line(v);
+    text_blank(v->out);
     text_line(v->out, TEXT_FAINT, "----------------------------------------");
 }
 
@@ -80,7 +75,7 @@ static void put_findings(const struct text_view *v)
         if (f->n_because > 0)
             text_line(v->out, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
     }
-    blank_line(v);
+    text_blank(v->out);
 }
 
 static void summary_row(struct text_table *t, enum text_style style, const char *name,
@@ -91,16 +86,14 @@ static void summary_row(struct text_table *t, enum text_style style, const char 
     text_table_cell(t, " * %s", name);
     text_cells_count(t, n_requests);
     text_cells_count(t, n_errors);
-    text_table_cell(t, "%s",
-                    x->present && x->n_bytes > 0 ? text_cells_rate_like(x->bytes_per_s, largest).s
-                                                 : "-");
-    text_table_cell(t, "%s", x->present ? units_rate(x->objects_per_s).s : "-");
+    TEXT_CELLS(t,
+               x->present && x->n_bytes > 0 ? text_cells_rate_like(x->bytes_per_s, largest).s : "-",
+               x->present ? units_rate(x->objects_per_s).s : "-");
 }
 
 /* One line for each operation, and one for the cluster. */
 static void put_summary(const struct text_view *v)
 {
-    static const char *const names[] = {"", "Requests", "Errors", "Average", "obj/s", "50%", "99%"};
     const struct analysis *a = v->a;
     struct text_table t;
     int64_t n_requests = 0, n_errors = 0;
@@ -113,17 +106,19 @@ static void put_summary(const struct text_view *v)
         largest = op->throughput.bytes_per_s > largest ? op->throughput.bytes_per_s : largest;
         has_durations |= op->requests.all.present;
     }
-    blank_line(v);
+    text_blank(v->out);
     if (a->mixed)
         text_line(v->out, TEXT_HEADING, "Mixed operations:");
     text_table_init(&t, v->out, "lrrrrrr");
-    text_cells_heading(&t, names, has_durations ? 7 : 5);
+    TEXT_ROW(&t, TEXT_FAINT, "", "Requests", "Errors", "Average", "obj/s");
+    if (has_durations)
+        TEXT_CELLS(&t, "50%", "99%");
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         summary_row(&t, TEXT_PLAIN, op->op, op->n_requests, op->n_errors, &op->throughput, largest);
         if (op->requests.all.present) {
-            text_cells_duration(&t, op->requests.all.p50_ns);
-            text_cells_duration(&t, op->requests.all.p99_ns);
+            TEXT_CELLS(&t, units_duration(op->requests.all.p50_ns).s,
+                       units_duration(op->requests.all.p99_ns).s);
         }
     }
     if (a->total.present)
@@ -160,12 +155,11 @@ static void put_throughput(const struct text_view *v, const char *name, const st
 {
     double largest = x->n_bytes > 0 ? x->bytes_per_s : 0;
     struct text_table t;
-    blank_line(v);
+    text_blank(v->out);
     text_table_init(&t, v->out, "lrrl");
     text_table_span(&t, TEXT_HEADING, "%s:", name);
     if (x->present) {
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * Average:");
+        TEXT_ROW(&t, TEXT_PLAIN, " * Average:");
         rate_cells(&t, largest, x->bytes_per_s, x->objects_per_s);
         text_table_cell(&t, "over %s from %s UTC", units_duration(x->duration_ns).s,
                         text_cells_time(v, x->start_ns).s);
@@ -194,7 +188,7 @@ static void put_single_range(const struct text_view *v, const struct operation *
     if (op->n_slow_threads == 0)
         return;
     struct text_table t;
-    blank_line(v);
+    text_blank(v->out);
     text_table_init(&t, v->out, "lll");
     text_table_span(&t, TEXT_HEADING, "Threads that shorten the range:");
     size_t n = operation_n_slow_listed(op);
@@ -224,8 +218,7 @@ static void error_hosts_row(const struct text_view *v, struct text_table *t,
         const struct error_host *h = &g->hosts[i];
         text_table_row(t, TEXT_FAINT);
         text_cells_count(t, h->count);
-        text_table_cell(t, "%s", text_cells_time(v, h->first_ns).s);
-        text_table_cell(t, "%s", text_cells_time(v, h->last_ns).s);
+        TEXT_CELLS(t, text_cells_time(v, h->first_ns).s, text_cells_time(v, h->last_ns).s);
         text_table_cell(t, "  at %s", *h->host ? h->host : "(unnamed)");
     }
     if (n < g->n_hosts)
@@ -235,23 +228,21 @@ static void error_hosts_row(const struct text_view *v, struct text_table *t,
 
 static void put_errors(const struct text_view *v, const struct operation *op)
 {
-    static const char *const names[] = {"Count", "First UTC", "Last UTC", "Message"};
     if (op->n_errors == 0)
         return;
     size_t n = v->verbose || op->n_error_groups < MAX_ERRORS ? op->n_error_groups : MAX_ERRORS;
     struct text_table t;
-    blank_line(v);
+    text_blank(v->out);
     text_line(v->out, TEXT_ERROR, "Errors: %" PRId64 " (%s of the requests)", op->n_errors,
               units_pct(100.0 * (double)op->n_errors / (double)op->n_requests).s);
     text_table_init(&t, v->out, "rlll");
-    text_cells_heading(&t, names, sizeof names / sizeof names[0]);
+    TEXT_ROW(&t, TEXT_FAINT, "Count", "First UTC", "Last UTC", "Message");
     for (size_t i = 0; i < n; i++) {
         const struct error_group *g = &op->errors[i];
         text_table_row(&t, TEXT_PLAIN);
         text_cells_count(&t, g->count);
-        text_table_cell(&t, "%s", text_cells_time(v, g->first_ns).s);
-        text_table_cell(&t, "%s", text_cells_time(v, g->last_ns).s);
-        text_table_cell(&t, "%s", g->message);
+        TEXT_CELLS(&t, text_cells_time(v, g->first_ns).s, text_cells_time(v, g->last_ns).s,
+                   g->message);
         if (op->n_hosts > 1)
             error_hosts_row(v, &t, g);
     }
@@ -290,7 +281,7 @@ static void put_outside(const struct text_view *v, const struct operation *op)
     const struct outside *x = &op->outside;
     if (!v->verbose || !op->segments.present)
         return;
-    blank_line(v);
+    text_blank(v->out);
     text_line(v->out, TEXT_PLAIN,
               "Outside the segments: %" PRId64 " request%s before, %" PRId64
               " after them; %s and %s.",

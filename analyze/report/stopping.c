@@ -57,11 +57,10 @@ static void put_sweep(struct text *out, const struct stopping *s, const struct s
                   s->sweep_pct[s->n_sweep_pct - 1]);
         return;
     }
-    text_line(out, TEXT_PLAIN, "%s", "");
+    text_blank(out);
     text_table_init(&t, out, "lrrrrrr");
     text_table_span(&t, TEXT_HEADING, "Stop, and how far off the estimate was:");
-    text_table_row(&t, TEXT_FAINT);
-    text_table_cell(&t, " * within");
+    TEXT_ROW(&t, TEXT_FAINT, " * within");
     for (size_t i = 0; i < s->n_sweep_pct; i++)
         text_table_cell(&t, "%g%%", s->sweep_pct[i]);
     for (size_t d = 0; d < s->n_sweep_dur; d++) {
@@ -88,7 +87,7 @@ bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct stopping_op *op = &s->ops[k];
         if (k > 0)
-            text_line(&out, TEXT_PLAIN, "%s", "");
+            text_blank(&out);
         if (*op->op != '\0')
             text_line(&out, TEXT_HEADING, "Operation: %s", op->op);
         else
@@ -117,7 +116,6 @@ static void put_stop(struct json_out *w, const struct stopping_case *c)
 
 static void put_op(struct json_out *w, const struct stopping *s, const struct stopping_op *op)
 {
-    json_out_object(w, NULL);
     JSON_PUT(w, "op", op->op);
     JSON_PUT(w, "stopped", op->chosen.stop.stopped);
     put_stop(w, &op->chosen);
@@ -138,16 +136,13 @@ static void put_op(struct json_out *w, const struct stopping *s, const struct st
         json_out_end(w);
     }
     json_out_end(w);
-    json_out_end(w);
 }
 
 bool stopping_report_json(const struct stopping *s, FILE *f, struct err *e)
 {
     struct json_out w;
     json_out_begin(&w, f, "s3analyze/autoterm/1");
-    json_out_array(&w, "operations");
-    for (size_t k = 0; k < s->n_ops; k++)
+    JSON_OBJECTS(&w, "operations", k, s->n_ops)
         put_op(&w, s, &s->ops[k]);
-    json_out_end(&w);
     return json_out_finish(&w, e);
 }

@@ -16,21 +16,9 @@ struct units_text text_cells_time(const struct text_view *v, int64_t ns)
     return t;
 }
 
-void text_cells_heading(struct text_table *t, const char *const *names, size_t n)
-{
-    text_table_row(t, TEXT_FAINT);
-    for (size_t i = 0; i < n; i++)
-        text_table_cell(t, "%s", names[i]);
-}
-
 void text_cells_count(struct text_table *t, int64_t n)
 {
     text_table_cell(t, "%" PRId64, n);
-}
-
-void text_cells_duration(struct text_table *t, int64_t ns)
-{
-    text_table_cell(t, "%s", units_duration(ns).s);
 }
 
 void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns)

@@ -23,11 +23,7 @@ struct text_view {
  */
 struct units_text text_cells_time(const struct text_view *v, int64_t ns);
 
-/* A row of column names. */
-void text_cells_heading(struct text_table *t, const char *const *names, size_t n);
-
 void text_cells_count(struct text_table *t, int64_t n);
-void text_cells_duration(struct text_table *t, int64_t ns);
 
 /* Figures of requests, those of `columns`. */
 void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns);

@@ -166,22 +166,17 @@ static void put_throughput(const struct text_view *v, const struct party *p, siz
     struct columns c = columns_of(p, n);
     struct text_table t;
     text_table_init(&t, v->out, "lrrrrrrrrr");
-    text_table_row(&t, TEXT_FAINT);
-    text_table_cell(&t, "%s", "");
-    text_table_cell(&t, "Requests");
+    TEXT_ROW(&t, TEXT_FAINT, "", "Requests");
     if (c.errors)
         text_table_cell(&t, "Errors");
     if (c.largest > 0)
         text_table_cell(&t, "Average");
     text_table_cell(&t, "obj/s");
     if (v->verbose && c.segments) {
-        text_table_cell(&t, "Fastest");
-        text_table_cell(&t, "Median");
-        text_table_cell(&t, "Slowest");
+        TEXT_CELLS(&t, "Fastest", "Median", "Slowest");
     }
     if (!v->verbose && (c.durations || c.sized)) {
-        text_table_cell(&t, "50%%");
-        text_table_cell(&t, "99%%");
+        TEXT_CELLS(&t, "50%", "99%");
     }
     for (size_t i = 0; i < n; i++)
         throughput_row(&t, &p[i], &c, v->verbose);
@@ -197,14 +192,13 @@ static const struct ttfb *ttfb_of(const struct party *p)
 
 static void put_ttfb(const struct text_view *v, const char *kind, const struct party *p, size_t n)
 {
-    static const char *const names[] = {"", "Avg", "Best", "50%", "90%", "99%", "Worst"};
     static const enum figure columns[] = {FIGURE_MEAN, FIGURE_FASTEST, FIGURE_P50, FIGURE_P90,
                                           FIGURE_P99,  FIGURE_SLOWEST, N_FIGURES};
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     text_line(v->out, TEXT_HEADING, "TTFB by %s:", kind);
     struct text_table t;
     text_table_init(&t, v->out, "lrrrrrr");
-    text_cells_heading(&t, names, 7);
+    TEXT_ROW(&t, TEXT_FAINT, "", "Avg", "Best", "50%", "90%", "99%", "Worst");
     for (size_t i = 0; i < n; i++) {
         const struct ttfb *x = ttfb_of(&p[i]);
         if (x == NULL)
@@ -220,18 +214,16 @@ static void put_ttfb(const struct text_view *v, const char *kind, const struct p
 static void put_requests(const struct text_view *v, const char *kind, const struct party *p,
                          size_t n)
 {
-    static const char *const names[] = {"",    "Considered", "Avg", "Fastest",
-                                        "50%", "90%",        "99%", "Slowest"};
     static const enum figure columns[] = {FIGURE_N,   FIGURE_MEAN, FIGURE_FASTEST, FIGURE_P50,
                                           FIGURE_P90, FIGURE_P99,  FIGURE_SLOWEST, N_FIGURES};
     struct columns c = columns_of(p, n);
     if (!c.durations && !c.sized)
         return;
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     text_line(v->out, TEXT_HEADING, "Requests by %s:", kind);
     struct text_table t;
     text_table_init(&t, v->out, "lrrrrrrr");
-    text_cells_heading(&t, names, 8);
+    TEXT_ROW(&t, TEXT_FAINT, "", "Considered", "Avg", "Fastest", "50%", "90%", "99%", "Slowest");
     for (size_t i = 0; i < n; i++) {
         text_table_row(&t, TEXT_PLAIN);
         name_cell(&t, &p[i]);
@@ -248,7 +240,7 @@ static void put_requests(const struct text_view *v, const char *kind, const stru
 static void put_parties(const struct text_view *v, const char *kind, struct party *p, size_t n)
 {
     size_t n_kept = keep_notable(v, p, n);
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     if (n_kept < n)
         text_line(v->out, TEXT_HEADING,
                   "Throughput by %s (the slowest, fastest and faultiest %zu of %zu; all with "

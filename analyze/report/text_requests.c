@@ -8,8 +8,7 @@ static const enum figure *const times = figures_times + 1;
 
 static void times_heading(struct text_table *t)
 {
-    text_table_row(t, TEXT_FAINT);
-    text_table_cell(t, "%s", "");
+    TEXT_ROW(t, TEXT_FAINT, "");
     for (const enum figure *c = times; *c != N_FIGURES; c++)
         text_table_cell(t, "%s", figures_names[*c]);
 }
@@ -59,11 +58,10 @@ static bool has_first_access(const struct requests *q)
 
 static void put_sizes(const struct text_view *v, const struct requests *q)
 {
-    static const char *const names[] = {"Size", "Requests", "Avg time", "Throughput", "50%",
-                                        "90%",  "99%",      "Fastest",  "Slowest"};
     struct text_table t;
     text_table_init(&t, v->out, "lrrrrrrrr");
-    text_cells_heading(&t, names, 9);
+    TEXT_ROW(&t, TEXT_FAINT, "Size", "Requests", "Avg time", "Throughput", "50%", "90%", "99%",
+             "Fastest", "Slowest");
     for (size_t i = 0; i < q->n_sizes; i++)
         sized_row(&t, figures_bucket(&q->sizes[i]).s, &q->sizes[i].all);
     if (v->verbose && has_first_access(q)) {
@@ -82,7 +80,7 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
         has_ttfb |= q->sizes[i].all.ttfb.present;
     if (!has_ttfb)
         return;
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     text_line(v->out, TEXT_HEADING, "TTFB by size:");
     text_table_init(&t, v->out, TIME_COLUMNS);
     times_heading(&t);
@@ -99,7 +97,7 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
 
 void text_requests_put(const struct text_view *v, const struct requests *q)
 {
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     if (!q->present) {
         text_line(v->out, TEXT_HEADING, "Requests considered: none.");
         return;

@@ -27,8 +27,7 @@ static void ci_row(struct text_table *t, const char *name, enum unit unit,
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s:", name);
     if (!ci->ok) {
-        text_table_cell(t, "-");
-        text_table_cell(t, "%s", "");
+        TEXT_CELLS(t, "-", "");
         text_table_cell(t, "(%s)", ci->why);
         return;
     }
@@ -120,7 +119,7 @@ void text_statistics_put(const struct text_view *v, const struct statistics *s)
     struct text_table t;
     if (s == NULL)
         return;
-    text_line(v->out, TEXT_PLAIN, "%s", "");
+    text_blank(v->out);
     text_line(v->out, TEXT_HEADING, "95%% confidence, from %zu segments of %s:", s->n_segments,
               units_duration(s->segment_ns).s);
     text_table_init(&t, v->out, "lrll");

@@ -159,6 +159,15 @@ void html_cell(FILE *f, const char *fmt, ...)
     va_end(args);
 }
 
+void html_cells(FILE *f, const char *const *texts)
+{
+    for (; *texts != NULL; texts++) {
+        fputs("<td>", f);
+        html_text(f, *texts);
+        fputs("</td>", f);
+    }
+}
+
 void html_cell_text(FILE *f, const char *s)
 {
     fputs("<td class=\"l\">", f);

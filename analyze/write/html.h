@@ -27,6 +27,11 @@ void html_table(FILE *f, const char *section, const char *caption, const char *c
 void html_row(FILE *f);
 void html_row_end(FILE *f);
 void html_cell(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Cells of texts as they stand, up to a NULL; and a row of a heading and such. */
+void html_cells(FILE *f, const char *const *texts);
+#define HTML_CELLS(f, ...) html_cells(f, (const char *const[]){__VA_ARGS__, NULL})
+#define HTML_ROW(f, name, ...)                                                                     \
+    (html_row(f), html_name(f, name), HTML_CELLS(f, __VA_ARGS__), html_row_end(f))
 /* Cells of text, aligned to the left, in one line or in several; `html_name` is the row's heading.
  */
 void html_cell_text(FILE *f, const char *s);

@@ -34,6 +34,24 @@ bool json_out_open(struct json_out *w, const char *key, bool present);
 /* Closes the innermost container. */
 void json_out_end(struct json_out *w);
 
+/* Loops over n items, i from 0, that are written as an array; each is a value that the body writes,
+ * or an object of which the body writes the members. Left by their condition alone: no break. */
+#define JSON_ARRAY(w, key, i, n)                                                                   \
+    for (size_t i = (json_out_array(w, key), (size_t)0); json_out_more(w, i < (n), false); i++)
+#define JSON_OBJECTS(w, key, i, n)                                                                 \
+    for (size_t i = (json_out_array(w, key), (size_t)0); json_out_more(w, i < (n), true);          \
+         json_out_end(w), i++)
+
+/* Their step: opens an object for the next item, or closes the array where there is none. */
+static inline bool json_out_more(struct json_out *w, bool more, bool objects)
+{
+    if (!more)
+        json_out_end(w);
+    else if (objects)
+        json_out_object(w, NULL);
+    return more;
+}
+
 /* Writes one value and frees it. NULL stands for out of memory. */
 void json_out_value(struct json_out *w, const char *key, json_t *value);
 

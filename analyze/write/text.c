@@ -121,6 +121,11 @@ void text_line(struct text *t, enum text_style style, const char *fmt, ...)
     free(s);
 }
 
+void text_blank(struct text *t)
+{
+    fputc('\n', t->f);
+}
+
 void text_table_init(struct text_table *t, struct text *out, const char *align)
 {
     *t = (struct text_table){.out = out, .align = align};
@@ -170,6 +175,12 @@ void text_table_cell(struct text_table *t, const char *fmt, ...)
     va_start(args, fmt);
     format_cell(t, false, fmt, args);
     va_end(args);
+}
+
+void text_table_cells(struct text_table *t, const char *const *texts)
+{
+    for (; *texts != NULL; texts++)
+        text_table_cell(t, "%s", *texts);
 }
 
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
