@@ -45,8 +45,7 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
 
     *low_ns = INT64_MIN;
     *high_ns = INT64_MAX;
-    json_array_foreach(servers, i, server)
-    {
+    json_array_foreach(servers, i, server) {
         const json_t *min = json_object_get(server, "ahead_min_ns"),
                      *max = json_object_get(server, "ahead_max_ns");
         if (!json_is_integer(min) || !json_is_integer(max))
