@@ -58,6 +58,7 @@ void sums_free(struct sums *s)
     for (size_t i = 0; i < s->n_ops; i++)
         sums_op_free(&s->ops[i]);
     free(s->ops);
+    lineset_fini(&s->said);
     *s = (struct sums){0};
 }
 
@@ -364,8 +365,10 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e)
         memcpy(ops + to->n_ops, from->ops, from->n_ops * sizeof *ops);
     to->n_ops += from->n_ops;
     to->has_intended |= from->has_intended;
-    bool ok = sums_add(&to->n_threads, from->n_threads, e);
+    bool ok =
+        sums_add(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);
     free(from->ops);
+    lineset_fini(&from->said);
     *from = (struct sums){0};
     return sums_ops_join(to, e) && ok;
 }

@@ -10,6 +10,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/moments.h"
+#include "analyze/base/lineset.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -95,6 +96,7 @@ struct sums {
     struct sums_range range;
     struct sums_op *ops; /* by name */
     size_t n_ops;
+    struct lineset said; /* by s3load of its runs: JSON (analyze/data/recorded.h) */
 };
 
 void sums_free(struct sums *s);

@@ -6,6 +6,7 @@
 #include "analyze/findings/by_second.h"
 #include "libcommon/attribution.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -603,7 +604,7 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
         in->last_end_ns = p->end_ns > in->last_end_ns ? p->end_ns : in->last_end_ns;
     }
     d->n_rows = in->info.n_rows = in->n_rows;
-    return in->path != NULL || err_set(e, "out of memory");
+    return (in->path != NULL || mem_none(e)) && recorded_take(&in->recorded, &s->said, e);
 }
 
 static int by_start(const void *a, const void *b)
@@ -677,7 +678,7 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
         ok = fill_operation(&w, &a->operations[k], source->ops[k], &source->grids[k], e);
     }
     ok = ok && (!a->mixed || fill_total(&w, &source->grids[s->n_ops], e));
-    return ok && find(&w, source->ops, e) && sums_warn(a, e);
+    return ok && find(&w, source->ops, e) && sums_warn(a, s->n_threads, e);
 }
 
 /* ---- Series ---- */

@@ -29,8 +29,8 @@ bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct
 void sums_part_free(struct sums_part *p);
 void sums_op_free(struct sums_op *op);
 
-/* Says in a warning what the figures of sums are. */
-bool sums_warn(struct analysis *a, struct err *e);
+/* Says in warnings what the figures of sums are, and what s3load said of the runs. */
+bool sums_warn(struct analysis *a, int64_t n_threads, struct err *e);
 
 /* Sorts, and adds up what has the same name. */
 int sums_compare_parts(const void *a, const void *b);

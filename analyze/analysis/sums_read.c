@@ -484,6 +484,16 @@ static void read_ops(struct reader *r, struct sums *s)
     }
 }
 
+static void read_recorded(struct reader *r, struct lineset *said)
+{
+    jsonpull_array(&r->p);
+    while (jsonpull_item(&r->p)) {
+        const char *line = jsonpull_string(&r->p);
+        if (line != NULL && !lineset_add(said, line, r->p.e))
+            r->p.failed = true;
+    }
+}
+
 static void read_file(struct reader *r, struct sums *s)
 {
     const struct count_key keys[] = {{"n_threads", &s->n_threads},
@@ -502,6 +512,8 @@ static void read_file(struct reader *r, struct sums *s)
                 jsonpull_fail(&r->p, "'%.40s' is not known here, only s3analyze/sums/1", schema);
         } else if (strcmp(key, "intended") == 0) {
             s->has_intended = jsonpull_bool(&r->p);
+        } else if (strcmp(key, "recorded") == 0) {
+            read_recorded(r, &s->said);
         } else if (strcmp(key, "operations") == 0) {
             has_ops = true;
             read_ops(r, s);

@@ -89,10 +89,10 @@ static bool about_input(struct analysis *a, const struct dataset_input *in)
 }
 
 /* What s3load's comments say. */
-static bool about_recorder(struct analysis *a, const struct dataset_input *in)
+static bool about_recorder(struct analysis *a, const struct dataset_input *in, uint64_t n_threads)
 {
     struct recorded_note notes[RECORDED_MAX_NOTES];
-    size_t n = recorded_notes(&in->recorded, a->dataset->n_threads, notes);
+    size_t n = recorded_notes(&in->recorded, n_threads, notes);
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
         const struct recorded_note *x = &notes[i];
@@ -554,7 +554,8 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     struct bins bins;
     bool ok = true;
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
-        ok = about_input(a, &a->dataset->inputs[i]) && about_recorder(a, &a->dataset->inputs[i]);
+        ok = about_input(a, &a->dataset->inputs[i]) &&
+             about_recorder(a, &a->dataset->inputs[i], a->dataset->n_threads);
     ok = ok && about_copies(a, scans, n_scans);
     bins_init(&bins, scans, n_scans);
     if (ok && bins.start_ns <= bins.end_ns)
@@ -575,11 +576,12 @@ bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size
     return ok || err_set(e, "out of memory");
 }
 
-bool sums_warn(struct analysis *a, struct err *e)
+bool sums_warn(struct analysis *a, int64_t n_threads, struct err *e)
 {
-    return warn(a, "from-sums", NULL, NULL,
-                "%s holds sums by second, not requests: throughput is that of whole seconds, "
-                "figures of requests are of the whole run, and percentiles are within 0.1 %%",
-                a->dataset->inputs[0].path) ||
+    return (warn(a, "from-sums", NULL, NULL,
+                 "%s holds sums by second, not requests: throughput is that of whole seconds, "
+                 "figures of requests are of the whole run, and percentiles are within 0.1 %%",
+                 a->dataset->inputs[0].path) &&
+            about_recorder(a, &a->dataset->inputs[0], (uint64_t)n_threads)) ||
            err_set(e, "out of memory");
 }

@@ -352,19 +352,27 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
 
 /* ---- The run ---- */
 
-/* A load generator writes its command line into a comment. */
-static bool asked_for_autoterm(const struct dataset *d)
+bool run_asks_for_autoterm(const char *text)
 {
-    for (size_t i = 0; i < d->n_inputs; i++)
-        for (size_t k = 0; k < d->inputs[i].comments.n; k++) {
-            const char *at = strstr(keptlines_get(&d->inputs[i].comments, k), "--autoterm");
-            for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
-                const char *value = at + strlen("--autoterm");
-                if (*value == '\0' || *value == ' ' || strncmp(value, "=true", 5) == 0)
-                    return true;
-            }
-        }
+    const char *at = strstr(text, "--autoterm");
+    for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
+        const char *value = at + strlen("--autoterm");
+        if (*value == '\0' || *value == ' ' || *value == '"' || strncmp(value, "=true", 5) == 0)
+            return true;
+    }
     return false;
+}
+
+void run_take_recorded(struct run *r, const struct dataset *d)
+{
+    const struct dataset_input *first = &d->inputs[0];
+    r->n_file_bytes = first->info.n_file_bytes;
+    r->recorded = first->recorded;
+    json_incref(r->recorded.settings);
+    r->n_threads = d->n_threads;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
+            r->autoterm |= run_asks_for_autoterm(keptlines_get(&d->inputs[i].comments, k));
 }
 
 /* An operation on its way, one of several at the same time. */
@@ -414,13 +422,9 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
     const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
     r->left_out = a->left_out;
-    r->n_file_bytes = d->inputs[0].info.n_file_bytes;
     r->mixed = a->mixed;
     r->range = a->range;
-    r->recorded = d->inputs[0].recorded;
-    json_incref(r->recorded.settings);
-    r->n_threads = d->n_threads;
-    r->autoterm = asked_for_autoterm(d);
+    run_take_recorded(r, d);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
     for (size_t i = 0; i < d->n_inputs; i++) {

@@ -103,6 +103,12 @@ bool run_is_same(const struct run *a, const struct run *b, bool *same, struct er
 /* Takes a copy of the findings, with names of the run's own. */
 bool run_take_findings(struct run *r, const struct findings *from, struct err *e);
 
+/* Takes what the recorder said in the comments of a capture. */
+void run_take_recorded(struct run *r, const struct dataset *d);
+
+/* Whether a comment or command line, in JSON or not, asks for autoterm. */
+bool run_asks_for_autoterm(const char *text);
+
 /* Whether a finding is a fault that a comparison must name before all else. */
 bool run_is_fault(const struct finding *f);
 

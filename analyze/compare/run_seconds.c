@@ -261,7 +261,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
         r->start_ns = a.total.x->start_ns;
         r->end_ns = a.total.x->end_ns;
         r->mixed = a.overlaps;
-        r->autoterm = strstr(a.file.command, "--autoterm") != NULL;
+        r->autoterm = run_asks_for_autoterm(a.file.command);
     }
     for (size_t i = 0; ok && i < a.ops.n; i++) {
         const struct aggregate_part *part = &a.ops.v[i];
@@ -415,8 +415,10 @@ bool run_seconds_sums(struct run *r, const struct load_filter *filter, struct er
     r->is_sums = true;
     if (!only_ops(r, filter, "a file of sums", e))
         return false;
-    bool ok =
-        sums_read(&s, r->path, e) && take_all_sums(r, &s, filter, e) && take_findings(r, &s, e);
+    bool ok = sums_read(&s, r->path, e) && take_all_sums(r, &s, filter, e) &&
+              recorded_take(&r->recorded, &s.said, e) && take_findings(r, &s, e);
+    for (size_t i = 0; i < s.said.n; i++)
+        r->autoterm |= run_asks_for_autoterm(s.said.line[i]);
     r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
     sums_free(&s);
     return ok;
@@ -427,7 +429,7 @@ bool run_seconds_capture(struct run *r, const struct dataset *d, unsigned thread
     const struct load_filter all = {0};
     struct sums s = {0};
     bool ok = sums_of_dataset(&s, d, threads, e) && take_all_sums(r, &s, &all, e);
-    r->n_file_bytes = d->inputs[0].info.n_file_bytes;
+    run_take_recorded(r, d);
     sums_free(&s);
     return ok;
 }

@@ -303,7 +303,7 @@ static bool comment(void *ctx, struct slice line, struct err *e)
     struct dataset_input *in = ((struct loader *)ctx)->in;
 
     return keptlines_add(&in->comments, KEPT_COMMENTS, line.p, line.n, e) &&
-           recorded_add(&in->recorded, line.p, line.n, e);
+           recorded_add(&in->recorded, &in->said, line.p, line.n, e);
 }
 
 /* ---- A whole dataset ---- */
@@ -490,6 +490,7 @@ void dataset_free(struct dataset *d)
     free(d->threads);
     for (size_t i = 0; i < d->n_inputs; i++) {
         json_decref(d->inputs[i].recorded.settings);
+        lineset_fini(&d->inputs[i].said);
         free(d->inputs[i].path);
         free(d->inputs[i].sections);
         keptlines_fini(&d->inputs[i].comments);

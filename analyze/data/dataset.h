@@ -168,6 +168,7 @@ struct dataset_input {
     size_t n_sections;
     struct keptlines comments;
     struct recorded recorded; /* of all its comments */
+    struct lineset said;      /* by s3load in them */
 };
 
 #define DATASET_MAX_OPS      1000

@@ -49,21 +49,11 @@ static void close_run(struct recorded *r, const json_t *o)
         r->max_thread_cpu_pct = pct;
 }
 
-bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
+static bool take(struct recorded *r, const char *text, struct err *e)
 {
-    static const char schema[] = "s3load/1 ";
     json_t *o;
 
-    while (n > 0 && (*line == '#' || *line == ' ')) {
-        line++;
-        n--;
-    }
-    if (n < strlen(schema) || memcmp(line, schema, strlen(schema)) != 0)
-        return true;
-    char *text = strndup(line + strlen(schema), n - strlen(schema));
-    bool ok = text != NULL ? json_in_parse(text, &o, e) : mem_none(e);
-    free(text);
-    if (!ok)
+    if (!json_in_parse(text, &o, e))
         return false;
     const char *event = json_string_value(json_object_get(o, "event"));
     bool opens = event != NULL && strcmp(event, "start") == 0;
@@ -76,6 +66,32 @@ bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e)
         close_run(r, o);
     json_decref(o);
     return true;
+}
+
+bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
+                  struct err *e)
+{
+    static const char schema[] = "s3load/1 ";
+
+    while (n > 0 && (*line == '#' || *line == ' ')) {
+        line++;
+        n--;
+    }
+    if (n < strlen(schema) || memcmp(line, schema, strlen(schema)) != 0)
+        return true;
+    char *text = strndup(line + strlen(schema), n - strlen(schema));
+    bool ok = text != NULL ? take(r, text, e) && lineset_add(said, text, e) : mem_none(e);
+    free(text);
+    return ok;
+}
+
+bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < said->n; i++)
+        ok = take(r, said->line[i], e);
+    return ok;
 }
 
 /* ---- Notes ---- */

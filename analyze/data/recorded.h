@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H
 
+#include "analyze/base/lineset.h"
 #include "analyze/data/rank_clock.h"
 #include "libcommon/err.h"
 
@@ -29,8 +30,13 @@ struct recorded {
     json_t *settings;               /* object: what the first run was told to do; NULL: not said */
 };
 
-/* Takes a comment line of n bytes, with its '#', in the order of the file. False: out of memory. */
-bool recorded_add(struct recorded *r, const char *line, size_t n, struct err *e);
+/* Takes a comment line of n bytes, with its '#', in the order of the file; the JSON of s3load's is
+ * added to `said`, too. False: out of memory. */
+bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
+                  struct err *e);
+
+/* Takes what s3load said of several runs. False: out of memory. */
+bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e);
 
 /* What a reader of the figures must know, with a stable code and the figures behind it. */
 struct recorded_note {

@@ -168,6 +168,18 @@ class Merging(SumsTest):
         self.assertEqual(self.sums(*paths).read_bytes(), expected)
         self.assertEqual(self.analyze(*parts)["operations"], self.analyze(out)["operations"])
 
+    def test_rows_are_added_up_in_portions(self):
+        """So many requests of one operation are added up in several, each of the files alone in one."""
+        paths = [self.tmp / f"{name}.csv" for name in "ab"]
+        head, *rows = capgen.text(simulate(2, Shape(n=700, hosts=3, sizes=(1000, 900000), error_frac=0.1))).splitlines()
+        for name, path in zip(b"ab", paths):
+            clients = [b"%c%d\t" % (name, i) for i in range(100)]
+            path.write_bytes(b"\n".join([head] + [row.replace(b"c0\t", c) for c in clients for row in rows]) + b"\n")
+        parts = [self.sums(p, name=f"{p.name}.sums") for p in paths]
+        out = self.tmp / "out"
+        self.s3analyze("merge", "--quiet", "--force", "-o", out, *parts)
+        self.assertEqual(out.read_bytes(), self.sums(*paths).read_bytes())
+
     def test_refused(self):
         a = self.sums(self.put("a", simulate(1, SHAPES["plain"])), name="a.sums")
         late = [capgen.row(at * SECOND, at * SECOND + 1000) for at in range(3600, 3650)]
@@ -184,6 +196,36 @@ class Merging(SumsTest):
         self.assertIn("hold the same sums", " ".join(self.s3analyze("merge", "-o", out, a, copy, status=1).err.split()))
         self.s3analyze("merge", "--force", "-o", out, a, b)
         self.assertEqual(self.document(out)["operations"][0]["n_requests"], 450)
+
+
+class Recorded(SumsTest):
+    """What s3load said of its runs goes on."""
+
+    def run_of(self, name, i, concurrent):
+        say = lambda o: "# s3load/1 " + json.dumps(o) + "\n"
+        text = capgen.text(simulate(30 + i, SHAPES["plain"])).decode()
+        head, rest = text.split("\n", 1)
+        path = self.tmp / f"{name}.csv"
+        settings = {"concurrent": concurrent, "tls": False, "multi_delete": i}
+        path.write_text(head + "\n" + rest + say({"event": "start", "run_id": name, "command_line": "s3load get --autoterm",
+                                                "settings": settings})
+                        + say({"event": "end", "end": "done", "bench_ns": i, "requests": 400, "errors": 0, "connects": 3,
+                               "client_bound": i == 1, "max_thread_cpu_pct": 99}))
+        return path
+
+    def test_said(self):
+        paths = [self.run_of(f"r{i}", i, 4) for i in range(3)]
+        parts = [self.sums(p, name=f"{p.name}.sums") for p in paths]
+        merged, out = self.tmp / "merged.csv", self.tmp / "merged.sums"
+        self.s3analyze("merge", "--quiet", "--force", "-o", merged, *paths)
+        self.s3analyze("merge", "--quiet", "--force", "-o", out, *reversed(parts))
+        self.assertEqual(self.sums(merged).read_bytes(), out.read_bytes())
+        of_rows, of_sums = self.analyze("--together", merged), self.analyze(out)
+        self.assertEqual(of_rows["inputs"][0]["recorded"], of_sums["inputs"][0]["recorded"])
+        self.assertEqual(of_sums["inputs"][0]["recorded"]["n_runs"], 3)
+        self.assertIn("generator-bound", [w["code"] for w in of_sums["warnings"]])
+        r = self.s3analyze("cmp", "--json", parts[0], paths[1]).json()
+        self.assertEqual([(o["option"], o["before"], o["after"]) for o in r["differing_options"]], [("multi_delete", "0", "1")])
 
 
 class Refused(SumsTest):
