@@ -63,6 +63,13 @@ static inline bool mem_grow(void *pointer, size_t n, size_t size, struct err *e)
 #define mem_new(v, n, e)     mem_malloc((v), (n), sizeof **(v), (e))
 #define mem_cleared(v, n, e) mem_calloc((v), (n), sizeof **(v), (e))
 
+/* Points *to to a copy of a text, for the caller to free. False: *to is NULL. */
+static inline bool mem_text(char **to, const char *text, struct err *e)
+{
+    *to = strdup(text);
+    return *to != NULL || mem_none(e);
+}
+
 /* Makes room for n > 0 elements in the array *v. False: out of memory, and *v is as it was. */
 #define mem_room(v, n, e) mem_resize((v), (n), sizeof **(v), (e))
 

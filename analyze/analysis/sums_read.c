@@ -4,6 +4,7 @@
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,44 +15,8 @@ struct reader {
     size_t n_seconds; /* of all parts so far */
 };
 
-/* A key that holds a count. */
-struct count_key {
-    const char *name;
-    int64_t *to;
-};
-
-/* Reads the value of `key` if it is one of them, the first of which is bit 0 of *seen. */
-static bool read_count(struct reader *r, const char *key, const struct count_key *keys, size_t n,
-                       unsigned *seen)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(key, keys[i].name) != 0)
-            continue;
-        *keys[i].to = jsonpull_count(&r->p);
-        *seen |= 1U << i;
-        return true;
-    }
-    return false;
-}
-
-static void need(struct reader *r, const struct count_key *keys, size_t n, unsigned seen)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!(seen >> i & 1))
-            jsonpull_fail(&r->p, "key %s is missing", keys[i].name);
-}
-
-/* Room for one more than n elements of `size` bytes; the capacity is the next power of two. NULL:
- * failed. */
-static void *grow(struct reader *r, void *v, size_t n, size_t size)
-{
-    if (n != 0 && (n & (n - 1)) != 0)
-        return v;
-    void *larger = reallocarray(v, n == 0 ? 1 : 2 * n, size);
-    if (larger == NULL && !r->p.failed)
-        r->p.failed = !err_set(r->p.e, "out of memory");
-    return larger;
-}
+/* Room for one more than the n elements of *v. False: failed. */
+#define MORE(r, v, n) jsonpull_check(&(r)->p, mem_more(v, n, (r)->p.e))
 
 /* A name; the one before, of the same key, is forgotten. */
 static void read_text(struct reader *r, char **to)
@@ -63,9 +28,7 @@ static void read_text(struct reader *r, char **to)
         return;
     if (strlen(text) != r->p.n_string)
         jsonpull_fail(&r->p, "a name that holds NUL");
-    *to = strdup(text);
-    if (*to == NULL && !r->p.failed)
-        r->p.failed = !err_set(r->p.e, "out of memory");
+    jsonpull_check(&r->p, mem_text(to, text, r->p.e));
 }
 
 /* ---- Values ---- */
@@ -75,10 +38,8 @@ static void read_buckets(struct reader *r, struct sums_values *v, size_t *n)
     uint64_t bucket = 0;
     jsonpull_array(&r->p);
     for (*n = 0; jsonpull_item(&r->p); (*n)++) {
-        uint32_t *larger = grow(r, v->bucket, *n, sizeof *larger);
-        if (larger == NULL)
+        if (!MORE(r, &v->bucket, *n))
             return;
-        v->bucket = larger;
         int64_t step = jsonpull_count(&r->p);
         bucket += step < HIST_N_INDEXES ? (uint64_t)step : HIST_N_INDEXES;
         if ((*n > 0 && step == 0) || bucket >= HIST_N_INDEXES)
@@ -91,12 +52,10 @@ static void read_counts(struct reader *r, struct sums_values *v, size_t *n)
 {
     jsonpull_array(&r->p);
     for (*n = 0; jsonpull_item(&r->p); (*n)++) {
-        int64_t *larger = *n < HIST_N_INDEXES ? grow(r, v->count, *n, sizeof *larger) : NULL;
-        if (larger == NULL) {
+        if (*n == HIST_N_INDEXES)
             jsonpull_fail(&r->p, "more counts than buckets");
+        if (r->p.failed || !MORE(r, &v->count, *n))
             return;
-        }
-        v->count = larger;
         v->count[*n] = jsonpull_count(&r->p);
         if (v->count[*n] == 0)
             jsonpull_fail(&r->p, "a bucket of nothing");
@@ -138,28 +97,30 @@ static void check_moments(struct reader *r, const struct sums_values *v)
 
 static void read_values(struct reader *r, struct sums_values *v, bool has_moments)
 {
+    enum { SQUARES = 1, BUCKETS, COUNTS };
     int64_t sum = 0;
-    const struct count_key keys[] = {
-        {"n", &v->moments.n}, {"min", &v->min}, {"max", &v->max}, {"sum", &sum}};
     size_t n_buckets = 0, n_counts = 0;
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"n", .count = &v->moments.n},
+                                      {"min", .count = &v->min},
+                                      {"max", .count = &v->max},
+                                      {"sum", .count = &sum, .optional = true},
+                                      {"squares", .own = SQUARES, .optional = true},
+                                      {"buckets", .own = BUCKETS, .optional = true},
+                                      {"counts", .own = COUNTS, .optional = true},
+                                      {0}};
+
     if (v->n_buckets > 0)
         jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        if (read_count(r, key, keys, 4, &seen))
-            continue;
-        if (strcmp(key, "squares") == 0)
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
+        if (own == SQUARES)
             v->moments.squares = jsonpull_wide(&r->p);
-        else if (strcmp(key, "buckets") == 0)
+        else if (own == BUCKETS)
             read_buckets(r, v, &n_buckets);
-        else if (strcmp(key, "counts") == 0)
-            read_counts(r, v, &n_counts);
         else
-            jsonpull_skip(&r->p);
+            read_counts(r, v, &n_counts);
     }
-    need(r, keys, 3, seen);
+    jsonpull_need(&r->p, fields);
     v->moments.sum = sum;
     check_values(r, v, n_buckets, n_counts);
     if (has_moments)
@@ -184,36 +145,27 @@ static void read_column(struct reader *r, struct sums_part *p, size_t column)
 static void read_seconds(struct reader *r, struct sums_part *p)
 {
     int64_t n = 0;
-    const struct count_key keys[] = {{"first", &p->first_s}, {"n", &n}};
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[2 + SUMS_N_COLUMNS + 1] = {{"first", .count = &p->first_s},
+                                                            {"n", .count = &n}};
+
+    for (int i = 0; i < SUMS_N_COLUMNS; i++)
+        fields[2 + i] =
+            (struct jsonpull_field){.key = sums_columns[i], .own = i + 1, .optional = true};
     if (p->n_seconds > 0)
         jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        size_t column = 0;
-        if (p->n_seconds == 0 && read_count(r, key, keys, 2, &seen))
-            continue;
-        while (sums_columns[column] != NULL && strcmp(sums_columns[column], key) != 0)
-            column++;
-        if (column == SUMS_N_COLUMNS) {
-            jsonpull_skip(&r->p);
-            continue;
-        }
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
         if (p->n_seconds == 0) {
-            need(r, keys, 2, seen);
+            jsonpull_need(&r->p, fields);
             if (n < 1 || n > SUMS_MAX_SECONDS - (int64_t)r->n_seconds)
                 jsonpull_fail(&r->p, "%lld seconds, in a file of at most %d", (long long)n,
                               SUMS_MAX_SECONDS);
-            p->seconds = r->p.failed ? NULL : calloc((size_t)n, sizeof *p->seconds);
-            if (p->seconds == NULL && !r->p.failed)
-                r->p.failed = !err_set(r->p.e, "out of memory");
-            if (r->p.failed)
+            if (r->p.failed || !jsonpull_check(&r->p, mem_cleared(&p->seconds, (size_t)n, r->p.e)))
                 return;
             p->n_seconds = (size_t)n;
             r->n_seconds += p->n_seconds;
         }
-        read_column(r, p, column);
+        read_column(r, p, (size_t)own - 1);
     }
     if (p->n_seconds == 0)
         jsonpull_fail(&r->p, "no seconds");
@@ -248,48 +200,36 @@ static void check_seconds(struct reader *r, const struct sums_part *p)
 
 /* ---- Parts ---- */
 
-struct part_keys {
-    struct count_key v[8];
-    unsigned seen;
-};
-#define N_PART_KEYS 8
+enum { SECONDS = 1, DURATION, TTFB, RATE, N_PART_KEYS };
 
-static struct part_keys part_keys(struct sums_part *p)
-{
-    return (struct part_keys){{{"n_requests", &p->n_requests},
-                               {"n_errors", &p->n_errors},
-                               {"n_bytes", &p->n_bytes},
-                               {"n_objects", &p->n_objects},
-                               {"start_ns", &p->start_ns},
-                               {"end_ns", &p->end_ns},
-                               {"rated_bytes", &p->n_rated_bytes},
-                               {"rated_ns", &p->n_rated_ns}},
-                              0};
-}
+/* The keys of a part *p, of an operation too. */
+#define PART_FIELDS(p)                                                                             \
+    {"n_requests", .count = &(p)->n_requests}, {"n_errors", .count = &(p)->n_errors},              \
+        {"n_bytes", .count = &(p)->n_bytes}, {"n_objects", .count = &(p)->n_objects},              \
+        {"start_ns", .count = &(p)->start_ns}, {"end_ns", .count = &(p)->end_ns},                  \
+        {"rated_bytes", .count = &(p)->n_rated_bytes}, {"rated_ns", .count = &(p)->n_rated_ns},    \
+        {"seconds", .own = SECONDS, .optional = true},                                             \
+        {"duration_ns", .own = DURATION, .optional = true},                                        \
+        {"ttfb_ns", .own = TTFB, .optional = true},                                                \
+    {                                                                                              \
+        "rate", .own = RATE, .optional = true                                                      \
+    }
 
-/* False: the key is none of a part. */
-static bool read_sums_key(struct reader *r, const char *key, struct sums_part *p,
-                          struct part_keys *keys)
+/* The value of one of these. */
+static void read_part_key(struct reader *r, int own, struct sums_part *p)
 {
-    if (read_count(r, key, keys->v, N_PART_KEYS, &keys->seen))
-        return true;
-    if (strcmp(key, "seconds") == 0)
+    if (own == SECONDS)
         read_seconds(r, p);
-    else if (strcmp(key, "duration_ns") == 0)
-        read_values(r, &p->duration, true);
-    else if (strcmp(key, "ttfb_ns") == 0)
-        read_values(r, &p->ttfb, true);
-    else if (strcmp(key, "rate") == 0)
-        read_values(r, &p->rate, false);
     else
-        return false;
-    return true;
+        read_values(r,
+                    own == DURATION ? &p->duration
+                    : own == TTFB   ? &p->ttfb
+                                    : &p->rate,
+                    own != RATE);
 }
 
-static void check_part(struct reader *r, const struct sums_part *p, const struct part_keys *keys,
-                       bool with_seconds)
+static void check_part(struct reader *r, const struct sums_part *p, bool with_seconds)
 {
-    need(r, keys->v, N_PART_KEYS, keys->seen);
     if (r->p.failed)
         return;
     int64_t n_ok = p->n_requests - p->n_errors;
@@ -325,28 +265,26 @@ static void check_sums(struct reader *r, const struct sums_parts *parts,
 
 static void read_part(struct reader *r, struct sums_part *p, bool is_size)
 {
-    const struct count_key size_key[] = {{"min_bytes", &p->min_bytes}};
-    struct part_keys keys = part_keys(p);
-    unsigned seen = 0;
-    const char *key;
+    enum { NAME = N_PART_KEYS };
+    struct jsonpull_field fields[] = {{is_size ? "min_bytes" : "name",
+                                       .count = is_size ? &p->min_bytes : NULL,
+                                       .own = is_size ? 0 : NAME},
+                                      PART_FIELDS(p),
+                                      {0}};
+
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        if ((is_size && read_count(r, key, size_key, 1, &seen)) || read_sums_key(r, key, p, &keys))
-            continue;
-        if (!is_size && strcmp(key, "name") == 0)
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;)
+        if (own == NAME)
             read_text(r, &p->name);
         else
-            jsonpull_skip(&r->p);
-    }
+            read_part_key(r, own, p);
+    jsonpull_need(&r->p, fields);
     if (is_size) {
-        need(r, size_key, 1, seen);
         if (!r->p.failed && analysis_size_edges[analysis_size_class(p->min_bytes)] != p->min_bytes)
             jsonpull_fail(&r->p, "there is no such class of sizes");
-        p->name = strdup("");
+        jsonpull_check(&r->p, mem_text(&p->name, "", r->p.e));
     }
-    if (p->name == NULL)
-        jsonpull_fail(&r->p, "key name is missing");
-    check_part(r, p, &keys, !is_size);
+    check_part(r, p, !is_size);
 }
 
 static void read_parts(struct reader *r, struct sums_parts *parts, bool is_size)
@@ -355,12 +293,10 @@ static void read_parts(struct reader *r, struct sums_parts *parts, bool is_size)
         jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_array(&r->p);
     while (jsonpull_item(&r->p)) {
-        struct sums_part *larger = grow(r, parts->v, parts->n, sizeof *larger);
-        if (larger == NULL)
+        if (!MORE(r, &parts->v, parts->n))
             return;
-        parts->v = larger;
-        larger[parts->n] = (struct sums_part){0};
-        read_part(r, &larger[parts->n++], is_size);
+        parts->v[parts->n] = (struct sums_part){0};
+        read_part(r, &parts->v[parts->n++], is_size);
     }
 }
 
@@ -368,25 +304,19 @@ static void read_parts(struct reader *r, struct sums_parts *parts, bool is_size)
 
 static void read_error(struct reader *r, struct sums_error *x)
 {
-    const struct count_key keys[] = {
-        {"n", &x->n}, {"first_ns", &x->first_ns}, {"last_ns", &x->last_ns}};
-    unsigned seen = 0;
-    const char *key;
+    enum { MESSAGE = 1, HOST };
+    struct jsonpull_field fields[] = {{"n", .count = &x->n},
+                                      {"first_ns", .count = &x->first_ns},
+                                      {"last_ns", .count = &x->last_ns},
+                                      {"host", .own = HOST},
+                                      {"message", .own = MESSAGE},
+                                      {0}};
+
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        if (read_count(r, key, keys, 3, &seen))
-            continue;
-        if (strcmp(key, "message") == 0)
-            read_text(r, &x->message);
-        else if (strcmp(key, "host") == 0)
-            read_text(r, &x->host);
-        else
-            jsonpull_skip(&r->p);
-    }
-    need(r, keys, 3, seen);
-    if (x->message == NULL || x->host == NULL)
-        jsonpull_fail(&r->p, "key %s is missing", x->host == NULL ? "host" : "message");
-    else if (x->n < 1 || x->first_ns > x->last_ns)
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;)
+        read_text(r, own == HOST ? &x->host : &x->message);
+    jsonpull_need(&r->p, fields);
+    if (x->n < 1 || x->first_ns > x->last_ns)
         jsonpull_fail(&r->p, "there are no such errors");
 }
 
@@ -396,19 +326,17 @@ static void read_errors(struct reader *r, struct sums_op *op)
         jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_array(&r->p);
     while (jsonpull_item(&r->p)) {
-        struct sums_error *larger = grow(r, op->errors, op->n_errors, sizeof *larger);
-        if (larger == NULL)
+        if (!MORE(r, &op->errors, op->n_errors))
             return;
-        op->errors = larger;
-        larger[op->n_errors] = (struct sums_error){0};
-        read_error(r, &larger[op->n_errors++]);
+        op->errors[op->n_errors] = (struct sums_error){0};
+        read_error(r, &op->errors[op->n_errors++]);
     }
 }
 
-static void check_op(struct reader *r, struct sums_op *op, const struct part_keys *keys)
+static void check_op(struct reader *r, struct sums_op *op)
 {
     __int128 n = 0;
-    check_part(r, &op->all, keys, true);
+    check_part(r, &op->all, true);
     if (!r->p.failed && (op->n_threads < 1 ||
                          (op->min_bytes > op->max_bytes && op->all.n_requests > op->all.n_errors)))
         jsonpull_fail(&r->p, "there are no such threads or sizes");
@@ -428,39 +356,42 @@ static void check_op(struct reader *r, struct sums_op *op, const struct part_key
 
 static void read_op(struct reader *r, struct sums_op *op)
 {
-    const struct count_key own[] = {
-        {"n_threads", &op->n_threads},       {"range_start_ns", &op->range.start_ns},
-        {"range_end_ns", &op->range.end_ns}, {"min_bytes", &op->min_bytes},
-        {"max_bytes", &op->max_bytes},       {"first_objects", &op->first_objects}};
-    struct part_keys keys = part_keys(&op->all);
-    unsigned seen = 0;
-    const char *key;
-    op->all.name = strdup("");
-    if (op->all.name == NULL)
-        r->p.failed = !err_set(r->p.e, "out of memory");
+    enum { OP = N_PART_KEYS, RESPONSE, HOSTS, CLIENTS, SIZES, ERRORS };
+    struct jsonpull_field fields[] = {{"n_threads", .count = &op->n_threads},
+                                      {"range_start_ns", .count = &op->range.start_ns},
+                                      {"range_end_ns", .count = &op->range.end_ns},
+                                      {"min_bytes", .count = &op->min_bytes},
+                                      {"max_bytes", .count = &op->max_bytes},
+                                      {"first_objects", .count = &op->first_objects},
+                                      {"op", .own = OP},
+                                      PART_FIELDS(&op->all),
+                                      {"response_ns", .own = RESPONSE, .optional = true},
+                                      {"hosts", .own = HOSTS, .optional = true},
+                                      {"clients", .own = CLIENTS, .optional = true},
+                                      {"sizes", .own = SIZES, .optional = true},
+                                      {"errors", .own = ERRORS, .optional = true},
+                                      {0}};
+
+    jsonpull_check(&r->p, mem_text(&op->all.name, "", r->p.e));
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        if (read_count(r, key, own, 6, &seen) || read_sums_key(r, key, &op->all, &keys))
-            continue;
-        if (strcmp(key, "op") == 0)
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
+        if (own < N_PART_KEYS)
+            read_part_key(r, own, &op->all);
+        else if (own == OP)
             read_text(r, &op->op);
-        else if (strcmp(key, "response_ns") == 0)
+        else if (own == RESPONSE)
             read_values(r, &op->response, true);
-        else if (strcmp(key, "hosts") == 0)
+        else if (own == HOSTS)
             read_parts(r, &op->hosts, false);
-        else if (strcmp(key, "clients") == 0)
+        else if (own == CLIENTS)
             read_parts(r, &op->clients, false);
-        else if (strcmp(key, "sizes") == 0)
+        else if (own == SIZES)
             read_parts(r, &op->sizes, true);
-        else if (strcmp(key, "errors") == 0)
-            read_errors(r, op);
         else
-            jsonpull_skip(&r->p);
+            read_errors(r, op);
     }
-    need(r, own, 6, seen);
-    if (op->op == NULL)
-        jsonpull_fail(&r->p, "key op is missing");
-    check_op(r, op, &keys);
+    jsonpull_need(&r->p, fields);
+    check_op(r, op);
 }
 
 static void read_ops(struct reader *r, struct sums *s)
@@ -469,17 +400,14 @@ static void read_ops(struct reader *r, struct sums *s)
         jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_array(&r->p);
     while (jsonpull_item(&r->p)) {
-        struct sums_op *larger =
-            s->n_ops < DATASET_MAX_OPS ? grow(r, s->ops, s->n_ops, sizeof *larger) : NULL;
-        if (larger == NULL) {
+        if (s->n_ops == DATASET_MAX_OPS)
             jsonpull_fail(&r->p, "more than %d operations", DATASET_MAX_OPS);
+        if (r->p.failed || !MORE(r, &s->ops, s->n_ops))
             return;
-        }
-        s->ops = larger;
-        larger[s->n_ops] = (struct sums_op){0};
-        read_op(r, &larger[s->n_ops++]);
+        s->ops[s->n_ops] = (struct sums_op){0};
+        read_op(r, &s->ops[s->n_ops++]);
         if (!r->p.failed && s->n_ops > 1 &&
-            sums_compare_ops(&larger[s->n_ops - 2], &larger[s->n_ops - 1]) >= 0)
+            sums_compare_ops(&s->ops[s->n_ops - 2], &s->ops[s->n_ops - 1]) >= 0)
             jsonpull_fail(&r->p, "the operations are not in order");
     }
 }
@@ -489,42 +417,39 @@ static void read_recorded(struct reader *r, struct lineset *said)
     jsonpull_array(&r->p);
     while (jsonpull_item(&r->p)) {
         const char *line = jsonpull_string(&r->p);
-        if (line != NULL && !lineset_add(said, line, r->p.e))
-            r->p.failed = true;
+        if (line != NULL)
+            jsonpull_check(&r->p, lineset_add(said, line, r->p.e));
     }
 }
 
 static void read_file(struct reader *r, struct sums *s)
 {
-    const struct count_key keys[] = {{"n_threads", &s->n_threads},
-                                     {"range_start_ns", &s->range.start_ns},
-                                     {"range_end_ns", &s->range.end_ns}};
-    unsigned seen = 0;
-    bool has_ops = false;
-    const char *key;
+    enum { SCHEMA = 1, RECORDED, OPERATIONS };
+    struct jsonpull_field fields[] = {{"n_threads", .count = &s->n_threads},
+                                      {"range_start_ns", .count = &s->range.start_ns},
+                                      {"range_end_ns", .count = &s->range.end_ns},
+                                      {"schema", .own = SCHEMA, .optional = true},
+                                      {"intended", .flag = &s->has_intended, .optional = true},
+                                      {"recorded", .own = RECORDED, .optional = true},
+                                      {"operations", .own = OPERATIONS},
+                                      {0}};
+
     jsonpull_object(&r->p);
-    while ((key = jsonpull_key(&r->p)) != NULL) {
-        if (read_count(r, key, keys, 3, &seen))
-            continue;
-        if (strcmp(key, "schema") == 0) {
+    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
+        if (own == OPERATIONS) {
+            read_ops(r, s);
+        } else if (own == RECORDED) {
+            read_recorded(r, &s->said);
+        } else {
             const char *schema = jsonpull_string(&r->p);
             if (schema != NULL && strcmp(schema, "s3analyze/sums/1") != 0)
                 jsonpull_fail(&r->p, "'%.40s' is not known here, only s3analyze/sums/1", schema);
-        } else if (strcmp(key, "intended") == 0) {
-            s->has_intended = jsonpull_bool(&r->p);
-        } else if (strcmp(key, "recorded") == 0) {
-            read_recorded(r, &s->said);
-        } else if (strcmp(key, "operations") == 0) {
-            has_ops = true;
-            read_ops(r, s);
-        } else {
-            jsonpull_skip(&r->p);
         }
     }
-    if (s->n_ops > 0)
-        need(r, keys, 3, seen);
-    if (!has_ops)
-        jsonpull_fail(&r->p, "key operations is missing");
+    /* Sums of nothing have no range. */
+    for (size_t i = 0; i < 3; i++)
+        fields[i].optional = s->n_ops == 0;
+    jsonpull_need(&r->p, fields);
     jsonpull_end(&r->p);
 }
 

@@ -3,6 +3,7 @@
 #include "analyze/base/tempfile.h"
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
+#include "libcommon/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,11 +40,11 @@ static int peek_at_pipe(void)
 /* Copies standard input to a file without a name, which takes its place. */
 static bool spool_pipe(struct err *e)
 {
-    char *buf = malloc(SPOOL_BYTES);
-    int fd = buf != NULL ? tempfile_open(e) : -1;
+    char *buf;
+    int fd = mem_new(&buf, SPOOL_BYTES, e) ? tempfile_open(e) : -1;
     uint64_t at = 0;
     ssize_t n = 1;
-    bool ok = fd >= 0 || err_set(e, "out of memory");
+    bool ok = fd >= 0;
     while (ok && n != 0) {
         n = read(STDIN_FILENO, buf, SPOOL_BYTES);
         if (n > 0)
@@ -107,40 +108,23 @@ bool aggfile_is_sums(const char *path)
 
 /* ---- Memory ---- */
 
-/* Room for one more than n elements of `size` bytes; the capacity is the next power of two. NULL:
- * failed. */
-static void *grow(struct jsonpull *p, void *v, size_t n, size_t size)
-{
-    if (n != 0 && (n & (n - 1)) != 0)
-        return v;
-    void *larger = reallocarray(v, n == 0 ? 1 : 2 * n, size);
-    if (larger == NULL && !p->failed)
-        p->failed = !err_set(p->e, "out of memory");
-    return larger;
-}
-
-static char *keep(struct jsonpull *p, const char *s)
-{
-    char *copy = s != NULL ? strdup(s) : NULL;
-    if (s != NULL && copy == NULL && !p->failed)
-        p->failed = !err_set(p->e, "out of memory");
-    return copy;
-}
+/* Room for one more than the n elements of *v. False: failed. */
+#define MORE(p, v, n) jsonpull_check(p, mem_more(v, n, (p)->e))
 
 /* The string that comes next, with U+FFFD for NUL; NULL: it is null, or failed. */
 static char *keep_string(struct jsonpull *p)
 {
     size_t n = 0;
     const char *s = jsonpull_null(p) ? NULL : jsonpull_string(p);
+    char *copy;
+
     if (s == NULL)
         return NULL;
     for (size_t i = 0; i < p->n_string; i++)
         n += s[i] == '\0' ? 3 : 1;
-    char *copy = malloc(n + 1), *to = copy;
-    if (copy == NULL) {
-        p->failed = !err_set(p->e, "out of memory");
+    if (!jsonpull_check(p, mem_new(&copy, n + 1, p->e)))
         return NULL;
-    }
+    char *to = copy;
     for (size_t i = 0; i < p->n_string; i++)
         to = mempcpy(to, s[i] == '\0' ? "\xEF\xBF\xBD" : &s[i], s[i] == '\0' ? 3 : 1);
     *to = '\0';
@@ -215,56 +199,24 @@ void aggfile_free(struct aggfile *a)
     *a = (struct aggfile){0};
 }
 
-/* ---- Keys that must be there ---- */
-
-static int find_key(const char *key, const char *const *names)
-{
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(key, names[i]) == 0)
-            return i;
-    return -1;
-}
-
-static void need_keys(struct jsonpull *p, unsigned seen, unsigned needed, const char *const *names)
-{
-    for (int i = 0; names[i] != NULL; i++)
-        if ((needed & ~seen) >> i & 1)
-            jsonpull_fail(p, "key %s is missing", names[i]);
-}
-
 /* ---- Throughput ---- */
 
 static void read_second(struct jsonpull *p, struct aggfile_second *s)
 {
-    static const char *const names[] = {"start", "bytes_per_sec", "obj_per_sec", "errors", NULL};
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"start", .own = 1},
+                                      {"bytes_per_sec", .amount = &s->bytes_per_s},
+                                      {"obj_per_sec", .amount = &s->objects_per_s},
+                                      {"errors", .count = &s->n_errors, .optional = true},
+                                      {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        int64_t ns;
-        seen |= which >= 0 ? 1U << which : 0;
-        switch (which) {
-        case 0:
-            ns = jsonpull_time(p);
-            if (!p->failed && (ns == AGGFILE_NO_TIME || ns % NS_PER_S != 0))
-                jsonpull_fail(p, "a second that does not start on a whole second");
-            s->label_s = ns / NS_PER_S;
-            break;
-        case 1:
-            s->bytes_per_s = jsonpull_amount(p);
-            break;
-        case 2:
-            s->objects_per_s = jsonpull_amount(p);
-            break;
-        case 3:
-            s->n_errors = jsonpull_count(p);
-            break;
-        default:
-            jsonpull_skip(p);
-        }
+    while (jsonpull_own(p, fields) != 0) {
+        int64_t ns = jsonpull_time(p);
+        if (ns == AGGFILE_NO_TIME || ns % NS_PER_S != 0)
+            jsonpull_fail(p, "a second that does not start on a whole second");
+        s->label_s = ns / NS_PER_S;
     }
-    need_keys(p, seen, 7, names);
+    jsonpull_need(p, fields);
 }
 
 static int by_label(const void *a, const void *b)
@@ -291,110 +243,64 @@ static void read_segments(struct jsonpull *p, struct aggfile_entry *x)
         return;
     jsonpull_array(p);
     while (jsonpull_item(p)) {
-        struct aggfile_second *v = grow(p, x->seconds, x->n_seconds, sizeof *v);
-        if (v == NULL)
+        if (!MORE(p, &x->seconds, x->n_seconds))
             return;
-        x->seconds = v;
-        v[x->n_seconds] = (struct aggfile_second){0};
-        read_second(p, &v[x->n_seconds++]);
+        x->seconds[x->n_seconds] = (struct aggfile_second){0};
+        read_second(p, &x->seconds[x->n_seconds++]);
     }
     sort_seconds(p, x);
 }
 
 static void read_segmented(struct jsonpull *p, struct aggfile_entry *x)
 {
-    static const char *const names[] = {"segment_duration_millis", "segments", NULL};
-    unsigned seen = 0;
-    const char *key;
+    enum { LENGTH = 1, SEGMENTS };
+    struct jsonpull_field fields[] = {
+        {"segment_duration_millis", .own = LENGTH}, {"segments", .own = SEGMENTS}, {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        if (which == 1) {
+    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
+        int64_t ms = own == LENGTH ? jsonpull_count(p) : 1000;
+        if (ms != 1000)
+            jsonpull_fail(p, "%lld: seconds (1000) are expected", (long long)ms);
+        if (own == SEGMENTS)
             read_segments(p, x);
-        } else if (which == 0) {
-            int64_t ms = jsonpull_count(p);
-            if (!p->failed && ms != 1000)
-                jsonpull_fail(p, "%lld: seconds (1000) are expected", (long long)ms);
-        } else {
-            jsonpull_skip(p);
-        }
     }
-    need_keys(p, seen, 3, names);
+    jsonpull_need(p, fields);
     x->has_series = true;
 }
 
 static void read_throughput(struct jsonpull *p, struct aggfile_entry *x, unsigned what)
 {
-    static const char *const names[] = {"bytes", "objects", "ops", "errors", "segmented", NULL};
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field none[] = {{0}};
+    struct jsonpull_field fields[] = {{"bytes", .amount = &x->window_bytes},
+                                      {"objects", .amount = &x->window_objects},
+                                      {"ops", .count = &x->n_window_started},
+                                      {"errors", .count = &x->n_window_errors, .optional = true},
+                                      {"segmented", .own = 1, .optional = true},
+                                      {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = what & KEEP_SERIES ? find_key(key, names) : -1;
-        seen |= which >= 0 ? 1U << which : 0;
-        switch (which) {
-        case 0:
-            x->window_bytes = jsonpull_amount(p);
-            break;
-        case 1:
-            x->window_objects = jsonpull_amount(p);
-            break;
-        case 2:
-            x->n_window_started = jsonpull_count(p);
-            break;
-        case 3:
-            x->n_window_errors = jsonpull_count(p);
-            break;
-        case 4:
-            if (!jsonpull_null(p))
-                read_segmented(p, x);
-            break;
-        default:
-            jsonpull_skip(p);
-        }
-    }
+    while (jsonpull_own(p, what & KEEP_SERIES ? fields : none) != 0)
+        if (!jsonpull_null(p))
+            read_segmented(p, x);
     if (x->has_series)
-        need_keys(p, seen, 7, names);
+        jsonpull_need(p, fields);
 }
 
 /* ---- Hosts and clients of an entry ---- */
 
 static void read_party(struct jsonpull *p, struct aggfile_party *party)
 {
-    static const char *const names[] = {"ops",        "errors",   "bytes", "objects",
-                                        "start_time", "end_time", NULL};
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"ops", .count = &party->n_requests},
+                                      {"errors", .count = &party->n_errors},
+                                      {"bytes", .whole = &party->n_bytes},
+                                      {"objects", .whole = &party->n_objects},
+                                      {"start_time", .time = &party->start_ns, .optional = true},
+                                      {"end_time", .time = &party->end_ns, .optional = true},
+                                      {0}};
+
     party->start_ns = party->end_ns = AGGFILE_NO_TIME;
-    jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        switch (which) {
-        case 0:
-            party->n_requests = jsonpull_count(p);
-            break;
-        case 1:
-            party->n_errors = jsonpull_count(p);
-            break;
-        case 2:
-            party->n_bytes = jsonpull_whole(p);
-            break;
-        case 3:
-            party->n_objects = jsonpull_whole(p);
-            break;
-        case 4:
-            party->start_ns = jsonpull_time(p);
-            break;
-        case 5:
-            party->end_ns = jsonpull_time(p);
-            break;
-        default:
-            jsonpull_skip(p);
-        }
-    }
-    need_keys(p, seen, 15, names);
+    jsonpull_fields(p, fields);
 }
 
 static int by_party_name(const void *a, const void *b)
@@ -412,13 +318,12 @@ static bool read_parties(struct jsonpull *p, struct aggfile_party **v, size_t *n
         return false;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        struct aggfile_party *larger = grow(p, *v, *n, sizeof *larger);
-        if (larger == NULL)
+        if (!MORE(p, v, *n))
             return false;
-        *v = larger;
-        larger[*n] = (struct aggfile_party){.name = keep(p, key)};
-        if (larger[(*n)++].name != NULL)
-            read_party(p, &larger[*n - 1]);
+        struct aggfile_party *party = &(*v)[(*n)++];
+        *party = (struct aggfile_party){0};
+        if (jsonpull_check(p, mem_text(&party->name, key, p->e)))
+            read_party(p, party);
     }
     if (p->failed)
         return false;
@@ -434,102 +339,56 @@ static bool read_parties(struct jsonpull *p, struct aggfile_party **v, size_t *n
 
 static void read_ttfb(struct jsonpull *p, struct aggfile_group *g)
 {
-    static const char *const names[] = {"average_millis",
-                                        "fastest_millis",
-                                        "slowest_millis",
-                                        "median_millis",
-                                        "p90_millis",
-                                        "p99_millis",
-                                        NULL};
-    double *const to[] = {&g->ttfb_mean_ms, &g->ttfb_min_ms, &g->ttfb_max_ms,
-                          &g->ttfb_p50_ms,  &g->ttfb_p90_ms, &g->ttfb_p99_ms};
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"average_millis", .amount = &g->ttfb_mean_ms},
+                                      {"fastest_millis", .amount = &g->ttfb_min_ms},
+                                      {"slowest_millis", .amount = &g->ttfb_max_ms},
+                                      {"median_millis", .amount = &g->ttfb_p50_ms},
+                                      {"p90_millis", .amount = &g->ttfb_p90_ms},
+                                      {"p99_millis", .amount = &g->ttfb_p99_ms},
+                                      {0}};
+
     if (jsonpull_null(p))
         return;
-    jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        if (which < 0) {
-            jsonpull_skip(p);
-            continue;
-        }
-        seen |= 1U << which;
-        *to[which] = jsonpull_amount(p);
-    }
-    need_keys(p, seen, 63, names);
+    jsonpull_fields(p, fields);
     g->has_ttfb = true;
 }
 
 /* Of requests of one size. False: the group is marked as skipped. */
 static bool read_single(struct jsonpull *p, struct aggfile_group *g)
 {
-    static const char *const names[] = {"dur_avg_millis", "std_dev_millis",    "fastest_millis",
-                                        "slowest_millis", "dur_median_millis", "dur_90_millis",
-                                        "dur_99_millis",  "requests",          "obj_size",
-                                        "skipped",        "first_byte",        NULL};
-    double *const to[] = {&g->mean_ms, &g->stddev_ms, &g->min_ms, &g->max_ms,
-                          &g->p50_ms,  &g->p90_ms,    &g->p99_ms};
     bool skipped = false;
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"dur_avg_millis", .amount = &g->mean_ms},
+                                      {"std_dev_millis", .amount = &g->stddev_ms},
+                                      {"fastest_millis", .amount = &g->min_ms},
+                                      {"slowest_millis", .amount = &g->max_ms},
+                                      {"dur_median_millis", .amount = &g->p50_ms},
+                                      {"dur_90_millis", .amount = &g->p90_ms},
+                                      {"dur_99_millis", .amount = &g->p99_ms},
+                                      {"requests", .count = &g->n_requests},
+                                      {"obj_size", .count = &g->object_bytes},
+                                      {"skipped", .flag = &skipped, .optional = true},
+                                      {"first_byte", .own = 1, .optional = true},
+                                      {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        if (which >= 0 && which < 7)
-            *to[which] = jsonpull_amount(p);
-        else if (which == 7)
-            g->n_requests = jsonpull_count(p);
-        else if (which == 8)
-            g->object_bytes = jsonpull_count(p);
-        else if (which == 9)
-            skipped = jsonpull_bool(p);
-        else if (which == 10)
-            read_ttfb(p, g);
-        else
-            jsonpull_skip(p);
-    }
+    while (jsonpull_own(p, fields) != 0)
+        read_ttfb(p, g);
     if (!skipped)
-        need_keys(p, seen, 0x1FF, names);
+        jsonpull_need(p, fields);
     return !skipped;
 }
 
 static void read_class(struct jsonpull *p, struct aggfile_class *c)
 {
-    static const char *const names[] = {
-        "min_size",    "max_size",    "requests", "avg_duration_millis",
-        "bps_fastest", "bps_slowest", NULL};
-    unsigned seen = 0;
-    const char *key;
-    jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        switch (which) {
-        case 0:
-            c->min_bytes = jsonpull_count(p);
-            break;
-        case 1:
-            c->max_bytes = jsonpull_count(p);
-            break;
-        case 2:
-            c->n_requests = jsonpull_count(p);
-            break;
-        case 3:
-            c->mean_ms = jsonpull_amount(p);
-            break;
-        case 4:
-            c->fastest_bytes_per_s = jsonpull_amount(p);
-            break;
-        case 5:
-            c->slowest_bytes_per_s = jsonpull_amount(p);
-            break;
-        default:
-            jsonpull_skip(p);
-        }
-    }
-    need_keys(p, seen, 63, names);
+    struct jsonpull_field fields[] = {{"min_size", .count = &c->min_bytes},
+                                      {"max_size", .count = &c->max_bytes},
+                                      {"requests", .count = &c->n_requests},
+                                      {"avg_duration_millis", .amount = &c->mean_ms},
+                                      {"bps_fastest", .amount = &c->fastest_bytes_per_s},
+                                      {"bps_slowest", .amount = &c->slowest_bytes_per_s},
+                                      {0}};
+
+    jsonpull_fields(p, fields);
 }
 
 static void read_classes(struct jsonpull *p, struct aggfile_group *g)
@@ -541,64 +400,50 @@ static void read_classes(struct jsonpull *p, struct aggfile_group *g)
         return;
     jsonpull_array(p);
     while (jsonpull_item(p)) {
-        struct aggfile_class *v = grow(p, g->classes, g->n_classes, sizeof *v);
-        if (v == NULL)
+        if (!MORE(p, &g->classes, g->n_classes))
             return;
-        g->classes = v;
-        v[g->n_classes] = (struct aggfile_class){0};
-        read_class(p, &v[g->n_classes++]);
+        g->classes[g->n_classes] = (struct aggfile_class){0};
+        read_class(p, &g->classes[g->n_classes++]);
     }
 }
 
 static bool read_multi(struct jsonpull *p, struct aggfile_group *g)
 {
-    static const char *const names[] = {"requests", "by_size", "skipped", NULL};
     bool skipped = false;
-    unsigned seen = 0;
-    const char *key;
+    struct jsonpull_field fields[] = {{"requests", .count = &g->n_requests},
+                                      {"by_size", .own = 1},
+                                      {"skipped", .flag = &skipped, .optional = true},
+                                      {0}};
+
     g->is_multi = true;
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        if (which == 0)
-            g->n_requests = jsonpull_count(p);
-        else if (which == 1)
-            read_classes(p, g);
-        else if (which == 2)
-            skipped = jsonpull_bool(p);
-        else
-            jsonpull_skip(p);
-    }
+    while (jsonpull_own(p, fields) != 0)
+        read_classes(p, g);
     if (!skipped)
-        need_keys(p, seen, 3, names);
+        jsonpull_need(p, fields);
     return !skipped;
 }
 
 /* False: it holds nothing (an empty ten seconds), or failed. */
 static bool read_group(struct jsonpull *p, struct aggfile_group *g)
 {
-    static const char *const names[] = {"start_time", "single_sized_requests",
-                                        "multi_sized_requests", NULL};
+    enum { SINGLE = 1, MULTI };
+    struct jsonpull_field fields[] = {{"start_time", .time = &g->start_ns},
+                                      {"single_sized_requests", .own = SINGLE, .optional = true},
+                                      {"multi_sized_requests", .own = MULTI, .optional = true},
+                                      {0}};
     bool is_full = false;
     int n_kinds = 0;
-    unsigned seen = 0;
-    const char *key;
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        if (which == 0) {
-            g->start_ns = jsonpull_time(p);
-        } else if (which < 0) {
-            jsonpull_skip(p);
-        } else if (!jsonpull_null(p)) {
-            n_kinds++;
-            is_full = which == 1 ? read_single(p, g) : read_multi(p, g);
-        }
+    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
+        if (jsonpull_null(p))
+            continue;
+        n_kinds++;
+        is_full = own == SINGLE ? read_single(p, g) : read_multi(p, g);
     }
-    need_keys(p, seen, 1, names);
-    if (!p->failed && n_kinds != 1)
+    jsonpull_need(p, fields);
+    if (n_kinds != 1)
         jsonpull_fail(p, "a group with %s of requests",
                       n_kinds == 0 ? "no kind" : "more than one kind");
     return is_full && g->n_requests > 0 && !p->failed;
@@ -616,13 +461,11 @@ static void read_groups_of(struct jsonpull *p, struct aggfile_entry *x)
             x->n_empty_groups++;
             continue;
         }
-        struct aggfile_group *v = grow(p, x->groups, x->n_groups, sizeof *v);
-        if (v == NULL) {
+        if (!MORE(p, &x->groups, x->n_groups)) {
             free(g.classes);
             return;
         }
-        x->groups = v;
-        v[x->n_groups++] = g;
+        x->groups[x->n_groups++] = g;
     }
 }
 
@@ -634,12 +477,8 @@ static void read_groups(struct jsonpull *p, struct aggfile_entry *x)
         return;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        char **v = grow(p, x->group_clients, x->n_group_clients, sizeof *v);
-        if (v == NULL)
-            return;
-        x->group_clients = v;
-        v[x->n_group_clients] = keep(p, key);
-        if (v[x->n_group_clients] == NULL)
+        if (!MORE(p, &x->group_clients, x->n_group_clients) ||
+            !jsonpull_check(p, mem_text(&x->group_clients[x->n_group_clients], key, p->e)))
             return;
         x->n_group_clients++;
         read_groups_of(p, x);
@@ -659,16 +498,16 @@ static void read_errors(struct jsonpull *p, struct aggfile_entry *x)
             jsonpull_skip(p);
             continue;
         }
-        char **v = grow(p, x->first_errors, x->n_first_errors, sizeof *v);
-        if (v == NULL)
-            return;
-        x->first_errors = v;
-        v[x->n_first_errors] = keep_string(p);
-        if (v[x->n_first_errors] == NULL) {
+        char *message = keep_string(p);
+        if (message == NULL) {
             jsonpull_fail(p, "a string is expected");
             return;
         }
-        x->n_first_errors++;
+        if (!MORE(p, &x->first_errors, x->n_first_errors)) {
+            free(message);
+            return;
+        }
+        x->first_errors[x->n_first_errors++] = message;
     }
 }
 
@@ -685,45 +524,37 @@ static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
 
 static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned what)
 {
-    static const char *const names[] = {"total_requests",
-                                        "total_errors",
-                                        "total_bytes",
-                                        "total_objects",
-                                        "concurrency",
-                                        "start_time",
-                                        "end_time",
-                                        "throughput",
-                                        "throughput_by_host",
-                                        "throughput_by_client",
-                                        "requests_by_client",
-                                        "first_errors",
-                                        NULL};
-    int64_t *const counts[] = {&x->n_requests, &x->n_errors, &x->n_bytes, &x->n_objects,
-                               &x->n_threads};
-    unsigned seen = 0;
-    const char *key;
+    enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS };
+    struct jsonpull_field fields[] = {{"total_requests", .count = &x->n_requests},
+                                      {"total_errors", .count = &x->n_errors},
+                                      {"total_bytes", .count = &x->n_bytes},
+                                      {"total_objects", .count = &x->n_objects},
+                                      {"concurrency", .count = &x->n_threads},
+                                      {"start_time", .time = &x->start_ns},
+                                      {"end_time", .time = &x->end_ns},
+                                      {"throughput", .own = THROUGHPUT},
+                                      {"throughput_by_host", .own = HOSTS, .optional = true},
+                                      {"throughput_by_client", .own = CLIENTS, .optional = true},
+                                      {"requests_by_client", .own = GROUPS, .optional = true},
+                                      {"first_errors", .own = ERRORS, .optional = true},
+                                      {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        if (which >= 0 && which < 5)
-            *counts[which] = jsonpull_count(p);
-        else if (which == 5 || which == 6)
-            *(which == 5 ? &x->start_ns : &x->end_ns) = jsonpull_time(p);
-        else if (which == 7)
+    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
+        if (own == THROUGHPUT)
             read_throughput(p, x, what);
-        else if (which == 8 && what & KEEP_PARTIES)
+        else if (own == HOSTS && what & KEEP_PARTIES)
             x->has_hosts = read_parties(p, &x->hosts, &x->n_hosts);
-        else if (which == 9 && what & KEEP_PARTIES)
+        else if (own == CLIENTS && what & KEEP_PARTIES)
             x->has_clients = read_parties(p, &x->clients, &x->n_clients);
-        else if (which == 10 && what & KEEP_GROUPS)
+        else if (own == GROUPS && what & KEEP_GROUPS)
             read_groups(p, x);
-        else if (which == 11 && what & KEEP_ERRORS)
+        else if (own == ERRORS && what & KEEP_ERRORS)
             read_errors(p, x);
         else
             jsonpull_skip(p);
     }
-    need_keys(p, seen, 0xFF, names);
+    jsonpull_need(p, fields);
     check_entry(p, x);
 }
 
@@ -772,13 +603,12 @@ static void read_entries(struct jsonpull *p, struct aggfile_entries *all, unsign
             jsonpull_fail(p, "not the name of an operation");
         if (kind == ENTRIES_SIZES && !is_size(key))
             jsonpull_fail(p, "not the logarithm of a size");
-        struct aggfile_entry *v = grow(p, all->v, all->n, sizeof *v);
-        if (v == NULL)
+        if (!MORE(p, &all->v, all->n))
             return;
-        all->v = v;
-        v[all->n] = (struct aggfile_entry){.name = keep(p, key)};
-        if (v[all->n++].name != NULL)
-            read_entry(p, &v[all->n - 1], what);
+        struct aggfile_entry *x = &all->v[all->n++];
+        *x = (struct aggfile_entry){0};
+        if (jsonpull_check(p, mem_text(&x->name, key, p->e)))
+            read_entry(p, x, what);
     }
     if (p->failed)
         return;
@@ -799,80 +629,66 @@ static void read_version(struct jsonpull *p)
                       FORMAT_VERSION);
 }
 
-static void read_key(struct jsonpull *p, struct aggfile *a, int which)
-{
-    const unsigned op = KEEP_SERIES | KEEP_PARTIES | KEEP_GROUPS | KEEP_ERRORS;
-    switch (which) {
-    case 0:
-        read_version(p);
-        break;
-    case 1:
-        free(a->command);
-        a->command = keep_string(p);
-        if (a->command == NULL)
-            jsonpull_fail(p, "a string is expected");
-        break;
-    case 2:
-        free_entry(&a->total);
-        a->total.name = keep(p, "");
-        read_entry(p, &a->total, op);
-        break;
-    case 3:
-        read_entries(p, &a->ops, op, ENTRIES_OPS);
-        break;
-    case 4:
-        read_entries(p, &a->hosts, KEEP_SERIES, ENTRIES_NAMES);
-        break;
-    case 5:
-        read_entries(p, &a->clients, KEEP_SERIES, ENTRIES_NAMES);
-        break;
-    case 6:
-        read_entries(p, &a->sizes, 0, ENTRIES_SIZES);
-        break;
-    case 7:
-        read_entries(p, &a->categories, 0, ENTRIES_NAMES);
-        break;
-    case 8:
-        a->has_final = !jsonpull_null(p);
-        a->is_final = a->has_final && jsonpull_bool(p);
-        break;
-    case 9:
-        replace_string(p, &a->version);
-        break;
-    case 10:
-        replace_string(p, &a->commit);
-        break;
-    default:
-        jsonpull_skip(p);
-    }
-}
-
 static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
 {
-    static const char *const names[] = {"v",
-                                        "commandline",
-                                        "total",
-                                        "by_op_type",
-                                        "by_host",
-                                        "by_client",
-                                        "by_obj_log_2_size",
-                                        "by_category",
-                                        "final",
-                                        "warp_version",
-                                        "warp_commit",
-                                        NULL};
-    unsigned seen = 0;
-    const char *key;
+    enum {
+        VERSION = 1,
+        COMMAND,
+        TOTAL,
+        OPS,
+        HOSTS,
+        CLIENTS,
+        SIZES,
+        CATEGORIES,
+        FINAL,
+        RELEASE,
+        COMMIT
+    };
+    const unsigned op = KEEP_SERIES | KEEP_PARTIES | KEEP_GROUPS | KEEP_ERRORS;
+    struct jsonpull_field fields[] = {{"v", .own = VERSION},
+                                      {"commandline", .own = COMMAND},
+                                      {"total", .own = TOTAL},
+                                      {"by_op_type", .own = OPS},
+                                      {"by_host", .own = HOSTS, .optional = true},
+                                      {"by_client", .own = CLIENTS, .optional = true},
+                                      {"by_obj_log_2_size", .own = SIZES, .optional = true},
+                                      {"by_category", .own = CATEGORIES, .optional = true},
+                                      {"final", .own = FINAL, .optional = true},
+                                      {"warp_version", .own = RELEASE, .optional = true},
+                                      {"warp_commit", .own = COMMIT, .optional = true},
+                                      {0}};
+
     jsonpull_object(p);
-    while ((key = jsonpull_key(p)) != NULL) {
-        int which = find_key(key, names);
-        seen |= which >= 0 ? 1U << which : 0;
-        read_key(p, a, which);
+    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
+        if (own == VERSION) {
+            read_version(p);
+        } else if (own == COMMAND) {
+            replace_string(p, &a->command);
+            if (a->command == NULL)
+                jsonpull_fail(p, "a string is expected");
+        } else if (own == TOTAL) {
+            free_entry(&a->total);
+            if (jsonpull_check(p, mem_text(&a->total.name, "", p->e)))
+                read_entry(p, &a->total, op);
+        } else if (own == OPS) {
+            read_entries(p, &a->ops, op, ENTRIES_OPS);
+        } else if (own == HOSTS) {
+            read_entries(p, &a->hosts, KEEP_SERIES, ENTRIES_NAMES);
+        } else if (own == CLIENTS) {
+            read_entries(p, &a->clients, KEEP_SERIES, ENTRIES_NAMES);
+        } else if (own == SIZES) {
+            read_entries(p, &a->sizes, 0, ENTRIES_SIZES);
+        } else if (own == CATEGORIES) {
+            read_entries(p, &a->categories, 0, ENTRIES_NAMES);
+        } else if (own == FINAL) {
+            a->has_final = !jsonpull_null(p);
+            a->is_final = a->has_final && jsonpull_bool(p);
+        } else {
+            replace_string(p, own == RELEASE ? &a->version : &a->commit);
+        }
     }
-    *has_version = seen & 1;
-    if (!p->failed && !*has_version)
-        jsonpull_fail(p, "key v is missing");
-    need_keys(p, seen, 15, names);
+    *has_version = fields[0].seen;
+    jsonpull_need(p, fields);
     return jsonpull_end(p);
 }
 

@@ -1,7 +1,8 @@
 #include "analyze/read/jsonpull.h"
 
-#include "libcommon/utf8.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,14 +19,8 @@ bool jsonpull_init(struct jsonpull *p, const char *path, jsonpull_more *more, vo
                    struct err *e)
 {
     *p = (struct jsonpull){.more = more, .ctx = ctx, .path = path, .e = e, .n_lines = 1};
-    p->buf = malloc(BUFFER_BYTES);
-    p->string = malloc(JSONPULL_MAX_STRING + 8);
-    if (p->buf == NULL || p->string == NULL) {
-        p->failed = true;
-        return err_set(e, "out of memory");
-    }
-    p->string[0] = '\0';
-    return true;
+    return jsonpull_check(p, mem_new(&p->buf, BUFFER_BYTES, e) &&
+                                 mem_cleared(&p->string, JSONPULL_MAX_STRING + 8, e));
 }
 
 void jsonpull_fini(struct jsonpull *p)
@@ -67,6 +62,12 @@ bool jsonpull_fail(struct jsonpull *p, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     return err_set(p->e, "%s: %s%s", p->path, at, what);
+}
+
+bool jsonpull_check(struct jsonpull *p, bool ok)
+{
+    p->failed = p->failed || !ok;
+    return !p->failed;
 }
 
 static bool fail_syntax(struct jsonpull *p, int got, const char *expected)
@@ -502,6 +503,47 @@ void jsonpull_skip(struct jsonpull *p)
         else
             fail_syntax(p, c, "a value");
     } while (p->depth > outside && !p->failed);
+}
+
+int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields)
+{
+    const char *key;
+
+    while ((key = jsonpull_key(p)) != NULL) {
+        struct jsonpull_field *f = fields;
+        while (f->key != NULL && strcmp(f->key, key) != 0)
+            f++;
+        f->seen = true;
+        if (f->own != 0)
+            return f->own;
+        if (f->count != NULL)
+            *f->count = jsonpull_count(p);
+        else if (f->whole != NULL)
+            *f->whole = jsonpull_whole(p);
+        else if (f->time != NULL)
+            *f->time = jsonpull_time(p);
+        else if (f->amount != NULL)
+            *f->amount = jsonpull_amount(p);
+        else if (f->flag != NULL)
+            *f->flag = jsonpull_bool(p);
+        else
+            jsonpull_skip(p);
+    }
+    return 0;
+}
+
+void jsonpull_fields(struct jsonpull *p, struct jsonpull_field *fields)
+{
+    jsonpull_object(p);
+    jsonpull_own(p, fields);
+    jsonpull_need(p, fields);
+}
+
+void jsonpull_need(struct jsonpull *p, const struct jsonpull_field *fields)
+{
+    for (; fields->key != NULL; fields++)
+        if (!fields->seen && !fields->optional)
+            jsonpull_fail(p, "key %s is missing", fields->key);
 }
 
 bool jsonpull_end(struct jsonpull *p)

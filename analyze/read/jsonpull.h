@@ -81,6 +81,28 @@ int64_t jsonpull_time(struct jsonpull *p);
 /* Any value, which is checked but not kept. */
 void jsonpull_skip(struct jsonpull *p);
 
+/* A key of an object, and where its value goes: exactly one of these is given, or the value is the
+ * caller's own to read, by a number of its choice. */
+struct jsonpull_field {
+    const char *key; /* NULL ends a list */
+    int64_t *count, *whole, *time;
+    double *amount;
+    bool *flag;
+    int own; /* not 0 */
+    bool optional, seen;
+};
+
+/* Reads the open object up to a value that is the caller's own, whose number it returns; 0: the
+ * object is closed, or failed. Other keys than those listed are skipped. */
+int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields);
+/* The same for an object of which no value is the caller's own. */
+void jsonpull_fields(struct jsonpull *p, struct jsonpull_field *fields);
+/* Fails if a key was not there that is not optional. */
+void jsonpull_need(struct jsonpull *p, const struct jsonpull_field *fields);
+
+/* What the caller did with a value failed, and *p->e says why: as if a call had. */
+bool jsonpull_check(struct jsonpull *p, bool ok);
+
 /* Nothing but blanks may follow the document. */
 bool jsonpull_end(struct jsonpull *p);
 
