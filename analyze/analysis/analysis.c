@@ -314,7 +314,7 @@ static bool run(struct plan *p, struct err *e)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && analysis_warnings(a, p->scans, p->n, e) && conclude(p, e);
+    return analyse(p, e) && conclude(p, e);
 }
 
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,
@@ -347,7 +347,6 @@ void analysis_free(struct analysis *a)
     free(a->internal);
     free(a->operations);
     free(a->total.hosts);
-    analysis_warnings_free(a);
     findings_free(&a->findings);
     *a = (struct analysis){0};
 }

@@ -243,18 +243,6 @@ struct cluster_total {
     size_t n_hosts;
 };
 
-/* A warning is data: a stable code, a sentence for people, and the figures behind it. */
-struct warning {
-    const char *code; /* e.g. "few-samples", "errors", "short-range", "uneven-hosts" */
-    char *message;
-    const char *op; /* or NULL */
-    struct {
-        const char *name;
-        double value;
-    } figures[4];
-    size_t n_figures;
-};
-
 /* The report's rule for quantiles (docs/how-the-numbers-are-made.md, section 5): the index of the
  * quantile among n > 0 sorted values, round(n p), half up. */
 static inline size_t analysis_quantile_index_permille(size_t n, unsigned permille)
@@ -281,8 +269,6 @@ struct analysis {
     struct operation *operations;
     size_t n_operations;
     struct cluster_total total;
-    struct warning *warnings;
-    size_t n_warnings;
     struct findings findings; /* worst first */
     struct analysis_private *internal;
 };

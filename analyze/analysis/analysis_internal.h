@@ -10,7 +10,7 @@
  *   access.c     first and last request per object
  *   errors.c     groups of errors
  *   series.c     time series
- *   warnings.c   what could mislead (section 11) */
+ *   conclude.c   findings of the course and of the figures (sections 11 and 12) */
 #ifndef S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
 #define S3_ANALYZE_ANALYSIS_ANALYSIS_INTERNAL_H
 
@@ -298,13 +298,6 @@ size_t requests_join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_c
 bool analysis_errors(struct operation *op, const struct dataset *d, const struct table *t,
                      struct err *e);
 void analysis_errors_free(struct operation *op);
-
-/* ---- analysis_warnings.c ---- */
-
-/* scans: of all tables, as they were analysed. */
-bool analysis_warnings(struct analysis *a, const struct scan *const *scans, size_t n_scans,
-                       struct err *e);
-void analysis_warnings_free(struct analysis *a);
 
 /* ---- analysis_series.c ---- */
 

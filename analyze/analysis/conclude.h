@@ -8,8 +8,22 @@
  * before it, which is preparation, errors alone. To be called before rows are dropped. */
 bool conclude_course(struct plan *p, struct err *e);
 
-/* Adds what the warnings and the requests in no figure amount to, ties causes to consequences, and
- * ranks. To be called last. */
+/* Whether entry k belongs to the benchmark: all operations of a mix, else the last to begin. */
+static inline bool conclude_is_benchmark(const struct plan *p, size_t k)
+{
+    return p->a->mixed || k + 1 == p->n;
+}
+
+/* Adds findings that the figures of the benchmark, the files and the recorder's comments call for;
+ * several operations may have one of the same kind. False: out of memory. */
+bool conclude_figures(struct plan *p, struct err *e);
+
+/* Adds what s3load's comments in an input say; n_threads: of all inputs. False: out of memory. */
+bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
+                       uint64_t n_threads, struct err *e);
+
+/* Adds the findings of figures and what the requests in no figure amount to, ties causes to
+ * consequences, and ranks. To be called last. */
 bool conclude(struct plan *p, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* Sums of a run as an analysis, by whole seconds. */
 #include "analyze/analysis/sums.h"
 
-#include "analyze/analysis/analysis_internal.h"
+#include "analyze/analysis/conclude.h"
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/findings/by_second.h"
 #include "libcommon/attribution.h"
@@ -564,6 +564,14 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
         const struct group g = {ops[k]->op, &part, 1};
         ok = find_in(&a->findings, &g, ops[k]->op, &a->operations[k], e);
     }
+    struct finding from_sums = finding_of("from-sums", FINDING_NOTICE, 0);
+    ok = ok &&
+         findings_add(&a->findings, &from_sums, e,
+                      "%s holds sums by second, not requests: throughput is that of whole "
+                      "seconds, figures of requests are of the whole run, and percentiles "
+                      "are within 0.1 %%",
+                      in->path) &&
+         conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)w->s->n_threads, e);
     const char **names = calloc(n_hosts + 1, sizeof *names);
     int64_t *n = calloc(n_hosts + 1, sizeof *n);
     ok = ok && ((names != NULL && n != NULL) || err_set(e, "out of memory"));
@@ -678,7 +686,7 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
         ok = fill_operation(&w, &a->operations[k], source->ops[k], &source->grids[k], e);
     }
     ok = ok && (!a->mixed || fill_total(&w, &source->grids[s->n_ops], e));
-    return ok && find(&w, source->ops, e) && sums_warn(a, s->n_threads, e);
+    return ok && find(&w, source->ops, e);
 }
 
 /* ---- Series ---- */

@@ -29,9 +29,6 @@ bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct
 void sums_part_free(struct sums_part *p);
 void sums_op_free(struct sums_op *op);
 
-/* Says in warnings what the figures of sums are, and what s3load said of the runs. */
-bool sums_warn(struct analysis *a, int64_t n_threads, struct err *e);
-
 /* Sorts, and adds up what has the same name. */
 int sums_compare_parts(const void *a, const void *b);
 int sums_compare_ops(const void *a, const void *b);

@@ -44,45 +44,6 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
     return objects;
 }
 
-/* A side's rates by run, those of faulty runs without their faults; *any: there is such a run. */
-static size_t clear_values(const struct compare_side *side, const char *op, enum run_metric metric,
-                           double *v, bool *any)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        if (o == NULL || !o->parts[0].value[metric].present)
-            continue;
-        double clear = metric == RUN_THROUGHPUT ? o->clear_bytes_per_s : o->clear_objects_per_s;
-        *any |= !isnan(clear);
-        v[n++] = isnan(clear) ? o->parts[0].value[metric].ci.value : clear;
-    }
-    return n;
-}
-
-static bool fill_clear(struct compare_op *op, const struct compare *c, struct err *e)
-{
-    const struct compare_metric *m = compare_leading(op);
-    bool any = false, ok = true;
-    op->clear_theta = NAN;
-    if (m == NULL || !m->cmp.ok)
-        return true;
-    double *v = malloc((c->before.n + c->after.n + 1) * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
-    size_t n_before = clear_values(&c->before, op->op, m->metric, v, &any);
-    size_t n_after = clear_values(&c->after, op->op, m->metric, v + n_before, &any);
-    struct stats_cmp cmp = {.ok = true};
-    if (n_before == 1 && n_after == 1)
-        cmp.theta = log(v[1] / v[0]);
-    else
-        ok = stats_cmp_groups(v, n_before, v + n_before, n_after, false, &cmp, e);
-    if (any && cmp.ok && isfinite(cmp.theta))
-        op->clear_theta = cmp.theta;
-    free(v);
-    return ok;
-}
-
 /* ---- Warnings ---- */
 
 static bool __attribute__((format(printf, 3, 4)))
@@ -99,7 +60,7 @@ warn(struct compare *c, const char *code, const char *fmt, ...)
     va_end(args);
     if (n < 0)
         return false;
-    c->warnings[c->n_warnings++] = (struct compare_warning){code, message, false};
+    c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
     return true;
 }
 
@@ -114,9 +75,20 @@ static const struct run_part *part_with(const struct run *r, const char *op,
     return p != NULL && p->value[metric].present ? p : NULL;
 }
 
+/* A run's value; clear: of the whole operation without the run's faults, where it has any. */
+static const struct run_value *value_of(const struct run *r, const char *op,
+                                        const struct run_part *part, enum run_metric metric,
+                                        bool clear)
+{
+    const struct run_op *o = run_op_named(r, op);
+    return clear && metric <= RUN_OBJECTS && o->clear[metric].present ? &o->clear[metric]
+                                                                      : &part->value[metric];
+}
+
 /* Takes the values of runs that are long enough or, without any such, of all. */
 static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
-                        const struct run_part *part, enum run_metric metric, struct err *e)
+                        const struct run_part *part, enum run_metric metric, bool clear,
+                        struct err *e)
 {
     *v =
         (struct compare_values){.v = malloc((side->n + 1) * sizeof *v->v), .spread_frac = INFINITY};
@@ -127,8 +99,8 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
             const struct run_part *p = part_with(&side->runs[i], op, part, metric);
             if (p == NULL || (p->too_thin != NULL) != thin)
                 continue;
-            v->v[v->n++] = p->value[metric].ci.value;
-            v->one = p->value[metric];
+            v->one = *value_of(&side->runs[i], op, p, metric, clear);
+            v->v[v->n++] = v->one.ci.value;
             v->too_thin = p->too_thin;
         }
     }
@@ -240,8 +212,8 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
             .mde_frac = NAN,
             .p_worse = NAN,
         };
-        bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, e) &&
-                  fill_values(&m.after, &c->after, op->op, part, m.metric, e);
+        bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, false, e) &&
+                  fill_values(&m.after, &c->after, op->op, part, m.metric, false, e);
         if (ok && is_worth(&m))
             ok = test(&m, o, op->op, e);
         struct compare_metric *grown =
@@ -258,6 +230,35 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
             return false;
     }
     return true;
+}
+
+static bool has_clear(const struct compare_side *side, const char *op, enum run_metric metric)
+{
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        if (o != NULL && metric <= RUN_OBJECTS && o->clear[metric].present)
+            return true;
+    }
+    return false;
+}
+
+/* The leading metric once more, without the faults of the runs. */
+static bool fill_clear(struct compare_op *op, const struct compare *c,
+                       const struct compare_options *o, struct err *e)
+{
+    const struct compare_metric *leading = compare_leading(op);
+    if (leading == NULL || !leading->cmp.ok ||
+        !(has_clear(&c->before, op->op, leading->metric) ||
+          has_clear(&c->after, op->op, leading->metric)))
+        return true;
+    struct compare_metric m = {.metric = leading->metric, .part = leading->part};
+    bool ok = fill_values(&m.before, &c->before, op->op, m.part, m.metric, true, e) &&
+              fill_values(&m.after, &c->after, op->op, m.part, m.metric, true, e) &&
+              test(&m, o, op->op, e);
+    op->has_clear = ok && isfinite(m.cmp.theta);
+    op->clear = m.cmp;
+    metric_fini(&m);
+    return ok;
 }
 
 /* ---- Operations ---- */
@@ -290,7 +291,7 @@ static bool fill_op(struct compare_op *op, const struct compare *c, const struct
     for (size_t i = 0; i < a->n_parts; i++)
         if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
             return false;
-    return fill_clear(op, c, e);
+    return fill_clear(op, c, o, e);
 }
 
 static bool warn_missing(struct compare *c, const char *op, const struct run_op *some,
@@ -439,53 +440,11 @@ static bool is_wholly_before(const struct compare_side *a, const struct compare_
     return last_ns < first_ns;
 }
 
-/* Reports show findings before warnings, and what both say once. */
-static bool warn_of_run(struct compare *c, const struct run *r, const char *code,
-                        const char *message)
-{
-    bool ok = warn(c, code, "%s: %s; this limits the comparison", r->path, message);
-    if (ok)
-        c->warnings[c->n_warnings - 1].is_finding = findings_have(&r->findings, code);
-    return ok;
-}
-
-/* What s3load's comments say of the runs of a side. */
-static bool warn_recorded(struct compare *c, const struct compare_side *side)
-{
-    struct recorded_note notes[RECORDED_MAX_NOTES];
-    bool ok = true;
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run *r = &side->runs[i];
-        size_t n = recorded_notes(&r->recorded, r->n_threads, notes);
-        for (size_t k = 0; ok && k < n; k++)
-            ok = warn_of_run(c, r, notes[k].code, notes[k].message);
-    }
-    return ok;
-}
-
-/* Requests in no figure that nobody asked to leave out. */
-static bool warn_left_out(struct compare *c, const struct compare_side *side)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < side->n; i++) {
-        const struct run *r = &side->runs[i];
-        int64_t n = r->left_out.by_range;
-        if (n <= r->n_rows / 100)
-            continue;
-        char message[256];
-        snprintf(message, sizeof message, "%s of %s requests are in no figure, %s",
-                 units_count(n).s, units_count(r->n_rows).s, r->left_out.range);
-        ok = warn_of_run(c, r, "left-out", message);
-    }
-    return ok;
-}
-
 static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
-    bool ok = warn_recorded(c, &c->before) && warn_recorded(c, &c->after) &&
-              warn_left_out(c, &c->before) && warn_left_out(c, &c->after);
-    if (ok && least >= 2 &&
+    bool ok = true;
+    if (least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
         ok = warn(c, "order",
                   "all runs of one side came before all of the other: what changed with time looks "

@@ -103,9 +103,8 @@ struct compare_op {
     struct stats_effect effect; /* of durations, all runs of a side together */
     /* Sizes differ between the sides: bytes/s follow from them, and objects/s lead. */
     bool sizes_differ;
-    /* theta of the leading metric with the faults of all runs left out; NaN: there are none that
-     * can be. */
-    double clear_theta;
+    bool has_clear;         /* some run has faults that can be left out */
+    struct stats_cmp clear; /* the leading metric without them */
     struct compare_metric *metrics;
     size_t n_metrics;
 };
@@ -113,7 +112,6 @@ struct compare_op {
 struct compare_warning {
     const char *code;
     char *message;
-    bool is_finding; /* a finding of the run says it, too */
 };
 
 struct compare {

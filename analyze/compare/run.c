@@ -3,6 +3,7 @@
 #include "analyze/read/aggfile.h"
 
 #include "analyze/analysis/confidence.h"
+#include "analyze/analysis/flow.h"
 #include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/hist.h"
@@ -185,32 +186,67 @@ static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
     return to > from ? to - from : 0;
 }
 
-/* The rates of the range without its faults; a request counts by the share of its time there. */
-static void fill_clear_rates(struct run_op *op, const struct findings *all, const struct table *t,
-                             const struct span *range)
+/* Leaves out the segments that a fault touches; returns how many are left. */
+static size_t leave_out(double *rate, const struct segment_grid *g, const struct spans *faults)
 {
-    struct spans faults;
-    double bytes = 0, objects = 0;
-    int64_t left_ns = range->end_ns - range->start_ns;
-    find_faults(&faults, all, op->op, range);
-    for (size_t k = 0; k < faults.n; k++)
-        left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
-    op->fault_ns = range->end_ns - range->start_ns - left_ns;
-    if (faults.n == 0 || left_ns < (range->end_ns - range->start_ns) / 4)
-        return;
-    for (size_t i = 0; i < t->n; i++) {
+    size_t n = 0;
+    for (size_t j = 0; j < g->n; j++) {
+        int64_t start_ns = g->start_ns + (int64_t)j * g->length_ns, ns = 0;
+        for (size_t k = 0; k < faults->n; k++)
+            ns += shared_ns(&faults->v[k], start_ns, start_ns + g->length_ns);
+        rate[n] = rate[j];
+        n += ns == 0;
+    }
+    return n;
+}
+
+/* The rate of a column without the faults; a request counts by the share of its time there. The
+ * interval is that of the segments left, put one behind the other. */
+static bool fill_clear_rate(struct run_value *out, const struct spans *faults, int64_t left_ns,
+                            const struct table *t, const struct packed *column,
+                            const struct window *w, struct err *e)
+{
+    struct flow flow;
+    double sum = 0, *rate = NULL;
+    int64_t n_requests = 0;
+    const struct span range = {true, w->start_ns, w->end_ns};
+    bool ok = (flow_init(&flow, w->grid.n) || mem_none(e)) && mem_new(&rate, w->grid.n + 1, e);
+    for (size_t i = 0; ok && i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        int64_t ns = shared_ns(range, start_ns, end_ns);
-        for (size_t k = 0; k < faults.n; k++)
-            ns -= shared_ns(&faults.v[k], start_ns, end_ns);
+        int64_t ns = shared_ns(&range, start_ns, end_ns);
+        for (size_t k = 0; k < faults->n; k++)
+            ns -= shared_ns(&faults->v[k], start_ns, end_ns);
         if (table_failed(t, i) || end_ns <= start_ns)
             continue;
-        double part = (double)ns / (double)(end_ns - start_ns);
-        bytes += part * (double)packed_get(&t->bytes, i);
-        objects += part * (double)packed_get(&t->objects, i);
+        const struct way way = way_over(w, start_ns, end_ns);
+        flow_add_parts(&flow, &way, packed_get(column, i));
+        sum += (double)ns / (double)(end_ns - start_ns) * (double)packed_get(column, i);
+        n_requests += ns > 0;
     }
-    op->clear_bytes_per_s = bytes / ((double)left_ns / 1e9);
-    op->clear_objects_per_s = objects / ((double)left_ns / 1e9);
+    if (ok)
+        flow_rates(&flow, w->grid.n, w->grid.length_ns, rate);
+    out->present = sum > 0;
+    ok = ok && stats_mean(sum / ((double)left_ns / 1e9), rate, leave_out(rate, &w->grid, faults),
+                          n_requests, &out->ci, e);
+    flow_fini(&flow);
+    free(rate);
+    return ok;
+}
+
+static bool fill_clear(struct run_op *op, const struct findings *all, const struct table *t,
+                       const struct statistics *s, struct err *e)
+{
+    struct window w = {.start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
+    struct spans faults;
+    int64_t left_ns = s->duration_ns;
+    find_faults(&faults, all, op->op, &(struct span){true, w.start_ns, w.end_ns});
+    for (size_t k = 0; k < faults.n; k++)
+        left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
+    if (faults.n == 0 || left_ns < s->duration_ns / 4)
+        return true;
+    segment_grid_init(&w.grid, s->start_ns, s->segment_ns, s->n_segments);
+    return fill_clear_rate(&op->clear[RUN_THROUGHPUT], &faults, left_ns, t, &t->bytes, &w, e) &&
+           fill_clear_rate(&op->clear[RUN_OBJECTS], &faults, left_ns, t, &t->objects, &w, e);
 }
 
 /* ---- Parts ---- */
@@ -326,8 +362,6 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
         .has_range = from->range.present,
         .range_ns = from->range.end_ns - from->range.start_ns,
         .figures = no_figures,
-        .clear_bytes_per_s = NAN,
-        .clear_objects_per_s = NAN,
         .parts = calloc(1, sizeof *op->parts),
         .n_parts = 1,
     };
@@ -338,14 +372,11 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
-    fill_clear_rates(op, &a->findings, t,
-                     &(struct span){.present = true,
-                                    .start_ns = s->start_ns,
-                                    .end_ns = s->start_ns + s->duration_ns});
     bool one_size = from->requests.present && from->requests.single_size;
     if (one_size)
         take_latencies(op, &from->requests.all);
-    return (one_size || fill_latencies(op, t, s, e)) && fill_counts(op, t, s, e) &&
+    return fill_clear(op, &a->findings, t, s, e) && (one_size || fill_latencies(op, t, s, e)) &&
+           fill_counts(op, t, s, e) &&
            (!with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
 }
@@ -369,7 +400,6 @@ void run_take_recorded(struct run *r, const struct dataset *d)
     r->n_file_bytes = first->info.n_file_bytes;
     r->recorded = first->recorded;
     json_incref(r->recorded.settings);
-    r->n_threads = d->n_threads;
     for (size_t i = 0; i < d->n_inputs; i++)
         for (size_t k = 0; k < d->inputs[i].comments.n; k++)
             r->autoterm |= run_asks_for_autoterm(keptlines_get(&d->inputs[i].comments, k));
@@ -421,7 +451,6 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
 {
     const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
-    r->left_out = a->left_out;
     r->mixed = a->mixed;
     r->range = a->range;
     run_take_recorded(r, d);

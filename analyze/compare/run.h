@@ -49,10 +49,9 @@ struct run_op {
      * another, of which the last is the one that was measured. */
     bool is_preparation;
     struct run_figures figures;
-    /* Per second of the active range without the spans of the run's faults (run_is_fault); NaN:
+    /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
      * no fault with a span in the range, or hardly anything is left. */
-    double clear_bytes_per_s, clear_objects_per_s;
-    int64_t fault_ns;         /* how much of the range that leaves out */
+    struct run_value clear[RUN_OBJECTS + 1];
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
@@ -66,14 +65,12 @@ struct run {
     struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
-    struct left_out left_out;
-    bool is_aggregate;    /* an aggregated capture */
-    bool is_sums;         /* a file of sums */
-    bool by_second;       /* its figures are those of run_seconds.h */
-    bool mixed, autoterm; /* autoterm: the command line in the capture asked for it */
+    bool is_aggregate;        /* an aggregated capture */
+    bool is_sums;             /* a file of sums */
+    bool by_second;           /* its figures are those of run_seconds.h */
+    bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
     enum range_kind range;
     struct recorded recorded;
-    uint64_t n_threads;       /* of the capture */
     struct findings findings; /* worst first */
     struct intern names;      /* of their operations, hosts and clients */
     struct run_op *ops;

@@ -124,11 +124,7 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
 
 static bool op_init(struct run_op *op, const char *name, struct err *e)
 {
-    *op = (struct run_op){.op = strdup(name),
-                          .clear_bytes_per_s = NAN,
-                          .clear_objects_per_s = NAN,
-                          .parts = calloc(1, sizeof *op->parts),
-                          .n_parts = 1};
+    *op = (struct run_op){.op = strdup(name), .parts = calloc(1, sizeof *op->parts), .n_parts = 1};
     for (int i = 0; i < RUN_N_RATES; i++)
         op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
@@ -379,7 +375,6 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
     r->ops = calloc(s->n_ops + 1, sizeof *r->ops);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
-    r->n_threads = (uint64_t)s->n_threads;
     bool ok = (spans != NULL && r->ops != NULL) || err_set(e, "out of memory");
     for (size_t k = 0; ok && k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;

@@ -456,10 +456,15 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
 {
     struct compare_words_text t = {""};
     const struct compare_metric *m = compare_leading(op);
-    if (m != NULL && !isnan(op->clear_theta))
-        append(&t, "Without the faults the difference of %.40s %s is %s instead of %s.", op->op,
-               metrics[m->metric].name, change_of(m, op->clear_theta).s,
-               change_of(m, m->cmp.theta).s);
+    char ci[112] = "";
+    if (m == NULL || !op->has_clear)
+        return t;
+    if (op->clear.ok)
+        snprintf(ci, sizeof ci, " [%s, %s]", change_of(m, op->clear.lo).s,
+                 change_of(m, op->clear.hi).s);
+    append(&t, "Without the faults the difference of %.40s %s is %s%s instead of %s.", op->op,
+           metrics[m->metric].name, change_of(m, op->clear.theta).s, ci,
+           change_of(m, m->cmp.theta).s);
     return t;
 }
 

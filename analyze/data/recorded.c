@@ -118,6 +118,7 @@ static struct recorded_note failed(const struct recorded *r)
 {
     struct recorded_note note = {
         .code = "ended-by-error",
+        .is_problem = true,
         .figures = {{"n_failed", (double)r->n_failed}, {"n_runs", (double)r->n_runs}}};
     if (r->n_runs == 1)
         snprintf(note.message, sizeof note.message, "the run was ended by an error: %s", r->error);
@@ -131,6 +132,7 @@ static struct recorded_note failed(const struct recorded *r)
 static struct recorded_note generator_bound(const struct recorded *r)
 {
     struct recorded_note note = {.code = "generator-bound",
+                                 .is_problem = true,
                                  .figures = {{"max_thread_cpu_pct", r->max_thread_cpu_pct}}};
     snprintf(note.message, sizeof note.message,
              "a thread of s3load was busy for %.0f %% of the time: the figures are those of the "
@@ -142,7 +144,7 @@ static struct recorded_note generator_bound(const struct recorded *r)
 static struct recorded_note not_begun(const struct recorded *r)
 {
     int64_t n_due = r->n_requests;
-    struct recorded_note note = {.code = "not-begun"};
+    struct recorded_note note = {.code = "not-begun", .is_problem = true};
     add_count(&n_due, r->n_not_begun);
     note.figures[0].name = "n_not_begun";
     note.figures[0].value = (double)r->n_not_begun;

@@ -38,15 +38,18 @@ bool recorded_add(struct recorded *r, struct lineset *said, const char *line, si
 /* Takes what s3load said of several runs. False: out of memory. */
 bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e);
 
+#define RECORDED_MAX_FIGURES 2
+
 /* What a reader of the figures must know, with a stable code and the figures behind it. */
 struct recorded_note {
     const char *code; /* "cut-off", "ended-by-error", "generator-bound", "not-begun", "resent",
                          "reconnects" */
+    bool is_problem;  /* who does not know it draws a wrong conclusion */
     char message[768];
     struct {
         const char *name;
         double value;
-    } figures[2];
+    } figures[RECORDED_MAX_FIGURES]; /* fewer end with a NULL name */
 };
 #define RECORDED_MAX_NOTES 6
 

@@ -158,9 +158,11 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         JSON_PUT(w, "p_after_less", op->effect.p_b_less);
         json_out_end(w);
     }
-    if (json_out_open(w, "without_faults", !isnan(op->clear_theta))) {
+    if (json_out_open(w, "without_faults", op->has_clear)) {
         JSON_PUT(w, "metric", metrics[compare_leading(op)->metric].name);
-        JSON_PUT(w, "ratio", exp(op->clear_theta));
+        JSON_PUT(w, "ratio", exp(op->clear.theta));
+        JSON_PUT(w, "lo", op->clear.ok ? exp(op->clear.lo) : NAN);
+        JSON_PUT(w, "hi", op->clear.ok ? exp(op->clear.hi) : NAN);
         json_out_end(w);
     }
     JSON_OBJECTS(w, "metrics", i, op->n_metrics)
@@ -211,8 +213,17 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     put_side(&w, "before", &c->before);
     put_side(&w, "after", &c->after);
     put_noise(&w, c);
-    JSON_OBJECTS(&w, "warnings", i, c->n_warnings)
+    json_out_array(&w, "warnings");
+    for (size_t i = 0; i < c->n_warnings; i++) {
+        json_out_object(&w, NULL);
         JSON_MEMBERS(&w, &c->warnings[i], code, message);
+        json_out_end(&w);
+    }
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sides[s]->n; i++)
+            findings_json_put_warnings(&w, &sides[s]->runs[i].findings, sides[s]->runs[i].path);
+    json_out_end(&w);
     put_settings(&w, c->settings, c->n_settings);
     JSON_OBJECTS(&w, "differing_options", i, c->n_options) {
         JSON_PUT(&w, "option", c->options[i].name);

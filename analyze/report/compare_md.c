@@ -70,7 +70,7 @@ static void put_faults(FILE *f, const struct compare *c)
                 n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
     for (size_t k = 0; k < c->n_ops; k++) {
         put_text(f, compare_words_without_faults(&c->ops[k]).s);
-        fputs(!isnan(c->ops[k].clear_theta) ? "\n" : "", f);
+        fputs(c->ops[k].has_clear ? "\n" : "", f);
     }
     fputs(n_faulty > 0 ? "\n" : "", f);
     put_findings(f, &c->before);
@@ -95,16 +95,12 @@ static void put_head(FILE *f, const struct compare *c)
             put_settings(f, c->ops[k].op, c->ops[k].settings, c->ops[k].n_settings);
         fputc('\n', f);
     }
-    size_t n_warnings = 0;
     for (size_t i = 0; i < c->n_warnings; i++) {
-        if (c->warnings[i].is_finding)
-            continue;
-        n_warnings++;
         fputs("- Warning: ", f);
         put_text(f, c->warnings[i].message);
         fputs(".\n", f);
     }
-    if (n_warnings > 0)
+    if (c->n_warnings > 0)
         fputc('\n', f);
 }
 

@@ -89,8 +89,7 @@ static void put_head(struct text *out, const struct compare *c)
     if (compare_n_limits(c) > 0)
         text_line(out, TEXT_WARNING, "Warning: %s.", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
-        if (!c->warnings[i].is_finding)
-            text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
+        text_line(out, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
     put_findings(out, c, false);
 }
 

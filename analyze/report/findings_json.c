@@ -1,6 +1,7 @@
 #include "analyze/report/findings_json.h"
 
 #include <math.h>
+#include <string.h>
 
 static void put_scope(struct json_out *w, const struct finding *f)
 {
@@ -10,6 +11,14 @@ static void put_scope(struct json_out *w, const struct finding *f)
         JSON_PUT(w, "thread", f->thread);
     else
         JSON_PUT(w, f->scope == SCOPE_HOST ? "host" : "client", f->party);
+    json_out_end(w);
+}
+
+static void put_figures(struct json_out *w, const char *name, const struct finding *f)
+{
+    json_out_object(w, name);
+    for (size_t i = 0; i < f->n_figures; i++)
+        JSON_PUT(w, f->figures[i].name, f->figures[i].value);
     json_out_end(w);
 }
 
@@ -28,10 +37,7 @@ static void put_finding(struct json_out *w, const struct finding *f)
     if (f->period_ns > 0)
         JSON_PUT(w, "period_ns", f->period_ns);
     JSON_PUT(w, "lost_frac", f->lost_frac);
-    json_out_object(w, "evidence");
-    for (size_t i = 0; i < f->n_figures; i++)
-        JSON_PUT(w, f->figures[i].name, f->figures[i].value);
-    json_out_end(w);
+    put_figures(w, "evidence", f);
     JSON_PUT(w, "sentence", f->sentence);
     JSON_ARRAY(w, "because", i, f->n_because)
         JSON_PUT(w, NULL, f->because[i]);
@@ -41,4 +47,35 @@ void findings_json_put(struct json_out *w, const struct findings *all)
 {
     JSON_OBJECTS(w, "findings", i, all->n)
         put_finding(w, &all->v[i]);
+}
+
+/* The code under which a kind was a warning, where that was another word. */
+static const char *warning_code(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"damaged", "dropped-rows"},   {"unverified", "unverified-rows"},
+        {"slow-host", "outlier-host"}, {"absent-client", "client-missing"},
+        {"backlog", "open-loop"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], kind) == 0)
+            return words[i][1];
+    return kind;
+}
+
+void findings_json_put_warnings(struct json_out *w, const struct findings *all, const char *path)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct finding *f = &all->v[i];
+        json_out_object(w, NULL);
+        JSON_PUT(w, "code", warning_code(f->kind));
+        if (path != NULL) {
+            json_out_value(w, "message", json_sprintf("%s: %s", path, f->sentence));
+        } else {
+            JSON_PUT(w, "op", f->op);
+            JSON_PUT(w, "message", f->sentence);
+            put_figures(w, "figures", f);
+        }
+        json_out_end(w);
+    }
 }

@@ -217,8 +217,7 @@ static void put_warnings(FILE *f, const struct compare *c, const struct html_cha
     if (n_limits > 0)
         html_element(f, "li", "%s", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
-        if (!c->warnings[i].is_finding)
-            html_element(f, "li", "%s", c->warnings[i].message);
+        html_element(f, "li", "%s", c->warnings[i].message);
     fputs("</ul></div>\n", f);
 }
 

@@ -262,15 +262,6 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     put_recorded(w, &in->recorded);
 }
 
-static void put_warning(struct json_out *w, const struct warning *x)
-{
-    JSON_MEMBERS(w, x, code, op, message);
-    json_out_object(w, "figures");
-    for (size_t i = 0; i < x->n_figures; i++)
-        JSON_PUT(w, x->figures[i].name, x->figures[i].value);
-    json_out_end(w);
-}
-
 bool report_json(const struct analysis *a, FILE *f, struct err *e)
 {
     static const char *const range_names[] = {[RANGE_AUTO] = "auto",
@@ -288,8 +279,9 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     JSON_PUT(&w, "range", range_names[a->range]);
     JSON_OBJECTS(&w, "inputs", i, a->dataset->n_inputs)
         put_input(&w, &a->dataset->inputs[i]);
-    JSON_OBJECTS(&w, "warnings", i, a->n_warnings)
-        put_warning(&w, &a->warnings[i]);
+    json_out_array(&w, "warnings");
+    findings_json_put_warnings(&w, &a->findings, NULL);
+    json_out_end(&w);
     findings_json_put(&w, &a->findings);
     JSON_OBJECTS(&w, "operations", i, a->n_operations)
         put_operation(&w, &a->operations[i]);

@@ -45,8 +45,10 @@ class Faults(CliTest):
         self.assertLess(with_fault, .9)
         self.assertEqual(get["without_faults"]["metric"], "throughput")
         self.assertAlmostEqual(get["without_faults"]["ratio"], 1, delta=.01)
-        ratio = get["without_faults"]["ratio"]
-        self.assertIn(f"difference of GET throughput is {100 * (ratio - 1):+.2f}% instead of", " ".join(out.split()))
+        ratio, lo, hi = (get["without_faults"][k] for k in ("ratio", "lo", "hi"))
+        self.assertTrue(.97 < lo < ratio < hi < 1.03, (lo, ratio, hi))
+        change, low, high = (f"{100 * (x - 1):+.2f}%" for x in (ratio, lo, hi))
+        self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
         self.assertTrue(markdown.startswith("**1 of 2 runs holds a fault"))
         self.assertIn("- Problem: after: Stalled for 3", markdown)

@@ -8,6 +8,7 @@ import re
 import string
 import subprocess
 import unittest
+from datetime import datetime
 
 import zstd
 from capgen import lines, row, steady, text
@@ -63,12 +64,16 @@ class Errors(ReportTest):
 
 class Course(ReportTest):
     def test_a_gap(self):
-        rows = steady(100, threads=2) + [
-            x._replace(start=x.start + 60 * SECOND, end=x.end + 60 * SECOND)
-            for x in steady(100, threads=2)]
-        gap, = [w for w in self.analyze(text(rows)).json['warnings'] if w['code'] == 'idle-gap']
-        self.assertAlmostEqual(gap['figures']['gap_ns'] / SECOND, 50, delta=0.2)
-        self.assertAlmostEqual(gap['figures']['gap_start_s'], 10, delta=0.2)
+        """A stall, where there are enough requests to tell what is usual."""
+        for n, kind in (20, 'idle-gap'), (100, 'stall'):
+            rows = steady(n, threads=2) + [
+                x._replace(start=x.start + 60 * SECOND, end=x.end + 60 * SECOND)
+                for x in steady(n, threads=2)]
+            found = self.analyze(text(rows)).json['findings']
+            gap, = [f for f in found if f['kind'] in ('idle-gap', 'stall')]
+            self.assertEqual(gap['kind'], kind)
+            start, end = (datetime.fromisoformat(gap[k][:26]) for k in ('start', 'end'))
+            self.assertAlmostEqual((end - start).total_seconds(), 60 - n / 10, delta=0.2)
 
     def test_an_outlier(self):
         """One of six hosts is half as fast as the others."""

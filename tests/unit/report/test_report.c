@@ -22,7 +22,6 @@ struct fixture {
     struct host_result hosts[3];
     struct error_host error_host;
     struct error_group error;
-    struct warning warning;
     struct finding finding;
     struct operation operation;
     struct analysis analysis;
@@ -47,10 +46,6 @@ static void fixture_init(struct fixture *f)
     f->error_host = (struct error_host){.host = HOSTILE, .count = 2};
     f->error =
         (struct error_group){.message = HOSTILE, .count = 2, .hosts = &f->error_host, .n_hosts = 1};
-    f->warning =
-        (struct warning){.code = "errors", .message = "watch out " HOSTILE, .n_figures = 1};
-    f->warning.figures[0].name = "n_errors";
-    f->warning.figures[0].value = 2;
     f->operation = (struct operation){
         .op = HOSTILE,
         .n_requests = 7,
@@ -70,13 +65,12 @@ static void fixture_init(struct fixture *f)
     f->operation.requests.all = (struct durations){
         .present = true, .n = 1, .mean_ns = 1870000, .stddev_ns = NAN, .p50_ns = 1870000};
     f->finding = (struct finding){
-        .kind = "watch", .op = f->operation.op, .ratio = NAN, .sentence = f->warning.message};
+        .kind = "watch", .op = f->operation.op, .ratio = NAN, .sentence = "watch out " HOSTILE};
+    finding_figure(&f->finding, "n_errors", 2);
     f->analysis = (struct analysis){.dataset = &f->dataset,
                                     .n_rows = 7,
                                     .operations = &f->operation,
                                     .n_operations = 1,
-                                    .warnings = &f->warning,
-                                    .n_warnings = 1,
                                     .findings = {.v = &f->finding, .n = 1}};
 }
 

@@ -1,0 +1,459 @@
+/* Findings that the figures, the files and the recorder's comments call for: what could mislead a
+ * reader (docs/how-the-numbers-are-made.md, section 11). */
+#include "analyze/analysis/conclude.h"
+
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define HOST_SHARE_LEAST    0.8 /* of the mean host */
+/* Hosts that are picked at random differ too: a count has the square root of its mean as SD. */
+#define CHANCE_SDS          5
+#define IDLE_GAP_FRAC       0.2 /* of the run */
+#define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
+/* Of a section's rows, which are said to be repeated from this share on. */
+#define REPEATED_PCT        1
+#define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
+
+/* ---- Inputs ---- */
+
+static bool about_input(struct analysis *a, const struct dataset_input *in, struct err *e)
+{
+    struct finding damaged = finding_of("damaged", FINDING_PROBLEM, 0),
+                   unverified = finding_of("unverified", FINDING_PROBLEM, 0),
+                   several = finding_of("several-headers", FINDING_NOTICE, 0);
+    uint64_t n = recfile_n_dropped(&in->info);
+    const char *first = "";
+    for (int k = N_DROPS - 1; k >= 0; k--)
+        if (in->info.n_dropped[k] > 0)
+            first = in->info.first_drop[k];
+    finding_figure(&damaged, "n_dropped", (double)n);
+    finding_figure(&damaged, "n_rows", (double)in->info.n_rows);
+    finding_figure(&unverified, "n_unverified", (double)in->info.n_unverified);
+    finding_figure(&several, "n_headers", (double)in->info.n_headers);
+    if (n > 0 && !findings_add(&a->findings, &damaged, e,
+                               "%s is damaged: %s row%s or place%s left out, the first: %s",
+                               in->path, units_count((int64_t)n).s, n == 1 ? "" : "s",
+                               n == 1 ? " is" : "s are", first))
+        return false;
+    if (in->info.n_unverified > 0 &&
+        !findings_add(&a->findings, &unverified, e,
+                      "%s: %s row%s from frames whose checksum is wrong: their figures may be too",
+                      in->path, units_count((int64_t)in->info.n_unverified).s,
+                      in->info.n_unverified == 1 ? " comes" : "s come"))
+        return false;
+    return in->info.n_headers < 2 ||
+           findings_add(&a->findings, &several, e,
+                        "%s: %u captures in one file: analysed as one run, their threads told "
+                        "apart",
+                        in->path, in->info.n_headers);
+}
+
+bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
+                       uint64_t n_threads, struct err *e)
+{
+    const struct dataset_input *in = &d->inputs[input];
+    struct recorded_note notes[RECORDED_MAX_NOTES];
+    size_t n = recorded_notes(&in->recorded, n_threads, notes);
+    bool ok = true, one = d->n_inputs == 1;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct recorded_note *x = &notes[i];
+        struct finding f = finding_of(x->code, x->is_problem ? FINDING_PROBLEM : FINDING_NOTICE, 0);
+        for (size_t k = 0; k < RECORDED_MAX_FIGURES && x->figures[k].name != NULL; k++)
+            finding_figure(&f, x->figures[k].name, x->figures[k].value);
+        ok = findings_add(out, &f, e, "%s%s%s", one ? "" : in->path, one ? "" : ": ", x->message);
+    }
+    return ok;
+}
+
+/* A section of an input, to be put in order by what it holds. */
+struct section {
+    const struct dataset_section *s;
+    const struct dataset_input *in;
+    size_t index; /* of all sections, in the order of reading */
+    bool is_copy; /* of one before it */
+};
+
+static int compare_sections(const void *a, const void *b)
+{
+    const struct section *x = a, *y = b;
+    if (x->s->n_rows != y->s->n_rows)
+        return x->s->n_rows < y->s->n_rows ? -1 : 1;
+    if (x->s->fingerprint != y->s->fingerprint)
+        return x->s->fingerprint < y->s->fingerprint ? -1 : 1;
+    if (x->in != y->in)
+        return x->in < y->in ? -1 : 1;
+    return (x->s->number > y->s->number) - (x->s->number < y->s->number);
+}
+
+static bool same_requests(const struct dataset_section *x, const struct dataset_section *y)
+{
+    return x->n_rows == y->n_rows && x->fingerprint == y->fingerprint;
+}
+
+/* What is said of one copy after another; of copies inside one file, how many there are. */
+static bool about_sections(struct analysis *a, struct section *v, size_t n, struct err *e)
+{
+    for (size_t i = 1, of = 0; i < n; i++) {
+        if (!same_requests(v[i].s, v[of].s)) {
+            of = i;
+            continue;
+        }
+        struct finding f = finding_of("copied-capture", FINDING_PROBLEM, 0);
+        v[i].is_copy = true;
+        if (v[i].in != v[i - 1].in) {
+            if (!findings_add(&a->findings, &f, e, "%s seems to be a copy of %s: both count",
+                              v[i].in->path, v[i - 1].in->path))
+                return false;
+            continue;
+        }
+        size_t n_copies = 1;
+        while (i + 1 < n && v[i + 1].in == v[i].in && same_requests(v[i + 1].s, v[i].s)) {
+            n_copies++;
+            v[++i].is_copy = true;
+        }
+        finding_figure(&f, "n_copies", (double)n_copies);
+        finding_figure(&f, "n_rows", (double)v[i].s->n_rows);
+        if (!findings_add(&a->findings, &f, e,
+                          "%s: the same %s requests stand in it %s times, each time under a header "
+                          "line of its own: all count",
+                          v[i].in->path, units_count((int64_t)v[i].s->n_rows).s,
+                          units_count((int64_t)n_copies + 1).s))
+            return false;
+    }
+    return true;
+}
+
+/* Rows of a section that stand in another one too. Clocks of whole milliseconds give several
+ * clients the same times by chance, finer ones do not. */
+static uint64_t n_repeated(const struct scan *const *scans, size_t n_scans, size_t section)
+{
+    struct scan_repeats sum = {0};
+    for (size_t k = 0; k < n_scans; k++) {
+        if (scans[k]->repeats == NULL)
+            continue;
+        const struct scan_repeats *r = &scans[k]->repeats[section];
+        sum.n += r->n;
+        sum.n_repeated += r->n_repeated;
+        sum.n_fine += r->n_fine;
+    }
+    uint64_t least_pct = sum.n_fine > 0 ? REPEATED_PCT : REPEATED_PCT_COARSE;
+    return sum.n_repeated * 100 >= sum.n * least_pct ? sum.n_repeated : 0;
+}
+
+static bool about_identical_rows(struct analysis *a, uint64_t n, struct err *e)
+{
+    struct finding f = finding_of("identical-rows", FINDING_PROBLEM, 0);
+    finding_figure(&f, "n_identical", (double)n);
+    finding_figure(&f, "n_rows", (double)a->n_rows);
+    return n == 0 ||
+           findings_add(&a->findings, &f, e,
+                        "%s of %s rows say to the nanosecond what another row says: requests that "
+                        "stand in the capture twice count twice",
+                        units_count((int64_t)n).s, units_count(a->n_rows).s);
+}
+
+static bool about_copies(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                         struct err *e)
+{
+    const struct dataset *d = a->dataset;
+    uint64_t n_identical = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < n_scans; k++)
+        n_identical += scans[k]->n_identical;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        n += d->inputs[i].n_sections;
+    struct section *v = malloc((n + 1) * sizeof *v);
+    if (v == NULL)
+        return err_set(e, "out of memory");
+    n = 0;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].n_sections; k++, n++)
+            v[n] = (struct section){&d->inputs[i].sections[k], &d->inputs[i], n, false};
+    qsort(v, n, sizeof *v, compare_sections);
+    bool ok = about_sections(a, v, n, e);
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].is_copy)
+            n_identical += n_repeated(scans, n_scans, v[i].index);
+    free(v);
+    return ok && about_identical_rows(a, n_identical, e);
+}
+
+/* ---- The run as a whole ---- */
+
+/* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
+ * does that. One part in a hundred is left to clocks. */
+static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                          struct err *e)
+{
+    size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
+    struct scan_thread *threads = malloc((n_threads + 1) * sizeof *threads);
+    if (threads == NULL)
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < n_threads; i++)
+        threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
+    for (size_t k = 0; k < n_scans; k++) {
+        for (size_t i = 0; i < scans[k]->n_threads; i++) {
+            const struct scan_thread *x = &scans[k]->threads[i];
+            struct scan_thread *all = &threads[table_thread_index(scans[k]->t, i)];
+            if (x->first_start_ns < all->first_start_ns)
+                all->first_start_ns = x->first_start_ns;
+            if (x->last_end_ns > all->last_end_ns)
+                all->last_end_ns = x->last_end_ns;
+            all->busy_ns += x->busy_ns;
+        }
+    }
+    for (size_t i = 0; i < n_threads; i++) {
+        const struct scan_thread *x = &threads[i];
+        if (x->first_start_ns > x->last_end_ns)
+            continue;
+        uint64_t lasted_ns = (uint64_t)(x->last_end_ns - x->first_start_ns);
+        n_used++;
+        n += x->busy_ns > lasted_ns && x->busy_ns - lasted_ns > x->busy_ns / 100;
+    }
+    free(threads);
+    struct finding f = finding_of("overlapping-runs", FINDING_PROBLEM, 0);
+    finding_figure(&f, "n_threads", (double)n);
+    return n == 0 || 2 * n < n_used ||
+           findings_add(&a->findings, &f, e,
+                        "%s thread%s ran several requests at a time: several runs that overlap in "
+                        "one file? `merge` keeps their threads apart",
+                        units_count((int64_t)n).s, n == 1 ? "" : "s");
+}
+
+/* The run in equal bins of time. */
+#define N_BINS     1024
+#define SHORT_BINS 16 /* hide no gap that matters */
+struct bins {
+    int64_t start_ns, end_ns; /* first start, last end */
+    int64_t bin_ns;
+    double per_ns;
+    int64_t change[N_BINS + 2]; /* in the number of requests that run */
+};
+
+static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
+{
+    x->change[(int)((double)(start_ns - x->start_ns) * x->per_ns)]++;
+    x->change[(int)((double)(end_ns - x->start_ns) * x->per_ns) + 1]--;
+}
+
+/* A block of rows that is over in a short time counts as one request. */
+static void bins_fill(struct bins *x, const struct scan *scan)
+{
+    for (size_t b = 0; b < scan->blocks.n; b++) {
+        const struct block *block = &scan->blocks.v[b];
+        if ((block->max_end_ns - block->min_start_ns) / SHORT_BINS < x->bin_ns) {
+            bins_add(x, block->min_start_ns, block->max_end_ns);
+            continue;
+        }
+        for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&scan->blocks, b); i < end; i++)
+            bins_add(x, scan->t->start[i], table_end(scan->t, i));
+    }
+}
+
+static void bins_init(struct bins *x, const struct scan *const *scans, size_t n_scans)
+{
+    *x = (struct bins){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
+    for (size_t k = 0; k < n_scans; k++) {
+        int64_t start_ns = scan_part_first_start_ns(&scans[k]->all);
+        x->start_ns = start_ns < x->start_ns ? start_ns : x->start_ns;
+        if (scans[k]->all.last_end_ns > x->end_ns)
+            x->end_ns = scans[k]->all.last_end_ns;
+    }
+    if (x->start_ns > x->end_ns)
+        return;
+    x->bin_ns = (x->end_ns - x->start_ns) / N_BINS + 1;
+    x->per_ns = 1.0 / (double)x->bin_ns;
+    for (size_t k = 0; k < n_scans; k++)
+        bins_fill(x, scans[k]);
+}
+
+static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err *e)
+{
+    int64_t bin_ns = s->bin_ns;
+    int longest = 0, longest_end = 0, length = 0;
+    int64_t running = 0;
+    for (int i = 0; i < N_BINS; i++) {
+        running += s->change[i];
+        length = running == 0 ? length + 1 : 0;
+        if (length > longest) {
+            longest = length;
+            longest_end = i + 1;
+        }
+    }
+    /* The last bin may reach past the end of the run, and past what 63 bits hold. */
+    int64_t gap_start_ns = (longest_end - longest) * bin_ns;
+    int64_t rest_ns = s->end_ns - s->start_ns - gap_start_ns;
+    int64_t gap_ns = longest <= rest_ns / bin_ns ? longest * bin_ns : rest_ns;
+    gap_start_ns += s->start_ns;
+    double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
+    bool is_said =
+        findings_have(&a->findings, "stall") || findings_have(&a->findings, "absent-client");
+    if (is_said || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
+        return true;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        if (op->n_requests == 0 || op->start_ns >= gap_start_ns ||
+            op->end_ns <= gap_start_ns + gap_ns)
+            continue;
+        struct finding f = finding_of("idle-gap", FINDING_NOTICE, 0);
+        f.op = op->op;
+        f.has_start = f.has_end = true;
+        f.start_ns = gap_start_ns;
+        f.end_ns = gap_start_ns + gap_ns;
+        finding_figure(&f, "gap_ns", (double)gap_ns);
+        finding_figure(&f, "gap_start_s", (double)(gap_start_ns - s->start_ns) / 1e9);
+        finding_figure(&f, "frac", frac);
+        return findings_add(&a->findings, &f, e,
+                            "No request runs for about %s, %s into the run: a stall, or several "
+                            "runs in one capture",
+                            units_duration(gap_ns).s, units_duration(gap_start_ns - s->start_ns).s);
+    }
+    return true;
+}
+
+/* ---- Operations ---- */
+
+static bool about_samples(struct analysis *a, const struct operation *op, struct err *e)
+{
+    struct finding f =
+        finding_of("few-samples", op->n_requests == 0 ? FINDING_PROBLEM : FINDING_NOTICE, 0);
+    f.op = op->op;
+    if (op->skipped == NULL)
+        return true;
+    if (op->n_requests == 0)
+        return findings_add(&a->findings, &f, e,
+                            "No request is left after --skip, --from and --to, or in the time that "
+                            "all threads (or clients) have in common");
+    if (op->n_requests == op->n_errors)
+        return findings_add(&a->findings, &f, e, "No request succeeded");
+    if (!op->range.present || !op->throughput.present)
+        return findings_add(&a->findings, &f, e,
+                            "There is no time in which all threads ran: no throughput");
+    int64_t range_ns = op->range.end_ns - op->range.start_ns;
+    finding_figure(&f, "range_ns", (double)range_ns);
+    return findings_add(&a->findings, &f, e,
+                        "An active range of %s holds fewer than two segments: there is no fastest, "
+                        "median and slowest one (with a shorter --dur there may be)",
+                        units_duration(range_ns).s);
+}
+
+static bool about_error_groups(struct analysis *a, const struct operation *op, struct err *e)
+{
+    struct finding f = finding_of("error-groups", FINDING_NOTICE, 0);
+    f.op = op->op;
+    return op->n_error_groups < ANALYSIS_MAX_ERROR_GROUPS ||
+           findings_add(&a->findings, &f, e,
+                        "There are more than %d kinds of errors: the rarest are counted as "
+                        "\"other\"",
+                        ANALYSIS_MAX_ERROR_GROUPS - 1);
+}
+
+static bool about_range(struct analysis *a, const struct operation *op, struct err *e)
+{
+    /* A run shorter than two segments has no figures to be wrong about. */
+    if (!op->range_is_short || !op->single_segments.present)
+        return true;
+    int64_t range_ns = op->range.present ? op->range.end_ns - op->range.start_ns : 0;
+    double frac = (double)range_ns / (double)op->whole_run_ns;
+    struct finding f = finding_of("short-range", FINDING_NOTICE, 0);
+    f.op = op->op;
+    finding_figure(&f, "range_ns", (double)range_ns);
+    finding_figure(&f, "whole_run_ns", (double)op->whole_run_ns);
+    finding_figure(&f, "n_threads", (double)op->n_slow_threads);
+    return findings_add(&a->findings, &f, e,
+                        "All threads ran together for only %s (%s of the run): %s began late, "
+                        "stopped early or got stuck (worst: thread %u); see the single range's "
+                        "figures beside",
+                        units_duration(range_ns).s, units_pct(100 * frac).s,
+                        op->n_slow_threads == 1 ? "one"
+                                                : units_count((int64_t)op->n_slow_threads).s,
+                        op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);
+}
+
+static int64_t n_done(const struct host_result *h)
+{
+    return h->n_requests - h->n_errors;
+}
+
+/* By successful requests: rates over a host's own range say little where it had few. */
+static bool about_hosts(struct analysis *a, const char *op, const struct host_result *hosts,
+                        size_t n, struct err *e)
+{
+    size_t least = 0, most = 0;
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) {
+        sum += (double)n_done(&hosts[k]);
+        if (n_done(&hosts[k]) < n_done(&hosts[least]))
+            least = k;
+        if (n_done(&hosts[k]) > n_done(&hosts[most]))
+            most = k;
+    }
+    if (n < 2 || sum == 0)
+        return true;
+    double mean = sum / (double)n;
+    double low = (double)n_done(&hosts[least]), high = (double)n_done(&hosts[most]);
+    if (low >= HOST_SHARE_LEAST * mean || mean - low <= CHANCE_SDS * sqrt(mean))
+        return true;
+    struct finding f = finding_of("uneven-hosts", FINDING_NOTICE, 0);
+    f.op = op;
+    f.ratio = low / high;
+    finding_figure(&f, "n_hosts", (double)n);
+    finding_figure(&f, "least_share", low / mean);
+    finding_figure(&f, "most_share", high / mean);
+    return findings_add(&a->findings, &f, e,
+                        "Hosts are unevenly loaded: %s completed %s of the mean number of "
+                        "requests, %s %s",
+                        hosts[least].host, units_pct(100 * low / mean).s, hosts[most].host,
+                        units_pct(100 * high / mean).s);
+}
+
+/* Where clocks of ranks may be further apart than this share of the median duration, what happened
+ * first on two of them is not known. */
+#define CLOCKS_APART_FRAC 0.1
+
+static bool about_clocks(struct analysis *a, const struct operation *op, struct err *e)
+{
+    int64_t error_ns = 0;
+
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct recorded *r = &a->dataset->inputs[i].recorded;
+        if (r->n_ranks > 1 && r->clock_error_ns > error_ns)
+            error_ns = r->clock_error_ns;
+    }
+    int64_t p50_ns = op->requests.single_size ? op->requests.all.p50_ns : 0;
+    struct finding f = finding_of("clocks-apart", FINDING_PROBLEM, 0);
+    f.op = op->op;
+    finding_figure(&f, "clock_error_ns", (double)error_ns);
+    finding_figure(&f, "p50_ns", (double)p50_ns);
+    return p50_ns == 0 || (double)error_ns <= (double)p50_ns * CLOCKS_APART_FRAC ||
+           findings_add(&a->findings, &f, e,
+                        "%s: the clocks of the ranks agree only within %s, and the median request "
+                        "takes %s: what of two ranks came first is not known to a request",
+                        op->op, units_duration(error_ns).s, units_duration(p50_ns).s);
+}
+
+bool conclude_figures(struct plan *p, struct err *e)
+{
+    struct analysis *a = p->a;
+    struct bins bins;
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
+        ok = about_input(a, &a->dataset->inputs[i], e) &&
+             conclude_recorder(&a->findings, a->dataset, i, a->dataset->n_threads, e);
+    ok = ok && about_copies(a, p->scans, p->n, e);
+    bins_init(&bins, p->scans, p->n);
+    if (ok && bins.start_ns <= bins.end_ns)
+        ok = about_overlap(a, p->scans, p->n, e) && about_idle_gap(a, &bins, e);
+    for (size_t k = 0; ok && k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        if (!conclude_is_benchmark(p, k))
+            continue;
+        ok = about_samples(a, op, e) && about_range(a, op, e);
+        if (ok && op->n_requests > 0)
+            ok = about_error_groups(a, op, e) && about_clocks(a, op, e) &&
+                 (a->mixed || about_hosts(a, op->op, op->hosts, op->n_host_results, e));
+    }
+    return ok && about_hosts(a, NULL, a->total.hosts, a->total.n_hosts, e);
+}
