@@ -17,9 +17,9 @@ if (n_windows > 0) {
 scale = has_bytes ? byte_scale(top) : 1.0
 y_unit = has_bytes ? byte_unit(top) : "objects/s"
 top = top > 0 ? top * 1.06 / scale : 1
-set format y y_format(top)
+axis_px = height - panel_top_px - foot_px
+@y_tics
 set yrange [0:top]
-set ytics y_step(top, height - panel_top_px - foot_px)
 @y_label
 line = line_of(n_points)
 key_entries = 1 + 2 * n_windows

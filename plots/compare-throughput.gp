@@ -10,9 +10,9 @@ stats data index "chart" using (most = column("most"), has_bytes = int(column("h
     n_after = int(column("n_after")), 0) nooutput
 scale = has_bytes ? byte_scale(most) : 1.0
 top = most > 0 ? most * 1.06 / scale : 1
-set format y y_format(top)
+axis_px = height - panel_top_px - foot_px
+@y_tics
 set yrange [0:top]
-set ytics y_step(top, height - panel_top_px - foot_px)
 y_unit = has_bytes ? byte_unit(most) : "objects/s"
 @y_label
 panel_top_px = head_px + 26

@@ -17,7 +17,7 @@ key_entries = n_messages
 @key_layout
 top = most > 0 ? most * 1.06 : 1
 set yrange [0:top]
-set format y y_format(top)
+set format y y_format(top, 1)
 set ytics top < 6 ? 1 : y_step(top, height - panel_top_px - foot_px)
 y_unit = "errors"
 @y_label

@@ -20,15 +20,15 @@ line = line_of(n_bins)
 if (lines) {
     top = most > 0 ? most * 1.06 : 1
     set yrange [0:top]
-    set format y y_format(top)
-    set ytics y_step(top, height - panel_top_px - foot_px)
+    axis_px = height - panel_top_px - foot_px
+    @y_tics
     @y_label
     key_longest = 0
     do for [h = 1:n_hosts] {
         name[h] = short_name(name[h], key_most(34))
         key_longest = strlen(name[h]) > key_longest ? strlen(name[h]) : key_longest
     }
-    if (strlen(shared) > 1 && !narrow) {
+    if (has_shared(shared) && !narrow) {
         set label 5 short(shared, 48) at screen X(width - right_px), screen Y(title eq "" ? head_px + 2 : 20) right textcolor rgb c_faint
     }
     key_entries = n_hosts
@@ -53,7 +53,7 @@ if (lines) {
     do for [h = 0:n_hosts - 1:step] {
         set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
     }
-    y_unit = strlen(shared) > 1 ? short(shared, narrow ? 24 : 48) : "hosts"
+    y_unit = has_shared(shared) ? short(shared, narrow ? 24 : 48) : "hosts"
     @y_label
     t_max = t_min + n_bins * segment
     segment = 0

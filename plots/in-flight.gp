@@ -19,8 +19,8 @@ stats data index 0 using (plain && !mine(0) ? 0 : (n_points = n_points + 1, top 
     column("in_flight") : top, 0)) nooutput
 top = top > 0 ? top * 1.06 : 1
 set yrange [0:top]
-set format y y_format(top)
-set ytics y_step(top, height - panel_top_px - foot_px)
+axis_px = height - panel_top_px - foot_px
+@y_tics
 y_unit = "requests in flight"
 @y_label
 line = line_of(n_points)

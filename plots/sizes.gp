@@ -15,8 +15,8 @@ panel_top_px = head_px + 14
 set tmargin at screen Y(panel_top_px)
 set xrange [-0.7:n - 0.3]
 set yrange [0:top]
-set format y y_format(top)
-set ytics y_step(top, height - panel_top_px - foot_px)
+axis_px = height - panel_top_px - foot_px
+@y_tics
 set xtics ()
 step = int(ceil(n * 70 / real(width - left_px - right_px)))
 do for [i = 0:n - 1:step] { set xtics add (label[i + 1] i) }

@@ -144,7 +144,12 @@ clock_step(span, n) = (s = span / real(n), s <= 1 ? step_up(s) : s <= 2 ? 2 : s 
 # Rates are in MiB/s in the data; large ones are drawn in GiB/s or TiB/s. Other numbers get SI letters.
 byte_scale(top) = top < 2e4 ? 1.0 : top < 2e7 ? 1024.0 : 1048576.0
 byte_unit(top) = top < 2e4 ? "MiB/s" : top < 2e7 ? "GiB/s" : "TiB/s"
-y_format(top) = top < 1e5 ? "%.10g" : "%.1s%c"
+y_digits(step) = step < 1 ? int(ceil(-log10(step) - 1e-9)) : 0
+y_format(top, step) = top < 1e5 ? sprintf("%%.%df", y_digits(step)) : "%.1s%c"
+# The ticks of an axis from 0 to `top` over `axis_px` pixels, all with as many digits.
+y_tics = 'set ytics y_step(top, axis_px); set format y y_format(top, y_step(top, axis_px))'
+# What all names share has a "*" for the rest; of no shared part gnuplot reads anything.
+has_shared(s) = strstrt(s, "*") > 0
 
 # What the y axis shows.
 y_label = 'set label 3 y_unit at screen X(narrow ? 10 : 16), graph 0.5 center rotate by 90 front \

@@ -66,9 +66,9 @@ do for [panel = main:1] {
     scale = panel == 0 ? byte_scale(mb_top) : 1.0
     top = 1.06 * (panel == 0 ? mb_top : objs_top) / scale
     if (top <= 0) { top = 1 }
-    set format y y_format(top)
+    axis_px = (height - panel_top_px - foot_px) * (!has_bytes ? 1 : is_main ? 0.64 : 0.36)
+    @y_tics
     set yrange [0:top]
-    set ytics y_step(top, (height - panel_top_px - foot_px) * (!has_bytes ? 1 : is_main ? 0.64 : 0.36))
     y_unit = panel == 0 ? byte_unit(mb_top) : "objects/s"
     @y_label
     if (has_bytes && panel == 0) {

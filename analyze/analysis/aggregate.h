@@ -102,6 +102,10 @@ void aggregate_free(struct aggregate *a);
  * to *out, ranked. False: out of memory. */
 bool aggregate_find(struct findings *out, const struct aggregate *a, struct err *e);
 
+/* Message i of the entry's first errors, without what differs from one request to the next: as
+ * errnorm_message. `out` holds ERRNORM_MAX_BYTES. */
+size_t aggregate_message(const struct aggfile_entry *x, size_t i, char *out);
+
 /* Start of second i of the part's series, ns since 1970. */
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);
 

@@ -1,10 +1,20 @@
 /* Figures of an aggregate that follow from it by a formula. */
 #include "analyze/analysis/aggregate.h"
 
+#include "analyze/data/errnorm.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NS_PER_S INT64_C(1000000000)
+
+size_t aggregate_message(const struct aggfile_entry *x, size_t i, char *out)
+{
+    const struct slice message = {x->first_errors[i], strlen(x->first_errors[i])}, no_key = {"", 0};
+
+    return errnorm_message(message, no_key, out);
+}
 
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i)
 {

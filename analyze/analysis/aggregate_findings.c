@@ -1,5 +1,6 @@
 #include "analyze/analysis/aggregate.h"
 
+#include "analyze/data/errnorm.h"
 #include "analyze/findings/by_second.h"
 
 #include <math.h>
@@ -12,6 +13,15 @@ static bool seconds_init(struct by_second *s, size_t n, struct err *e)
     s->ok = calloc(n + 1, sizeof *s->ok);
     s->failed = calloc(n + 1, sizeof *s->failed);
     return (s->ok != NULL && s->failed != NULL) || err_set(e, "out of memory");
+}
+
+/* The first message of the entry, in `out`; NULL: there is none. */
+static const char *first_message(const struct aggfile_entry *x, char out[ERRNORM_MAX_BYTES + 1])
+{
+    if (x->n_first_errors == 0)
+        return NULL;
+    out[aggregate_message(x, 0, out)] = '\0';
+    return out;
 }
 
 static uint32_t to_count(double x)
@@ -32,11 +42,12 @@ static bool find_in_part(struct findings *out, const struct aggregate_part *part
                          struct err *e)
 {
     const struct aggfile_entry *x = part->x;
+    char message[ERRNORM_MAX_BYTES + 1];
     struct by_second s = {.op = op,
                           .start_ns = x->n_seconds > 0 ? aggregate_second_ns(part, 0) : 0,
                           .n_requests = x->n_requests,
                           .n_errors = x->n_errors,
-                          .first_error = x->n_first_errors > 0 ? x->first_errors[0] : NULL};
+                          .first_error = first_message(x, message)};
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     bool ok = seconds_init(&s, x->n_seconds, e);
     /* A gap, which only a merge leaves, is the end of what can be told. */
@@ -56,9 +67,10 @@ static bool find_in_common(struct findings *out, const struct aggregate *a, int6
                            struct err *e)
 {
     const struct aggfile_entry *x = a->total.x;
+    char message[ERRNORM_MAX_BYTES + 1];
     struct by_second s = {.n_requests = x->n_requests,
                           .n_errors = x->n_errors,
-                          .first_error = x->n_first_errors > 0 ? x->first_errors[0] : NULL};
+                          .first_error = first_message(x, message)};
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     bool ok = seconds_init(&s, a->n_sum, e);
     int64_t last_s = 0;

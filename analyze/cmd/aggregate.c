@@ -6,6 +6,7 @@
 #include "analyze/report/aggregate_series.h"
 #include "analyze/report/aggregate_text.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,14 +101,18 @@ static bool write_series(const struct aggregate *a, const struct aggregate_outpu
 }
 
 static bool write_page(const struct aggregate *a, const struct findings *found,
-                       const struct aggregate_outputs *o, struct err *e)
+                       const struct aggregate_outputs *o, const struct cli_args *args,
+                       struct err *e)
 {
     struct outfile out;
     if (o->html == NULL)
         return true;
     if (!outfile_open(&out, o->html, output_replaces_page(o->output), e))
         return false;
-    bool ok = aggregate_html(a, found, o->label, out.f, e);
+    char *command = output_command(args);
+    const struct report_html_options how = {o->label, command, ""};
+    bool ok = command != NULL ? aggregate_html(a, found, &how, out.f, e) : mem_none(e);
+    free(command);
     return outfile_finish(&out, ok, e);
 }
 
@@ -122,7 +127,7 @@ bool aggregate_analyze(const struct cli_args *args, const struct aggregate_outpu
               outfile_check(o->html, output_replaces_page(o->output), e) &&
               aggregate_load(&a, args->operands[0], e) && choose_ops(&a, ops, e) &&
               aggregate_find(&found, &a, e) && write_report(&a, &found, o, e) &&
-              write_series(&a, o, e) && write_page(&a, &found, o, e);
+              write_series(&a, o, e) && write_page(&a, &found, o, args, e);
     *problem = findings_have_problem(&found);
     findings_free(&found);
     aggregate_free(&a);

@@ -23,6 +23,17 @@ static double t_s(const struct aggregate *a, int64_t ns)
     return (double)(ns - a->total.x->start_ns) / 1e9;
 }
 
+/* Whole seconds, as the series has. */
+static double first_s(const struct aggregate *a, const struct aggfile_entry *x)
+{
+    return t_s(a, x->start_ns / NS_PER_S * NS_PER_S);
+}
+
+static double last_s(const struct aggregate *a, const struct aggfile_entry *x)
+{
+    return t_s(a, ((x->end_ns - 1) / NS_PER_S + 1) * NS_PER_S);
+}
+
 static double zero_unix(const struct aggregate *a)
 {
     return (double)a->total.x->start_ns / 1e9;
@@ -34,8 +45,8 @@ static int64_t put_shades(FILE *f, const struct aggregate *a, const struct aggfi
 {
     plot_events_begin(f);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
-    plot_out_row(f, "rri", t_s(a, x->start_ns), from, INT64_C(0));
-    plot_out_row(f, "rri", to, t_s(a, x->end_ns), INT64_C(0));
+    plot_out_row(f, "rri", first_s(a, x), from, INT64_C(0));
+    plot_out_row(f, "rri", to, last_s(a, x), INT64_C(0));
     return 2;
 }
 
@@ -92,10 +103,9 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
                    "title zero_unix t_min t_max has_bytes n_errors n_shades n_means n_bands "
                    "n_levels n_marks n_fine "
                    "fine_s segment_s");
-    plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(c->a), t_s(c->a, x->start_ns),
-                 t_s(c->a, x->end_ns), (int64_t)(x->n_bytes > 0), n_errors, n_shades,
-                 (int64_t)(1 + (x->n_bytes > 0)), INT64_C(0), INT64_C(0), INT64_C(3), INT64_C(0),
-                 1.0, 1.0);
+    plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(c->a), first_s(c->a, x), last_s(c->a, x),
+                 (int64_t)(x->n_bytes > 0), n_errors, n_shades, (int64_t)(1 + (x->n_bytes > 0)),
+                 INT64_C(0), INT64_C(0), INT64_C(3), INT64_C(0), 1.0, 1.0);
     return true;
 }
 
@@ -139,9 +149,9 @@ static bool write_parties(FILE *f, const void *ctx, const char *title)
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max has_bytes n_hosts n_hosts_in_all lines most bin_s "
                    "n_bins n_shades shared");
-    plot_out_row(f, "srrriiiirriis", title, zero_unix(c->a), t_s(c->a, all->start_ns),
-                 t_s(c->a, all->end_ns), (int64_t)has_bytes, (int64_t)n, (int64_t)c->parties->n,
-                 INT64_C(1), most, 1.0, (int64_t)(to - from), n_shades, names.shared);
+    plot_out_row(f, "srrriiiirriis", title, zero_unix(c->a), first_s(c->a, all), last_s(c->a, all),
+                 (int64_t)has_bytes, (int64_t)n, (int64_t)c->parties->n, INT64_C(1), most, 1.0,
+                 (int64_t)(to - from), n_shades, names.shared);
     return true;
 }
 
@@ -151,16 +161,6 @@ static bool has_series(const struct aggregate_parts *parties)
     for (size_t i = 0; i < parties->n; i++)
         n += parties->v[i].window.present;
     return n > 1;
-}
-
-/* Of one picture: all together where operations overlap, else the one with the most requests. */
-static bool is_main(const struct aggregate *a, const struct aggregate_part *part)
-{
-    const struct aggregate_part *most = a->overlaps ? &a->total : &a->ops.v[0];
-    for (size_t i = 0; !a->overlaps && i < a->ops.n; i++)
-        if (a->ops.v[i].x->n_requests > most->x->n_requests)
-            most = &a->ops.v[i];
-    return part == most;
 }
 
 static bool add_parties(struct plot_set *s, struct chart *c, const struct aggregate_parts *parties,
@@ -182,9 +182,10 @@ static bool add_throughput(struct plot_set *s, struct chart *c, const struct agg
                            const char *folder, const char *stem, const struct plot_options *o,
                            struct err *e)
 {
+    int index = plot_aggregate_main(c->a);
+    const struct aggregate_part *main = index < 0 ? &c->a->total : &c->a->ops.v[index];
     c->part = part;
-    if (!part->window.present || !plot_wants(o, "throughput") ||
-        (stem != NULL && !is_main(c->a, part)))
+    if (!part->window.present || !plot_wants(o, "throughput") || (stem != NULL && part != main))
         return true;
     return plot_add(
         s, "throughput", part->x->name, "throughput over time",

@@ -1,8 +1,10 @@
 #include "analyze/plot/timeline.h"
 
+#include "analyze/analysis/confidence.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ static const struct table *table_of(const struct analysis *a, int index, size_t 
 
 static void find_span(struct plot_timeline *t, const struct analysis *a, int index)
 {
+    t->op = index >= 0 ? a->operations[index].op : "all operations together";
     t->start_ns = INT64_MAX;
     t->end_ns = INT64_MIN;
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -48,6 +51,12 @@ static void find_span(struct plot_timeline *t, const struct analysis *a, int ind
         t->n_requests += op->n_requests;
         t->n_errors += op->n_errors;
         t->has_bytes |= op->n_bytes > 0;
+    }
+    const struct statistics *s = index >= 0 ? a->operations[index].statistics : NULL;
+    t->range = index >= 0 ? a->operations[index].range : a->total.range;
+    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0) {
+        t->warm_ns = s->start_ns;
+        t->warm_end_ns = statistics_steady_from_ns(s);
     }
 }
 
@@ -186,6 +195,8 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
         return false;
     if (t->n == 0)
         return true;
+    for (size_t i = 0; index < 0 && i < t->n; i++)
+        t->rows[i].p50_ms = t->rows[i].p90_ms = t->rows[i].p99_ms = NAN;
     bool ok = t->n_errors == 0 || fill_messages(t, a, index, e);
     if (ok)
         end_with_the_run(t, length_ns);

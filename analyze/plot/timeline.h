@@ -19,11 +19,14 @@ struct plot_timeline_message {
 };
 
 struct plot_timeline {
+    const char *op;           /* borrowed */
     int64_t start_ns, end_ns; /* first start, last end */
     struct series_row *rows;  /* the last one ends at end_ns and may be shorter or longer */
     size_t n;
     bool has_bytes;
     int64_t n_requests, n_errors;
+    struct span range;                                             /* what counts */
+    int64_t warm_ns, warm_end_ns;                                  /* the warm-up; both 0: none */
     struct plot_timeline_message messages[PLOT_TIMELINE_MESSAGES]; /* most frequent first */
     size_t n_messages;
 };
@@ -36,8 +39,9 @@ int plot_timeline_main(const struct analysis *a);
 int64_t plot_timeline_round_ns(int64_t ns);
 
 /* At most n_most bins of a round length; fewer where there are few requests. `index` as in
- * analysis_series. No request: n is 0. False: *e says why. The caller calls plot_timeline_fini in
- * any case. */
+ * analysis_series; of all operations together there are no percentiles, since durations of
+ * different operations are no one distribution. No request: n is 0. False: *e says why. The caller
+ * calls plot_timeline_fini in any case. */
 bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);

@@ -3,9 +3,13 @@
 #include "analyze/plot/aggregate.h"
 #include "analyze/report/aggregate_json.h"
 #include "analyze/report/figures.h"
+#include "analyze/report/headline.h"
+#include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
+#include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -21,9 +25,8 @@ static const struct html_definition definitions[] = {
     {"By second", "Whole clock seconds without the first two and the last two. A request's bytes "
                   "and objects are spread "
                   "evenly over its time; failed requests are among them."},
-    {"Whole run", "Bytes and objects of all requests from the first start to the last end; not "
-                  "given where some failed, "
-                  "since the file counts their bytes as delivered."},
+    {"Throughput", "Bytes and objects of all requests from the first start to the last end; not "
+                   "given where some failed, since the file counts their bytes as delivered."},
     {"Percentiles",
      "Those of a group of 10 s hold for these 10 s alone. The mean of such percentiles, which the "
      "recorder prints, is none."},
@@ -41,61 +44,143 @@ static void put_header(FILE *f, const struct aggregate *a, const char *title)
     struct rfc3339_text start = rfc3339_format(x->start_ns);
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
-    html_element(f, "p", "Aggregated capture: %s requests in %s from %.10s %.8s UTC",
-                 units_count(x->n_requests).s, units_duration(a->total.duration_ns).s, start.s,
-                 start.s + 11);
-    html_element(f, "p", "Recorded by: %s", a->file.command);
+    html_element(f, "p", "Aggregated capture: %s request%s in %s from %.10s %.8s UTC%s",
+                 units_count(x->n_requests).s, x->n_requests == 1 ? "" : "s",
+                 units_duration(a->total.duration_ns).s, start.s, start.s + 11,
+                 a->overlaps ? ", operations mixed" : "");
     fputs("</header>\n<main>\n", f);
 }
 
-static void put_notes(FILE *f, const struct aggregate *a, const struct findings *found,
-                      const struct html_charts *charts)
+static void put_missing(FILE *f, const struct html_charts *charts)
 {
-    if (found->n > 0) {
-        html_element(f, "h2", "Findings");
-        fputs("<ul>\n", f);
-        for (size_t i = 0; i < found->n; i++)
-            html_element(f, "li", "%s", found->v[i].sentence);
-        fputs("</ul>\n", f);
-    }
-    if (a->n_warnings == 0 && charts->missing.msg[0] == '\0')
+    if (charts->missing.msg[0] == '\0')
         return;
     fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
-    if (charts->missing.msg[0] != '\0')
-        html_element(f, "li", "There are no charts: %s", charts->missing.msg);
+    html_element(f, "li", "There are no charts: %s", charts->missing.msg);
+    fputs("</ul></div>\n", f);
+}
+
+/* Where the recorder's figures were put right, or cannot be. */
+static void put_notes(FILE *f, const struct aggregate *a)
+{
+    if (a->n_warnings == 0)
+        return;
+    html_page_fold(f, "notes", "What the file gets wrong or lacks");
+    fputs("<ul>\n", f);
     for (size_t i = 0; i < a->n_warnings; i++) {
         const struct aggregate_warning *w = &a->warnings[i];
         html_element(f, "li", "%s%s%s", w->op != NULL ? w->op : "", w->op != NULL ? ": " : "",
                      w->message);
     }
-    fputs("</ul></div>\n", f);
+    fputs("</ul>\n", f);
+    html_page_fold_end(f);
 }
 
-static void put_run_row(FILE *f, const char *name, const struct aggregate_part *part)
+/* ---- The first screen ---- */
+
+struct page {
+    const struct aggregate *a;
+    const struct html_course *course;
+};
+
+/* The table of its operation that shows a finding. */
+static void put_place(FILE *f, const struct finding *x, const void *ctx)
+{
+    const struct page *page = ctx;
+    const struct aggregate_parts *ops = &page->a->ops;
+    size_t k = page->course->main >= 0 ? (size_t)page->course->main : 0;
+
+    for (size_t i = 0; x->op != NULL && i < ops->n; i++)
+        k = strcmp(ops->v[i].x->name, x->op) == 0 ? i : k;
+    if (ops->n == 0)
+        return;
+    if (strcmp(x->kind, "uneven-hosts") == 0 && ops->v[k].x->n_hosts > 1)
+        fprintf(f, " <a href=\"#op%zu-hosts\">hosts</a>", k);
+    else if (strcmp(x->kind, "errors") == 0 && ops->v[k].x->n_first_errors > 0)
+        fprintf(f, " <a href=\"#op%zu-first-errors\">errors</a>", k);
+    else
+        fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
+}
+
+static void put_operation(FILE *f, const char *name, const char *section,
+                          const struct aggregate_part *part, const struct plot_timeline *course,
+                          bool is_before, int64_t slowest_ns)
 {
     const struct aggfile_entry *x = part->x;
     bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
     html_row(f);
-    html_name(f, name);
-    HTML_CELLS(f, units_count(x->n_requests).s, units_count(x->n_errors).s,
-               units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
+    fputs("<th scope=\"row\" class=\"l\">", f);
+    fprintf(f, *section != '\0' ? "<a href=\"#%s\">" : "", section);
+    html_text(f, name);
+    fputs(*section != '\0' ? "</a>" : "", f);
+    fputs(is_before ? " <small>before the benchmark</small>" : "", f);
+    fputs("</th><td class=\"l\">", f);
+    if (course != NULL)
+        html_timeline_spark(f, course);
+    fputs("</td>", f);
+    html_cell(f, "%s", units_count(x->n_requests).s);
+    fputs(x->n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
+    html_textf(f, "%s", units_count(x->n_errors).s);
+    fputs("</td>", f);
+    HTML_CELLS(f, units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
                rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
-               rated ? units_object_rate(aggregate_objects_per_s(part)).s : "-");
-    html_cell_text(f, part->is_preparation ? "preparation" : "");
+               rated ? units_rate(aggregate_objects_per_s(part)).s : "-",
+               isnan(part->latency.mean_ms) || course == NULL ? "-" : ms(part->latency.mean_ms).s,
+               slowest_ns >= 0 ? units_duration(slowest_ns).s : "-");
     html_row_end(f);
 }
 
-static void put_runs(FILE *f, const struct aggregate *a)
+/* The i-th to be shown: the benchmark, then what prepared it by name. */
+static size_t nth_operation(const struct page *page, size_t i)
 {
-    static const char *const columns[] = {"Operation", "Requests", "Errors", "Bytes",
-                                          "Objects",   "Average",  "obj/s",  ""};
-    html_table(f, "all", "Whole run", columns, "lrrrrrrl");
-    for (size_t i = 0; i < a->ops.n; i++)
-        put_run_row(f, a->ops.v[i].x->name, &a->ops.v[i]);
+    size_t main = page->course->main >= 0 ? (size_t)page->course->main : 0;
+
+    return i == 0 ? main : i <= main ? i - 1 : i;
+}
+
+static void put_operations(FILE *f, const struct page *page)
+{
+    static const char *const columns[] = {"Operation", "Course",  "Requests",   "Failed",
+                                          "Bytes",     "Objects", "Throughput", "obj/s",
+                                          "Mean",      "Slowest"};
+    const struct aggregate *a = page->a;
+    char section[24];
+    html_table(f, "first", "Operations", columns, "llrrrrrrrr");
+    for (size_t i = 0; i < a->ops.n; i++) {
+        size_t k = nth_operation(page, i);
+        snprintf(section, sizeof section, "op%zu", k);
+        put_operation(f, a->ops.v[k].x->name, section, &a->ops.v[k], &page->course->ops[k],
+                      html_course_prepares(page->course, k), page->course->slowest_ns[k]);
+    }
     if (a->overlaps)
-        put_run_row(f, "All together", &a->total);
+        put_operation(f, "All together", "", &a->total, NULL, false, -1);
     html_table_end(f);
 }
+
+static void put_first(FILE *f, const struct page *page, const struct findings *found)
+{
+    const struct aggregate *a = page->a;
+    const struct html_course *c = page->course;
+    const struct aggregate_part *part = c->main < 0 ? &a->total : &a->ops.v[c->main];
+    char note[256];
+    bool has_latency = false;
+    for (size_t i = 0; c->main >= 0 && i < c->all.n; i++)
+        has_latency |= !isnan(c->all.rows[i].p50_ms);
+    snprintf(note, sizeof note,
+             "By whole seconds, failed requests included; the first and last "
+             "two are not in the file.%s ",
+             has_latency ? " Percentiles: each of 10 s alone." : "");
+    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
+    html_text(f, headline_aggregate(a, c->main).s);
+    fputs("</p>\n", f);
+    html_trust(f, part->x->n_requests, part->x->n_requests - part->x->n_errors, found);
+    html_findings(f, &(struct html_findings){found, &c->all, put_place, page});
+    html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, found, note});
+    put_operations(f, page);
+    fputs("</section>\n", f);
+}
+
+/* ---- The operations ---- */
 
 static void put_second(FILE *f, const char *name, const struct aggregate_part *part,
                        double bytes_per_s, double objects_per_s, int64_t ns)
@@ -165,6 +250,8 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
     double seconds = (double)part->duration_ns / 1e9;
     if (n < 2 || seconds <= 0)
         return;
+    fprintf(f, "<details><summary>%s %s</summary>\n", units_count((int64_t)n).s,
+            *name == 'H' ? "hosts" : "clients");
     html_table(f, section, caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
         HTML_ROW(f, html_cells_party(v[i].name), units_count(v[i].n_requests).s,
@@ -172,14 +259,15 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
                  units_rate((double)v[i].n_objects / seconds).s);
     }
     html_table_end(f);
+    html_page_fold_end(f);
 }
 
-static void put_errors(FILE *f, const struct aggfile_entry *x)
+static void put_errors(FILE *f, const char *section, const struct aggfile_entry *x)
 {
-    static const char *const columns[] = {"First errors"};
+    static const char *const columns[] = {"Message"};
     if (x->n_first_errors == 0)
         return;
-    html_table(f, NULL, NULL, columns, "l");
+    html_table(f, section, "First errors", columns, "l");
     for (size_t i = 0; i < x->n_first_errors; i++) {
         html_row(f);
         html_cell_wrapped(f, x->first_errors[i]);
@@ -188,51 +276,93 @@ static void put_errors(FILE *f, const struct aggfile_entry *x)
     html_table_end(f);
 }
 
-static bool put_sections(FILE *f, const struct aggregate *a, const struct html_charts *charts,
+/* What the page is about first; what only prepared it is folded away. */
+static bool put_sections(FILE *f, const struct page *page, const struct html_charts *charts,
                          struct err *e)
 {
+    const struct aggregate *a = page->a;
+    bool ok = html_page_charts(f, charts, "all", -1, "", e);
     char section[24];
-    if (!html_page_charts(f, charts, "all", -1, "", e))
-        return false;
-    for (size_t i = 0; i < a->ops.n; i++) {
-        const struct aggregate_part *part = &a->ops.v[i];
-        snprintf(section, sizeof section, "op%zu", i);
-        fprintf(f, "<h2 id=\"%s\">", section);
-        html_text(f, part->x->name);
-        fputs("</h2>\n", f);
-        if (!html_page_charts(f, charts, section, -1, part->x->name, e))
-            return false;
-        put_window(f, section, part);
-        put_latency(f, section, part);
-        put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
-        put_parties(f, section, "Clients", "Client", part, part->x->clients, part->x->n_clients);
-        put_errors(f, part->x);
+    for (int folded = 0; folded < 2; folded++) {
+        for (size_t i = 0; ok && i < a->ops.n; i++) {
+            const struct aggregate_part *part = &a->ops.v[i];
+            if (html_course_prepares(page->course, i) != (folded == 1))
+                continue;
+            snprintf(section, sizeof section, "op%zu", i);
+            fprintf(
+                f, folded ? "<details id=\"%s\"><summary>Before the benchmark: " : "<h2 id=\"%s\">",
+                section);
+            html_text(f, part->x->name);
+            fputs(folded ? "</summary>\n" : "</h2>\n", f);
+            ok = html_page_charts(f, charts, section, (int)i + 1, part->x->name, e);
+            put_window(f, section, part);
+            put_latency(f, section, part);
+            put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
+            put_parties(f, section, "Clients", "Client", part, part->x->clients,
+                        part->x->n_clients);
+            put_errors(f, section, part->x);
+            fputs(folded ? "</details>\n" : "", f);
+        }
     }
-    return true;
+    return ok;
 }
 
-bool aggregate_html(const struct aggregate *a, const struct findings *found, const char *label,
-                    FILE *f, struct err *e)
+struct data {
+    const struct page *page;
+    const struct findings *found;
+};
+
+static bool write_data(FILE *f, const void *ctx, struct err *e)
+{
+    const struct data *x = ctx;
+    const struct html_course *c = x->page->course;
+
+    fputs("{\"analysis\":", f);
+    bool ok = aggregate_json(x->page->a, x->found, f, e) &&
+              (html_data_course(f, &c->all, c->ops, c->n_ops) || mem_none(e));
+    fputs("}", f);
+    return ok;
+}
+
+static void put_inputs(FILE *f, const struct aggregate *a, const char *command)
+{
+    html_page_fold(f, "inputs", "Inputs and parameters");
+    html_page_command(f, command);
+    html_element(f, "p", "The file: %s", a->file.path);
+    html_element(f, "p", "Recorded by: %s", a->file.command);
+    html_page_fold_end(f);
+}
+
+bool aggregate_html(const struct aggregate *a, const struct findings *found,
+                    const struct report_html_options *o, FILE *f, struct err *e)
 {
     struct html_charts charts;
-    const char *slash = strrchr(a->file.path, '/');
-    const char *title = label != NULL && *label != '\0' ? label
-                        : slash != NULL                 ? slash + 1
-                                                        : a->file.path;
-    bool ok = html_charts_init(&charts, e) &&
-              plot_add_aggregate(&charts.set, a, charts.folder, NULL, &charts.options, e);
+    struct html_course course;
+    const struct page page = {a, &course};
+    const char *title =
+        o->label != NULL && *o->label != '\0' ? o->label : html_cells_file(a->file.path);
+    bool ok = html_course_init_aggregate(&course, a, e) && html_charts_init(&charts, e);
+
+    if (!ok) {
+        html_course_fini(&course);
+        return false;
+    }
+    ok = plot_add_aggregate(&charts.set, a, charts.folder, NULL, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        ok = html_page_begin(f, &charts, title, title, e);
+        ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);
         put_header(f, a, title);
-        fputs("<section id=\"summary\">", f);
-        put_runs(f, a);
-        fputs("</section>\n", f);
-        put_notes(f, a, found, &charts);
-        ok = ok && put_sections(f, a, &charts, e);
+        put_first(f, &page, found);
+        put_missing(f, &charts);
+        ok = ok && put_sections(f, &page, &charts, e);
+        put_notes(f, a);
+        put_inputs(f, a, o->command);
         html_page_definitions(f, definitions, N_DEFINITIONS);
+        html_data_link(f, title);
+        ok = ok && html_data_put(f, write_data, &(struct data){&page, found}, e);
         html_page_end(f);
     }
     html_charts_fini(&charts);
+    html_course_fini(&course);
     return ok;
 }

@@ -1,55 +1,21 @@
 #include "analyze/report/aggregate_text.h"
 
+#include "analyze/data/errnorm.h"
+#include "analyze/plot/aggregate.h"
 #include "analyze/report/aggregate_json.h"
+#include "analyze/report/headline.h"
 #include "analyze/report/text_cells.h"
+#include "analyze/report/text_internal.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define WIDTH     79
 #define MAX_SHOWN 20 /* hosts and clients; --json has all */
 
 /* ---- Pieces ---- */
-
-/* A sentence in lines of WIDTH, the further ones indented by as much as `indent`. */
-static void put_wrapped(struct text *out, enum text_style style, int indent, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void put_wrapped(struct text *out, enum text_style style, int indent, const char *fmt, ...)
-{
-    char *s = NULL;
-    va_list args;
-    va_start(args, fmt);
-    int n = vasprintf(&s, fmt, args);
-    va_end(args);
-    if (n < 0) {
-        out->failed = true;
-        return;
-    }
-    char *at = s;
-    for (int margin = 0; *at != '\0'; margin = indent) {
-        size_t room = (size_t)(WIDTH - margin), length = strlen(at);
-        if (length > room) {
-            size_t cut = room;
-            while (cut > 0 && at[cut] != ' ')
-                cut--;
-            if (cut == 0)
-                for (cut = room; cut > 1 && (at[cut] & 0xC0) == 0x80;)
-                    cut--;
-            length = cut;
-        }
-        text_line(out, style, "%*s%.*s", margin, "", (int)length, at);
-        at += length;
-        at += strspn(at, " ");
-    }
-    free(s);
-}
 
 static struct units_text clock_time(int64_t ns)
 {
@@ -69,19 +35,18 @@ static void put_head(struct text *out, const struct aggregate *a)
 {
     const struct aggfile_entry *x = a->total.x;
     const char *start = rfc3339_format(x->start_ns).s;
-    char day[32];
-    snprintf(day, sizeof day, "%.10s %.8s", start, start + 11);
-    text_line(out, TEXT_HEADING, "%s", a->file.path);
-    put_wrapped(out, TEXT_PLAIN, 2,
-                "An aggregated capture%s: sums, throughput by second and figures of 10-second "
-                "groups, without the "
-                "requests",
-                a->is_merged ? " of several clients" : "");
-    put_wrapped(out, TEXT_PLAIN, 2, "%s requests in %s from %s UTC", units_count(x->n_requests).s,
-                units_duration(a->total.duration_ns).s, day);
-    put_wrapped(out, TEXT_PLAIN, 2, "%" PRId64 " threads, %zu host%s, %zu client%s", x->n_threads,
-                x->n_hosts, x->n_hosts == 1 ? "" : "s", a->n_clients, a->n_clients == 1 ? "" : "s");
-    put_wrapped(out, TEXT_FAINT, 2, "Recorded by: %s", a->file.command);
+    text_line(out, TEXT_PLAIN, "%s: %s request%s in %s from %.10s %.8s UTC", a->file.path,
+              units_count(x->n_requests).s, x->n_requests == 1 ? "" : "s",
+              units_duration(a->total.duration_ns).s, start, start + 11);
+    text_line(
+        out, TEXT_PLAIN,
+        "An aggregated capture%s: sums, throughput by second and figures of 10-second groups, "
+        "without the requests",
+        a->is_merged ? " of several clients" : "");
+    text_line(out, TEXT_PLAIN, "%" PRId64 " thread%s, %zu host%s, %zu client%s", x->n_threads,
+              x->n_threads == 1 ? "" : "s", x->n_hosts, x->n_hosts == 1 ? "" : "s", a->n_clients,
+              a->n_clients == 1 ? "" : "s");
+    text_line(out, TEXT_FAINT, "Recorded by: %s", a->file.command);
 }
 
 static void put_warnings(struct text *out, const struct aggregate *a, const char *op)
@@ -89,20 +54,9 @@ static void put_warnings(struct text *out, const struct aggregate *a, const char
     for (size_t i = 0; i < a->n_warnings; i++) {
         const struct aggregate_warning *w = &a->warnings[i];
         if (op == NULL ? w->op == NULL : w->op != NULL && strcmp(w->op, op) == 0)
-            put_wrapped(out, TEXT_WARNING, 3, "%sWarning: %s%s%s", op != NULL ? " * " : "",
-                        op != NULL ? op : "", op != NULL ? ": " : "", w->message);
+            text_line(out, TEXT_WARNING, "%sWarning: %s%s%s", op != NULL ? " * " : "",
+                      op != NULL ? op : "", op != NULL ? ": " : "", w->message);
     }
-}
-
-static void put_findings(struct text *out, const struct findings *found)
-{
-    if (found->n == 0)
-        return;
-    text_blank(out);
-    text_line(out, TEXT_HEADING, "Findings:");
-    for (size_t i = 0; i < found->n; i++)
-        put_wrapped(out, found->v[i].severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, 3,
-                    " * %s", found->v[i].sentence);
 }
 
 /* ---- Operations ---- */
@@ -147,15 +101,16 @@ static void put_successful(struct text *out, const struct aggregate_part *part)
         return;
     double seconds = (double)part->duration_ns / 1e9;
     if (part->ok_bytes_known && part->ok_objects_known && seconds > 0)
-        text_line(
-            out, TEXT_PLAIN, " * Delivered: %s, %s; %s, %s", units_size((double)part->ok_bytes).s,
-            units_byte_rate((double)part->ok_bytes / seconds).s, units_count(part->ok_objects).s,
-            units_object_rate((double)part->ok_objects / seconds).s);
+        text_line(out, TEXT_PLAIN, " * Delivered: %s (%s), %s objects (%s)",
+                  units_size((double)part->ok_bytes).s,
+                  units_byte_rate((double)part->ok_bytes / seconds).s,
+                  units_count(part->ok_objects).s,
+                  units_object_rate((double)part->ok_objects / seconds).s);
     else
-        put_wrapped(out, TEXT_PLAIN, 3,
-                    " * Delivered: not in this file: its bytes and objects include %" PRId64
-                    " failed requests of unknown size",
-                    x->n_errors);
+        text_line(out, TEXT_PLAIN,
+                  " * Delivered: not in this file: its bytes and objects include %" PRId64
+                  " failed requests of unknown size",
+                  x->n_errors);
 }
 
 static void rate_row(struct text_table *t, const char *name, const struct aggfile_second *s,
@@ -283,8 +238,7 @@ static void put_durations(struct text *out, const struct aggregate_part *part, b
     else if (l->n_classes > 0)
         put_classes(out, l);
     if (!l->is_one_group)
-        put_wrapped(out, TEXT_FAINT, 3, " * 50%%, 90%%, 99%% of the run: %s",
-                    AGGREGATE_NO_PERCENTILES);
+        text_line(out, TEXT_FAINT, " * 50%%, 90%%, 99%% of the run: %s", AGGREGATE_NO_PERCENTILES);
     if (verbose && l->kind == AGGREGATE_SINGLE)
         put_groups(out, part);
 }
@@ -313,20 +267,28 @@ static void put_parties(struct text *out, const char *what, const struct aggrega
     text_table_put(&t);
 }
 
+/* Without what differs from one request to the next, of which the file has ten. */
 static void put_errors(struct text *out, const struct aggfile_entry *x)
 {
+    char message[ERRNORM_MAX_BYTES], next[ERRNORM_MAX_BYTES];
+    size_t n_same = 1;
     if (x->n_errors == 0)
         return;
-    text_line(out, TEXT_ERROR, " * %" PRId64 " errors; the first messages:", x->n_errors);
+    text_line(out, TEXT_ERROR, " * %s error%s; the first messages:", units_count(x->n_errors).s,
+              x->n_errors == 1 ? "" : "s");
     for (size_t i = 0; i < x->n_first_errors; i++) {
-        size_t n = 1;
-        while (i + n < x->n_first_errors && strcmp(x->first_errors[i], x->first_errors[i + n]) == 0)
-            n++;
-        if (n > 1)
-            put_wrapped(out, TEXT_ERROR, 5, "   - %s (%zu times)", x->first_errors[i], n);
+        size_t length = aggregate_message(x, i, message);
+        bool is_last = i + 1 == x->n_first_errors;
+        if (!is_last && aggregate_message(x, i + 1, next) == length &&
+            memcmp(message, next, length) == 0) {
+            n_same++;
+            continue;
+        }
+        if (n_same > 1)
+            text_line(out, TEXT_ERROR, "   - %.*s (%zu times)", (int)length, message, n_same);
         else
-            put_wrapped(out, TEXT_ERROR, 5, "   - %s", x->first_errors[i]);
-        i += n - 1;
+            text_line(out, TEXT_ERROR, "   - %.*s", (int)length, message);
+        n_same = 1;
     }
 }
 
@@ -348,9 +310,10 @@ static void put_common(struct text *out, const struct aggregate *a)
 void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
                     struct text *out)
 {
+    text_line(out, TEXT_HEADING, "%s", headline_aggregate(a, plot_aggregate_main(a)).s);
+    text_findings_put(out, found);
     put_head(out, a);
     put_warnings(out, a, NULL);
-    put_findings(out, found);
     put_operations(out, a);
     put_common(out, a);
     for (size_t i = 0; i < a->ops.n; i++) {
@@ -370,7 +333,7 @@ void aggregate_text_info(const struct aggregate *a, struct text *out)
 {
     put_head(out, a);
     if (a->file.version != NULL)
-        put_wrapped(out, TEXT_PLAIN, 2, "Version of the recorder: %s", a->file.version);
+        text_line(out, TEXT_PLAIN, "Version of the recorder: %s", a->file.version);
     put_operations(out, a);
     for (size_t i = 0; i < a->ops.n; i++)
         text_line(out, TEXT_PLAIN, " * %s: %zu seconds of throughput, %zu groups of durations",
@@ -379,7 +342,7 @@ void aggregate_text_info(const struct aggregate *a, struct text *out)
     put_warnings(out, a, NULL);
     for (size_t i = 0; i < a->ops.n; i++)
         put_warnings(out, a, a->ops.v[i].x->name);
-    put_wrapped(out, TEXT_FAINT, 2,
-                "Not in this file: single requests, percentiles of the run, threads, objects, "
-                "durations by host");
+    text_line(out, TEXT_FAINT,
+              "Not in this file: single requests, percentiles of the run, threads, objects, "
+              "durations by host");
 }

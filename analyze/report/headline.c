@@ -128,6 +128,61 @@ struct headline headline(const struct analysis *a)
     return h;
 }
 
+/* ---- Of an aggregated capture ---- */
+
+/* Its bytes and objects are those of successful requests where none failed or all had one size. */
+static void say_aggregate_rate(struct sentence *s, const struct aggregate_part *part)
+{
+    double seconds = (double)part->duration_ns / 1e9;
+
+    if (part->x->n_errors == part->x->n_requests)
+        say(s, ": none of %s requests succeeded", units_count(part->x->n_requests).s);
+    else if (seconds <= 0)
+        say(s, ": no throughput");
+    else if (part->ok_bytes_known && part->ok_bytes > 0)
+        say(s, ": %s", units_byte_rate((double)part->ok_bytes / seconds).s);
+    else if (part->ok_objects_known && part->ok_objects > 0)
+        say(s, ": %s", units_object_rate((double)part->ok_objects / seconds).s);
+    else
+        say(s, ": what the successful requests delivered is not in the file");
+}
+
+struct headline headline_aggregate(const struct aggregate *a, int index)
+{
+    struct headline h = {""};
+    struct sentence s = {&h, 0};
+    const struct aggregate_part *part = index < 0 ? &a->total : &a->ops.v[index];
+    const struct aggfile_entry *x = part->x;
+    const struct aggregate_latency *l = &part->latency;
+
+    for (size_t i = 0; index < 0 && i < a->ops.n && i < MAX_NAMES; i++)
+        say(&s, "%s%s", i > 0 ? ", " : "", a->ops.v[i].x->name);
+    if (index < 0 && a->ops.n > MAX_NAMES)
+        say(&s, " and %zu more", a->ops.n - MAX_NAMES);
+    say(&s, "%s", index >= 0 ? x->name : " mixed");
+    if (x->n_requests == 0) {
+        say(&s, ": there are no requests.");
+        return h;
+    }
+    if (index >= 0 && l->kind == AGGREGATE_SINGLE && x->n_bytes > 0 &&
+        x->groups[0].object_bytes == x->n_bytes / x->n_requests && x->n_bytes % x->n_requests == 0)
+        say(&s, " of %s", units_size((double)x->groups[0].object_bytes).s);
+    say_number(&s, x->n_threads, "thread");
+    say_number(&s, x->n_hosts > 1 ? (int64_t)x->n_hosts : 0, "host");
+    say_number(&s, a->n_clients > 1 ? (int64_t)a->n_clients : 0, "client");
+    say_aggregate_rate(&s, part);
+    if (index >= 0 && l->is_one_group)
+        say(&s, "; median %s, p99 %s",
+            units_duration((int64_t)llround(x->groups[0].p50_ms * 1e6)).s,
+            units_duration((int64_t)llround(x->groups[0].p99_ms * 1e6)).s);
+    else if (index >= 0 && l->kind == AGGREGATE_SINGLE && !isnan(l->mean_ms))
+        say(&s, "; mean duration %s, slowest %s",
+            units_duration((int64_t)llround(l->mean_ms * 1e6)).s,
+            units_duration((int64_t)llround(l->max_ms * 1e6)).s);
+    say_failures(&s, x->n_errors, x->n_requests);
+    return h;
+}
+
 struct headline headline_findings(const struct findings *all)
 {
     struct headline h = {""};
@@ -141,8 +196,9 @@ struct headline headline_findings(const struct findings *all)
     else if (n == 0)
         say(&s, "No problem; %zu notice%s", all->n, all->n == 1 ? "" : "s");
     else
-        say(&s, "%zu problem%s, %zu notice%s", n, n == 1 ? "" : "s", all->n - n,
-            all->n - n == 1 ? "" : "s");
+        say(&s, "%zu problem%s", n, n == 1 ? "" : "s");
+    if (n > 0)
+        say_number(&s, (int64_t)(all->n - n), "notice");
     return h;
 }
 

@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_REPORT_HEADLINE_H
 #define S3_ANALYZE_REPORT_HEADLINE_H
 
+#include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/findings/finding.h"
 
@@ -14,6 +15,10 @@ struct headline {
 /* Of the benchmark: all operations where they are mixed, else the last to begin; what ran before it
  * is its preparation. Cut off where operations have very long names. */
 struct headline headline(const struct analysis *a);
+
+/* The same of operation `index` of an aggregated capture, -1: of all together, as far as it tells.
+ */
+struct headline headline_aggregate(const struct aggregate *a, int index);
 
 /* "2 problems, 1 notice", or that nothing was found. */
 struct headline headline_findings(const struct findings *all);

@@ -25,7 +25,8 @@ static double column(const struct plot_timeline *t, const struct series_row *r, 
 {
     switch (which) {
     case 0:
-        return (t->has_bytes ? (double)r->bytes : r->objects) / ((double)r->duration_ns / 1e9);
+        return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
+               ((double)r->duration_ns / 1e9);
     case 1:
         return r->p50_ms;
     case 2:
@@ -38,44 +39,35 @@ static double column(const struct plot_timeline *t, const struct series_row *r, 
 }
 
 /* Times are ms since 1970, which a script's numbers hold to the microsecond. */
-static bool put_series(FILE *f, const struct plot_timeline *t, const char *op)
+static bool put_series(FILE *f, const struct plot_timeline *t)
 {
     static const char *const names[] = {"throughput", "p50_ms", "p99_ms", "failed", "in_flight"};
-    json_t *name = json_out_text(op);
-    char *text = name != NULL ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
-    bool ok = text != NULL;
 
-    if (ok) {
-        fputs("{\"op\":", f);
-        json_out_raw(f, text, strlen(text));
-        fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
-                t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
-                (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
-    }
-    for (int k = 0; ok && k < 5; k++) {
+    fputs("{\"op\":", f);
+    bool ok = json_out_quoted(f, t->op);
+    fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
+            t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
+            (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
+    for (int k = 0; k < 5; k++) {
         fprintf(f, ",\"%s\":[", names[k]);
         for (size_t i = 0; i < t->n; i++)
             put_number(f, i, column(t, &t->rows[i], k));
         fputc(']', f);
     }
     fputc('}', f);
-    free(text);
-    json_decref(name);
     return ok;
 }
 
-static bool put_course(FILE *f, const struct analysis *a, const struct html_course *c)
+bool html_data_course(FILE *f, const struct plot_timeline *all, const struct plot_timeline *ops,
+                      size_t n_ops)
 {
-    bool ok = true;
+    bool ok;
 
     fputs(",\"course\":{\"series\":[", f);
-    for (size_t k = 0; ok && k <= c->n_ops; k++) {
-        const struct plot_timeline *t = k == 0 ? &c->all : &c->ops[k - 1];
-        const char *op = k > 0         ? a->operations[k - 1].op
-                         : c->main < 0 ? "all operations"
-                                       : a->operations[c->main].op;
-        fputs(k > 0 ? "," : "", f);
-        ok = put_series(f, t, op);
+    ok = put_series(f, all);
+    for (size_t k = 0; ok && k < n_ops; k++) {
+        fputc(',', f);
+        ok = put_series(f, &ops[k]);
     }
     fputs("]}", f);
     return ok;
@@ -113,7 +105,8 @@ static bool write_run(FILE *f, const void *ctx, struct err *e)
     const struct run_data *x = ctx;
 
     fputs("{\"analysis\":", f);
-    bool ok = report_json(x->a, f, e) && (put_course(f, x->a, x->c) || mem_none(e));
+    bool ok = report_json(x->a, f, e) &&
+              (html_data_course(f, &x->c->all, x->c->ops, x->c->n_ops) || mem_none(e));
     fputs("}", f);
     return ok;
 }

@@ -17,6 +17,11 @@ bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, s
 bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *e), const void *ctx,
                    struct err *e);
 
+/* ",\"course\":" and the series of the first screen, then of each operation. Figures that are not
+ * known are null. False: out of memory. */
+bool html_data_course(FILE *f, const struct plot_timeline *all, const struct plot_timeline *ops,
+                      size_t n_ops);
+
 /* A link that saves it as NAME.json, which the script makes work. */
 void html_data_link(FILE *f, const char *name);
 

@@ -1,12 +1,14 @@
 #include "analyze/report/html_internal.h"
 
 #include "analyze/analysis/slowest.h"
+#include "analyze/plot/aggregate.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,20 +20,33 @@
 
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
 {
-    *c = (struct html_course){.main = -1};
+    *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
     if (a->n_operations == 0)
         return true;
     c->main = plot_timeline_main(a);
-    c->ops = calloc(a->n_operations, sizeof *c->ops);
-    c->slowest_ns = calloc(a->n_operations, sizeof *c->slowest_ns);
-    if (c->ops == NULL || c->slowest_ns == NULL)
-        return mem_none(e);
+    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_new(&c->slowest_ns, a->n_operations, e))
+        return false;
     c->n_ops = a->n_operations;
     bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         struct slow_request slowest[ANALYSIS_SLOWEST];
         c->slowest_ns[k] = analysis_slowest(a, (int)k, slowest) > 0 ? slowest[0].dur_ns : -1;
         ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
+    }
+    return ok;
+}
+
+bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e)
+{
+    *c = (struct html_course){.main = plot_aggregate_main(a)};
+    if (!mem_cleared(&c->ops, a->ops.n + 1, e) || !mem_new(&c->slowest_ns, a->ops.n + 1, e))
+        return false;
+    c->n_ops = a->ops.n;
+    bool ok = plot_aggregate_timeline(&c->all, a, c->main, MAIN_BINS, e);
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        const struct aggregate_latency *l = &a->ops.v[k].latency;
+        c->slowest_ns[k] = l->kind == AGGREGATE_SINGLE ? (int64_t)llround(l->max_ms * 1e6) : -1;
+        ok = plot_aggregate_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
     }
     return ok;
 }
@@ -52,36 +67,32 @@ bool html_course_prepares(const struct html_course *c, size_t k)
 
 /* ---- Can it be trusted ---- */
 
-static bool all_failed(const struct analysis *a)
+void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all)
 {
-    int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
-    int64_t n = 0, n_errors = 0;
+    const struct headline findings = headline_findings(all);
 
-    for (size_t k = 0; k < a->n_operations; k++) {
-        if (main >= 0 && (size_t)main != k)
-            continue;
-        n += a->operations[k].n_requests;
-        n_errors += a->operations[k].n_errors;
-    }
-    return n == n_errors;
-}
-
-static void put_badge(FILE *f, const struct analysis *a)
-{
-    const struct headline findings = headline_findings(&a->findings);
-    int64_t n = 0;
-
-    for (size_t k = 0; k < a->n_operations; k++)
-        n += a->operations[k].n_requests;
     if (n == 0)
         html_badge(f, HTML_BADGE_NONE, "There are no figures: there is no request to analyse.");
-    else if (all_failed(a))
+    else if (n_ok == 0)
         html_badge(f, HTML_BADGE_NONE, "There are no figures: no request succeeded. %s.",
                    findings.s);
-    else if (findings_have_problem(&a->findings))
+    else if (findings_have_problem(all))
         html_badge(f, HTML_BADGE_POOR, "Read the findings before the figures. %s.", findings.s);
     else
         html_badge(f, HTML_BADGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
+}
+
+/* Of successful requests what the page is about counts alone. */
+static void put_trust(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    int64_t n = 0, n_ok = 0;
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        n += op->n_requests;
+        n_ok += html_course_prepares(c, k) ? 0 : op->n_requests - op->n_errors;
+    }
+    html_trust(f, n, n_ok, &a->findings);
 }
 
 /* ---- What happened ---- */
@@ -94,15 +105,19 @@ static size_t operation_of(const struct analysis *a, const struct html_course *c
     return c->main >= 0 ? (size_t)c->main : 0;
 }
 
-/* Where a finding shows: on the timeline, and in a table of its operation. */
-static void put_places(FILE *f, const struct analysis *a, const struct html_course *c, size_t i)
+struct run {
+    const struct analysis *a;
+    const struct html_course *c;
+};
+
+/* The table of its operation that shows a finding. */
+static void put_place(FILE *f, const struct finding *x, const void *ctx)
 {
-    const struct finding *x = &a->findings.v[i];
-    size_t k = operation_of(a, c, x->op);
+    const struct run *run = ctx;
+    const struct analysis *a = run->a;
+    size_t k = operation_of(a, run->c, x->op);
     const struct operation *op = a->n_operations > 0 ? &a->operations[k] : NULL;
 
-    if (html_timeline_marks(&c->all, &a->findings, i))
-        fprintf(f, " <a href=\"#timeline\">timeline&nbsp;%zu</a>", i + 1);
     if (op == NULL || op->n_requests == 0)
         return;
     if ((x->scope == SCOPE_HOST || strcmp(x->kind, "uneven-hosts") == 0) && op->n_host_results > 0)
@@ -115,9 +130,9 @@ static void put_places(FILE *f, const struct analysis *a, const struct html_cour
         fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
 }
 
-static void put_finding(FILE *f, const struct analysis *a, const struct html_course *c, size_t i)
+static void put_finding(FILE *f, const struct html_findings *of, size_t i)
 {
-    const struct finding *x = &a->findings.v[i];
+    const struct finding *x = &of->all->v[i];
     bool names_op = x->op != NULL && strstr(x->sentence, x->op) == NULL;
 
     fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
@@ -128,31 +143,33 @@ static void put_finding(FILE *f, const struct analysis *a, const struct html_cou
         fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>", k == 0 ? " \xe2\x80\x93 because of " : ", ",
                 x->because[k] + 1, x->because[k] + 1);
     fputs(" <small>", f);
-    put_places(f, a, c, i);
+    if (html_timeline_marks(of->timeline, of->all, i))
+        fprintf(f, " <a href=\"#timeline\">timeline&nbsp;%zu</a>", i + 1);
+    of->put_place(f, x, of->ctx);
     fputs("</small></li>\n", f);
 }
 
-static void put_findings(FILE *f, const struct analysis *a, const struct html_course *c)
+void html_findings(FILE *f, const struct html_findings *of)
 {
-    size_t n = a->findings.n, n_first = 0;
+    size_t n = of->all->n, n_first = 0;
 
     while (n_first < n &&
-           (n_first < FIRST_SHOWN || (n_first < (size_t)2 * FIRST_SHOWN &&
-                                      a->findings.v[n_first].severity == FINDING_PROBLEM)))
+           (n_first < FIRST_SHOWN ||
+            (n_first < (size_t)2 * FIRST_SHOWN && of->all->v[n_first].severity == FINDING_PROBLEM)))
         n_first++;
     n_first += n == n_first + 1;
     if (n == 0)
         return;
     fputs("<ol class=\"findings\">\n", f);
     for (size_t i = 0; i < n_first; i++)
-        put_finding(f, a, c, i);
+        put_finding(f, of, i);
     fputs("</ol>\n", f);
     if (n == n_first)
         return;
     fprintf(f, "<details><summary>%zu more</summary><ol class=\"findings\" start=\"%zu\">\n",
             n - n_first, n_first + 1);
     for (size_t i = n_first; i < n; i++)
-        put_finding(f, a, c, i);
+        put_finding(f, of, i);
     fputs("</ol></details>\n", f);
 }
 
@@ -228,15 +245,17 @@ static void put_operations(FILE *f, const struct analysis *a, const struct html_
 
 void html_first(FILE *f, const struct analysis *a, const struct html_course *c)
 {
+    const struct run run = {a, c};
+
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, headline(a).s);
     fputs("</p>\n", f);
     if (c->main >= 0 && *html_statistics_doubt(a->operations[c->main].statistics) != '\0')
         html_element(f, "p", "%s.", html_statistics_doubt(a->operations[c->main].statistics));
-    put_badge(f, a);
-    put_findings(f, a, c);
+    put_trust(f, a, c);
+    html_findings(f, &(struct html_findings){&a->findings, &c->all, put_place, &run});
     if (c->n_ops > 0) {
-        html_timeline(f, a, c->main, &c->all);
+        html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, &a->findings, ""});
         put_operations(f, a, c);
     }
     fputs("</section>\n", f);

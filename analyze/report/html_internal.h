@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_REPORT_HTML_INTERNAL_H
 #define S3_ANALYZE_REPORT_HTML_INTERNAL_H
 
+#include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/confidence.h"
 #include "analyze/plot/timeline.h"
@@ -21,6 +22,19 @@ const char *html_cells_file(const char *path);
 enum html_badge { HTML_BADGE_GOOD, HTML_BADGE_POOR, HTML_BADGE_NONE };
 void html_badge(FILE *f, enum html_badge badge, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whether the figures of n requests, n_ok successful ones among what they are about, can be taken
+ * as they are, and what was found. */
+void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all);
+/* What happened, worst first, with links to the timeline and to `put_place`'s; many are folded
+ * away.
+ */
+struct html_findings {
+    const struct findings *all;
+    const struct plot_timeline *timeline;
+    void (*put_place)(FILE *f, const struct finding *x, const void *ctx);
+    const void *ctx;
+};
+void html_findings(FILE *f, const struct html_findings *of);
 /* The name of a host or client, which may be empty. */
 const char *html_cells_party(const char *name);
 
@@ -49,6 +63,7 @@ struct html_course {
 };
 /* False: *e says why. html_course_fini may be called in any case. */
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
+bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e);
 void html_course_fini(struct html_course *c);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);

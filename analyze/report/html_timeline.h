@@ -14,11 +14,20 @@
 /* Whether the i-th finding has a mark on the timeline: an element "mark1", counted from 1. */
 bool html_timeline_marks(const struct plot_timeline *t, const struct findings *found, size_t i);
 
+/* What a timeline is of. */
+struct html_timeline {
+    const struct plot_timeline *all;
+    const struct plot_timeline *ops; /* n_ops whose latency is drawn where *all has none */
+    size_t n_ops;
+    const struct findings *findings;
+    const char *note; /* a sentence for its caption; "": none */
+};
+
 /* The figure, drawn for wide and for narrow screens: throughput, latency, errors by message and
  * requests in flight on one axis of time, with warm-up, the time outside of the active range and
- * findings marked. A panel that would say nothing is a sentence instead. `a` and `index` say of
- * whom *t is. Nothing where *t has no bins. */
-void html_timeline(FILE *f, const struct analysis *a, int index, const struct plot_timeline *t);
+ * findings marked. A panel that would say nothing is a sentence instead. Nothing where there are no
+ * bins. */
+void html_timeline(FILE *f, const struct html_timeline *t);
 
 /* Whether as many requests were in flight at any time of the active range, as in a closed loop. */
 bool html_timeline_in_flight_is_steady(const struct plot_timeline *t);

@@ -84,6 +84,7 @@ for (const table of all('table')) {
 
 // Charts over time share one cursor, and say what was at that time.
 const rate = (v, bytes) => {
+  if (v === null) return 'not known';
   if (!bytes) return v.toPrecision(4) * 1 + ' obj/s';
   let k = 0;
   for (; v >= 1024 && k < 5; k++) v /= 1024;
@@ -123,12 +124,17 @@ const show = ms => {
     c.line.classList.toggle('on', part >= 0 && part <= 1);
   }
 };
+const at = (s, ms) => Math.max(0, Math.min(s.throughput.length - 1, Math.floor((ms - s.start_ms) / s.bin_ms)));
+const latency = (s, k) => 'median ' + time(s.p50_ms[k]) + ', p99 ' + time(s.p99_ms[k]);
 const say = (s, ms) => {
-  const k = Math.max(0, Math.min(s.throughput.length - 1, Math.floor((ms - s.start_ms) / s.bin_ms)));
-  const words = [new Date(s.start_ms + k * s.bin_ms).toISOString().slice(11, 23) + ' ' + s.op,
-    rate(s.throughput[k], s.unit === 'bytes/s'), 'median ' + time(s.p50_ms[k]) + ', p99 ' + time(s.p99_ms[k])];
+  const k = at(s, ms), words = [new Date(s.start_ms + k * s.bin_ms).toISOString().slice(11, 23) + ' ' + s.op,
+    rate(s.throughput[k], s.unit === 'bytes/s')];
+  // Durations of different operations are no one distribution.
+  if (s.p50_ms.some(v => v !== null)) words.push(latency(s, k));
+  else for (const o of course.series.slice(1))
+    if (s === course.series[0] && o.p50_ms.length) words.push(o.op + ' ' + latency(o, at(o, ms)));
   if (s.failed[k]) words.push(s.failed[k] + ' failed');
-  words.push(s.in_flight[k].toPrecision(3) * 1 + ' in flight');
+  if (s.in_flight[k] !== null) words.push(s.in_flight[k].toPrecision(3) * 1 + ' in flight');
   reading.textContent = words.join('\n');
 };
 for (const c of charts) {

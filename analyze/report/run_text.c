@@ -58,24 +58,20 @@ static void put_left_out(const struct text_view *v)
     }
 }
 
-/* What ran, how fast, and what happened: worst first. A consequence stands below its cause. */
-static void put_findings(const struct text_view *v)
+void text_findings_put(struct text *out, const struct findings *all)
 {
-    const struct findings *all = &v->a->findings;
-
-    text_line(v->out, TEXT_HEADING, "%s", headline(v->a).s);
-    text_line(v->out, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s", headline_findings(all).s,
+    text_line(out, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s", headline_findings(all).s,
               all->n > 0 ? ":" : ".");
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
-        text_line(v->out, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN,
+        text_line(out, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN,
                   "%zu. %s: %s%s%s", i + 1, headline_severity(f),
                   f->op != NULL && strstr(f->sentence, f->op) == NULL ? f->op : "",
                   f->op != NULL && strstr(f->sentence, f->op) == NULL ? ": " : "", f->sentence);
         if (f->n_because > 0)
-            text_line(v->out, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
+            text_line(out, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
     }
-    text_blank(v->out);
+    text_blank(out);
 }
 
 static void summary_row(struct text_table *t, enum text_style style, const char *name,
@@ -345,7 +341,8 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     const struct text_view v = {
         .a = a, .verbose = options->verbose, .has_dates = spans_days(a), .out = &out};
     int64_t n_all = 0;
-    put_findings(&v);
+    text_line(&out, TEXT_HEADING, "%s", headline(a).s);
+    text_findings_put(&out, &a->findings);
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(&v, &a->dataset->inputs[i]);
     put_left_out(&v);

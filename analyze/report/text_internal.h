@@ -1,9 +1,12 @@
-/* The parts of the text report of a run. Used by run_text.c and by nothing else. */
+/* The parts of the text reports of runs. Used by these and by nothing else. */
 #ifndef S3_ANALYZE_REPORT_TEXT_INTERNAL_H
 #define S3_ANALYZE_REPORT_TEXT_INTERNAL_H
 
 #include "analyze/analysis/confidence.h"
 #include "analyze/report/text_cells.h"
+
+/* What happened: worst first. A consequence names its cause. */
+void text_findings_put(struct text *out, const struct findings *all);
 
 /* Statistics of single requests. */
 void text_requests_put(const struct text_view *v, const struct requests *q);

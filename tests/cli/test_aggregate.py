@@ -112,7 +112,7 @@ class Exact(AggregateTest):
         self.assertIn("errors-counted", [w["code"] for w in got["warnings"]])
         out = self.s3analyze("analyze", self.put(aggregates.aggregate(rows))).out
         self.assertNotIn("\x1b", out)
-        self.assertIn("gone\\x1b[31m", out)
+        self.assertRegex(out, r"gone.\[31m \(10 times\)")
 
     def test_bytes_of_failed_requests_of_unknown_size_are_not_guessed(self):
         rows = [r._replace(error="gone" if i % 5 == 0 else "") for i, r in enumerate(small())]
@@ -279,7 +279,16 @@ class Outputs(AggregateTest):
         page = (self.tmp / "p.html").read_text()
         for text in ("A &lt;run&gt;", "warp get --x=&lt;b&gt;", "not in this file", "&lt;script&gt;"):
             self.assertIn(text, page)
-        self.assertEqual(page.count("<script"), 1)  # that of the page itself
+        # That of the page itself, and its data.
+        self.assertEqual(page.count("<script"), 2)
+        data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+        self.assertEqual(data["analysis"], self.s3analyze("analyze", "--json", path).json())
+        # The first screen: a sentence, a badge, findings with links, the course.
+        for text in ('<p class="headline">DELETE, GET, PUT mixed', "Read the findings before the figures. 1 problem",
+                     '<a href="#op0-first-errors">errors</a>', '<figure id="timeline"', "\u00d7 failed requests"):
+            self.assertTrue(text in page, text)
+        failed = data["course"]["series"][0]["failed"]
+        self.assertEqual(sum(failed), sum(s["errors"] for s in data["analysis"]["total"]["seconds"]))
         self.assertNotRegex(page, r"(?i)<t[hd][^>]*>\s*(p50|p90|p99|50 ?%|90 ?%|99 ?%)\s*<")
 
     def test_plot(self):

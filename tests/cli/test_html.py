@@ -244,6 +244,15 @@ class Html(CliTest):
         get = data["course"]["series"][0]
         self.assertEqual((get["op"], sum(get["failed"])), ("GET", report["operations"][1]["n_errors"]))
 
+    def test_latency_of_operations_is_not_pooled(self):
+        _, reader, said = self.page(capture("mixed-3hosts"), charts=False)
+        for wanted in ("Median latency", "p99 latency, ms"):
+            self.assertIn(wanted, said)
+        series = json.loads(reader.scripts["application/json"])["course"]["series"]
+        self.assertEqual(set(series[0]["p50_ms"] + series[0]["p99_ms"]), {None})
+        for own in series[1:]:
+            self.assertGreater(sum(v is not None for v in own["p50_ms"]), 10)
+
     def test_slowest_requests(self):
         """By name, slowest first, wherever they are in the run, failed ones too."""
         rows = []
