@@ -139,31 +139,26 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
                         struct err *e)
 {
     if (access(pattern, F_OK) == 0 || strcmp(pattern, "-") == 0)
-        return sides_runs_add(runs, &pattern, 1, how, e);
+        return sides_runs_add(runs, &pattern, 1, how, NULL, e);
     glob_t found;
     int status = glob(pattern, 0, NULL, &found);
     if (status != 0)
         return err_set(e, status == GLOB_NOSPACE ? "out of memory" : "%s: no such file", pattern);
-    bool ok = sides_runs_add(runs, (const char *const *)found.gl_pathv, found.gl_pathc, how, e);
+    bool ok =
+        sides_runs_add(runs, (const char *const *)found.gl_pathv, found.gl_pathc, how, NULL, e);
     globfree(&found);
     return ok;
 }
 
-/* Whether one of n captures is an aggregate or a file of sums. */
-static bool without_requests(const char *const *paths, size_t n)
-{
-    return aggregate_among(paths, n) != NULL || sums_among(paths, n) != NULL;
-}
-
-/* Whether a path is such a one, or a pattern names one. */
+/* Whether a path is of a file without requests, or a pattern names one. */
 static bool names_aggregate(const char *pattern)
 {
     glob_t found;
-    if (without_requests(&pattern, 1))
+    if (sides_without_requests(&pattern, 1))
         return true;
     if (glob(pattern, 0, NULL, &found) != 0)
         return false;
-    bool any = without_requests((const char *const *)found.gl_pathv, found.gl_pathc);
+    bool any = sides_without_requests((const char *const *)found.gl_pathv, found.gl_pathc);
     globfree(&found);
     return any;
 }
@@ -173,8 +168,8 @@ static bool any_aggregate(const struct options *o)
     for (size_t i = 0; i < o->history.n; i++)
         if (names_aggregate(o->history.v[i]))
             return true;
-    return without_requests(o->sides.before.v, o->sides.before.n) ||
-           without_requests(o->sides.after.v, o->sides.after.n);
+    return sides_without_requests(o->sides.before.v, o->sides.before.n) ||
+           sides_without_requests(o->sides.after.v, o->sides.after.n);
 }
 
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
@@ -183,11 +178,7 @@ static bool load_all(struct sides *sides, struct sides_runs *history, struct plo
     if (!aggfile_spool(o->sides.before.v, o->sides.before.n, e) ||
         !aggfile_spool(o->sides.after.v, o->sides.after.n, e))
         return false;
-    bool by_second = any_aggregate(o);
-    if (by_second && o->html != NULL)
-        return err_set(
-            e, "--html draws requests, which aggregates and sums do not have: leave it out");
-    const struct run_options how = {.by_second = by_second,
+    const struct run_options how = {.by_second = any_aggregate(o),
                                     .filter = &o->filter,
                                     .input = &o->input,
                                     .analysis = &o->analysis,

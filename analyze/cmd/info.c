@@ -3,11 +3,12 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/cmd/sums.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/report/aggregate_json.h"
 #include "analyze/report/aggregate_text.h"
 #include "analyze/report/json_capture.h"
 #include "analyze/stream/survey.h"
+#include "analyze/stream/survey_sums.h"
 #include "analyze/write/json.h"
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
@@ -224,17 +225,22 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     text_line(out, TEXT_HEADING, "%s", path);
     text_table_init(&t, out, "ll");
     TEXT_ROW(&t, TEXT_PLAIN, "format");
-    if (info->compressed)
+    if (info->generation == RECFILE_SUMS)
+        text_table_cell(&t, "sums by second, %s: no single requests",
+                        units_size((double)info->n_file_bytes).s);
+    else if (info->compressed)
         text_table_cell(&t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
                         info->generation, info->n_frames, info->n_frames == 1 ? "" : "s",
                         info->n_skippable_frames);
     else
         text_table_cell(&t, "g%d, not compressed", info->generation);
-    FACT(&t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
-         units_size((double)info->n_text_bytes).s);
-    FACT(&t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
-         units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
-         info->n_headers, info->n_headers == 1 ? "" : "s");
+    if (info->generation != RECFILE_SUMS) {
+        FACT(&t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
+             units_size((double)info->n_text_bytes).s);
+        FACT(&t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
+             units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
+             info->n_headers, info->n_headers == 1 ? "" : "s");
+    }
     put_time_span(&t, &s->sum);
     TEXT_ROW(&t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
     put_parts(&t, "operations", &s->ops, SIZE_MAX);
@@ -287,11 +293,15 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
         w->failed = true;
     json_out_object(w, NULL);
     JSON_PUT(w, "path", path);
-    json_out_value(w, "generation", json_sprintf("g%d", info->generation));
-    JSON_MEMBERS(w, info, compressed, n_file_bytes, n_text_bytes, n_frames, n_skippable_frames,
-                 n_rows, n_lines, n_headers, has_intended);
-    JSON_PUT(w, "n_dropped", recfile_n_dropped(info));
-    JSON_PUT(w, "n_unverified", info->n_unverified);
+    json_out_value(w, "generation", json_capture_generation(info));
+    if (info->generation == RECFILE_SUMS) {
+        JSON_MEMBERS(w, info, n_file_bytes, has_intended);
+    } else {
+        JSON_MEMBERS(w, info, compressed, n_file_bytes, n_text_bytes, n_frames, n_skippable_frames,
+                     n_rows, n_lines, n_headers, has_intended);
+        JSON_PUT(w, "n_dropped", recfile_n_dropped(info));
+        JSON_PUT(w, "n_unverified", info->n_unverified);
+    }
     JSON_PUT(w, "n_threads", s->n_threads);
     put_sum(w, &s->sum);
     JSON_PUT(w, "n_merged", survey_n_merged(s));
@@ -319,6 +329,14 @@ struct source {
     struct aggregate aggregate;
 };
 
+static bool read_sums(struct survey *s, const char *path, struct err *e)
+{
+    struct sums sums = {0};
+    bool ok = sums_read(&sums, path, e) && survey_sums(s, &sums, path, e);
+    sums_free(&sums);
+    return ok;
+}
+
 /* Reads those that can be read and says of the others why not. Returns how many those are. */
 static size_t read_all(struct source *sources, const struct options *o, const struct cli_args *args)
 {
@@ -333,13 +351,13 @@ static size_t read_all(struct source *sources, const struct options *o, const st
         struct source *x = &sources[i];
         struct err e = {""};
         progress_init(&progress, o->input.quiet);
-        bool can_be_read = aggfile_spool(&args->operands[i], 1, &e) &&
-                           sums_refuse(&args->operands[i], 1, "s3analyze info", &e);
-        x->is_aggregate = aggfile_is(args->operands[i]);
-        x->is_read = !can_be_read ? false
-                     : x->is_aggregate
-                         ? aggregate_load(&x->aggregate, args->operands[i], &e)
-                         : survey_read(&x->survey, args->operands[i], &how, false, &e);
+        const char *path = args->operands[i];
+        bool can_be_read = aggfile_spool(&path, 1, &e);
+        x->is_aggregate = aggfile_is(path);
+        x->is_read = !can_be_read            ? false
+                     : x->is_aggregate       ? aggregate_load(&x->aggregate, path, &e)
+                     : aggfile_is_sums(path) ? read_sums(&x->survey, path, &e)
+                                             : survey_read(&x->survey, path, &how, false, &e);
         progress_fini(&progress);
         if (x->is_read)
             continue;

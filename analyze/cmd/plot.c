@@ -8,6 +8,7 @@
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
+#include "analyze/read/aggfile.h"
 #include "libcommon/mem.h"
 
 #include <errno.h>
@@ -232,8 +233,14 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args, con
 static bool add_comparison(struct plot_set *set, const struct options *o, const struct target *t,
                            const struct plot_options *how, struct err *e)
 {
-    const struct run_options reading = {
-        .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
+    const struct cli_list *before = &o->sides.before, *after = &o->sides.after;
+    if (!aggfile_spool(before->v, before->n, e) || !aggfile_spool(after->v, after->n, e))
+        return false;
+    const struct run_options reading = {.filter = &o->filter,
+                                        .input = &o->input,
+                                        .analysis = &o->analysis,
+                                        .by_second = sides_without_requests(before->v, before->n) ||
+                                                     sides_without_requests(after->v, after->n)};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
     struct sides sides = {0};
@@ -340,17 +347,12 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
 
 static int run(const struct cli_args *args, void *options)
 {
-    static const char no_traces[] = "charts of a comparison need them; s3analyze cmp compares it";
     struct options *o = options;
     struct err e = {""};
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) &&
-              sums_refuse(o->sides.before.v, o->sides.before.n, "s3analyze plot", &e) &&
-              sums_refuse(o->sides.after.v, o->sides.after.n, "s3analyze plot", &e) &&
-              aggregate_refuse(o->sides.before.v, o->sides.before.n, no_traces, &e) &&
-              aggregate_refuse(o->sides.after.v, o->sides.after.n, no_traces, &e) &&
-              draw(args, o, &e);
+    bool ok =
+        sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) && draw(args, o, &e);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 

@@ -1,5 +1,7 @@
 #include "analyze/cmd/sides.h"
 
+#include "analyze/cmd/aggregate.h"
+#include "analyze/cmd/sums.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -33,14 +35,22 @@ bool sides_check(const struct sides_options *o, const struct cli_args *args, con
     return true;
 }
 
+bool sides_without_requests(const char *const *paths, size_t n)
+{
+    return aggregate_among(paths, n) != NULL || sums_among(paths, n) != NULL;
+}
+
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
-                    const struct run_options *how, struct err *e)
+                    const struct run_options *how, struct plot_traces *traces, struct err *e)
 {
     if (!mem_room(&r->v, r->n + n + 1, e))
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (!run_load(&r->v[r->n++], paths[i], how, e))
+    for (size_t i = 0; i < n; i++) {
+        struct run *run = &r->v[r->n++];
+        if (!run_load(run, paths[i], how, e) ||
+            (run->by_second && traces != NULL && !plot_traces_add_seconds(traces, run, e)))
             return false;
+    }
     return true;
 }
 
@@ -61,11 +71,11 @@ bool sides_load(struct sides *s, const struct sides_options *o, const struct run
         traced.seen_ctx = traces;
         traces->is_after = false;
     }
-    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, e))
+    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, traces, e))
         return false;
     if (traces != NULL)
         traces->is_after = true;
-    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, e);
+    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, traces, e);
 }
 
 void sides_free(struct sides *s)

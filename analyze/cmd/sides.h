@@ -26,15 +26,20 @@ bool sides_given(const struct sides_options *o);
 bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
                  struct err *e);
 
+/* Whether one of n captures is an aggregated one or a file of sums, so that all are to be reduced
+ * to seconds. */
+bool sides_without_requests(const char *const *paths, size_t n);
+
 /* Starts zeroed. */
 struct sides_runs {
     struct run *v;
     size_t n;
 };
 
-/* Adds the runs of n captures. The caller calls sides_runs_free in any case. */
+/* Adds the runs of n captures, and to `traces` (NULL: not wanted) what charts of those by second
+ * need. The caller calls sides_runs_free in any case. */
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
-                    const struct run_options *how, struct err *e);
+                    const struct run_options *how, struct plot_traces *traces, struct err *e);
 void sides_runs_free(struct sides_runs *r);
 
 /* Starts zeroed. */

@@ -22,8 +22,10 @@ bool sums_refuse(const char *const *paths, size_t n, const char *what, struct er
 {
     const char *path = sums_among(paths, n);
     return path == NULL ||
-           err_set(e, "%s: this file holds sums by second, not requests, which %s needs", path,
-                   what);
+           err_set(e,
+                   "%s: this file holds sums by second, not requests, which %s needs: use the "
+                   "capture, if it was kept; analyze, cmp, info and merge read sums",
+                   path, what);
 }
 
 bool sums_alone(const struct cli_args *args, struct err *e)

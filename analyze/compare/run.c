@@ -519,6 +519,7 @@ void run_free(struct run *r)
             free(op->parts[i].host);
         free(op->parts);
         free(op->count);
+        free(op->rate);
         free(op->op);
     }
     json_decref(r->recorded.settings);

@@ -55,6 +55,8 @@ struct run_op {
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
+    double *rate; /* by second: bytes or, without any, objects of n_rates successive ones */
+    size_t n_rates;
     uint64_t *count; /* durations by histogram bucket, from first_bucket on; NULL: none */
     size_t first_bucket, n_buckets;
 };

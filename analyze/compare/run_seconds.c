@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/sums.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,17 +19,16 @@ static const char *const has_failed = "its bytes and objects include failed requ
 
 /* The seconds of one operation. */
 struct seconds {
-    size_t n;
+    size_t n, n_successive; /* up to the first gap, which only a merge leaves */
     double *bytes, *objects;
     int64_t *errors, *requests; /* that started in each; requests NULL: not known */
 };
 
 static bool seconds_init(struct seconds *s, size_t n, struct err *e)
 {
-    *s = (struct seconds){n, calloc(n + 1, sizeof *s->bytes), calloc(n + 1, sizeof *s->objects),
-                          calloc(n + 1, sizeof *s->errors), calloc(n + 1, sizeof *s->requests)};
-    return (s->bytes != NULL && s->objects != NULL && s->errors != NULL && s->requests != NULL) ||
-           err_set(e, "out of memory");
+    *s = (struct seconds){.n = n, .n_successive = n};
+    return mem_cleared(&s->bytes, n, e) && mem_cleared(&s->objects, n, e) &&
+           mem_cleared(&s->errors, n, e) && mem_cleared(&s->requests, n, e);
 }
 
 static void seconds_fini(struct seconds *s)
@@ -119,7 +119,9 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
         return false;
     if (!p->value[RUN_OBJECTS].ci.ok)
         p->too_thin = p->value[RUN_OBJECTS].ci.why;
-    return true;
+    op->n_rates = s->n_successive;
+    return mem_new(&op->rate, s->n, e) &&
+           memcpy(op->rate, has_bytes ? s->bytes : s->objects, s->n * sizeof *op->rate) != NULL;
 }
 
 static bool op_init(struct run_op *op, const char *name, struct err *e)
@@ -163,6 +165,8 @@ static bool take_seconds(struct seconds *s, const struct aggfile_entry *x, struc
         s->requests[i] = llround(fmin(s->objects[i], 1e15));
         if (s->requests[i] < s->errors[i])
             s->requests[i] = s->errors[i];
+        if (i < s->n_successive && x->seconds[i].label_s != x->seconds[0].label_s + (int64_t)i)
+            s->n_successive = i;
     }
     if (!are_requests) {
         free(s->requests);
@@ -178,13 +182,16 @@ static bool take_common(struct seconds *s, const struct aggregate *a, const stru
 {
     int64_t from_s = x->start_ns / NS_PER_S + 2, to_s = x->end_ns / NS_PER_S - 2;
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
-    size_t n = 0;
+    size_t n = 0, n_successive = 0;
+    int64_t first_s = 0;
     if (!seconds_init(s, a->n_sum, e))
         return false;
     for (size_t i = 0; i < a->n_sum; i++) {
         const struct aggregate_sum_second *second = &a->sum[i];
         if (second->n_clients != a->clients.n || second->start_s < from_s || second->start_s > to_s)
             continue;
+        first_s = n == 0 ? second->start_s : first_s;
+        n_successive += n == n_successive && second->start_s == first_s + (int64_t)n;
         s->bytes[n] = second->bytes_per_s;
         s->objects[n] = second->objects_per_s;
         s->errors[n] = second->n_errors;
@@ -195,6 +202,7 @@ static bool take_common(struct seconds *s, const struct aggregate *a, const stru
         n++;
     }
     s->n = n;
+    s->n_successive = n_successive;
     return true;
 }
 
@@ -224,7 +232,8 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
     op->has_size = x->n_requests > 0 && x->n_bytes > 0;
     op->single_size = part->latency.kind == AGGREGATE_SINGLE;
     op->mean_bytes = op->has_size ? (double)x->n_bytes / (double)x->n_requests : 0;
-    take_durations(op, &part->latency);
+    if (x->n_errors == 0) /* the groups have failed requests among them */
+        take_durations(op, &part->latency);
     bool is_sum = a->is_merged && !a->overlaps && a->n_sum > 0;
     bool ok = (is_sum ? take_common(&s, a, x, e) : take_seconds(&s, x, e)) &&
               fill_values(op, &s, x->n_bytes > 0, false, e);

@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB           0x1p20
-#define MIN_STEPS     50 /* of a trace */
-#define CDF_STEPS     300
-#define RUN_CDF_STEPS 100
-#define MAX_ROWS      60  /* of the forest plot */
-#define FOREST_HEAD   110 /* pixels above and below its rows */
+#define MIB                0x1p20
+#define MIN_STEPS          50                  /* of a trace */
+#define STEP_OF_SECONDS_NS INT64_C(1000000000) /* the first two of which are left out */
+#define CDF_STEPS          300
+#define RUN_CDF_STEPS      100
+#define MAX_ROWS           60  /* of the forest plot */
+#define FOREST_HEAD        110 /* pixels above and below its rows */
 
 const char *const plot_compare_charts[] = {"compare-throughput", "compare-cdf",  "compare-shift",
                                            "compare-change",     "compare-runs", NULL};
@@ -72,6 +73,28 @@ bool plot_traces_add(void *traces, const struct analysis *a, struct err *e)
     return true;
 }
 
+bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct err *e)
+{
+    for (size_t k = 0; k < r->n_ops; k++) {
+        const struct run_op *op = &r->ops[k];
+        if (op->rate == NULL)
+            continue;
+        if (!mem_fit(&t->v, &t->cap, t->n + 1, e))
+            return false;
+        struct plot_trace *trace = &t->v[t->n++];
+        *trace = (struct plot_trace){.is_after = t->is_after,
+                                     .op = strdup(op->op),
+                                     .has_bytes = !isnan(op->figures.bytes_per_s[RUN_AVERAGE]),
+                                     .from_ns = 2 * STEP_OF_SECONDS_NS,
+                                     .length_ns = STEP_OF_SECONDS_NS};
+        if (!mem_new(&trace->rate, op->n_rates, e) || trace->op == NULL)
+            return mem_none(e);
+        for (; trace->n < op->n_rates; trace->n++)
+            trace->rate[trace->n] = op->rate[trace->n] / (trace->has_bytes ? MIB : 1);
+    }
+    return true;
+}
+
 void plot_traces_free(struct plot_traces *t)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -117,7 +140,7 @@ static double joined_rate(const struct plot_trace *t, int64_t length_ns, size_t 
 static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double *t_max,
                        double *most)
 {
-    int64_t length_ns = 1;
+    int64_t length_ns = 1, from_ns = 0;
     size_t n_runs = 0;
     plot_out_block(f, is_after ? "after_runs" : "before_runs", "t_s rate");
     for (size_t i = 0; i < x->traces->n; i++) {
@@ -125,10 +148,11 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         if (!is_of(t, x, is_after))
             continue;
         length_ns = t->length_ns > length_ns ? t->length_ns : length_ns;
+        from_ns = t->from_ns;
         if (n_runs++ > 0)
             fputc('\n', f); /* ends the line */
         for (size_t k = 0; k < t->n; k++) {
-            double t_s = ((double)k + .5) * (double)t->length_ns / 1e9;
+            double t_s = ((double)from_ns + ((double)k + .5) * (double)t->length_ns) / 1e9;
             plot_out_row(f, "rr", t_s, t->rate[k]);
             *t_max = t_s > *t_max ? t_s : *t_max;
             *most = t->rate[k] > *most ? t->rate[k] : *most;
@@ -149,7 +173,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         if (n == 0 || 2 * n < n_runs)
             break;
         qsort(v, n, sizeof *v, compare_doubles);
-        plot_out_row(f, "rr", ((double)k + .5) * (double)length_ns / 1e9,
+        plot_out_row(f, "rr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
                      (v[(n - 1) / 2] + v[n / 2]) / 2);
     }
     free(v);
@@ -308,6 +332,7 @@ static size_t side_quantiles(const struct compare_side *side, const char *op, un
         if (n_counted(o) == 0)
             continue;
         *one = quantile_ci(o, permille);
+        one->ok &= !side->runs[i].by_second; /* these do not say how requests lie in time */
         v[n++] = one->value;
     }
     return n;

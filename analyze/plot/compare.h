@@ -16,6 +16,7 @@ struct plot_trace {
     bool is_after;
     char *op;
     bool has_bytes;
+    int64_t from_ns;   /* where it begins after the run's start */
     int64_t length_ns; /* of a step */
     double *rate;      /* MiB/s, or objects/s where there are no bytes */
     size_t n;
@@ -29,6 +30,8 @@ struct plot_traces {
 
 /* Adds the operations of a run; `traces` is a struct plot_traces (to be given to run_load). */
 bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
+/* The same of a run that was reduced to seconds. */
+bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct err *e);
 void plot_traces_free(struct plot_traces *t);
 
 /* Adds the charts of a comparison whose runs gave these traces. */

@@ -40,11 +40,6 @@ struct surveyor {
     struct numbers threads; /* with the section in the upper half */
 };
 
-static const struct survey_sum no_requests = {.min_bytes = INT64_MAX,
-                                              .max_bytes = INT64_MIN,
-                                              .first_start_ns = INT64_MAX,
-                                              .last_end_ns = INT64_MIN};
-
 static void sum_add(struct survey_sum *to, const struct survey_sum *s)
 {
     to->n += s->n;
@@ -146,7 +141,7 @@ static inline struct survey_sum *sum_of(struct unit *u, const struct record *r)
     if (id == n) {
         if (!mem_more(&u->sums, n, NULL))
             return NULL;
-        u->sums[n] = no_requests;
+        u->sums[n] = SURVEY_SUM_NONE;
     }
     return &u->sums[id];
 }
@@ -235,7 +230,7 @@ static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
     if (group == s->n_groups) {
         if (!mem_more(&s->groups, s->n_groups, NULL))
             return false;
-        s->groups[s->n_groups++] = (struct survey_group){k.op, k.host, k.client, no_requests};
+        s->groups[s->n_groups++] = (struct survey_group){k.op, k.host, k.client, SURVEY_SUM_NONE};
     }
     sum_add(&s->groups[group].sum, &u->sums[id]);
     return true;
@@ -279,7 +274,7 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
         if (u->sums[id].n && !commit_group(y, u, id))
             return mem_none(e);
         sum_add(&s->sum, &u->sums[id]);
-        u->sums[id] = no_requests;
+        u->sums[id] = SURVEY_SUM_NONE;
     }
     if (!commit_blocks(s, u) || !commit_threads(y, u, input))
         return mem_none(e);
@@ -327,7 +322,8 @@ static bool make_parts(struct survey *s, struct survey_parts *parts, struct inte
             free(at);
             return false;
         }
-        parts->v[parts->n] = (struct survey_part){(char *)names->strings[parts->n].p, no_requests};
+        parts->v[parts->n] =
+            (struct survey_part){(char *)names->strings[parts->n].p, SURVEY_SUM_NONE};
         names->strings[parts->n].p = NULL; /* now owned by the part */
     }
     /* Each name's place after sorting, found through the id that its sum holds meanwhile. */
@@ -358,7 +354,7 @@ bool survey_read(struct survey *s, const char *path, const struct recfile_option
                                       .unit_free = unit_free,
                                       .comment = comment};
 
-    *s = (struct survey){.sum = no_requests};
+    *s = (struct survey){.sum = SURVEY_SUM_NONE};
     bool ok = recfile_read(path, options, &sink, &s->info, e);
     if (ok && !(make_parts(s, &s->ops, &y.ops, offsetof(struct survey_group, op)) &&
                 make_parts(s, &s->hosts, &y.hosts, offsetof(struct survey_group, host)) &&

@@ -23,6 +23,12 @@ struct survey_sum {
     int64_t first_start_ns, last_end_ns; /* first > last: none */
 };
 
+#define SURVEY_SUM_NONE                                                                            \
+    ((struct survey_sum){.min_bytes = INT64_MAX,                                                   \
+                         .max_bytes = INT64_MIN,                                                   \
+                         .first_start_ns = INT64_MAX,                                              \
+                         .last_end_ns = INT64_MIN})
+
 struct survey_part {
     char *name;
     struct survey_sum sum;

@@ -154,8 +154,7 @@ class Refused(AggregateTest):
         path = self.put(aggregates.aggregate(small()))
         out = self.tmp / "out"
         for command, words in ((["merge", "-o", out, path, path], "cannot be merged truthfully"),
-                               (["cat", path], "no rows"), (["autoterm", path], "cannot be replayed"),
-                               (["plot", "--out", out, "--before", path, "--after", path], "cmp compares")):
+                               (["cat", path], "no rows"), (["autoterm", path], "cannot be replayed")):
             r = self.s3analyze(*command, status=1)
             self.assertIn("aggregated capture", r.err)
             self.assertIn(words, r.err)
@@ -456,6 +455,28 @@ class Compare(AggregateTest):
         a = self.put(aggregates.aggregate(small(seconds=30)))
         b = self.put(aggregates.aggregate(small(seconds=31)), "b.json.zst")
         self.s3analyze("cmp", "--gate", "p99:5%", "--run-cv", "1%", a, b, status=3)
+
+    def test_page_and_charts(self):
+        """Of aggregated captures, sums and captures in any pair: what both sides tell is drawn."""
+        tool("gnuplot")
+        capture, sums = self.tmp / "c.csv", self.tmp / "c.sums"
+        capture.write_bytes(capgen.text(small(seconds=31)))
+        self.s3analyze("aggregate", "-o", sums, capture)
+        aggregate = self.put(aggregates.aggregate(small(seconds=30)))
+        for pair, charts in (((aggregate, capture), {"compare-throughput-GET"}),
+                             ((sums, aggregate), {"compare-throughput-GET"}),
+                             ((capture, sums), {"compare-throughput-GET", "compare-cdf-GET"})):
+            out = self.tmp / "-".join(p.name for p in pair)
+            self.s3analyze("plot", "--before", pair[0], "--after", pair[1], "--out", out)
+            found = {p.stem for p in out.iterdir() if p.suffix == ".svg"}
+            self.assertEqual(found, charts | {"compare-change"} & found)
+            rows = [line.split("\t") for line in (out / "compare-throughput-GET.tsv").read_text().splitlines()]
+            times = [float(r[0]) for r in rows if len(r) == 2 and re.fullmatch(r"[\d.]+", r[0])]
+            self.assertEqual(min(times), 2.5)
+        page = self.tmp / "p.html"
+        self.s3analyze("cmp", "--html", page, "--markdown", "-o", self.tmp / "m", aggregate, capture)
+        self.assertIn("<svg", page.read_text())
+        self.assertIn("aggregated capture", (self.tmp / "m").read_text())
 
     def test_failed_requests_leave_only_their_rate(self):
         rows = [r._replace(error="x" if i % 9 == 0 else "") for i, r in enumerate(small(seconds=30))]

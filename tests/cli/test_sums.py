@@ -236,7 +236,7 @@ class Refused(SumsTest):
             r = self.s3analyze("analyze", *option, sums, status=1)
             self.assertEqual(r.out, "")
             self.assertIn("x.sums.zst", r.err)
-        for command in (["cat", sums], ["info", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
+        for command in (["cat", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
                         ["aggregate", "-o", self.tmp / "q", sums]):
             r = self.s3analyze(*command, status=1)
             self.assertIn("holds sums by second, not requests", " ".join(r.err.split()))
@@ -258,6 +258,15 @@ class Refused(SumsTest):
         out = self.tmp / "cut.sums"
         self.s3analyze("aggregate", "--salvage", "-o", out, cut)
         self.assertGreater(self.analyze(out)["n_rows"], 50)
+
+    def test_info(self):
+        path = self.put("s", simulate(1, SHAPES["mixed"]))
+        a, b = self.s3analyze("info", "--json", path, self.sums(path)).json()["captures"]
+        self.assertEqual([a["generation"], b["generation"]], ["g4", "sums"])
+        for key in b:
+            if key not in ("path", "generation", "n_file_bytes"):
+                self.assertEqual(a[key], b[key], key)
+        self.assertRegex(self.s3analyze("info", self.sums(path)).out, "sums by second(.|\\n)*PUT")
 
     def test_output(self):
         path = self.put("s", simulate(1, SHAPES["plain"]))
@@ -370,5 +379,5 @@ class Compare(SumsTest):
     def test_gate_and_options(self):
         a, b = self.runs(2)[1]
         self.s3analyze("cmp", "--gate", "p99:5%", "--run-cv", "1%", a, b, status=3)
-        for option in (["--host", "h0"], ["--html", self.tmp / "x.html"], ["--from", "1s"]):
+        for option in (["--host", "h0"], ["--from", "1s"]):
             self.assertEqual(self.s3analyze("cmp", *option, a, b, status=1).out, "")
