@@ -9,8 +9,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define TICK_MS 100
-
 /* Reads up to two numbers from a file of a control group; returns how many there are. */
 static int read_values(const char *group, const char *file, long long *a, long long *b)
 {
@@ -157,8 +155,7 @@ static void *run_loop(void *user)
     return NULL;
 }
 
-bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void *ctx,
-              struct err *e)
+bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx, struct err *e)
 {
     struct thread *threads = calloc(c->n_loops, sizeof *threads);
     unsigned n = 0;
@@ -177,13 +174,11 @@ bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void
             break;
         }
     }
-    while (atomic_load(&c->n_busy) > 0) {
+    for (int wait_ms = 0; atomic_load(&c->n_busy) > 0; wait_ms = tick(ctx)) {
         struct pollfd p = {.fd = c->event, .events = POLLIN};
         uint64_t value;
-        if (poll(&p, 1, TICK_MS) > 0 && read(c->event, &value, sizeof value) < 0)
-            continue;
-        if (tick != NULL)
-            tick(ctx);
+        if (poll(&p, 1, wait_ms) > 0)
+            (void)!read(c->event, &value, sizeof value);
     }
     for (unsigned i = 0; i < n; i++) {
         pthread_join(threads[i].id, NULL);

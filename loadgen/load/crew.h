@@ -28,9 +28,10 @@ bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsi
                unsigned n_workers, int event, struct err *e);
 void crew_fini(struct crew *c);
 
-/* Runs a phase to its end; `tick` is called ten times a second and at each event, from the calling
- * thread. It ends the phase early through crew_stop. False: a loop broke off, *e says why. */
-bool crew_run(struct crew *c, struct phase *phase, void (*tick)(void *ctx), void *ctx,
+/* Runs a phase to its end; `tick` is called from the calling thread, at each event and when as many
+ * milliseconds as it last returned are over. It ends the phase early through crew_stop. False: a
+ * loop broke off, *e says why. */
+bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
               struct err *e);
 
 /* From here on, between phases, the loops record nothing. */

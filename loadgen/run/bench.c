@@ -20,6 +20,12 @@
 
 #define TICK_MS 100
 
+/* Between two looks at what ranks tell: it takes several for it to go round. */
+#define JOINING_MS 10
+
+/* Until what a rank knows of its last second has come to rank 0: some ticks. */
+#define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
+
 /* While the start is waited for. */
 #define START_NAP_NS (10 * CLOCK_NS_PER_MS)
 
@@ -96,6 +102,18 @@ static double pct_of(int64_t part_ns, int64_t whole_ns)
     return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
+/* What this rank did in the last second. */
+static void take_second(struct bench *b, int64_t now_ns)
+{
+    const struct crew_counts crew = crew_counts(&b->crew);
+
+    recorder_take_tick(b->recorder, &b->tick);
+    b->n_running = crew.n_running;
+    b->cpu_pct = pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns);
+    b->shown_cpu_ns = crew.most_cpu_ns;
+    b->shown_at_ns = now_ns;
+}
+
 static void show(struct bench *b, int64_t now_ns)
 {
     struct work *k = &b->work;
@@ -107,20 +125,16 @@ static void show(struct bench *b, int64_t now_ns)
     } else if (b->cleaning) {
         uint64_t n_done = alone ? atomic_load(&k->n_deleted) : (uint64_t)b->team.all.sum[TEAM_DONE];
         screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0);
-    } else if (alone ? screen_is_due(&b->screen, now_ns)
-                     : now_ns >= b->shown_at_ns + CLOCK_NS_PER_S) {
-        const struct crew_counts crew = crew_counts(&b->crew);
+    } else {
+        bool due = screen_is_due(&b->screen, now_ns);
         const char *state = "";
-        recorder_take_tick(b->recorder, &b->tick);
-        b->n_running = crew.n_running;
-        b->cpu_pct = pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns);
-        b->shown_cpu_ns = crew.most_cpu_ns;
-        b->shown_at_ns = now_ns;
-        if (b->o->autoterm)
+        if (alone ? due : now_ns >= b->shown_at_ns + CLOCK_NS_PER_S)
+            take_second(b, now_ns);
+        if (due && b->o->autoterm)
             state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
-        if (alone)
+        if (due && alone)
             screen_line(&b->screen, now_ns, &b->tick, (unsigned)b->n_running, b->cpu_pct, state);
-        else if (screen_is_due(&b->screen, now_ns))
+        else if (due)
             bench_show_team(b, now_ns, state);
     }
 }
@@ -137,13 +151,12 @@ static void renew_credentials(struct bench *b)
     struct err e = {""};
 
     if (b->has_credentials && !credentials_renew(&b->credentials, &e))
-        fprintf(stderr, "s3load: cannot renew the credentials: %s\n", e.msg);
+        bench_say(b, "cannot renew the credentials: %s", e.msg);
 }
 
-/* Ten times a second, and when something happens. */
-static void tick(void *ctx)
+/* Ten times a second, when something happens, and while ranks tell each other. */
+static void look(struct bench *b)
 {
-    struct bench *b = ctx;
     int64_t now_ns = clock_now_ns();
 
     bool told = team_poll(&b->team);
@@ -151,8 +164,9 @@ static void tick(void *ctx)
     renew_credentials(b);
     if (b->finishing && interrupted(b) && !b->said_finishing) {
         screen_end_bar(&b->screen);
-        fprintf(stderr, "s3load: the run is over, and its objects are being deleted: a further "
-                        "signal ends that\n");
+        if (b->team.rank == 0)
+            bench_say_of_all(b, "the run is over, and its objects are being deleted: a further "
+                                "signal ends that");
         b->said_finishing = true;
     }
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
@@ -187,11 +201,19 @@ static void tick(void *ctx)
     }
 }
 
+static int tick(void *ctx)
+{
+    struct bench *b = ctx;
+
+    look(b);
+    return b->team.joining ? JOINING_MS : TICK_MS;
+}
+
 static bool run_phase(struct bench *b, struct err *e)
 {
     b->shown_at_ns = clock_now_ns();
     b->shown_cpu_ns = 0;
-    screen_begin(&b->screen, b->shown_at_ns);
+    screen_begin(&b->screen, b->shown_at_ns, b->team.size > 1 ? TOLD_NS : 0);
     bool ok = crew_run(&b->crew, &b->phase, tick, b, e);
     screen_end_bar(&b->screen);
     if (b->error.msg[0] != '\0')
@@ -226,13 +248,12 @@ static bool prepare(struct bench *b, struct err *e)
         return err_set(e, "none of the first %llu uploads succeeded: %s",
                        (unsigned long long)k->n_failed, k->error.msg);
     if (k->n_failed > 0)
-        fprintf(stderr, "s3load: %llu of %llu uploads failed, the first with: %s\n",
-                (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
-                k->error.msg);
+        bench_say(b, "%llu of %llu uploads failed, the first with: %s",
+                  (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
+                  k->error.msg);
     if (b->kind->mixed && k->n_objects < k->n_workers)
-        fprintf(stderr,
-                "s3load: there are fewer objects (%zu) than workers (%u): some will wait for one\n",
-                k->n_objects, k->n_workers);
+        bench_say(b, "there are fewer objects (%zu) than workers (%u): some will wait for one",
+                  k->n_objects, k->n_workers);
     k->n_failed = 0;
     err_clear(&k->error);
     if (b->kind->versions && k->objects[0].version == NULL)
@@ -251,8 +272,7 @@ static void wait_for_syncstart(struct bench *b)
         int64_t rest_ns = b->o->syncstart_ns - clock_real_ns();
         if (rest_ns <= 0) {
             if (late)
-                fprintf(stderr, "s3load: the preparation took longer than --syncstart allowed: "
-                                "the run starts late\n");
+                bench_say_late(b);
             return;
         }
         rest_ns = rest_ns < CLOCK_NS_PER_S / 10 ? rest_ns : CLOCK_NS_PER_S / 10;
@@ -372,16 +392,27 @@ static bool bench(struct bench *b, struct err *e)
         return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
-    if (ok && !interrupted(b) && s->counts.n_requests > 0 &&
-        s->counts.n_errors == s->counts.n_requests)
-        return err_set(e, "none of %llu request%s succeeded, the first failed with: %s",
-                       (unsigned long long)s->counts.n_requests,
-                       s->counts.n_requests == 1 ? "" : "s", b->work.first_error.msg);
-    if (ok && !interrupted(b) && b->kind->uploads && s->counts.n_bytes == 0 &&
-        s->counts.n_errors > 0)
-        return err_set(e, "no part was uploaded, the first request to fail did with: %s",
-                       b->work.first_error.msg);
     return ok;
+}
+
+/* Whether anything succeeded, of all ranks: who has errors says the first. */
+static bool succeeded(const struct bench *b, struct err *e)
+{
+    const struct recorder_counts all = bench_counts_of_all(b);
+    const char *of_all = b->team.size > 1 ? " of all ranks" : "";
+    const char *first = b->work.first_error.msg;
+    bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
+    bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
+
+    if (!none && !no_part)
+        return true;
+    if (b->summary.counts.n_errors == 0)
+        return err_set(e, "%s", team_other_failed);
+    if (none)
+        return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s",
+                       (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
+                       first);
+    return err_set(e, "no part was uploaded, the first request to fail did with: %s", first);
 }
 
 /* ---- Cleaning ---- */
@@ -478,76 +509,6 @@ static bool clean(struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
-static void warn(const struct bench *b)
-{
-    const struct summary *s = &b->summary;
-
-    if (s->max_thread_pct > SUMMARY_BOUND_PCT)
-        fprintf(stderr,
-                "s3load: a thread of s3load was busy for %.0f %% of the time: this run "
-                "measures the client, not the server\n",
-                s->max_thread_pct);
-    else if (s->max_thread_pct > SUMMARY_WARN_PCT)
-        fprintf(stderr,
-                "s3load: a thread of s3load was busy for %.0f %% of the time, which may "
-                "show in the latencies\n",
-                s->max_thread_pct);
-    if (s->n_waits > 0)
-        fprintf(stderr,
-                "s3load: workers waited %llu time%s, %s in all, for the capture to be "
-                "written\n",
-                (unsigned long long)s->n_waits, s->n_waits == 1 ? "" : "s",
-                units_duration(s->waits_ns).s);
-    if (s->n_object_waits > 0)
-        fprintf(
-            stderr,
-            "s3load: workers waited %llu time%s for an object that none other used: there are too "
-            "few for --concurrent\n",
-            (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
-    if (s->n_resent > 0)
-        fprintf(
-            stderr,
-            "s3load: %llu request%s sent twice, as the server had closed the connection without "
-            "an answer\n",
-            (unsigned long long)s->n_resent, s->n_resent == 1 ? " was" : "s were");
-    if (s->n_not_begun > 0)
-        fprintf(stderr,
-                "s3load: %llu request%s due and not begun before the end: --concurrent is too "
-                "low for --rate, or the server too slow\n",
-                (unsigned long long)s->n_not_begun, s->n_not_begun == 1 ? " was" : "s were");
-}
-
-/* Clocks that are off, which servers refuse requests for. */
-static void warn_of_clocks(struct bench *b)
-{
-    int64_t off_ns = b->summary.clock_change_ns;
-    size_t n_off = 0;
-    size_t worst = 0;
-
-    if (llabs(off_ns) > CLOCK_NS_PER_S)
-        fprintf(
-            stderr,
-            "s3load: this machine's clock was set %s by %s during the run, or it slept: requests "
-            "were signed with it, the capture's times go on as if it had not\n",
-            off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
-    off_ns = 0;
-    for (size_t i = 0; i < b->engine.hosts.n; i++) {
-        int64_t ns = summary_host_off_ns(&b->control, b->has_crew ? &b->crew : NULL, i);
-        n_off += llabs(ns) > CLOCK_NS_PER_S;
-        if (llabs(ns) > llabs(off_ns)) {
-            off_ns = ns;
-            worst = i;
-        }
-    }
-    if (n_off > 0)
-        fprintf(
-            stderr,
-            "s3load: the clocks of %zu of %zu servers are off by more than 1 s: that of %s is at "
-            "least %s %s this machine's\n",
-            n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
-            units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
-}
-
 /* False: there was no memory for the summary. */
 static bool report(struct bench *b)
 {
@@ -602,10 +563,9 @@ static void say_proxy(const struct bench *b)
 
     if (name == NULL)
         return;
-    fprintf(stderr,
-            "s3load: requests go through the proxy %s, as %s says%s%s; --no-proxy "
-            "changes that\n",
-            proxy, name, except != NULL ? ", but for no_proxy=" : "", except != NULL ? except : "");
+    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
+                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
+                     except != NULL ? except : "");
 }
 
 /* Makes and looks at the bucket, which is rank 0's. */
@@ -641,24 +601,12 @@ static bool measure(struct bench *b, struct err *e)
     if (ok && !is_over_for_all(b))
         wait_for_start(b);
     ok = ok && (is_over_for_all(b) || bench(b, e));
+    ok = team_meet(&b->team, ok, e) && (is_over_for_all(b) || succeeded(b, e));
     if (!ok)
         b->summary.error = e->msg;
     if (interrupted(b) && b->summary.end == NULL)
         b->summary.end = "signal";
-    team_meet(&b->team, ok, NULL);
     return ok;
-}
-
-/* What only others know is theirs to say. */
-static void complain(const struct bench *b, const struct err *e)
-{
-    struct err whole = {""};
-
-    if (strcmp(e->msg, team_other_failed) == 0 || e->msg[0] == '\0')
-        return;
-    if (b->team.size > 1)
-        err_set(&whole, "rank %d (%s): %s", b->team.rank, b->host, e->msg);
-    cli_failed(&b->args, b->team.size > 1 ? &whole : e);
 }
 
 int bench_run(struct bench *b)
@@ -675,9 +623,11 @@ int bench_run(struct bench *b)
     bool closed = bench_close_capture(b, &closing);
     bool gathered = bench_gather(b, closed, &gathering);
     if (b->has_control)
-        warn_of_clocks(b);
+        bench_warn_of_clocks(b);
     if (b->has_crew) {
-        warn(b);
+        /* Rank 0 has the sums of all, unless one is lost. */
+        if (b->team.rank == 0 || b->team.lost)
+            bench_warn(b);
         if (b->team.rank == 0 && !report(b) && ok)
             ok = err_set(&e, "out of memory");
         if (gathered)
@@ -688,13 +638,13 @@ int bench_run(struct bench *b)
     bool cleaned = clean(b, &cleaning);
     b->status = ok && closed && gathered && cleaned ? EXIT_DONE : EXIT_FAILED;
     if (!ok && !(interrupted(b) && strcmp(e.msg, "interrupted") == 0))
-        complain(b, &e);
+        bench_complain(b, &e);
     if (!closed && strcmp(closing.msg, e.msg) != 0)
-        complain(b, &closing);
+        bench_complain(b, &closing);
     if (!gathered)
-        complain(b, &gathering);
+        bench_complain(b, &gathering);
     if (!cleaned)
-        complain(b, &cleaning);
+        bench_complain(b, &cleaning);
     if (atomic_load(&b->signals.n) > 0)
         b->status = 128 + atomic_load(&b->signals.first);
     team_meet(&b->team, true, NULL);

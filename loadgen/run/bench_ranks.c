@@ -132,13 +132,11 @@ void bench_figures(void *ctx, struct ranks_figures *f)
 {
     struct bench *b = ctx;
 
-    if (b->recorder != NULL) {
-        const struct recorder_counts n = recorder_look(b->recorder).counts;
-        f->sum[TEAM_REQUESTS] = (int64_t)n.n_requests;
-        f->sum[TEAM_ERRORS] = (int64_t)n.n_errors;
-        f->sum[TEAM_OBJECTS] = (int64_t)n.n_objects;
-        f->sum[TEAM_BYTES] = (int64_t)n.n_bytes;
-    }
+    if (b->recorder != NULL)
+        f->sum[TEAM_ERRORS] = (int64_t)recorder_look(b->recorder).counts.n_errors;
+    f->sum[TEAM_TICK_ERRORS] = (int64_t)b->tick.counts.n_errors;
+    f->sum[TEAM_TICK_OBJECTS] = (int64_t)b->tick.counts.n_objects;
+    f->sum[TEAM_TICK_BYTES] = (int64_t)b->tick.counts.n_bytes;
     f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
     f->sum[TEAM_RUNNING] = b->n_running;
     if (b->has_work)
@@ -176,19 +174,16 @@ void bench_poll(void *ctx)
 void bench_show_team(struct bench *b, int64_t now_ns, const char *state)
 {
     const struct ranks_figures *all = &b->team.all;
-    const struct recorder_counts now = {
-        (uint64_t)all->sum[TEAM_REQUESTS], (uint64_t)all->sum[TEAM_ERRORS],
-        (uint64_t)all->sum[TEAM_OBJECTS], (uint64_t)all->sum[TEAM_BYTES]};
     const struct recorder_tick tick = {
-        {now.n_requests - b->shown.n_requests, now.n_errors - b->shown.n_errors,
-         now.n_objects - b->shown.n_objects, now.n_bytes - b->shown.n_bytes},
+        {.n_errors = (uint64_t)all->sum[TEAM_TICK_ERRORS],
+         .n_objects = (uint64_t)all->sum[TEAM_TICK_OBJECTS],
+         .n_bytes = (uint64_t)all->sum[TEAM_TICK_BYTES]},
         all->max[TEAM_P50_NS], /* of the slowest rank */
         all->max[TEAM_P99_NS],
     };
 
     screen_line(&b->screen, now_ns, &tick, (unsigned)all->sum[TEAM_RUNNING],
                 (double)all->max[TEAM_CPU_PCT] / CPU_SCALE, state);
-    b->shown = now;
 }
 
 /* ---- Before the start ---- */
@@ -223,8 +218,7 @@ static int64_t choose_start(const struct bench *b)
     int64_t rest_ns = b->o->syncstart_given ? b->o->syncstart_ns - clock_real_ns() : 0;
 
     if (b->o->syncstart_given && rest_ns < START_NS)
-        fprintf(stderr, "s3load: the preparation took longer than --syncstart allowed: the run "
-                        "starts late\n");
+        bench_say_late(b);
     return now_ns + (rest_ns > START_NS ? rest_ns : START_NS);
 }
 
@@ -240,12 +234,9 @@ bool bench_agree_on_start(struct bench *b, bool ok, struct err *e)
     if (!team_meet(t, ok, e))
         return false;
     b->start_ns = t->all.max[TEAM_START_NS] + b->clocks[1].ahead_ns - b->engine.offset_ns;
-    b->shown = (struct recorder_counts){
-        (uint64_t)t->all.sum[TEAM_REQUESTS], (uint64_t)t->all.sum[TEAM_ERRORS],
-        (uint64_t)t->all.sum[TEAM_OBJECTS], (uint64_t)t->all.sum[TEAM_BYTES]};
     if (clock_now_ns() > b->start_ns)
-        fprintf(stderr, "s3load: rank %d learned of the start %s late\n", t->rank,
-                units_duration(clock_now_ns() - b->start_ns).s);
+        bench_say(b, "learned of the start %s late",
+                  units_duration(clock_now_ns() - b->start_ns).s);
     return true;
 }
 
@@ -347,12 +338,13 @@ static void say_merge(const struct bench *b)
 /* Rank 0 gathers and merges; the others send. Twice all meet: when all is there, and when it is
  * one.
  */
-static bool put_together(struct bench *b, bool ok, struct err *e)
+static bool put_together(struct bench *b, struct err *e)
 {
     char folder[sizeof b->path + 16];
     char **parts = NULL;
     bool leads = b->team.rank == 0;
     bool has_folder = false;
+    bool ok = true;
 
     if (leads) {
         snprintf(folder, sizeof folder, "%s.parts-XXXXXX", b->path);
@@ -374,6 +366,16 @@ static bool put_together(struct bench *b, bool ok, struct err *e)
     return team_meet(&b->team, ok, e);
 }
 
+struct recorder_counts bench_counts_of_all(const struct bench *b)
+{
+    const int64_t *sum = &b->team.all.sum[TEAM_FREE];
+
+    if (b->team.size == 1 || b->team.lost)
+        return b->summary.counts;
+    return (struct recorder_counts){(uint64_t)sum[0], (uint64_t)sum[1], (uint64_t)sum[2],
+                                    (uint64_t)sum[3]};
+}
+
 static void take_totals(struct bench *b)
 {
     const struct ranks_figures *all = &b->team.all;
@@ -389,14 +391,15 @@ bool bench_gather(struct bench *b, bool closed, struct err *e)
     if (!b->has_parts)
         return true;
     /* The first to meet, so that what all tell is what is in the closed parts. */
-    bool ok = team_meet(&b->team, closed, NULL);
+    bool ok = team_meet(&b->team, true, NULL);
     const struct ranks_figures all = b->team.all;
+    /* A part that could not be written to its end has what was written, which counts too. */
     if (!b->o->stress && !b->team.lost)
-        ok = put_together(b, closed, e);
+        ok = put_together(b, e);
     if (b->team.lost && !b->o->stress)
         visible_line(stderr, "s3load-mpi: rank %d (%s) has recorded %s", b->team.rank, b->host,
                      b->part);
-    if (!b->team.lost && ok && !b->o->keep_parts && !b->o->stress)
+    if (!b->team.lost && ok && closed && !b->o->keep_parts && !b->o->stress)
         unlink(b->part);
     if (b->team.rank == 0 && !ok && !b->o->stress)
         say_merge(b);

@@ -251,7 +251,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         return err_errno(e, errno, "cannot make an eventfd");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
-    screen_init(&b->screen, b->o->quiet || b->team.rank > 0);
+    screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->progress);
     if (!init_engine(b, e))
         return false;
     b->has_control =

@@ -63,7 +63,6 @@ struct bench {
     struct recorder_tick tick;         /* since then, of this rank */
     int64_t n_running;
     double cpu_pct;
-    struct recorder_counts shown; /* of all ranks, by then */
     struct vote vote;
 };
 
@@ -91,8 +90,30 @@ void bench_measure_clocks(struct bench *b, size_t i);
  * was, here or elsewhere. */
 bool bench_agree_on_start(struct bench *b, bool ok, struct err *e);
 
+/* What the benchmark did, on all ranks once they have met after it. */
+struct recorder_counts bench_counts_of_all(const struct bench *b);
+
 /* Puts the parts together, and the figures of all ranks into the summary of rank 0. */
 bool bench_gather(struct bench *b, bool closed, struct err *e);
+
+/* bench_say.c: what a run says on standard error besides its progress. */
+
+/* A line about this rank, which it names if there are several; and one about the whole run. */
+void bench_say(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void bench_say_of_all(const struct bench *b, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The start was due before the preparation was over. */
+void bench_say_late(const struct bench *b);
+
+/* What may have distorted what was measured, by the summary. */
+void bench_warn(const struct bench *b);
+
+/* Clocks that are off, which servers refuse requests for. */
+void bench_warn_of_clocks(const struct bench *b);
+
+/* The error that this rank ends with, but what only others know is theirs to say. */
+void bench_complain(const struct bench *b, const struct err *e);
 
 /* Chooses the id of a run and the name of its capture. */
 bool bench_choose_names(struct orders *d, const char *command, struct err *e);

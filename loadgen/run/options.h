@@ -46,7 +46,7 @@ struct options {
     bool alone; /* though a launcher started several of us */
 
     /* Of several ranks */
-    bool hosts_per_rank, keep_parts;
+    bool hosts_per_rank, keep_parts, progress;
     int64_t read_shift, rank_timeout_ns;
 
     /* Objects */

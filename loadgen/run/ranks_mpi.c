@@ -27,6 +27,8 @@ const struct cli_option ranks_options[] = {
      .help = "each rank uses what the K-th rank behind it uploaded", .min = 0, .max = 1e6},
     {"keep-parts", CLI_FLAG, offsetof(struct options, keep_parts), NULL,
      .help = "keep the capture of each rank beside the merged one"},
+    {"progress", CLI_FLAG, offsetof(struct options, progress), NULL,
+     .help = "show progress though launchers hide the terminal"},
     {"rank-timeout", CLI_DURATION, offsetof(struct options, rank_timeout_ns), "DUR",
      .help = "the run ends if a rank is silent for this", .min = 1e9, .max = 86400e9},
     {0},

@@ -10,15 +10,15 @@
 #define BAR_WIDTH     30
 #define HEADING_EVERY 20 /* lines */
 
-void screen_init(struct screen *s, bool quiet)
+void screen_init(struct screen *s, bool quiet, bool asked)
 {
-    *s = (struct screen){.enabled = !quiet && isatty(STDERR_FILENO)};
+    *s = (struct screen){.enabled = !quiet && (asked || isatty(STDERR_FILENO))};
 }
 
-void screen_begin(struct screen *s, int64_t now_ns)
+void screen_begin(struct screen *s, int64_t now_ns, int64_t lag_ns)
 {
     s->start_ns = now_ns;
-    s->next_ns = now_ns + CLOCK_NS_PER_S;
+    s->next_ns = now_ns + lag_ns + CLOCK_NS_PER_S;
 }
 
 void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,

@@ -1,4 +1,5 @@
-/* What a run shows while it lasts: on standard error, and only on a terminal. */
+/* What a run shows while it lasts: on standard error, and unless it is asked for only on a
+ * terminal. */
 #ifndef S3_LOADGEN_RUN_SCREEN_H
 #define S3_LOADGEN_RUN_SCREEN_H
 
@@ -15,10 +16,10 @@ struct screen {
     unsigned n_lines;
 };
 
-void screen_init(struct screen *s, bool quiet);
+void screen_init(struct screen *s, bool quiet, bool asked);
 
-/* A new part of the run begins. */
-void screen_begin(struct screen *s, int64_t now_ns);
+/* A new part of the run begins; what a line tells of comes so much later. */
+void screen_begin(struct screen *s, int64_t now_ns, int64_t lag_ns);
 
 /* A bar: n_done of n_total (0: not known) are done. */
 void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,

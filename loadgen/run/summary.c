@@ -135,10 +135,10 @@ static void put_head(struct doc *d, const struct summary *s)
 /* Options that are secret, or say only how to begin or what becomes of the results. */
 static bool is_setting(const struct cli_option *o)
 {
-    static const char *const others[] = {"access-key", "secret-key", "session-token", "profile",
-                                         "bucket",     "benchdata",  "label",         "json",
-                                         "quiet",      "yes",        "seed",          "syncstart",
-                                         "alone",      "keep-parts", "rank-timeout",  "aggregate"};
+    static const char *const others[] = {
+        "access-key", "secret-key", "session-token", "profile",   "bucket",  "benchdata",
+        "label",      "json",       "quiet",         "yes",       "seed",    "syncstart",
+        "alone",      "keep-parts", "rank-timeout",  "aggregate", "progress"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(o->name, others[i]) == 0)

@@ -312,22 +312,36 @@ bool team_receive_file(struct team *t, int from, const char *path, struct err *e
 
 /* ---- The end ---- */
 
+/* Waits until all others but the lost one have said that they have ended. */
+static void await_others(const struct team *t, int64_t until_ns)
+{
+    struct ranks_call *calls = calloc((size_t)t->size, sizeof *calls);
+    char *other = malloc((size_t)t->size);
+    bool failed = false;
+    bool ok = calls != NULL && other != NULL;
+
+    for (int i = 1; ok && i < t->size; i++)
+        ok = ranks_receive(&calls[i], i, &other[i], 1);
+    for (int n = t->size; ok && n > 1 && clock_now_ns() < until_ns; sleep_ns(LONG_SLEEP_NS)) {
+        n = 0;
+        for (int i = 1; i < t->size; i++)
+            n += !ranks_done(&calls[i], NULL, &failed);
+    }
+    /* Nothing is freed, as MPI may write to it as long as the lost rank lives. */
+}
+
 _Noreturn void team_abort(struct team *t, int status)
 {
-    struct ranks_call calls[2] = {{.begun = false}, {.begun = false}};
+    struct ranks_call c = {.begun = false};
     int64_t until_ns = clock_now_ns() + t->timeout_ns;
     static const char done = 1;
-    char other = 0;
-    bool failed = false;
 
     /* Messages that were on their way when the rank was lost may come before this one, and count as
      * it: who sends them has little left to do. */
-    if (t->rank > 0 && ranks_send(&calls[0], 0, &done, 1))
+    if (t->rank > 0 && ranks_send(&c, 0, &done, 1))
         while (clock_now_ns() < until_ns)
             sleep_ns(LONG_SLEEP_NS);
-    for (int i = 1; t->rank == 0 && i < t->size; i++)
-        if (ranks_receive(&calls[1], i, &other, 1))
-            while (!ranks_done(&calls[1], NULL, &failed) && clock_now_ns() < until_ns)
-                sleep_ns(LONG_SLEEP_NS);
+    else if (t->rank == 0)
+        await_others(t, until_ns);
     ranks_abort(status);
 }

@@ -9,12 +9,12 @@
 
 /* What the ranks tell: sums ... */
 enum team_sum {
-    TEAM_FAILED, /* at the meeting that is to come */
-    TEAM_ENDING, /* want the run to end */
-    TEAM_REQUESTS,
-    TEAM_ERRORS,
-    TEAM_OBJECTS,
-    TEAM_BYTES,
+    TEAM_FAILED,      /* at the meeting that is to come */
+    TEAM_ENDING,      /* want the run to end */
+    TEAM_ERRORS,      /* so far */
+    TEAM_TICK_ERRORS, /* in the last second */
+    TEAM_TICK_OBJECTS,
+    TEAM_TICK_BYTES,
     TEAM_RUNNING,
     TEAM_DONE, /* uploads in preparation; deletions in cleaning */
     TEAM_FREE, /* from here on, for whoever asks */

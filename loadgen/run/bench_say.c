@@ -1,0 +1,122 @@
+#include "libcommon/units.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/util/clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In one piece, as launchers mix what several ranks write. */
+__attribute__((format(printf, 3, 0))) static void say(const struct bench *b, const char *who,
+                                                      const char *fmt, va_list args)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, fmt, args) < 0)
+        return;
+    fprintf(stderr, "%s: %s%s\n", b->args.program, who, text);
+    free(text);
+}
+
+void bench_say(const struct bench *b, const char *fmt, ...)
+{
+    char who[sizeof b->host + 32] = "";
+    va_list args;
+
+    if (b->team.size > 1)
+        snprintf(who, sizeof who, "rank %d (%s): ", b->team.rank, b->host);
+    va_start(args, fmt);
+    say(b, who, fmt, args);
+    va_end(args);
+}
+
+void bench_say_of_all(const struct bench *b, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(b, "", fmt, args);
+    va_end(args);
+}
+
+void bench_say_late(const struct bench *b)
+{
+    bench_say_of_all(b, "the preparation took longer than --syncstart allowed: the run starts "
+                        "late");
+}
+
+void bench_warn(const struct bench *b)
+{
+    const struct summary *s = &b->summary;
+
+    if (s->max_thread_pct > SUMMARY_BOUND_PCT)
+        bench_say_of_all(b,
+                         "a thread of s3load was busy for %.0f %% of the time: this run measures "
+                         "the client, not the server",
+                         s->max_thread_pct);
+    else if (s->max_thread_pct > SUMMARY_WARN_PCT)
+        bench_say_of_all(b,
+                         "a thread of s3load was busy for %.0f %% of the time, which may show in "
+                         "the latencies",
+                         s->max_thread_pct);
+    if (s->n_waits > 0)
+        bench_say_of_all(b, "workers waited %llu time%s, %s in all, for the capture to be written",
+                         (unsigned long long)s->n_waits, s->n_waits == 1 ? "" : "s",
+                         units_duration(s->waits_ns).s);
+    if (s->n_object_waits > 0)
+        bench_say_of_all(b,
+                         "workers waited %llu time%s for an object that none other used: there "
+                         "are too few for --concurrent",
+                         (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
+    if (s->n_resent > 0)
+        bench_say_of_all(b,
+                         "%llu request%s sent twice, as the server had closed the connection "
+                         "without an answer",
+                         (unsigned long long)s->n_resent, s->n_resent == 1 ? " was" : "s were");
+    if (s->n_not_begun > 0)
+        bench_say_of_all(b,
+                         "%llu request%s due and not begun before the end: --concurrent is too "
+                         "low for --rate, or the server too slow",
+                         (unsigned long long)s->n_not_begun,
+                         s->n_not_begun == 1 ? " was" : "s were");
+}
+
+void bench_warn_of_clocks(const struct bench *b)
+{
+    int64_t off_ns = b->summary.clock_change_ns;
+    size_t n_off = 0;
+    size_t worst = 0;
+
+    if (llabs(off_ns) > CLOCK_NS_PER_S)
+        bench_say(b,
+                  "this machine's clock was set %s by %s during the run, or it slept: requests "
+                  "were signed with it, the capture's times go on as if it had not",
+                  off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
+    off_ns = 0;
+    for (size_t i = 0; i < b->engine.hosts.n; i++) {
+        int64_t ns = summary_host_off_ns(&b->control, b->has_crew ? &b->crew : NULL, i);
+        n_off += llabs(ns) > CLOCK_NS_PER_S;
+        if (llabs(ns) > llabs(off_ns)) {
+            off_ns = ns;
+            worst = i;
+        }
+    }
+    if (n_off > 0)
+        bench_say(b,
+                  "the clocks of %zu of %zu servers are off by more than 1 s: that of %s is at "
+                  "least %s %s this machine's",
+                  n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
+                  units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
+}
+
+void bench_complain(const struct bench *b, const struct err *e)
+{
+    struct err whole = {""};
+
+    if (strcmp(e->msg, team_other_failed) == 0 || e->msg[0] == '\0')
+        return;
+    if (b->team.size > 1)
+        err_set(&whole, "rank %d (%s): %s", b->team.rank, b->host, e->msg);
+    cli_failed(&b->args, b->team.size > 1 ? &whole : e);
+}
