@@ -20,7 +20,7 @@
  * that beginning requests does not bend the times of others. */
 #define BEGUN_MAX 8
 
-/* libcurl has done something. */
+/* A connection has come further, or to an end. */
 static void after_connecting(struct loop *l, struct conn *c)
 {
     struct worker *w = c->user;
@@ -34,20 +34,29 @@ static void after_connecting(struct loop *l, struct conn *c)
         queue_again(&l->services.queue, w);
 }
 
+/* libcurl has done something. */
+static void after_dialing(struct loop *l)
+{
+    for (struct conn *c; (c = conn_dialer_next(&l->services.pool.dialer)) != NULL;)
+        after_connecting(l, c);
+}
+
 static void on_event(struct loop *l, const struct epoll_event *event)
 {
-    uintptr_t tag = (uintptr_t)event->data.ptr;
-
     if (event->data.ptr == l) {
         eventfd_t n;
         eventfd_read(l->wake, &n);
-    } else if (tag & 1) {
-        struct conn_socket *s = (struct conn_socket *)(tag - 1);
-        conn_on_socket(s, event->events);
-        after_connecting(l, s->conn);
+    } else if (conn_is_dialers(event->data.u64)) {
+        conn_dialer_on_event(&l->services.pool.dialer, event->data.u64, event->events);
+        after_dialing(l);
     } else {
         struct conn *c = event->data.ptr;
         struct worker *w = c->user;
+        if (c->state == CONN_CONNECTING) {
+            conn_shake_hands(c);
+            after_connecting(l, c);
+            return;
+        }
         if (w == NULL) {
             pool_look(&l->services.pool, c);
             return;
@@ -97,8 +106,12 @@ static void run_parked(struct queue *q)
     }
 }
 
-static void run_curl_timers(struct loop *l, int64_t now_ns)
+static void run_connecting(struct loop *l, int64_t now_ns)
 {
+    if (l->services.pool.dialer.due_ns <= now_ns) {
+        conn_dialer_on_timer(&l->services.pool.dialer);
+        after_dialing(l);
+    }
     for (struct conn *c = l->services.pool.connecting, *next; c != NULL; c = next) {
         next = c->next;
         conn_on_timer(c, now_ns);
@@ -146,7 +159,7 @@ static void act_on_stop(struct loop *l, int stop)
 
 static int64_t next_due_ns(const struct services *s)
 {
-    int64_t due_ns = queue_due_ns(&s->queue);
+    int64_t due_ns = earlier(queue_due_ns(&s->queue), s->pool.dialer.due_ns);
 
     for (const struct conn *c = s->pool.connecting; c != NULL; c = c->next)
         due_ns = earlier(due_ns, conn_due_ns(c));
@@ -186,8 +199,7 @@ static void turn(struct loop *l)
     run_due(&s->queue, now_ns);
     if (s->queue.parked != NULL && s->queue.parked_due_ns <= now_ns)
         run_parked(&s->queue);
-    if (s->pool.connecting != NULL)
-        run_curl_timers(l, now_ns);
+    run_connecting(l, now_ns);
     if (s->queue.timeout_ns <= now_ns)
         fail_late(l, now_ns);
     if (stop != l->stop_seen)

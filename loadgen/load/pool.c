@@ -11,11 +11,12 @@ bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, 
 {
     size_t n = g->hosts.n + (size_t)IDLE_PER_WORKER * n_workers;
 
-    *p = (struct pool){.engine = g, .epoll = epoll};
+    *p = (struct pool){.engine = g};
     p->n_idle_max = n < g->idle_max ? n : g->idle_max;
     p->idle = calloc(g->hosts.n, sizeof *p->idle);
     p->sessions = calloc(g->hosts.n, sizeof *p->sessions);
-    return (p->idle != NULL && p->sessions != NULL) || err_set(e, "out of memory");
+    return ((p->idle != NULL && p->sessions != NULL) || err_set(e, "out of memory")) &&
+           conn_dialer_init(&p->dialer, &g->conn_style, epoll, e);
 }
 
 static void unlink_conn(struct conn **list, const struct conn *c)
@@ -53,6 +54,7 @@ void pool_fini(struct pool *p)
         }
     }
     pool_free_dead(p);
+    conn_dialer_fini(&p->dialer);
     for (size_t i = 0; p->sessions != NULL && i < p->engine->hosts.n; i++)
         SSL_SESSION_free(p->sessions[i]);
     free(p->idle);
@@ -79,8 +81,8 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
     char route[NAMES_ROUTE_MAX];
     struct engine *g = p->engine;
     bool known = g->names != NULL && names_route(g->names, host, route);
-    c = conn_open(&g->conn_style, g->host[host].name, known ? route : NULL, host,
-                  &p->sessions[host], p->epoll, e);
+    c = conn_open(&p->dialer, g->host[host].name, known ? route : NULL, host, &p->sessions[host],
+                  e);
     if (c == NULL)
         return NULL;
     engine_count(&p->n_connects, 1);

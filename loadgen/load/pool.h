@@ -6,7 +6,7 @@
 
 struct pool {
     struct engine *engine;
-    int epoll;
+    struct conn_dialer dialer;
     struct conn **idle;     /* a list for each host, the last used first */
     SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
     size_t n_idle, n_idle_max;

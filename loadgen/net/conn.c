@@ -19,8 +19,8 @@
 #define LOW_WATER_MAX (512 * 1024)
 #define LOW_WATER_MIN (128 * 1024)
 
-/* The epoll tag of sockets that belong to libcurl, not to a worker. */
-#define SOCKET_TAG 1
+/* Connections that are ready are watched for data and for the peer's end. */
+#define READY_EVENTS (EPOLLIN | EPOLLRDHUP)
 
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX])
 {
@@ -84,33 +84,32 @@ bool conn_global_init(void)
                         : curl_global_init(CURL_GLOBAL_DEFAULT)) == CURLE_OK;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *assigned)
+static struct conn *conn_of(CURL *easy)
 {
-    struct conn *c = user;
-    struct conn_socket *s = assigned;
-    struct epoll_event event = {0};
+    struct conn *c = NULL;
 
-    (void)easy;
-    if (what == CURL_POLL_REMOVE) {
-        if (s != NULL) {
-            epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
-            s->fd = -1;
-        }
-        return 0;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&c);
+    return c;
+}
+
+/* An event's data is the descriptor and a tag: it is no pointer, which would be even. */
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+{
+    struct conn_dialer *d = user;
+    struct epoll_event event = {.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) |
+                                          (what & CURL_POLL_OUT ? EPOLLOUT : 0u),
+                                .data.u64 = (uint64_t)fd << 1 | 1};
+    int op = what == CURL_POLL_REMOVE ? EPOLL_CTL_DEL : known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+    if (op == EPOLL_CTL_ADD)
+        curl_multi_assign(d->multi, fd, d);
+    if (epoll_ctl(d->epoll, op, fd, &event) != 0 && op != EPOLL_CTL_DEL) {
+        /* An error told to libcurl would end all that it connects. */
+        struct conn *c = conn_of(easy);
+        c->local_errno = errno;
+        c->due_ns = 0;
     }
-    bool is_new = s == NULL;
-    for (size_t i = 0; s == NULL && i < CONN_SOCKETS_MAX; i++)
-        if (c->sockets[i].fd < 0)
-            s = &c->sockets[i];
-    if (s == NULL)
-        return -1;
-    s->fd = fd;
-    event.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
-    event.data.ptr = (char *)s + SOCKET_TAG;
-    if (is_new)
-        curl_multi_assign(c->multi, fd, s);
-    int done = epoll_ctl(c->epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
-    return done == 0 ? 0 : -1;
+    return 0;
 }
 
 /* libcurl does not tell why it got no socket. */
@@ -125,47 +124,80 @@ static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_socka
     return fd;
 }
 
-static int on_timer(CURLM *multi, long timeout_ms, void *user)
+bool conn_dialer_init(struct conn_dialer *d, const struct conn_style *style, int epoll,
+                      struct err *e)
 {
-    struct conn *c = user;
-
-    (void)multi;
-    c->due_ns = timeout_ms < 0 ? CLOCK_NEVER : clock_now_ns() + timeout_ms * CLOCK_NS_PER_MS;
-    return 0;
+    *d = (struct conn_dialer){.style = style, .epoll = epoll, .due_ns = CLOCK_NEVER};
+    d->multi = curl_multi_init();
+    return (d->multi != NULL &&
+            curl_multi_setopt(d->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+            curl_multi_setopt(d->multi, CURLMOPT_SOCKETDATA, d) == CURLM_OK) ||
+           err_set(e, "curl: cannot set up connections");
 }
 
-static bool set_up(struct conn *c, const struct conn_style *style)
+void conn_dialer_fini(struct conn_dialer *d)
 {
-    char url[300];
-    char host[NAMES_HOST_MAX];
-    CURL *easy = c->easy;
-    bool ok = true;
+    while (d->n_spares > 0)
+        curl_easy_cleanup(d->spare[--d->n_spares]);
+    curl_multi_cleanup(d->multi);
+    d->multi = NULL;
+}
 
-    snprintf(url, sizeof url, "http://%s%s/", c->name,
-             style->tls && name_split(c->name, host) == NULL ? ":443" : "");
-    ok = ok && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+/* What all connections of a run have in common. */
+static CURL *new_easy(const struct conn_style *style)
+{
+    CURL *easy = curl_easy_init();
+    bool ok = easy != NULL;
+
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     /* A name server that does not answer must not hold up a connection that is given up. */
     ok = ok && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http") == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_RESOLVE, c->route) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, style->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, c) == CURLE_OK;
-    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK;
-    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) == CURLM_OK;
-    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK;
-    ok = ok && curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c) == CURLM_OK;
-    return ok && curl_multi_add_handle(c->multi, easy) == CURLM_OK;
+    if (!ok) {
+        curl_easy_cleanup(easy);
+        return NULL;
+    }
+    return easy;
 }
 
-struct conn *conn_open(const struct conn_style *style, const char *name, const char *route,
-                       uint32_t host, SSL_SESSION **session, int epoll, struct err *e)
+/* libcurl was called: when it wants to be called again. */
+static void set_due(struct conn_dialer *d)
+{
+    long ms = -1;
+
+    curl_multi_timeout(d->multi, &ms);
+    d->due_ns = ms < 0 ? CLOCK_NEVER : ms == 0 ? 0 : clock_now_ns() + ms * CLOCK_NS_PER_MS;
+}
+
+static bool dial(struct conn *c)
+{
+    struct conn_dialer *d = c->dialer;
+    char url[300];
+    char host[NAMES_HOST_MAX];
+    bool ok = true;
+
+    snprintf(url, sizeof url, "http://%s%s/", c->name,
+             d->style->tls && name_split(c->name, host) == NULL ? ":443" : "");
+    c->easy = d->n_spares > 0 ? d->spare[--d->n_spares] : new_easy(d->style);
+    ok = ok && c->easy != NULL;
+    ok = ok && curl_easy_setopt(c->easy, CURLOPT_URL, url) == CURLE_OK;
+    ok = ok && curl_easy_setopt(c->easy, CURLOPT_RESOLVE, c->route) == CURLE_OK;
+    ok = ok && curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c) == CURLE_OK;
+    ok = ok && curl_easy_setopt(c->easy, CURLOPT_OPENSOCKETDATA, c) == CURLE_OK;
+    ok = ok && curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->message) == CURLE_OK;
+    ok = ok && curl_multi_add_handle(d->multi, c->easy) == CURLM_OK;
+    set_due(d);
+    return ok;
+}
+
+struct conn *conn_open(struct conn_dialer *d, const char *name, const char *route, uint32_t host,
+                       SSL_SESSION **session, struct err *e)
 {
     struct conn *c = calloc(1, sizeof *c);
 
@@ -176,19 +208,14 @@ struct conn *conn_open(const struct conn_style *style, const char *name, const c
     c->state = CONN_CONNECTING;
     c->host = host;
     c->fd = -1;
-    c->epoll = epoll;
+    c->dialer = d;
     c->opened_ns = clock_now_ns();
     c->due_ns = CLOCK_NEVER;
-    c->style = style;
     c->name = name;
     c->session = session;
     c->low_water = 1;
-    for (size_t i = 0; i < CONN_SOCKETS_MAX; i++)
-        c->sockets[i] = (struct conn_socket){c, -1};
     c->route = route != NULL ? curl_slist_append(NULL, route) : NULL;
-    c->easy = curl_easy_init();
-    c->multi = curl_multi_init();
-    if (c->easy == NULL || c->multi == NULL || !set_up(c, style)) {
+    if (!dial(c)) {
         conn_close(c);
         conn_free(c);
         err_set(e, "curl: cannot set up a connection");
@@ -198,17 +225,22 @@ struct conn *conn_open(const struct conn_style *style, const char *name, const c
 }
 
 /* Ends libcurl's part. It closes what it has open. */
-static void drop_curl(struct conn *c)
+static void hang_up(struct conn *c)
 {
-    if (c->multi != NULL && c->easy != NULL)
-        curl_multi_remove_handle(c->multi, c->easy);
-    curl_easy_cleanup(c->easy);
-    curl_multi_cleanup(c->multi);
+    struct conn_dialer *d = c->dialer;
+
+    if (c->easy != NULL) {
+        curl_multi_remove_handle(d->multi, c->easy);
+        curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, NULL);
+        if (d->n_spares < CONN_SPARES_MAX)
+            d->spare[d->n_spares++] = c->easy;
+        else
+            curl_easy_cleanup(c->easy);
+        set_due(d);
+    }
+    c->easy = NULL;
     curl_slist_free_all(c->route);
     c->route = NULL;
-    c->easy = NULL;
-    c->multi = NULL;
-    c->due_ns = CLOCK_NEVER;
 }
 
 void conn_close(struct conn *c)
@@ -218,11 +250,12 @@ void conn_close(struct conn *c)
     tls_free(c->ssl);
     c->ssl = NULL;
     if (c->fd >= 0) {
-        epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+        epoll_ctl(c->dialer->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
     }
     c->fd = -1;
-    drop_curl(c);
+    hang_up(c);
+    c->due_ns = CLOCK_NEVER;
     c->state = CONN_CLOSED;
 }
 
@@ -249,42 +282,42 @@ static void fail(struct conn *c, const char *who, const char *why)
     c->due_ns = CLOCK_NEVER;
 }
 
-static void watch(struct conn *c, int op, uint32_t events, void *data)
+static bool watch(struct conn *c, uint32_t events)
 {
-    struct epoll_event event = {.events = events, .data.ptr = data};
+    struct epoll_event event = {.events = events, .data.ptr = c};
+    int op = c->watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
 
-    if (epoll_ctl(c->epoll, op, c->fd, &event) != 0)
-        fail(c, "epoll: ", strerror(errno));
+    if (c->watched != events && epoll_ctl(c->dialer->epoll, op, c->fd, &event) != 0)
+        return false;
+    c->watched = events;
+    return true;
 }
 
-static void stand(struct conn *c, int op)
+static void stand(struct conn *c)
 {
     c->state = CONN_READY;
     c->due_ns = CLOCK_NEVER;
-    c->wants_write = false;
-    watch(c, op, EPOLLIN | EPOLLRDHUP, c);
+    if (!watch(c, READY_EVENTS))
+        fail(c, "epoll: ", strerror(errno));
 }
 
-static void shake_hands(struct conn *c)
+void conn_shake_hands(struct conn *c)
 {
     struct err e = {""};
 
     ERR_clear_error();
     int n = SSL_do_handshake(c->ssl);
     if (n == 1) {
-        stand(c, EPOLL_CTL_MOD);
+        stand(c);
         return;
     }
     enum tls_stop stop = tls_stopped(c->ssl, n, &e);
-    if (stop == TLS_FAILED) {
+    if (stop == TLS_FAILED)
         fail(c, "", e.msg);
-    } else if (stop == TLS_CLOSED) {
+    else if (stop == TLS_CLOSED)
         fail(c, "TLS: ", "the server closed the connection");
-    } else if ((stop == TLS_WANTS_WRITE) != c->wants_write) {
-        c->wants_write = !c->wants_write;
-        watch(c, EPOLL_CTL_MOD, c->wants_write ? EPOLLOUT : EPOLLIN,
-              (char *)&c->sockets[0] + SOCKET_TAG);
-    }
+    else if (!watch(c, stop == TLS_WANTS_WRITE ? EPOLLOUT : READY_EVENTS))
+        fail(c, "epoll: ", strerror(errno));
 }
 
 /* The connection stands: takes its socket over. */
@@ -304,71 +337,62 @@ static void take_over(struct conn *c)
         fail(c, "socket: ", strerror(errno));
         return;
     }
-    drop_curl(c);
-    if (!c->style->tls) {
-        stand(c, EPOLL_CTL_ADD);
+    hang_up(c);
+    if (!c->dialer->style->tls) {
+        stand(c);
         return;
     }
-    c->ssl = tls_new(c->style->context, c->fd, c->name, c->session);
+    c->ssl = tls_new(c->dialer->style->context, c->fd, c->name, c->session);
     if (c->ssl == NULL) {
         fail(c, "TLS: ", "out of memory");
         return;
     }
-    c->due_ns = c->opened_ns + c->style->connect_timeout_ns;
-    c->sockets[0].fd = c->fd;
-    watch(c, EPOLL_CTL_ADD, EPOLLIN, (char *)&c->sockets[0] + SOCKET_TAG);
-    if (c->state == CONN_CONNECTING)
-        shake_hands(c);
+    c->due_ns = c->opened_ns + c->dialer->style->connect_timeout_ns;
+    conn_shake_hands(c);
 }
 
-static void check_done(struct conn *c)
-{
-    int n_left = 0;
-    const CURLMsg *message = curl_multi_info_read(c->multi, &n_left);
-
-    if (message == NULL || message->msg != CURLMSG_DONE)
-        return;
-    if (message->data.result == CURLE_OK)
-        take_over(c);
-    else
-        fail(c, "curl: ",
-             c->message[0] != '\0' ? c->message : curl_easy_strerror(message->data.result));
-}
-
-static void act(struct conn *c, curl_socket_t fd, int what)
+/* What fails within libcurl is told as a message of its connection. */
+static void act(struct conn_dialer *d, curl_socket_t fd, int what)
 {
     int n_running = 0;
 
-    if (curl_multi_socket_action(c->multi, fd, what, &n_running) != CURLM_OK)
-        fail(c, "curl: ", curl_easy_strerror(CURLE_FAILED_INIT));
-    else
-        check_done(c);
+    curl_multi_socket_action(d->multi, fd, what, &n_running);
+    set_due(d);
 }
 
-void conn_on_socket(struct conn_socket *s, uint32_t epoll_events)
+void conn_dialer_on_event(struct conn_dialer *d, uint64_t data, uint32_t epoll_events)
 {
-    struct conn *c = s->conn;
-    int what = (epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0) |
-               (epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-               (epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+    act(d, (curl_socket_t)(data >> 1),
+        (epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+            (epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+            (epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));
+}
 
-    if (c->state != CONN_CONNECTING || s->fd < 0)
-        return;
-    if (c->ssl != NULL)
-        shake_hands(c);
+void conn_dialer_on_timer(struct conn_dialer *d)
+{
+    act(d, CURL_SOCKET_TIMEOUT, 0);
+}
+
+struct conn *conn_dialer_next(struct conn_dialer *d)
+{
+    int n_left = 0;
+    const CURLMsg *message = curl_multi_info_read(d->multi, &n_left);
+
+    if (message == NULL)
+        return NULL;
+    CURLcode result = message->data.result;
+    struct conn *c = conn_of(message->easy_handle);
+    if (result == CURLE_OK)
+        take_over(c);
     else
-        act(c, s->fd, what);
+        fail(c, "curl: ", c->message[0] != '\0' ? c->message : curl_easy_strerror(result));
+    return c;
 }
 
 void conn_on_timer(struct conn *c, int64_t now_ns)
 {
-    if (c->state != CONN_CONNECTING || c->due_ns > now_ns)
-        return;
-    c->due_ns = CLOCK_NEVER;
-    if (c->ssl != NULL)
+    if (c->state == CONN_CONNECTING && c->due_ns <= now_ns)
         fail(c, "TLS: ", "the handshake timed out");
-    else
-        act(c, CURL_SOCKET_TIMEOUT, 0);
 }
 
 const char *conn_message(const struct conn *c)
@@ -439,13 +463,7 @@ ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
 
 void conn_want_write(struct conn *c, bool want)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | (want ? EPOLLOUT : 0u),
-                                .data.ptr = c};
-
-    if (want == c->wants_write)
-        return;
-    c->wants_write = want;
-    epoll_ctl(c->epoll, EPOLL_CTL_MOD, c->fd, &event);
+    watch(c, READY_EVENTS | (want ? EPOLLOUT : 0u));
 }
 
 void conn_expect(struct conn *c, uint64_t rest)

@@ -16,9 +16,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* libcurl has two sockets open when it tries IPv6 and IPv4 at once, and one for its resolver. */
-#define CONN_SOCKETS_MAX 8
-
 /* What all connections of a run have in common. */
 struct conn_style {
     bool tls;
@@ -39,13 +36,24 @@ bool conn_global_init(void);
  * the variable's name, or NULL: there is none. Which hosts no_proxy excepts, libcurl knows. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-struct conn;
+/* So many of libcurl's handles are kept between connections. */
+#define CONN_SPARES_MAX 16
 
-/* One of libcurl's sockets while it connects. */
-struct conn_socket {
-    struct conn *conn;
-    int fd; /* -1: unused */
+/* What connects for a loop: libcurl, whose handles serve again, since to set them up takes longer
+ * than to connect. */
+struct conn_dialer {
+    const struct conn_style *style; /* borrowed */
+    int epoll;
+    CURLM *multi;
+    CURL *spare[CONN_SPARES_MAX];
+    size_t n_spares;
+    int64_t due_ns; /* when libcurl wants to be called; CLOCK_NEVER: it does not */
 };
+
+/* conn_dialer_fini in any case, once its connections are closed. */
+bool conn_dialer_init(struct conn_dialer *d, const struct conn_style *style, int epoll,
+                      struct err *e);
+void conn_dialer_fini(struct conn_dialer *d);
 
 enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
@@ -58,21 +66,18 @@ struct conn {
     int fd;                /* ready: to wait for; -1: none */
 
     /* Private. */
-    const struct conn_style *style;
+    struct conn_dialer *dialer;
     const char *name;
     SSL_SESSION **session;
-    SSL *ssl; /* NULL: plain, or not yet */
-    CURL *easy;
-    CURLM *multi;
+    SSL *ssl;   /* NULL: plain, or not yet */
+    CURL *easy; /* NULL: libcurl has no part in it, or no more */
     struct curl_slist *route;
-    int epoll;
     int64_t opened_ns;
-    int64_t due_ns; /* when libcurl wants to be called, or the handshake has taken too long */
-    bool wants_write;
-    int low_water; /* SO_RCVLOWAT */
-    int end_errno; /* how it came to an end; EPIPE: in order; 0: it did not */
-    struct conn_socket sockets[CONN_SOCKETS_MAX];
-    int local_errno; /* why this machine could not open it; 0: the host's fault, or the net's */
+    int64_t due_ns;   /* the handshake has taken too long */
+    uint32_t watched; /* epoll's events */
+    int low_water;    /* SO_RCVLOWAT */
+    int end_errno;    /* how it came to an end; EPIPE: in order; 0: it did not */
+    int local_errno;  /* why this machine could not open it; 0: the host's fault, or the net's */
     char message[CURL_ERROR_SIZE];
 };
 
@@ -80,21 +85,31 @@ struct conn {
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
-/* Begins to connect to `name` (host[:port]), which is borrowed as `style` is, by `route`
- * (as names_route writes it; NULL: libcurl looks the name up). *session is the TLS
- * session to resume, or NULL, and a place for the next one. While it connects, events of epoll
- * whose data.ptr is a struct conn_socket with its lowest bit set go to conn_on_socket; from
- * conn_due_ns on, conn_on_timer is due. Afterwards events have the connection itself as data.ptr.
- * NULL: *e says why. */
-struct conn *conn_open(const struct conn_style *style, const char *name, const char *route,
-                       uint32_t host, SSL_SESSION **session, int epoll, struct err *e);
+/* Begins to connect to `name` (host[:port]), which is borrowed, by `route` (as names_route writes
+ * it; NULL: libcurl looks the name up). *session is the TLS session to resume, or NULL, and a place
+ * for the next one. Events of epoll have the connection as data.ptr, those of libcurl's sockets a
+ * tag in data.u64. NULL: *e says why. */
+struct conn *conn_open(struct conn_dialer *d, const char *name, const char *route, uint32_t host,
+                       SSL_SESSION **session, struct err *e);
 
 /* Closes it; it must still be freed, after all events that were taken from epoll. */
 void conn_close(struct conn *c);
 void conn_free(struct conn *c);
 
-/* Go on connecting; the state tells what came of it. */
-void conn_on_socket(struct conn_socket *s, uint32_t epoll_events);
+/* Whether an event is of one of libcurl's sockets: for conn_dialer_on_event. */
+static inline bool conn_is_dialers(uint64_t data)
+{
+    return (data & 1) != 0;
+}
+
+/* Go on connecting, as epoll says or since d->due_ns has come. Afterwards conn_dialer_next gives
+ * the connections that stand, shake hands or have failed, one a call; NULL: no more. */
+void conn_dialer_on_event(struct conn_dialer *d, uint64_t data, uint32_t epoll_events);
+void conn_dialer_on_timer(struct conn_dialer *d);
+struct conn *conn_dialer_next(struct conn_dialer *d);
+
+/* An event of a connection that shakes hands; from conn_due_ns on it fails. */
+void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
 
 /* CLOCK_NEVER: no timer. */

@@ -79,12 +79,23 @@ static bool set_name(SSL *ssl, const char *host)
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
 }
 
+/* A copy: OpenSSL spoils a session of TLS 1.3 for others once it was resumed, and workers that
+ * connect at the same time would shake hands in full. */
+static bool resume(SSL *ssl, const SSL_SESSION *session)
+{
+    SSL_SESSION *copy = SSL_SESSION_dup(session);
+    bool ok = copy != NULL && SSL_set_session(ssl, copy);
+
+    SSL_SESSION_free(copy);
+    return ok;
+}
+
 SSL *tls_new(SSL_CTX *context, int fd, const char *host, SSL_SESSION **session)
 {
     SSL *ssl = SSL_new(context);
 
     if (ssl == NULL || !SSL_set_fd(ssl, fd) || !set_name(ssl, host) ||
-        !SSL_set_app_data(ssl, session) || (*session != NULL && !SSL_set_session(ssl, *session))) {
+        !SSL_set_app_data(ssl, session) || (*session != NULL && !resume(ssl, *session))) {
         SSL_free(ssl);
         return NULL;
     }

@@ -10,13 +10,15 @@ SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--no
 
 
 class Closer:
-    """Says 200 to anything over TLS, and closes; on_request is called at each request."""
+    """Says 200 to anything over TLS, and closes; on_request is called at each request. From the
+    connection `mute_from` on, it gives no more sessions to resume."""
 
     def __init__(self, certificate, key, on_request, address):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
         self.on_request = on_request
         self.resumed = []
+        self.mute_from = None
         self.listener = socket.create_server((address, 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -27,6 +29,8 @@ class Closer:
                 client, _ = self.listener.accept()
             except OSError:
                 return
+            if len(self.resumed) == self.mute_from:
+                self.context.num_tickets = 0
             try:
                 with self.context.wrap_socket(client, server_side=True) as c:
                     self.serve(c)
@@ -77,6 +81,15 @@ class Tls(LoadTest):
         state, _ = self.load("put", *SMALL, "--tls", "--cacert", copy, "--host",
                              f"127.0.0.1:{server.port}")
         self.assertGreater(state["connects"], 2)
+        self.assertEqual(server.resumed.count(False), 2)
+
+    def test_a_session_serves_again(self):
+        """Though it was resumed before, and no other has come since: workers connect at the same time."""
+        server, copy = self.closer()
+        server.mute_from = 4
+        state, _ = self.load("put", *SMALL, "--tls", "--cacert", copy, "--host",
+                             f"127.0.0.1:{server.port}")
+        self.assertGreater(state["connects"], server.mute_from + 2)
         self.assertEqual(server.resumed.count(False), 2)
 
     def test_wrong_name(self):
