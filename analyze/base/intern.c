@@ -10,18 +10,10 @@
 static const uint64_t K0 = UINT64_C(0x6a09e667f3bcc909), K1 = UINT64_C(0xbb67ae8584caa73b),
                       K2 = UINT64_C(0x3c6ef372fe94f82b), K3 = UINT64_C(0xa54ff53a5f1d36f1);
 
-/* Both halves of the 128-bit product: every input bit reaches every output bit. */
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /* Mixes 16 bytes into h. */
 static inline uint64_t mix(uint64_t h, uint64_t a, uint64_t b)
 {
-    return fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
+    return intern_fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
 }
 
 /* The last up to 16 bytes are read as two words that may overlap. Without the key, nobody knows
@@ -41,7 +33,7 @@ uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n)
         h = mix(h, le_load(p, 4), le_load(end - 4, 4));
     else if (n > 0)
         h = mix(h, p[0], (uint64_t)p[n / 2] << 8 | end[-1]);
-    return fold(h ^ K3, h ^ K1);
+    return intern_fold(h ^ K3, h ^ K1);
 }
 
 uint64_t intern_hash(const void *bytes, size_t n)

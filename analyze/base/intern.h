@@ -21,6 +21,14 @@ uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n);
 /* A random key, the same throughout a process and another one in the next. */
 uint64_t intern_random_key(void);
 
+/* Both halves of the 128-bit product: every input bit reaches every output bit, but of a 0. */
+static inline uint64_t intern_fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 struct intern_slot {
     uint64_t hash;
     uint32_t id; /* INTERN_NONE: free */

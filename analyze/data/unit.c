@@ -15,14 +15,15 @@
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
 
+/* Under the key: names of one domain differ in few of these words, and whoever chooses names for
+ * it must not bring many of them into one place. */
 static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_unit_known *x)
 {
-    uint64_t mix = x->op_word * UINT64_C(0x9e3779b97f4a7c15) ^
-                   (x->host_words[2] ^ x->host_words[1] * UINT64_C(0xd6e8feb86659fd93)) *
-                       UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                   x->client_word * UINT64_C(0x165667b19e3779f9);
+    uint64_t a = intern_fold(x->host_words[0] ^ u->key, x->host_words[2] ^ ~u->key);
+    uint64_t b = intern_fold(x->op_word ^ u->key, x->client_words[0] ^ ~u->key);
 
-    return mix >> (64 - u->known_log);
+    return intern_fold(a ^ x->host_words[1] ^ u->key, b ^ x->client_words[1] ^ ~u->key) >>
+           (64 - u->known_log);
 }
 
 /* A free slot for x, from its own one on. */
@@ -154,19 +155,32 @@ static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *
     return true;
 }
 
-static inline __attribute__((always_inline)) struct dataset_unit_known
-known_of(const struct record *r)
+/* A hash of what is between the first word and the last `skipped` bytes. */
+static inline uint64_t middle(const struct dataset_unit *u, struct slice s, size_t skipped)
 {
+    uint64_t h = u->key;
+
+    for (size_t i = 8; i + skipped < s.n; i += 8)
+        h = intern_fold(h ^ le_load(s.p + i, 8), UINT64_C(0x9e3779b97f4a7c15));
+    return h;
+}
+
+static inline __attribute__((always_inline)) struct dataset_unit_known
+known_of(const struct dataset_unit *u, const struct record *r)
+{
+    struct slice host = r->endpoint, client = r->client, op = r->op;
+    bool is_long = host.n > 24 || client.n > 16 || op.n > 8;
+
     return (struct dataset_unit_known){
-        .host_words = {first_word(r->endpoint), late_word(r->endpoint, 8),
-                       late_word(r->endpoint, 0)},
-        .op_word = first_word(r->op),
-        .client_word = first_word(r->client),
-        .host_n = (uint32_t)r->endpoint.n,
-        .op_n = (uint32_t)r->op.n,
-        .client_n = (uint32_t)r->client.n,
+        .host_words = {first_word(host), host.n > 24 ? middle(u, host, 16) : late_word(host, 8),
+                       late_word(host, 0)},
+        .client_words = {first_word(client), client.n > 16
+                                                 ? middle(u, client, 8) ^ late_word(client, 0)
+                                                 : late_word(client, 0)},
+        .op_word = first_word(op) ^ (op.n > 8 ? middle(u, op, 8) ^ late_word(op, 0) : 0),
         .group = UINT32_MAX,
-        .is_long = r->endpoint.n > 24 || r->op.n > 8 || r->client.n > 8,
+        .lengths = is_long ? DATASET_UNIT_LONG
+                           : (uint32_t)host.n | (uint32_t)client.n << 8 | (uint32_t)op.n << 16,
     };
 }
 
@@ -210,7 +224,7 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
     }
     if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
         return NULL;
-    u->unknown = known_of(r);
+    u->unknown = known_of(u, r);
     u->unknown.group = id;
     u->unknown.op_id = g.op;
     if (id < n_known) /* it came when there was no slot for it */
@@ -228,20 +242,20 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
 static inline bool is_known(const struct dataset_unit *u, const struct dataset_unit_known *x,
                             const struct dataset_unit_known *y, const struct record *r)
 {
-    uint64_t differ = (x->host_words[0] ^ y->host_words[0]) |
-                      (x->host_words[1] ^ y->host_words[1]) |
-                      (x->host_words[2] ^ y->host_words[2]) | (x->op_word ^ y->op_word) |
-                      (x->client_word ^ y->client_word) | (x->host_n ^ y->host_n) |
-                      (x->op_n ^ y->op_n) | (x->client_n ^ y->client_n);
+    uint64_t differ =
+        (x->host_words[0] ^ y->host_words[0]) | (x->host_words[1] ^ y->host_words[1]) |
+        (x->host_words[2] ^ y->host_words[2]) | (x->client_words[0] ^ y->client_words[0]) |
+        (x->client_words[1] ^ y->client_words[1]) | (x->op_word ^ y->op_word);
 
-    return !differ && (!y->is_long || is_group(u, y->group, r));
+    return !differ && x->lengths == y->lengths &&
+           (y->lengths != DATASET_UNIT_LONG || is_group(u, y->group, r));
 }
 
 /* NULL: out of memory. */
 static inline const struct dataset_unit_known *group_of(struct dataset_unit *u,
                                                         const struct record *r, struct err *e)
 {
-    struct dataset_unit_known x = known_of(r);
+    struct dataset_unit_known x = known_of(u, r);
     size_t mask = ((size_t)1 << u->known_log) - 1;
 
     for (size_t i = slot_of(u, &x); u->known[i].group != UINT32_MAX; i = (i + 1) & mask)
@@ -360,9 +374,8 @@ static inline uint64_t fingerprint_of(uint64_t key, const struct record *r)
 {
     uint64_t a = (uint64_t)r->start_ns ^ key;
     uint64_t b = (uint64_t)r->end_ns ^ (uint64_t)r->bytes << 32 ^ (uint64_t)r->bytes >> 32 ^ ~key;
-    unsigned __int128 product = (unsigned __int128)a * b;
 
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    return intern_fold(a, b);
 }
 
 bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e)

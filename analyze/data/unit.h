@@ -49,21 +49,23 @@ struct dataset_unit_part {
     struct dataset_first first;
 };
 
+/* Among lengths: a name is longer than its words. */
+#define DATASET_UNIT_LONG (UINT32_C(1) << 31)
+
 /* A group as rows name it, in one cache line. A host of up to 24 bytes is known by its first
- * word and its last two, an operation and a client of up to 8 by one; of longer names the rest has
- * to be compared. */
+ * word and its last two, a client of up to 16 by its first and its last, an operation of up to 8 by
+ * one; longer names have a hash in place of one word, and have to be compared. */
 struct dataset_unit_known {
-    uint64_t host_words[3], op_word, client_word;
-    uint32_t host_n, op_n, client_n; /* bytes */
-    uint32_t group, op_id;           /* group UINT32_MAX: free */
-    uint32_t is_long;                /* some name is longer than its words */
+    uint64_t host_words[3], client_words[2], op_word;
+    uint32_t group, op_id; /* group UINT32_MAX: free */
+    uint32_t lengths;      /* of the three, 8 bits each, or DATASET_UNIT_LONG */
 };
 
 /* Dictionaries and what is known of their entries stay when the rows are committed. */
 struct dataset_unit {
     struct dataset_unit *next;
     const struct dataset_filter *filter;
-    uint64_t key;                                      /* of the objects' hashes */
+    uint64_t key;                                      /* of the hashes */
     struct intern ops, hosts, clients, errors, groups; /* error 0 is "", success */
     struct dataset_unit_choice *choices;               /* by group */
     struct dataset_unit_part *parts;                   /* by op */
@@ -71,7 +73,7 @@ struct dataset_unit {
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
-    /* The groups by a cheap hash of their strings, at most half of the slots taken; those that come
+    /* The groups by a hash of their names, at most half of the slots taken; those that come
      * when there are no more slots to be had are looked up by name each time. */
     struct dataset_unit_known *known, unknown; /* the last one without a slot */
     unsigned known_log;
