@@ -269,8 +269,8 @@ static void put_sum(struct json_out *w, const struct survey_sum *sum)
     json_out_value(w, "n_bytes",
                    sum->n_bytes <= INT64_MAX ? json_integer((int64_t)sum->n_bytes)
                                              : json_out_real((double)sum->n_bytes));
-    json_out_value(w, "first_start", sum->n ? json_out_time(sum->first_start_ns) : json_null());
-    json_out_value(w, "last_end", sum->n ? json_out_time(sum->last_end_ns) : json_null());
+    json_put_time_if(w, "first_start", sum->n > 0, sum->first_start_ns);
+    json_put_time_if(w, "last_end", sum->n > 0, sum->last_end_ns);
     JSON_PUT_IF(w, "duration_ns", sum->n > 0, sum->last_end_ns - sum->first_start_ns);
 }
 

@@ -219,8 +219,8 @@ static void put_json_input(struct json_out *w, const struct merge *m, const stru
     JSON_PUT(w, "n_rows", in->survey.sum.n);
     JSON_PUT(w, "n_threads", in->survey.n_threads);
     JSON_PUT(w, "thread_base", in->thread_bases[0]);
-    json_out_value(w, "first_start", has_rows ? json_out_time(in->start_ns) : json_null());
-    json_out_value(w, "last_end", has_rows ? json_out_time(in->end_ns) : json_null());
+    json_put_time_if(w, "first_start", has_rows, in->start_ns);
+    json_put_time_if(w, "last_end", has_rows, in->end_ns);
     JSON_PUT_IF(w, "start_offset_ns", has_rows, in->start_ns - m->start_ns);
     JSON_PUT_IF(w, "end_offset_ns", has_rows, in->end_ns - m->end_ns);
     JSON_MEMBERS(w, in, overlap_ns, shift_ns);
@@ -237,8 +237,8 @@ static bool report_json(const struct merge *m, const struct options *o, FILE *f,
     json_out_begin(&w, f, "s3analyze/merge/1");
     JSON_PUT(&w, "path", o->output.path);
     JSON_PUT(&w, "n_rows", m->n_rows);
-    json_out_value(&w, "common_start", common ? json_out_time(m->common_start_ns) : json_null());
-    json_out_value(&w, "common_end", common ? json_out_time(m->common_end_ns) : json_null());
+    json_put_time_if(&w, "common_start", common, m->common_start_ns);
+    json_put_time_if(&w, "common_end", common, m->common_end_ns);
     JSON_OBJECTS(&w, "inputs", i, m->n_inputs)
         put_json_input(&w, m, &m->inputs[i]);
     JSON_OBJECTS(&w, "notes", i, m->n_notes)

@@ -332,8 +332,8 @@ static void put_info_times(struct json_out *w, int64_t start_ns, int64_t end_ns)
 {
     bool has_times = start_ns != AGGFILE_NO_TIME && end_ns != AGGFILE_NO_TIME;
 
-    json_out_value(w, "first_start", has_times ? json_out_time(start_ns) : json_null());
-    json_out_value(w, "last_end", has_times ? json_out_time(end_ns) : json_null());
+    json_put_time_if(w, "first_start", has_times, start_ns);
+    json_put_time_if(w, "last_end", has_times, end_ns);
     JSON_PUT_IF(w, "duration_ns", has_times, end_ns - start_ns);
 }
 
@@ -362,7 +362,7 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a)
 
     json_out_object(w, NULL);
     JSON_PUT(w, "path", a->file.path);
-    json_out_value(w, "aggregated", json_true());
+    json_put_bool(w, "aggregated", true);
     JSON_PUT(w, "merged", a->is_merged);
     JSON_PUT(w, "n_threads", x->n_threads);
     JSON_PUT(w, "command", a->file.command);

@@ -17,8 +17,8 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
         JSON_PUT(w, "path", r->path);
         JSON_PUT_IF(w, "sha256", r->sha256.s[0] != '\0', r->sha256.s);
         JSON_PUT(w, "n_rows", r->n_rows);
-        json_out_value(w, "first_start", has_rows ? json_out_time(r->start_ns) : json_null());
-        json_out_value(w, "last_end", has_rows ? json_out_time(r->end_ns) : json_null());
+        json_put_time_if(w, "first_start", has_rows, r->start_ns);
+        json_put_time_if(w, "last_end", has_rows, r->end_ns);
         JSON_PUT(w, "mixed", r->mixed);
         findings_json_put(w, &r->findings);
     }
@@ -30,7 +30,7 @@ static void put_span(struct json_out *w, const char *key, const struct compare_s
     json_out_object(w, key);
     JSON_MEMBERS(w, s, lo, hi);
     if (s->several)
-        json_out_value(w, "several_sizes", json_true());
+        json_put_bool(w, "several_sizes", true);
     json_out_end(w);
 }
 
@@ -129,7 +129,7 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
     put_effect(w, m);
     JSON_PUT_IF(w, "p", m->cmp.ok, m->cmp.p);
     JSON_PUT(w, "p_holm", m->p_holm);
-    json_out_value(w, "exploratory", json_boolean(!m->in_family));
+    json_put_bool(w, "exploratory", !m->in_family);
     JSON_PUT(w, "verdict", compare_words_verdict_code(m));
     JSON_PUT(w, "verdict_text", compare_words_verdict(m).s);
     JSON_PUT_IF(w, "delta_frac", m->delta > 0, m->delta);

@@ -29,9 +29,9 @@ static void put_finding(struct json_out *w, const struct finding *f)
     JSON_PUT(w, "op", f->op);
     put_scope(w, f);
     if (f->has_start)
-        json_out_value(w, "start", json_out_time(f->start_ns));
+        json_put_time(w, "start", f->start_ns);
     if (f->has_end)
-        json_out_value(w, "end", json_out_time(f->end_ns));
+        json_put_time(w, "end", f->end_ns);
     if (!isnan(f->ratio))
         JSON_PUT(w, "ratio", f->ratio);
     if (f->period_ns > 0)

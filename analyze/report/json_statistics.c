@@ -55,7 +55,7 @@ static void put_warm_up(struct json_out *w, const struct statistics *s)
     JSON_PUT(w, "steady", s->warmup.steady);
     JSON_PUT(w, "n_segments", s->warmup.n_cut);
     JSON_MEMBERS(w, &s->warmup, n_candidate, t, df);
-    json_out_value(w, "steady_from", json_out_time(statistics_steady_from_ns(s)));
+    json_put_time(w, "steady_from", statistics_steady_from_ns(s));
     JSON_PUT(w, "steady_mean", s->warmup.mean_rest);
     JSON_PUT(w, "cut_ns", s->cut_ns);
     json_out_end(w);
@@ -75,7 +75,7 @@ static void put_shifts(struct json_out *w, const struct statistics *s)
 {
     JSON_OBJECTS(w, "change_points", i, s->shifts.n) {
         const struct stats_shift *x = &s->shifts.v[i];
-        json_out_value(w, "at", json_out_time(s->start_ns + (int64_t)x->at * s->segment_ns));
+        json_put_time(w, "at", s->start_ns + (int64_t)x->at * s->segment_ns);
         JSON_MEMBERS(w, x, before, after);
     }
 }
@@ -119,7 +119,7 @@ void json_statistics_put(struct json_out *w, const struct statistics *s)
 {
     if (!json_out_open(w, "statistics", s != NULL))
         return;
-    json_out_value(w, "start", json_out_time(s->start_ns));
+    json_put_time(w, "start", s->start_ns);
     JSON_MEMBERS(w, s, duration_ns, segment_ns, n_segments, n_requests, n_failed);
     put_rate(w, "bytes_per_s", &s->bytes);
     put_rate(w, "objects_per_s", &s->objects);

@@ -7,7 +7,7 @@
 
 static void put_total_of_set(struct json_out *w, const struct throughput *t)
 {
-    json_out_value(w, "start", json_out_time(t->start_ns));
+    json_put_time(w, "start", t->start_ns);
     JSON_MEMBERS(w, t, duration_ns, n_bytes, n_objects);
     JSON_PUT_IF(w, "full_ops", t->full_ops != ANALYSIS_UNKNOWN, t->full_ops);
     JSON_PUT_IF(w, "partial_ops", t->partial_ops != ANALYSIS_UNKNOWN, t->partial_ops);
@@ -25,7 +25,7 @@ static void put_throughput(struct json_out *w, const struct throughput *t)
 static void put_pick(struct json_out *w, const char *key, const struct segment_pick *p)
 {
     json_out_object(w, key);
-    json_out_value(w, "start", json_out_time(p->start_ns));
+    json_put_time(w, "start", p->start_ns);
     JSON_MEMBERS(w, p, bytes_per_s, objects_per_s);
     json_out_end(w);
 }
@@ -134,8 +134,8 @@ static void put_clients(struct json_out *w, const struct operation *op)
     JSON_OBJECTS(w, "clients", i, op->n_client_results) {
         const struct client_result *c = &op->clients[i];
         JSON_MEMBERS(w, c, client, n_requests, n_errors, n_bytes);
-        json_out_value(w, "first_start", json_out_time(c->first_start_ns));
-        json_out_value(w, "last_end", json_out_time(c->last_end_ns));
+        json_put_time(w, "first_start", c->first_start_ns);
+        json_put_time(w, "last_end", c->last_end_ns);
         put_throughput(w, &c->throughput);
         put_segments(w, &c->segments);
         put_durations_as(w, "requests", &c->requests);
@@ -145,8 +145,8 @@ static void put_clients(struct json_out *w, const struct operation *op)
 static void put_occurrences(struct json_out *w, int64_t count, int64_t first_ns, int64_t last_ns)
 {
     JSON_PUT(w, "count", count);
-    json_out_value(w, "first", json_out_time(first_ns));
-    json_out_value(w, "last", json_out_time(last_ns));
+    json_put_time(w, "first", first_ns);
+    json_put_time(w, "last", last_ns);
 }
 
 static void put_errors(struct json_out *w, const struct operation *op)
@@ -167,8 +167,8 @@ static void put_range(struct json_out *w, const struct span *s)
 {
     if (!json_out_open(w, "range", s->present))
         return;
-    json_out_value(w, "start", json_out_time(s->start_ns));
-    json_out_value(w, "end", json_out_time(s->end_ns));
+    json_put_time(w, "start", s->start_ns);
+    json_put_time(w, "end", s->end_ns);
     json_out_end(w);
 }
 
@@ -193,8 +193,8 @@ static void put_single_range(struct json_out *w, const struct operation *op)
     JSON_OBJECTS(w, "threads", i, operation_n_slow_listed(op)) {
         const struct slow_thread *t = &op->slow_threads[i];
         JSON_PUT(w, "thread", t->thread);
-        json_out_value(w, "first_end", json_out_time(t->first_end_ns));
-        json_out_value(w, "last_start", json_out_time(t->last_start_ns));
+        json_put_time(w, "first_end", t->first_end_ns);
+        json_put_time(w, "last_start", t->last_start_ns);
     }
     json_out_end(w);
 }
@@ -209,8 +209,8 @@ static void put_operation(struct json_out *w, const struct operation *op)
     }
     JSON_MEMBERS(w, op, n_errors, n_objects, n_bytes, objects_per_op, concurrency, n_hosts,
                  n_clients);
-    json_out_value(w, "start", json_out_time(op->start_ns));
-    json_out_value(w, "end", json_out_time(op->end_ns));
+    json_put_time(w, "start", op->start_ns);
+    json_put_time(w, "end", op->end_ns);
     JSON_PUT(w, "skipped", op->skipped);
     put_range(w, &op->range);
     put_throughput(w, &op->throughput);
@@ -254,8 +254,8 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     JSON_PUT(w, "n_rows", in->n_rows);
     JSON_PUT(w, "n_dropped", recfile_n_dropped(&in->info));
     JSON_PUT(w, "n_unverified", in->info.n_unverified);
-    json_out_value(w, "first_start", has_rows ? json_out_time(in->first_start_ns) : json_null());
-    json_out_value(w, "last_end", has_rows ? json_out_time(in->last_end_ns) : json_null());
+    json_put_time_if(w, "first_start", has_rows, in->first_start_ns);
+    json_put_time_if(w, "last_end", has_rows, in->last_end_ns);
     json_capture_dropped(w, &in->info);
     put_recorded(w, &in->recorded);
 }

@@ -107,8 +107,8 @@ static void put_stop(struct json_out *w, const struct stopping_case *c)
     if (!json_out_open(w, "stop", c->stop.stopped))
         return;
     JSON_PUT(w, "at_s", c->stop.at_s);
-    json_out_value(w, "window_start", json_out_time(x->start_ns));
-    json_out_value(w, "window_end", json_out_time(x->end_ns));
+    json_put_time(w, "window_start", x->start_ns);
+    json_put_time(w, "window_end", x->end_ns);
     JSON_MEMBERS(w, x, segment_ns, bytes_per_s, objects_per_s);
     JSON_PUT(w, "off_frac", c->off_frac);
     json_out_end(w);

@@ -2,6 +2,7 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/rowformat.h"
 #include "libcommon/utf8.h"
 #include "libcommon/visible.h"
 
@@ -9,27 +10,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void new_line(struct json_out *w)
+/* A document has one writer, so that its FILE need not be locked for each piece. */
+static void put(struct json_out *w, const char *text, size_t n)
 {
-    fprintf(w->f, "\n%*s", (int)w->depth, "");
+    fwrite_unlocked(text, 1, n, w->f);
+}
+
+/* A line break and the blanks of the depth, behind a comma or not. */
+static void new_line(struct json_out *w, bool comma)
+{
+    static const char blanks[] = ",\n                ";
+    _Static_assert(sizeof blanks == JSON_OUT_MAX_DEPTH + 3, "one blank for each container");
+    put(w, blanks + !comma, w->depth + 1 + comma);
 }
 
 /* Comma, line break and key before an item. */
 static void begin_item(struct json_out *w, const char *key)
 {
-    if (!w->is_empty)
-        fputc(',', w->f);
     if (w->depth > 0)
-        new_line(w);
-    if (key)
-        fprintf(w->f, "\"%s\": ", key);
+        new_line(w, !w->is_empty);
+    if (key) {
+        putc_unlocked('"', w->f);
+        fputs_unlocked(key, w->f);
+        put(w, "\": ", 3);
+    }
     w->is_empty = false;
 }
 
 static void open_container(struct json_out *w, const char *key, const char *brackets)
 {
     begin_item(w, key);
-    fputc(brackets[0], w->f);
+    putc_unlocked(brackets[0], w->f);
     w->close[w->depth++] = brackets[1];
     w->is_empty = true;
 }
@@ -48,8 +59,8 @@ void json_out_end(struct json_out *w)
 {
     w->depth--;
     if (!w->is_empty)
-        new_line(w);
-    fputc(w->close[w->depth], w->f);
+        new_line(w, false);
+    putc_unlocked(w->close[w->depth], w->f);
     w->is_empty = false;
 }
 
@@ -83,7 +94,7 @@ static int write_indented(const char *text, size_t n, void *ctx)
         const char *stop = newline ? newline : end;
         json_out_raw(w->f, text, (size_t)(stop - text));
         if (newline) {
-            new_line(w);
+            new_line(w, false);
             stop++;
         }
         text = stop;
@@ -100,6 +111,103 @@ void json_out_value(struct json_out *w, const char *key, json_t *value)
     json_decref(value);
 }
 
+static void put_item(struct json_out *w, const char *key, const char *text, size_t n)
+{
+    begin_item(w, key);
+    put(w, text, n);
+}
+
+void json_put_null(struct json_out *w, const char *key)
+{
+    put_item(w, key, "null", 4);
+}
+
+void json_put_bool(struct json_out *w, const char *key, bool value)
+{
+    put_item(w, key, value ? "true" : "false", value ? 4 : 5);
+}
+
+/* Room for 64 bits with a sign, and for a fraction of zero. */
+#define INTEGER_ROOM 24
+
+static char *format_integer(char *out, int64_t value)
+{
+    if (value < 0)
+        *out++ = '-';
+    return rowformat_put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void json_put_integer(struct json_out *w, const char *key, int64_t value)
+{
+    char s[INTEGER_ROOM];
+    put_item(w, key, s, (size_t)(format_integer(s, value) - s));
+}
+
+/* 17 digits bring a double back. What looks like an integer gets a fraction; an exponent has
+ * neither a plus nor zeros in front. */
+static size_t format_real(char out[40], double value)
+{
+    bool is_short = fabs(value) < 1e15 && value == (double)(int64_t)value;
+    if (is_short && (value != 0 || !signbit(value))) {
+        char *end = format_integer(out, (int64_t)value);
+        memcpy(end, ".0", 2);
+        return (size_t)(end + 2 - out);
+    }
+    size_t n = (size_t)snprintf(out, 40, "%.17g", value);
+    char *e = memchr(out, 'e', n);
+    if (e == NULL && memchr(out, '.', n) == NULL) {
+        memcpy(out + n, ".0", 2);
+        return n + 2;
+    }
+    if (e == NULL)
+        return n;
+    char *to = e + 1 + (e[1] == '-'), *from = e + 2;
+    while (*from == '0' && from + 1 < out + n)
+        from++;
+    memmove(to, from, (size_t)(out + n - from));
+    return n - (size_t)(from - to);
+}
+
+void json_put_real(struct json_out *w, const char *key, double value)
+{
+    char s[40];
+    if (isfinite(value))
+        put_item(w, key, s, format_real(s, value));
+    else
+        json_put_null(w, key);
+}
+
+/* Whether JSON has the text as it is. */
+static bool is_plain(const char *s)
+{
+    for (; *s != '\0'; s++)
+        if (*s < ' ' || *s >= 0x7F || *s == '"' || *s == '\\')
+            return false;
+    return true;
+}
+
+void json_put_text(struct json_out *w, const char *key, const char *s)
+{
+    if (s == NULL || !is_plain(s)) {
+        json_out_value(w, key, json_out_text(s));
+        return;
+    }
+    begin_item(w, key);
+    putc_unlocked('"', w->f);
+    fputs_unlocked(s, w->f);
+    putc_unlocked('"', w->f);
+}
+
+void json_put_time(struct json_out *w, const char *key, int64_t ns)
+{
+    json_put_text(w, key, rfc3339_format(ns).s);
+}
+
+void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t ns)
+{
+    present ? json_put_time(w, key, ns) : json_put_null(w, key);
+}
+
 void json_out_begin(struct json_out *w, FILE *f, const char *schema)
 {
     *w = (struct json_out){.f = f, .is_empty = true};
@@ -112,7 +220,7 @@ bool json_out_open(struct json_out *w, const char *key, bool present)
     if (present)
         json_out_object(w, key);
     else
-        json_out_value(w, key, json_null());
+        json_put_null(w, key);
     return present;
 }
 
@@ -143,11 +251,6 @@ bool json_out_quoted(FILE *f, const char *text)
 json_t *json_out_time(int64_t ns)
 {
     return json_string(rfc3339_format(ns).s);
-}
-
-json_t *json_out_bool(bool value)
-{
-    return json_boolean(value);
 }
 
 json_t *json_out_real(double value)

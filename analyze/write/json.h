@@ -55,20 +55,31 @@ static inline bool json_out_more(struct json_out *w, bool more, bool objects)
 /* Writes one value and frees it. NULL stands for out of memory. */
 void json_out_value(struct json_out *w, const char *key, json_t *value);
 
+/* Write one value, without a json_t for it: a report of many hosts has millions. They look as
+ * jansson writes them. A real that is not finite and a text that is NULL are null; text may hold
+ * any bytes: what is no UTF-8 becomes U+FFFD. A time is RFC 3339 in UTC with nine digits. */
+void json_put_null(struct json_out *w, const char *key);
+void json_put_bool(struct json_out *w, const char *key, bool value);
+void json_put_integer(struct json_out *w, const char *key, int64_t value);
+void json_put_real(struct json_out *w, const char *key, double value);
+void json_put_text(struct json_out *w, const char *key, const char *s);
+void json_put_time(struct json_out *w, const char *key, int64_t ns);
+/* Null unless present. */
+void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t ns);
+
 /* A value by its type: a number, a flag or a text. The outcome of a comparison is an int in C, and
- * is refused, as it would be written as a number: json_boolean is for those. */
-#define JSON_VALUE(x)                                                                              \
+ * is refused, as it would be written as a number: json_put_bool is for those. */
+#define JSON_PUT(w, key, x)                                                                        \
     _Generic((x), bool                                                                             \
-             : json_out_bool, int64_t                                                              \
-             : json_integer, uint64_t                                                              \
-             : json_integer, uint32_t                                                              \
-             : json_integer, double                                                                \
-             : json_out_real, char *                                                               \
-             : json_out_text, const char *                                                         \
-             : json_out_text)(x)
-#define JSON_PUT(w, key, x) json_out_value(w, key, JSON_VALUE(x))
+             : json_put_bool, int64_t                                                              \
+             : json_put_integer, uint64_t                                                          \
+             : json_put_integer, uint32_t                                                          \
+             : json_put_integer, double                                                            \
+             : json_put_real, char *                                                               \
+             : json_put_text, const char *                                                         \
+             : json_put_text)(w, key, x)
 #define JSON_PUT_IF(w, key, condition, x)                                                          \
-    json_out_value(w, key, (condition) ? JSON_VALUE(x) : json_null())
+    ((condition) ? JSON_PUT(w, key, x) : json_put_null(w, key))
 
 /* Writes 1 to 10 members of *s under their own names. */
 #define JSON_MEMBERS(w, s, ...)                                                                    \
@@ -89,10 +100,8 @@ void json_out_value(struct json_out *w, const char *key, json_t *value);
 #define JSON_9(w, s, m, ...)  (JSON_1(w, s, m), JSON_8(w, s, __VA_ARGS__))
 #define JSON_10(w, s, m, ...) (JSON_1(w, s, m), JSON_9(w, s, __VA_ARGS__))
 
-/* Values. Text may hold any bytes: what is no UTF-8 becomes U+FFFD; NULL becomes null. A real that
- * is not finite becomes null. A time is RFC 3339 in UTC with nine digits. */
+/* The same as values. */
 json_t *json_out_text(const char *s);
-json_t *json_out_bool(bool value);
 json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);
 
