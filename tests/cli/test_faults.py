@@ -11,7 +11,8 @@ import subprocess
 import unittest
 
 import aggregates
-from capgen import steady
+import zstd
+from capgen import steady, text
 from harness import BUILD, FLAGS, CliTest, capture, run, without_sanitizers
 from loadcase import Capture, LoadTest
 from oracle import SECOND
@@ -156,6 +157,34 @@ class Analyze(FaultTest):
                                       timeout=TIMEOUT_S)
             self.assertEqual(done.returncode, 1, argv)
             self.assertRegex(done.stderr, rb"\As3analyze: [^\n]*No space left on device\n\Z")
+
+
+@without_sanitizers("they have malloc of their own, as these tests do")
+class Shorter(FaultTest):
+    """A file that becomes shorter while it is read is an error, wherever it ends then: here where a frame does."""
+
+    PIECE = 64 << 10
+
+    def padded(self, data):
+        """A frame that ends where a piece of the file does."""
+        packed = zstd.frame(data)
+        return packed + zstd.skippable(bytes(self.PIECE - 8 - len(packed)))
+
+    def test_every_read(self):
+        path = self.tmp / "c.csv.zst"
+        lines = text(steady(3000, threads=2, size=4096)).splitlines(True)
+        path.write_bytes(b"".join(self.padded(b"".join(lines[i:i + 100])) for i in range(0, len(lines), 100)))
+        for command in ("analyze", "--json"), ("analyze", "--json", "--salvage"), ("cat",), ("info", "--json"):
+            whole = run("s3analyze", *command, path, env=self.env(""))
+            n, said = self.counts()["end"], set()
+            for k in spread(n, TRIES):
+                r = run("s3analyze", *command, path, env=self.env(f"end:{k}+"))
+                if r.status == 0:
+                    self.assertEqual(r.raw, whole.raw, f"{command} {k} of {n}")
+                    continue
+                self.check_one_line("s3analyze", r, f"{command} {k} of {n}")
+                said.update(re.findall("is empty|became shorter while it was read", r.err))
+            self.assertIn("became shorter while it was read", said, command)
 
 
 @without_sanitizers("they have malloc of their own, as these tests do")

@@ -11,6 +11,7 @@ import unittest
 from harness import BUILD, CliTest, capture, run
 
 FOREIGN = "my notes\n"
+STOPS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 HEADER = ("idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\t"
           "duration_ns\tcat\n")
 
@@ -175,7 +176,7 @@ class Interrupted(CliTest):
         return sorted(str(p.relative_to(self.tmp)) for p in self.tmp.rglob("*"))
 
     def test_cat(self):
-        for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for caught in STOPS:
             with self.subTest(caught=caught):
                 p = self.start("cat", "-o", self.tmp / "out.csv", "-")
                 p.stdin.write((HEADER + rows(10)).encode())
@@ -209,22 +210,26 @@ class Interrupted(CliTest):
     def slow_gnuplot(self):
         """A gnuplot that begins its picture and never ends it."""
         bin_folder = self.tmp / "bin"
-        bin_folder.mkdir()
+        bin_folder.mkdir(exist_ok=True)
         program = bin_folder / "gnuplot"
         program.write_text(f'#!/bin/sh\necho begun > "$5"\necho $$ > {bin_folder}/pid.$$\nexec sleep 100\n')
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "TMPDIR": str(self.tmp / "tmp")}
 
     def interrupt_drawing(self, *args):
+        """By each signal; the file names that are left, but for those of the slow gnuplot."""
         env = self.slow_gnuplot()
         (self.tmp / "tmp").mkdir()
-        p = self.start(*args, capture("get-g4"), env=env)
-        wait_until(lambda: list((self.tmp / "bin").glob("pid.*")))
-        p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
-        for pid in (self.tmp / "bin").glob("pid.*"):
-            number = int(pid.read_text() or 0)
-            self.assertTrue(number == 0 or self.is_gone(number), "gnuplot goes on")
+        for caught in STOPS:
+            p = self.start(*args, capture("get-g4"), env=env)
+            wait_until(lambda: list((self.tmp / "bin").glob("pid.*")))
+            p.send_signal(caught)
+            self.assertEqual(p.wait(timeout=60), -caught)
+            for pid in (self.tmp / "bin").glob("pid.*"):
+                number = int(pid.read_text() or 0)
+                self.assertTrue(number == 0 or self.is_gone(number), "gnuplot goes on")
+                pid.unlink()
+        return [p for p in self.left() if not p.startswith("bin")]
 
     @staticmethod
     def is_gone(pid):
@@ -235,13 +240,11 @@ class Interrupted(CliTest):
             return True
 
     def test_page(self):
-        self.interrupt_drawing("analyze", "--html", self.tmp / "page.html")
-        self.assertEqual([p for p in self.left() if not p.startswith("bin")], ["tmp"])
+        self.assertEqual(self.interrupt_drawing("analyze", "--html", self.tmp / "page.html"), ["tmp"])
 
     def test_charts(self):
         (self.tmp / "charts").mkdir()
-        self.interrupt_drawing("plot", "--out", self.tmp / "charts", "--chart", "cdf")
-        self.assertEqual([p for p in self.left() if not p.startswith("bin")], 
+        self.assertEqual(self.interrupt_drawing("plot", "--out", self.tmp / "charts", "--chart", "cdf"),
                          ["charts", "charts/cdf-GET.tsv", "charts/cdf-PUT.tsv", "tmp"])
 
     def test_limit_of_file_size(self):

@@ -6,6 +6,7 @@
  *   FAULT_RESOLVE_S=N  names are looked up for N seconds, and not found
  *
  * Programs that ours run are spared.
+ * A read that comes to an `end` finds the file shorter than it was.
  * What libc calls within itself (stdio's writes) does not pass through here. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +27,7 @@ enum kind {
     FAULT_MALLOC,
     FAULT_MMAP,
     FAULT_READ,
+    FAULT_END,
     FAULT_WRITE,
     FAULT_SHORT_WRITE,
     FAULT_SYNC,
@@ -35,8 +37,8 @@ enum kind {
     N_KINDS
 };
 
-static const char *const names[N_KINDS] = {"malloc", "mmap",   "read", "write", "short-write",
-                                           "sync",   "rename", "open", "thread"};
+static const char *const names[N_KINDS] = {"malloc",      "mmap", "read",   "end",  "write",
+                                           "short-write", "sync", "rename", "open", "thread"};
 
 static atomic_ulong n_calls[N_KINDS];
 static enum kind kind = N_KINDS;
@@ -168,7 +170,9 @@ ssize_t read(int fd, void *buf, size_t n)
 
     if (real == NULL)
         real = next("read");
-    return fails(FAULT_READ, EIO, __builtin_return_address(0)) ? -1 : real(fd, buf, n);
+    if (fails(FAULT_READ, EIO, __builtin_return_address(0)))
+        return -1;
+    return fails(FAULT_END, 0, __builtin_return_address(0)) ? 0 : real(fd, buf, n);
 }
 
 ssize_t pread(int fd, void *buf, size_t n, off_t at)
@@ -177,7 +181,9 @@ ssize_t pread(int fd, void *buf, size_t n, off_t at)
 
     if (real == NULL)
         real = next("pread");
-    return fails(FAULT_READ, EIO, __builtin_return_address(0)) ? -1 : real(fd, buf, n, at);
+    if (fails(FAULT_READ, EIO, __builtin_return_address(0)))
+        return -1;
+    return fails(FAULT_END, 0, __builtin_return_address(0)) ? 0 : real(fd, buf, n, at);
 }
 
 ssize_t write(int fd, const void *buf, size_t n)
