@@ -72,20 +72,17 @@ struct segments {
     struct segment_pick fastest, median, slowest;
 };
 
-struct ttfb {
+/* Durations of a set of requests, or their times to first byte. */
+struct times {
     bool present;
     int64_t n;
     double mean_ns, stddev_ns; /* stddev NaN: null (one request) */
-    int64_t best_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, worst_ns;
+    int64_t fastest_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, slowest_ns;
 };
 
-/* Durations of a set of requests (section 5, "single size"). */
+/* Both (section 5, "single size"). */
 struct durations {
-    bool present;
-    int64_t n;
-    double mean_ns, stddev_ns; /* stddev NaN: null */
-    int64_t p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, fastest_ns, slowest_ns;
-    struct ttfb ttfb;
+    struct times dur, ttfb;
 };
 
 /* Throughput of single requests (section 5, "several sizes"). */
@@ -96,7 +93,7 @@ struct sized {
     bool rated; /* some request has bytes and a duration: the rates below are numbers */
     double mean_bytes_per_s, p50_bytes_per_s, p90_bytes_per_s, p99_bytes_per_s;
     double fastest_bytes_per_s, slowest_bytes_per_s;
-    struct ttfb ttfb;
+    struct times ttfb;
 };
 
 struct size_bucket {

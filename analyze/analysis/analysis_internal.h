@@ -235,13 +235,11 @@ static inline size_t part_of(const struct parts *p, const struct table *t, size_
  * NULL. Those of the parts stand `stride` bytes apart, within larger structs. Without rows nothing
  * is filled.
  *
- * Durations; `plus` (NULL: nothing) is added to them, and rows without it are left out. The field
- * ttfb stays as it is. */
-bool sample_durations(const struct rows *rows, const struct parts *parts, const struct packed *plus,
-                      struct durations *all, struct durations *by_part, size_t stride,
-                      struct err *e);
-bool sample_ttfb(const struct rows *rows, const struct parts *parts, struct ttfb *all,
-                 struct ttfb *by_part, size_t stride, struct err *e);
+ * Times of a column; `plus` (NULL: nothing) is added to them, and rows without either are left out.
+ */
+bool sample_times(const struct rows *rows, const struct parts *parts, const struct packed *column,
+                  const struct packed *plus, struct times *all, struct times *by_part,
+                  size_t stride, struct err *e);
 /* Throughputs of single requests, with their TTFBs. */
 bool sample_sized(const struct rows *rows, const struct parts *parts, struct sized *by_part,
                   size_t stride, struct err *e);

@@ -422,7 +422,7 @@ static bool about_clocks(struct analysis *a, const struct operation *op, struct 
         if (r->n_ranks > 1 && r->clock_error_ns > error_ns)
             error_ns = r->clock_error_ns;
     }
-    int64_t p50_ns = op->requests.single_size ? op->requests.all.p50_ns : 0;
+    int64_t p50_ns = op->requests.single_size ? op->requests.all.dur.p50_ns : 0;
     struct finding f = finding_of("clocks-apart", FINDING_PROBLEM, 0);
     f.op = op->op;
     finding_figure(&f, "clock_error_ns", (double)error_ns);

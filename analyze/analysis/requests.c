@@ -56,16 +56,17 @@ bool requests_durations(void *work, struct err *e)
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
     if (r->single_size &&
-        !sample_durations(&w->rows, &w->hosts, NULL, &r->all, w->single, sizeof *w->single, e))
+        !sample_times(&w->rows, &w->hosts, &w->rows.t->dur, NULL, &r->all.dur,
+                      w->single != NULL ? &w->single->dur : NULL, sizeof *w->single, e))
         return false;
     const struct packed *late = &w->rows.t->late;
     const struct parts all = one_part(&w->s->n_inside);
     if (!packed_has_none(late) &&
-        !sample_durations(&w->rows, &all, late, &r->response_time, NULL, 0, e))
+        !sample_times(&w->rows, &all, &w->rows.t->dur, late, &r->response_time.dur, NULL, 0, e))
         return false;
     struct client_result *clients = w->op->clients;
-    return clients == NULL || sample_durations(&w->rows, &w->clients, NULL, NULL,
-                                               &clients->requests, sizeof *clients, e);
+    return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->dur, NULL, NULL,
+                                           &clients->requests.dur, sizeof *clients, e);
 }
 
 /* TTFBs of the same sets. */
@@ -75,11 +76,11 @@ bool requests_ttfb(void *work, struct err *e)
     struct requests *r = &w->op->requests;
     struct client_result *clients = w->op->clients;
     if (r->single_size &&
-        !sample_ttfb(&w->rows, &w->hosts, &r->all.ttfb, w->single != NULL ? &w->single->ttfb : NULL,
-                     sizeof *w->single, e))
+        !sample_times(&w->rows, &w->hosts, &w->rows.t->ttfb, NULL, &r->all.ttfb,
+                      w->single != NULL ? &w->single->ttfb : NULL, sizeof *w->single, e))
         return false;
-    return clients == NULL ||
-           sample_ttfb(&w->rows, &w->clients, NULL, &clients->requests.ttfb, sizeof *clients, e);
+    return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->ttfb, NULL, NULL,
+                                           &clients->requests.ttfb, sizeof *clients, e);
 }
 
 /* First and last access, of a single size. */
@@ -94,11 +95,11 @@ bool requests_access(void *work, struct err *e)
         const int64_t room = (int64_t)a.n[0];
         const struct parts all = one_part(&room);
         struct rows rows = {.t = w->rows.t, .pair = a.pair, .n = a.n[0]};
-        ok = sample_durations(&rows, &all, NULL, &r->first_access, NULL, 0, e) &&
-             sample_ttfb(&rows, &all, &r->first_access.ttfb, NULL, 0, e);
+        ok = sample_times(&rows, &all, &rows.t->dur, NULL, &r->first_access.dur, NULL, 0, e) &&
+             sample_times(&rows, &all, &rows.t->ttfb, NULL, &r->first_access.ttfb, NULL, 0, e);
         rows.shift = 32;
-        ok = ok && sample_durations(&rows, &all, NULL, &r->last_access, NULL, 0, e) &&
-             sample_ttfb(&rows, &all, &r->last_access.ttfb, NULL, 0, e);
+        ok = ok && sample_times(&rows, &all, &rows.t->dur, NULL, &r->last_access.dur, NULL, 0, e) &&
+             sample_times(&rows, &all, &rows.t->ttfb, NULL, &r->last_access.ttfb, NULL, 0, e);
     }
     access_fini(&a);
     return ok;

@@ -375,7 +375,7 @@ static bool answer(const struct question *q, struct figures *all, struct figures
     return answer_by_holding(q, all, by_part, e);
 }
 
-/* ---- Durations and TTFBs ---- */
+/* ---- Times ---- */
 
 /* Element i of structs that stand `stride` bytes apart. */
 static void *at(void *first, size_t i, size_t stride)
@@ -383,69 +383,36 @@ static void *at(void *first, size_t i, size_t stride)
     return (char *)first + i * stride;
 }
 
-static void fill_durations(struct durations *d, const struct figures *f)
+static void fill_times(struct times *t, const struct figures *f)
 {
-    if (f->moments.n == 0)
-        return;
-    d->present = true;
-    d->n = f->moments.n;
-    d->mean_ns = moments_mean(&f->moments);
-    d->stddev_ns = moments_stddev(&f->moments);
-    d->p25_ns = f->q[0];
-    d->p50_ns = f->q[1];
-    d->p75_ns = f->q[2];
-    d->p90_ns = f->q[3];
-    d->p99_ns = f->q[4];
-    d->fastest_ns = f->min;
-    d->slowest_ns = f->max;
+    if (f->moments.n > 0)
+        *t = (struct times){
+            .present = true,
+            .n = f->moments.n,
+            .mean_ns = moments_mean(&f->moments),
+            .stddev_ns = moments_stddev(&f->moments),
+            .fastest_ns = f->min,
+            .p25_ns = f->q[0],
+            .p50_ns = f->q[1],
+            .p75_ns = f->q[2],
+            .p90_ns = f->q[3],
+            .p99_ns = f->q[4],
+            .slowest_ns = f->max,
+        };
 }
 
-static void fill_ttfb(struct ttfb *t, const struct figures *f)
+bool sample_times(const struct rows *rows, const struct parts *parts, const struct packed *column,
+                  const struct packed *plus, struct times *all, struct times *by_part,
+                  size_t stride, struct err *e)
 {
-    if (f->moments.n == 0)
-        return;
-    *t = (struct ttfb){
-        .present = true,
-        .n = f->moments.n,
-        .mean_ns = moments_mean(&f->moments),
-        .stddev_ns = moments_stddev(&f->moments),
-        .best_ns = f->min,
-        .p25_ns = f->q[0],
-        .p50_ns = f->q[1],
-        .p75_ns = f->q[2],
-        .p90_ns = f->q[3],
-        .p99_ns = f->q[4],
-        .worst_ns = f->max,
-    };
-}
-
-bool sample_durations(const struct rows *rows, const struct parts *parts, const struct packed *plus,
-                      struct durations *all, struct durations *by_part, size_t stride,
-                      struct err *e)
-{
-    const struct question q = {rows, parts, &rows->t->dur, plus, 5, {25, 50, 75, 90, 99}};
+    const struct question q = {rows, parts, column, plus, 5, {25, 50, 75, 90, 99}};
     struct figures of_all = {0}, *of_parts;
     bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
     if (ok && all != NULL)
-        fill_durations(all, &of_all);
+        fill_times(all, &of_all);
     for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
-        fill_durations(at(by_part, p, stride), &of_parts[p]);
-    free(of_parts);
-    return ok;
-}
-
-bool sample_ttfb(const struct rows *rows, const struct parts *parts, struct ttfb *all,
-                 struct ttfb *by_part, size_t stride, struct err *e)
-{
-    const struct question q = {rows, parts, &rows->t->ttfb, NULL, 5, {25, 50, 75, 90, 99}};
-    struct figures of_all = {0}, *of_parts;
-    bool ok = mem_cleared(&of_parts, parts->n, e) &&
-              answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
-    if (ok && all != NULL)
-        fill_ttfb(all, &of_all);
-    for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
-        fill_ttfb(at(by_part, p, stride), &of_parts[p]);
+        fill_times(at(by_part, p, stride), &of_parts[p]);
     free(of_parts);
     return ok;
 }
@@ -547,5 +514,5 @@ bool sample_sized(const struct rows *rows, const struct parts *parts, struct siz
         ok = fill_sized(at(by_part, p, stride), &sums[p], s.v + s.first[p], e);
     sample_fini(&s);
     free(sums);
-    return ok && sample_ttfb(rows, parts, NULL, &by_part->ttfb, stride, e);
+    return ok && sample_times(rows, parts, &rows->t->ttfb, NULL, NULL, &by_part->ttfb, stride, e);
 }

@@ -126,43 +126,28 @@ static int64_t quantile(const struct sums_values *v, unsigned percent)
     return sums_value_at(v, (int64_t)analysis_quantile_index((size_t)v->moments.n, percent));
 }
 
-static struct ttfb ttfb_of(const struct sums_values *v)
+static struct times times_of(const struct sums_values *v)
 {
     if (v->moments.n == 0)
-        return (struct ttfb){0};
-    return (struct ttfb){
+        return (struct times){0};
+    return (struct times){
         .present = true,
         .n = v->moments.n,
         .mean_ns = moments_mean(&v->moments),
         .stddev_ns = moments_stddev(&v->moments),
-        .best_ns = v->min,
+        .fastest_ns = v->min,
         .p25_ns = quantile(v, 25),
         .p50_ns = quantile(v, 50),
         .p75_ns = quantile(v, 75),
         .p90_ns = quantile(v, 90),
         .p99_ns = quantile(v, 99),
-        .worst_ns = v->max,
+        .slowest_ns = v->max,
     };
 }
 
-static struct durations durations_of(const struct sums_values *v, const struct sums_values *ttfb)
+static struct durations durations_of(const struct sums_part *p)
 {
-    if (v->moments.n == 0)
-        return (struct durations){0};
-    return (struct durations){
-        .present = true,
-        .n = v->moments.n,
-        .mean_ns = moments_mean(&v->moments),
-        .stddev_ns = moments_stddev(&v->moments),
-        .p25_ns = quantile(v, 25),
-        .p50_ns = quantile(v, 50),
-        .p75_ns = quantile(v, 75),
-        .p90_ns = quantile(v, 90),
-        .p99_ns = quantile(v, 99),
-        .fastest_ns = v->min,
-        .slowest_ns = v->max,
-        .ttfb = ttfb != NULL ? ttfb_of(ttfb) : (struct ttfb){0},
-    };
+    return (struct durations){times_of(&p->duration), times_of(&p->ttfb)};
 }
 
 /* The fastest come first: ranks count from the greatest. */
@@ -186,7 +171,7 @@ static struct sized sized_of(const struct sums_part *p)
         .mean_bytes = (double)p->n_bytes / (double)m->n,
         .mean_ns = moments_mean(m),
         .rated = p->rate.moments.n > 0,
-        .ttfb = ttfb_of(&p->ttfb),
+        .ttfb = times_of(&p->ttfb),
     };
     if (!s.rated)
         return s;
@@ -237,10 +222,10 @@ static bool fill_requests(struct requests *r, const struct sums_op *op, struct e
     if (!r->present)
         return true;
     r->single_size = op->min_bytes == op->max_bytes;
-    r->response_time = durations_of(&op->response, NULL);
+    r->response_time.dur = times_of(&op->response);
     if (r->single_size) {
         r->object_size_bytes = op->min_bytes;
-        r->all = durations_of(&all->duration, &all->ttfb);
+        r->all = durations_of(all);
     } else if (!fill_sizes(r, op, e)) {
         return false;
     }
@@ -256,7 +241,7 @@ static bool fill_requests(struct requests *r, const struct sums_op *op, struct e
         struct host_requests *h = &r->hosts[r->n_hosts++];
         h->host = p->name;
         if (r->single_size)
-            h->single = durations_of(&p->duration, &p->ttfb);
+            h->single = durations_of(p);
         else
             h->sized = sized_of(p);
     }
@@ -386,7 +371,7 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
                                     .first_start_ns = p->start_ns,
                                     .last_end_ns = p->end_ns,
                                     .throughput = throughput_of(&g, range),
-                                    .requests = durations_of(&p->duration, &p->ttfb)};
+                                    .requests = durations_of(p)};
         ok = fill_segments(&c->segments, &g, grid, &c->throughput, e);
     }
     return ok;

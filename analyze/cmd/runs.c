@@ -18,7 +18,7 @@ static const char *file_name(const char *path)
 static void put_operation(struct text_table *t, const struct operation *op)
 {
     const struct throughput *x = &op->throughput;
-    const struct durations *d = &op->requests.all;
+    const struct times *d = &op->requests.all.dur;
 
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s", op->op);

@@ -44,14 +44,14 @@ bool sums_alone(const struct cli_args *args, struct err *e)
 
 /* When a file's requests ran, and what tells them from others: nobody records the same durations to
  * the nanosecond twice. */
-struct times {
+struct running {
     int64_t start_ns, end_ns; /* end < start: it has none */
     unsigned __int128 print;
 };
 
-static struct times times_of(const struct sums *s)
+static struct running running_of(const struct sums *s)
 {
-    struct times t = {INT64_MAX, INT64_MIN, 0};
+    struct running t = {INT64_MAX, INT64_MIN, 0};
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;
         t.start_ns = p->start_ns < t.start_ns ? p->start_ns : t.start_ns;
@@ -61,7 +61,7 @@ static struct times times_of(const struct sums *s)
     return t;
 }
 
-static bool are_same(const struct times *a, const struct times *b)
+static bool are_same(const struct running *a, const struct running *b)
 {
     return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->print == b->print;
 }
@@ -92,7 +92,7 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
 }
 
 /* Every file with requests must overlap with another one. */
-static bool ran_together(const struct times *t, const char *const *paths, size_t n, struct err *e)
+static bool ran_together(const struct running *t, const char *const *paths, size_t n, struct err *e)
 {
     size_t n_used = 0;
     for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static bool ran_together(const struct times *t, const char *const *paths, size_t
 bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct cli_list *ops,
                bool together, struct err *e)
 {
-    struct times *times = calloc(n + 1, sizeof *times);
+    struct running *times = calloc(n + 1, sizeof *times);
     bool ok = times != NULL || err_set(e, "out of memory");
     *s = (struct sums){0};
     for (size_t i = 0; ok && i < n; i++) {
@@ -123,7 +123,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
                          paths[i], sums_among(paths, n));
         ok = ok && sums_read(&one, paths[i], e);
         if (ok)
-            times[i] = times_of(&one);
+            times[i] = running_of(&one);
         for (size_t k = 0; ok && !together && k < i; k++)
             if (one.n_ops > 0 && are_same(&times[k], &times[i]))
                 ok = err_set(e, "%s and %s hold the same sums", paths[k], paths[i]);

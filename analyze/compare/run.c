@@ -111,26 +111,16 @@ static bool fill_latencies(struct run_op *op, const struct table *t, const struc
 }
 
 /* The same of requests of one size: the report has them. */
-static void take_latencies(struct run_op *op, const struct durations *d)
+static void take_times(double *to, const struct times *t)
 {
-    const struct ttfb *t = &d->ttfb;
-    double *duration_ns = op->figures.duration_ns, *ttfb_ns = op->figures.ttfb_ns;
-    if (d->present) {
-        duration_ns[RUN_MEAN] = d->mean_ns;
-        duration_ns[RUN_Q50] = (double)d->p50_ns;
-        duration_ns[RUN_Q90] = (double)d->p90_ns;
-        duration_ns[RUN_Q99] = (double)d->p99_ns;
-        duration_ns[RUN_BEST] = (double)d->fastest_ns;
-        duration_ns[RUN_WORST] = (double)d->slowest_ns;
-    }
-    if (t->present) {
-        ttfb_ns[RUN_MEAN] = t->mean_ns;
-        ttfb_ns[RUN_Q50] = (double)t->p50_ns;
-        ttfb_ns[RUN_Q90] = (double)t->p90_ns;
-        ttfb_ns[RUN_Q99] = (double)t->p99_ns;
-        ttfb_ns[RUN_BEST] = (double)t->best_ns;
-        ttfb_ns[RUN_WORST] = (double)t->worst_ns;
-    }
+    if (!t->present)
+        return;
+    to[RUN_MEAN] = t->mean_ns;
+    to[RUN_Q50] = (double)t->p50_ns;
+    to[RUN_Q90] = (double)t->p90_ns;
+    to[RUN_Q99] = (double)t->p99_ns;
+    to[RUN_BEST] = (double)t->fastest_ns;
+    to[RUN_WORST] = (double)t->slowest_ns;
 }
 
 /* ---- Faults ---- */
@@ -373,8 +363,10 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
         return true;
     fill_values(&op->parts[0], s);
     bool one_size = from->requests.present && from->requests.single_size;
-    if (one_size)
-        take_latencies(op, &from->requests.all);
+    if (one_size) {
+        take_times(op->figures.duration_ns, &from->requests.all.dur);
+        take_times(op->figures.ttfb_ns, &from->requests.all.ttfb);
+    }
     return fill_clear(op, &a->findings, t, s, e) && (one_size || fill_latencies(op, t, s, e)) &&
            fill_counts(op, t, s, e) &&
            (!with_parts ||

@@ -131,7 +131,7 @@ bool plot_host_latency_has_data(const struct plot_data *p)
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     size_t n = 0;
     for (size_t i = 0; q != NULL && q->present && i < q->n_hosts; i++)
-        n += q->single_size ? q->hosts[i].single.present : q->hosts[i].sized.ttfb.present;
+        n += q->single_size ? q->hosts[i].single.dur.present : q->hosts[i].sized.ttfb.present;
     return n > 1;
 }
 
@@ -190,11 +190,8 @@ bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *tit
     if (v == NULL)
         return false;
     for (size_t i = 0; i < q->n_hosts; i++) {
-        const struct durations *d = &q->hosts[i].single;
-        const struct ttfb *t = &q->hosts[i].sized.ttfb;
-        if (q->single_size && d->present)
-            v[n++] = (struct host_times){q->hosts[i].host, d->p50_ns, d->p99_ns};
-        else if (!q->single_size && t->present)
+        const struct times *t = q->single_size ? &q->hosts[i].single.dur : &q->hosts[i].sized.ttfb;
+        if (t->present)
             v[n++] = (struct host_times){q->hosts[i].host, t->p50_ns, t->p99_ns};
     }
     qsort(v, n, sizeof *v, slowest_first);

@@ -19,36 +19,19 @@ struct units_text figures_ns(double ns)
     return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
 }
 
-struct figures figures_of_durations(const struct durations *d)
-{
-    return (struct figures){
-        .present = d->present,
-        .n = d->n,
-        .v = {[FIGURE_MEAN] = figures_ns(d->mean_ns),
-              [FIGURE_FASTEST] = units_duration(d->fastest_ns),
-              [FIGURE_P25] = units_duration(d->p25_ns),
-              [FIGURE_P50] = units_duration(d->p50_ns),
-              [FIGURE_P75] = units_duration(d->p75_ns),
-              [FIGURE_P90] = units_duration(d->p90_ns),
-              [FIGURE_P99] = units_duration(d->p99_ns),
-              [FIGURE_SLOWEST] = units_duration(d->slowest_ns),
-              [FIGURE_STDDEV] = figures_ns(d->stddev_ns)},
-    };
-}
-
-struct figures figures_of_ttfb(const struct ttfb *t)
+struct figures figures_of_times(const struct times *t)
 {
     return (struct figures){
         .present = t->present,
         .n = t->n,
         .v = {[FIGURE_MEAN] = figures_ns(t->mean_ns),
-              [FIGURE_FASTEST] = units_duration(t->best_ns),
+              [FIGURE_FASTEST] = units_duration(t->fastest_ns),
               [FIGURE_P25] = units_duration(t->p25_ns),
               [FIGURE_P50] = units_duration(t->p50_ns),
               [FIGURE_P75] = units_duration(t->p75_ns),
               [FIGURE_P90] = units_duration(t->p90_ns),
               [FIGURE_P99] = units_duration(t->p99_ns),
-              [FIGURE_SLOWEST] = units_duration(t->worst_ns),
+              [FIGURE_SLOWEST] = units_duration(t->slowest_ns),
               [FIGURE_STDDEV] = figures_ns(t->stddev_ns)},
     };
 }

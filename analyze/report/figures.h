@@ -35,8 +35,7 @@ struct figures {
     struct units_text v[N_FIGURES]; /* "-": unknown; "": no such figure, as of FIGURE_N */
 };
 
-struct figures figures_of_durations(const struct durations *d);
-struct figures figures_of_ttfb(const struct ttfb *t);
+struct figures figures_of_times(const struct times *t);
 struct figures figures_of_sized(const struct sized *s);
 
 /* A duration; NaN: "-". */

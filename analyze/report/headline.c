@@ -80,9 +80,9 @@ static void say_operation(struct sentence *s, const struct operation *op)
         return;
     }
     say_rate(s, &op->throughput, op->statistics);
-    if (r->present && r->single_size && r->all.present)
-        say(s, "; median %s, p99 %s", units_duration(r->all.p50_ns).s,
-            units_duration(r->all.p99_ns).s);
+    if (r->present && r->single_size && r->all.dur.present)
+        say(s, "; median %s, p99 %s", units_duration(r->all.dur.p50_ns).s,
+            units_duration(r->all.dur.p99_ns).s);
     say_failures(s, op->n_errors, op->n_requests);
 }
 

@@ -187,7 +187,7 @@ static void put_operation(FILE *f, const struct analysis *a, const struct html_c
                           bool with_objects)
 {
     const struct operation *op = &a->operations[k];
-    const struct durations *d = &op->requests.all;
+    const struct times *d = &op->requests.all.dur;
     const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns};
 
     html_row(f);

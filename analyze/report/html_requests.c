@@ -47,17 +47,17 @@ static void put_row(FILE *f, const char *name, const enum figure *columns, struc
 static void put_times(FILE *f, const char *section, const struct requests *q)
 {
     begin_table(f, section, "Requests", durations);
-    put_row(f, "Duration", durations, figures_of_durations(&q->all));
-    put_row(f, "Response time", durations, figures_of_durations(&q->response_time));
-    put_row(f, "First access", durations, figures_of_durations(&q->first_access));
-    put_row(f, "Last access", durations, figures_of_durations(&q->last_access));
+    put_row(f, "Duration", durations, figures_of_times(&q->all.dur));
+    put_row(f, "Response time", durations, figures_of_times(&q->response_time.dur));
+    put_row(f, "First access", durations, figures_of_times(&q->first_access.dur));
+    put_row(f, "Last access", durations, figures_of_times(&q->last_access.dur));
     html_table_end(f);
     if (!q->all.ttfb.present)
         return;
     begin_table(f, section, "Time to first byte", figures_times);
-    put_row(f, "TTFB", figures_times, figures_of_ttfb(&q->all.ttfb));
-    put_row(f, "First access TTFB", figures_times, figures_of_ttfb(&q->first_access.ttfb));
-    put_row(f, "Last access TTFB", figures_times, figures_of_ttfb(&q->last_access.ttfb));
+    put_row(f, "TTFB", figures_times, figures_of_times(&q->all.ttfb));
+    put_row(f, "First access TTFB", figures_times, figures_of_times(&q->first_access.ttfb));
+    put_row(f, "Last access TTFB", figures_times, figures_of_times(&q->last_access.ttfb));
     html_table_end(f);
 }
 
@@ -80,8 +80,8 @@ static void put_sizes(FILE *f, const char *section, const struct requests *q)
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];
         snprintf(name, sizeof name, "%.40s, first access", figures_bucket(b).s);
-        put_row(f, figures_bucket(b).s, figures_times, figures_of_ttfb(&b->all.ttfb));
-        put_row(f, name, figures_times, figures_of_ttfb(&b->first_access.ttfb));
+        put_row(f, figures_bucket(b).s, figures_times, figures_of_times(&b->all.ttfb));
+        put_row(f, name, figures_times, figures_of_times(&b->first_access.ttfb));
     }
     html_table_end(f);
 }
@@ -96,7 +96,7 @@ void html_requests(FILE *f, const char *section, const struct requests *q)
                  units_count(q->n).s,
                  units_size(q->single_size ? (double)q->object_size_bytes : q->mean_bytes).s,
                  q->single_size ? "" : " on average");
-    if (q->single_size || q->response_time.present)
+    if (q->single_size || q->response_time.dur.present)
         put_times(f, section, q);
     if (!q->single_size)
         put_sizes(f, section, q);
@@ -115,7 +115,7 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
         begin_table(f, section, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        put_row(f, html_cells_party(h->host), durations, figures_of_durations(&h->single));
+        put_row(f, html_cells_party(h->host), durations, figures_of_times(&h->single.dur));
         put_row(f, html_cells_party(h->host), rates, figures_of_sized(&h->sized));
         has_ttfb |= h->single.ttfb.present || h->sized.ttfb.present;
     }
@@ -126,7 +126,7 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
         put_row(f, html_cells_party(h->host), figures_times,
-                figures_of_ttfb(q->single_size ? &h->single.ttfb : &h->sized.ttfb));
+                figures_of_times(q->single_size ? &h->single.ttfb : &h->sized.ttfb));
     }
     html_table_end(f);
 }
@@ -140,7 +140,7 @@ void html_requests_clients(FILE *f, const char *section, const struct client_res
     begin_table(f, section, "Requests by client: durations", durations);
     for (size_t i = 0; i < n; i++) {
         put_row(f, html_cells_party(clients[i].client), durations,
-                figures_of_durations(&clients[i].requests));
+                figures_of_times(&clients[i].requests.dur));
         has_ttfb |= clients[i].requests.ttfb.present;
     }
     html_table_end(f);
@@ -149,6 +149,6 @@ void html_requests_clients(FILE *f, const char *section, const struct client_res
     begin_table(f, section, "Requests by client: TTFB", figures_times);
     for (size_t i = 0; i < n; i++)
         put_row(f, html_cells_party(clients[i].client), figures_times,
-                figures_of_ttfb(&clients[i].requests.ttfb));
+                figures_of_times(&clients[i].requests.ttfb));
     html_table_end(f);
 }

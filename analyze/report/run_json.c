@@ -42,25 +42,27 @@ static void put_segments(struct json_out *w, const struct segments *s)
     json_out_end(w);
 }
 
-static void put_ttfb(struct json_out *w, const struct ttfb *t)
+static void put_ttfb(struct json_out *w, const struct times *t)
 {
     if (!json_out_open(w, "ttfb", t->present))
         return;
-    JSON_MEMBERS(w, t, n, mean_ns, stddev_ns, best_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns,
-                 worst_ns);
+    JSON_MEMBERS(w, t, n, mean_ns, stddev_ns);
+    JSON_PUT(w, "best_ns", t->fastest_ns);
+    JSON_MEMBERS(w, t, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns);
+    JSON_PUT(w, "worst_ns", t->slowest_ns);
     json_out_end(w);
 }
 
 static void put_durations(struct json_out *w, const struct durations *d)
 {
-    JSON_MEMBERS(w, d, n, mean_ns, stddev_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, fastest_ns,
-                 slowest_ns);
+    JSON_MEMBERS(w, &d->dur, n, mean_ns, stddev_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns,
+                 fastest_ns, slowest_ns);
     put_ttfb(w, &d->ttfb);
 }
 
 static void put_durations_as(struct json_out *w, const char *key, const struct durations *d)
 {
-    if (!json_out_open(w, key, d->present))
+    if (!json_out_open(w, key, d->dur.present))
         return;
     put_durations(w, d);
     json_out_end(w);

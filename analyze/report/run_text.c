@@ -100,7 +100,7 @@ static void put_summary(const struct text_view *v)
         n_requests += op->n_requests;
         n_errors += op->n_errors;
         largest = op->throughput.bytes_per_s > largest ? op->throughput.bytes_per_s : largest;
-        has_durations |= op->requests.all.present;
+        has_durations |= op->requests.all.dur.present;
     }
     text_blank(v->out);
     if (a->mixed)
@@ -112,9 +112,9 @@ static void put_summary(const struct text_view *v)
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         summary_row(&t, TEXT_PLAIN, op->op, op->n_requests, op->n_errors, &op->throughput, largest);
-        if (op->requests.all.present) {
-            TEXT_CELLS(&t, units_duration(op->requests.all.p50_ns).s,
-                       units_duration(op->requests.all.p99_ns).s);
+        if (op->requests.all.dur.present) {
+            TEXT_CELLS(&t, units_duration(op->requests.all.dur.p50_ns).s,
+                       units_duration(op->requests.all.dur.p99_ns).s);
         }
     }
     if (a->total.present)

@@ -38,8 +38,8 @@ static double error_share(const struct party *p)
 
 static double latency(const struct party *p)
 {
-    if (p->durations && p->durations->present)
-        return (double)p->durations->p99_ns;
+    if (p->durations && p->durations->dur.present)
+        return (double)p->durations->dur.p99_ns;
     return p->sized && p->sized->present ? p->sized->mean_ns : 0;
 }
 
@@ -86,7 +86,7 @@ struct columns {
 
 static bool has_durations(const struct party *p)
 {
-    return p->durations && p->durations->present;
+    return p->durations && p->durations->dur.present;
 }
 
 static bool has_sized(const struct party *p)
@@ -132,7 +132,7 @@ static void pick_cell(struct text_table *t, double largest, const struct segment
 static struct figures figures_of(const struct party *p)
 {
     if (has_durations(p))
-        return figures_of_durations(p->durations);
+        return figures_of_times(&p->durations->dur);
     return has_sized(p) ? figures_of_sized(p->sized) : (struct figures){0};
 }
 
@@ -183,7 +183,7 @@ static void put_throughput(const struct text_view *v, const struct party *p, siz
     text_table_put(&t);
 }
 
-static const struct ttfb *ttfb_of(const struct party *p)
+static const struct times *ttfb_of(const struct party *p)
 {
     if (has_durations(p) && p->durations->ttfb.present)
         return &p->durations->ttfb;
@@ -200,12 +200,12 @@ static void put_ttfb(const struct text_view *v, const char *kind, const struct p
     text_table_init(&t, v->out, "lrrrrrr");
     TEXT_ROW(&t, TEXT_FAINT, "", "Avg", "Best", "50%", "90%", "99%", "Worst");
     for (size_t i = 0; i < n; i++) {
-        const struct ttfb *x = ttfb_of(&p[i]);
+        const struct times *x = ttfb_of(&p[i]);
         if (x == NULL)
             continue;
         text_table_row(&t, TEXT_PLAIN);
         name_cell(&t, &p[i]);
-        const struct figures figures = figures_of_ttfb(x);
+        const struct figures figures = figures_of_times(x);
         text_cells_figures(&t, &figures, columns);
     }
     text_table_put(&t);

@@ -28,14 +28,14 @@ static void put_single_size(const struct text_view *v, const struct requests *q)
     struct text_table t;
     text_table_init(&t, v->out, TIME_COLUMNS);
     times_heading(&t);
-    put_row(&t, "Duration", figures_of_durations(&q->all), times);
-    put_row(&t, "TTFB", figures_of_ttfb(&q->all.ttfb), times);
-    put_row(&t, "Response time", figures_of_durations(&q->response_time), times);
+    put_row(&t, "Duration", figures_of_times(&q->all.dur), times);
+    put_row(&t, "TTFB", figures_of_times(&q->all.ttfb), times);
+    put_row(&t, "Response time", figures_of_times(&q->response_time.dur), times);
     if (v->verbose) {
-        put_row(&t, "First access", figures_of_durations(&q->first_access), times);
-        put_row(&t, "First access TTFB", figures_of_ttfb(&q->first_access.ttfb), times);
-        put_row(&t, "Last access", figures_of_durations(&q->last_access), times);
-        put_row(&t, "Last access TTFB", figures_of_ttfb(&q->last_access.ttfb), times);
+        put_row(&t, "First access", figures_of_times(&q->first_access.dur), times);
+        put_row(&t, "First access TTFB", figures_of_times(&q->first_access.ttfb), times);
+        put_row(&t, "Last access", figures_of_times(&q->last_access.dur), times);
+        put_row(&t, "Last access TTFB", figures_of_times(&q->last_access.ttfb), times);
     }
     text_table_put(&t);
 }
@@ -85,12 +85,12 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
     text_table_init(&t, v->out, TIME_COLUMNS);
     times_heading(&t);
     for (size_t i = 0; i < q->n_sizes; i++)
-        put_row(&t, figures_bucket(&q->sizes[i]).s, figures_of_ttfb(&q->sizes[i].all.ttfb), times);
+        put_row(&t, figures_bucket(&q->sizes[i]).s, figures_of_times(&q->sizes[i].all.ttfb), times);
     if (v->verbose && has_first_access(q)) {
         text_table_span(&t, TEXT_FAINT, "First access:");
         for (size_t i = 0; i < q->n_sizes; i++)
             put_row(&t, figures_bucket(&q->sizes[i]).s,
-                    figures_of_ttfb(&q->sizes[i].first_access.ttfb), times);
+                    figures_of_times(&q->sizes[i].first_access.ttfb), times);
     }
     text_table_put(&t);
 }

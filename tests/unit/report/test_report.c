@@ -62,7 +62,7 @@ static void fixture_init(struct fixture *f)
         .n_error_groups = 1,
     };
     f->operation.requests = (struct requests){.present = true, .single_size = true, .n = 1};
-    f->operation.requests.all = (struct durations){
+    f->operation.requests.all.dur = (struct times){
         .present = true, .n = 1, .mean_ns = 1870000, .stddev_ns = NAN, .p50_ns = 1870000};
     f->finding = (struct finding){
         .kind = "watch", .op = f->operation.op, .ratio = NAN, .sentence = "watch out " HOSTILE};
