@@ -50,7 +50,7 @@ char *utf8_repaired(const char *s)
     char *to = text;
 
     while (text != NULL && *s != '\0') {
-        size_t n = utf8_length(s);
+        size_t n = utf8_is_nul(s) ? 2 : utf8_length(s);
         to = mempcpy(to, n > 0 ? s : "\xEF\xBF\xBD", n > 0 ? n : 3);
         s += n > 0 ? n : 1;
     }

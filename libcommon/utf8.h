@@ -2,8 +2,17 @@
 #ifndef S3_LIBCOMMON_UTF8_H
 #define S3_LIBCOMMON_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Stands for a NUL within a text that ends with one; no valid sequence. */
+#define UTF8_NUL "\xC0\x80"
+
+static inline bool utf8_is_nul(const char *s)
+{
+    return s[0] == UTF8_NUL[0] && s[1] == UTF8_NUL[1];
+}
 
 /* Length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0: it is none,
  * or s is empty. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
@@ -12,7 +21,8 @@ size_t utf8_length(const char *s);
 /* The code point of the valid sequence of n bytes (1..4) that `s` starts with. */
 uint32_t utf8_code(const char *s, size_t n);
 
-/* A copy in which U+FFFD stands for each byte that is not valid; to be freed. NULL: no memory. */
+/* A copy in which U+FFFD stands for each byte that is not valid, and UTF8_NUL stays; to be freed.
+ * NULL: no memory. */
 char *utf8_repaired(const char *s);
 
 #endif

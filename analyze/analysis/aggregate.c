@@ -354,7 +354,10 @@ bool aggregate_load(struct aggregate *a, const char *path, struct err *e)
     if (!aggfile_read(&a->file, path, e))
         return false;
     const struct aggfile *f = &a->file;
-    a->n_clients = f->total.n_clients > f->clients.n ? f->total.n_clients : f->clients.n;
+    const size_t counts[] = {f->total.n_client_names, f->total.n_clients, f->clients.n};
+    a->n_clients = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        a->n_clients = counts[i] > a->n_clients ? counts[i] : a->n_clients;
     a->is_merged = a->n_clients > 1;
     a->n_clients += a->n_clients == 0;
     if (!check(a, e))

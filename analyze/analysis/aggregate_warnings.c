@@ -93,7 +93,9 @@ static bool warn_op(struct aggregate *a, const struct aggregate_part *part, stru
         return false;
     if (w->present && !w->is_complete &&
         !warn(a, e, "seconds-lost", x->name,
-              "%.0f bytes and %.2f objects of its seconds were lost when the clients were merged",
+              a->is_merged ? "%.0f bytes and %.2f objects of its seconds were lost when the "
+                             "clients were merged"
+                           : "%.0f bytes and %.2f objects of its seconds are missing",
               w->lost_bytes, w->lost_objects))
         return false;
     if (x->n_errors > 0 && !warn(a, e, "errors-counted", x->name,

@@ -4,6 +4,7 @@
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/mem.h"
+#include "libcommon/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,23 +112,13 @@ bool aggfile_is_sums(const char *path)
 /* Room for one more than the n elements of *v. False: failed. */
 #define MORE(p, v, n) jsonpull_check(p, mem_more(v, n, (p)->e))
 
-/* The string that comes next, with U+FFFD for NUL; NULL: it is null, or failed. */
+/* The string that comes next; NULL: it is null, or failed. */
 static char *keep_string(struct jsonpull *p)
 {
-    size_t n = 0;
     const char *s = jsonpull_null(p) ? NULL : jsonpull_string(p);
-    char *copy;
-
-    if (s == NULL)
-        return NULL;
-    for (size_t i = 0; i < p->n_string; i++)
-        n += s[i] == '\0' ? 3 : 1;
-    if (!jsonpull_check(p, mem_new(&copy, n + 1, p->e)))
-        return NULL;
-    char *to = copy;
-    for (size_t i = 0; i < p->n_string; i++)
-        to = mempcpy(to, s[i] == '\0' ? "\xEF\xBF\xBD" : &s[i], s[i] == '\0' ? 3 : 1);
-    *to = '\0';
+    char *copy = NULL;
+    if (s != NULL)
+        jsonpull_check(p, mem_text(&copy, s, p->e));
     return copy;
 }
 
@@ -511,6 +502,18 @@ static void read_errors(struct jsonpull *p, struct aggfile_entry *x)
     }
 }
 
+/* How many names there are. */
+static size_t read_names(struct jsonpull *p)
+{
+    size_t n = 0;
+    if (jsonpull_null(p))
+        return 0;
+    jsonpull_array(p);
+    for (; jsonpull_item(p); n++)
+        jsonpull_string(p);
+    return n;
+}
+
 static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
 {
     if (x->start_ns == AGGFILE_NO_TIME || x->end_ns == AGGFILE_NO_TIME)
@@ -524,7 +527,7 @@ static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
 
 static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned what)
 {
-    enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS };
+    enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS, HOST_NAMES, CLIENT_NAMES };
     struct jsonpull_field fields[] = {{"total_requests", .count = &x->n_requests},
                                       {"total_errors", .count = &x->n_errors},
                                       {"total_bytes", .count = &x->n_bytes},
@@ -537,6 +540,8 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned wha
                                       {"throughput_by_client", .own = CLIENTS, .optional = true},
                                       {"requests_by_client", .own = GROUPS, .optional = true},
                                       {"first_errors", .own = ERRORS, .optional = true},
+                                      {"hosts", .own = HOST_NAMES, .optional = true},
+                                      {"clients", .own = CLIENT_NAMES, .optional = true},
                                       {0}};
 
     jsonpull_object(p);
@@ -551,6 +556,10 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned wha
             read_groups(p, x);
         else if (own == ERRORS && what & KEEP_ERRORS)
             read_errors(p, x);
+        else if (own == HOST_NAMES)
+            read_names(p);
+        else if (own == CLIENT_NAMES)
+            x->n_client_names = read_names(p);
         else
             jsonpull_skip(p);
     }
@@ -569,7 +578,8 @@ static bool is_op(const char *s)
     if (*s == '\0')
         return false;
     for (; *s != '\0'; s++)
-        if ((unsigned char)*s < ' ' || *s == 127)
+        if ((unsigned char)*s < ' ' || *s == 127 || utf8_is_nul(s) ||
+            (s[0] == '\xC2' && (unsigned char)s[1] < 0xA0))
             return false;
     return true;
 }
@@ -578,7 +588,7 @@ static bool is_op(const char *s)
 static bool is_size(const char *s)
 {
     return strspn(s, "0123456789") == strlen(s) && *s != '\0' && *s != '0' && strlen(s) <= 2 &&
-           atoi(s) <= 62;
+           atoi(s) <= 63;
 }
 
 static int by_size(const void *a, const void *b)

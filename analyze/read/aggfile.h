@@ -66,6 +66,7 @@ struct aggfile_entry {
     bool has_hosts, has_clients; /* else not in the file */
     struct aggfile_party *hosts, *clients; /* by name */
     size_t n_hosts, n_clients;
+    size_t n_client_names; /* in the list of their names alone */
     char **group_clients;
     size_t n_group_clients;
     struct aggfile_group *groups; /* as in the file: by client, then by time */

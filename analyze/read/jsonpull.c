@@ -202,6 +202,8 @@ static size_t escape(struct jsonpull *p, char *out)
         return 0;
     }
     unsigned code = hex4(p);
+    if (code == 0 && !p->failed)
+        return (size_t)(stpcpy(out, UTF8_NUL) - out);
     if (code >= 0xD800 && code < 0xDC00 && !p->failed) {
         unsigned low = take(p) == '\\' && take(p) == 'u' ? hex4(p) : 0;
         if (low < 0xDC00 || low > 0xDFFF) {
@@ -219,7 +221,7 @@ static size_t escape(struct jsonpull *p, char *out)
 static bool check_utf8(struct jsonpull *p)
 {
     for (size_t i = 0; i < p->n_string;) {
-        size_t n = p->string[i] == '\0' ? 1 : utf8_length(p->string + i);
+        size_t n = utf8_is_nul(p->string + i) ? 2 : utf8_length(p->string + i);
         if (n == 0)
             return jsonpull_fail(p, "a string that is no UTF-8");
         i += n;
@@ -243,6 +245,8 @@ static bool read_string(struct jsonpull *p)
             return fail_syntax(p, c, "the end of a string");
         if (n >= JSONPULL_MAX_STRING)
             return jsonpull_fail(p, "a string of more than 64 KiB");
+        if (c == (unsigned char)UTF8_NUL[0]) /* which is never valid */
+            return jsonpull_fail(p, "a string that is no UTF-8");
         if (c == '\\')
             n += escape(p, p->string + n);
         else
@@ -459,10 +463,6 @@ const char *jsonpull_key(struct jsonpull *p)
     struct jsonpull_level *l = &p->levels[p->depth];
     if (!next(p) || !read_string(p))
         return NULL;
-    if (strlen(p->string) != p->n_string) {
-        jsonpull_fail(p, "a key that holds a NUL");
-        return NULL;
-    }
     snprintf(l->key, sizeof l->key, "%s", p->string);
     for (char *c = l->key; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127)

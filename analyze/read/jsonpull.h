@@ -2,8 +2,8 @@
  * value, so that memory does not grow with the document. jansson, which the rest of the program
  * uses, builds a tree of all of it.
  *
- * Strict (RFC 8259, UTF-8), with limits: 32 levels, 64 KiB a string, 60 characters a number, no NUL
- * in a key.
+ * Strict (RFC 8259, UTF-8), with limits: 32 levels, 64 KiB a string, 60 characters a number. In
+ * strings and keys UTF8_NUL stands for a NUL.
  *
  * Errors stick: after the first one p->failed is set, every call returns at once what ends a loop
  * (NULL, false, 0), and *e holds "FILE: path.to.key: what is wrong". So callers check once, at the
@@ -73,7 +73,7 @@ unsigned __int128 jsonpull_wide(struct jsonpull *p);
 /* A count that its writer held as a floating-point number: whole, but perhaps with an exponent. */
 int64_t jsonpull_whole(struct jsonpull *p);
 bool jsonpull_bool(struct jsonpull *p);
-/* p->string and p->n_string, valid until the next call; it may hold NUL. NULL: failed. */
+/* p->string, valid until the next call. NULL: failed. */
 const char *jsonpull_string(struct jsonpull *p);
 /* RFC 3339; ns since 1970. 0001-01-01T00:00:00Z stands for none and gives INT64_MIN. */
 int64_t jsonpull_time(struct jsonpull *p);

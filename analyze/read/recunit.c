@@ -47,7 +47,11 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
     struct recfile_layout layout;
     struct err e = {0};
 
-    if (line[0] == '{' || line[0] == '[')
+    if (line[0] == '[' || strncmp(line, "\xEF\xBB\xBF{", n < 4 ? n : 4) == 0)
+        return recstate_fail_at(u, line_no,
+                                "this is JSON, but neither a capture nor an aggregated one, which "
+                                "begins with { at its first byte");
+    if (line[0] == '{')
         return recstate_fail_at(
             u, line_no,
             "this is JSON, not a capture; an aggregated capture can be read from a file only, "

@@ -244,7 +244,11 @@ static void put_sizes(struct json_out *w, const struct aggregate *a)
     JSON_OBJECTS(w, "by_size", i, a->file.sizes.n) {
         const struct aggfile_entry *x = &a->file.sizes.v[i];
         JSON_PUT(w, "min_bytes", aggregate_size_floor(x));
-        JSON_PUT(w, "max_bytes", 2 * aggregate_size_floor(x));
+        /* 2^63 is past the integers of JSON here. */
+        if (aggregate_size_floor(x) <= INT64_MAX / 2)
+            JSON_PUT(w, "max_bytes", 2 * aggregate_size_floor(x));
+        else
+            json_out_value(w, "max_bytes", json_out_real(2 * (double)aggregate_size_floor(x)));
         PUT_COUNTERS(w, x);
     }
 }

@@ -229,7 +229,16 @@ json_t *json_out_text(const char *s)
     if (!s)
         return json_null();
     char *clean = utf8_repaired(s);
-    json_t *text = json_string(clean);
+    if (!clean)
+        return NULL;
+    size_t n = 0;
+    /* Shorter by what stands for a NUL, of which utf8_repaired keeps both bytes. */
+    for (const char *from = clean; *from; n++) {
+        bool is_nul = utf8_is_nul(from);
+        clean[n] = is_nul ? '\0' : *from;
+        from += is_nul ? 2 : 1;
+    }
+    json_t *text = json_stringn(clean, n);
     free(clean);
     return text;
 }
@@ -242,7 +251,7 @@ static int write_plain(const char *text, size_t n, void *f)
 
 bool json_out_quoted(FILE *f, const char *text)
 {
-    json_t *value = json_string(text);
+    json_t *value = json_out_text(text);
     bool ok = value != NULL && json_dump_callback(value, write_plain, f, JSON_ENCODE_ANY) == 0;
     json_decref(value);
     return ok;

@@ -190,6 +190,9 @@ class Refused(AggregateTest):
             (lambda d, x: x["requests_by_client"]["c0"][0].update(multi_sized_requests={
                 "requests": 0, "by_size": None}), "more than one kind"),
             (lambda d, x: d["by_obj_log_2_size"].update(x=copy.deepcopy(x)), "by_obj_log_2_size.x"),
+            (lambda d, x: d["by_op_type"].update({"P\x9b": d["by_op_type"].pop("PUT")}), "name of an operation"),
+            (lambda d, x: d["by_op_type"].update({"P\0": d["by_op_type"].pop("PUT")}), "name of an operation"),
+            (lambda d, x: x.update(hosts=5), "PUT.hosts: an array"), (lambda d, x: x.update(clients=[1]), "clients[0]"),
         ]
         for f, words in cases:
             self.refused(change(f), words)
@@ -224,6 +227,27 @@ class Refused(AggregateTest):
             holder[key] = good
         self.assertLess({".v", ".total", ".total.throughput", ".by_op_type.GET.end_time"}, needed)
 
+    def test_names_and_messages_may_hold_anything(self):
+        rows = [r._replace(host="a\0b\x1b", error="x\0\x9by" if i == 3 else "") for i, r in enumerate(small())]
+        document = aggregates.aggregate(rows, command="warp\0get")
+        got = self.analyze(document).json()
+        op, = got["operations"]
+        self.assertEqual((got["commandline"], op["first_errors"], op["hosts"][0]["name"], got["by_host"][0]["host"]),
+                         ("warp\0get", ["x\0\x9by"], "a\0b\x1b", "a\0b\x1b"))
+        for argv in (["analyze", "-v"], ["info"], ["analyze", "--html", self.tmp / "p.html"]):
+            out = self.s3analyze(*argv, self.put(document)).out
+            self.assertNotRegex(out, "[\0\x1b\x9b]")
+        self.assertNotRegex((self.tmp / "p.html").read_text(), "[\0\x1b\x9b]")
+
+    def test_several_clients_by_their_names_alone(self):
+        document = aggregates.aggregate(small() + small(client="c1"))
+        for x in (document["total"], document["by_op_type"]["GET"]):
+            del x["throughput_by_client"]
+        del document["by_client"]
+        got = self.analyze(document).json()
+        self.assertTrue(got["merged"])
+        self.assertIn("label-shift-unsure", [w["code"] for w in got["warnings"]])
+
     def test_text_that_is_no_json(self):
         text = aggregates.text(aggregates.aggregate(small(seconds=6)))
         for bad, words in ((text + text, "follows the end"), (text + b"x", "follows the end"),
@@ -235,7 +259,8 @@ class Refused(AggregateTest):
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\xff",'), "UTF-8"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\\ud800",'), "surrogate"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\n",'), "end of a string"),
-                           (text.replace(b'"v": 2,', b'"v": 2, "\\u0000": 1,'), "NUL"),
+                           (text.replace(b'"v": 2,', b'"v": 2, "x": "\xc0\x80",'), "UTF-8"),
+                           
                            (text.replace(b'"v": 2,', b'"v": 2, "x": ' + b"[" * 99999), "levels"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "' + b"a" * 70000 + b'",'), "64 KiB"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": ' + b"1" * 99 + b","), "characters")):
