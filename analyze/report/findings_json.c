@@ -1,6 +1,7 @@
 #include "analyze/report/findings_json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_scope(struct json_out *w, const struct finding *f)
@@ -70,7 +71,11 @@ void findings_json_put_warnings(struct json_out *w, const struct findings *all, 
         json_out_object(w, NULL);
         JSON_PUT(w, "code", warning_code(f->kind));
         if (path != NULL) {
-            json_out_value(w, "message", json_sprintf("%s: %s", path, f->sentence));
+            /* Not json_sprintf, which refuses what is no UTF-8. */
+            char *message = NULL;
+            w->failed |= asprintf(&message, "%s: %s", path, f->sentence) < 0;
+            JSON_PUT(w, "message", w->failed ? NULL : message);
+            free(message);
         } else {
             JSON_PUT(w, "op", f->op);
             JSON_PUT(w, "message", f->sentence);
