@@ -367,8 +367,8 @@ const struct cli_command cmd_plot = {
         "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, "
         "host-latency, errors, latency-size, sizes, in-flight, clients and, if asked for by name, "
         "cdf and autoterm. A mixed run has those of all "
-        "operations together too; a single picture shows those, or else the operation with the "
-        "most requests. Charts of a comparison (--before, --after): compare-change, "
+        "operations together too; a single picture shows those, or else the operation that "
+        "began last. Charts of a comparison (--before, --after): compare-change, "
         "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",
     .operands = "CAPTURE...",
     .min_operands = 0,

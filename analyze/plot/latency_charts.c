@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_PER_NINE 20
-#define MAX_HOSTS      20 /* named */
-#define CHART_COLUMNS  "title zero_unix t_min t_max"
+#define PLOT_SPECTRUM_STEPS 20 /* of a nine */
+#define PLOT_SPECTRUM_ROOM                                                                         \
+    1.08                 /* the axis ends so far behind the last, as plots/spectrum.gp says */
+#define MAX_HOSTS     20 /* named */
+#define CHART_COLUMNS "title zero_unix t_min t_max"
 
 /* ---- The spectrum ---- */
 
@@ -56,24 +58,31 @@ static double ms_at(struct ascent *a, uint64_t rank)
     return (double)hist_upper(a->bucket) / 1e6;
 }
 
+struct percentile {
+    double nines, ms, lo_ms, hi_ms; /* NAN: no limit */
+};
+
 /* Percentiles with the order statistics that limit them: section 7 of
- * docs/how-the-numbers-are-made.md. */
-static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample *s,
-                            const struct statistics_latency *l)
+ * docs/how-the-numbers-are-made.md. v[], freed by the caller; NULL with *n 0: none; with *n 1: out
+ * of memory. */
+static struct percentile *percentiles_of(const struct plot_sample *s,
+                                         const struct statistics_latency *l, size_t *n)
 {
-    plot_out_block(f, name, "nines ms lo_ms hi_ms");
+    *n = 0;
     if (s->n < 2)
-        return 0;
+        return NULL;
     struct ascent value = {s, 0, s->count[0]}, lo = value, hi = value;
     double last = log10((double)s->n);
-    size_t n = (size_t)floor(last * STEPS_PER_NINE) + 2;
+    *n = (size_t)floor(last * PLOT_SPECTRUM_STEPS) + 2;
     uint64_t last_lo = 1, last_hi = 1;
-    for (size_t i = 0; i < n; i++) {
-        double nines = i + 1 < n ? (double)i / STEPS_PER_NINE : last, p = 1 - pow(10, -nines);
+    struct percentile *v = calloc(*n, sizeof *v);
+    for (size_t i = 0; v != NULL && i < *n; i++) {
+        double nines = i + 1 < *n ? (double)i / PLOT_SPECTRUM_STEPS : last;
+        double p = 1 - pow(10, -nines);
         uint64_t n_e = (uint64_t)((double)s->n / deff_at(l, nines)), from = 0, to = 0;
         if (n_e > 0 && p > 0)
             stats_binomial_ranks(n_e, p, .95, &from, &to);
-        uint64_t rank = (uint64_t)ceil(p * (double)s->n - 1e-9);
+        uint64_t rank = i + 1 < *n ? (uint64_t)ceil(p * (double)s->n - 1e-9) : s->n;
         double scale = (double)(s->n + 1) / ((double)n_e + 1);
         bool has_band = from >= 1 && to <= n_e;
         /* Neighbours with other design effects must not let the limits fall back. */
@@ -83,10 +92,67 @@ static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample 
             last_lo = a > last_lo ? a : last_lo;
             last_hi = b > last_hi ? b : last_hi;
         }
-        plot_out_row(f, "rrrr", nines, ms_at(&value, rank > 0 ? rank : 1),
-                     has_band ? ms_at(&lo, last_lo) : NAN, has_band ? ms_at(&hi, last_hi) : NAN);
+        v[i] = (struct percentile){nines, ms_at(&value, rank > 0 ? rank : 1),
+                                   has_band ? ms_at(&lo, last_lo) : NAN,
+                                   has_band ? ms_at(&hi, last_hi) : NAN};
     }
+    return v;
+}
+
+static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample *s,
+                            const struct statistics_latency *l)
+{
+    size_t n;
+    struct percentile *v = percentiles_of(s, l, &n);
+
+    plot_out_block(f, name, "nines ms lo_ms hi_ms");
+    for (size_t i = 0; v != NULL && i < n; i++)
+        plot_out_row(f, "rrrr", v[i].nines, v[i].ms, v[i].lo_ms, v[i].hi_ms);
+    n = v != NULL ? n : 0;
+    free(v);
     return (int64_t)n;
+}
+
+/* "name":[[ms,...],[lo,...],[hi,...]] */
+static bool put_readings(FILE *f, const char *name, const struct plot_sample *s,
+                         const struct statistics_latency *l)
+{
+    size_t n;
+    struct percentile *v = percentiles_of(s, l, &n);
+
+    if (v == NULL)
+        return n == 0;
+    fprintf(f, ",\"%s\":[", name);
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < n; i++) {
+            double x = k == 0 ? v[i].ms : k == 1 ? v[i].lo_ms : v[i].hi_ms;
+            fputs(i > 0 ? "," : k > 0 ? "],[" : "[", f);
+            if (isnan(x))
+                fputs("null", f);
+            else
+                fprintf(f, "%.4g", x);
+        }
+    }
+    fputs("]]", f);
+    free(v);
+    return true;
+}
+
+bool plot_spectrum_readings(FILE *f, const struct plot_data *p)
+{
+    const struct statistics *st = p->statistics;
+    const struct plot_sample *all[] = {&p->durations, &p->ttfb, &p->response};
+    uint64_t most = 2;
+
+    for (size_t i = 0; i < 3; i++)
+        most = all[i]->n > most ? all[i]->n : most;
+    fprintf(f, "{\"steps\":%d,\"right\":%.6g", PLOT_SPECTRUM_STEPS,
+            fmax(1, log10((double)most)) * PLOT_SPECTRUM_ROOM);
+    bool ok = put_readings(f, "duration", &p->durations, st != NULL ? &st->duration : NULL) &&
+              put_readings(f, "time to first byte", &p->ttfb, st != NULL ? &st->ttfb : NULL) &&
+              put_readings(f, "response time", &p->response, NULL);
+    fputs("}", f);
+    return ok;
 }
 
 bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)

@@ -10,6 +10,10 @@
 
 /* Each pair as struct plot_kind wants it. */
 bool plot_spectrum_has_data(const struct plot_data *p);
+/* What a page's script says under the pointer, as JSON: {"steps": of a nine, "right": nines at the
+ * right end of the axis, NAME: [[ms], [lower limits], [upper limits]]}, the last value of each
+ * being that of all requests. False: out of memory. */
+bool plot_spectrum_readings(FILE *f, const struct plot_data *p);
 bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title);
 
 bool plot_host_latency_has_data(const struct plot_data *p);

@@ -32,6 +32,7 @@ static void picture_free(struct plot_picture *x)
     free(x->data);
     free(x->picture);
     free(x->narrow);
+    free(x->readings);
 }
 
 void plot_set_free(struct plot_set *s)
@@ -180,11 +181,13 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
     return c->kind->write(f, c->data, title);
 }
 
-/* A chart that is asked for by name is drawn wherever there is data for it. */
+/* A chart that is asked for by name is drawn wherever there is data for it. `all`: that of
+ * all operations together where they are mixed, else *p. */
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
-                   const struct plot_options *o)
+                   const struct plot_data *all, const struct plot_options *o)
 {
-    if (o->no_in_flight && strcmp(kind->name, "in-flight") == 0)
+    if (o->n_charts == 0 && strcmp(kind->name, "in-flight") == 0 &&
+        plot_timeline_is_steady(&all->fine))
         return false;
     static const char *const details[] = {"hosts", "clients", "in-flight", "latency-heat"};
     for (size_t i = 0; o->brief && p->index >= 0 && i < sizeof details / sizeof *details; i++)
@@ -195,8 +198,21 @@ static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
     return o->n_charts > 0 || kind->is_worth == NULL || kind->is_worth(p);
 }
 
-static bool add_charts(struct plot_set *s, struct plot_data *p, const char *folder,
-                       const char *stem, const struct plot_options *o, struct err *e)
+static bool add_readings(struct plot_picture *x, const struct run_chart *c, struct err *e)
+{
+    size_t n;
+    FILE *f = open_memstream(&x->readings, &n);
+
+    if (f == NULL)
+        return mem_none(e);
+    bool ok = c->kind->readings(f, c->data) && !ferror(f);
+    ok = fclose(f) == 0 && x->readings != NULL && ok;
+    return ok || mem_none(e);
+}
+
+static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plot_data *all,
+                       const char *folder, const char *stem, const struct plot_options *o,
+                       struct err *e)
 {
     bool ok = true;
     p->replay = o->replays != NULL ? plot_replays_of(o->replays, p->op) : NULL;
@@ -204,21 +220,14 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const char *fold
     for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
         const struct run_chart chart = {kind, p};
-        if (is_due(kind, p, o))
-            ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, o,
-                          write_run_chart, &chart, e);
+        if (!is_due(kind, p, all, o))
+            continue;
+        ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, o,
+                      write_run_chart, &chart, e) &&
+             (!o->with_readings || kind->readings == NULL ||
+              add_readings(&s->v[s->n - 1], &chart, e));
     }
     return ok;
-}
-
-/* Of one picture: all operations of a mixed run together, else the one with the most requests. */
-static int main_operation(const struct analysis *a, bool has_total)
-{
-    size_t largest = 0;
-    for (size_t k = 0; !has_total && k < a->n_operations; k++)
-        if (a->operations[k].n_requests > a->operations[largest].n_requests)
-            largest = k;
-    return has_total ? -1 : (int)largest;
 }
 
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
@@ -231,7 +240,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     int *index = NULL;
     bool ok = mem_new(&v, a->n_operations + 1, e) && mem_new(&index, a->n_operations + 1, e);
     if (ok && stem != NULL && a->n_operations > 0) {
-        index[n++] = main_operation(a, has_total);
+        index[n++] = main;
     } else if (ok) {
         if (has_total)
             index[n++] = -1;
@@ -241,7 +250,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     }
     ok = ok && plot_data_init(v, n, a, index, e);
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_charts(s, &v[i], folder, stem, o, e);
+        ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], folder, stem, o, e);
     for (size_t i = 0; i < n; i++)
         plot_data_fini(&v[i]);
     free(v);

@@ -16,13 +16,13 @@ struct plot_options {
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool no_in_flight;   /* there is nothing to see in it: a closed loop */
     bool brief;     /* of one of several operations that ran together only throughput and latency */
     bool no_titles; /* pictures without a title, for a report that has its own */
     const char *format;                 /* "svg", "png", "pdf", in any case */
     const char *theme;                  /* "light", "dark" */
     int width, height;                  /* pixels; 0: as suits the chart */
     bool with_narrow;                   /* each drawn a second time, for narrow screens */
+    bool with_readings;                 /* values for a page's script */
     const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
     const char *const *captures;        /* n_captures files that must not be overwritten */
     size_t n_captures;
@@ -36,6 +36,7 @@ struct plot_picture {
     char *op;            /* as captures spell it; "" for all operations or runs together */
     char *title;
     char *data, *picture, *narrow; /* paths; narrow NULL: not asked for */
+    char *readings;                /* JSON of its values, for a script; NULL: none */
     int width, height, narrow_height;
 };
 
@@ -46,7 +47,7 @@ struct plot_set {
 
 /* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
  * is one operation alone, and its data is FOLDER/STEM.tsv: all operations of a mixed run together,
- * else the one with the most requests. Nothing is drawn yet. False: *e says why. */
+ * else the one that began last. Nothing is drawn yet. False: *e says why. */
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
                        const char *stem, const struct plot_options *o, struct err *e);
 

@@ -11,6 +11,7 @@
 #define MIN_REQUESTS 20 /* in a bin, on average: percentiles of fewer are noise */
 #define MIN_BINS     8
 #define MIN_BIN_NS   1000
+#define STEADY_FRAC  0.1 /* a number in flight that differs by less says nothing */
 
 int plot_timeline_main(const struct analysis *a)
 {
@@ -201,6 +202,21 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     if (ok)
         end_with_the_run(t, length_ns);
     return ok;
+}
+
+bool plot_timeline_is_steady(const struct plot_timeline *t)
+{
+    double least = INFINITY, most = 0;
+
+    /* While threads start and stop there are fewer, which the active range says already. */
+    for (size_t i = 0; i < t->n; i++) {
+        bool at_end = t->n > 2 && (i == 0 || i == t->n - 1);
+        if (!t->rows[i].in_range || at_end)
+            continue;
+        least = t->rows[i].in_flight < least ? t->rows[i].in_flight : least;
+        most = t->rows[i].in_flight > most ? t->rows[i].in_flight : most;
+    }
+    return most == 0 || most - least <= STEADY_FRAC * most;
 }
 
 void plot_timeline_fini(struct plot_timeline *t)

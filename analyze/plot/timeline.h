@@ -46,4 +46,8 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);
 
+/* Whether about as many requests were in flight at any time of the active range, as in a closed
+ * loop. */
+bool plot_timeline_is_steady(const struct plot_timeline *t);
+
 #endif

@@ -20,6 +20,9 @@ struct plot_kind {
     bool (*is_worth)(const struct plot_data *p);
     /* False: out of memory. */
     bool (*write)(FILE *f, const struct plot_data *p, const char *title);
+    /* JSON of the values that a page's script shows; NULL: it has them from elsewhere. False: out
+     * of memory. */
+    bool (*readings)(FILE *f, const struct plot_data *p);
 };
 
 /* In the order of a report; the last one has no name. */

@@ -244,7 +244,7 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
     const char *const names[] = {"",       before, after,     compare_words_change(op),
                                  "95% CI", "p",    "Verdict", "Method"};
-    html_table(f, section, NULL, names, "lrrrrrll");
+    html_table(f, section, "Figures compared", names, "lrrrrrll");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         struct compare_words_row r = compare_words_row(m);
@@ -290,11 +290,7 @@ static void put_figures(FILE *f, const char *section, const struct compare *c,
     static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
     const char *const names[] = {"", c->before.name, c->after.name, "Change"};
     const struct run_figures *a = &op->before, *b = &op->after;
-    html_table(
-        f, section,
-        "Figures of the runs' own reports. Durations are those of successful requests, times to "
-        "first byte those of successful requests that have one.",
-        names, "lrrr");
+    html_table(f, section, "Figures of the runs' own reports", names, "lrrr");
     for (int i = 0; i < RUN_N_RATES; i++)
         figure_row(f, "Throughput", rates[i], RUN_THROUGHPUT, a->bytes_per_s[i], b->bytes_per_s[i]);
     for (int i = 0; i < RUN_N_RATES; i++)
@@ -304,6 +300,10 @@ static void put_figures(FILE *f, const char *section, const struct compare *c,
     for (int i = 0; i < RUN_N_TIMES; i++)
         figure_row(f, "TTFB", times[i], RUN_TTFB, a->ttfb_ns[i], b->ttfb_ns[i]);
     html_table_end(f);
+    html_element(
+        f, "p",
+        "Medians over the runs. Durations are those of successful requests, times to first "
+        "byte those of successful requests that have one.");
 }
 
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
@@ -345,7 +345,7 @@ static void put_runs(FILE *f, const struct compare *c)
         html_element(f, "p", "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
-    html_table(f, "inputs", NULL, names, "llrrrl");
+    html_table(f, "inputs", "Captures", names, "llrrrl");
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];

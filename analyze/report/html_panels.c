@@ -12,7 +12,6 @@
 #define TICK_PX       12.5 /* between ticks, at least */
 #define KEY_PX        16   /* of a row of a key below a title, where the screen is narrow */
 #define LOG_FROM      20.0 /* a ratio of greatest to least latency that asks for a log axis */
-#define STEADY_FRAC   0.05 /* a number in flight that differs by less says nothing */
 #define LETTER_PX     6.6  /* of a legend, on average */
 #define CAPITAL_PX    8.4
 #define LEAST_KEY_PX  56
@@ -382,26 +381,11 @@ static void errors_panel(struct html_drawing *d)
     }
 }
 
-bool html_timeline_in_flight_is_steady(const struct plot_timeline *t)
-{
-    double least = INFINITY, most = 0;
-
-    /* While threads start and stop there are fewer, which the active range says already. */
-    for (size_t i = 0; i < t->n; i++) {
-        bool at_end = t->n > 2 && (i == 0 || i == t->n - 1);
-        if (!t->rows[i].in_range || at_end)
-            continue;
-        least = t->rows[i].in_flight < least ? t->rows[i].in_flight : least;
-        most = t->rows[i].in_flight > most ? t->rows[i].in_flight : most;
-    }
-    return most == 0 || most - least <= STEADY_FRAC * most;
-}
-
 static void in_flight_panel(struct html_drawing *d)
 {
     struct panel p = {.scale = 1, .most = most_of(d->of->all, IN_FLIGHT) * 1.05};
 
-    if (p.most <= 0 || html_timeline_in_flight_is_steady(d->of->all))
+    if (p.most <= 0 || plot_timeline_is_steady(d->of->all))
         return;
     begin_panel(d, &p, SMALL_PX, 0, "Requests in flight", "");
     put_ticks(d, &p);
@@ -419,7 +403,7 @@ double html_panels_height(const struct html_drawing *d)
     if (t->n_messages > 0)
         h += HTML_PANELS_TITLE_PX + SMALL_PX + HTML_PANELS_GAP_PX +
              (d->narrow ? KEY_PX * (double)t->n_messages : 0);
-    h += most_of(t, IN_FLIGHT) > 0 && !html_timeline_in_flight_is_steady(t)
+    h += most_of(t, IN_FLIGHT) > 0 && !plot_timeline_is_steady(t)
              ? HTML_PANELS_TITLE_PX + SMALL_PX + HTML_PANELS_GAP_PX
              : 0;
     return h;
@@ -439,7 +423,7 @@ void html_panels_left_out(FILE *f, const struct html_timeline *of)
     double most = most_of(t, IN_FLIGHT);
     size_t chosen[MAX_OPS];
 
-    if (html_timeline_in_flight_is_steady(t) && most > 0)
+    if (plot_timeline_is_steady(t) && most > 0)
         html_textf(f, "Requests in flight: about %.0f throughout. ", most);
     if (most_of(t, THROUGHPUT) <= 0)
         html_textf(f, "Nothing was transferred. ");

@@ -29,9 +29,6 @@ struct html_timeline {
  * bins. */
 void html_timeline(FILE *f, const struct html_timeline *t);
 
-/* Whether as many requests were in flight at any time of the active range, as in a closed loop. */
-bool html_timeline_in_flight_is_steady(const struct plot_timeline *t);
-
 /* A line without axes: throughput over the time of *t. */
 void html_timeline_spark(FILE *f, const struct plot_timeline *t);
 

@@ -110,9 +110,10 @@ static const char style[] =
     "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
     "nav,.self,input,.tools,.reading{display:none}details::details-content{content-visibility:"
     "visible;"
-    "display:block;height:auto}table{font-size:8pt}thead th{position:static;background:none}"
-    "th,td{padding-right:7px;overflow-wrap:normal}"
-    ".l{white-space:normal;overflow-wrap:break-word}.l.wrap{overflow-wrap:anywhere}}\n"
+    "display:block;height:auto}table{font-size:7.5pt}thead th{position:static;background:none}"
+    "th,td{padding-right:6px;overflow-wrap:normal;white-space:normal}td.wrap{min-width:0}caption{"
+    "white-space:normal}"
+    ".l{overflow-wrap:break-word}.l.wrap{overflow-wrap:anywhere}}\n"
     "@media screen and (prefers-color-scheme:dark){figure svg image{filter:invert(1) "
     "hue-rotate(180deg)}}\n";
 
@@ -124,6 +125,7 @@ bool html_charts_init(struct html_charts *c, struct err *e)
     *c = (struct html_charts){.options = {
                                   .no_titles = true,
                                   .with_narrow = true,
+                                  .with_readings = true,
                                   .format = "svg",
                                   .theme = "light",
                               }};
@@ -177,8 +179,13 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     char wide[24], narrow[24];
     snprintf(wide, sizeof wide, "g%zu-", i);
     snprintf(narrow, sizeof narrow, "n%zu-", i);
-    fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"><figcaption>", section, x->chart,
-            series);
+    fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"", section, x->chart, series);
+    if (x->readings != NULL) {
+        fputs(" data-readings=\"", f);
+        html_text(f, x->readings);
+        fputs("\"", f);
+    }
+    fputs("><figcaption>", f);
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s-chart-%s\" aria-label=\"Link to this chart\">#</a>",
             section, x->chart);

@@ -47,7 +47,7 @@ const number = text => {
   return sum;
 };
 for (const table of all('table')) {
-  const heads = all('thead th', table), body = table.tBodies[0], rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0], rows = [...body.rows];
   if (rows.length < 2 || rows.some(r => r.cells.length !== heads.length || !r.cells[0].textContent))
     continue;
   heads.forEach((head, column) => {
@@ -92,37 +92,45 @@ const rate = (v, bytes) => {
 };
 const time = ms => ms === null ? '-' : ms < 1 ? (ms * 1e3).toPrecision(3) * 1 + '\u00b5s'
   : ms < 1e3 ? ms.toPrecision(3) * 1 + 'ms' : (ms / 1e3).toPrecision(4) * 1 + 's';
-const charts = [];
-for (const svg of all('figure svg')) {
-  const own = svg.dataset, s = course.series[svg.closest('figure').dataset.series];
-  if (!s) continue;
-  let area;
-  if (own.left) {
-    area = ['left', 'top', 'bottom', 'right'].map(side => +own[side]);
-  } else if (all('text', svg).some(t => /^\s*(seconds|minutes|hours|days)\b/.test(t.textContent))) {
-    const border = /^M([\d.]+),([\d.]+) L\1,([\d.]+) L([\d.]+),\3 /;
-    const found = all('path', svg).map(p => border.exec(p.getAttribute('d'))).filter(m => m);
-    if (!found.length) continue;
-    area = [+found[0][1], Math.min(...found.map(m => m[2])), Math.max(...found.map(m => m[3])), +found[0][4]];
-  } else continue;
-  const line = document.createElementNS(SVG, 'line');
-  line.setAttribute('class', 'cursor');
-  line.setAttribute('y1', area[1]);
-  line.setAttribute('y2', area[2]);
-  svg.append(line);
-  charts.push({svg, s, line, left: area[0], right: area[3]});
-}
+// The area that a drawing's axes enclose: [left, top, bottom, right].
+const area = svg => {
+  const own = svg.dataset;
+  if (own.left) return ['left', 'top', 'bottom', 'right'].map(side => +own[side]);
+  const border = /^M([\d.]+),([\d.]+) L\1,([\d.]+) L([\d.]+),\3 /;
+  const found = all('path', svg).map(p => border.exec(p.getAttribute('d'))).filter(m => m);
+  return found.length && [+found[0][1], Math.min(...found.map(m => m[2])), Math.max(...found.map(m => m[3])), +found[0][4]];
+};
 const reading = make('div', '', document.body);
 reading.className = 'reading';
 reading.hidden = true;
+// Calls `say` with how far from left to right the pointer is, and shows the words that it returns; `leave` when it is gone.
+const follow = (svg, [left, top, bottom, right], say, leave) => {
+  const line = document.createElementNS(SVG, 'line');
+  line.setAttribute('class', 'cursor');
+  line.setAttribute('y1', top);
+  line.setAttribute('y2', bottom);
+  svg.append(line);
+  const hide = () => { reading.hidden = true; leave(); };
+  svg.addEventListener('pointermove', e => {
+    const box = svg.getBoundingClientRect(), width = svg.viewBox.baseVal.width;
+    const part = ((e.clientX - box.left) / box.width * width - left) / (right - left);
+    if (part < 0 || part > 1) return hide();
+    reading.textContent = say(part).join('\n');
+    reading.hidden = false;
+    const room = document.documentElement.clientWidth - reading.offsetWidth - 8;
+    reading.style.left = Math.max(4, Math.min(room, e.clientX + 14)) + 'px';
+    reading.style.top = e.clientY + 14 + 'px';
+  });
+  svg.addEventListener('pointerleave', hide);
+  return part => {
+    line.setAttribute('x1', left + part * (right - left));
+    line.setAttribute('x2', left + part * (right - left));
+    line.classList.toggle('on', part >= 0 && part <= 1);
+  };
+};
+const charts = [];
 const show = ms => {
-  for (const c of charts) {
-    const part = ms === null ? -1 : (ms - c.s.start_ms) / (c.s.end_ms - c.s.start_ms);
-    const x = c.left + part * (c.right - c.left);
-    c.line.setAttribute('x1', x);
-    c.line.setAttribute('x2', x);
-    c.line.classList.toggle('on', part >= 0 && part <= 1);
-  }
+  for (const c of charts) c.move(ms === null ? -1 : (ms - c.s.start_ms) / (c.s.end_ms - c.s.start_ms));
 };
 const at = (s, ms) => Math.max(0, Math.min(s.throughput.length - 1, Math.floor((ms - s.start_ms) / s.bin_ms)));
 const latency = (s, k) => 'median ' + time(s.p50_ms[k]) + ', p99 ' + time(s.p99_ms[k]);
@@ -135,22 +143,39 @@ const say = (s, ms) => {
     if (s === course.series[0] && o.p50_ms.length) words.push(o.op + ' ' + latency(o, at(o, ms)));
   if (s.failed[k]) words.push(s.failed[k] + ' failed');
   if (s.in_flight[k] !== null) words.push(s.in_flight[k].toPrecision(3) * 1 + ' in flight');
-  reading.textContent = words.join('\n');
+  return words;
 };
-for (const c of charts) {
-  const hide = () => { reading.hidden = true; show(null); };
-  c.svg.addEventListener('pointermove', e => {
-    const box = c.svg.getBoundingClientRect(), width = c.svg.viewBox.baseVal.width;
-    const x = (e.clientX - box.left) / box.width * width, part = (x - c.left) / (c.right - c.left);
-    if (part < 0 || part > 1) return hide();
-    const ms = c.s.start_ms + part * (c.s.end_ms - c.s.start_ms);
+for (const svg of all('figure svg')) {
+  const s = course.series[svg.closest('figure').dataset.series];
+  if (!s || !(svg.dataset.left || all('text', svg).some(t => /^\s*(seconds|minutes|hours|days)\b/.test(t.textContent))))
+    continue;
+  const inside = area(svg);
+  if (!inside) continue;
+  charts.push({s, move: follow(svg, inside, part => {
+    const ms = s.start_ms + part * (s.end_ms - s.start_ms);
     show(ms);
-    say(c.s, ms);
-    reading.hidden = false;
-    const room = document.documentElement.clientWidth - reading.offsetWidth - 8;
-    reading.style.left = Math.max(4, Math.min(room, e.clientX + 14)) + 'px';
-    reading.style.top = e.clientY + 14 + 'px';
-  });
-  c.svg.addEventListener('pointerleave', hide);
+    return say(s, ms);
+  }, () => show(null))});
+}
+
+// Percentiles: what the share of the requests under the pointer took at most.
+for (const figure of all('figure[data-readings]')) {
+  const {steps, right, ...lines} = JSON.parse(figure.dataset.readings), moves = [];
+  const move = part => { for (const m of moves) m(part); };
+  for (const svg of all('svg', figure)) {
+    const inside = area(svg);
+    if (!inside) continue;
+    moves.push(follow(svg, inside, part => {
+      const k = Math.round(part * right * steps), nines = k / steps;
+      move(nines / right);
+      const words = [(100 - 10 ** (2 - nines)).toFixed(Math.max(1, Math.ceil(nines) - 1)) + ' % took at most'];
+      for (const [name, [ms, lo, hi]] of Object.entries(lines)) {
+        const i = Math.min(k, ms.length - 1);
+        words.push(name + ' ' + time(ms[i]) + (lo[i] === null ? '' : ' (95% CI ' + time(lo[i]) + ' to ' + time(hi[i]) + ')') +
+          (i < k ? ', the slowest' : ''));
+      }
+      return words;
+    }, () => move(-1)));
+  }
 }
 })();

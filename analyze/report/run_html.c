@@ -147,7 +147,7 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     static const char *const names[] = {"Capture",          "Generation",    "Requests", "Dropped",
                                         "First start, UTC", "Last end, UTC", "SHA-256"};
     const struct dataset *d = a->dataset;
-    html_table(f, "inputs", NULL, names, "lrrrrrl");
+    html_table(f, "inputs", "Captures", names, "lrrrrrl");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
@@ -270,7 +270,6 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
         return false;
     }
     charts.options.benchmark_only = true;
-    charts.options.no_in_flight = html_timeline_in_flight_is_steady(&course.all);
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
     ok = (title != NULL || err_set(e, "out of memory")) && add_charts(&charts, a, e);
     if (ok) {

@@ -113,25 +113,19 @@ static void put_id(FILE *f, const char *section, const char *caption)
 void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
                 const char *align)
 {
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table", f);
-    if (section != NULL) {
-        fputs(" id=\"", f);
-        put_id(f, section, caption != NULL ? caption : "table");
-        fputc('"', f);
-    }
-    fputc('>', f);
-    if (caption != NULL) {
-        fputs("<caption>", f);
-        html_text(f, caption);
-        if (section != NULL) {
-            fputs(" <a class=\"self\" href=\"#", f);
-            put_id(f, section, caption);
-            fputs("\" aria-label=\"Link to this table\">#</a>", f);
-        }
-        fputs("</caption>", f);
-    }
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
+    put_id(f, section, caption);
+    fputs("\"><caption>", f);
+    html_text(f, caption);
+    fputs(" <a class=\"self\" href=\"#", f);
+    put_id(f, section, caption);
+    fputs("\" aria-label=\"Link to this table\">#</a></caption>", f);
     fputs("<thead><tr>", f);
     for (size_t i = 0; align[i] != '\0'; i++) {
+        if (*columns[i] == '\0') {
+            fputs("<td></td>", f);
+            continue;
+        }
         fputs(align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);
         html_text(f, columns[i]);
         fputs("</th>", f);

@@ -18,10 +18,10 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
  * what would end the element, or a line of a script, escaped. It stays JSON of the same value. */
 void html_json(FILE *f, const char *json, size_t n);
 
-/* A table that scrolls where it is too wide: its caption (NULL: none) and column names, as many as
- * `align` has letters, l or r; then rows of cells. Its id is that of the section it is in, then
- * its caption's words up to a comma or full stop, as in "op0-requests-by-size"; without a caption
- * "SECTION-table". A section has one table of a caption. Section NULL: no id. */
+/* A table that scrolls where it is too wide: its caption and column names, as many as `align` has
+ * letters, l or r; then rows of cells. Its id is that of the section it is in, then its caption's
+ * words up to a comma or full stop, as in "op0-requests-by-size". A section has one table of a
+ * caption. */
 void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
                 const char *align);
 void html_row(FILE *f);

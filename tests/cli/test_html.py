@@ -329,6 +329,12 @@ class Html(CliTest):
             self.assertEqual(page.requests, [])
             self.assertEqual(page.evaluate(FAULTS), [], f"{of} {width}")
             self.assertEqual(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), dark)
+        page = browser.open(self.tmp / "report.html", width=720)
+        page.evaluate("document.querySelectorAll('details').forEach(x => x.open = true)")
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        root = "document.documentElement"
+        self.assertLessEqual(*page.evaluate(f"[{root}.scrollWidth, {root}.clientWidth]"), f"{of} on paper")
+        browser.call("Emulation.setEmulatedMedia", media="")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import unittest
 import capgen
 from browser import FAULTS, Browser
 from capgen import SECOND
-from harness import CliTest
+from harness import CliTest, tool
 
 # Moves the pointer to a share of the timeline's time; returns what is said, and how many cursors show.
 HOVER = """(part => {
@@ -15,11 +15,22 @@ HOVER = """(part => {
     clientX: box.left + (left + part * (right - left)) * scale}));
   return [document.querySelector('.reading').innerText, document.querySelectorAll('.cursor.on').length];
 })"""
+# Moves it along the axis of percentiles to so many nines.
+PERCENTILE = """(nines => {
+  const figure = document.querySelector('figure[data-readings]'), {right} = JSON.parse(figure.dataset.readings);
+  const svg = [...figure.querySelectorAll('svg')].find(s => s.checkVisibility());
+  const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+  const [, left, , bottom, end] = [...svg.querySelectorAll('path')].map(
+    p => /^M([\\d.]+),([\\d.]+) L\\1,([\\d.]+) L([\\d.]+),\\3 /.exec(p.getAttribute('d'))).find(m => m);
+  svg.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientY: box.top + 100,
+    clientX: box.left + (+left + nines / right * (end - left)) * scale}));
+  return document.querySelector('.reading').innerText;
+})"""
 ROWS = "[...document.querySelector('[id^=slowest]').tBodies[0].rows].filter(r => r.checkVisibility())"
 
 
 class Script(CliTest):
-    def page(self):
+    def page(self, charts=False):
         """20 s of GET after a PUT, which fail from 10 s on for 1 s; request 30 is the slowest."""
         rows = [capgen.row(0, SECOND // 100, op="PUT", file="p")]
         for i in range(2000):
@@ -28,8 +39,9 @@ class Script(CliTest):
                                    thread=i % 2, file=f"key-{i}", error="gone" if 1000 <= i < 1100 else ""))
         path, page = self.tmp / "run.csv", self.tmp / "page.html"
         path.write_bytes(capgen.text(rows))
-        # Without gnuplot: the script is what is tested here.
-        self.s3analyze("analyze", "-q", "--html", page, path, env={"PATH": str(self.tmp)})
+        # Without gnuplot in most tests: the script is what is tested here.
+        env = {} if charts else {"env": {"PATH": str(self.tmp)}}
+        self.s3analyze("analyze", "-q", "--html", page, path, **env)
         return page
 
     def test_in_a_browser(self):
@@ -62,6 +74,18 @@ class Script(CliTest):
             self.assertTrue(page.evaluate(f"{saved}.checkVisibility()"))
             self.assertEqual(page.evaluate(f"{saved}.protocol"), "blob:")
             self.assertEqual(page.evaluate(FAULTS), [])
+            self.assertEqual((page.messages, page.requests), ([], []))
+
+    def test_percentiles_under_the_pointer(self):
+        tool("gnuplot")
+        path = self.page(charts=True)
+        with Browser() as browser:
+            page = browser.open(path)
+            self.assertRegex(page.evaluate(PERCENTILE + "(0.3)"), r"^(49\.9|50\.0) % took at most\nduration 8(\.00\d)?ms \(95% CI 8")
+            self.assertRegex(page.evaluate(PERCENTILE + "(2)"), r"^99\.0 % took at most\nduration 8")
+            # Of 1,899 successful requests the slowest took 28 ms.
+            self.assertRegex(page.evaluate(PERCENTILE + "(3.3)"), r"duration 28ms")
+            self.assertEqual(page.evaluate("document.querySelectorAll('.cursor.on').length"), 2)
             self.assertEqual((page.messages, page.requests), ([], []))
 
     def test_without_script(self):
