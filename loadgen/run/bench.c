@@ -9,6 +9,7 @@
 #include "loadgen/run/sibling.h"
 #include "loadgen/util/clock.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -538,20 +539,42 @@ static bool report(struct bench *b)
     return true;
 }
 
-/* --aggregate: the capture's sums, beside it. What is killed meanwhile leaves the capture, of which
- * they can be made at any time. */
+/* --aggregate, --aggregate-only: the capture's sums, beside it. What is killed meanwhile leaves the
+ * capture, of which they can be made at any time. */
 static bool sum_up(struct bench *b, struct err *e)
 {
-    char name[BENCH_PATH_MAX];
+    if (!bench_wants_sums(b) || b->summary.capture == NULL)
+        return true;
+    bench_sums_name(b, b->sums);
+    if (!sibling_aggregate(b->sums, b->path, bench_poll, b))
+        return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
+    b->summary.sums = b->sums;
+    b->summary.capture_goes = b->o->aggregate_only;
+    return true;
+}
 
-    if (!b->o->aggregate || b->team.rank > 0 || b->summary.capture == NULL)
+/* The capture may go once its sums are on the disk. */
+static bool drop_capture(const struct bench *b, struct err *e)
+{
+    int fd = open(b->sums, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->path) == 0;
+    int why = errno;
+
+    if (fd >= 0)
+        close(fd);
+    return ok || err_errno(e, why, "'%s' stays beside its sums", b->path);
+}
+
+/* Says where the sums are, once the capture's figures are shown. */
+static bool finish_sums(const struct bench *b, struct err *e)
+{
+    if (b->summary.sums == NULL)
         return true;
-    bench_sums_name(b, name);
-    if (sibling_aggregate(name, b->path, bench_poll, b)) {
-        visible_line(b->o->json ? stderr : stdout, "Sums: %s", name);
-        return true;
-    }
-    return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
+    if (b->o->aggregate_only && !drop_capture(b, e))
+        return false;
+    visible_line(b->o->json ? stderr : stdout, "Sums%s: %s",
+                 b->o->aggregate_only ? ", in place of the capture" : "", b->sums);
+    return true;
 }
 
 /* A proxy that a desktop's environment names would be what is measured. */
@@ -628,10 +651,11 @@ int bench_run(struct bench *b)
         /* Rank 0 has the sums of all, unless one is lost. */
         if (b->team.rank == 0 || b->team.lost)
             bench_warn(b);
-        if (b->team.rank == 0 && !report(b) && ok)
-            ok = err_set(&e, "out of memory");
         if (gathered)
             ok = sum_up(b, &e) && ok;
+        if (b->team.rank == 0 && !report(b) && ok)
+            ok = err_set(&e, "out of memory");
+        ok = finish_sums(b, &e) && ok;
         /* Cleaning may take long, and what was measured does not wait for it. */
         fflush(stdout);
     }

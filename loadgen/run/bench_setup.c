@@ -194,6 +194,11 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
+bool bench_wants_sums(const struct bench *b)
+{
+    return (b->o->aggregate || b->o->aggregate_only) && b->team.rank == 0;
+}
+
 void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX])
 {
     int n = (int)(strlen(b->path) - strlen(SUFFIX));
@@ -206,7 +211,7 @@ static bool check_sums(const struct bench *b, struct err *e)
 {
     char sums[BENCH_PATH_MAX];
 
-    if (!b->o->aggregate || b->team.rank > 0)
+    if (!bench_wants_sums(b))
         return true;
     if (b->o->stress || b->to_stdout)
         return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");

@@ -21,6 +21,8 @@ struct vote {
     struct autoterm_cut cut;
 };
 
+#define BENCH_PATH_MAX 4200
+
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
     const struct cli_command *command;
@@ -30,9 +32,10 @@ struct bench {
     const char *run_id;
     char host[256];
     char client[300];
-    char path[4096]; /* of the capture */
-    char part[4200]; /* of what this rank records of it; with one rank the same */
-    bool to_stdout;  /* the capture; all else goes to standard error */
+    char path[4096];           /* of the capture */
+    char sums[BENCH_PATH_MAX]; /* of its sums */
+    char part[4200];           /* of what this rank records of it; with one rank the same */
+    bool to_stdout;            /* the capture; all else goes to standard error */
     struct team team;
     bool has_parts; /* all ranks have begun to record */
     int64_t start_ns,
@@ -118,8 +121,10 @@ void bench_complain(const struct bench *b, const struct err *e);
 /* Chooses the id of a run and the name of its capture. */
 bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 
+/* Whether this rank writes the capture's sums. */
+bool bench_wants_sums(const struct bench *b);
+
 /* What the capture's sums are called (--aggregate): NAME.sums.zst of NAME.csv.zst. */
-#define BENCH_PATH_MAX 4200
 void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX]);
 
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */

@@ -92,6 +92,8 @@ const struct cli_option options_load_more[] = {
      .help = "a text to keep in the capture"},
     {"aggregate", CLI_FLAG, offsetof(struct options, aggregate), NULL,
      .help = "write the capture's sums beside it too (.sums.zst)"},
+    {"aggregate-only", CLI_FLAG, offsetof(struct options, aggregate_only), NULL,
+     .help = "keep these in place of the capture"},
     {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, offsetof(struct options, verify), "N",
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},

@@ -63,7 +63,7 @@ struct options {
     /* Recording */
     const char *benchdata;
     const char *label;
-    bool aggregate, stress, quiet, json;
+    bool aggregate, aggregate_only, stress, quiet, json;
     int64_t seed;
     int64_t verify; /* every Nth GET; 0: none */
 

@@ -136,9 +136,9 @@ static void put_head(struct doc *d, const struct summary *s)
 static bool is_setting(const struct cli_option *o)
 {
     static const char *const others[] = {
-        "access-key", "secret-key", "session-token", "profile",   "bucket",  "benchdata",
-        "label",      "json",       "quiet",         "yes",       "seed",    "syncstart",
-        "alone",      "keep-parts", "rank-timeout",  "aggregate", "progress"};
+        "access-key", "secret-key", "session-token", "profile",   "bucket",         "benchdata",
+        "label",      "json",       "quiet",         "yes",       "seed",           "syncstart",
+        "alone",      "keep-parts", "rank-timeout",  "aggregate", "aggregate-only", "progress"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(o->name, others[i]) == 0)
@@ -274,7 +274,8 @@ void summary_put_json(struct strbuf *b, const struct summary *s)
     put_text(&d, "schema", "s3load/run/1");
     put_head(&d, s);
     put_result(&d, s);
-    put_text(&d, "capture", s->capture);
+    put_text(&d, "capture", s->capture_goes ? NULL : s->capture);
+    put_text(&d, "sums", s->sums);
     write_doc(b, &d);
     strbuf_puts(b, "\n");
 }

@@ -19,6 +19,8 @@ struct summary {
     const char *command, *command_line, *label;
     const char *run_id;
     const char *capture; /* NULL: none */
+    const char *sums;    /* of it; NULL: none */
+    bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
     int rank, n_ranks;
     const struct team_clock *clocks; /* [3]: before all, before and after the benchmark */
