@@ -54,36 +54,26 @@ static void sum_stratum(const struct course *c, const struct course_parties *p, 
     }
 }
 
-struct mean_of_party {
-    double mean;
-    size_t party;
-};
-
-static int compare_means(const void *a, const void *b)
-{
-    const struct mean_of_party *x = a, *y = b;
-    return (x->mean > y->mean) - (x->mean < y->mean);
-}
-
 /* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
 static void add_excess(struct excess *x, size_t n_parties, size_t j, const double *n,
-                       const double *sum, struct mean_of_party *order)
+                       const double *sum, double *means)
 {
     size_t m = 0;
     for (size_t k = 0; k < n_parties; k++)
         if (n[k] > 0)
-            order[m++] = (struct mean_of_party){sum[k] / n[k], k};
+            means[m++] = sum[k] / n[k];
     if (m < 2)
         return;
-    qsort(order, m, sizeof *order, compare_means);
     /* Of the m - 1 others: without itself the lower median moves one up for those at or below it.
      */
-    size_t lower = (m - 2) / 2;
-    for (size_t i = 0; i < m; i++) {
-        size_t k = order[i].party;
-        double reference = order[i <= lower ? lower + 1 : lower].mean;
+    double lower = stats_select(means, m, (m - 2) / 2);
+    double upper = stats_select(means, m, (m - 2) / 2 + 1);
+    for (size_t k = 0; k < n_parties; k++) {
+        if (n[k] == 0)
+            continue;
+        double mean = sum[k] / n[k];
         x->n[k * x->n_periods + j] += n[k];
-        x->r[k * x->n_periods + j] += n[k] * (order[i].mean - reference);
+        x->r[k * x->n_periods + j] += n[k] * (mean - (mean <= lower ? upper : lower));
     }
 }
 
@@ -100,21 +90,21 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
     x->n = calloc(p->n * x->n_periods + 1, sizeof *x->n);
     x->r = calloc(p->n * x->n_periods + 1, sizeof *x->r);
     double *n = malloc(p->n * sizeof *n), *sum = malloc(p->n * sizeof *sum);
-    struct mean_of_party *order = malloc(p->n * sizeof *order);
-    bool ok = x->n != NULL && x->r != NULL && n != NULL && sum != NULL && order != NULL;
+    double *means = malloc(p->n * sizeof *means);
+    bool ok = x->n != NULL && x->r != NULL && n != NULL && sum != NULL && means != NULL;
     for (size_t j = 0; ok && j < x->n_periods; j++) {
         if (period_free(s, x, j) < .9)
             continue;
         for (size_t k = 0; k < c->n_strata; k++) {
             sum_stratum(c, p, k, x, j, n, sum);
-            add_excess(x, p->n, j, n, sum, order);
+            add_excess(x, p->n, j, n, sum, means);
         }
     }
     for (size_t i = 0; ok && i < p->n * x->n_periods; i++)
         x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
     free(n);
     free(sum);
-    free(order);
+    free(means);
     return ok;
 }
 

@@ -9,6 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+double stats_select(double *v, size_t n, size_t k)
+{
+    return gsl_stats_select(v, 1, n, k);
+}
+
 double stats_jain(const double *x, size_t n)
 {
     double sum = 0, squares = 0;

@@ -288,7 +288,7 @@ class Findings(CliTest):
         path = self.tmp / "run.csv"
         path.write_text(load.rows())
         text = " ".join(self.s3analyze("analyze", path).out.split())
-        self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem, \d notices?: "
+        self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem: "
                                r"1\. Problem: Stalled for 2\.\ds from 12:00:0[78]")
 
     def test_preparation_has_none(self):
