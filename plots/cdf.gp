@@ -21,7 +21,8 @@ key_longest = 18
 axis = "x"
 load dir . "latency-axis.gp"
 set yrange [0:104]
-set ytics ("0" 0, "25" 25, "50 %%" 50, "75" 75, "90" 90, "100 %%" 100)
+set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100)
+set xlabel "duration" offset 0,0.4 textcolor rgb c_faint
 y_unit = "requests"
 @y_label
 ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (floor_ms(column("ms"))):(column("pct")) \

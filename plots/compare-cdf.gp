@@ -15,7 +15,8 @@ do for [side in "all_before all_after before_runs after_runs"] {
 axis = "x"
 load dir . "latency-axis.gp"
 set yrange [0:104]
-set ytics ("0" 0, "25" 25, "50 %%" 50, "75" 75, "90" 90, "100 %%" 100)
+set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100)
+set xlabel "duration" offset 0,0.4 textcolor rgb c_faint
 y_unit = "requests"
 @y_label
 panel_top_px = head_px + 26

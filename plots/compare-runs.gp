@@ -26,6 +26,7 @@ high = most + room
 set xrange [low:high]
 set yrange [n - 0.5:-0.5]
 set xtics step_of(high - low, (width - left_px - right_px) / 64.0) format "%+g%%"
+set xtics add ("0%%" 0)
 unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics

@@ -15,6 +15,7 @@ key_longest = 8
 room = (most - least) * 0.05
 set yrange [least - room:most + room]
 set ytics step_of(most - least, (height - panel_top_px - foot_px) / 40.0) format "%+g%%"
+set ytics add ("0%%" 0)
 set xrange [0:last * 1.04]
 @nines_tics
 set xlabel (narrow ? "percentile" : "percentile of the duration") offset 0,0.4 textcolor rgb c_faint

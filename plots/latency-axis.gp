@@ -5,7 +5,7 @@ low = floor_ms(low < 1e98 ? low : 0.1)
 high = floor_ms(high)
 high = high > low * 1.5 ? high * 1.15 : low * 1.5
 low = low / 1.15
-# Tics at 1, 2, 5 where there is room, else at powers of ten.
+# Tics at 1, 2, 5 where there is room, else at powers of ten; finer ones where that is few.
 room_px = axis eq "y" ? height - panel_top_px - foot_px : width - left_px - right_px
 fine_tics = log10(high / low) * (axis eq "y" ? 60 : 165) < room_px
 if (axis eq "y") {
@@ -18,10 +18,11 @@ if (axis eq "y") {
     set xtics ()
     set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 }
+marks = 0.079 / log10(high / low) * room_px > (axis eq "y" ? 18 : 58) ? "1 1.5 2 2.5 3 4 5 6 8" : fine_tics ? "1 2 5" : "1"
 decade_step = int(ceil(log10(high / low) * (axis eq "y" ? 18 : 58) / room_px))
 do for [decade = -6:12:decade_step] {
-    do for [m = 1:(fine_tics ? 3 : 1)] {
-        ms = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade
+    do for [m = 1:words(marks)] {
+        ms = real(word(marks, m)) * 10.0 ** decade
         if (ms >= low && ms <= high) {
             if (axis eq "y") { set ytics add (time_text(ms / 1e3) ms) } else { set xtics add (time_text(ms / 1e3) ms) }
         }

@@ -92,8 +92,8 @@ short(s, n) = strlen(s) > n ? s[1:n - 1] . "…" : s
 bare(s) = strstrt(s, "://") > 0 ? s[strstrt(s, "://") + 3:] : s
 short_name(s, n) = (b = bare(s), strlen(b) > n ? b[1:n / 2] . "…" . b[strlen(b) - (n - 2) / 2 + 1:] : b)
 
-time_text(s) = s < 1e-6 ? sprintf("%.3g ns", s * 1e9) : s < 1e-3 ? sprintf("%.3g µs", s * 1e6) : \
-    s < 1 ? sprintf("%.3g ms", s * 1e3) : sprintf("%.6g s", s)
+time_text(s) = s < 1e-6 ? sprintf("%.3gns", s * 1e9) : s < 1e-3 ? sprintf("%.3gus", s * 1e6) : \
+    s < 1 ? sprintf("%.3gms", s * 1e3) : sprintf("%.6gs", s)
 
 # A line through few points shows them, too: there may be no more than one.
 line_of(n) = n <= 40 ? "linespoints pointtype 7 pointsize 0.35" : "lines"
@@ -164,8 +164,9 @@ clock_format = span > 86400 ? "%m-%d %H:%M" : clock_step(span, n_tics) < 1 ? "%H
 time_s = span > 7200 ? 3600 : span > 600 ? 60 : 1
 time_unit = span > 7200 ? "hours" : span > 600 ? "minutes" : "seconds"
 x_step = clock_step(span, n_tics)
+x_format = sprintf("%%.%df", y_digits(x_step / real(time_s)))
 time_tics = 'set xtics (); do for [i = int(ceil(t_min / x_step)):int(floor(t_max / x_step))] { \
-    set xtics add (sprintf("%.10g", i * real(x_step) / time_s) i * x_step) }'
+    set xtics add (sprintf(x_format, i * real(x_step) / time_s) i * x_step) }'
 time_below = 'set xrange [t_min:t_max]; @time_tics; set xlabel (narrow ? time_unit : time_unit . " into the run") . \
     (segment > 0 ? ", steps of " . time_text(segment) : "") . \
     (narrow ? "; above: UTC" : "; above: time of day, UTC") offset 0,0.4 textcolor rgb c_faint'

@@ -45,9 +45,9 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
                                : EVENT_MOMENT;
     bool is_step = is_kind(x, "drop") || is_kind(x, "rise");
     if (is_step && isfinite(x->ratio))
-        snprintf(text, sizeof text, "%zu %s %+.0f%%", number, x->kind, 100 * (x->ratio - 1));
+        snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, x->kind, 100 * (x->ratio - 1));
     else
-        snprintf(text, sizeof text, "%zu %s", number, x->kind);
+        snprintf(text, sizeof text, "%zu: %s", number, x->kind);
     for (char *c = text; *c != '\0'; c++)
         if (*c == '-' && c[1] >= 'a')
             *c = ' ';

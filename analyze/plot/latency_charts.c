@@ -201,6 +201,13 @@ bool plot_host_latency_has_data(const struct plot_data *p)
     return n > 1;
 }
 
+int plot_host_latency_height(const struct plot_data *p)
+{
+    size_t n = p->operation->requests.n_hosts;
+
+    return 160 + 12 * (int)(n < MAX_HOSTS ? n : MAX_HOSTS);
+}
+
 static int slowest_first(const void *a, const void *b)
 {
     const struct host_times *x = a, *y = b;

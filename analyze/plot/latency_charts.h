@@ -16,6 +16,8 @@ bool plot_spectrum_has_data(const struct plot_data *p);
 bool plot_spectrum_readings(FILE *f, const struct plot_data *p);
 bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title);
 
+/* Pixels of height that its rows need. */
+int plot_host_latency_height(const struct plot_data *p);
 bool plot_host_latency_has_data(const struct plot_data *p);
 bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *title);
 

@@ -222,7 +222,10 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
         const struct run_chart chart = {kind, p};
         if (!is_due(kind, p, all, o))
             continue;
-        ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, o,
+        struct plot_options sized = *o;
+        if (kind->height != NULL && o->height == 0)
+            sized.height = kind->height(p);
+        ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, &sized,
                       write_run_chart, &chart, e) &&
              (!o->with_readings || kind->readings == NULL ||
               add_readings(&s->v[s->n - 1], &chart, e));

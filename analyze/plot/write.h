@@ -23,6 +23,8 @@ struct plot_kind {
     /* JSON of the values that a page's script shows; NULL: it has them from elsewhere. False: out
      * of memory. */
     bool (*readings)(FILE *f, const struct plot_data *p);
+    /* Pixels; NULL: as all. */
+    int (*height)(const struct plot_data *p);
 };
 
 /* In the order of a report; the last one has no name. */

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ANSWER_MAX   240 /* characters of the answer */
 #define COUNT(names) (sizeof(names) / sizeof *(names))
@@ -235,21 +236,32 @@ static void put_settings(FILE *f, const struct compare_setting *v, size_t n)
     fputs("</ul>\n", f);
 }
 
+/* Whether one method gave all of them. */
+static bool have_one_method(const struct compare_op *op)
+{
+    for (size_t i = 1; i < op->n_metrics; i++)
+        if (strcmp(compare_words_assumption(&op->metrics[i]).s,
+                   compare_words_assumption(&op->metrics[0]).s) != 0)
+            return false;
+    return op->n_metrics > 0;
+}
+
 static void put_metrics(FILE *f, const char *section, const struct compare *c,
                         const struct compare_op *op)
 {
     char before[96], after[96];
     const struct run_part *part = NULL;
+    bool one_method = have_one_method(op);
     snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
     const char *const names[] = {"",       before, after,     compare_words_change(op),
                                  "95% CI", "p",    "Verdict", "Method"};
-    html_table(f, section, "Figures compared", names, "lrrrrrll");
+    html_table(f, section, "Figures compared", names, one_method ? "lrrrrrl" : "lrrrrrll");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         struct compare_words_row r = compare_words_row(m);
         if (m->part != part && m->part->kind != RUN_ALL) {
-            fputs("<tr><th colspan=\"8\" class=\"l\">", f);
+            fprintf(f, "<tr><th colspan=\"%d\" class=\"l\">", one_method ? 7 : 8);
             html_text(f, compare_words_part(m->part).s);
             fputs("</th></tr>\n", f);
         }
@@ -260,10 +272,13 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
         fprintf(f, "<td class=\"l %s\">", verdict_class(m));
         html_text(f, r.verdict.s);
         fputs("</td>", f);
-        html_cell_wrapped(f, compare_words_assumption(m).s);
+        if (!one_method)
+            html_cell_wrapped(f, compare_words_assumption(m).s);
         html_row_end(f);
     }
     html_table_end(f);
+    if (one_method)
+        html_element(f, "p", "Method: %s.", compare_words_assumption(&op->metrics[0]).s);
 }
 
 static void figure_row(FILE *f, const char *what, const char *which, enum run_metric metric,

@@ -9,7 +9,7 @@
 #define THROUGHPUT_PX 64
 #define LATENCY_PX    60
 #define SMALL_PX      32
-#define TICK_PX       12.5 /* between ticks, at least */
+#define TICK_PX       16   /* between ticks, at least */
 #define KEY_PX        16   /* of a row of a key below a title, where the screen is narrow */
 #define LOG_FROM      20.0 /* a ratio of greatest to least latency that asks for a log axis */
 #define LETTER_PX     6.6  /* of a legend, on average */
@@ -22,7 +22,7 @@ struct panel {
     double top, height;
     double scale; /* data is divided by it */
     double least, most;
-    bool is_log;
+    bool is_log, counts; /* counts: of whole things */
 };
 
 double html_panels_x(const struct html_drawing *d, int64_t ns)
@@ -103,15 +103,26 @@ static void tick(const struct html_drawing *d, const struct panel *p, double val
     fprintf(d->f, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>", d->left - 6, y + 4, text);
 }
 
+static double even_step(const struct panel *p)
+{
+    double least = p->most * TICK_PX / p->height, step = html_panels_round_step(least);
+
+    if (p->counts)
+        return step > 1 ? step : 1;
+    return step / 2 >= least ? step / 2 : step; /* 2.5, too */
+}
+
 /* All ticks of an axis have the letter and the digits that one of them needs. */
 static void put_even_ticks(const struct html_drawing *d, const struct panel *p)
 {
-    double step = html_panels_round_step(p->most * TICK_PX / p->height);
+    double step = even_step(p);
     double unit = p->most >= 1e7 ? 1e6 : p->most >= 1e4 ? 1e3 : 1;
     const char *letter = unit > 1e3 ? "M" : unit > 1 ? "k" : "";
     char text[64];
 
-    int digits = step < unit ? (int)ceil(-log10(step / unit) - 1e-9) : 0;
+    int digits = 0;
+    for (double x = step / unit; digits < 9 && fabs(x - round(x)) > 1e-6 * x; x *= 10)
+        digits++;
     for (int i = 0; i * step <= p->most * 1.0001; i++) {
         snprintf(text, sizeof text, "%.*f%s", digits, i * step / unit, i > 0 ? letter : "");
         tick(d, p, i * step, text);
@@ -127,8 +138,8 @@ static void put_ticks(const struct html_drawing *d, const struct panel *p)
     /* As many of 1, 2 and 5 as there is room for. */
     double room = p->height / log10(p->most / p->least), power = pow(10, floor(log10(p->least)));
     for (; power <= p->most; power *= 10) {
-        const double digits[] = {1, room >= 40 ? 2 : 3, 5};
-        size_t n = room >= 40 ? 3 : room >= 26 ? 2 : 1;
+        const double digits[] = {1, room >= 47 ? 2 : 3, 5};
+        size_t n = room >= 47 ? 3 : room >= 30 ? 2 : 1;
         for (size_t i = 0; i < n; i++) {
             double value = power * digits[i];
             if (value >= p->least * 0.999 && value <= p->most * 1.001)
@@ -224,7 +235,7 @@ static const char *byte_unit(double most, double *scale)
 static const char *time_unit(double most_ns, double *scale)
 {
     *scale = most_ns < 1e3 ? 1 : most_ns < 1e6 ? 1e3 : most_ns < 1e9 ? 1e6 : 1e9;
-    return most_ns < 1e3 ? "ns" : most_ns < 1e6 ? "\xc2\xb5s" : most_ns < 1e9 ? "ms" : "s";
+    return most_ns < 1e3 ? "ns" : most_ns < 1e6 ? "us" : most_ns < 1e9 ? "ms" : "s";
 }
 
 static void throughput_panel(struct html_drawing *d)
@@ -336,7 +347,7 @@ static void errors_panel(struct html_drawing *d)
 {
     static const char *const css[] = {"b1", "b2", "b3"};
     const struct plot_timeline *t = d->of->all;
-    struct panel p = {.scale = 1};
+    struct panel p = {.scale = 1, .counts = true};
     int64_t most = 0;
     char text[512];
 

@@ -168,7 +168,7 @@ static void put_outside(FILE *f, const struct outside *o)
         return;
     html_element(f, "p",
                  "In no segment: %s request%s (%s before the first, %s after the last) and %s "
-                 "(%s, %s).",
+                 "(%s before, %s after).",
                  units_count(o->n).s, o->n == 1 ? "" : "s", units_count(o->n_before).s,
                  units_count(o->n_after).s, units_size((double)o->n_bytes).s,
                  units_size((double)o->before_bytes).s, units_size((double)o->after_bytes).s);

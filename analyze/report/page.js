@@ -90,7 +90,7 @@ const rate = (v, bytes) => {
   for (; v >= 1024 && k < 5; k++) v /= 1024;
   return v.toPrecision(4) * 1 + ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][k] + '/s';
 };
-const time = ms => ms === null ? '-' : ms < 1 ? (ms * 1e3).toPrecision(3) * 1 + '\u00b5s'
+const time = ms => ms === null ? '-' : ms < 1 ? (ms * 1e3).toPrecision(3) * 1 + 'us'
   : ms < 1e3 ? ms.toPrecision(3) * 1 + 'ms' : (ms / 1e3).toPrecision(4) * 1 + 's';
 // The area that a drawing's axes enclose: [left, top, bottom, right].
 const area = svg => {

@@ -43,10 +43,10 @@ class Marks(CliTest):
         for data in self.drawn(requests(stall_s=8)):
             with self.subTest(chart=data.name):
                 stall, = events(data)
-                self.assertEqual((stall["kind"], stall["text"]), ("0", "1 stall"))
+                self.assertEqual((stall["kind"], stall["text"]), ("0", "1: stall"))
                 self.assertAlmostEqual(float(stall["from_s"]), 8, delta=.1)
                 self.assertAlmostEqual(float(stall["to_s"]), 11, delta=.1)
-                self.assertIn(">1 stall<", data.with_suffix(".svg").read_text())
+                self.assertIn(">1: stall<", data.with_suffix(".svg").read_text())
 
     def test_the_first_error(self):
         for data in self.drawn(requests(error=5)):
