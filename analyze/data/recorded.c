@@ -24,12 +24,14 @@ static void add_count(int64_t *sum, int64_t n)
 /* What the closing comment says takes the place of what the opening one did. */
 static void take_clock(struct recorded *r, const json_t *o, bool opens)
 {
-    if (opens)
+    if (opens) {
         r->clock = (struct rank_clock){0};
+        r->others_error_ns = r->clock_error_ns;
+    }
     rank_clock_take(&r->clock, o);
     r->n_ranks += opens && r->clock.n_ranks > 0;
-    if (!opens && r->clock.error_ns > r->clock_error_ns)
-        r->clock_error_ns = r->clock.error_ns;
+    r->clock_error_ns =
+        r->clock.error_ns > r->others_error_ns ? r->clock.error_ns : r->others_error_ns;
 }
 
 static void close_run(struct recorded *r, const json_t *o)

@@ -25,7 +25,8 @@ struct recorded {
     double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
     int64_t n_ranks;                /* runs that were ranks of one run */
     int64_t clock_error_ns;         /* how far the clocks of these may be apart from rank 0's */
-    struct rank_clock clock;        /* of the run that was opened last */
+    int64_t others_error_ns;        /* the same, but of the run that was opened last ... */
+    struct rank_clock clock;        /* ... whose clock this is */
     char error[512];                /* of the first run that failed */
     json_t *settings;               /* object: what the first run was told to do; NULL: not said */
 };

@@ -11,7 +11,8 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD, SANITIZED, tool, unwrapped
+import capgen
+from harness import BUILD, SANITIZED, CliTest, tool, unwrapped
 from loadcase import Capture, LoadTest
 from servers import Target
 
@@ -39,6 +40,37 @@ class Launched(LoadTest):
         self.start()
         for env in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "4"}):
             self.s3load("put", *QUICK, env=env)
+
+
+class Bounds(CliTest):
+    def merged(self, *errors_ns):
+        """What is reported of ranks whose clocks may be wrong by so much, (before, after) the run; None: the rank
+        was killed. Requests take 99.999 ms."""
+        parts = []
+        for i, errors in enumerate(errors_ns):
+            header, *rows = capgen.text(capgen.steady(20, client=f"c-{i}", threads=1)).decode().splitlines()
+            said = [{"event": event, "rank": i, "ranks": len(errors_ns), "rank_clock": [
+                {"at_ns": capgen.START, "ahead_ns": 0, "error_ns": error}]}
+                    for event, error in zip(("start", "end"), errors) if error is not None]
+            comments = [f"# s3load/1 {json.dumps(o)}" for o in said]
+            parts.append(self.tmp / f"{i}.csv")
+            parts[-1].write_text("\n".join([header, comments[0], *rows, *comments[1:], ""]))
+        self.s3analyze("merge", "--force", "-o", self.tmp / "all.csv.zst", *parts)
+        report = self.s3analyze("analyze", "--json", self.tmp / "all.csv.zst").json()
+        found = [f for f in report["findings"] if f["kind"] == "clocks-apart"]
+        return report["inputs"][0]["recorded"]["clock_error_ns"], found
+
+    def test_apart(self):
+        """Clocks that may be further apart than a tenth of the median duration are a problem; the bound is that of
+        the end, or where a rank was killed that of the beginning."""
+        near, far = 9_999_000, 10_001_000
+        self.assertEqual(self.merged((far, 0), (far, near), (far, 50)), (near, []))
+        self.assertEqual(self.merged((0, 0), (near, None), (50, 50)), (near, []))
+        for errors in (((0, 0), (0, far), (0, 7)), ((0, 0), (0, 7), (far, None)), ((far, None), (0, 7))):
+            bound, found = self.merged(*errors)
+            self.assertEqual(bound, far)
+            self.assertEqual([f["severity"] for f in found], ["problem"])
+            self.assertIn("the clocks of the ranks agree only within 10.0ms", found[0]["sentence"])
 
 
 class RankedTest(LoadTest):
