@@ -14,6 +14,7 @@
 #                         build/report.html
 #   make bench            speed and memory (tests/bench)
 #   make bench-load       cost and clock of s3load
+#   make bench-ranks      cost of s3load-mpi, with two ranks
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
@@ -283,6 +284,9 @@ bench-sql: all $(BENCHES)
 bench-load: all $(BENCHES)
 	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
 
+bench-ranks: all $(BENCHES) $(RANKED_TESTS)
+	@BUILD=$(B) tests/bench/ranks $(BENCH_FLAGS)
+
 # The pictures of the README.
 pictures: all
 	$(B)/s3analyze plot --quiet --op GET --chart throughput,cdf --out $(B)/pictures \
@@ -376,7 +380,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-sql bench-stats pictures \
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-ranks bench-sql bench-stats pictures \
 	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

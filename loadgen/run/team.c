@@ -20,10 +20,14 @@
 
 /* Exchanges to measure a clock, of which the shortest counts, and the time for them, of which at
  * least some are made. */
-#define N_PINGS     200
-#define N_LEAST     10
-#define PINGS_NS    (50 * CLOCK_NS_PER_MS)
-#define PING_NAP_NS CLOCK_NS_PER_MS
+#define N_PINGS  200
+#define N_LEAST  10
+#define PINGS_NS (50 * CLOCK_NS_PER_MS)
+
+/* What is due at once is waited for with a busy CPU for so long: an answer; a block, which MPI may
+ * move in small pieces, one at each look. */
+#define PING_BUSY_NS  CLOCK_NS_PER_MS
+#define BLOCK_BUSY_NS (10 * CLOCK_NS_PER_MS)
 
 #define BLOCK_BYTES (1 << 20)
 
@@ -123,6 +127,20 @@ bool team_wait(struct team *t, struct ranks_call *c, size_t *n)
     return !failed;
 }
 
+/* The same, with a busy CPU at first. */
+static bool catch (struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
+{
+    int64_t until_ns = clock_now_ns() + busy_ns;
+    bool failed = false;
+
+    while (!ranks_done(c, n, &failed)) {
+        if (clock_now_ns() > until_ns)
+            return team_wait(t, c, n) && !failed;
+        sched_yield();
+    }
+    return !failed;
+}
+
 bool team_hand_out(void *data, size_t n)
 {
     struct ranks_call c = {.begun = false};
@@ -137,25 +155,11 @@ bool team_hand_out(void *data, size_t n)
 
 /* ---- Clocks ---- */
 
-/* As team_wait; but at first, where an answer is due at once, with a busy CPU. */
-static bool catch (struct team *t, struct ranks_call *c)
-{
-    int64_t until_ns = clock_now_ns() + PING_NAP_NS;
-    bool failed = false;
-
-    while (!ranks_done(c, NULL, &failed)) {
-        if (clock_now_ns() > until_ns)
-            return team_wait(t, c, NULL) && !failed;
-        sched_yield();
-    }
-    return !failed;
-}
-
 static bool receive(struct team *t, int from)
 {
     struct ranks_call c = {.begun = false};
 
-    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && catch (t, &c);
+    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && catch (t, &c, PING_BUSY_NS, NULL);
 }
 
 static bool send(struct team *t, int to, int64_t what)
@@ -163,7 +167,7 @@ static bool send(struct team *t, int to, int64_t what)
     struct ranks_call c = {.begun = false};
 
     t->ping = what;
-    return ranks_send(&c, to, &t->ping, sizeof t->ping) && catch (t, &c);
+    return ranks_send(&c, to, &t->ping, sizeof t->ping) && catch (t, &c, PING_BUSY_NS, NULL);
 }
 
 /* Rank 0 answers each message with the time at which it came, until one says that it was the last.
@@ -275,7 +279,8 @@ bool team_send_file(struct team *t, const char *path, struct err *e)
             ok = err_errno(e, errno, "cannot read '%s'", path);
             n = 0;
         }
-        if (!ranks_send(&c, 0, block, (size_t)n) || !team_wait(t, &c, NULL))
+        team_poll(t);
+        if (!ranks_send(&c, 0, block, (size_t)n) || !catch (t, &c, BLOCK_BUSY_NS, NULL))
             t->lost = true;
     }
     if (fd >= 0)
@@ -298,7 +303,8 @@ bool team_receive_file(struct team *t, int from, const char *path, struct err *e
         ok = err_set(e, "out of memory");
     }
     for (size_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
-        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !team_wait(t, &c, &n))
+        team_poll(t);
+        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !catch (t, &c, BLOCK_BUSY_NS, &n))
             t->lost = true;
         else if (ok && !write_block(fd, block, n))
             ok = err_errno(e, errno, "cannot write '%s'", path);
