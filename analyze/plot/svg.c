@@ -160,11 +160,22 @@ static size_t blanks(const char *s)
     return strspn(s, " \t\r\n");
 }
 
+/* How far an empty group at s goes, of which gnuplot writes many; 0: none. */
+static size_t empty_group(const char *s)
+{
+    const char *end = skip(s, "<g ") != NULL ? strchr(s, '>') : NULL;
+
+    end = end != NULL ? skip(end + 1 + blanks(end + 1), "</g>") : NULL;
+    return end != NULL ? (size_t)(end - s) : 0;
+}
+
 /* Copies what lies between `text` and its end; prefix and palette NULL: for a file of its own. */
 static void copy(FILE *f, const char *text, const char *title, const char *prefix,
                  const struct plot_palette *palette)
 {
+    static const char usual_group[] = "<g fill=\"none\" color=\"black\" stroke=\"currentColor\"";
     unsigned rgb[3];
+    size_t n_empty;
     bool in_tag = false, has_title = false, has_defs = false;
     for (const char *s = text; *s != '\0';) {
         const char *end;
@@ -189,6 +200,16 @@ static void copy(FILE *f, const char *text, const char *title, const char *prefi
             (end = strstr(s, "</defs>")) != NULL) {
             has_defs = true;
             s = end + strlen("</defs>");
+            continue;
+        }
+        if (prefix != NULL && (n_empty = empty_group(s)) > 0) {
+            s += n_empty;
+            continue;
+        }
+        if (prefix != NULL && (end = skip(s, usual_group)) != NULL) {
+            fputs("<g class=\"gp\"", f);
+            in_tag = true;
+            s = end;
             continue;
         }
         in_tag = *s == '<' || (in_tag && *s != '>');

@@ -12,7 +12,7 @@
 #define TICK_PX       16   /* between ticks, at least */
 #define KEY_PX        16   /* of a row of a key below a title, where the screen is narrow */
 #define LOG_FROM      20.0 /* a ratio of greatest to least latency that asks for a log axis */
-#define LETTER_PX     6.6  /* of a legend, on average */
+#define LETTER_PX     7.0  /* of a legend, on average */
 #define CAPITAL_PX    8.4
 #define LEAST_KEY_PX  56
 #define MAX_OPS       4 /* whose latency is drawn each for itself */

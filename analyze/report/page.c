@@ -74,7 +74,7 @@ static const char style[] =
     "input[type=search]{font:inherit;font-size:14px;padding:4px 8px;margin:8px 0 0;width:220px;"
     "max-width:100%;color:inherit;background:var(--card);border:1px solid var(--faint);"
     "border-radius:5px}[hidden]{display:none!important}\n"
-    ".defs{position:absolute;width:0;height:0}"
+    ".gp{fill:none;color:#000;stroke:currentColor}.defs{position:absolute;width:0;height:0}"
     ".spark{width:120px;height:26px;display:block}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warn-line);border-radius:4px;"
     "padding:10px 16px;margin:16px 0}\n.warn ul{margin:4px 0;padding-left:20px}\n"
