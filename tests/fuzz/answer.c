@@ -63,8 +63,11 @@ static struct conn *connect_to(int fd, struct worker *w)
     struct conn *c = calloc(1, sizeof *c);
 
     assert(c != NULL);
-    *c = (struct conn){
-        .state = CONN_READY, .user = w, .fd = fd, .epoll = loop.epoll, .low_water = 1};
+    *c = (struct conn){.state = CONN_READY,
+                       .user = w,
+                       .fd = fd,
+                       .dialer = &loop.services.pool.dialer,
+                       .low_water = 1};
     return c;
 }
 
