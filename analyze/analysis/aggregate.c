@@ -1,5 +1,7 @@
 #include "analyze/analysis/aggregate_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +186,7 @@ static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, stru
     size_t n = x->n_seconds;
     size_t *order = reallocarray(NULL, n, sizeof *order);
     if (order == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     struct picker p = {x->seconds, w->by_bytes};
@@ -275,9 +277,8 @@ static bool fill_parts(const struct aggregate *a, struct aggregate_parts *parts,
                        const struct aggfile_entries *entries, const char *key,
                        const struct labels *common, struct err *e)
 {
-    parts->v = calloc(entries->n + 1, sizeof *parts->v);
-    if (parts->v == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&parts->v, entries->n + 1, e))
+        return false;
     for (parts->n = 0; parts->n < entries->n; parts->n++)
         if (!fill_part(a, &parts->v[parts->n], &entries->v[parts->n], key, common, e)) {
             parts->n++;
@@ -318,9 +319,8 @@ static bool add_up_clients(struct aggregate *a, struct err *e)
     size_t n = 0;
     for (size_t i = 0; i < a->clients.n; i++)
         n += a->clients.v[i].x->n_seconds;
-    a->sum = calloc(n + 1, sizeof *a->sum);
-    if (a->sum == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&a->sum, n + 1, e))
+        return false;
     n = 0;
     for (size_t i = 0; i < a->clients.n; i++) {
         const struct aggregate_part *client = &a->clients.v[i];

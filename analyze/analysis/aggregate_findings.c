@@ -2,6 +2,7 @@
 
 #include "analyze/data/errnorm.h"
 #include "analyze/findings/by_second.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static bool seconds_init(struct by_second *s, size_t n, struct err *e)
 {
     s->ok = calloc(n + 1, sizeof *s->ok);
     s->failed = calloc(n + 1, sizeof *s->failed);
-    return (s->ok != NULL && s->failed != NULL) || err_set(e, "out of memory");
+    return (s->ok != NULL && s->failed != NULL) || mem_none(e);
 }
 
 /* The first message of the entry, in `out`; NULL: there is none. */
@@ -94,9 +95,9 @@ static bool find_in_common(struct findings *out, const struct aggregate *a, int6
 
 static bool find_uneven(struct findings *out, const struct aggfile_entry *x, struct err *e)
 {
-    const char **names = calloc(x->n_hosts + 1, sizeof *names);
-    int64_t *n = calloc(x->n_hosts + 1, sizeof *n);
-    bool ok = (names != NULL && n != NULL) || err_set(e, "out of memory");
+    const char **names = NULL;
+    int64_t *n = NULL;
+    bool ok = mem_cleared(&names, x->n_hosts + 1, e) && mem_cleared(&n, x->n_hosts + 1, e);
     for (size_t i = 0; ok && i < x->n_hosts; i++) {
         names[i] = x->hosts[i].name;
         n[i] = x->hosts[i].n_requests;

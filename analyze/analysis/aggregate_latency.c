@@ -1,5 +1,7 @@
 #include "analyze/analysis/aggregate_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,9 +99,8 @@ static void add_class(struct aggregate_latency *l, const struct aggfile_class *c
 static bool pool_multi(struct aggregate_latency *l, const struct aggfile_entry *x, struct err *e)
 {
     /* The ladder has fewer steps than this up to 2^63. */
-    l->classes = calloc(32, sizeof *l->classes);
-    if (l->classes == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&l->classes, 32, e))
+        return false;
     if (!l->is_complete)
         return true;
     long double sum = 0;

@@ -1,5 +1,6 @@
 #include "analyze/analysis/aggregate_internal.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
@@ -20,13 +21,13 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
     char *message = NULL;
     va_list args;
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     a->warnings = v;
     va_start(args, fmt);
     int n = vasprintf(&message, fmt, args);
     va_end(args);
     if (n < 0)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     v[a->n_warnings++] = (struct aggregate_warning){code, op, message};
     return true;
 }

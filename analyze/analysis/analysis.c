@@ -6,6 +6,7 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/analysis/drop.h"
 #include "analyze/analysis/plan.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,9 @@ static int compare_by_start(const void *a, const void *b, void *dataset)
 static bool set_order(struct plan *p, struct err *e)
 {
     struct dataset *d = p->d;
-    struct op_span *spans = malloc((p->n + d->ops.n + 1) * sizeof *spans);
-    if (spans == NULL)
-        return err_set(e, "out of memory");
+    struct op_span *spans;
+    if (!mem_new(&spans, p->n + d->ops.n + 1, e))
+        return false;
     size_t n = 0;
     for (size_t k = 0; k < p->n; k++) {
         const struct scan_part *all = &p->entries[k].scan.all;
@@ -107,9 +108,8 @@ static bool alloc_clients(struct operation *op, const struct set *s, struct err 
     size_t n = s->clients.keys.n;
     if (n < 2)
         return true;
-    op->clients = calloc(n, sizeof *op->clients);
-    if (op->clients == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&op->clients, n, e))
+        return false;
     op->n_client_results = n;
     return true;
 }
@@ -193,7 +193,7 @@ static bool host_results(const struct set *s, struct host_result **out, size_t *
         return true;
     *out = calloc(g->keys.n, sizeof **out);
     if (*out == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     *n = g->keys.n;
     for (size_t k = 0; k < *n; k++)
         (*out)[k] = (struct host_result){
@@ -225,9 +225,8 @@ static void client_results(const struct set *s, struct operation *op)
 /* Moves what a series needs out of the set. */
 static bool fill_source(struct analysis_source *source, struct set *s, struct err *e)
 {
-    source->tables = malloc((s->n_scans + 1) * sizeof *source->tables);
-    if (source->tables == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_new(&source->tables, s->n_scans + 1, e))
+        return false;
     for (size_t k = 0; k < s->n_scans; k++)
         source->tables[k] = s->scans[k]->t;
     source->n_tables = s->n_scans;

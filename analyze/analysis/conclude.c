@@ -1,6 +1,7 @@
 #include "analyze/analysis/conclude.h"
 
 #include "analyze/findings/findings.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ bool conclude_course(struct plan *p, struct err *e)
     struct findings *out = &p->a->findings;
     const struct table **tables = malloc((p->n + 1) * sizeof *tables);
     size_t n = 0;
-    bool ok = tables != NULL || err_set(e, "out of memory");
+    bool ok = tables != NULL || mem_none(e);
 
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct table *t = p->entries[k].table;
@@ -66,7 +67,7 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
             continue;
         char *sentence;
         if (asprintf(&sentence, "%s (%zu operations alike)", f->sentence, n_alike) < 0)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         free(f->sentence);
         f->sentence = sentence;
         f->op = NULL;

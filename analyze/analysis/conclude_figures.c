@@ -2,6 +2,7 @@
  * reader (docs/how-the-numbers-are-made.md, section 11). */
 #include "analyze/analysis/conclude.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -164,9 +165,9 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
         n_identical += scans[k]->n_identical;
     for (size_t i = 0; i < d->n_inputs; i++)
         n += d->inputs[i].n_sections;
-    struct section *v = malloc((n + 1) * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
+    struct section *v;
+    if (!mem_new(&v, n + 1, e))
+        return false;
     n = 0;
     for (size_t i = 0; i < d->n_inputs; i++)
         for (size_t k = 0; k < d->inputs[i].n_sections; k++, n++)
@@ -188,9 +189,9 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                           struct err *e)
 {
     size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
-    struct scan_thread *threads = malloc((n_threads + 1) * sizeof *threads);
-    if (threads == NULL)
-        return err_set(e, "out of memory");
+    struct scan_thread *threads;
+    if (!mem_new(&threads, n_threads + 1, e))
+        return false;
     for (size_t i = 0; i < n_threads; i++)
         threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
     for (size_t k = 0; k < n_scans; k++) {

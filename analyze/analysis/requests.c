@@ -2,6 +2,8 @@
  * may run at the same time: each fills fields that no other one touches. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 static struct parts one_part(const int64_t *room)
@@ -40,7 +42,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     else if (n > 1)
         w->sized = calloc(n, sizeof *w->sized);
     if (n > 1 && w->single == NULL && w->sized == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     return true;
 }
 
@@ -174,9 +176,8 @@ bool requests_sizes(void *work, struct err *e)
     int64_t edges[ANALYSIS_N_SIZES + 1], room[ANALYSIS_N_SIZES] = {0};
     r->mean_bytes = (double)bytes / (double)n;
     r->n_sizes = requests_join_classes(n_by_class, n, of_class, edges);
-    r->sizes = calloc(r->n_sizes, sizeof *r->sizes);
-    if (r->sizes == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->sizes, r->n_sizes, e))
+        return false;
     for (size_t c = 0; c < ANALYSIS_N_SIZES; c++)
         room[of_class[c]] += n_by_class[c];
     for (size_t b = 0; b < r->n_sizes; b++) {
@@ -202,9 +203,8 @@ bool requests_work_finish(struct requests_work *w, struct err *e)
         n_hosts += w->s->hosts.n_inside[k] > 0;
     if (n_hosts < 2) /* the figures of one host are those of all */
         return true;
-    r->hosts = calloc(hosts->n, sizeof *r->hosts);
-    if (r->hosts == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->hosts, hosts->n, e))
+        return false;
     for (size_t k = 0; k < hosts->n; k++) {
         if (w->s->hosts.n_inside[k] == 0)
             continue;

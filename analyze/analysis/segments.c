@@ -3,6 +3,8 @@
  * series. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,7 +256,7 @@ static bool entries_init(struct entries *x, const struct set_group *g, struct er
         .next = malloc(g->keys.n * sizeof *x->next),
     };
     x->v = malloc(x->room * sizeof *x->v);
-    return (x->v != NULL && x->first != NULL && x->next != NULL) || err_set(e, "out of memory");
+    return (x->v != NULL && x->first != NULL && x->next != NULL) || mem_none(e);
 }
 
 /* The entries of key `from` and following; returns the key after the last for which there is room.
@@ -344,8 +346,7 @@ static bool sparse_init(struct sparse *x, size_t n, struct err *e)
         .is_touched = calloc(n, sizeof *x->is_touched),
         .touched = malloc(n * sizeof *x->touched),
     };
-    return (x->cells != NULL && x->is_touched != NULL && x->touched != NULL) ||
-           err_set(e, "out of memory");
+    return (x->cells != NULL && x->is_touched != NULL && x->touched != NULL) || mem_none(e);
 }
 
 static void sparse_fini(struct sparse *x)
@@ -416,7 +417,7 @@ bool set_segments(struct set *s, struct err *e)
     uint32_t *order = malloc(n * sizeof *order);
     bool ok = (all != NULL && order != NULL && matrix_new(&hosts, s, &s->hosts) &&
                matrix_new(&clients, s, &s->clients)) ||
-              err_set(e, "out of memory");
+              mem_none(e);
     if (ok) {
         struct sink sinks[2] = {{.cells = all}};
         size_t n_sinks = 1;

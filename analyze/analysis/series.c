@@ -33,8 +33,8 @@ static bool group_source(struct analysis_source *s, struct err *e)
 {
     if (s->rows != NULL)
         return true;
-    struct group_rows *rows = calloc(s->n_tables + 1, sizeof *rows);
-    bool ok = rows != NULL || err_set(e, "out of memory");
+    struct group_rows *rows = NULL;
+    bool ok = mem_cleared(&rows, s->n_tables + 1, e);
     for (size_t i = 0; ok && i < s->n_tables; i++)
         ok = group_rows_init(&rows[i], s->tables[i], i, &s->hosts, e);
     for (size_t i = 0; !ok && rows != NULL && i < s->n_tables; i++)
@@ -51,7 +51,7 @@ static struct selection *select_rows(struct analysis_source *s, int host, struct
     struct selection *sel = malloc((s->n_tables + 1) * sizeof *sel);
     bool by_host = host >= 0 && s->hosts.n > 1;
     if (sel == NULL)
-        err_set(e, "out of memory");
+        mem_none(e);
     if (sel == NULL || (by_host && !group_source(s, e))) {
         free(sel);
         return NULL;
@@ -227,7 +227,7 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
     if (!ok) {
         free(*rows);
         *rows = NULL;
-        return err_set(e, "out of memory");
+        return mem_none(e);
     }
     *n = grid->n;
     return true;

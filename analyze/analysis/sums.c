@@ -3,6 +3,7 @@
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,10 @@ bool sums_values_add(struct sums_values *to, const struct sums_values *from, str
     size_t n = 0, i = 0, j = 0;
     if (from->n_buckets == 0)
         return true;
-    uint32_t *bucket = malloc((to->n_buckets + from->n_buckets) * sizeof *bucket);
-    int64_t *count = malloc((to->n_buckets + from->n_buckets) * sizeof *count);
-    bool ok = (bucket != NULL && count != NULL) || err_set(e, "out of memory");
+    uint32_t *bucket = NULL;
+    int64_t *count = NULL;
+    bool ok = mem_new(&bucket, to->n_buckets + from->n_buckets, e) &&
+              mem_new(&count, to->n_buckets + from->n_buckets, e);
     ok = ok && (to->moments.sum + from->moments.sum <= INT64_MAX || overflow(e));
     for (; ok && (i < to->n_buckets || j < from->n_buckets); n++) {
         bool left = j == from->n_buckets || (i < to->n_buckets && to->bucket[i] <= from->bucket[j]);
@@ -142,9 +144,9 @@ bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct
         return true;
     if (n > SUMS_MAX_SECONDS)
         return err_set(e, "requests lie more than %d seconds apart", SUMS_MAX_SECONDS);
-    struct sums_second *seconds = calloc(n, sizeof *seconds);
-    if (seconds == NULL)
-        return err_set(e, "out of memory");
+    struct sums_second *seconds;
+    if (!mem_cleared(&seconds, n, e))
+        return false;
     if (p->n_seconds > 0)
         memcpy(seconds + (p->first_s - first_s), p->seconds, p->n_seconds * sizeof *seconds);
     free(p->seconds);
@@ -218,7 +220,7 @@ static bool parts_merge(struct sums_parts *to, struct sums_parts *from, struct e
 {
     struct sums_part *v = reallocarray(to->v, to->n + from->n + 1, sizeof *v);
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     to->v = v;
     if (from->n > 0)
         memcpy(v + to->n, from->v, from->n * sizeof *v);
@@ -264,7 +266,7 @@ static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e
 {
     struct sums_error *v = reallocarray(to->errors, to->n_errors + from->n_errors + 1, sizeof *v);
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     to->errors = v;
     if (from->n_errors > 0)
         memcpy(v + to->n_errors, from->errors, from->n_errors * sizeof *v);
@@ -355,7 +357,7 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e)
 {
     struct sums_op *ops = reallocarray(to->ops, to->n_ops + from->n_ops + 1, sizeof *ops);
     if (ops == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     to->ops = ops;
     if (to->n_ops == 0)
         to->range = from->range;

@@ -104,9 +104,9 @@ static bool fill_segments(struct segments *out, const struct group *g,
 {
     if (grid->n < 2)
         return true;
-    struct slice_amounts *cells = malloc(grid->n * sizeof *cells);
-    uint32_t *order = malloc(grid->n * sizeof *order);
-    bool ok = (cells != NULL && order != NULL) || err_set(e, "out of memory");
+    struct slice_amounts *cells = NULL;
+    uint32_t *order = NULL;
+    bool ok = mem_new(&cells, grid->n, e) && mem_new(&order, grid->n, e);
     for (size_t k = 0; ok && k < grid->n; k++) {
         int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
         const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
@@ -195,9 +195,8 @@ static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err 
             op->sizes.v[i].duration.moments.n;
     r->mean_bytes = (double)op->all.n_bytes / (double)r->n;
     r->n_sizes = requests_join_classes(n_by_class, r->n, of_class, edges);
-    r->sizes = calloc(r->n_sizes, sizeof *r->sizes);
-    if (r->sizes == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->sizes, r->n_sizes, e))
+        return false;
     for (size_t b = 0; ok && b < r->n_sizes; b++) {
         struct sums_part joined = {0};
         for (size_t i = 0; ok && i < op->sizes.n; i++) {
@@ -231,9 +230,8 @@ static bool fill_requests(struct requests *r, const struct sums_op *op, struct e
     }
     if (op->hosts.n < 2)
         return true;
-    r->hosts = calloc(op->hosts.n, sizeof *r->hosts);
-    if (r->hosts == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->hosts, op->hosts.n, e))
+        return false;
     for (size_t i = 0; i < op->hosts.n; i++) {
         const struct sums_part *p = &op->hosts.v[i];
         if (p->duration.moments.n == 0)
@@ -260,9 +258,8 @@ static int by_count(const void *a, const void *b)
 
 static bool fill_errors(struct operation *to, const struct sums_op *op, struct err *e)
 {
-    to->errors = calloc(op->n_errors + 1, sizeof *to->errors);
-    if (to->errors == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&to->errors, op->n_errors + 1, e))
+        return false;
     for (size_t i = 0; i < op->n_errors; i++) {
         const struct sums_error *x = &op->errors[i];
         struct error_group *g = &to->errors[to->n_error_groups];
@@ -274,7 +271,7 @@ static bool fill_errors(struct operation *to, const struct sums_op *op, struct e
                 x->message, 0, x->first_ns, x->last_ns, calloc(n, sizeof *g->hosts), 0};
             to->n_error_groups++;
             if (g->hosts == NULL)
-                return err_set(e, "out of memory");
+                return mem_none(e);
         } else {
             g--;
         }
@@ -346,10 +343,9 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
                          struct err *e)
 {
     bool ok = true;
-    to->hosts = calloc(op->hosts.n + 1, sizeof *to->hosts);
-    to->clients = calloc(op->clients.n + 1, sizeof *to->clients);
-    if (to->hosts == NULL || to->clients == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&to->hosts, op->hosts.n + 1, e) ||
+        !mem_cleared(&to->clients, op->clients.n + 1, e))
+        return false;
     for (size_t i = 0; ok && op->hosts.n > 1 && i < op->hosts.n; i++) {
         const struct sums_part *p = &op->hosts.v[i];
         struct host_result *h = &to->hosts[to->n_host_results++];
@@ -426,7 +422,7 @@ static bool make_groups(struct group **groups, size_t *n_groups, const struct su
     *n_groups = 0;
     if (v == NULL || parts == NULL) {
         free(parts);
-        return err_set(e, "out of memory");
+        return mem_none(e);
     }
     v[0].part = parts;
     for (size_t k = 0; k < s->n_ops; k++) {
@@ -470,7 +466,7 @@ static bool fill_total(struct work *w, struct segment_grid *grid, struct err *e)
         total->range = (struct span){total->present, range.start_ns, range.end_ns};
         total->only_host = n_hosts == 1 ? hosts[0].name : NULL;
         total->hosts = calloc(n_hosts + 1, sizeof *total->hosts);
-        ok = (total->hosts != NULL || err_set(e, "out of memory")) &&
+        ok = (total->hosts != NULL || mem_none(e)) &&
              fill_segments(&total->segments, all, grid, &total->throughput, e);
     }
     for (size_t i = 0; ok && n_hosts > 1 && i < n_hosts; i++) {
@@ -519,9 +515,7 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
     }
     s.start_ns = first_s * SUMS_SECOND_NS;
     s.n = end_s > first_s ? (size_t)(end_s - first_s) : 0;
-    s.ok = calloc(s.n + 1, sizeof *s.ok);
-    s.failed = calloc(s.n + 1, sizeof *s.failed);
-    bool ok = (s.ok != NULL && s.failed != NULL) || err_set(e, "out of memory");
+    bool ok = mem_cleared(&s.ok, s.n + 1, e) && mem_cleared(&s.failed, s.n + 1, e);
     for (size_t i = 0; ok && i < s.n; i++) {
         int64_t start_ns = s.start_ns + (int64_t)i * SUMS_SECOND_NS;
         const struct sums_second second = seconds_of(g, start_ns, start_ns + SUMS_SECOND_NS);
@@ -559,7 +553,7 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
          conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)w->s->n_threads, e);
     const char **names = calloc(n_hosts + 1, sizeof *names);
     int64_t *n = calloc(n_hosts + 1, sizeof *n);
-    ok = ok && ((names != NULL && n != NULL) || err_set(e, "out of memory"));
+    ok = ok && ((names != NULL && n != NULL) || mem_none(e));
     for (size_t i = 0; ok && i < n_hosts; i++) {
         names[i] = hosts[i].name;
         for (size_t k = 0; k < hosts[i].n; k++)
@@ -582,7 +576,7 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
     struct stat st;
     *d = (struct dataset){.inputs = calloc(1, sizeof *d->inputs), .has_intended = s->has_intended};
     if (d->inputs == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     struct dataset_input *in = &d->inputs[d->n_inputs++];
     in->path = strdup(path);
     in->first_start_ns = INT64_MAX;
@@ -613,9 +607,9 @@ static int by_start(const void *a, const void *b)
 static bool set_order(struct work *w, struct sums_source *source, struct err *e)
 {
     const struct sums *s = w->s;
-    struct op_span *spans = calloc(s->n_ops + 1, sizeof *spans);
-    if (spans == NULL)
-        return err_set(e, "out of memory");
+    struct op_span *spans;
+    if (!mem_cleared(&spans, s->n_ops + 1, e))
+        return false;
     for (size_t k = 0; k < s->n_ops; k++) {
         source->ops[k] = &s->ops[k];
         spans[k] = (struct op_span){s->ops[k].all.start_ns, s->ops[k].all.end_ns, 0};
@@ -636,13 +630,13 @@ static bool begin(struct work *w, struct sums_source **source, struct err *e)
     *source = calloc(1, sizeof **source);
     if (a->internal == NULL || a->operations == NULL || *source == NULL) {
         free(*source);
-        return err_set(e, "out of memory");
+        return mem_none(e);
     }
     a->internal->sums = *source;
     **source = (struct sums_source){w->s, calloc(n + 1, sizeof *(*source)->ops),
                                     calloc(n + 1, sizeof *(*source)->grids)};
     if ((*source)->ops == NULL || (*source)->grids == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     bool failed = false;
     for (size_t k = 0; k < n; k++)
         failed |= w->s->ops[k].all.n_errors > 0;
@@ -756,7 +750,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
     }
     *rows = ok && n_rows > 0 ? malloc(n_rows * sizeof **rows) : NULL;
     if (*rows == NULL && ok && n_rows > 0)
-        ok = err_set(e, "out of memory");
+        ok = mem_none(e);
     for (size_t k = 0; ok && k < n_rows; k++)
         (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
     *n = ok ? n_rows : 0;

@@ -329,14 +329,14 @@ static bool fill_errors(struct sums_op *op, const struct whole *w, struct err *e
     for (size_t i = 0; ok && i < groups.n_error_groups; i++)
         n += groups.errors[i].n_hosts;
     op->errors = calloc(n + 1, sizeof *op->errors);
-    ok = ok && (op->errors != NULL || err_set(e, "out of memory"));
+    ok = ok && (op->errors != NULL || mem_none(e));
     for (size_t i = 0; ok && i < groups.n_error_groups; i++) {
         const struct error_group *g = &groups.errors[i];
         for (size_t k = 0; ok && k < g->n_hosts; k++) {
             struct sums_error *x = &op->errors[op->n_errors++];
             *x = (struct sums_error){utf8_repaired(g->message), utf8_repaired(g->hosts[k].host),
                                      g->hosts[k].count, g->hosts[k].first_ns, g->hosts[k].last_ns};
-            ok = (x->message != NULL && x->host != NULL) || err_set(e, "out of memory");
+            ok = (x->message != NULL && x->host != NULL) || mem_none(e);
         }
     }
     analysis_errors_free(&groups);
@@ -365,9 +365,9 @@ static bool do_whole(void *whole, struct err *e)
 static bool fill_range(struct sums *s, const struct dataset *d, const struct whole *wholes,
                        struct err *e)
 {
-    struct segment_thread *threads = malloc((d->n_threads + 1) * sizeof *threads);
-    if (threads == NULL)
-        return err_set(e, "out of memory");
+    struct segment_thread *threads;
+    if (!mem_new(&threads, d->n_threads + 1, e))
+        return false;
     for (size_t i = 0; i < d->n_threads; i++)
         threads[i] = SEGMENT_THREAD_NONE;
     for (size_t k = 0; k < d->n_tables; k++) {

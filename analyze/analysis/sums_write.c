@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/write/json.h"
+#include "libcommon/mem.h"
 #include "libcommon/zstdout.h"
 
 #include <inttypes.h>
@@ -180,6 +181,6 @@ bool sums_write(const struct sums *s, FILE *f, struct err *e)
     bool ok = fflush(w.f) == 0;
     ok = fclose(w.f) == 0 && ok;
     if (w.failed)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     return ok || ferror(f) || err_set(e, "the sums cannot be compressed");
 }

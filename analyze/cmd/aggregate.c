@@ -83,7 +83,7 @@ static bool write_report(const struct aggregate *a, const struct findings *found
     } else {
         struct text text = {.f = out.f, .colour = output_wants_colour(o->output, out.f)};
         aggregate_text(a, found, o->verbose, &text);
-        ok = !text.failed || err_set(e, "out of memory");
+        ok = !text.failed || mem_none(e);
     }
     return outfile_finish(&out, ok, e);
 }

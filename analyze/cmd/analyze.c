@@ -12,6 +12,7 @@
 #include "analyze/report/series.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 
@@ -125,8 +126,7 @@ static bool write_page(const struct analysis *a, const struct options *o,
     char *words = load_words(&o->filter, &o->analysis);
     char *command = output_command(args);
     const struct report_html_options how = {o->label, command, words};
-    bool ok = words != NULL && command != NULL ? report_html(a, &how, out.f, e)
-                                               : err_set(e, "out of memory");
+    bool ok = words != NULL && command != NULL ? report_html(a, &how, out.f, e) : mem_none(e);
     free(words);
     free(command);
     return outfile_finish(&out, ok, e);

@@ -12,6 +12,7 @@
 #include "analyze/report/html_compare.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <glob.h>
@@ -220,7 +221,7 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
     char *words = load_words(&o->filter, &o->analysis);
     char *command = output_command(args);
     bool ok = words != NULL && command != NULL ? html_compare(c, traces, words, command, out.f, e)
-                                               : err_set(e, "out of memory");
+                                               : mem_none(e);
     free(words);
     free(command);
     return outfile_finish(&out, ok, e);

@@ -13,6 +13,7 @@
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -398,7 +399,7 @@ static bool report(const struct source *sources, const struct options *o,
             else
                 put_capture(&t, args->operands[i], &sources[i].survey);
         }
-        ok = !t.failed || err_set(e, "out of memory");
+        ok = !t.failed || mem_none(e);
     }
     return outfile_finish(&out, ok, e);
 }

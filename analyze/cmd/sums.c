@@ -5,6 +5,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/read/aggfile.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,8 @@ static bool ran_together(const struct running *t, const char *const *paths, size
 bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct cli_list *ops,
                bool together, struct err *e)
 {
-    struct running *times = calloc(n + 1, sizeof *times);
-    bool ok = times != NULL || err_set(e, "out of memory");
+    struct running *times = NULL;
+    bool ok = mem_cleared(&times, n + 1, e);
     *s = (struct sums){0};
     for (size_t i = 0; ok && i < n; i++) {
         struct sums one = {0};

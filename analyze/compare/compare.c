@@ -1,6 +1,7 @@
 #include "analyze/compare/compare.h"
 
 #include "analyze/compare/compare_internal.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -93,7 +94,7 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
     *v =
         (struct compare_values){.v = malloc((side->n + 1) * sizeof *v->v), .spread_frac = INFINITY};
     if (v->v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
         for (size_t i = 0; i < side->n; i++) {
             const struct run_part *p = part_with(&side->runs[i], op, part, metric);
@@ -130,7 +131,7 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
     double *v = malloc((o->n_history + 1) * sizeof *v);
     size_t n = 0;
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t i = 0; i < o->n_history; i++) {
         const struct run_part *p = part_with(&o->history[i], op, part, metric);
         if (p != NULL && p->too_thin == NULL)
@@ -224,7 +225,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
             op->metrics[op->n_metrics++] = m;
             continue;
         }
-        ok = ok && (!is_worth(&m) || err_set(e, "out of memory"));
+        ok = ok && (!is_worth(&m) || mem_none(e));
         metric_fini(&m);
         if (!ok)
             return false;
@@ -304,12 +305,12 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
                     : some->is_preparation          ? "preparation-missing"
                                                     : "op-missing",
                     "%s: no run of %s has it; not compared", op, without->name) ||
-               err_set(e, "out of memory");
+               mem_none(e);
     if (n_before < c->before.n || n_after < c->after.n)
         return warn(c, "op-partly-missing",
                     "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
                     c->before.n, c->before.name, n_after, c->after.n, c->after.name) ||
-               err_set(e, "out of memory");
+               mem_none(e);
     return true;
 }
 
@@ -340,9 +341,8 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n; i++)
             most += sides[s]->runs[i].n_ops;
-    c->ops = calloc(most + 1, sizeof *c->ops);
-    if (c->ops == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&c->ops, most + 1, e))
+        return false;
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
             for (size_t k = 0; k < sides[s]->runs[i].n_ops; k++) {
@@ -374,7 +374,7 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
                   "%s: ran before what was measured, so the gate leaves it out (--op names what "
                   "it judges)",
                   op->op))
-            return err_set(e, "out of memory");
+            return mem_none(e);
         if (!fill_op(op, c, o, e))
             return false;
     }
@@ -417,7 +417,7 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
                 return false;
             if (twin != NULL &&
                 !warn(c, "same-run", "%s and %s are the same run", twin->path, r->path))
-                return err_set(e, "out of memory");
+                return mem_none(e);
         }
     }
     for (size_t i = 0; i < o->n_history; i++) {
@@ -464,7 +464,7 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
     if (ok && o->n_history > 0 && o->n_history < 3)
         ok = warn(c, "short-history", "a history of %zu runs says nothing of noise: it takes 3",
                   o->n_history);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 /* What an aggregated capture on one side keeps from being compared. */
@@ -495,7 +495,7 @@ static bool warn_by_second(struct compare *c, struct err *e)
                   "without the first and last 2 s, and of latency there are figures but no "
                   "intervals, so it is not judged",
                   sums->path);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 static bool fill(struct compare *c, const struct compare_options *o, struct err *e)

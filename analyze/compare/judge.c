@@ -1,6 +1,8 @@
 /* From test results to verdicts: the family that p is adjusted for, minimal effects, the gate. */
 #include "analyze/compare/compare_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +57,9 @@ static bool adjust(struct compare *c, struct err *e)
     size_t n = 0, most = 0;
     for (size_t k = 0; k < c->n_ops; k++)
         most += c->ops[k].n_metrics;
-    double *p = malloc((most + 1) * sizeof *p);
-    struct compare_metric **member = malloc((most + 1) * sizeof *member);
-    bool ok = (p != NULL && member != NULL) || err_set(e, "out of memory");
+    double *p = NULL;
+    struct compare_metric **member = NULL;
+    bool ok = mem_new(&p, most + 1, e) && mem_new(&member, most + 1, e);
     for (size_t k = 0; ok && k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             if (c->ops[k].metrics[i].in_family && c->ops[k].metrics[i].cmp.ok) {
@@ -178,9 +180,9 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
         return true;
     for (size_t k = 0; k < c->n_ops; k++)
         most += c->ops[k].n_metrics;
-    struct stats_gate *gates = malloc((most + 1) * sizeof *gates);
-    if (gates == NULL)
-        return err_set(e, "out of memory");
+    struct stats_gate *gates;
+    if (!mem_new(&gates, most + 1, e))
+        return false;
     bool undecidable = is_missing_an_op(c);
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[k];

@@ -47,7 +47,7 @@ static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
     int64_t q[5];
     __int128 sum = 0;
     if (!hist_select(v, n, ranks, 5, q))
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t i = 0; i < n; i++)
         sum += v[i];
     out[RUN_MEAN] = (double)sum / (double)n;
@@ -71,9 +71,9 @@ static bool fill_counts(struct run_op *op, const struct table *t, const struct s
                         struct err *e)
 {
     size_t first = 0, end = HIST_N_INDEXES;
-    uint64_t *count = calloc(HIST_N_INDEXES, sizeof *count);
-    if (count == NULL)
-        return err_set(e, "out of memory");
+    uint64_t *count;
+    if (!mem_cleared(&count, HIST_N_INDEXES, e))
+        return false;
     for (size_t i = 0; i < t->n; i++)
         if (is_inside(s, t, i))
             count[hist_index(packed_get(&t->dur, i))]++;
@@ -89,15 +89,15 @@ static bool fill_counts(struct run_op *op, const struct table *t, const struct s
         op->n_buckets = end - first;
     }
     free(count);
-    return first == end || op->count != NULL || err_set(e, "out of memory");
+    return first == end || op->count != NULL || mem_none(e);
 }
 
 /* Durations and TTFBs of the successful requests in the active range, of whatever sizes. */
 static bool fill_latencies(struct run_op *op, const struct table *t, const struct statistics *s,
                            struct err *e)
 {
-    int64_t *v = malloc((t->n + 1) * sizeof *v);
-    bool ok = v != NULL || err_set(e, "out of memory");
+    int64_t *v = NULL;
+    bool ok = mem_new(&v, t->n + 1, e);
     for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++)
@@ -356,7 +356,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
         .n_parts = 1,
     };
     if (op->op == NULL || op->parts == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     fill_sizes(op, &from->requests);
     fill_rates(&op->figures, &from->throughput, &from->segments);
     if (s == NULL)
@@ -415,10 +415,10 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
                      struct err *e)
 {
     int64_t n_all = 0;
-    struct work *work = malloc((a->n_operations + 1) * sizeof *work);
-    struct task *tasks = malloc((a->n_operations + 1) * sizeof *tasks);
-    r->ops = calloc(a->n_operations + 1, sizeof *r->ops);
-    bool ok = (work != NULL && tasks != NULL && r->ops != NULL) || err_set(e, "out of memory");
+    struct work *work = NULL;
+    struct task *tasks = NULL;
+    bool ok = mem_new(&work, a->n_operations + 1, e) && mem_new(&tasks, a->n_operations + 1, e) &&
+              mem_cleared(&r->ops, a->n_operations + 1, e);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
@@ -499,7 +499,7 @@ bool run_load(struct run *r, const char *path, const struct run_options *o, stru
     struct loading l = {r, o};
     struct task tasks[] = {{load_rows, &l, 2}, {load_sum, &l, 1}};
     *r = (struct run){.path = strdup(path)};
-    return (r->path != NULL || err_set(e, "out of memory")) &&
+    return (r->path != NULL || mem_none(e)) &&
            tasks_run(tasks, o->with_sum ? 2 : 1, o->input->threads, e);
 }
 

@@ -1,6 +1,8 @@
 /* Findings of an analysis, kept beyond it. */
 #include "analyze/compare/run.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@ static bool own_name(struct run *r, const char **name, struct err *e)
         return true;
     uint32_t id = intern_add(&r->names, (struct slice){*name, strlen(*name)});
     if (id == INTERN_NONE)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     *name = r->names.strings[id].p;
     return true;
 }

@@ -58,9 +58,9 @@ static int by_value(const void *a, const void *b)
 /* Mean, fastest, median and slowest, by the rank rule of the reports. */
 static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
 {
-    double *sorted = malloc((n + 1) * sizeof *sorted);
-    if (sorted == NULL)
-        return err_set(e, "out of memory");
+    double *sorted;
+    if (!mem_new(&sorted, n + 1, e))
+        return false;
     memcpy(sorted, v, n * sizeof *v);
     qsort(sorted, n, sizeof *sorted, by_value);
     out[RUN_AVERAGE] = mean_of(v, n);
@@ -131,7 +131,7 @@ static bool op_init(struct run_op *op, const char *name, struct err *e)
         op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
         op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
-    return (op->op != NULL && op->parts != NULL) || err_set(e, "out of memory");
+    return (op->op != NULL && op->parts != NULL) || mem_none(e);
 }
 
 static void fill_shares(struct run *r)
@@ -259,7 +259,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     r->by_second = r->is_aggregate = true;
     bool ok = aggregate_load(&a, r->path, e);
     r->ops = ok ? calloc(a.ops.n + 1, sizeof *r->ops) : NULL;
-    ok = ok && (r->ops != NULL || err_set(e, "out of memory"));
+    ok = ok && (r->ops != NULL || mem_none(e));
     if (ok) {
         r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
         r->n_rows = a.total.x->n_requests;
@@ -330,9 +330,8 @@ static bool take_counts(struct run_op *op, const struct sums_values *v, struct e
         return true;
     op->first_bucket = v->bucket[0];
     op->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
-    op->count = calloc(op->n_buckets, sizeof *op->count);
-    if (op->count == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&op->count, op->n_buckets, e))
+        return false;
     for (size_t i = 0; i < v->n_buckets; i++)
         op->count[v->bucket[i] - v->bucket[0]] = (uint64_t)v->count[i];
     return true;
@@ -384,7 +383,7 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
     r->ops = calloc(s->n_ops + 1, sizeof *r->ops);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
-    bool ok = (spans != NULL && r->ops != NULL) || err_set(e, "out of memory");
+    bool ok = (spans != NULL && r->ops != NULL) || mem_none(e);
     for (size_t k = 0; ok && k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;
         spans[k] = (struct op_span){p->start_ns, p->end_ns, 0};

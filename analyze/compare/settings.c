@@ -2,6 +2,7 @@
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -124,7 +125,7 @@ static bool recorded_values(const struct compare_side *side, const char *name, c
     }
     char *dump = json_dumps(*first, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
     if (dump == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     snprintf(text, 80, strlen(dump) > 70 ? "%.66s...%s" : "%s%s", dump, several ? ", ..." : "");
     free(dump);
     return true;
@@ -139,9 +140,8 @@ bool compare_recorded(struct compare *c, struct err *e)
     const char *name;
     json_t *ignored;
 
-    c->options = calloc(json_object_size(settings) + 1, sizeof *c->options);
-    if (c->options == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&c->options, json_object_size(settings) + 1, e))
+        return false;
     json_object_foreach(settings, name, ignored)
     {
         struct compare_option *o = &c->options[c->n_options];
@@ -206,7 +206,7 @@ bool compare_figures(const struct compare_side *side, const char *op, struct run
 {
     double *v = malloc((side->n + 1) * sizeof *v), each[N_FIGURES];
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t f = 0; f < N_FIGURES; f++) {
         size_t n = 0;
         for (size_t i = 0; i < side->n; i++) {
@@ -229,7 +229,7 @@ static bool side_counts(const struct compare_side *side, const char *op, uint64_
     *any = false;
     *count = calloc(HIST_N_INDEXES, sizeof **count);
     if (*count == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
         for (size_t b = 0; o != NULL && b < o->n_buckets; b++)

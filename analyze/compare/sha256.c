@@ -1,5 +1,7 @@
 #include "analyze/compare/sha256.h"
 
+#include "libcommon/mem.h"
+
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ static bool digest_file(FILE *f, const char *path, unsigned char *digest, unsign
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     bool ok = buffer != NULL && ctx != NULL && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1;
     if (!ok)
-        err_set(e, "out of memory");
+        mem_none(e);
     size_t got;
     while (ok && (got = fread(buffer, 1, BUFFER_BYTES, f)) > 0)
         ok = EVP_DigestUpdate(ctx, buffer, got) == 1 || err_set(e, "SHA-256 failed");

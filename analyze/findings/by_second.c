@@ -1,6 +1,7 @@
 #include "analyze/findings/by_second.h"
 
 #include "analyze/findings/find.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static bool usual_rate(const struct by_second *s, double *usual, struct err *e)
     double *v = malloc((s->n + 1) * sizeof *v), most = 0;
     size_t n = 0;
     if (v == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t i = 0; i < s->n; i++)
         most = fmax(most, (double)s->ok[i] + (double)s->failed[i]);
     for (size_t i = 0; i < s->n; i++)
@@ -129,9 +130,8 @@ bool by_second_find(struct findings *out, const struct by_second *s, struct err 
         return true;
     struct search search = {.c = &course, .out = out, .masked = calloc(s->n + 1, 1)};
     size_t n_before = out->n;
-    bool ok = (search.masked != NULL || err_set(e, "out of memory")) &&
-              find_second_stalls(&search, s, e) && find_second_errors(&search, s, e) &&
-              find_levels(&search, e);
+    bool ok = (search.masked != NULL || mem_none(e)) && find_second_stalls(&search, s, e) &&
+              find_second_errors(&search, s, e) && find_levels(&search, e);
     for (size_t i = n_before; i < out->n; i++)
         out->v[i].op = s->op;
     free(search.masked);

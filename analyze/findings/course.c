@@ -1,5 +1,7 @@
 #include "analyze/findings/course.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,7 +465,7 @@ bool course_init(struct course *c, const struct dataset *d, const struct table *
     free(extents);
     free(of_message);
     free(p.histogram);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 void course_fini(struct course *c)
@@ -531,7 +533,7 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
         p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
 done:
     free(index);
-    return ok || err_set(e, "out of memory");
+    return ok || mem_none(e);
 }
 
 void course_parties_fini(struct course_parties *p)
@@ -561,7 +563,7 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
     if (n == 0)
         return true;
     size_t *first = malloc(p->n * sizeof *first), *next = malloc(n * sizeof *next);
-    bool ok = (first != NULL && next != NULL) || err_set(e, "out of memory");
+    bool ok = (first != NULL && next != NULL) || mem_none(e);
     for (size_t k = 0; ok && k < p->n; k++)
         first[k] = SIZE_MAX;
     for (size_t q = 0; ok && q < n; q++) {

@@ -1,6 +1,7 @@
 /* Errors: bursts, found as the stretch of bins whose share of failed requests differs most from
  * that of the rest (the interval of the largest log-likelihood ratio), and steady errors. */
 #include "analyze/findings/find.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -245,7 +246,7 @@ bool find_errors(struct search *s, struct err *e)
     size_t n = s->hosts.n > s->clients.n ? s->hosts.n : s->clients.n;
     int64_t *v = malloc((n + 1) * sizeof *v);
     uint8_t *taken = malloc(c->n_bins + 1);
-    bool ok = (v != NULL && taken != NULL) || err_set(e, "out of memory");
+    bool ok = (v != NULL && taken != NULL) || mem_none(e);
     for (size_t k = 0; ok && k < c->n_messages; k++)
         ok = find_message(s, &c->messages[k], taken, v, e);
     free(v);

@@ -1,5 +1,7 @@
 #include "analyze/findings/finding.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
         size_t cap = all->cap > 0 ? 2 * all->cap : 16;
         struct finding *grown = realloc(all->v, cap * sizeof *grown);
         if (grown == NULL)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         all->v = grown;
         all->cap = cap;
     }
@@ -36,7 +38,7 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
     int length = vasprintf(&to->sentence, fmt, args);
     va_end(args);
     if (length < 0)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     all->n++;
     return true;
 }
@@ -212,5 +214,5 @@ bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)
 {
     int64_t near_ns = run_ns / 30 > 500000000 ? run_ns / 30 : 500000000;
     tie(all, near_ns);
-    return sort(all) || err_set(e, "out of memory");
+    return sort(all) || mem_none(e);
 }

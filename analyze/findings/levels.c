@@ -7,6 +7,7 @@
  * noise. */
 #include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -365,9 +366,9 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
 
 bool find_levels(struct search *s, struct err *e)
 {
-    struct levels *l = calloc(1, sizeof *l);
-    if (l == NULL)
-        return err_set(e, "out of memory");
+    struct levels *l;
+    if (!mem_cleared(&l, 1, e))
+        return false;
     l->s = s;
     fill_points(l);
     bool ok = true;

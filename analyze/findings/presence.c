@@ -1,6 +1,7 @@
 /* Who takes part, and who waits: clients that come late or leave early, threads stuck in one
  * request, an open loop that falls behind. */
 #include "analyze/findings/find.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -72,9 +73,9 @@ bool find_absent(struct search *s, struct err *e)
     const struct course *c = s->c;
     if (s->clients.n < 2)
         return true;
-    struct presence *v = malloc(s->clients.n * sizeof *v);
-    if (v == NULL)
-        return err_set(e, "out of memory");
+    struct presence *v;
+    if (!mem_new(&v, s->clients.n, e))
+        return false;
     fill_presence(s, v);
     size_t n = 0;
     bool ok = true;
@@ -172,7 +173,7 @@ bool find_backlog(struct search *s, struct err *e)
         return true;
     double *late = calloc(n, sizeof *late), median_ns = 0;
     if (late == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     for (size_t k = 0; k < c->n_tables; k++)
         median_ns = fmax(median_ns, c->median_ns[k]);
     for (size_t b = 0; b < n; b++)

@@ -1,4 +1,5 @@
 #include "analyze/findings/find.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <stdio.h>
@@ -9,8 +10,7 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
 {
     *s = (struct search){.c = c, .out = out};
     s->masked = calloc(c->n_bins + 1, 1);
-    return (s->masked != NULL || err_set(e, "out of memory")) &&
-           course_parties_init(&s->hosts, c, false, e) &&
+    return (s->masked != NULL || mem_none(e)) && course_parties_init(&s->hosts, c, false, e) &&
            course_parties_init(&s->clients, c, true, e);
 }
 

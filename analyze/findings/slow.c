@@ -3,6 +3,7 @@
  * told apart by block, so that what slows all of them cancels. */
 #include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -220,7 +221,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     struct excess x = {0};
     if (p->n < 2)
         return true;
-    bool ok = excess_init(&x, s, p) || err_set(e, "out of memory");
+    bool ok = excess_init(&x, s, p) || mem_none(e);
     size_t n_slow = 0;
     for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
         struct segment_of_party g =
@@ -335,7 +336,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
     struct op_course o = {0};
     if (c->n_tables < 2 || c->n_blocks < 16)
         return true;
-    bool ok = op_course_init(&o, s) || err_set(e, "out of memory");
+    bool ok = op_course_init(&o, s) || mem_none(e);
     for (size_t k = 0; ok && k < c->n_tables; k++) {
         struct op_step step = best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks);
         double others = 0, n_others = 0;

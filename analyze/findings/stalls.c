@@ -5,6 +5,7 @@
  * .9 usual t - ln(10) c: the log-likelihood ratio of a tenth of the usual rate to the usual rate.
  * The stretches with a high sum are the stalls (Page's CUSUM). */
 #include "analyze/findings/find.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -194,7 +195,7 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p,
         return true;
     size_t *of_party = malloc(p->n * sizeof *of_party), n = 0;
     struct course_gap *gaps = malloc(x->n * sizeof *gaps);
-    bool ok = (of_party != NULL && gaps != NULL) || err_set(e, "out of memory");
+    bool ok = (of_party != NULL && gaps != NULL) || mem_none(e);
     for (size_t i = 0; ok && i < x->n; i++) {
         struct stall *st = &x->v[i];
         size_t party = st->scope == SCOPE_SYSTEM ? party_that_hangs(x, st, p, of_party) : SIZE_MAX;
@@ -320,7 +321,7 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p,
     struct hung_by_party g = {0};
     struct course_gap *gaps = malloc(c->n_hung * sizeof *gaps);
     size_t n = 0;
-    bool ok = (group_hung(&g, c, p) && gaps != NULL) || err_set(e, "out of memory");
+    bool ok = (group_hung(&g, c, p) && gaps != NULL) || mem_none(e);
     for (size_t k = 0; ok && k < p->n; k++) {
         int64_t at_ns = 0;
         size_t n_hung = g.first[k + 1] - g.first[k];
@@ -449,9 +450,9 @@ static bool say_stall(const struct stalls *x, const struct stall *st, struct err
 
 static bool say(struct stalls *x, struct err *e)
 {
-    double *gaps = malloc((x->n + 1) * sizeof *gaps);
-    if (gaps == NULL)
-        return err_set(e, "out of memory");
+    double *gaps;
+    if (!mem_new(&gaps, x->n + 1, e))
+        return false;
     int64_t period_ns = find_period(x, gaps);
     free(gaps);
     bool ok = period_ns == 0 || say_pauses(x, period_ns, e);
@@ -464,15 +465,14 @@ static bool say(struct stalls *x, struct err *e)
 bool find_stalls(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
-    struct stalls *x = calloc(1, sizeof *x);
-    if (x == NULL)
-        return err_set(e, "out of memory");
+    struct stalls *x;
+    if (!mem_cleared(&x, 1, e))
+        return false;
     x->s = s;
     /* A typical duration may be as long as a time can be, and a multiple of it longer. */
     double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), 3 * (double)c->bin_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
-    x->timed_out = calloc(c->n_bins, sizeof *x->timed_out);
-    bool ok = x->timed_out != NULL || err_set(e, "out of memory");
+    bool ok = mem_cleared(&x->timed_out, c->n_bins, e);
     if (ok)
         count_timed_out(x);
     if (ok && c->n >= 100 && fill_usual(x)) {

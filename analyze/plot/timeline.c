@@ -111,9 +111,9 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
                           struct err *e)
 {
     const struct names *names = &a->dataset->errors;
-    struct ranked *v = calloc(names->n + 1, sizeof *v);
-    uint8_t *of_id = calloc(names->n + 1, sizeof *of_id);
-    bool ok = (v != NULL && of_id != NULL) || mem_none(e);
+    struct ranked *v = NULL;
+    uint8_t *of_id = NULL;
+    bool ok = mem_cleared(&v, names->n + 1, e) && mem_cleared(&of_id, names->n + 1, e);
 
     for (size_t i = 0; ok && i < names->n; i++)
         v[i].id = i;
@@ -164,9 +164,8 @@ static bool fill_from_sums(struct plot_timeline *t, const struct analysis *a, in
     t->end_ns = t->rows[t->n - 1].start_ns + t->rows[t->n - 1].duration_ns;
     if (t->n_errors == 0)
         return true;
-    m->by_bin = calloc(t->n, sizeof *m->by_bin);
-    if (m->by_bin == NULL)
-        return mem_none(e);
+    if (!mem_cleared(&m->by_bin, t->n, e))
+        return false;
     t->n_messages = 1;
     for (size_t i = 0; i < t->n; i++) {
         m->by_bin[i] = t->rows[i].errors;

@@ -1,5 +1,7 @@
 #include "analyze/read/aggbytes.h"
 
+#include "libcommon/mem.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ bool aggbytes_open(struct aggbytes *b, const char *path, struct err *e)
     if (b->source.compressed)
         b->zstd = ZSTD_createDCtx();
     if (b->in == NULL || (b->source.compressed && b->zstd == NULL))
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (!b->source.seekable) {
         memcpy(b->in, b->source.first, b->source.n_first);
         b->n = b->position = b->source.n_first;

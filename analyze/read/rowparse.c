@@ -3,6 +3,7 @@
 #include "analyze/read/rowcsv.h"
 #include "analyze/read/rowfields.h"
 #include "libcommon/le.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
     enum rowindex_kind kind = options->portable ? ROWINDEX_PORTABLE : rowindex_best_kind();
     rowindex_init(&p->index, kind);
     p->csv = rowcsv_new();
-    return p->csv != NULL || err_set(e, "out of memory");
+    return p->csv != NULL || mem_none(e);
 }
 
 void rowparse_fini(struct rowparse *p)

@@ -5,6 +5,7 @@
 #include "analyze/read/rowindex.h"
 #include "analyze/read/zframe.h"
 #include "libcommon/le.h"
+#include "libcommon/mem.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ struct zreader *zreader_new(size_t piece_bytes, size_t front_bytes, struct err *
     }
     if (!r || !r->zstd || !r->input) {
         zreader_free(r);
-        err_set(e, "out of memory");
+        mem_none(e);
         return NULL;
     }
     return r;

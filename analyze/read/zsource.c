@@ -3,6 +3,7 @@
 #include "analyze/base/tempfile.h"
 #include "analyze/read/zframe.h"
 #include "libcommon/le.h"
+#include "libcommon/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,9 +126,8 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         s->seekable = true;
         s->size = (uint64_t)st.st_size;
     }
-    s->dead_ends = calloc(1, sizeof *s->dead_ends);
-    if (!s->dead_ends)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&s->dead_ends, 1, e))
+        return false;
     if (!read_first(s, e))
         return false;
     if (s->n_first == 0)

@@ -7,6 +7,7 @@
 #include "analyze/report/html_internal.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -412,11 +413,11 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
     struct html_charts charts;
     char *title = NULL;
     size_t *order = order_of(c);
-    bool ok = html_charts_init(&charts, e) && (order != NULL || err_set(e, "out of memory")) &&
+    bool ok = html_charts_init(&charts, e) && (order != NULL || mem_none(e)) &&
               plot_add_compare(&charts.set, c, traces, charts.folder, NULL, &charts.options, e);
     if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
         title = NULL;
-        ok = err_set(e, "out of memory");
+        ok = mem_none(e);
     }
     if (ok) {
         html_charts_draw(&charts);
@@ -428,7 +429,7 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
         put_gate(f, c);
         fputs("</section>\n", f);
         put_warnings(f, c, &charts);
-        ok = ok && (put_contents(f, c, order) || err_set(e, "out of memory"));
+        ok = ok && (put_contents(f, c, order) || mem_none(e));
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);

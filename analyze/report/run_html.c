@@ -7,6 +7,7 @@
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -271,7 +272,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     }
     charts.options.benchmark_only = true;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
-    ok = (title != NULL || err_set(e, "out of memory")) && add_charts(&charts, a, e);
+    ok = (title != NULL || mem_none(e)) && add_charts(&charts, a, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);

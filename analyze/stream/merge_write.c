@@ -2,6 +2,7 @@
 #include "analyze/stream/merge.h"
 #include "analyze/stream/reorder.h"
 #include "analyze/write/json.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     char *line = n > 0 ? malloc(n_schema + n) : NULL;
     bool ok = line && json_dumpb(o, mempcpy(line, schema, n_schema), n, JSON_COMPACT) == n;
 
-    ok = ok ? recwrite_comment(w, line, n_schema + n, e) : err_set(e, "out of memory");
+    ok = ok ? recwrite_comment(w, line, n_schema + n, e) : mem_none(e);
     free(line);
     json_decref(o);
     for (size_t i = 0; i < s->comments.n && ok; i++) {
@@ -150,7 +151,7 @@ static bool watch_duplicates(struct writing *g, const struct reorder_row *row, s
     if (row->n > g->cap_last) {
         char *grown = realloc(g->last, 2 * (size_t)row->n);
         if (!grown)
-            return err_set(e, "out of memory");
+            return mem_none(e);
         g->last = grown;
         g->cap_last = 2 * (size_t)row->n;
     }
@@ -248,7 +249,7 @@ static bool start(struct writing *g, const struct merge_options *o, struct err *
     g->feeds = calloc(m->n_inputs, sizeof(struct feed *));
     g->next_block = calloc(m->n_inputs, sizeof *g->next_block);
     if (!g->feeds || !g->next_block)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     g->reorder = reorder_new(o->max_bytes ? o->max_bytes : MERGE_MAX_BYTES, give_back, g, e);
     if (!g->reorder)
         return false;
