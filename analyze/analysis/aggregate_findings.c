@@ -11,9 +11,7 @@
 
 static bool seconds_init(struct by_second *s, size_t n, struct err *e)
 {
-    s->ok = calloc(n + 1, sizeof *s->ok);
-    s->failed = calloc(n + 1, sizeof *s->failed);
-    return (s->ok != NULL && s->failed != NULL) || mem_none(e);
+    return mem_cleared(&s->ok, n, e) && mem_cleared(&s->failed, n, e);
 }
 
 /* The first message of the entry, in `out`; NULL: there is none. */

@@ -416,15 +416,11 @@ static bool make_groups(struct group **groups, size_t *n_groups, const struct su
     size_t n = 0;
     for (size_t k = 0; k < s->n_ops; k++)
         n += by_host ? s->ops[k].hosts.n : 1;
-    struct group *v = calloc(n + 1, sizeof *v);
-    const struct sums_part **parts = calloc(n * s->n_ops + 1, sizeof *parts);
-    *groups = v;
     *n_groups = 0;
-    if (v == NULL || parts == NULL) {
-        free(parts);
-        return mem_none(e);
-    }
-    v[0].part = parts;
+    if (!mem_cleared(groups, n, e) || !mem_cleared(&(*groups)->part, n * s->n_ops, e))
+        return false;
+    struct group *v = *groups;
+    const struct sums_part **parts = v[0].part;
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct sums_part *list = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
         for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++) {
@@ -465,8 +461,7 @@ static bool fill_total(struct work *w, struct segment_grid *grid, struct err *e)
         total->present = total->throughput.present;
         total->range = (struct span){total->present, range.start_ns, range.end_ns};
         total->only_host = n_hosts == 1 ? hosts[0].name : NULL;
-        total->hosts = calloc(n_hosts + 1, sizeof *total->hosts);
-        ok = (total->hosts != NULL || mem_none(e)) &&
+        ok = mem_cleared(&total->hosts, n_hosts, e) &&
              fill_segments(&total->segments, all, grid, &total->throughput, e);
     }
     for (size_t i = 0; ok && n_hosts > 1 && i < n_hosts; i++) {
@@ -551,9 +546,9 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
                       "are within 0.1 %%",
                       in->path) &&
          conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)w->s->n_threads, e);
-    const char **names = calloc(n_hosts + 1, sizeof *names);
-    int64_t *n = calloc(n_hosts + 1, sizeof *n);
-    ok = ok && ((names != NULL && n != NULL) || mem_none(e));
+    const char **names = NULL;
+    int64_t *n = NULL;
+    ok = ok && mem_cleared(&names, n_hosts, e) && mem_cleared(&n, n_hosts, e);
     for (size_t i = 0; ok && i < n_hosts; i++) {
         names[i] = hosts[i].name;
         for (size_t k = 0; k < hosts[i].n; k++)
@@ -574,11 +569,10 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
 static bool stand_in(struct dataset *d, const struct sums *s, const char *path, struct err *e)
 {
     struct stat st;
-    *d = (struct dataset){.inputs = calloc(1, sizeof *d->inputs), .has_intended = s->has_intended};
-    if (d->inputs == NULL)
-        return mem_none(e);
+    *d = (struct dataset){.has_intended = s->has_intended};
+    if (!mem_cleared(&d->inputs, 1, e))
+        return false;
     struct dataset_input *in = &d->inputs[d->n_inputs++];
-    in->path = strdup(path);
     in->first_start_ns = INT64_MAX;
     in->last_end_ns = INT64_MIN;
     in->info.generation = RECFILE_SUMS;
@@ -591,7 +585,7 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
         in->last_end_ns = p->end_ns > in->last_end_ns ? p->end_ns : in->last_end_ns;
     }
     d->n_rows = in->info.n_rows = in->n_rows;
-    return (in->path != NULL || mem_none(e)) && recorded_take(&in->recorded, &s->said, e);
+    return mem_text(&in->path, path, e) && recorded_take(&in->recorded, &s->said, e);
 }
 
 static int by_start(const void *a, const void *b)
@@ -625,18 +619,13 @@ static bool begin(struct work *w, struct sums_source **source, struct err *e)
 {
     struct analysis *a = w->a;
     size_t n = w->s->n_ops;
-    a->internal = calloc(1, sizeof *a->internal);
-    a->operations = calloc(n + 1, sizeof *a->operations);
-    *source = calloc(1, sizeof **source);
-    if (a->internal == NULL || a->operations == NULL || *source == NULL) {
-        free(*source);
-        return mem_none(e);
-    }
-    a->internal->sums = *source;
-    **source = (struct sums_source){w->s, calloc(n + 1, sizeof *(*source)->ops),
-                                    calloc(n + 1, sizeof *(*source)->grids)};
-    if ((*source)->ops == NULL || (*source)->grids == NULL)
-        return mem_none(e);
+    if (!mem_cleared(&a->internal, 1, e) || !mem_cleared(&a->operations, n, e) ||
+        !mem_cleared(&a->internal->sums, 1, e))
+        return false;
+    *source = a->internal->sums;
+    (*source)->sums = w->s;
+    if (!mem_cleared(&(*source)->ops, n, e) || !mem_cleared(&(*source)->grids, n + 1, e))
+        return false;
     bool failed = false;
     for (size_t k = 0; k < n; k++)
         failed |= w->s->ops[k].all.n_errors > 0;
@@ -748,9 +737,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
         start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
         n_rows = (size_t)((last_ns - start_ns + length_ns - 1) / length_ns);
     }
-    *rows = ok && n_rows > 0 ? malloc(n_rows * sizeof **rows) : NULL;
-    if (*rows == NULL && ok && n_rows > 0)
-        ok = mem_none(e);
+    ok = ok && mem_new(rows, n_rows, e);
     for (size_t k = 0; ok && k < n_rows; k++)
         (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
     *n = ok ? n_rows : 0;

@@ -91,10 +91,9 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
                         const struct run_part *part, enum run_metric metric, bool clear,
                         struct err *e)
 {
-    *v =
-        (struct compare_values){.v = malloc((side->n + 1) * sizeof *v->v), .spread_frac = INFINITY};
-    if (v->v == NULL)
-        return mem_none(e);
+    *v = (struct compare_values){.spread_frac = INFINITY};
+    if (!mem_new(&v->v, side->n, e))
+        return false;
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
         for (size_t i = 0; i < side->n; i++) {
             const struct run_part *p = part_with(&side->runs[i], op, part, metric);
@@ -128,10 +127,10 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
         *out = (struct stats_noise){.kind = STATS_NOISE_CV, .sigma = o->run_cv_frac};
         return true;
     }
-    double *v = malloc((o->n_history + 1) * sizeof *v);
+    double *v;
     size_t n = 0;
-    if (v == NULL)
-        return mem_none(e);
+    if (!mem_new(&v, o->n_history, e))
+        return false;
     for (size_t i = 0; i < o->n_history; i++) {
         const struct run_part *p = part_with(&o->history[i], op, part, metric);
         if (p != NULL && p->too_thin == NULL)

@@ -258,8 +258,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
         return false;
     r->by_second = r->is_aggregate = true;
     bool ok = aggregate_load(&a, r->path, e);
-    r->ops = ok ? calloc(a.ops.n + 1, sizeof *r->ops) : NULL;
-    ok = ok && (r->ops != NULL || mem_none(e));
+    ok = ok && mem_cleared(&r->ops, a.ops.n, e);
     if (ok) {
         r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
         r->n_rows = a.total.x->n_requests;
@@ -378,12 +377,11 @@ static bool is_preparation(const struct sums *s, size_t k)
 static bool take_all_sums(struct run *r, const struct sums *s, const struct load_filter *filter,
                           struct err *e)
 {
-    struct op_span *spans = calloc(s->n_ops + 1, sizeof *spans);
+    struct op_span *spans = NULL;
     r->by_second = true;
-    r->ops = calloc(s->n_ops + 1, sizeof *r->ops);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
-    bool ok = (spans != NULL && r->ops != NULL) || mem_none(e);
+    bool ok = mem_cleared(&spans, s->n_ops, e) && mem_cleared(&r->ops, s->n_ops, e);
     for (size_t k = 0; ok && k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;
         spans[k] = (struct op_span){p->start_ns, p->end_ns, 0};

@@ -227,9 +227,8 @@ static bool side_counts(const struct compare_side *side, const char *op, uint64_
                         bool *any, struct err *e)
 {
     *any = false;
-    *count = calloc(HIST_N_INDEXES, sizeof **count);
-    if (*count == NULL)
-        return mem_none(e);
+    if (!mem_cleared(count, HIST_N_INDEXES, e))
+        return false;
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
         for (size_t b = 0; o != NULL && b < o->n_buckets; b++)

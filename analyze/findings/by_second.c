@@ -128,9 +128,9 @@ bool by_second_find(struct findings *out, const struct by_second *s, struct err 
                                   .failed = s->failed};
     if (s->n == 0)
         return true;
-    struct search search = {.c = &course, .out = out, .masked = calloc(s->n + 1, 1)};
+    struct search search = {.c = &course, .out = out};
     size_t n_before = out->n;
-    bool ok = (search.masked != NULL || mem_none(e)) && find_second_stalls(&search, s, e) &&
+    bool ok = mem_cleared(&search.masked, s->n + 1, e) && find_second_stalls(&search, s, e) &&
               find_second_errors(&search, s, e) && find_levels(&search, e);
     for (size_t i = n_before; i < out->n; i++)
         out->v[i].op = s->op;

@@ -104,12 +104,13 @@ static void add_extent(struct course *c, const struct table *t, int64_t last_sta
     }
 }
 
-static bool look_at_extents(struct course *c, struct extent *extents, int64_t *of_message)
+static bool look_at_extents(struct course *c, struct extent *extents, int64_t *of_message,
+                            struct err *e)
 {
-    struct visits *visits = malloc((c->d->n_places + 1) * sizeof *visits);
-    bool *used = calloc(c->d->n_threads + 1, sizeof *used);
-    bool *used_here = calloc(c->d->n_threads + 1, sizeof *used_here);
-    bool ok = visits != NULL && used != NULL && used_here != NULL;
+    struct visits *visits = NULL;
+    bool *used = NULL, *used_here = NULL;
+    bool ok = mem_new(&visits, c->d->n_places, e) && mem_cleared(&used, c->d->n_threads, e) &&
+              mem_cleared(&used_here, c->d->n_threads, e);
     for (size_t k = 0; ok && k < c->n_tables; k++) {
         const struct table *t = c->tables[k];
         size_t n_threads = dataset_n_threads(c->d, t);
@@ -140,13 +141,13 @@ static int compare_messages(const void *a, const void *b)
 }
 
 /* The most frequent messages. */
-static bool choose_messages(struct course *c, const int64_t *of_message)
+static bool choose_messages(struct course *c, const int64_t *of_message, struct err *e)
 {
     size_t n_errors = c->d->errors.n;
-    struct course_message *all = calloc(n_errors + 1, sizeof *all);
-    if (all == NULL)
+
+    if (!mem_cleared(&c->messages, n_errors, e))
         return false;
-    c->messages = all;
+    struct course_message *all = c->messages;
     for (size_t id = 1; id < n_errors; id++)
         if (of_message[id] > 0)
             all[c->n_messages++] = (struct course_message){.id = (uint16_t)id, .n = of_message[id]};
@@ -158,10 +159,9 @@ static bool choose_messages(struct course *c, const int64_t *of_message)
         m->n = 0; /* counted again, with those that are told apart no more */
         m->first_ns = INT64_MAX;
         m->last_ns = INT64_MIN;
-        m->by_bin = calloc(c->n_bins, sizeof *m->by_bin);
-        m->by_place = calloc(c->d->n_places + 1, sizeof *m->by_place);
-        m->by_table = calloc(c->n_tables + 1, sizeof *m->by_table);
-        if (m->by_bin == NULL || m->by_place == NULL || m->by_table == NULL)
+        if (!mem_cleared(&m->by_bin, c->n_bins, e) ||
+            !mem_cleared(&m->by_place, c->d->n_places, e) ||
+            !mem_cleared(&m->by_table, c->n_tables, e))
             return false;
     }
     return true;
@@ -357,12 +357,12 @@ static void find_hung(const struct pass *p)
 
 /* ---- From the outside ---- */
 
-static bool choose_strata(struct course *c, const struct extent *extents)
+static bool choose_strata(struct course *c, const struct extent *extents, struct err *e)
 {
     size_t n = 0;
-    c->strata = calloc(c->n_tables * MAX_CLASSES * 2 + 1, sizeof *c->strata);
-    c->stratum_of_table = calloc(c->n_tables + 1, sizeof *c->stratum_of_table);
-    if (c->strata == NULL || c->stratum_of_table == NULL)
+
+    if (!mem_cleared(&c->strata, c->n_tables * MAX_CLASSES * 2, e) ||
+        !mem_cleared(&c->stratum_of_table, c->n_tables + 1, e))
         return false;
     for (size_t k = 0; k < c->n_tables; k++) {
         const struct extent *x = &extents[k];
@@ -391,27 +391,19 @@ static void choose_grid(struct course *c)
     c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
 }
 
-static bool alloc_counts(struct course *c)
+static bool alloc_counts(struct course *c, struct err *e)
 {
-    c->ok = calloc(c->n_bins, sizeof *c->ok);
-    c->failed = calloc(c->n_bins, sizeof *c->failed);
-    bool compares = c->n_strata * c->d->n_places <= MAX_CELLS;
+    size_t n_cells = c->n_strata * c->d->n_places, n = c->n_tables;
 
-    if (compares)
-        c->cells = calloc(c->n_strata * c->d->n_places * c->n_blocks + 1, sizeof *c->cells);
-    c->late_n = calloc(c->n_blocks, sizeof *c->late_n);
-    c->late_ns = calloc(c->n_blocks, sizeof *c->late_ns);
-    c->median_ns = calloc(c->n_tables + 1, sizeof *c->median_ns);
-    c->p90_ns = calloc(c->n_tables + 1, sizeof *c->p90_ns);
-    c->tail = calloc(c->n_tables + 1, sizeof *c->tail);
-    c->hung_ns = calloc(c->n_tables + 1, sizeof *c->hung_ns);
-    c->hung = malloc(MAX_HUNG * sizeof *c->hung);
-    return c->ok != NULL && c->failed != NULL && (c->cells != NULL || !compares) &&
-           c->late_n != NULL && c->late_ns != NULL && c->median_ns != NULL && c->p90_ns != NULL &&
-           c->tail != NULL && c->hung_ns != NULL && c->hung != NULL;
+    return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
+           (n_cells > MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
+           mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
+           mem_cleared(&c->median_ns, n, e) && mem_cleared(&c->p90_ns, n, e) &&
+           mem_cleared(&c->tail, n, e) && mem_cleared(&c->hung_ns, n, e) &&
+           mem_new(&c->hung, MAX_HUNG, e);
 }
 
-static bool gather(struct pass *p, struct extent *extents, int64_t *of_message)
+static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, struct err *e)
 {
     struct course *c = p->c;
     size_t n_places = c->d->n_places;
@@ -419,14 +411,14 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message)
         c->place_first_ns[i] = INT64_MAX;
         c->place_last_ns[i] = INT64_MIN;
     }
-    if (!look_at_extents(c, extents, of_message))
+    if (!look_at_extents(c, extents, of_message, e))
         return false;
     if (c->n == 0)
         return true;
-    if (!choose_strata(c, extents))
+    if (!choose_strata(c, extents, e))
         return false;
     choose_grid(c);
-    if (!alloc_counts(c) || !choose_messages(c, of_message))
+    if (!alloc_counts(c, e) || !choose_messages(c, of_message, e))
         return false;
     uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)n_places;
     p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
@@ -453,19 +445,17 @@ bool course_init(struct course *c, const struct dataset *d, const struct table *
                          .last_start_ns = INT64_MIN,
                          .end_ns = INT64_MIN};
     struct pass p = {.c = c};
-    struct extent *extents = calloc(n_tables + 1, sizeof *extents);
-    int64_t *of_message = calloc(d->errors.n + 1, sizeof *of_message);
-    p.histogram = calloc(n_tables + 1, sizeof *p.histogram);
-    c->place_first_ns = calloc(d->n_places + 1, sizeof *c->place_first_ns);
-    c->place_last_ns = calloc(d->n_places + 1, sizeof *c->place_last_ns);
-    c->place_n = calloc(d->n_places + 1, sizeof *c->place_n);
-    bool ok = extents != NULL && of_message != NULL && p.histogram != NULL &&
-              c->place_first_ns != NULL && c->place_last_ns != NULL && c->place_n != NULL &&
-              gather(&p, extents, of_message);
+    struct extent *extents = NULL;
+    int64_t *of_message = NULL;
+    bool ok = mem_cleared(&extents, n_tables, e) && mem_cleared(&of_message, d->errors.n, e) &&
+              mem_cleared(&p.histogram, n_tables, e) &&
+              mem_cleared(&c->place_first_ns, d->n_places, e) &&
+              mem_cleared(&c->place_last_ns, d->n_places, e) &&
+              mem_cleared(&c->place_n, d->n_places, e) && gather(&p, extents, of_message, e);
     free(extents);
     free(of_message);
     free(p.histogram);
-    return ok || mem_none(e);
+    return ok;
 }
 
 void course_fini(struct course *c)
@@ -512,10 +502,9 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
 {
     const struct names *names = clients ? &c->d->clients : &c->d->hosts;
     *p = (struct course_parties){.clients = clients};
-    p->id = calloc(names->n + 1, sizeof *p->id);
-    p->of_place = calloc(c->d->n_places + 1, sizeof *p->of_place);
-    uint32_t *index = malloc((names->n + 1) * sizeof *index);
-    bool ok = p->id != NULL && p->of_place != NULL && index != NULL;
+    uint32_t *index = NULL;
+    bool ok = mem_cleared(&p->id, names->n, e) && mem_cleared(&p->of_place, c->d->n_places, e) &&
+              mem_new(&index, names->n + 1, e);
     if (!ok)
         goto done;
     memset(index, 0xFF, (names->n + 1) * sizeof *index);
@@ -533,7 +522,7 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
         p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
 done:
     free(index);
-    return ok || mem_none(e);
+    return ok;
 }
 
 void course_parties_fini(struct course_parties *p)
@@ -562,8 +551,8 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
 {
     if (n == 0)
         return true;
-    size_t *first = malloc(p->n * sizeof *first), *next = malloc(n * sizeof *next);
-    bool ok = (first != NULL && next != NULL) || mem_none(e);
+    size_t *first = NULL, *next = NULL;
+    bool ok = mem_new(&first, p->n, e) && mem_new(&next, n, e);
     for (size_t k = 0; ok && k < p->n; k++)
         first[k] = SIZE_MAX;
     for (size_t q = 0; ok && q < n; q++) {

@@ -244,9 +244,9 @@ bool find_errors(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     size_t n = s->hosts.n > s->clients.n ? s->hosts.n : s->clients.n;
-    int64_t *v = malloc((n + 1) * sizeof *v);
-    uint8_t *taken = malloc(c->n_bins + 1);
-    bool ok = (v != NULL && taken != NULL) || mem_none(e);
+    int64_t *v = NULL;
+    uint8_t *taken = NULL;
+    bool ok = mem_new(&v, n, e) && mem_new(&taken, c->n_bins + 1, e);
     for (size_t k = 0; ok && k < c->n_messages; k++)
         ok = find_message(s, &c->messages[k], taken, v, e);
     free(v);

@@ -9,8 +9,8 @@
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
-    s->masked = calloc(c->n_bins + 1, 1);
-    return (s->masked != NULL || mem_none(e)) && course_parties_init(&s->hosts, c, false, e) &&
+    return mem_cleared(&s->masked, c->n_bins + 1, e) &&
+           course_parties_init(&s->hosts, c, false, e) &&
            course_parties_init(&s->clients, c, true, e);
 }
 

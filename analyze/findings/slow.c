@@ -78,7 +78,8 @@ static void add_excess(struct excess *x, size_t n_parties, size_t j, const doubl
     }
 }
 
-static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p)
+static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p,
+                        struct err *e)
 {
     const struct course *c = s->c;
     double n_samples = 0;
@@ -88,11 +89,10 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
     double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
     x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
     x->n_periods = (c->n_blocks + x->blocks_per_period - 1) / x->blocks_per_period;
-    x->n = calloc(p->n * x->n_periods + 1, sizeof *x->n);
-    x->r = calloc(p->n * x->n_periods + 1, sizeof *x->r);
-    double *n = malloc(p->n * sizeof *n), *sum = malloc(p->n * sizeof *sum);
-    double *means = malloc(p->n * sizeof *means);
-    bool ok = x->n != NULL && x->r != NULL && n != NULL && sum != NULL && means != NULL;
+    double *n = NULL, *sum = NULL, *means = NULL;
+    bool ok = mem_cleared(&x->n, p->n * x->n_periods, e) &&
+              mem_cleared(&x->r, p->n * x->n_periods, e) && mem_new(&n, p->n, e) &&
+              mem_new(&sum, p->n, e) && mem_new(&means, p->n, e);
     for (size_t j = 0; ok && j < x->n_periods; j++) {
         if (period_free(s, x, j) < .9)
             continue;
@@ -221,7 +221,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     struct excess x = {0};
     if (p->n < 2)
         return true;
-    bool ok = excess_init(&x, s, p) || mem_none(e);
+    bool ok = excess_init(&x, s, p, e);
     size_t n_slow = 0;
     for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
         struct segment_of_party g =
@@ -247,12 +247,12 @@ struct op_course {
     double *n, *y; /* table x block */
 };
 
-static bool op_course_init(struct op_course *o, const struct search *s)
+static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
 {
     const struct course *c = s->c;
-    o->n = calloc(c->n_tables * c->n_blocks + 1, sizeof *o->n);
-    o->y = calloc(c->n_tables * c->n_blocks + 1, sizeof *o->y);
-    if (o->n == NULL || o->y == NULL)
+
+    if (!mem_cleared(&o->n, c->n_tables * c->n_blocks, e) ||
+        !mem_cleared(&o->y, c->n_tables * c->n_blocks, e))
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = c->strata[q].table;
@@ -336,7 +336,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
     struct op_course o = {0};
     if (c->n_tables < 2 || c->n_blocks < 16)
         return true;
-    bool ok = op_course_init(&o, s) || mem_none(e);
+    bool ok = op_course_init(&o, s, e);
     for (size_t k = 0; ok && k < c->n_tables; k++) {
         struct op_step step = best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks);
         double others = 0, n_others = 0;

@@ -5,6 +5,7 @@
  * .9 usual t - ln(10) c: the log-likelihood ratio of a tenth of the usual rate to the usual rate.
  * The stretches with a high sum are the stalls (Page's CUSUM). */
 #include "analyze/findings/find.h"
+#include "analyze/base/csort.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -193,9 +194,9 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p,
 {
     if (p->n < 2 || x->n == 0)
         return true;
-    size_t *of_party = malloc(p->n * sizeof *of_party), n = 0;
-    struct course_gap *gaps = malloc(x->n * sizeof *gaps);
-    bool ok = (of_party != NULL && gaps != NULL) || mem_none(e);
+    size_t *of_party = NULL, n = 0;
+    struct course_gap *gaps = NULL;
+    bool ok = mem_new(&of_party, p->n, e) && mem_new(&gaps, x->n, e);
     for (size_t i = 0; ok && i < x->n; i++) {
         struct stall *st = &x->v[i];
         size_t party = st->scope == SCOPE_SYSTEM ? party_that_hangs(x, st, p, of_party) : SIZE_MAX;
@@ -260,18 +261,15 @@ struct hung_by_party {
 };
 
 static bool group_hung(struct hung_by_party *g, const struct course *c,
-                       const struct course_parties *p)
+                       const struct course_parties *p, struct err *e)
 {
-    g->first = calloc(p->n + 2, sizeof *g->first);
-    g->of = malloc((c->n_hung + 1) * sizeof *g->of);
-    if (g->first == NULL || g->of == NULL)
+    if (!mem_cleared(&g->first, p->n + 2, e) || !mem_new(&g->of, c->n_hung, e))
         return false;
     for (size_t i = 0; i < c->n_hung; i++)
-        g->first[p->of_place[c->hung[i].place] + 2]++;
-    for (size_t k = 2; k <= p->n; k++)
-        g->first[k] += g->first[k - 1];
+        csort_count(g->first, p->of_place[c->hung[i].place]);
+    csort_sum(g->first, p->n);
     for (size_t i = 0; i < c->n_hung; i++)
-        g->of[g->first[p->of_place[c->hung[i].place] + 1]++] = &c->hung[i];
+        g->of[csort_place(g->first, p->of_place[c->hung[i].place])] = &c->hung[i];
     return true;
 }
 
@@ -319,9 +317,9 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p,
     if (p->n < 2 || c->n_hung < LEAST_HUNG)
         return true;
     struct hung_by_party g = {0};
-    struct course_gap *gaps = malloc(c->n_hung * sizeof *gaps);
+    struct course_gap *gaps = NULL;
     size_t n = 0;
-    bool ok = (group_hung(&g, c, p) && gaps != NULL) || mem_none(e);
+    bool ok = group_hung(&g, c, p, e) && mem_new(&gaps, c->n_hung, e);
     for (size_t k = 0; ok && k < p->n; k++) {
         int64_t at_ns = 0;
         size_t n_hung = g.first[k + 1] - g.first[k];
