@@ -53,26 +53,15 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
+/* A chart that only an aggregated capture has. */
+static const char of_aggregates[] = "groups";
+
 /* Of runs and of comparisons, for shell completion; check_charts knows which may go together. */
-static const char *const chart_names[] = {"throughput",
-                                          "hosts",
-                                          "latency",
-                                          "latency-heat",
-                                          "spectrum",
-                                          "host-latency",
-                                          "errors",
-                                          "cdf",
-                                          "latency-size",
-                                          "sizes",
-                                          "in-flight",
-                                          "clients",
-                                          "autoterm",
-                                          "compare-change",
-                                          "compare-throughput",
-                                          "compare-cdf",
-                                          "compare-shift",
-                                          "compare-runs",
-                                          NULL};
+static const char *const chart_names[] = {
+    "throughput",         "hosts",       "latency",       "latency-heat", "spectrum",
+    "host-latency",       "errors",      "cdf",           "latency-size", "sizes",
+    "in-flight",          "clients",     "autoterm",      "groups",       "compare-change",
+    "compare-throughput", "compare-cdf", "compare-shift", "compare-runs", NULL};
 
 static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
@@ -218,10 +207,12 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args, con
                           const struct plot_options *how, struct err *e)
 {
     struct aggregate a = {0};
-    if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") && !plot_wants(how, "clients"))
-        return err_set(
-            e, "%s: of an aggregated capture there are the charts throughput, hosts and clients",
-            args->operands[0]);
+    if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") &&
+        !plot_wants(how, "clients") && !plot_wants(how, of_aggregates))
+        return err_set(e,
+                       "%s: of an aggregated capture there are the charts throughput, hosts, "
+                       "clients and groups",
+                       args->operands[0]);
     bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
               plot_add_aggregate(set, &a, t->folder, t->stem, how, e);
     aggregate_free(&a);
@@ -258,6 +249,8 @@ static bool add_comparison(struct plot_set *set, const struct options *o, const 
 
 static bool is_chart(const char *name, bool comparison)
 {
+    if (!comparison && strcmp(name, of_aggregates) == 0)
+        return true;
     for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
         if (strcmp(name, plot_compare_charts[i]) == 0)
             return true;
@@ -277,6 +270,8 @@ static bool check_charts(const struct options *o, bool comparison, struct err *e
     for (size_t i = 0; !comparison && plot_kinds[i].name != NULL; i++)
         n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
                               plot_kinds[i].name);
+    if (!comparison)
+        snprintf(known + n, sizeof known - n, ", %s", of_aggregates);
     for (size_t i = 0; i < o->charts.n; i++)
         if (!is_chart(o->charts.v[i], comparison))
             return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);
@@ -366,7 +361,8 @@ const struct cli_command cmd_plot = {
         "folder of scripts.\n\n"
         "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, "
         "host-latency, errors, latency-size, sizes, in-flight, clients and, if asked for by name, "
-        "cdf and autoterm. A mixed run has those of all "
+        "cdf and autoterm; of an aggregated capture throughput, hosts, clients and groups, the "
+        "durations of each 10 seconds. A mixed run has those of all "
         "operations together too; a single picture shows those, or else the operation that "
         "began last. Charts of a comparison (--before, --after): compare-change, "
         "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",

@@ -10,6 +10,7 @@
 #define MIB       ((double)(1 << 20))
 #define MAX_DRAWN 2000 /* points of a line */
 #define MAX_HOSTS 12
+#define GROUP_S   10.0
 
 /* What a writer of data files gets. */
 struct chart {
@@ -109,6 +110,31 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
+/* A percentile of too few requests is their slowest one, which says nothing of the share. */
+static double percentile(const struct aggfile_group *g, double ms, int64_t least)
+{
+    return g->n_requests >= least ? ms : NAN;
+}
+
+static bool write_groups(FILE *f, const void *ctx, const char *title)
+{
+    const struct chart *c = ctx;
+    const struct aggfile_entry *x = c->part->x;
+    double end_s = t_s(c->a, x->end_ns);
+    plot_events_begin(f);
+    plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
+    for (size_t i = 0; i < x->n_groups; i++) {
+        const struct aggfile_group *g = &x->groups[i];
+        double from_s = t_s(c->a, g->start_ns);
+        plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)), g->n_requests,
+                     g->p50_ms, percentile(g, g->p90_ms, 10), percentile(g, g->p99_ms, 100),
+                     g->max_ms, x->group_clients[g->client]);
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max");
+    plot_out_row(f, "srrr", title, zero_unix(c->a), t_s(c->a, x->start_ns), end_s);
+    return true;
+}
+
 static const char *party_name(const void *parts, size_t i)
 {
     return ((const struct aggregate_part *)parts)[i].x->name;
@@ -195,6 +221,35 @@ static bool add_throughput(struct plot_set *s, struct chart *c, const struct agg
         folder, stem, o, write_throughput, c, e);
 }
 
+/* The operation with the most requests, for one picture. */
+static const struct aggregate_part *largest(const struct aggregate *a)
+{
+    const struct aggregate_part *most = &a->ops.v[0];
+    for (size_t i = 1; i < a->ops.n; i++)
+        if (a->ops.v[i].x->n_requests > most->x->n_requests)
+            most = &a->ops.v[i];
+    return most;
+}
+
+/* Groups of requests of one size have percentiles. */
+static bool add_groups(struct plot_set *s, struct chart *c, const struct aggregate_part *part,
+                       const char *folder, const char *stem, const struct plot_options *o,
+                       struct err *e)
+{
+    bool has_times = part->latency.kind == AGGREGATE_SINGLE && !part->is_preparation;
+    for (size_t i = 0; has_times && i < part->x->n_groups; i++)
+        has_times = part->x->groups[i].start_ns != AGGFILE_NO_TIME;
+    c->part = part;
+    if (!has_times || !plot_wants(o, "groups") || part->x->n_groups > MAX_DRAWN ||
+        (stem != NULL && part != largest(c->a)))
+        return true;
+    return plot_add(s, "groups", part->x->name, "durations of each 10 s",
+                    "What half, 90% and 99% of the requests of 10 seconds (and of one client) did "
+                    "not pass, and the slowest: of these 10 s alone, failed requests among them. "
+                    "None of it is a percentile of the run.",
+                    folder, stem, o, write_groups, c, e);
+}
+
 bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const char *folder,
                         const char *stem, const struct plot_options *o, struct err *e)
 {
@@ -203,6 +258,7 @@ bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const cha
               add_parties(s, &c, &a->clients, "throughput by client", folder, stem, o, e) &&
               (!a->overlaps || add_throughput(s, &c, &a->total, folder, stem, o, e));
     for (size_t i = 0; ok && i < a->ops.n; i++)
-        ok = add_throughput(s, &c, &a->ops.v[i], folder, stem, o, e);
+        ok = add_throughput(s, &c, &a->ops.v[i], folder, stem, o, e) &&
+             add_groups(s, &c, &a->ops.v[i], folder, stem, o, e);
     return ok;
 }

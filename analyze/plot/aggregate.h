@@ -7,7 +7,8 @@
 #include "analyze/plot/timeline.h"
 
 /* Adds throughput and errors over time of each operation (and of all, where they overlap), and
- * throughput by host and by client of all operations together (op ""). With a stem: one picture, as
+ * throughput by host and by client of all operations together (op ""), and of each operation the
+ * durations of its groups of 10 s. With a stem: one picture, as
  * plot_add_analysis. False: *e says why. */
 bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const char *folder,
                         const char *stem, const struct plot_options *o, struct err *e);

@@ -320,11 +320,17 @@ class Outputs(AggregateTest):
         tool("gnuplot")
         self.s3analyze("plot", "--quiet", "--out", self.tmp / "charts", path)
         names = {p.name for p in (self.tmp / "charts").iterdir()}
-        self.assertLess({"hosts.svg", "hosts.tsv", "throughput-PUT.svg", "throughput-DELETE.tsv"}, names)
+        self.assertLess({"groups-PUT.svg", "hosts.svg", "hosts.tsv", "throughput-PUT.svg", "throughput-DELETE.tsv"}, names)
+        block = (self.tmp / "charts" / "groups-PUT.tsv").read_text().split('t_s\tlength_s')[1].split("\n\n")[0]
+        x, y = (line.split("\t") for line in block.splitlines()[1:])
+        op = next(o for o in self.analyze(aggregates.aggregate(mixed())).json()["operations"] if o["op"] == "PUT")
+        self.assertEqual([float(x[3]), float(y[3])], [g["p50_ms"] for g in op["latency"]["groups"]])
+        self.assertEqual([int(x[2]) + int(y[2]), float(x[1])], [op["n_requests"], 10])
+        self.assertIn("nan", y[5].lower())  # too few requests for a p99
         self.s3analyze("plot", "--quiet", "--out", self.tmp / "one.svg", path)
         self.assertIn("<svg", (self.tmp / "one.svg").read_text())
         r = self.s3analyze("plot", "--chart", "latency", "--out", self.tmp / "two.svg", path, status=1)
-        self.assertIn("throughput, hosts and clients", r.err)
+        self.assertIn("throughput, hosts, clients and groups", " ".join(r.err.split()))
 
     def test_an_output_that_fails_leaves_nothing(self):
         path = self.put(aggregates.text(aggregates.aggregate(small()))[:-9])

@@ -1,0 +1,30 @@
+# Durations in the groups of 10 seconds that an aggregated capture holds, each for itself and its client.
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+dir = ARG0[1:slash]
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+@events
+n_shades = 0
+low = 1e99; high = 0.0; n90 = 0; n99 = 0
+stats data index "groups" using (n90 = n90 + (column("p90_ms") >= 0), n99 = n99 + (column("p99_ms") >= 0), \
+    low = column("p50_ms") < low ? column("p50_ms") : low, \
+    high = column("max_ms") > high ? column("max_ms") : high, 0) nooutput
+key_entries = 4
+key_longest = 14
+@key_layout
+axis = "y"
+y_unit = "duration"
+@y_label
+load dir . "latency-axis.gp"
+bottom = low
+top = high
+@shading
+@time_below
+@time_above
+array key = ["50% of each 10 s", "90%", "99%", "slowest"]
+shown = "4" . (n99 > 0 ? " 3" : "") . (n90 > 0 ? " 2" : "") . " 1"
+of(k) = int(word(shown, k))
+plot @shades for [k = 1:words(shown)] data index "groups" using (column("t_s")): \
+    (floor_ms(column(word("p50_ms p90_ms p99_ms max_ms", of(k))))):(column("length_s")):(0.0) \
+    with vectors nohead linewidth (of(k) == 4 ? 1 : 2) \
+    linecolor rgb (of(k) == 4 ? c_other : of(k) == 3 ? c_3 : of(k) == 2 ? c_2 : c_1) title key[of(k)]
