@@ -198,6 +198,7 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
         struct course_cell *cell = course_cell(c, stratum, course_place(t, i), block);
         cell->n++;
         cell->log_sum += log;
+        c->log_squares[stratum] += log * log;
     }
     p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
 }
@@ -397,6 +398,7 @@ static bool alloc_counts(struct course *c, struct err *e)
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
            (n_cells > MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
+           mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
            mem_cleared(&c->median_ns, n, e) && mem_cleared(&c->p90_ns, n, e) &&
            mem_cleared(&c->tail, n, e) && mem_cleared(&c->hung_ns, n, e) &&
@@ -471,6 +473,7 @@ void course_fini(struct course *c)
     free(c->strata);
     free(c->stratum_of_table);
     free(c->cells);
+    free(c->log_squares);
     free(c->late_n);
     free(c->late_ns);
     free(c->median_ns);

@@ -75,6 +75,7 @@ struct course {
     size_t *stratum_of_table;  /* first stratum of each table */
     struct course_cell *cells; /* stratum x place x block: sampled successes that began in the
                                   block; NULL: there are too many places to compare them */
+    int64_t *log_squares;      /* by stratum: of the same samples, in COURSE_LOG_ONE squared */
     int64_t *late_n;           /* by block: requests that were due at a known time */
     double *late_ns;           /* ... and how late they began, in all */
     bool open_loop;

@@ -133,9 +133,9 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
         return is(cause, "absent-client") || is(cause, "stuck-thread") || is(cause, "slow-host") ||
                is(cause, "slow-client");
     if (is(f, "few-samples"))
-        return cause->lost_frac > .5 &&
-               (is(cause, "left-out") ||
-                (is(cause, "errors") && (cause->op == NULL || cause->op == f->op)));
+        return (is(cause, "errors") && f->op != NULL && cause->op == f->op) ||
+               (cause->lost_frac > .5 &&
+                (is(cause, "left-out") || (is(cause, "errors") && cause->op == NULL)));
     if (is(f, "uneven-hosts"))
         return (is(cause, "slow-host") || is(cause, "stall")) && cause->scope == SCOPE_HOST;
     return false;

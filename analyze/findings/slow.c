@@ -27,6 +27,7 @@
 struct excess {
     size_t n_periods, blocks_per_period;
     double *n, *r; /* party x period */
+    double sd;     /* of one sample's logarithm within its stratum */
 };
 
 static double period_free(const struct search *s, const struct excess *x, size_t j)
@@ -82,9 +83,17 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
                         struct err *e)
 {
     const struct course *c = s->c;
-    double n_samples = 0;
-    for (size_t i = 0; i < c->n_strata * c->d->n_places * c->n_blocks; i++)
-        n_samples += (double)c->cells[i].n;
+    double n_samples = 0, squares = 0;
+    for (size_t k = 0; k < c->n_strata; k++) {
+        double n = 0, sum = 0;
+        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
+            n += (double)course_cell(c, k, 0, 0)[i].n;
+            sum += (double)course_cell(c, k, 0, 0)[i].log_sum;
+        }
+        n_samples += n;
+        squares += (double)c->log_squares[k] - (n > 0 ? sum * sum / n : 0);
+    }
+    x->sd = sqrt(fmax(squares, 0) / fmax(n_samples, 1)) * LOG_UNIT;
     double periods = n_samples / (double)p->n / (double)c->n_strata / PER_CELL;
     double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
     x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
@@ -139,10 +148,12 @@ static double standard_error(const double *n, const double *r, size_t from, size
     return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
 }
 
-/* The stretch in which the party is slow: that with the largest sum of n (r - half of its own
+/* The stretch in which party k is slow: that with the largest sum of n (r - half of its own
  * excess). */
-static struct segment_of_party slow_segment(const double *n, const double *r, size_t n_periods)
+static struct segment_of_party slow_segment(const struct excess *x, size_t k)
 {
+    size_t n_periods = x->n_periods;
+    const double *n = x->n + k * n_periods, *r = x->r + k * n_periods;
     struct segment_of_party best = {0};
     double half = log(LEAST_RATIO) / 2, total;
     for (int tries = 0; tries < 4; tries++) {
@@ -164,7 +175,9 @@ static struct segment_of_party slow_segment(const double *n, const double *r, si
         best.mean = weighted_mean(n, r, best.first, best.last + 1, &best.n);
         half = best.mean / 2;
     }
-    double se = standard_error(n, r, best.first, best.last + 1, best.mean);
+    /* Few periods may agree by chance: their mean is no surer than that of so many samples. */
+    double se =
+        fmax(standard_error(n, r, best.first, best.last + 1, best.mean), x->sd / sqrt(best.n));
     /* Periods outside tell how much of the noise is slow. */
     double before = best.first > 0 ? weighted_mean(n, r, 0, best.first, &total) : 0;
     double after =
@@ -224,8 +237,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     bool ok = excess_init(&x, s, p, e);
     size_t n_slow = 0;
     for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
-        struct segment_of_party g =
-            slow_segment(x.n + k * x.n_periods, x.r + k * x.n_periods, x.n_periods);
+        struct segment_of_party g = slow_segment(&x, k);
         bool long_enough =
             (double)(g.last - g.first + 1) >= fmax(2, LEAST_SEGMENT * (double)x.n_periods);
         /* With more parties one of them is sooner off by chance. */

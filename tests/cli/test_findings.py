@@ -259,6 +259,14 @@ class Findings(CliTest):
         self.assertEqual([(f["kind"], f["op"]) for f in all_ if f["severity"] == "problem"], [("left-out", None)])
         self.assertIn(("few-samples", None), [(f["kind"], f["op"]) for f in all_])
 
+    def test_operation_that_always_fails(self):
+        """That it has no figures is a consequence."""
+        load = Load(31, mix=(("GET", .7), ("STAT", .3)), length_s=10)
+        load.fails = lambda s, h, c, op, t: "not implemented" if op == "STAT" else ""
+        all_ = self.findings(load)
+        few, = [f for f in all_ if f["kind"] == "few-samples"]
+        self.assertEqual([(all_[i]["kind"], all_[i]["op"]) for i in few["because"]], [("errors", "STAT")])
+
     def test_warnings_are_the_findings(self):
         """One source: JSON has them a second time, as the warnings that they replaced."""
         load = Load(19, length_s=8)
