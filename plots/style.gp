@@ -121,7 +121,7 @@ if (title ne "") {
 
 # As many rows of the key as key_entries titles of at most key_longest characters need: about what
 # gnuplot, which takes characters for wider than they are, will make of them.
-key_layout = 'key_spare = narrow ? (key_longest < 7 ? 0.33 * key_longest : 0.2 * key_longest + 1) : 0; set key width 0.5 - key_spare; \
+key_layout = 'key_spare = narrow ? 0.2 * key_longest : 0; set key width 0.5 - key_spare; \
     key_in_row = int((width - left_px - right_px) / (8.2 * (key_longest - key_spare) + 52)); \
     key_in_row = key_in_row > 0 ? key_in_row : 1; \
     n_key_rows = (key_entries + key_in_row - 1) / key_in_row; set key maxrows n_key_rows; \

@@ -110,6 +110,13 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
+/* Whether the mean's interval may not hold: there are stalls, but too few to tell how often they
+ * come. */
+static inline bool statistics_few_stalls(const struct statistics_rate *r)
+{
+    return r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS;
+}
+
 /* Start of the steady state: after the accepted warm-up, else the start of W. */
 int64_t statistics_steady_from_ns(const struct statistics *s);
 

@@ -46,8 +46,9 @@ static void say_rate(struct sentence *s, const struct throughput *t, const struc
         return;
     const struct stats_ci *ci = bytes ? &st->bytes.mean : &st->objects.mean;
     if (ci->lo > 0 && isfinite(ci->hi))
-        say(s, " (95%% CI %s to %s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
-            bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s);
+        say(s, " (95%% CI %s to %s%s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
+            bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s,
+            statistics_few_stalls(bytes ? &st->bytes : &st->objects) ? ", unreliable" : "");
 }
 
 static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)

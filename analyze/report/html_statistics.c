@@ -26,7 +26,7 @@ static void ci_row(FILE *f, const char *name, const struct stats_ci *ci,
 
 static const char *doubt_of(const struct statistics_rate *r)
 {
-    return r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS
+    return statistics_few_stalls(r)
                ? "95% CI unreliable: fewer than 10 stalls do not tell how often they come"
                : "";
 }

@@ -105,7 +105,7 @@ static const char style[] =
     "overflow-x:auto;white-space:pre-wrap;font-size:13px}\n"
     "code{font-size:13px}\n"
     "@media (max-width:600px){main,header,footer{padding-left:12px;padding-right:12px}"
-    "figure{padding:10px 8px 8px}}\n"
+    "figure{padding:10px 8px 8px}caption{white-space:normal}}\n"
     "@media print{body{background:#fff;font-size:11pt}.scroll{overflow:visible;max-height:none}"
     "figure,.card,tr{break-inside:avoid}h2,h3,figcaption{break-after:avoid}"
     "nav,.self,input,.tools,.reading{display:none}details::details-content{content-visibility:"

@@ -38,9 +38,7 @@ static void ci_row(struct text_table *t, const char *name, enum unit unit,
 
 static const char *stall_note(const struct statistics_rate *r)
 {
-    return r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS
-               ? "(CI unreliable: fewer than 10 stalls)"
-               : "";
+    return statistics_few_stalls(r) ? "(CI unreliable: fewer than 10 stalls)" : "";
 }
 
 static void latency_rows(struct text_table *t, const char *what, const struct statistics_latency *l)

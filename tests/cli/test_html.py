@@ -93,6 +93,8 @@ class Html(CliTest):
                        f"{get['throughput']['bytes_per_s'] / 2**20:.1f}MiB/s",
                        "What the recorder wrote"):
             self.assertIn(wanted, said)
+        # An interval that may not hold is marked where it stands.
+        self.assertRegex(said, r"95% CI \S+ to \S+, unreliable\)")
         self.assertGreater(len(report["findings"]), 0)
         for finding in report["findings"]:
             self.assertIn(" ".join(finding["sentence"].split()), said)
