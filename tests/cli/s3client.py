@@ -1,5 +1,6 @@
 """A signing S3 client for tests: puts what others own, and says what a bucket looks like."""
 import base64
+import contextlib
 import datetime
 import hashlib
 import hmac
@@ -10,6 +11,8 @@ import urllib.parse
 from servers import ACCESS_KEY, SECRET_KEY
 
 NS = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+# As a run of s3load names itself.
+RUN = "s3load-23456789abcd"
 SETTINGS = ("versioning", "object-lock", "policy", "lifecycle")
 
 
@@ -98,3 +101,29 @@ class S3Client:
         # An answer that is an error names its request.
         return {s: (status, text if status == 200 else "") for s, (status, text)
                 in settings.items()}, self.entries(bucket), self.uploads(bucket)
+
+    def make_theirs(self, bucket, versioning=None):
+        """A bucket of others with all that can be lost. Returns its state."""
+        self.make(bucket)
+        if versioning:
+            self.versioning(bucket, "Enabled")
+        for key in ("a", "a", "dir/b", "s3load-results/c", f"{RUN}/notes", f"ours/{RUN}/notes"):
+            self.put(bucket, key)
+        if versioning:
+            self.delete(bucket, "a")
+        if versioning == "Suspended":
+            self.versioning(bucket, "Suspended")
+        for key in ("dir/upload", "s3load-results/upload"):
+            self.begin_upload(bucket, key)
+        with contextlib.suppress(RuntimeError):  # not every server keeps both
+            self.done("PUT", f"/{bucket}", {"policy": ""}, (
+                '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":'
+                f'"s3:GetObject","Resource":"arn:aws:s3:::{bucket}/*"}}]}}').encode())
+        with contextlib.suppress(RuntimeError):
+            self.done("PUT", f"/{bucket}", {"lifecycle": ""}, (
+                f"<LifecycleConfiguration{NS}><Rule><ID>r</ID><Status>Enabled</Status><Filter>"
+                "<Prefix>x</Prefix></Filter><Expiration><Days>9</Days></Expiration></Rule>"
+                "</LifecycleConfiguration>").encode())
+        state = self.state(bucket)
+        assert len(state[2]) == 2, state
+        return state

@@ -12,12 +12,11 @@ import urllib.parse
 
 from harness import BUILD
 from loadcase import Capture, LoadTest
-from s3client import NS, S3Client
+from s3client import RUN, S3Client
 from servers import Target, VersityGw
 
 SHORT = ("--concurrent", "2", "--duration", "100ms", "--quiet")
 SMALL = (*SHORT, "--obj.size", "1KiB")
-RUN = "s3load-23456789abcd"
 NAME = "0000/0123456789abcdef"
 COMMANDS = {  # with what makes them short
     **{command: ("--obj.size", "1KiB", "--objects", "8")
@@ -34,32 +33,6 @@ class Suite:
         super().setUp()
         self.start()
         self.client = S3Client(self.server)
-
-    def theirs(self, bucket, versioning=None):
-        """A bucket of others with all that can be lost. Returns its state."""
-        self.client.make(bucket)
-        if versioning:
-            self.client.versioning(bucket, "Enabled")
-        for key in ("a", "a", "dir/b", "s3load-results/c", f"{RUN}/notes", f"ours/{RUN}/notes"):
-            self.client.put(bucket, key)
-        if versioning:
-            self.client.delete(bucket, "a")
-        if versioning == "Suspended":
-            self.client.versioning(bucket, "Suspended")
-        for key in ("dir/upload", "s3load-results/upload"):
-            self.client.begin_upload(bucket, key)
-        with contextlib.suppress(RuntimeError):  # not every server keeps both
-            self.client.done("PUT", f"/{bucket}", {"policy": ""}, (
-                '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":'
-                f'"s3:GetObject","Resource":"arn:aws:s3:::{bucket}/*"}}]}}').encode())
-        with contextlib.suppress(RuntimeError):
-            self.client.done("PUT", f"/{bucket}", {"lifecycle": ""}, (
-                f"<LifecycleConfiguration{NS}><Rule><ID>r</ID><Status>Enabled</Status><Filter>"
-                "<Prefix>x</Prefix></Filter><Expiration><Days>9</Days></Expiration></Rule>"
-                "</LifecycleConfiguration>").encode())
-        state = self.client.state(bucket)
-        self.assertEqual(len(state[2]), 2)
-        return state
 
     def assert_state(self, bucket, state):
         self.assertEqual(self.client.state(bucket), state)
@@ -110,7 +83,7 @@ class Suite:
 
     def test_settings_of_others(self):
         """versioned and retention look before they change, and change nothing of others."""
-        state = self.theirs("theirs")
+        state = self.client.make_theirs("theirs")
         for options in ((), ("--prefix", "ours/"), ("--noclear",)):
             r = self.s3load("versioned", "--bucket", "theirs", *options, *SMALL, status=1)
             self.assertIn("--enable-versioning" if options else "objects of others", r.err)
@@ -135,7 +108,7 @@ class Suite:
         self.client.make("empty")
         self.load(*versioned, "--bucket", "empty")
         self.load(*versioned, "--bucket", "made-by-us")
-        before = self.theirs("theirs")
+        before = self.client.make_theirs("theirs")
         self.load(*versioned, "--bucket", "theirs", "--prefix", "ours/", "--enable-versioning")
         settings, entries, uploads = self.client.state("theirs")
         self.assertIn("Enabled", settings.pop("versioning")[1])
@@ -149,7 +122,7 @@ class Suite:
         """Settings, objects, versions, markers and uploads are as before, whatever ran beside."""
         for versioning in (None, "Enabled", "Suspended"):
             bucket = f"v-{versioning}".lower()
-            state = self.theirs(bucket, versioning)
+            state = self.client.make_theirs(bucket, versioning)
             for command, options in COMMANDS.items():
                 with self.subTest(command=command, versioning=versioning):
                     _, c = self.load(command, "--bucket", bucket, "--prefix", "ours/", *SHORT,
@@ -173,7 +146,7 @@ class Suite:
         """Killed runs leave objects, versions, markers and uploads: clean deletes them alone."""
         for versioning in (None, "Enabled", "Suspended"):
             bucket = f"v-{versioning}".lower()
-            state = self.theirs(bucket, versioning)
+            state = self.client.make_theirs(bucket, versioning)
             where = ("--bucket", bucket, "--prefix", "ours/")
             ids = [self.killed("delete", "DELETE", *where, "--batch", "2", "--objects", "99",
                                "--obj.size", "1", "--rate", "20"),
@@ -291,7 +264,7 @@ class OnTarget(Suite, LoadTest):
         """Then objects are deleted one by one; a benchmark of it says --batch 1."""
         self.start("--refuse-batches")
         self.client = S3Client(self.server)
-        state = self.theirs("theirs", "Enabled")
+        state = self.client.make_theirs("theirs", "Enabled")
         self.load("mixed", "--objects", "30", "--bucket", "theirs", "--prefix", "ours/", *SMALL)
         self.assert_state("theirs", state)
         self.load("delete", "--objects", "30", *SMALL, status=1)
