@@ -1,5 +1,6 @@
 #include "loadgen/cmd/commands.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "loadgen/run/bench_setup.h"
@@ -25,7 +26,7 @@ struct runs {
     size_t n;
 };
 
-static struct run *find(struct runs *runs, const char *key)
+static struct run *find(struct runs *runs, const char *key, struct err *e)
 {
     size_t n_root = strlen(runs->prefix) + WORK_ROOT_LENGTH;
 
@@ -33,14 +34,9 @@ static struct run *find(struct runs *runs, const char *key)
     for (size_t i = runs->n; i-- > 0;)
         if (strncmp(runs->run[i]->root, key, n_root) == 0)
             return runs->run[i];
-    struct run **more = realloc(runs->run, (runs->n + 1) * sizeof(struct run *));
-    struct run *run = calloc(1, sizeof *run);
-    if (more != NULL)
-        runs->run = more;
-    if (more == NULL || run == NULL) {
-        free(run);
+    struct run *run = NULL;
+    if (!mem_more(&runs->run, runs->n, e) || !mem_cleared(&run, 1, e))
         return NULL;
-    }
     memcpy(run->root, key, n_root);
     run->id = run->root + n_root - 1 - WORK_ID_LENGTH;
     runs->run[runs->n++] = run;
@@ -55,9 +51,9 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     if (entry->n_key > S3OP_KEY_MAX || strncmp(entry->key, runs->prefix, n_prefix) != 0 ||
         !bucket_is_run(entry->key + n_prefix))
         return true;
-    struct run *run = find(runs, entry->key);
+    struct run *run = find(runs, entry->key, e);
     if (run == NULL)
-        return err_set(e, "out of memory");
+        return false;
     if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH))
         run->n_others++;
     else if (entry->kind == XML_UPLOAD)

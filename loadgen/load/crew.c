@@ -1,5 +1,7 @@
 #include "loadgen/load/crew.h"
 
+#include "libcommon/mem.h"
+
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -96,9 +98,8 @@ bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsi
     uint32_t first = 0;
 
     *c = (struct crew){.engine = g, .event = event};
-    c->loops = calloc(n_loops, sizeof *c->loops);
-    if (c->loops == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&c->loops, n_loops, e))
+        return false;
     for (; c->n_loops < n_loops; c->n_loops++) {
         unsigned i = c->n_loops;
         unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
@@ -157,9 +158,9 @@ static void *run_loop(void *user)
 
 bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx, struct err *e)
 {
-    struct thread *threads = calloc(c->n_loops, sizeof *threads);
+    struct thread *threads = NULL;
     unsigned n = 0;
-    bool ok = threads != NULL || err_set(e, "out of memory");
+    bool ok = mem_cleared(&threads, c->n_loops, e);
 
     atomic_store(&c->n_busy, 0);
     for (; ok && n < c->n_loops; n++) {

@@ -1,5 +1,6 @@
 #include "loadgen/load/engine.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/net/tls.h"
 
 #include <stdlib.h>
@@ -16,10 +17,8 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
     size_t n = strlen(name) + strlen(h->name) + strlen(g->op_style.bucket) + 16;
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
-    host->endpoint = malloc(n);
-    host->name = malloc(n);
-    if (host->endpoint == NULL || host->name == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_new(&host->endpoint, n, e) || !mem_new(&host->name, n, e))
+        return false;
     snprintf(host->endpoint, n, "%s://%s", g->op_style.tls ? "https" : "http", h->name);
     snprintf(host->name, n, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
              host->virtual_host ? "." : "", name);
@@ -29,10 +28,10 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
 /* Where the hosts are. */
 static bool init_names(struct engine *g, struct err *e)
 {
-    struct name *names = calloc(g->hosts.n, sizeof *names);
+    struct name *names = NULL;
 
-    if (names == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&names, g->hosts.n, e))
+        return false;
     for (size_t i = 0; i < g->hosts.n; i++) {
         name_init(&names[i], g->host[i].name, g->op_style.tls);
         if (g->hosts.host[i].named == NULL)
@@ -63,9 +62,8 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     }
     if (g->deals_hosts)
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
-    g->host = calloc(g->hosts.n, sizeof *g->host);
     checksum_init(&g->checksum, g->op_style.checksum);
-    bool ok = g->host != NULL || err_set(e, "out of memory");
+    bool ok = mem_cleared(&g->host, g->hosts.n, e);
     const char *variable = conn_proxy(g->conn_style.tls, g->conn_style.no_proxy, proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
     if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)

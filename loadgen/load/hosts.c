@@ -1,5 +1,6 @@
 #include "loadgen/load/hosts.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/net/names.h"
 
 #include <stdio.h>
@@ -61,21 +62,14 @@ static bool check_name(const char *name, struct err *e)
 static bool no_memory(struct hosts *h, struct err *e)
 {
     h->no_memory = true;
-    return err_set(e, "out of memory");
+    return mem_none(e);
 }
 
 static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
 {
     if (h->n == HOSTS_MAX)
         return err_set(e, "more than %d hosts", HOSTS_MAX);
-    if (h->n % 64 == 0) {
-        struct host *bigger = realloc(h->host, (h->n + 64) * sizeof *bigger);
-        if (bigger == NULL)
-            return no_memory(h, e);
-        h->host = bigger;
-    }
-
-    char *copy = strndup(name, n);
+    char *copy = mem_more(&h->host, h->n, e) ? strndup(name, n) : NULL;
     if (copy == NULL)
         return no_memory(h, e);
     h->host[h->n++] = (struct host){.name = copy};

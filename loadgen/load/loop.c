@@ -1,5 +1,6 @@
 #include "loadgen/load/loop.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
@@ -34,10 +35,13 @@ static void after_connecting(struct loop *l, struct conn *c)
         queue_again(&l->services.queue, w);
 }
 
-/* libcurl has done something. */
-static void after_dialing(struct loop *l)
+/* `event`: as conn_dialer_act wants it. */
+static void dial(struct loop *l, const struct epoll_event *event)
 {
-    for (struct conn *c; (c = conn_dialer_next(&l->services.pool.dialer)) != NULL;)
+    struct conn_dialer *d = &l->services.pool.dialer;
+
+    conn_dialer_act(d, event);
+    for (struct conn *c; (c = conn_dialer_next(d)) != NULL;)
         after_connecting(l, c);
 }
 
@@ -46,9 +50,8 @@ static void on_event(struct loop *l, const struct epoll_event *event)
     if (event->data.ptr == l) {
         eventfd_t n;
         eventfd_read(l->wake, &n);
-    } else if (conn_is_dialers(event->data.u64)) {
-        conn_dialer_on_event(&l->services.pool.dialer, event->data.u64, event->events);
-        after_dialing(l);
+    } else if (conn_is_dialers(event)) {
+        dial(l, event);
     } else {
         struct conn *c = event->data.ptr;
         struct worker *w = c->user;
@@ -108,10 +111,8 @@ static void run_parked(struct queue *q)
 
 static void run_connecting(struct loop *l, int64_t now_ns)
 {
-    if (l->services.pool.dialer.due_ns <= now_ns) {
-        conn_dialer_on_timer(&l->services.pool.dialer);
-        after_dialing(l);
-    }
+    if (l->services.pool.dialer.due_ns <= now_ns)
+        dial(l, NULL);
     for (struct conn *c = l->services.pool.connecting, *next; c != NULL; c = next) {
         next = c->next;
         conn_on_timer(c, now_ns);
@@ -162,7 +163,7 @@ static int64_t next_due_ns(const struct services *s)
     int64_t due_ns = earlier(queue_due_ns(&s->queue), s->pool.dialer.due_ns);
 
     for (const struct conn *c = s->pool.connecting; c != NULL; c = c->next)
-        due_ns = earlier(due_ns, conn_due_ns(c));
+        due_ns = earlier(due_ns, c->due_ns);
     return s->recording ? earlier(due_ns, recorder_due_ns(&s->port)) : due_ns;
 }
 
@@ -270,7 +271,7 @@ static bool init_services(struct services *s, struct engine *g, int epoll, unsig
     s->buf = malloc(SERVICES_READ_BYTES);
     s->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
     if (s->dates == NULL || s->buf == NULL || s->md5 == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     return pool_init(&s->pool, g, epoll, n_workers, e) &&
            (g->credentials == NULL || credentials_update_signer(g->credentials, g->op_style.region,
                                                                 &s->signer, &s->signer_version, e));
@@ -291,8 +292,7 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
                epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0) ||
               err_errno(e, errno, "cannot set up epoll");
     ok = ok && init_services(&l->services, g, l->epoll, n_workers, e);
-    l->workers = ok ? calloc(n_workers, sizeof *l->workers) : NULL;
-    ok = ok && (l->workers != NULL || err_set(e, "out of memory"));
+    ok = ok && mem_cleared(&l->workers, n_workers, e);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], &l->services, first_thread + l->n_workers, e);
     if (!ok)

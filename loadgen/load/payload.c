@@ -1,5 +1,6 @@
 #include "loadgen/load/payload.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/util/rng.h"
 
 #include <stdlib.h>
@@ -17,9 +18,8 @@ bool payload_init(struct payload *p, struct err *e)
 {
     struct rng rng;
 
-    p->words = malloc(BLOCK_WORDS * sizeof *p->words);
-    if (p->words == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_new(&p->words, BLOCK_WORDS, e))
+        return false;
     rng_init(&rng, BLOCK_SEED, 0);
     rng_fill(&rng, p->words, BLOCK_WORDS * sizeof *p->words);
     return true;

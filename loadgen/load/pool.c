@@ -1,5 +1,6 @@
 #include "loadgen/load/pool.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/util/clock.h"
 
 #include <stdlib.h>
@@ -13,9 +14,7 @@ bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, 
 
     *p = (struct pool){.engine = g};
     p->n_idle_max = n < g->idle_max ? n : g->idle_max;
-    p->idle = calloc(g->hosts.n, sizeof *p->idle);
-    p->sessions = calloc(g->hosts.n, sizeof *p->sessions);
-    return ((p->idle != NULL && p->sessions != NULL) || err_set(e, "out of memory")) &&
+    return mem_cleared(&p->idle, g->hosts.n, e) && mem_cleared(&p->sessions, g->hosts.n, e) &&
            conn_dialer_init(&p->dialer, &g->conn_style, epoll, e);
 }
 

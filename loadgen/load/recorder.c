@@ -1,5 +1,6 @@
 #include "loadgen/load/recorder.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
 #include "loadgen/util/clock.h"
 
@@ -164,20 +165,14 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
 
 /* ---- Autoterm ---- */
 
-static bool keep(struct pending *q, const struct row *row)
+static bool keep(struct pending *q, const struct row *row, struct err *e)
 {
     if (q->first + q->n == q->cap && q->first > q->n) {
         memcpy(q->v, q->v + q->first, q->n * sizeof *q->v);
         q->first = 0;
     }
-    if (q->first + q->n == q->cap) {
-        size_t cap = q->cap > 0 ? 2 * q->cap : 1024;
-        struct pending_request *v = realloc(q->v, cap * sizeof *v);
-        if (v == NULL)
-            return false;
-        q->v = v;
-        q->cap = cap;
-    }
+    if (!mem_fit(&q->v, &q->cap, q->first + q->n + 1, e))
+        return false;
     q->v[q->first + q->n++] = (struct pending_request){
         .request = {row->start_ns, row->end_ns, row->bytes, row->n_objects, row->ok},
         .thread = row->thread,
@@ -280,8 +275,8 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     pthread_mutex_lock(&r->pending_lock);
     for (size_t at = 0; at < b->n;) {
         const struct row *row = (const struct row *)(b->bytes + at);
-        if (!write_row(r, row, &e) || (asking && row->bench && !keep(&r->pending[b->loop], row) &&
-                                       !err_set(&e, "out of memory"))) {
+        if (!write_row(r, row, &e) ||
+            (asking && row->bench && !keep(&r->pending[b->loop], row, &e))) {
             pthread_mutex_unlock(&r->pending_lock);
             fail(r, &e);
             return;
@@ -393,9 +388,8 @@ static bool init_autoterm(struct recorder *r, struct err *e)
         return true;
     r->instant_s = 1;
     r->autoterm = autoterm_new(o->autoterm_dur_ns, o->autoterm_pct, e);
-    r->pending = calloc(o->n_loops, sizeof *r->pending);
-    if (r->pending == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->pending, o->n_loops, e))
+        return false;
     for (unsigned i = 0; i < o->n_loops; i++) {
         r->pending[i].until_ns = INT64_MIN;
         r->pending[i].first_start_ns = CLOCK_NEVER;
@@ -407,9 +401,8 @@ static bool init_batches(struct recorder *r, struct err *e)
 {
     size_t n = (size_t)r->options.n_loops * BATCHES_PER_LOOP;
 
-    r->batches = calloc(n, sizeof *r->batches);
-    if (r->batches == NULL)
-        return err_set(e, "out of memory");
+    if (!mem_cleared(&r->batches, n, e))
+        return false;
     for (size_t i = 0; i < n; i++) {
         r->batches[i].next = r->free;
         r->free = &r->batches[i];
@@ -419,13 +412,11 @@ static bool init_batches(struct recorder *r, struct err *e)
 
 struct recorder *recorder_open(const struct recorder_options *options, struct err *e)
 {
-    struct recorder *r = calloc(1, sizeof *r);
+    struct recorder *r = NULL;
     pthread_condattr_t monotonic;
 
-    if (r == NULL) {
-        err_set(e, "out of memory");
+    if (!mem_cleared(&r, 1, e))
         return NULL;
-    }
     r->options = *options;
     r->queue_end = &r->queue;
     r->frame_since_ns = CLOCK_NEVER;

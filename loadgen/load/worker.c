@@ -1,5 +1,6 @@
 #include "loadgen/load/worker.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
 #include "loadgen/load/answer.h"
@@ -30,8 +31,7 @@ bool worker_init(struct worker *w, struct services *services, uint32_t thread, s
     w->out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
     w->sha256_ctx = EVP_MD_CTX_new();
     w->md5_ctx = EVP_MD_CTX_new();
-    return (w->out != NULL && w->sha256_ctx != NULL && w->md5_ctx != NULL) ||
-           err_set(e, "out of memory");
+    return (w->out != NULL && w->sha256_ctx != NULL && w->md5_ctx != NULL) || mem_none(e);
 }
 
 /* Gives the connection back. */

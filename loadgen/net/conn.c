@@ -1,5 +1,6 @@
 #include "loadgen/net/conn.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "loadgen/net/names.h"
 #include "loadgen/net/tls.h"
@@ -11,7 +12,6 @@
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -199,12 +199,10 @@ static bool dial(struct conn *c)
 struct conn *conn_open(struct conn_dialer *d, const char *name, const char *route, uint32_t host,
                        SSL_SESSION **session, struct err *e)
 {
-    struct conn *c = calloc(1, sizeof *c);
+    struct conn *c = NULL;
 
-    if (c == NULL) {
-        err_set(e, "out of memory");
+    if (!mem_cleared(&c, 1, e))
         return NULL;
-    }
     c->state = CONN_CONNECTING;
     c->host = host;
     c->fd = -1;
@@ -352,25 +350,17 @@ static void take_over(struct conn *c)
 }
 
 /* What fails within libcurl is told as a message of its connection. */
-static void act(struct conn_dialer *d, curl_socket_t fd, int what)
+void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
+    uint32_t events = event != NULL ? event->events : 0;
     int n_running = 0;
 
-    curl_multi_socket_action(d->multi, fd, what, &n_running);
+    curl_multi_socket_action(
+        d->multi, event != NULL ? (curl_socket_t)(event->data.u64 >> 1) : CURL_SOCKET_TIMEOUT,
+        (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+            (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0),
+        &n_running);
     set_due(d);
-}
-
-void conn_dialer_on_event(struct conn_dialer *d, uint64_t data, uint32_t epoll_events)
-{
-    act(d, (curl_socket_t)(data >> 1),
-        (epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0) |
-            (epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-            (epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));
-}
-
-void conn_dialer_on_timer(struct conn_dialer *d)
-{
-    act(d, CURL_SOCKET_TIMEOUT, 0);
 }
 
 struct conn *conn_dialer_next(struct conn_dialer *d)

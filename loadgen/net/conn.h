@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 /* What all connections of a run have in common. */
@@ -63,6 +64,7 @@ struct conn {
     struct worker *user;   /* NULL: idle */
     uint32_t host;         /* index */
     int64_t idle_since_ns; /* 0: it never was */
+    int64_t due_ns;        /* the handshake has taken too long; CLOCK_NEVER: there is none */
     int fd;                /* ready: to wait for; -1: none */
 
     /* Private. */
@@ -73,7 +75,6 @@ struct conn {
     CURL *easy; /* NULL: libcurl has no part in it, or no more */
     struct curl_slist *route;
     int64_t opened_ns;
-    int64_t due_ns;   /* the handshake has taken too long */
     uint32_t watched; /* epoll's events */
     int low_water;    /* SO_RCVLOWAT */
     int end_errno;    /* how it came to an end; EPIPE: in order; 0: it did not */
@@ -96,27 +97,21 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
 void conn_close(struct conn *c);
 void conn_free(struct conn *c);
 
-/* Whether an event is of one of libcurl's sockets: for conn_dialer_on_event. */
-static inline bool conn_is_dialers(uint64_t data)
+/* Whether an event is of one of libcurl's sockets: for conn_dialer_act. */
+static inline bool conn_is_dialers(const struct epoll_event *event)
 {
-    return (data & 1) != 0;
+    return (event->data.u64 & 1) != 0;
 }
 
-/* Go on connecting, as epoll says or since d->due_ns has come. Afterwards conn_dialer_next gives
- * the connections that stand, shake hands or have failed, one a call; NULL: no more. */
-void conn_dialer_on_event(struct conn_dialer *d, uint64_t data, uint32_t epoll_events);
-void conn_dialer_on_timer(struct conn_dialer *d);
+/* Goes on connecting, as epoll says or, with NULL, since d->due_ns has come. Afterwards
+ * conn_dialer_next gives the connections that stand, shake hands or have failed, one a call; NULL:
+ * no more. */
+void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event);
 struct conn *conn_dialer_next(struct conn_dialer *d);
 
-/* An event of a connection that shakes hands; from conn_due_ns on it fails. */
+/* An event of a connection that shakes hands; from due_ns on it fails. */
 void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
-
-/* CLOCK_NEVER: no timer. */
-static inline int64_t conn_due_ns(const struct conn *c)
-{
-    return c->due_ns;
-}
 
 /* Why it failed. */
 const char *conn_message(const struct conn *c);

@@ -1,5 +1,6 @@
 #include "loadgen/net/names.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
@@ -115,14 +116,13 @@ static void *look_up_all(void *user)
 
 struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e)
 {
-    struct names *names = calloc(1, sizeof *names);
+    struct names *names = NULL;
     pthread_condattr_t monotonic;
     sigset_t all;
     sigset_t before;
 
-    if (names == NULL) {
+    if (!mem_cleared(&names, 1, e)) {
         free(name);
-        err_set(e, "out of memory");
         return NULL;
     }
     names->style = style;

@@ -1,5 +1,6 @@
 #include "loadgen/run/workload.h"
 
+#include "libcommon/mem.h"
 #include "loadgen/run/sizes.h"
 
 #include <stdlib.h>
@@ -55,16 +56,10 @@ bool work_init(struct work *k, const struct workload *kind, const struct options
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;
-    k->own = calloc(k->n_workers, sizeof *k->own);
-    if (k->own == NULL) {
+    bool ok = mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
+    if (!ok)
         work_fini(k);
-        return err_set(e, "out of memory");
-    }
-    if (kind->init != NULL && !kind->init(k, e)) {
-        work_fini(k);
-        return false;
-    }
-    return true;
+    return ok;
 }
 
 static void free_object(struct work_object *o)
@@ -196,18 +191,8 @@ void work_stat(struct work *k, const struct work_object *o, struct s3op *op)
 
 static bool push(struct work *k, const struct work_object *o)
 {
-    bool ok = true;
-
     pthread_mutex_lock(&k->lock);
-    if (k->n_objects == k->cap_objects) {
-        size_t cap = k->cap_objects > 0 ? 2 * k->cap_objects : 1024;
-        struct work_object *objects = realloc(k->objects, cap * sizeof *objects);
-        ok = objects != NULL;
-        if (ok) {
-            k->objects = objects;
-            k->cap_objects = cap;
-        }
-    }
+    bool ok = mem_fit(&k->objects, &k->cap_objects, k->n_objects + 1, NULL);
     if (ok)
         k->objects[k->n_objects++] = *o;
     k->n_vain_uploads = 0;
@@ -305,7 +290,7 @@ bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank,
         o.key = *key != '\0' ? strdup(key) : NULL;
         if ((*key != '\0' && o.key == NULL) || !work_add(k, &o, version)) {
             free(o.key);
-            return err_set(e, "out of memory");
+            return mem_none(e);
         }
         atomic_fetch_add(&k->own[o.dir % k->n_workers].n_uploaded, 1);
     }

@@ -489,7 +489,7 @@ class OnVersityGw(Runs):
                        "--rate", 20 if command == "multipart" else 150, "--duration", f"{seconds + 3}s",
                        "--request-timeout", "3s", *self.COMMANDS[command])
         until = time.monotonic() + 20
-        size = 2000 if command == "multipart" else 6000
+        size = 2000 if command in ("put", "multipart") else 6000  # without a preparation, or with one
         while time.monotonic() < until and not (p.path.exists() and p.path.stat().st_size > size):
             time.sleep(0.05)
         go()
