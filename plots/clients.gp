@@ -10,7 +10,6 @@ stats data index "chart" using (n = int(column("n_clients")), most = column("mos
 array name[n + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
 unset grid
-set yrange [n - 0.5:-0.5]
 left_px = narrow ? 88 : 130
 set lmargin at screen X(left_px)
 unset ytics
@@ -18,6 +17,7 @@ y_unit = "requests in flight"
 linear = 1
 @heat_colours
 @heat_unit
+set yrange [n - 0.5:-0.5 - event_rows(n)]
 step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
 do for [c = 0:n - 1:step] {
     set label 100 + c short_name(name[c + 1], narrow ? 9 : 15) at graph 0, first c offset -1,0 right textcolor rgb c_faint

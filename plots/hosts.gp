@@ -42,12 +42,12 @@ if (lines) {
 } else {
     unset grid
     linear = 1
-    set yrange [n_hosts - 0.5:-0.5]
     left_px = narrow ? 118 : 180
     set lmargin at screen X(left_px)
     unset ytics
     @heat_colours
     @heat_unit
+    set yrange [n_hosts - 0.5:-0.5 - event_rows(n_hosts)]
     # As many names as there is room for.
     step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
     do for [h = 0:n_hosts - 1:step] {

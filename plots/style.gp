@@ -199,6 +199,8 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
         if (event_is_late) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,-0.8-1.1*((i-1)%3) right front textcolor rgb c_text } \
         else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,-0.8-1.1*((i-1)%3) left front textcolor rgb c_text } \
     }'
+# Rows of a heat map of n rows that its top leaves to these names, which would be hard to read on it.
+event_rows(n) = n * 18.0 * (n_events < 3 ? n_events : 3) / (height - panel_top_px - foot_px)
 events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i }'
 
 # Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.
