@@ -1,5 +1,6 @@
 #include "analyze/analysis/aggregate_internal.h"
 
+#include "analyze/analysis/analysis.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -191,9 +192,8 @@ static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, stru
         order[i] = i;
     struct picker p = {x->seconds, w->by_bytes};
     qsort_r(order, n, sizeof *order, by_rate, &p);
-    size_t middle = (n + 1) / 2;
     w->slowest = order[0];
-    w->median = order[middle < n ? middle : n - 1];
+    w->median = order[analysis_quantile_index(n, 50)];
     w->fastest = order[n - 1];
     free(order);
     return true;

@@ -62,8 +62,7 @@ static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
 /* The successful requests in the active range. */
 static inline bool is_inside(const struct statistics *s, const struct table *t, size_t i)
 {
-    return !table_failed(t, i) && t->start[i] >= s->start_ns &&
-           table_end(t, i) <= s->start_ns + s->duration_ns;
+    return table_done_within(t, i, s->start_ns, s->start_ns + s->duration_ns);
 }
 
 /* Counts durations by histogram bucket, and keeps what is not empty. */

@@ -65,7 +65,7 @@ static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
     qsort(sorted, n, sizeof *sorted, by_value);
     out[RUN_AVERAGE] = mean_of(v, n);
     out[RUN_FASTEST] = sorted[n - 1];
-    out[RUN_MEDIAN] = sorted[(n + 1) / 2 < n ? (n + 1) / 2 : n - 1];
+    out[RUN_MEDIAN] = sorted[analysis_quantile_index(n, 50)];
     out[RUN_SLOWEST] = sorted[0];
     free(sorted);
     return true;

@@ -135,6 +135,13 @@ static inline int64_t table_end(const struct table *t, size_t i)
     return t->start[i] + packed_get(&t->dur, i);
 }
 
+/* Whether a row succeeded, and lies in the range [start_ns, end_ns] as a whole. */
+static inline bool table_done_within(const struct table *t, size_t i, int64_t start_ns,
+                                     int64_t end_ns)
+{
+    return !table_failed(t, i) && t->start[i] >= start_ns && table_end(t, i) <= end_ns;
+}
+
 /* Interned strings, NUL-terminated; ids in order of first appearance. */
 struct names {
     char **v;

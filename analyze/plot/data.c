@@ -274,7 +274,7 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
         p->sizes[log_bucket(bytes)]++;
     else
         p->n_empty++;
-    if (p->n_classes > 0 && start_ns >= x->inside.start_ns && end_ns <= x->inside.end_ns) {
+    if (p->n_classes > 0 && table_done_within(t, i, x->inside.start_ns, x->inside.end_ns)) {
         hist_add(&p->classes[class_of(p, bytes)].durations, dur_ns);
         p->density[log_bucket(bytes) * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     }
@@ -403,16 +403,16 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
         const struct table *t = table_of(p, i);
         room += t != NULL ? t->n : 0;
     }
-    int64_t *v = malloc((room + 1) * sizeof *v);
-    bool ok = v != NULL;
+    int64_t *v;
+    bool ok = mem_new(&v, room, NULL);
     struct plot_sample *samples[N_TIMES] = {&p->durations, &p->ttfb, &p->response};
     for (int which = 0; ok && which < N_TIMES; which++) {
         size_t n = 0;
         for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
             const struct table *t = table_of(p, i);
             for (size_t k = 0; t != NULL && k < t->n; k++)
-                if (!table_failed(t, k) && t->start[k] >= inside->start_ns &&
-                    table_end(t, k) <= inside->end_ns && has_time(t, k, (enum which_time)which))
+                if (table_done_within(t, k, inside->start_ns, inside->end_ns) &&
+                    has_time(t, k, (enum which_time)which))
                     v[n++] = time_of(t, k, (enum which_time)which);
         }
         ok = finish_sample(samples[which], v, n);
