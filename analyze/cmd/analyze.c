@@ -5,7 +5,7 @@
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/runs.h"
 #include "analyze/cmd/sums.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggpipe.h"
 #include "analyze/report/run_html.h"
 #include "analyze/report/run_json.h"
 #include "analyze/report/run_text.h"
@@ -176,7 +176,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
 {
     struct dataset d = {0};
     struct analysis a = {0};
-    if (!aggfile_spool(args->operands, args->n_operands, e))
+    if (!aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     if (aggregate_among(args->operands, args->n_operands) != NULL) {
         const struct aggregate_outputs outputs = {&o->output, o->series,  o->html,

@@ -5,7 +5,7 @@
 #include "analyze/cmd/sides.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/compare/compare.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggpipe.h"
 #include "analyze/compare/words.h"
 #include "analyze/report/compare.h"
 #include "analyze/report/compare_json.h"
@@ -176,8 +176,8 @@ static bool any_aggregate(const struct options *o)
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
                      const struct options *o, struct err *e)
 {
-    if (!aggfile_spool(o->sides.before.v, o->sides.before.n, e) ||
-        !aggfile_spool(o->sides.after.v, o->sides.after.n, e))
+    if (!aggpipe_spool(o->sides.before.v, o->sides.before.n, e) ||
+        !aggpipe_spool(o->sides.after.v, o->sides.after.n, e))
         return false;
     const struct run_options how = {.by_second = any_aggregate(o),
                                     .filter = &o->filter,

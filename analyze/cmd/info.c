@@ -4,6 +4,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/read/aggfile.h"
+#include "analyze/read/aggpipe.h"
 #include "analyze/report/aggregate_json.h"
 #include "analyze/report/aggregate_text.h"
 #include "analyze/report/json_capture.h"
@@ -353,7 +354,7 @@ static size_t read_all(struct source *sources, const struct options *o, const st
         struct err e = {""};
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
-        bool can_be_read = aggfile_spool(&path, 1, &e);
+        bool can_be_read = aggpipe_spool(&path, 1, &e);
         x->is_aggregate = aggfile_is(path);
         x->is_read = !can_be_read            ? false
                      : x->is_aggregate       ? aggregate_load(&x->aggregate, path, &e)

@@ -3,7 +3,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sums.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggpipe.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/merge.h"
 #include "analyze/write/json.h"
@@ -306,7 +306,7 @@ static int run(const struct cli_args *args, void *options)
                                       .salvage = o->input.salvage,
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
-    if (!aggfile_spool(args->operands, args->n_operands, &e)) {
+    if (!aggpipe_spool(args->operands, args->n_operands, &e)) {
         free(shifts);
         return cli_failed(args, &e);
     }

@@ -8,7 +8,7 @@
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
 #include <errno.h>
@@ -225,7 +225,7 @@ static bool add_comparison(struct plot_set *set, const struct options *o, const 
                            const struct plot_options *how, struct err *e)
 {
     const struct cli_list *before = &o->sides.before, *after = &o->sides.after;
-    if (!aggfile_spool(before->v, before->n, e) || !aggfile_spool(after->v, after->n, e))
+    if (!aggpipe_spool(before->v, before->n, e) || !aggpipe_spool(after->v, after->n, e))
         return false;
     const struct run_options reading = {.filter = &o->filter,
                                         .input = &o->input,
@@ -346,8 +346,9 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok =
-        sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) && draw(args, o, &e);
+    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) &&
+              sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) &&
+              draw(args, o, &e);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 

@@ -1,77 +1,22 @@
 #include "analyze/read/aggfile.h"
 
-#include "analyze/base/tempfile.h"
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/mem.h"
 #include "libcommon/utf8.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPOOL_BYTES      (64 << 10)
 #define FORMAT_VERSION   2
 #define MAX_FIRST_ERRORS 100 /* the recorder keeps 10 */
 #define NS_PER_S         INT64_C(1000000000)
 
 /* What of an entry is wanted; the rest is checked and skipped. */
 enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };
-
-/* The first byte of standard input, a pipe, which stays there; -1: there is none. */
-static int peek_at_pipe(void)
-{
-    unsigned char first = 0;
-    int copy[2];
-    if (pipe2(copy, O_CLOEXEC) != 0)
-        return -1;
-    ssize_t n;
-    do
-        n = tee(STDIN_FILENO, copy[1], 1, 0);
-    while (n < 0 && errno == EINTR);
-    bool has = n == 1 && read(copy[0], &first, 1) == 1;
-    close(copy[0]);
-    close(copy[1]);
-    return has ? first : -1;
-}
-
-/* Copies standard input to a file without a name, which takes its place. */
-static bool spool_pipe(struct err *e)
-{
-    char *buf;
-    int fd = mem_new(&buf, SPOOL_BYTES, e) ? tempfile_open(e) : -1;
-    uint64_t at = 0;
-    ssize_t n = 1;
-    bool ok = fd >= 0;
-    while (ok && n != 0) {
-        n = read(STDIN_FILENO, buf, SPOOL_BYTES);
-        if (n > 0)
-            ok = tempfile_write(fd, buf, (size_t)n, at, e);
-        else if (n < 0 && errno != EINTR)
-            ok = err_errno(e, errno, "cannot read standard input");
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    ok = ok && ((lseek(fd, 0, SEEK_SET) == 0 && dup2(fd, STDIN_FILENO) >= 0) ||
-                err_errno(e, errno, "cannot read standard input"));
-    if (fd >= 0)
-        close(fd);
-    free(buf);
-    return ok;
-}
-
-bool aggfile_spool(const char *const *paths, size_t n, struct err *e)
-{
-    struct stat st;
-    bool reads_stdin = false;
-    for (size_t i = 0; i < n; i++)
-        reads_stdin |= strcmp(paths[i], "-") == 0;
-    if (!reads_stdin || fstat(STDIN_FILENO, &st) != 0 || !S_ISFIFO(st.st_mode))
-        return true;
-    return peek_at_pipe() != '{' || spool_pipe(e);
-}
 
 /* Up to n bytes that the text of a file begins with; 0: it is none of ours. */
 static size_t beginning_of(const char *path, char *buf, size_t n)

@@ -89,11 +89,6 @@ struct aggfile {
     struct aggfile_entries ops, hosts, clients, sizes, categories;
 };
 
-/* For commands whose operands may be aggregates, before they look at these: where "-" is among them
- * and standard input is a pipe that JSON comes from, it is copied to a temporary file that takes
- * its place, since JSON is read twice. Other pipes stay as they are. False: *e says why. */
-bool aggfile_spool(const char *const *paths, size_t n, struct err *e);
-
 /* Whether `path` holds JSON that is no file of sums, compressed or not, by how it begins. A file
  * that cannot be opened or decompressed, and a pipe, whose bytes can be read but once, are none:
  * who reads captures says what is wrong. */

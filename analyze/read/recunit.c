@@ -54,8 +54,7 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
     if (line[0] == '{')
         return recstate_fail_at(
             u, line_no,
-            "this is JSON, not a capture; an aggregated capture can be read from a file only, "
-            "not from a pipe");
+            "this is JSON, not a capture: analyze, info, plot and cmp read aggregated captures");
     if (!rowfields_header(line, n, &layout, &e))
         return recstate_fail_at(u, line_no, e.msg);
     bool is_first = !w->parse.has_layout;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void add(struct survey_sum *to, const struct sums_part *p)
 {
@@ -66,7 +67,7 @@ bool survey_sums(struct survey *s, const struct sums *sums, const char *path, st
     *s = (struct survey){.sum = SURVEY_SUM_NONE, .n_threads = (uint64_t)sums->n_threads};
     s->info.generation = RECFILE_SUMS;
     s->info.has_intended = sums->has_intended;
-    if (stat(path, &st) == 0)
+    if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0)
         s->info.n_file_bytes = (uint64_t)st.st_size;
     for (size_t k = 0; ok && k < sums->n_ops; k++) {
         const struct sums_op *op = &sums->ops[k];

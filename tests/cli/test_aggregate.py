@@ -461,6 +461,27 @@ class Pipes(AggregateTest):
         r = self.s3analyze("analyze", "-", stdin=text[:-20], status=1)
         self.assertIn("the file is cut", r.err)
 
+    def test_compressed(self):
+        document = aggregates.aggregate(small(seconds=40))
+        packed = aggregates.packed(document)
+        for command in "analyze", "info":
+            outs = [self.s3analyze(command, "--json", p, stdin=i).out for p, i in
+                    ((self.put(document), b""), ("-", packed))]
+            x, y = (re.sub(r'"(file|path)": "[^"]*"', "", out) for out in outs)
+            self.assertEqual(x, y)
+        for cut in (packed[:-9], packed[:3], packed[:40], packed + packed):
+            self.s3analyze("analyze", "-", stdin=cut, status=1)
+
+    def test_compressed_captures_are_read_as_they_come(self):
+        """No byte is missing of what was looked at, and nobody minds if they are not read to their end."""
+        text = capgen.text(simulate(8, Shape(n=11000)))
+        self.assertGreater(len(zstd.frame(text)), 300000)
+        expected = self.s3analyze("analyze", "--json", "-", stdin=text).json()["operations"]
+        for packed in (zstd.frame(text), zstd.frame(text[:100]) + zstd.frame(text[100:])):
+            self.assertEqual(self.s3analyze("analyze", "--json", "-", stdin=packed).json()["operations"], expected)
+        bad = text[:1000] + b"x" + text
+        self.assertIn("-", self.s3analyze("analyze", "-", stdin=zstd.frame(bad), status=1).err)
+
     def test_sums(self):
         capture, sums = self.tmp / "c.csv", self.tmp / "c.sums"
         capture.write_bytes(capgen.text(small()))

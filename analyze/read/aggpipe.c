@@ -1,0 +1,176 @@
+#include "analyze/read/aggpipe.h"
+
+#include "analyze/base/tempfile.h"
+#include "libcommon/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define SPOOL_BYTES (64 << 10)
+/* A zstd block is decoded once all of it is there; the first one is at most so long. */
+#define HEAD_BYTES  (256 << 10)
+#define ZSTD_MAGIC  0x28
+
+/* The first byte of standard input, a pipe, which stays there; -1: there is none. */
+static int peek_at_pipe(void)
+{
+    unsigned char first = 0;
+    int copy[2];
+    if (pipe2(copy, O_CLOEXEC) != 0)
+        return -1;
+    ssize_t n;
+    do
+        n = tee(STDIN_FILENO, copy[1], 1, 0);
+    while (n < 0 && errno == EINTR);
+    bool has = n == 1 && read(copy[0], &first, 1) == 1;
+    close(copy[0]);
+    close(copy[1]);
+    return has ? first : -1;
+}
+
+static bool read_more(char *buf, size_t n, size_t *got, struct err *e)
+{
+    ssize_t just;
+    do
+        just = read(STDIN_FILENO, buf, n);
+    while (just < 0 && errno == EINTR);
+    *got = just > 0 ? (size_t)just : 0;
+    return just >= 0 || err_errno(e, errno, "cannot read standard input");
+}
+
+static bool become_stdin(int fd, struct err *e)
+{
+    return dup2(fd, STDIN_FILENO) >= 0 || err_errno(e, errno, "cannot read standard input");
+}
+
+/* What was read of a pipe. */
+struct head {
+    char *text; /* HEAD_BYTES */
+    size_t n;
+};
+
+/* Copies it and the rest of standard input to a file without a name, which takes its place. */
+static bool spool(const struct head *h, struct err *e)
+{
+    char *buf = NULL;
+    int fd = mem_new(&buf, SPOOL_BYTES, e) ? tempfile_open(e) : -1;
+    uint64_t at = h->n;
+    size_t n = 1;
+    bool ok = fd >= 0 && (h->n == 0 || tempfile_write(fd, h->text, h->n, 0, e));
+    while (ok && n != 0) {
+        ok = read_more(buf, SPOOL_BYTES, &n, e) && (n == 0 || tempfile_write(fd, buf, n, at, e));
+        at += n;
+    }
+    ok = ok && (lseek(fd, 0, SEEK_SET) == 0 || err_errno(e, errno, "cannot read standard input")) &&
+         become_stdin(fd, e);
+    if (fd >= 0)
+        close(fd);
+    free(buf);
+    return ok;
+}
+
+/* ---- Captures, which are read on as they come ---- */
+
+struct feeder {
+    struct head head;
+    int from, to;
+};
+
+/* Writes what was read, then the rest. Whoever reads sees the end where either of them ends. */
+static void *feed(void *feeder)
+{
+    struct feeder *f = feeder;
+    sigset_t set;
+    ssize_t n = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    for (size_t at = 0; at < f->head.n && (n >= 0 || errno == EINTR); at += n > 0 ? (size_t)n : 0)
+        n = write(f->to, f->head.text + at, f->head.n - at);
+    if (n >= 0)
+        do
+            n = splice(f->from, NULL, f->to, NULL, 1 << 20, SPLICE_F_MOVE);
+        while (n > 0 || (n < 0 && errno == EINTR));
+    close(f->from);
+    close(f->to);
+    free(f->head.text);
+    free(f);
+    return NULL;
+}
+
+/* Standard input becomes a pipe that brings the same bytes. Takes h->text. */
+static bool push_back(struct head *h, struct err *e)
+{
+    struct feeder *f = NULL;
+    pthread_t thread;
+    int ends[2] = {-1, -1};
+    bool ok = mem_new(&f, 1, e) &&
+              (pipe2(ends, O_CLOEXEC) == 0 || err_errno(e, errno, "cannot read standard input"));
+    if (ok) {
+        *f = (struct feeder){*h, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), ends[1]};
+        ok = f->from >= 0 ? become_stdin(ends[0], e)
+                          : err_errno(e, errno, "cannot read standard input");
+        close(ends[0]);
+        ok = ok && (pthread_create(&thread, NULL, feed, f) == 0 ||
+                    err_set(e, "cannot read standard input: no thread can be had"));
+        if (ok) {
+            h->text = NULL;
+            pthread_detach(thread);
+            return true;
+        }
+        close(ends[1]);
+        if (f->from >= 0)
+            close(f->from);
+    }
+    free(f);
+    return ok;
+}
+
+/* Reads until the first decoded byte is known, and whether it begins an object. */
+static bool read_head(struct head *h, bool *is_json, struct err *e)
+{
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    char first = '\0';
+    ZSTD_outBuffer out = {&first, 1, 0};
+    size_t got = 1, status = 1;
+    bool ok = (zstd != NULL || mem_none(e)) && mem_new(&h->text, HEAD_BYTES, e);
+    for (size_t at = 0; ok && got > 0 && out.pos == 0 && status != 0 && h->n < HEAD_BYTES;) {
+        ok = read_more(h->text + h->n, HEAD_BYTES - h->n, &got, e);
+        h->n += got;
+        ZSTD_inBuffer in = {h->text, h->n, at};
+        do
+            status = ZSTD_decompressStream(zstd, &out, &in);
+        while (!ZSTD_isError(status) && status != 0 && out.pos == 0 && in.pos < in.size);
+        at = in.pos;
+        if (ZSTD_isError(status))
+            status = 0;
+    }
+    *is_json = first == '{';
+    ZSTD_freeDCtx(zstd);
+    return ok;
+}
+
+bool aggpipe_spool(const char *const *paths, size_t n, struct err *e)
+{
+    struct stat st;
+    struct head h = {0};
+    bool reads_stdin = false, is_json = false;
+    for (size_t i = 0; i < n; i++)
+        reads_stdin |= strcmp(paths[i], "-") == 0;
+    if (!reads_stdin || fstat(STDIN_FILENO, &st) != 0 || !S_ISFIFO(st.st_mode))
+        return true;
+    int first = peek_at_pipe();
+    if (first != ZSTD_MAGIC)
+        return first != '{' || spool(&h, e);
+    bool ok = read_head(&h, &is_json, e) && (is_json ? spool(&h, e) : push_back(&h, e));
+    free(h.text);
+    return ok;
+}
