@@ -17,8 +17,8 @@ static void put_side(struct text *out, const struct compare_side *s)
     for (size_t i = 0; i < s->n; i++) {
         const struct run *r = &s->runs[i];
         struct rfc3339_text start = rfc3339_format(r->start_ns);
-        text_line(out, TEXT_PLAIN, "%s: %s, %" PRId64 " request%s in %s from %.10s %.8s UTC",
-                  s->name, r->path, r->n_rows, r->n_rows == 1 ? "" : "s",
+        text_line(out, TEXT_PLAIN, "%s: %s, %s request%s in %s from %.10s %.8s UTC", s->name,
+                  r->path, units_count(r->n_rows).s, r->n_rows == 1 ? "" : "s",
                   units_duration(r->end_ns - r->start_ns).s, start.s, start.s + 11);
     }
 }

@@ -29,8 +29,8 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
         text_line(v->out, TEXT_PLAIN, "%s: no requests", in->path);
     } else {
         struct rfc3339_text start = rfc3339_format(in->first_start_ns);
-        text_line(v->out, TEXT_PLAIN, "%s: %" PRIu64 " request%s in %s from %.10s %.8s UTC",
-                  in->path, in->n_rows, in->n_rows == 1 ? "" : "s",
+        text_line(v->out, TEXT_PLAIN, "%s: %s request%s in %s from %.10s %.8s UTC", in->path,
+                  units_count((int64_t)in->n_rows).s, in->n_rows == 1 ? "" : "s",
                   units_duration(in->last_end_ns - in->first_start_ns).s, start.s, start.s + 11);
     }
     if (in->recorded.n_ranks > 1)
@@ -229,7 +229,7 @@ static void put_errors(const struct text_view *v, const struct operation *op)
     size_t n = v->verbose || op->n_error_groups < MAX_ERRORS ? op->n_error_groups : MAX_ERRORS;
     struct text_table t;
     text_blank(v->out);
-    text_line(v->out, TEXT_ERROR, "Errors: %" PRId64 " (%s of the requests)", op->n_errors,
+    text_line(v->out, TEXT_ERROR, "Errors: %s (%s of the requests)", units_count(op->n_errors).s,
               units_pct(100.0 * (double)op->n_errors / (double)op->n_requests).s);
     text_table_init(&t, v->out, "rlll");
     TEXT_ROW(&t, TEXT_FAINT, "Count", "First UTC", "Last UTC", "Message");
@@ -267,9 +267,9 @@ static void put_title(const struct text_view *v, const struct operation *op, int
         snprintf(hosts, sizeof hosts, " Hosts: %" PRId64 ".", op->n_hosts);
     if (op->n_clients > 1)
         snprintf(clients, sizeof clients, " Clients: %" PRId64 ".", op->n_clients);
-    text_line(v->out, TEXT_HEADING,
-              "Operation: %s (%" PRId64 "%s).%s%s Concurrency: %" PRId64 ".%s%s", op->op,
-              op->n_requests, share, objects, size, op->concurrency, hosts, clients);
+    text_line(v->out, TEXT_HEADING, "Operation: %s (%s%s).%s%s Concurrency: %" PRId64 ".%s%s",
+              op->op, units_count(op->n_requests).s, share, objects, size, op->concurrency, hosts,
+              clients);
 }
 
 static void put_outside(const struct text_view *v, const struct operation *op)

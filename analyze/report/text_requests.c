@@ -103,12 +103,12 @@ void text_requests_put(const struct text_view *v, const struct requests *q)
         return;
     }
     if (q->single_size) {
-        text_line(v->out, TEXT_HEADING, "Requests considered: %" PRId64, q->n);
+        text_line(v->out, TEXT_HEADING, "Requests considered: %s", units_count(q->n).s);
         put_single_size(v, q);
         return;
     }
     text_line(v->out, TEXT_HEADING,
-              "Requests considered: %" PRId64 ". Multiple sizes, average %s:", q->n,
+              "Requests considered: %s. Multiple sizes, average %s:", units_count(q->n).s,
               units_size(q->mean_bytes).s);
     put_sizes(v, q);
     put_size_ttfb(v, q);

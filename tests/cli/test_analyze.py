@@ -43,7 +43,7 @@ class Text(ReportTest):
         self.assertEqual(list(sections), [o['op'] for o in report['operations']])
         for o in report['operations']:
             section = sections[o['op']]
-            self.assertRegex(section, rf"Operation: \S+ \({o['n_requests']}\b")
+            self.assertRegex(section, rf"Operation: \S+ \({o['n_requests']:,}\b")
             picks = [('Average', o['throughput'])]
             segments = o['segments'] or {}
             picks += [('Fastest', segments.get('fastest')), ('50% Median', segments.get('median')),
@@ -82,7 +82,7 @@ class Text(ReportTest):
 
     def test_errors_are_grouped(self):
         out = self.s3analyze('analyze', capture('get-errors')).out
-        self.assertEqual(out.partition('Errors: 2168')[2].count('The specified key does not exist.'), 1)
+        self.assertEqual(out.partition('Errors: 2,168')[2].count('The specified key does not exist.'), 1)
 
     def test_dropped_rows_are_stated(self):
         data = text(steady(50)).replace(b'2026-11-21T05:45:59', b'2026-11-21T05:45:xx', 3)
