@@ -5,6 +5,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,22 @@ static const char *only_operation(const struct course *c, const struct course_me
     return NULL;
 }
 
+struct when_text {
+    char s[64];
+};
+
+/* Of errors that are no burst: few of them may lie together all the same. */
+static struct when_text steady_when(const struct search *s, const struct course_message *m)
+{
+    struct when_text t = {"throughout the run"};
+    if (m->n == 1)
+        snprintf(t.s, sizeof t.s, "at %s", find_clock(m->first_ns).s);
+    else if (search_frac(s, m->last_ns - m->first_ns) < .5)
+        snprintf(t.s, sizeof t.s, "between %s and %s", find_clock(m->first_ns).s,
+                 find_clock(m->last_ns).s);
+    return t;
+}
+
 static bool say(struct search *s, const struct course_message *m, const struct burst *b, int64_t *v,
                 struct err *e)
 {
@@ -179,9 +196,9 @@ static bool say(struct search *s, const struct course_message *m, const struct b
                             "No request of %s succeeded: all %s (%s of the run's) failed: %s",
                             where, units_count(m->n).s, units_pct(100 * share).s, message);
     if (!b->found)
-        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s of all) throughout the run: %s",
+        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s of all) %s: %s",
                             units_count(m->n).s, what, at, where, units_pct(100 * share).s,
-                            message);
+                            steady_when(s, m).s, message);
     f.start_ns = course_bin_start_ns(c, b->first);
     if (m->first_ns > f.start_ns)
         f.start_ns = m->first_ns;

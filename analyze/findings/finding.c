@@ -137,7 +137,8 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
                (cause->lost_frac > .5 &&
                 (is(cause, "left-out") || (is(cause, "errors") && cause->op == NULL)));
     if (is(f, "uneven-hosts"))
-        return (is(cause, "slow-host") || is(cause, "stall")) && cause->scope == SCOPE_HOST;
+        return (is(cause, "slow-host") || is(cause, "stall") || is(cause, "errors")) &&
+               cause->scope == SCOPE_HOST;
     return false;
 }
 

@@ -64,8 +64,8 @@ static bool say_by_design(struct search *s, size_t n, struct err *e)
 {
     struct finding f = finding_of("absent-client", FINDING_NOTICE, 0);
     finding_figure(&f, "n_clients", (double)n);
-    return findings_add(s->out, &f, e, "%zu of %zu clients each ran in a part of the time only", n,
-                        s->clients.n);
+    return findings_add(s->out, &f, e, "%s of %s clients each ran in a part of the time only",
+                        units_count((int64_t)n).s, units_count((int64_t)s->clients.n).s);
 }
 
 bool find_absent(struct search *s, struct err *e)

@@ -22,6 +22,29 @@
 #define OTHERS_FRAC     .45 /* of an operation's change that others may share */
 #define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
 
+/* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
+ * these are off the mean of their stratum. */
+struct samples {
+    double n, sum, squares;
+};
+
+static void add_samples(struct samples *x, const struct course *c, size_t stratum)
+{
+    double n = 0, sum = 0, squares = (double)c->log_squares[stratum] * LOG_UNIT * LOG_UNIT;
+    for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
+        n += (double)course_cell(c, stratum, 0, 0)[i].n;
+        sum += (double)course_cell(c, stratum, 0, 0)[i].log_sum * LOG_UNIT;
+    }
+    x->n += n;
+    x->sum += sum;
+    x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+}
+
+static double sd_of(const struct samples *x)
+{
+    return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+}
+
 /* By party and period (a whole number of blocks): samples, and their mean excess over the others.
  */
 struct excess {
@@ -83,18 +106,11 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
                         struct err *e)
 {
     const struct course *c = s->c;
-    double n_samples = 0, squares = 0;
-    for (size_t k = 0; k < c->n_strata; k++) {
-        double n = 0, sum = 0;
-        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
-            n += (double)course_cell(c, k, 0, 0)[i].n;
-            sum += (double)course_cell(c, k, 0, 0)[i].log_sum;
-        }
-        n_samples += n;
-        squares += (double)c->log_squares[k] - (n > 0 ? sum * sum / n : 0);
-    }
-    x->sd = sqrt(fmax(squares, 0) / fmax(n_samples, 1)) * LOG_UNIT;
-    double periods = n_samples / (double)p->n / (double)c->n_strata / PER_CELL;
+    struct samples all = {0};
+    for (size_t k = 0; k < c->n_strata; k++)
+        add_samples(&all, c, k);
+    x->sd = sd_of(&all);
+    double periods = all.n / (double)p->n / (double)c->n_strata / PER_CELL;
     double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
     x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
     x->n_periods = (c->n_blocks + x->blocks_per_period - 1) / x->blocks_per_period;
@@ -222,11 +238,12 @@ static bool say_party(struct search *s, const struct course_parties *p, size_t k
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
     const char *what = p->clients ? "client" : "host";
-    return findings_add(
-        s->out, &f, e, "%s%s answers %.1f times slower than the other %zu %s%s%s%s%s%s",
-        p->clients ? "Client " : "", f.party, ratio, p->n - 1, what, p->n > 2 ? "s" : "",
-        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
-        f.has_end ? " until " : "", f.has_end ? find_clock(f.end_ns).s : "");
+    return findings_add(s->out, &f, e,
+                        "%s%s answers %.1f times slower than the other %s %s%s%s%s%s%s",
+                        p->clients ? "Client " : "", f.party, ratio,
+                        units_count((int64_t)p->n - 1).s, what, p->n > 2 ? "s" : "",
+                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+                        f.has_end ? " until " : "", f.has_end ? find_clock(f.end_ns).s : "");
 }
 
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
@@ -256,7 +273,8 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
 
 /* Mean log duration of table k in block b over its strata, relative to each stratum's mean. */
 struct op_course {
-    double *n, *y; /* table x block */
+    double *n, *y;       /* table x block */
+    struct samples *all; /* by table */
 };
 
 static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
@@ -264,16 +282,14 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
     const struct course *c = s->c;
 
     if (!mem_cleared(&o->n, c->n_tables * c->n_blocks, e) ||
-        !mem_cleared(&o->y, c->n_tables * c->n_blocks, e))
+        !mem_cleared(&o->y, c->n_tables * c->n_blocks, e) || !mem_cleared(&o->all, c->n_tables, e))
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = c->strata[q].table;
-        double n_all = 0, sum_all = 0;
-        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
-            n_all += (double)course_cell(c, q, 0, 0)[i].n;
-            sum_all += (double)course_cell(c, q, 0, 0)[i].log_sum * LOG_UNIT;
-        }
-        double mean = n_all > 0 ? sum_all / n_all : 0;
+        struct samples all = {0};
+        add_samples(&all, c, q);
+        add_samples(&o->all[k], c, q);
+        double mean = all.n > 0 ? all.sum / all.n : 0;
         for (size_t i = 0; i < c->d->n_places; i++)
             for (size_t b = 0; b < c->n_blocks; b++) {
                 const struct course_cell *cell = course_cell(c, q, i, b);
@@ -293,7 +309,8 @@ struct op_step {
     double z;
 };
 
-static struct op_step best_step(const double *n, const double *y, size_t n_blocks)
+/* sd: of a sample; an operation of few requests changes by chance. */
+static struct op_step best_step(const double *n, const double *y, size_t n_blocks, double sd)
 {
     struct op_step best = {0};
     double most = 0;
@@ -301,9 +318,10 @@ static struct op_step best_step(const double *n, const double *y, size_t n_block
         double n1, n2;
         double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, n_blocks, &n2);
         double gain = (b - a) * (b - a) * n1 * n2 / (n1 + n2 + 1);
-        if (gain > most) {
+        if (gain > most && n1 >= LEAST_SAMPLES && n2 >= LEAST_SAMPLES) {
             most = gain;
-            double s1 = standard_error(n, y, 0, at, a), s2 = standard_error(n, y, at, n_blocks, b);
+            double s1 = fmax(standard_error(n, y, 0, at, a), sd / sqrt(n1));
+            double s2 = fmax(standard_error(n, y, at, n_blocks, b), sd / sqrt(n2));
             best = (struct op_step){at, b - a, fabs(b - a) / sqrt(s1 * s1 + s2 * s2 + 1e-12)};
         }
     }
@@ -350,7 +368,8 @@ static bool find_slow_operations(struct search *s, struct err *e)
         return true;
     bool ok = op_course_init(&o, s, e);
     for (size_t k = 0; ok && k < c->n_tables; k++) {
-        struct op_step step = best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks);
+        struct op_step step =
+            best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks, sd_of(&o.all[k]));
         double others = 0, n_others = 0;
         for (size_t m = 0; m < c->n_tables; m++) {
             double change = m != k ? change_at(&o, c, m, step.at) : NAN;
@@ -365,6 +384,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
     }
     free(o.n);
     free(o.y);
+    free(o.all);
     return ok;
 }
 
