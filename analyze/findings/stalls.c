@@ -363,14 +363,19 @@ static void sort_stalls(struct stalls *x)
     x->n = n;
 }
 
-/* The period of the system's stalls; 0: they have none. A pause that was too short to be found
- * leaves a gap of two periods. */
-static int64_t find_period(const struct stalls *x, double *gaps)
+static bool same_party(const struct stall *a, const struct stall *b)
+{
+    return a->scope == b->scope && a->party == b->party;
+}
+
+/* The period of the stalls of one's party; 0: they have none. A pause that was too short to be
+ * found leaves a gap of two periods. */
+static int64_t find_period(const struct stalls *x, const struct stall *one, double *gaps)
 {
     size_t n = 0;
     int64_t last_ns = INT64_MIN;
     for (size_t i = 0; i < x->n; i++) {
-        if (x->v[i].scope != SCOPE_SYSTEM)
+        if (!same_party(&x->v[i], one))
             continue;
         if (last_ns != INT64_MIN)
             gaps[n++] = (double)(x->v[i].start_ns - last_ns);
@@ -391,41 +396,63 @@ static int64_t find_period(const struct stalls *x, double *gaps)
     return 5 * n_even >= 4 * n ? (int64_t)(sum / n_periods) : 0;
 }
 
-static bool say_pauses(const struct stalls *x, int64_t period_ns, struct err *e)
+/* ---- Findings ---- */
+
+static const struct course_parties *parties_of(const struct search *s, enum finding_scope scope)
 {
-    int64_t lost_ns = 0, first_ns = 0;
-    size_t n = 0;
+    return scope == SCOPE_CLIENT ? &s->clients : &s->hosts;
+}
+
+/* Where all of a closed loop waits for one host, the system stands too. */
+static double rate_frac_of(const struct stalls *x, const struct stall *st)
+{
+    return st->scope == SCOPE_SYSTEM ? st->rate_frac
+                                     : system_rate_frac(x, st->start_ns, st->end_ns);
+}
+
+/* The share of the run's throughput that a stall cost: at least the party's own. */
+static double lost_in(const struct stalls *x, const struct stall *st)
+{
+    const struct search *s = x->s;
+    double share = 1;
+    if (st->scope != SCOPE_SYSTEM)
+        share = (double)party_requests(s->c, parties_of(s, st->scope), st->party) / (double)s->c->n;
+    return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
+}
+
+/* The stalls of one's party, `one` the first of them. */
+static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t period_ns,
+                       struct err *e)
+{
+    const struct search *s = x->s;
+    int64_t stood_ns = 0, n = 0;
+    double lost = 0;
     for (size_t i = 0; i < x->n; i++)
-        if (x->v[i].scope == SCOPE_SYSTEM) {
-            lost_ns += x->v[i].end_ns - x->v[i].start_ns;
-            first_ns = n++ == 0 ? x->v[i].start_ns : first_ns;
+        if (same_party(&x->v[i], one)) {
+            stood_ns += x->v[i].end_ns - x->v[i].start_ns;
+            lost += lost_in(x, &x->v[i]);
+            n++;
         }
-    double lost = search_frac(x->s, lost_ns);
     struct finding f =
         finding_of("pauses", lost >= PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.period_ns = period_ns;
+    f.scope = one->scope;
     finding_figure(&f, "n", (double)n);
-    finding_figure(&f, "mean_length_ns", (double)lost_ns / (double)n);
+    finding_figure(&f, "mean_length_ns", (double)stood_ns / (double)n);
     finding_figure(&f, "period_ns", (double)period_ns);
-    return findings_add(x->s->out, &f, e, "Paused %zu times for about %s, every %s from %s on", n,
-                        units_duration(lost_ns / (int64_t)n).s, units_duration(period_ns).s,
-                        find_clock(first_ns).s);
+    if (one->scope != SCOPE_SYSTEM)
+        f.party = course_party_name(s->c, parties_of(s, one->scope), one->party);
+    return findings_add(s->out, &f, e, "%s%s %s times for about %s, every %s from %s on",
+                        f.party != NULL ? f.party : "", f.party != NULL ? " paused" : "Paused",
+                        units_count(n).s, units_duration(stood_ns / n).s,
+                        units_duration(period_ns).s, find_clock(one->start_ns).s);
 }
-
-/* ---- Findings ---- */
 
 static bool say_stall(const struct stalls *x, const struct stall *st, struct err *e)
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double share = 1;
-    const struct course_parties *p = st->scope == SCOPE_CLIENT ? &s->clients : &s->hosts;
-    if (st->scope != SCOPE_SYSTEM)
-        share = (double)party_requests(s->c, p, st->party) / (double)s->c->n;
-    /* Where all of a closed loop waits for one host, the system stands too. */
-    double frac =
-        st->scope == SCOPE_SYSTEM ? st->rate_frac : system_rate_frac(x, st->start_ns, st->end_ns);
-    double lost = search_frac(s, length_ns) * fmax(1 - frac, share);
+    double frac = rate_frac_of(x, st), lost = lost_in(x, st);
     if (lost < WORTH_FRAC && length_ns < PROBLEM_NS)
         return true;
     bool problem = lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS;
@@ -439,7 +466,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, struct err
     if (st->scope == SCOPE_SYSTEM)
         return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)",
                             units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac);
-    f.party = course_party_name(s->c, p, st->party);
+    f.party = course_party_name(s->c, parties_of(s, st->scope), st->party);
     return findings_add(
         s->out, &f, e,
         "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)", f.party,
@@ -451,12 +478,18 @@ static bool say(struct stalls *x, struct err *e)
     double *gaps;
     if (!mem_new(&gaps, x->n + 1, e))
         return false;
-    int64_t period_ns = find_period(x, gaps);
-    free(gaps);
-    bool ok = period_ns == 0 || say_pauses(x, period_ns, e);
-    for (size_t i = 0; ok && i < x->n; i++)
-        if (period_ns == 0 || x->v[i].scope != SCOPE_SYSTEM)
+    bool ok = true;
+    for (size_t i = 0; ok && i < x->n; i++) {
+        size_t first = 0;
+        while (!same_party(&x->v[first], &x->v[i]))
+            first++;
+        int64_t period_ns = find_period(x, &x->v[i], gaps);
+        if (period_ns == 0)
             ok = say_stall(x, &x->v[i], e);
+        else if (first == i)
+            ok = say_pauses(x, &x->v[i], period_ns, e);
+    }
+    free(gaps);
     return ok;
 }
 

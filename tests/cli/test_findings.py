@@ -174,6 +174,14 @@ class Findings(CliTest):
         first, _ = self.check_first(load, "pauses")
         self.assertAlmostEqual(first["period_ns"] / 4e9, 1, delta=.1)
 
+    def test_pauses_of_a_host(self):
+        """As of a collection of garbage: one finding, not one each."""
+        load = Load(101, length_s=16, hosts=6)
+        load.hangs = lambda s, h, c, op, t, length: s // 2 * 2 + .3 if h == 2 and s % 2 < .3 else None
+        first, all_ = self.check_first(load, "pauses", {"host": "http://10.0.0.2:9000"})
+        self.assertAlmostEqual(first["period_ns"] / 1e9, 2, delta=.1)
+        self.assertNotIn("stall", [f["kind"] for f in all_])
+
     def test_slow_host(self):
         load = Load(5)
         load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
@@ -266,6 +274,12 @@ class Findings(CliTest):
         all_ = self.findings(load)
         few, = [f for f in all_ if f["kind"] == "few-samples"]
         self.assertEqual([(all_[i]["kind"], all_[i]["op"]) for i in few["because"]], [("errors", "STAT")])
+
+    def test_one_error(self):
+        load = Load(32, length_s=6)
+        hit = []
+        load.fails = lambda s, h, c, op, t: "once" if s > 4 and not hit and not hit.append(s) else ""
+        self.assertRegex(self.findings(load)[0]["sentence"], r"^1 request failed .* at 12:00:04\.\d: once")
 
     def test_warnings_are_the_findings(self):
         """One source: JSON has them a second time, as the warnings that they replaced."""
