@@ -16,14 +16,17 @@ struct run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it */
     const char *id;              /* in root, with a slash behind */
     uint64_t n_objects, n_markers, n_uploads;
-    uint64_t n_others; /* below its prefix, but of no name that a run gives */
-    int64_t newest_ns; /* wall clock; INT64_MAX: not known */
+    uint64_t n_others;     /* below its prefix, but of no name that a run gives */
+    int64_t newest_ns;     /* wall clock; INT64_MAX: not known */
+    struct strbuf uploads; /* of each its key and its id, each with a NUL */
 };
 
 struct runs {
     const char *prefix;
+    char wanted[S3OP_KEY_MAX + 1]; /* what the keys of all runs that are looked for begin with */
     struct run **run;
     size_t n;
+    uint64_t n_uploads;
 };
 
 static struct run *find(struct runs *runs, const char *key, struct err *e)
@@ -43,12 +46,21 @@ static struct run *find(struct runs *runs, const char *key, struct err *e)
     return run;
 }
 
+static void add_upload(struct runs *runs, struct run *run, const struct xml_entry *entry)
+{
+    strbuf_put(&run->uploads, entry->key, entry->n_key + 1);
+    strbuf_put(&run->uploads, entry->version_id, strlen(entry->version_id) + 1);
+    run->n_uploads++;
+    runs->n_uploads++;
+}
+
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct runs *runs = user;
     size_t n_prefix = strlen(runs->prefix);
 
-    if (entry->n_key > S3OP_KEY_MAX || strncmp(entry->key, runs->prefix, n_prefix) != 0 ||
+    if (entry->n_key > S3OP_KEY_MAX ||
+        strncmp(entry->key, runs->wanted, strlen(runs->wanted)) != 0 ||
         !bucket_is_run(entry->key + n_prefix))
         return true;
     struct run *run = find(runs, entry->key, e);
@@ -57,34 +69,52 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH))
         run->n_others++;
     else if (entry->kind == XML_UPLOAD)
-        run->n_uploads++;
+        add_upload(runs, run, entry);
     else if (entry->kind == XML_DELETE_MARKER)
         run->n_markers++;
     else
         run->n_objects++;
     if (entry->modified_ns > run->newest_ns)
         run->newest_ns = entry->modified_ns;
-    return true;
+    return !run->uploads.failed || mem_none(e);
 }
 
 /* Finds what all runs have left, or the one of --run. */
 static bool look(struct bench *b, struct runs *runs, enum s3op_kind *kind, struct err *e)
 {
-    char prefix[S3OP_KEY_MAX + 1];
     const struct options *o = b->o;
 
-    snprintf(prefix, sizeof prefix, "%ss3load-%s%s", o->prefix, o->run_id != NULL ? o->run_id : "",
-             o->run_id != NULL ? "/" : "");
+    snprintf(runs->wanted, sizeof runs->wanted, "%ss3load-%s%s", o->prefix,
+             o->run_id != NULL ? o->run_id : "", o->run_id != NULL ? "/" : "");
     *kind = bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
-    return bucket_list_all(&b->control, *kind, prefix, on_entry, runs, e) &&
-           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, prefix, on_entry, runs, e);
+    /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
+    return bucket_list_all(&b->control, *kind, runs->wanted, on_entry, runs, e) &&
+           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, e) &&
+           (runs->n_uploads > 0 ||
+            bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, e));
+}
+
+/* One after another: a worker of a run leaves at most one. */
+static bool abort_uploads(struct bench *b, const struct run *run, struct err *e)
+{
+    for (const char *key = run->uploads.s, *end = key + run->uploads.n; key < end;) {
+        struct s3op op = {.kind = S3OP_ABORT, .n_key = strlen(key)};
+        struct worker_result r;
+        memcpy(op.key, key, op.n_key + 1);
+        op.upload_id = key + op.n_key + 1;
+        key = op.upload_id + strlen(op.upload_id) + 1;
+        /* One that ended meanwhile needs no end. */
+        if (!control_run(&b->control, &op, &r, e) && r.status != 404)
+            return false;
+    }
+    return true;
 }
 
 static bool delete_run(struct bench *b, const struct run *run, enum s3op_kind kind, struct err *e)
 {
     struct err cause = {""};
 
-    if ((run->n_uploads == 0 || bench_clean(b, run->root, S3OP_LIST_UPLOADS, false, &cause)) &&
+    if ((run->n_uploads == 0 || abort_uploads(b, run, &cause)) &&
         bench_clean(b, run->root, kind, true, &cause))
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
@@ -155,8 +185,10 @@ static int run_clean(struct bench *b)
     if (ok)
         atomic_store(&b->signals.crew, &b->crew);
     ok = ok && look(b, &runs, &kind, &e) && clean_all(b, &runs, kind, &e);
-    for (size_t i = 0; i < runs.n; i++)
+    for (size_t i = 0; i < runs.n; i++) {
+        strbuf_fini(&runs.run[i]->uploads);
         free(runs.run[i]);
+    }
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);

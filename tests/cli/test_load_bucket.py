@@ -13,7 +13,7 @@ import urllib.parse
 from harness import BUILD
 from loadcase import Capture, LoadTest
 from s3client import RUN, S3Client
-from servers import Target, VersityGw
+from servers import Scripted, Target, VersityGw
 
 SHORT = ("--concurrent", "2", "--duration", "100ms", "--quiet")
 SMALL = (*SHORT, "--obj.size", "1KiB")
@@ -300,6 +300,37 @@ class OnVersityGw(Suite, LoadTest):
 
 
 del Suite
+
+
+class Uploads(LoadTest):
+    def test_prefixes_that_are_names(self):
+        """MinIO lists uploads of the object that a prefix names: clean finds those of runs all the same, and
+        of the run that is asked for alone."""
+        theirs = {"dir/upload": "1", f"x/{RUN}/{NAME}": "2"}
+        ours = {f"{RUN}/{NAME}": "3", f"s3load-bbbbbbbbbbbb/{NAME}": "4"}
+        uploads = {}
+
+        def answer(request):
+            key, _, query = request.target.removeprefix("/s3load-benchmark-bucket").partition("?")
+            query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+            key = urllib.parse.unquote(key.lstrip("/"))
+            if request.method == "DELETE":
+                self.assertEqual(uploads.pop(key), query["uploadId"])
+                return 204, b""
+            if "uploads" in query:
+                listed = [k for k in sorted(uploads) if query["prefix"] in ("", k)]
+                return 200, ("<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>" + "".join(
+                    f"<Upload><Key>{k}</Key><UploadId>{uploads[k]}</UploadId>"
+                    "<Initiated>2026-01-01T00:00:00Z</Initiated></Upload>" for k in listed) +
+                    "</ListMultipartUploadsResult>").encode()
+            return 200, b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+
+        self.server = Scripted(answer)
+        self.addCleanup(self.server.stop)
+        for options, left in (("--run", RUN.removeprefix("s3load-")), list(ours)[1:]), (("--older-than", "0s"), []):
+            uploads.update(theirs | ours)
+            self.s3load("clean", *options)
+            self.assertEqual(sorted(uploads), sorted([*theirs, *left]))
 
 
 class Pages(LoadTest):
