@@ -46,6 +46,7 @@ __int128 slice_objects_key(const struct slice_amounts *s)
     struct attribution_objects f = slice_fixed(s);
     const unsigned dropped_bits = ATTRIBUTION_FRAC_BITS - 64;
     unsigned __int128 half = (unsigned __int128)1 << (dropped_bits - 1);
+
     return ((__int128)f.whole << 64) + (__int128)((f.frac + half) >> dropped_bits);
 }
 
@@ -113,6 +114,7 @@ static void add_parts(const struct segment_grid *g, size_t first, size_t last, v
     int64_t t_ns = g->start_ns + (int64_t)first * g->length_ns;
     int64_t bytes_from = attribution_bytes_before(r, t_ns);
     struct attribution_objects objects_from = attribution_objects_before(r, t_ns);
+
     for (size_t k = first; k <= last; k++) {
         struct slice_amounts *s = (void *)((char *)amounts + (k - first) * stride);
         t_ns += g->length_ns;
@@ -152,6 +154,7 @@ void attribution_add_partial(const struct segment_grid *g, struct slice_totals *
         int64_t a_ns = g->start_ns + (int64_t)k * g->length_ns, b_ns = a_ns + g->length_ns;
         bool started = r->start_ns >= a_ns;
         bool ended = r->end_ns < b_ns;
+
         s->partial_ops++;
         s->partial_started += started;
         s->partial_ended += ended;

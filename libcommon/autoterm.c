@@ -186,6 +186,7 @@ static void forget(struct autoterm *a, int64_t t_ns)
 {
     size_t unit = BLOCK * SUPER_BLOCK;
     size_t n = first_after(a, t_ns) / unit * unit;
+
     if (n < a->n / 2 || n == 0)
         return;
     size_t n_blocks = (a->n + BLOCK - 1) / BLOCK, n_supers = (a->n + unit - 1) / unit;
@@ -279,6 +280,7 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
     uint32_t thread;
     struct attribution_request r;
     bool ok = a != NULL;
+
     *stop = (struct autoterm_stop){.at_s = 1};
     while (ok && !stop->stopped && next(ctx, &thread, &r)) {
         /* Instants passed before this request ended: nothing changed between them, one stands for

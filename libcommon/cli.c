@@ -86,6 +86,7 @@ static int run_command(const struct cli_program *program, const struct cli_comma
     struct err e = {""};
     struct cli_args args = {0};
     int status = EXIT_FAILED;
+
     void *options = calloc(1, command->options_size + 1);
     if (!options) {
         fprintf(stderr, "%s: out of memory\n", program->name);
@@ -125,6 +126,7 @@ static int dump(const struct cli_program *program, const char *what, const char 
         size_t n = strlen(program->name);
         bool is_command = strncmp(name, program->name, n) == 0 && name[n] == '-';
         const struct cli_command *command = is_command ? find_command(program, name + n + 1) : NULL;
+
         if (command || strcmp(name, program->name) == 0) {
             cli_man_write(stdout, program, command);
             return EXIT_DONE;

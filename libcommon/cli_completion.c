@@ -109,6 +109,7 @@ static void zsh_one(FILE *out, const char *dashes, const char *name, const struc
 {
     bool many = o->type == CLI_LIST || o->type == CLI_STRINGS || o->type == CLI_OPERANDS;
     bool is_letter = !dashes[1];
+
     fprintf(out, " \\\n        '%s%s%s", many ? "*" : "", dashes, name);
     if (o->type != CLI_FLAG)
         fputs(is_letter ? "+" : "=", out);

@@ -60,6 +60,7 @@ static int put_names(FILE *out, const struct cli_option *o)
     size_t n_alias = o->alias ? strlen(o->alias) : 0;
     bool is_suffix =
         n_alias > 0 && n_alias < n_name && strcmp(o->name + n_name - n_alias, o->alias) == 0;
+
     if (is_suffix)
         n += fprintf(out, "--[%.*s]%s", (int)(n_name - n_alias), o->name, o->alias);
     else if (o->alias)
@@ -99,6 +100,7 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     char text[1024];
     struct cli_option_text value = cli_help_default(command, group, o);
     int n = snprintf(text, sizeof text, "%s", o->help);
+
     if (o->type == CLI_CHOICE) {
         for (int i = 0; o->choices[i]; i++)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i > 0 ? ", " : ": ",

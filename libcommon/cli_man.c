@@ -34,6 +34,7 @@ static void put_paragraphs(FILE *out, const char *text)
     while (*text) {
         const char *end = strstr(text, "\n\n");
         size_t n = end ? (size_t)(end - text) : strlen(text);
+
         put_bytes(out, text, n);
         fputs(end ? "\n.PP\n" : "\n", out);
         text += n + (end ? 2 : 0);

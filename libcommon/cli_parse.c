@@ -102,6 +102,7 @@ static bool unknown_option(const struct parser *p, const char *arg, const char *
 {
     struct suggest s;
     size_t n_shown = n;
+
     suggest_init(&s, name, n);
     for (const struct cli_group *g = p->command->groups; g && g->options; g++) {
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
@@ -195,6 +196,7 @@ static bool parse_value(struct parser *p, struct found f, const char *text, stru
     const struct cli_option *o = f.option;
     int64_t *i64 = f.field;
     double *real = f.field;
+
     switch (o->type) {
     case CLI_NONE:
         break;
@@ -271,6 +273,7 @@ static bool take_long(struct parser *p, const char *arg)
     const char *name = arg + strspn(arg, "-");
     size_t n = strcspn(name, "=");
     const char *value = name[n] ? name + n + 1 : NULL;
+
     if (n == 4 && memcmp(name, "help", 4) == 0)
         return take_help(p, value);
     struct found f = find(p, name, n, 0);
@@ -308,6 +311,7 @@ static bool take_operand(struct parser *p, const char *arg)
 {
     struct cli_list operands = {p->args->operands, p->args->n_operands};
     struct cli_list *to = p->open ? p->open : &operands;
+
     if (!append_string(p->args, to, arg, p->e))
         return false;
     p->args->operands = operands.v;
@@ -339,6 +343,7 @@ static char *option_of_line(const char *line, size_t n)
     size_t skip = strspn(line, "-");
     size_t n_name = strcspn(line + skip, " \t=");
     const char *value = line + skip + n_name + strspn(line + skip + n_name, " \t");
+
     value += *value == '=';
     value += strspn(value, " \t");
     char *arg = secret_alloc(n + 4);
@@ -372,6 +377,7 @@ static bool take_file(struct parser *p, const char *path)
     struct err why = {""};
     size_t n = 0;
     char *text = secret_read_file(path, FILE_MAX_LINES * FILE_LINE_BYTES, p->e);
+
     if (!text) {
         p->args->no_memory = errno == ENOMEM;
         return false;
@@ -400,6 +406,7 @@ static bool parse_all(struct parser *p)
     while (p->next < p->argc && !p->args->help_topic) {
         const char *arg = p->argv[p->next++];
         bool ok = true;
+
         if (arg[0] == '@' && !p->command->operands && !options_ended) {
             ok = take_file(p, arg + 1);
         } else if (options_ended || arg[0] != '-' || !arg[1]) {

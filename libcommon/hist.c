@@ -69,6 +69,7 @@ static void sort_few(int64_t *v, size_t n)
     for (size_t i = 1; i < n; i++) {
         int64_t x = v[i];
         size_t j = i;
+
         for (; j > 0 && v[j - 1] > x; j--)
             v[j] = v[j - 1];
         v[j] = x;
@@ -85,6 +86,7 @@ static void select_nth(int64_t *v, size_t n, size_t k)
         size_t less = lo, i = lo, more = hi; /* [lo,less) <, [less,i) ==, [more,hi) > pivot */
         while (i < more) {
             int64_t x = v[i];
+
             if (x < pivot) {
                 v[i++] = v[less];
                 v[less++] = x;
@@ -243,6 +245,7 @@ static bool select_by_buckets(const int64_t *v, size_t n, const size_t *ranks, s
 {
     struct hist_picker p;
     bool ok = hist_picker_init(&p);
+
     for (size_t i = 0; ok && i < n; i++)
         hist_picker_count(&p, v[i]);
     ok = ok && hist_picker_aim(&p, ranks, n_ranks);

@@ -22,6 +22,7 @@ static inline size_t hist_index(int64_t v)
 {
     uint64_t u = v < 0 ? 0 : (uint64_t)v;
     unsigned e = 53u - (unsigned)__builtin_clzll(u | 1024u);
+
     return e * 1024u + (size_t)(u >> e);
 }
 
@@ -30,6 +31,7 @@ static inline size_t hist_index32(uint32_t v)
 {
     double d = v;
     uint64_t bits;
+
     memcpy(&bits, &d, sizeof bits);
     return v < 1024 ? v : (size_t)(bits >> 42) - (size_t)((1023 + 9) << 10);
 }

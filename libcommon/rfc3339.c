@@ -82,6 +82,7 @@ bool rfc3339_parse(const char *text, size_t n, int64_t *ns)
     if (end - p == 6 && (*p == '+' || *p == '-')) {
         unsigned h = two_digits(p + 1, &bad);
         unsigned m = two_digits(p + 4, &bad);
+
         if (bad || p[3] != ':' || h > 23 || m > 59)
             return false;
         offset_s = (int64_t)(60 * h + m) * (*p == '-' ? -60 : 60);
@@ -114,6 +115,7 @@ char *rfc3339_put(char *out, int64_t ns)
     int64_t s = ns / NS_PER_S;
     int64_t days = s / S_PER_DAY;
     unsigned second_of_day = (unsigned)(s % S_PER_DAY);
+
     /* 146097 days are 400 years; the estimate is off by one at most. */
     unsigned year = EPOCH_YEAR + (unsigned)(days * 400 / 146097);
     if (days_before_year(year + 1) <= days)

@@ -6,6 +6,7 @@ struct segment_range segment_range_all(const struct segment_thread *threads, siz
 {
     struct segment_range r = {INT64_MIN, INT64_MAX};
     bool any = false;
+
     for (size_t i = 0; i < n; i++) {
         if (!segment_thread_used(&threads[i]))
             continue;
@@ -43,6 +44,7 @@ int64_t segment_choose_ns(int64_t full_ns)
     static const int16_t lengths_s[] = {1, 5, 15, 60, 5 * 60, 15 * 60, 60 * 60, 3 * 60 * 60};
     const size_t n = sizeof lengths_s / sizeof lengths_s[0];
     size_t i = 0;
+
     while (i + 1 < n && full_ns / (lengths_s[i] * SECOND_NS) > 400)
         i++;
     return lengths_s[i] * SECOND_NS;

@@ -94,6 +94,7 @@ static inline size_t segment_grid_index(const struct segment_grid *g, int64_t t_
     int64_t offset_ns = t_ns - g->start_ns;
     int64_t k = (int64_t)((double)offset_ns * g->per_ns);
     int64_t rest_ns = offset_ns - k * g->length_ns;
+
     k += (rest_ns >= g->length_ns) - (rest_ns < 0);
     return (size_t)k;
 }

@@ -20,6 +20,7 @@ static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b
         size_t *row = rows[i % 3];
         const size_t *above = rows[(i + 2) % 3];
         const size_t *two_above = rows[(i + 1) % 3];
+
         row[0] = i;
         for (size_t j = 1; j <= n_b; j++) {
             size_t d = above[j - 1] + (a[i - 1] != b[j - 1]);

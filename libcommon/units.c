@@ -35,6 +35,7 @@ static bool parse_decimal(const char **p, struct decimal *d)
 {
     const char *s = *p;
     bool any = false;
+
     d->whole = d->fraction = 0;
     for (; is_digit(*s); s++, any = true) {
         if (__builtin_mul_overflow(d->whole, 10u, &d->whole) ||
@@ -57,6 +58,7 @@ static bool decimal_times(struct decimal d, int64_t unit, int64_t *result)
 {
     unsigned __int128 part = (unsigned __int128)d.fraction * (uint64_t)unit / FRACTION_SCALE;
     unsigned __int128 all = (unsigned __int128)d.whole * (uint64_t)unit + part;
+
     if (all > INT64_MAX)
         return false;
     *result = (int64_t)all;
@@ -68,6 +70,7 @@ bool units_parse_size(const char *text, int64_t *bytes, struct err *e)
     static const char prefixes[] = "kmgtpe";
     const char *p = text;
     struct decimal d;
+
     if (!parse_decimal(&p, &d))
         return err_set(e, "expected a size such as 64KiB or 10MiB");
     bool is_whole = d.fraction == 0;
@@ -115,6 +118,7 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
     static const char expected[] = "expected a duration such as 500ms, 10s or 1m30s";
     const char *p = text;
     bool negative = *p == '-';
+
     if (negative && !negative_ok)
         return err_set(e, "expected a duration that is not negative");
     if (negative || (*p == '+' && negative_ok))
@@ -158,6 +162,7 @@ bool units_parse_double(const char *text, double *value, struct err *e)
 {
     char *end;
     double v;
+
     if (!parse_number(text, &v, &end) || *end)
         return err_set(e, "expected a number");
     *value = v;
@@ -168,6 +173,7 @@ bool units_parse_pct(const char *text, double *pct, struct err *e)
 {
     char *end;
     double v;
+
     if (!parse_number(text, &v, &end) || (*end && strcmp(end, "%") != 0))
         return err_set(e, "expected a percentage such as 7.5");
     *pct = v;
@@ -178,6 +184,7 @@ bool units_parse_rate(const char *text, double *per_s, struct err *e)
 {
     char *end;
     double v;
+
     if (!parse_number(text, &v, &end) || v < 0)
         return err_set(e, "expected a rate such as 250 or 1.5k");
     if ((*end | 0x20) == 'k' || (*end | 0x20) == 'm') {
@@ -200,6 +207,7 @@ bool units_parse_int(const char *text, int64_t *value, struct err *e)
 {
     const char *p = text + (*text == '-' || *text == '+');
     char *end;
+
     if (!is_digit(*p))
         return err_set(e, "expected an integer");
     errno = 0;
@@ -286,6 +294,7 @@ struct units_text units_duration(int64_t ns)
         uint64_t unit = units[i].ns;
         uint64_t limit = unit == NS_PER_S ? 60 : 1000;
         int n_decimals = unit == 1 || v >= 100 * unit ? 0 : v >= 10 * unit ? 1 : 2;
+
         /* 9.996 has as many digits with one decimal less: 10.0. */
         if (n_decimals == 2 && round_div(v, unit / 100) >= 1000)
             n_decimals = 1;
@@ -311,6 +320,7 @@ static struct units_text binary(double bytes, bool is_rate)
     struct units_text t;
     double v = fabs(bytes);
     size_t i = 0;
+
     /* 1023.95 would be printed as 1024.0. */
     for (; i + 1 < sizeof names / sizeof names[0] && v >= 1023.95; i++)
         v /= 1024;
@@ -339,6 +349,7 @@ struct units_text units_rate(double per_s)
 {
     struct units_text t;
     double v = fabs(per_s);
+
     if (v == 0)
         snprintf(t.s, sizeof t.s, "0");
     else if (v < 0.995)
@@ -352,6 +363,7 @@ static struct units_text rate_of(double value, const char *unit)
 {
     struct units_text t = units_rate(value);
     size_t n = strlen(t.s);
+
     snprintf(t.s + n, sizeof t.s - n, "%s", unit);
     return t;
 }
@@ -372,6 +384,7 @@ struct units_text units_count(int64_t n)
     char digits[24];
     int n_digits = snprintf(digits, sizeof digits, "%" PRIu64, n < 0 ? -(uint64_t)n : (uint64_t)n);
     char *out = t.s;
+
     if (n < 0)
         *out++ = '-';
     for (int i = 0; i < n_digits; i++) {

@@ -38,6 +38,7 @@ uint32_t utf8_code(const char *s, size_t n)
 {
     static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
     uint32_t code = (unsigned char)s[0] & first_bits[n];
+
     for (size_t i = 1; i < n; i++)
         code = code << 6 | ((unsigned char)s[i] & 0x3F);
     return code;

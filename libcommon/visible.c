@@ -32,6 +32,7 @@ static size_t copy_into(char *to, size_t size, const char *s)
 {
     size_t width = 0;
     char *end = to + size - 1;
+
     while (*s != '\0') {
         size_t n = visible_length(s), step = visible_step(s);
         if ((size_t)(end - to) < (n > 0 ? n : 4 * step))
@@ -51,6 +52,7 @@ char *visible_copy(const char *s, size_t *width)
 {
     size_t size = 4 * strlen(s) + 1;
     char *copy = malloc(size);
+
     if (copy != NULL) {
         size_t n = copy_into(copy, size, s);
         if (width != NULL)

@@ -48,6 +48,7 @@ FILE *zstdout_open(FILE *to, int level, struct err *e)
     const cookie_io_functions_t functions = {.write = on_write, .close = on_close};
     struct zstdout *z = malloc(sizeof *z);
     FILE *f = NULL;
+
     if (z != NULL) {
         z->to = to;
         z->zstd = ZSTD_createCCtx();

@@ -26,6 +26,7 @@ void progress_update(void *ctx, uint64_t n_done, uint64_t n_total)
 {
     static const char full[] = "##############################";
     struct progress *p = ctx;
+
     if (!p->enabled)
         return;
     int64_t now = now_ns();

@@ -35,6 +35,7 @@ static void *work(void *arg)
 {
     struct queue *q = arg;
     size_t i;
+
     while ((i = atomic_fetch_add(&q->next, 1)) < q->n)
         q->jobs[i].ok = q->jobs[i].task.run(q->jobs[i].task.arg, &q->jobs[i].e);
     return NULL;

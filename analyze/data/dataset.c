@@ -201,6 +201,7 @@ static bool index_rows(struct loader *l, const struct dataset_unit *u, const str
     for (size_t i = 0; i < t->n; i++) {
         uint64_t number = table_thread(t, i) + l->thread_base;
         uint32_t index = number < DIRECT_THREADS ? direct[number] : INTERN_NONE;
+
         if (index == INTERN_NONE && (index = thread_index(l, (uint32_t)number, e)) == INTERN_NONE)
             return mem_none(e);
         l->row_threads[i] = index;

@@ -139,6 +139,7 @@ size_t errnorm_message(struct slice message, struct slice key, char *out)
     while (left && n < ERRNORM_MAX_BYTES) {
         const char *with = NULL;
         size_t len;
+
         if (key.n >= MIN_KEY_CHARS && left >= key.n && memcmp(p, key.p, key.n) == 0) {
             len = key.n;
             with = "<key>";

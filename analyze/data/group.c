@@ -26,6 +26,7 @@ bool group_keys_init(struct group_keys *k, const struct dataset *d, enum group_b
     struct names names = by == GROUP_BY_HOST ? d->hosts : d->clients;
     uint32_t *rank; /* index into k->id by id */
     size_t n_places = 0;
+
     for (size_t i = 0; i < n_tables; i++)
         n_places += dataset_n_places(d, tables[i]);
     size_t n_max = n_places < names.n ? n_places : names.n;

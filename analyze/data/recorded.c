@@ -103,6 +103,7 @@ static struct recorded_note cut_off(const struct recorded *r)
     uint64_t n = r->n_runs - r->n_closed;
     struct recorded_note note = {
         .code = "cut-off", .figures = {{"n_cut_off", (double)n}, {"n_runs", (double)r->n_runs}}};
+
     if (r->n_runs == 1)
         snprintf(note.message, sizeof note.message,
                  "s3load's closing comment is missing: the run was killed, or the file cut, before "
@@ -147,6 +148,7 @@ static struct recorded_note not_begun(const struct recorded *r)
 {
     int64_t n_due = r->n_requests;
     struct recorded_note note = {.code = "not-begun", .is_problem = true};
+
     add_count(&n_due, r->n_not_begun);
     note.figures[0].name = "n_not_begun";
     note.figures[0].value = (double)r->n_not_begun;

@@ -273,6 +273,7 @@ static bool put_wide(struct packed *c, size_t i, int64_t value)
     if (c->n_wide == c->cap_wide) {
         size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
         int64_t *grown = realloc(c->wide, cap * sizeof *grown);
+
         if (!grown)
             return false;
         c->wide = grown;
@@ -551,6 +552,7 @@ static bool own_ids(struct own_ids *own, struct ids *c, size_t n_rows)
         uint32_t id = ids_get(c, i);
         size_t own_id =
             (size_t)((uint32_t *)bsearch(&id, index, n, sizeof id, compare_ids) - index);
+
         /* An id of the table is no larger than the dataset's. */
         if (c->v)
             c->v[i] = (uint16_t)own_id;

@@ -312,6 +312,7 @@ static int compare_slices(struct slice a, struct slice b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
     int c = n ? memcmp(a.p, b.p, n) : 0;
+
     return c ? c : (a.n > b.n) - (a.n < b.n);
 }
 

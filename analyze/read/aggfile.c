@@ -27,6 +27,7 @@ static size_t beginning_of(const char *path, char *buf, size_t n)
     bool is_file = strcmp(path, "-") == 0
                        ? fstat(STDIN_FILENO, &st) == 0 && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
                        : stat(path, &st) == 0;
+
     if (!is_file || !S_ISREG(st.st_mode))
         return 0;
     bool ok = aggbytes_open(&b, path, NULL);
@@ -49,6 +50,7 @@ bool aggfile_is_sums(const char *path)
 {
     char text[sizeof AGGFILE_SUMS];
     size_t n = sizeof AGGFILE_SUMS - 1;
+
     return beginning_of(path, text, n) == n && memcmp(text, AGGFILE_SUMS, n) == 0;
 }
 
@@ -62,6 +64,7 @@ static char *keep_string(struct jsonpull *p)
 {
     const char *s = jsonpull_null(p) ? NULL : jsonpull_string(p);
     char *copy = NULL;
+
     if (s != NULL)
         jsonpull_check(p, mem_text(&copy, s, p->e));
     return copy;
@@ -651,6 +654,7 @@ bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
 {
     struct aggbytes bytes;
     struct jsonpull p;
+
     *a = (struct aggfile){.path = path};
     if (!aggbytes_open(&bytes, path, e)) {
         aggbytes_close(&bytes);

@@ -24,6 +24,7 @@ static int peek_at_pipe(void)
 {
     unsigned char first = 0;
     int copy[2];
+
     if (pipe2(copy, O_CLOEXEC) != 0)
         return -1;
     ssize_t n;
@@ -65,6 +66,7 @@ static bool spool(const struct head *h, struct err *e)
     uint64_t at = h->n;
     size_t n = 1;
     bool ok = fd >= 0 && (h->n == 0 || tempfile_write(fd, h->text, h->n, 0, e));
+
     while (ok && n != 0) {
         ok = read_more(buf, SPOOL_BYTES, &n, e) && (n == 0 || tempfile_write(fd, buf, n, at, e));
         at += n;
@@ -90,6 +92,7 @@ static void *feed(void *feeder)
     struct feeder *f = feeder;
     sigset_t set;
     ssize_t n = 0;
+
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -114,6 +117,7 @@ static bool push_back(struct head *h, struct err *e)
     int ends[2] = {-1, -1};
     bool ok = mem_new(&f, 1, e) &&
               (pipe2(ends, O_CLOEXEC) == 0 || err_errno(e, errno, "cannot read standard input"));
+
     if (ok) {
         *f = (struct feeder){*h, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), ends[1]};
         ok = f->from >= 0 ? become_stdin(ends[0], e)
@@ -163,6 +167,7 @@ bool aggpipe_spool(const char *const *paths, size_t n, struct err *e)
     struct stat st;
     struct head h = {0};
     bool reads_stdin = false, is_json = false;
+
     for (size_t i = 0; i < n; i++)
         reads_stdin |= strcmp(paths[i], "-") == 0;
     if (!reads_stdin || fstat(STDIN_FILENO, &st) != 0 || !S_ISFIFO(st.st_mode))

@@ -54,6 +54,7 @@ bool jsonpull_fail(struct jsonpull *p, const char *fmt, ...)
 {
     char at[400], what[400];
     va_list args;
+
     if (p->failed)
         return false;
     p->failed = true;
@@ -154,6 +155,7 @@ static unsigned hex4(struct jsonpull *p)
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;
+
         if (digit < 0) {
             fail_syntax(p, c, "a hexadecimal digit");
             return 0;
@@ -193,6 +195,7 @@ static size_t escape(struct jsonpull *p, char *out)
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     int c = take(p);
     const char *simple = c > 0 ? strchr(from, c) : NULL;
+
     if (simple != NULL) {
         *out = to[simple - from];
         return 1;
@@ -233,6 +236,7 @@ static bool read_string(struct jsonpull *p)
 {
     size_t n = 0;
     bool plain = true;
+
     p->n_string = 0;
     p->string[0] = '\0';
     if (!expect(p, '"', "a string"))
@@ -304,6 +308,7 @@ static bool read_number(struct jsonpull *p, struct number *number)
 {
     size_t n = 0;
     int c = peek_token(p);
+
     if (c != '-' && !(c >= '0' && c <= '9'))
         return fail_syntax(p, c, "a number");
     for (; c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') || c == 'e' || c == 'E';
@@ -344,6 +349,7 @@ unsigned __int128 jsonpull_wide(struct jsonpull *p)
 {
     unsigned __int128 value = 0;
     struct number number;
+
     if (!read_number(p, &number))
         return 0;
     if (!number.is_integer || number.text[0] == '-')
@@ -442,6 +448,7 @@ static bool next(struct jsonpull *p)
 {
     struct jsonpull_level *l = &p->levels[p->depth];
     const char *wanted = l->is_object ? "a comma or }" : "a comma or ]";
+
     if (p->failed)
         return false;
     int c = peek_token(p);

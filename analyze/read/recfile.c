@@ -86,6 +86,7 @@ static void pass_turn(struct recworker *w)
     while (!r->committing && !r->stop) {
         struct recunit **slot = &r->ahead[r->turn % r->max_ahead];
         struct recunit *u = *slot;
+
         if (!u || !u->done)
             break;
         r->committing = true;

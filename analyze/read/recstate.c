@@ -9,6 +9,7 @@ bool rowtext_add(struct rowtext *t, const char *s, size_t n)
     if (t->n + n + ROWINDEX_PADDING > t->cap) {
         size_t cap = (t->n + n) * 2 + 256;
         char *grown = realloc(t->s, cap);
+
         if (!grown)
             return false;
         t->s = grown;

@@ -271,6 +271,7 @@ bool recunit_run(struct recworker *w)
         const char *text;
         const struct zresult *result = chunks_next(&w->chunks, carry, n_carry, &text);
         size_t n = n_carry + result->n;
+
         XXH64_update(w->checksum, text + n_carry, result->n);
         u->n_text_bytes += result->n;
         u->position = result->position;

@@ -72,6 +72,7 @@ static void add_field(struct rowcsv *s, const char *p, size_t n)
     if (s->n_bytes + n + RECORD_PADDING > s->cap) {
         size_t cap = (s->n_bytes + n) * 2 + 512;
         char *grown = realloc(s->bytes, cap);
+
         if (!grown) {
             s->no_memory = true;
             return;

@@ -39,6 +39,7 @@ bool rowfields_header(const char *line, size_t n, struct recfile_layout *layout,
         const char *end = memchr(line + at, layout->delimiter, n - at);
         size_t len = end ? (size_t)(end - line) - at : n - at;
         int c = column_of(line + at, len);
+
         if (layout->n_fields == RECFILE_MAX_FIELDS)
             return err_set(e, "more than %d columns", RECFILE_MAX_FIELDS);
         if (c >= 0) {

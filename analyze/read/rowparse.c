@@ -65,6 +65,7 @@ static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, co
     if (n > PREFIX_LEN + 2 && s[n - 1] == 'Z') {
         char minute[PREFIX_LEN + 4];
         int64_t base;
+
         memcpy(minute, s, PREFIX_LEN);
         memcpy(minute + PREFIX_LEN, "00Z", 3);
         if (rfc3339_parse(minute, PREFIX_LEN + 3, &base)) {
@@ -348,6 +349,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
     } else {
         struct record *r = &p->batch[p->n_batch];
         size_t row = whole;
+
         /* Whole lines only, but for the very last one. */
         size_t lines = last ? n - at : (size_t)((char *)memrchr(line, '\n', n - at) - line) + 1;
         enum rowcsv_end what =
@@ -412,6 +414,7 @@ parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t
         } else {
             size_t len;
             enum odd odd = odd_line(p, text, at, n, last, &len);
+
             if (odd == ODD_STOPPED)
                 return ROWPARSE_STOPPED;
             if (odd == ODD_MORE)

@@ -207,6 +207,7 @@ static void need(struct zreader *r, size_t n)
     while (available(r) < n && r->next <= r->limit && !r->at_eof) {
         size_t room = INPUT_BYTES - r->in_size;
         ssize_t got;
+
         if (room > r->end - r->next)
             room = (size_t)(r->end - r->next);
         got = zsource_read(r->source, r->input + r->in_size, room, r->next);

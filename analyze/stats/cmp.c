@@ -103,10 +103,12 @@ static void test_single(struct stats_cmp *c, const struct stats_ci *a, const str
 {
     double noise_v = noise_variance(c->method, a, b, noise.sigma);
     bool by_history = noise.kind == STATS_NOISE_HISTORY;
+
     if (c->method == STATS_QUANTILES && !by_history) {
         struct reach r = mover(a->value, a->lo, a->hi, b->value, b->lo, b->hi, Z_95, noise.sigma);
         struct reach r90 =
             mover(a->value, a->lo90, a->hi90, b->value, b->lo90, b->hi90, Z_90, noise.sigma);
+
         c->lo = c->theta - r.down;
         c->hi = c->theta + r.up;
         c->lo90 = c->theta - r90.down;
@@ -243,6 +245,7 @@ enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_questio
     if (q.delta > 0) {
         double lo = c->is_difference ? -q.delta : log(1 - q.delta);
         double hi = c->is_difference ? q.delta : log(1 + q.delta);
+
         same = c->lo90 > lo && c->hi90 < hi;
         if (beyond != NULL)
             *beyond = c->lo > hi || c->hi < lo;

@@ -43,6 +43,7 @@ static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t 
 {
     size_t width = max_sum + 1;
     double *f;
+
     if (!mem_cleared(&f, (k + 1) * width, e))
         return NULL;
     f[0] = 1;
@@ -51,6 +52,7 @@ static double *count_subsets(const uint64_t *values, size_t n, size_t k, size_t 
         for (size_t size = i + 1 < k ? i + 1 : k; size > 0; size--) {
             const double *from = f + (size - 1) * width;
             double *to = f + size * width;
+
             for (size_t s = value; s <= max_sum; s++)
                 to[s] += from[s - value];
         }
@@ -90,6 +92,7 @@ bool exactdist_wilcoxon_cdf(size_t n_a, size_t n_b, double *cdf, struct err *e)
 {
     uint64_t ranks[2 * EXACTDIST_MAX];
     size_t n = n_a + n_b, least = n_a * (n_a + 1) / 2, most = least + n_a * n_b;
+
     for (size_t i = 0; i < n; i++)
         ranks[i] = i + 1;
     double *f = count_subsets(ranks, n, n_a, most, e);

@@ -37,6 +37,7 @@ bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b
     double *both = NULL, ties;
     uint64_t *ranks2 = NULL;
     bool ok = mem_new(&both, n, e) && mem_new(&ranks2, n, e);
+
     if (ok) {
         memcpy(both, a, n_a * sizeof *a);
         memcpy(both + n_a, b, n_b * sizeof *b);
@@ -55,6 +56,7 @@ bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b
         double nm = (double)n_a * (double)n_b, all = (double)n;
         double sd = sqrt(nm / 12 * (all + 1 - ties / (all * (all - 1))));
         double off = out->u - nm / 2;
+
         out->p_le = sd > 0 ? gsl_cdf_ugaussian_P((off + .5) / sd) : 1;
         out->p_ge = sd > 0 ? gsl_cdf_ugaussian_Q((off - .5) / sd) : 1;
     }
@@ -190,6 +192,7 @@ static bool cmp_by_ranks(const double *a, size_t n_a, const double *b, size_t n_
 {
     struct stats_mann_whitney test;
     struct stats_hodges_lehmann hl;
+
     if (!stats_mann_whitney(a, n_a, b, n_b, &test, e) ||
         !stats_hodges_lehmann(a, n_a, b, n_b, &hl, e))
         return false;

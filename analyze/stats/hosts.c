@@ -35,6 +35,7 @@ bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, doubl
     double *sum = NULL, all_ties = 0;
     uint64_t *ranks2 = NULL;
     bool ok = mem_cleared(&sum, k, e) && mem_new(&ranks2, k, e);
+
     for (size_t i = 0; ok && i < n_blocks; i++) {
         double ties;
         ok = exactdist_ranks(x + i * k, k, ranks2, &ties, e);
@@ -63,6 +64,7 @@ static bool host_batch(const double *x, size_t n_hosts, size_t n, size_t *m, str
 {
     double *mean = NULL, *off = NULL;
     bool ok = mem_cleared(&mean, n, e) && mem_new(&off, n, e);
+
     for (size_t h = 0; ok && h < n_hosts; h++)
         for (size_t j = 0; j < n; j++)
             mean[j] += x[h * n + j] / (double)n_hosts;
@@ -144,6 +146,7 @@ bool stats_outliers(const double *rates, size_t n, struct stats_outlier *out, st
                    : mad > 0              ? MEDIAN_TO_SD * off / mad
                                           : MEAN_TO_SD * off / mean_dev;
         bool far = fabs(expm1(off)) >= .10;
+
         out[i] = (struct stats_outlier){z, n >= 5 && fabs(z) > 3.5 && far};
     }
     free(sorted);

@@ -53,6 +53,7 @@ double stats_residual_solve(const struct stats_residual *r, const int64_t *v, si
         int64_t x = first ? left : left + (right - left) / 2;
         __int128 sum = r->below + (__int128)r->n_above * x;
         uint64_t longer = r->n_above;
+
         for (size_t i = 0; i < n; i++) {
             sum += v[i] < x ? v[i] : x;
             longer += v[i] > x;
@@ -91,6 +92,7 @@ static unsigned __int128 co_count_to(const int64_t *v, size_t n, int64_t interva
     for (size_t i = 0; i < n; i++) {
         uint64_t values = co_values(v[i], interval);
         uint64_t above = v[i] > x ? (uint64_t)((v[i] - x - 1) / interval) + 1 : 0;
+
         sum += above < values ? values - above : 0;
     }
     return sum;
@@ -101,6 +103,7 @@ int64_t stats_co_quantile(const int64_t *v, size_t n, int64_t interval, struct s
     unsigned __int128 all = co_count_to(v, n, interval, INT64_MAX);
     unsigned __int128 rank = (all * p.num + p.den - 1) / p.den;
     int64_t lo = 0, hi = v[0];
+
     for (size_t i = 1; i < n; i++)
         if (v[i] > hi)
             hi = v[i];

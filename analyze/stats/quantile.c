@@ -147,6 +147,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
 {
     const struct stats_ratio half = {1, 2};
     struct stats_quantile plan = {.why = "no segments"};
+
     *out = stats_no_ci(NAN, plan.why);
     if (q != NULL)
         *q = plan;
@@ -169,6 +170,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
     if (ok) {
         size_t ranks[5];
         double v[5];
+
         stats_quantile_ranks(&plan, ranks);
         for (size_t i = 0; i < 5; i++)
             v[i] = sorted[ranks[i]];

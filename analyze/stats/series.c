@@ -62,6 +62,7 @@ static bool detrended_batch(const double *x, size_t n, size_t *m, struct err *e)
 {
     double *t = NULL, *residual = NULL;
     bool ok = mem_new(&t, n, e) && mem_new(&residual, n, e);
+
     if (!ok)
         goto done;
     for (size_t i = 0; i < n; i++)
@@ -122,6 +123,7 @@ static size_t mser5_minimum(const double *x, size_t k)
 {
     double mean = 0, sum = 0, best = INFINITY;
     size_t best_d = 0;
+
     for (size_t d = k; d-- > 0;) {
         double z = mean_of_five(x, d), n = (double)(k - d), off = z - mean;
         mean += off / n;
@@ -186,6 +188,7 @@ bool stats_partition(const double *x, size_t n, size_t least, double beta, size_
             double part = sum[t] - sum[s];
             double sse = square[t] - square[s] - part * part / (double)(t - s);
             double total = best[s] + beta + fmax(sse, 0);
+
             if (total < best[t]) {
                 best[t] = total;
                 from[t] = s;
@@ -225,6 +228,7 @@ static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, str
     double *buffer = NULL;
     size_t *cuts = NULL;
     bool ok = mem_new(&buffer, n, e) && mem_new(&cuts, n, e);
+
     if (!ok)
         goto done;
     double v1 = trimmed_square_jump(x, n, 1, buffer), v2 = trimmed_square_jump(x, n, 2, buffer);
@@ -239,6 +243,7 @@ static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, str
         size_t cut = cuts[i], end = i + 1 < n_cuts ? cuts[i + 1] : n;
         double before = gsl_stats_mean(x + start, 1, cut - start);
         double after = gsl_stats_mean(x + cut, 1, end - cut);
+
         if (after != before && fabs(after - before) >= .05 * fabs(before) &&
             out->n < STATS_MAX_SHIFTS)
             out->v[out->n++] = (struct stats_shift){cut, before, after};

@@ -20,6 +20,7 @@ int64_t stats_segment_width_ns(int64_t window_ns)
 {
     static const int64_t widths_ms[] = {10000, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10};
     const size_t n = sizeof widths_ms / sizeof *widths_ms;
+
     for (size_t i = 0; i < n; i++) {
         int64_t width = widths_ms[i] * 1000000;
         if (window_ns / width >= 120)

@@ -70,6 +70,7 @@ static bool read_clock(struct merge_input *in, struct err *e)
     for (int closing = 1; closing >= 0; closing--) {
         json_t *root;
         int64_t low_ns, high_ns;
+
         if (!json_in_parse(survey_s3load_json(&in->survey, closing), &root, e))
             return false;
         if (in->clock.n_ranks == 0)
@@ -218,6 +219,7 @@ static bool number_threads(struct merge *m, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct merge_input *in = &m->inputs[i];
         const struct survey *s = &in->survey;
+
         if (!mem_cleared(&in->thread_bases, s->n_sections + 1, e))
             return false;
         for (size_t k = 0; k < s->n_sections; k++) {

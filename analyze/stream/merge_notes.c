@@ -171,6 +171,7 @@ static bool note_commands(struct merge *m, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[m->by_time[i]];
         const char *command = survey_command_line(&in->survey);
+
         if (!command)
             continue;
         if (!first)
@@ -229,6 +230,7 @@ static bool note_operation(struct merge *m, const char *op, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[m->by_time[i]];
         const struct survey_part *p = survey_find(&in->survey.ops, op);
+
         if (!merge_has_rows(in))
             continue;
         widen(&share, in, p ? 100 * (double)p->sum.n / (double)in->survey.sum.n : 0);
@@ -272,6 +274,7 @@ static bool note_damage(struct merge *m, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
         const struct recfile_info *info = &in->survey.info;
+
         for (int k = 0; k < N_DROPS; k++)
             if (info->n_dropped[k] &&
                 !merge_add_note(m, e, "dropped", "%s: dropped %" PRIu64 " %s; the first: %s",

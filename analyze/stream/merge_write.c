@@ -75,6 +75,7 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     const size_t n_schema = sizeof schema - 1;
     const struct survey *s = &in->survey;
     json_t *o = provenance(in);
+
     /* Into memory of ours: jansson's own buffer loses bytes if it cannot grow. */
     size_t n = json_dumpb(o, NULL, 0, JSON_COMPACT);
     char *line = n > 0 ? malloc(n_schema + n) : NULL;
@@ -202,6 +203,7 @@ static bool write_rows(struct writing *g, struct progress *progress, struct err 
         int64_t bound_ns;
         size_t input = earliest_input(g, &bound_ns);
         bool all = input == g->m->n_inputs;
+
         if (!write_ready(g, bound_ns, all, e))
             return false;
         if (all)
@@ -219,6 +221,7 @@ static bool judge_duplicates(struct merge *m, bool force, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
         const struct merge_input *other = &m->inputs[in->duplicate_of];
+
         if (!in->n_duplicates)
             continue;
         if (!force && in->n_duplicates >= in->survey.sum.n * MAX_DUPLICATES_PCT / 100)
@@ -264,6 +267,7 @@ static bool start(struct writing *g, const struct merge_options *o, struct err *
                                          .intended = m->has_intended,
                                          .salvage = o->salvage,
                                          .chunk_bytes = chunk_bytes};
+
         g->feeds[i] = feed_start(&how, e);
         if (!g->feeds[i])
             return false;

@@ -308,6 +308,7 @@ static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
     while (ok && h->n) {
         const struct reorder_row *row = &h->v[0]->row;
         const struct spilled head = {row->start_ns, row->n, row->input};
+
         if (n + sizeof head + row->n > WRITE_BYTES) {
             ok = append(r, buffer, n, e);
             n = 0;

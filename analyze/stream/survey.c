@@ -437,6 +437,7 @@ const char *survey_command_line(const struct survey *s)
     for (size_t i = 0; i < s->comments.n; i++) {
         const char *line = keptlines_get(&s->comments, i);
         bool is_other = false;
+
         for (size_t k = 0; k < sizeof not_commands / sizeof *not_commands; k++)
             is_other |= behind(line, not_commands[k]) != NULL;
         line += strspn(line, "# ");

@@ -52,6 +52,7 @@ static bool add_comments(struct survey *s, const struct lineset *said, struct er
     for (size_t i = said->n; ok && said->n <= 2 && i-- > 0;) {
         char *line = NULL;
         int n = asprintf(&line, "# s3load/1 %s", said->line[i]);
+
         ok = n < 0 ? mem_none(e)
                    : keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, (size_t)n, e);
         if (n >= 0)
@@ -64,6 +65,7 @@ bool survey_sums(struct survey *s, const struct sums *sums, const char *path, st
 {
     struct stat st;
     bool ok = true;
+
     *s = (struct survey){.sum = SURVEY_SUM_NONE, .n_threads = (uint64_t)sums->n_threads};
     s->info.generation = RECFILE_SUMS;
     s->info.has_intended = sums->has_intended;

@@ -26,6 +26,7 @@ static void put_field(FILE *f, const char *s, struct csv_out_style style)
 {
     const char special[] = {style.delimiter, '"', '\r', '\n', '\0'};
     bool is_formula = style.safe && *s != '\0' && strchr("=+-@\t\r", *s) != NULL;
+
     if (strpbrk(s, special) == NULL && *s != ' ') {
         fputs(is_formula ? "'" : "", f);
         fputs(s, f);

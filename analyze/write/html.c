@@ -47,6 +47,7 @@ static void put_escaped(FILE *f, const char *fmt, va_list args)
 {
     char text[MAX_FORMATTED_BYTES];
     int n = vsnprintf(text, sizeof text, fmt, args);
+
     html_text(f, text);
     if (n >= (int)sizeof text)
         html_text(f, "\xE2\x80\xA6");
@@ -78,6 +79,7 @@ void html_json(FILE *f, const char *json, size_t n)
         unsigned char c = (unsigned char)json[i];
         bool separator = c == 0xe2 && i + 2 < n && (unsigned char)json[i + 1] == 0x80 &&
                          ((unsigned char)json[i + 2] & 0xfe) == 0xa8;
+
         if (separator) {
             fprintf(f, "\\u20%02x", (unsigned char)json[i + 2] - 0x80);
             i += 2;
@@ -102,6 +104,7 @@ static void put_id(FILE *f, const char *section, const char *caption)
     for (const char *s = caption; *s != '\0' && *s != ',' && *s != '.'; s++) {
         bool letter = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
         bool capital = *s >= 'A' && *s <= 'Z';
+
         if (letter || capital)
             fputc(capital ? *s - 'A' + 'a' : *s, f);
         else if (word)

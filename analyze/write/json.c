@@ -89,9 +89,11 @@ static int write_indented(const char *text, size_t n, void *ctx)
 {
     struct json_out *w = ctx;
     const char *end = text + n;
+
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *stop = newline ? newline : end;
+
         json_out_raw(w->f, text, (size_t)(stop - text));
         if (newline) {
             new_line(w, false);
@@ -253,6 +255,7 @@ bool json_out_quoted(FILE *f, const char *text)
 {
     json_t *value = json_out_text(text);
     bool ok = value != NULL && json_dump_callback(value, write_plain, f, JSON_ENCODE_ANY) == 0;
+
     json_decref(value);
     return ok;
 }

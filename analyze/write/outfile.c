@@ -82,6 +82,7 @@ bool outfile_is_ours(const char *path, enum outfile_replaces kind)
     char head[1024];
     FILE *f = fopen(path, "re");
     size_t n = f != NULL ? fread(head, 1, sizeof head - 1, f) : 0;
+
     if (f != NULL)
         fclose(f);
     head[n] = '\0';
@@ -195,6 +196,7 @@ static int open_fd(struct outfile *o, enum outfile_replaces replaces, struct err
 {
     struct stat st;
     bool exists = stat(o->path, &st) == 0;
+
     if (exists && !S_ISREG(st.st_mode)) {
         int fd = open(o->path, O_WRONLY | O_CLOEXEC);
         if (fd < 0)

@@ -82,6 +82,7 @@ static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
     bool fresh = true; /* nothing but the indentation is on the line */
     while (s[blanks] != '\0') {
         size_t n = strcspn(s + blanks, " "), width = width_of(s + blanks, n);
+
         if (!fresh && at + blanks + width > limit) {
             fprintf(f, "\n%*s", (int)indent, "");
             at = indent;
@@ -214,6 +215,7 @@ static void put_row(const struct text_table *t, size_t row, const struct layout 
     size_t n_columns = strlen(t->align);
     const struct text_cell *cells = t->cells + row * n_columns;
     size_t blanks = 0;
+
     begin_style(t->out, t->styles[row]);
     if (cells[0].spans) {
         put_wrapped(t->out, cells[0].s, 0, hanging_indent(cells[0].s));
@@ -284,6 +286,7 @@ static void put_rows(const struct text_table *t, const size_t *widths)
 {
     size_t n = strlen(t->align), line = text_width(t->out), limit = line;
     struct layout l = {.widths = widths, .gap = 2, .prose = n};
+
     while (n > 1 && widths[n - 1] == 0)
         n--;
     if (n > 1 && t->align[n - 1] == 'l' && width_up_to(widths, n, 2) > line) {
@@ -317,6 +320,7 @@ void text_table_put(struct text_table *t)
 {
     size_t n_columns = strlen(t->align);
     size_t *widths = calloc(n_columns, sizeof *widths);
+
     end_row(t);
     if (!widths)
         t->out->failed = true;

@@ -100,6 +100,7 @@ static bool abort_uploads(struct bench *b, const struct run *run, struct err *e)
     for (const char *key = run->uploads.s, *end = key + run->uploads.n; key < end;) {
         struct s3op op = {.kind = S3OP_ABORT, .n_key = strlen(key)};
         struct worker_result r;
+
         memcpy(op.key, key, op.n_key + 1);
         op.upload_id = key + op.n_key + 1;
         key = op.upload_id + strlen(op.upload_id) + 1;
@@ -150,6 +151,7 @@ static bool clean_all(struct bench *b, const struct runs *runs, enum s3op_kind k
     for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
         const struct run *run = runs->run[i];
         bool young = o->run_id == NULL && run->newest_ns > from_ns;
+
         if (run->n_others > 0)
             err_set(e, "%s is kept: it holds %llu objects that no run of s3load has made",
                     run->root, (unsigned long long)run->n_others);

@@ -373,6 +373,7 @@ enum answer answer_feed(struct worker *w, const char *data, size_t n)
         size_t n_body = 0;
         const char *body = NULL;
         enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
+
         at += used;
         switch (event) {
         case HTTP1_BODY:

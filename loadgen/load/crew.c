@@ -33,6 +33,7 @@ static unsigned quota_of(const char *root, const char *path, size_t n)
     for (;;) {
         long long quota = 0;
         long long period = 0;
+
         snprintf(group, sizeof group, "%s%.*s", root, (int)n, path);
         bool known = read_values(group, "cpu.max", &quota, &period) == 2 ||
                      (read_values(group, "cpu.cfs_quota_us", &quota, &period) == 1 &&
@@ -103,6 +104,7 @@ bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsi
     for (; c->n_loops < n_loops; c->n_loops++) {
         unsigned i = c->n_loops;
         unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
+
         if (!loop_init(&c->loops[i], g, i, recorder, first, n, e)) {
             crew_fini(c);
             return false;
@@ -178,6 +180,7 @@ bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void 
     for (int wait_ms = 0; atomic_load(&c->n_busy) > 0; wait_ms = tick(ctx)) {
         struct pollfd p = {.fd = c->event, .events = POLLIN};
         uint64_t value;
+
         if (poll(&p, 1, wait_ms) > 0)
             (void)!read(c->event, &value, sizeof value);
     }
@@ -197,6 +200,7 @@ struct crew_counts crew_counts(const struct crew *c)
     for (unsigned i = 0; i < c->n_loops; i++) {
         const struct loop *l = &c->loops[i];
         const struct services *s = &l->services;
+
         n.n_connected -= atomic_load_explicit(&s->pool.n_connecting, memory_order_relaxed);
         n.n_running += atomic_load_explicit(&s->n_running, memory_order_relaxed);
         n.n_connects += atomic_load_explicit(&s->pool.n_connects, memory_order_relaxed);

@@ -109,6 +109,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     for (unsigned long value = from; value <= to; value++) {
         size_t room = NAME_MAX_LEN + 1 - n_prefix;
         size_t n = (size_t)snprintf(prefix + n_prefix, room, "%0*lu", (int)width, value);
+
         if (n >= room)
             return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
         if (!expand(h, prefix, n_prefix + n, end, n_rest - (size_t)(end - rest), e))
@@ -211,6 +212,7 @@ bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
         for (size_t k = 0; ok && k < name.n; k++) {
             char text[80];
             bool v6 = strchr(name.address[k], ':') != NULL;
+
             snprintf(text, sizeof text, "%s%s%s:%s", v6 ? "[" : "", name.address[k], v6 ? "]" : "",
                      name.port);
             ok = add(h, text, strlen(text), e);

@@ -55,6 +55,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
     } else {
         struct conn *c = event->data.ptr;
         struct worker *w = c->user;
+
         if (c->state == CONN_CONNECTING) {
             conn_shake_hands(c);
             after_connecting(l, c);

@@ -86,6 +86,7 @@ void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void 
     while (n >= 8) {
         struct run run = run_at(p, seed, offset / 8);
         size_t n_words = n / 8 < run.n ? n / 8 : (size_t)run.n;
+
         for (size_t i = 0; i < n_words; i++) {
             uint64_t value = run.words[i] ^ run.key;
             memcpy(out + 8 * i, &value, 8);

@@ -499,6 +499,7 @@ void worker_prepare(struct worker *w)
     if (hash || md5 || kind != CHECKSUM_NONE) {
         uint64_t rest = n_body - w->n_digested;
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
+
         /* A piece of which several digests are wanted may be more than a turn allows. */
         if (w->services->n_digested > 0 && w->services->n_digested + n > DIGEST_BYTES) {
             w->state = WORKER_PREPARING;

@@ -231,6 +231,7 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     for (; i < n; i++) {
         char c = TOKEN[(unsigned char)s[i]];
         unsigned digit = is_digit(c) ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+
         if (!is_digit(c) && !(c >= 'a' && c <= 'f'))
             break;
         if (i == 15)

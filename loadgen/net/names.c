@@ -178,6 +178,7 @@ bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MA
     for (size_t k = 0; k < name->n; k++) {
         const char *a = name->address[k < name->n_first ? (k + name->next) % name->n_first : k];
         bool v6 = strchr(a, ':') != NULL;
+
         n += (size_t)snprintf(route + n, NAMES_ROUTE_MAX - n, "%s%s%s%s", k > 0 ? "," : "",
                               v6 ? "[" : "", a, v6 ? "]" : "");
     }

@@ -129,6 +129,7 @@ static void show(struct bench *b, int64_t now_ns)
     } else {
         bool due = screen_is_due(&b->screen, now_ns);
         const char *state = "";
+
         if (alone ? due : now_ns >= b->shown_at_ns + CLOCK_NS_PER_S)
             take_second(b, now_ns);
         if (due && b->o->autoterm)
@@ -532,6 +533,7 @@ static bool report(struct bench *b)
     if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
         char *line = options_redacted(sizeof words / sizeof *words, words);
+
         if (line != NULL)
             visible_line(stdout, "To analyse it: %s", line);
         free(line);

@@ -284,6 +284,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
     unsigned n_loops = crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads);
+
     b->engine.idle_max /= n_loops;
     struct strbuf comment = {0};
 

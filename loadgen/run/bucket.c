@@ -256,6 +256,7 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         char after[S3OP_KEY_MAX + 2];
         const char *run = find_run(n.last);
         size_t n_after = run != NULL ? (size_t)(run - n.last) + WORK_ROOT_LENGTH : strlen(n.last);
+
         /* Behind all names of a run, which are of hexadecimal digits. */
         snprintf(after, sizeof after, "%.*s%s", (int)n_after, n.last, run != NULL ? "g" : "");
         const struct s3op op = {

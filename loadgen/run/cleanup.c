@@ -176,6 +176,7 @@ void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const stru
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
     bool own_upload = op->kind == S3OP_ABORT && own->upload_id.n > 0;
+
     /* An upload that ended meanwhile needs no end. */
     bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404) ||
               s3op_has_no_uploads(op->kind, r->status);

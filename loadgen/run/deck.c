@@ -49,6 +49,7 @@ static void fill(struct deck *d)
     for (size_t i = DECK_CARDS - 1; i > 0; i--) {
         size_t j = (size_t)rng_below(d->rng, i + 1);
         uint8_t t = d->cards[i];
+
         d->cards[i] = d->cards[j];
         d->cards[j] = t;
     }

@@ -318,6 +318,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     for (size_t i = 0; i < N_SOURCES && !by_name; i++) {
         const char *const *names = VARIABLES[i];
         const char *part[3];
+
         for (size_t k = 0; k < 3; k++)
             part[k] = from_environment((const char *const[]){names[k], NULL});
         if (part[0] != NULL || part[1] != NULL)

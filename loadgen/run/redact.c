@@ -23,6 +23,7 @@ static char *secret_in(char *word, bool *next)
     for (size_t i = 0; i < sizeof SECRET_OPTIONS / sizeof *SECRET_OPTIONS; i++) {
         const char *p = SECRET_OPTIONS[i];
         size_t at = 0;
+
         for (; at < n && *p != '\0'; at++) {
             if (name[at] == '_' || name[at] == '.' || name[at] == '-')
                 continue;
@@ -108,6 +109,7 @@ char *options_redacted(int argc, char *const *argv)
         size_t n = 0;
         const char *secret = find_secret(argv[i], &next, &n);
         size_t n_before = secret != NULL ? (size_t)(secret - argv[i]) : strlen(argv[i]);
+
         strbuf_put(&word, argv[i], n_before);
         strbuf_puts(&word, secret != NULL ? REDACTED : "");
         strbuf_puts(&word, argv[i] + n_before + n);

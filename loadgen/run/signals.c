@@ -29,6 +29,7 @@ static void *run(void *user)
     while (sigwait(&s->set, &caught) == 0 && caught != SIGNAL_QUIT) {
         int none = 0;
         int64_t now_ns = clock_now_ns();
+
         if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < ONE_SIGNAL_NS)
             continue;
         s->last_ns = now_ns;

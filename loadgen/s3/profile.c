@@ -149,6 +149,7 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
     char path[PATH_BYTES];
     struct err why = {""};
     char *text = secret_read_file(path_of(file, path), FILE_MAX, &why);
+
     if (text == NULL)
         return errno == ENOENT || errno == ENOTDIR || err_set(e, "%s", why.msg);
     bool ok = read_section(p, text, name, found) || err_set(e, "out of memory");
@@ -169,6 +170,7 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
     for (size_t i = has_keys ? N_CREDENTIALS : 0; ok && i < N_FIELDS; i++) {
         char **to = field_of(p, i);
         char **from = field_of(&config, i);
+
         if (*to == NULL) {
             *to = *from;
             *from = NULL;

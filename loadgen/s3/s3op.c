@@ -237,6 +237,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     char query_text[S3OP_HEAD_MAX / 2];
     struct strbuf path = strbuf_on(path_text, sizeof path_text);
     struct strbuf query = strbuf_on(query_text, sizeof query_text);
+
     /* A head holds keys: no copy is left on the stack. */
     struct strbuf o = strbuf_on(out, size);
     struct headers headers;

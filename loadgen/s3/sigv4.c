@@ -171,6 +171,7 @@ static bool put_query(struct strbuf *t, const char *query, struct err *e)
         size_t len = strcspn(p, "&");
         const char *equals = memchr(p, '=', len);
         struct param param = {p, len, "", 0};
+
         if (equals != NULL) {
             param.n_name = (size_t)(equals - p);
             param.value = equals + 1;

@@ -55,6 +55,7 @@ bool uri_decode(char *s, size_t *n, bool plus_is_space)
         if (c == '%') {
             int hi = *n - i > 2 ? hex_value(s[i + 1]) : -1;
             int lo = *n - i > 2 ? hex_value(s[i + 2]) : -1;
+
             if (hi < 0 || lo < 0)
                 return false;
             c = (char)(hi << 4 | lo);

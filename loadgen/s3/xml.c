@@ -345,6 +345,7 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
     do {
         size_t part = n - at > 1 << 20 ? 1 << 20 : n - at;
         const char *p = part > 0 ? data + at : NULL;
+
         at += part;
         ok = XML_Parse(x->parser, p, (int)part, last && at == n) == XML_STATUS_OK;
     } while (ok && at < n);

@@ -11,6 +11,7 @@ int64_t clock_offset_ns(void)
         int64_t before_ns = clock_now_ns();
         int64_t real_ns = clock_real_ns();
         int64_t taken_ns = clock_now_ns() - before_ns;
+
         if (taken_ns < best_ns) {
             best_ns = taken_ns;
             offset_ns = real_ns - (before_ns + taken_ns / 2);
