@@ -253,7 +253,7 @@ class Names(unittest.TestCase):
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
                                                         (ROOT / "loadgen/run/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
-        foreign |= {"--hostfile", "--bind-to", "--mca"}  # of mpirun
+        foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         for path in DOCUMENTS:
             for option in set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", path.read_text())) - foreign:

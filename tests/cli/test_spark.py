@@ -16,6 +16,9 @@ except ImportError as e:
 SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC",
             "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
             "spark.ui.showConsoleProgress": "false", "spark.sql.adaptive.enabled": "false"}
+# Captures of some thousand rows are through before what would be compiled for them is.
+SMALL = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -25,7 +28,7 @@ class Spark(SameDigits, unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", folder.name)
-        for name, value in SETTINGS.items():
+        for name, value in {**SETTINGS, **SMALL}.items():
             builder = builder.config(name, value)
         cls.spark = builder.getOrCreate()
         cls.spark.sparkContext.setLogLevel("ERROR")
