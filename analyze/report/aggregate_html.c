@@ -110,7 +110,8 @@ static void put_operation(FILE *f, const char *name, const char *section,
     bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
     html_row(f);
     fputs("<th scope=\"row\" class=\"l\">", f);
-    fprintf(f, *section != '\0' ? "<a href=\"#%s\">" : "", section);
+    if (*section != '\0')
+        fprintf(f, "<a href=\"#%s\">", section);
     html_text(f, name);
     fputs(*section != '\0' ? "</a>" : "", f);
     fputs(is_before ? " <small>before the benchmark</small>" : "", f);
