@@ -10,7 +10,7 @@ stats data index "groups" using (n90 = n90 + (column("p90_ms") >= 0), n99 = n99 
     low = column("p50_ms") < low ? column("p50_ms") : low, \
     high = column("max_ms") > high ? column("max_ms") : high, 0) nooutput
 key_entries = 4
-key_longest = 14
+key_longest = 18
 @key_layout
 axis = "y"
 y_unit = "duration"

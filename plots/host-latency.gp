@@ -29,7 +29,7 @@ set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 do for [i = 0:n - 1] {
     set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
 }
-y_unit = has_shared(shared) ? "hosts: " . short(shared, narrow ? 24 : 48) : "hosts"
+y_unit = has_shared(shared) ? "hosts: " . short(shared, int((height - 20) / 7.4) - 7) : "hosts"
 @y_label
 set xlabel (is_ttfb ? "time to first byte" : "duration") offset 0,0.4 textcolor rgb c_faint
 set key off

@@ -205,7 +205,7 @@ int plot_host_latency_height(const struct plot_data *p)
 {
     size_t n = p->operation->requests.n_hosts;
 
-    return 160 + 12 * (int)(n < MAX_HOSTS ? n : MAX_HOSTS);
+    return 310 + 5 * (int)(n < MAX_HOSTS ? n : MAX_HOSTS);
 }
 
 static int slowest_first(const void *a, const void *b)
