@@ -408,32 +408,58 @@ static bool is_answered(const struct compare *c, const struct compare_op *op)
     return !op->is_preparation || c->n_ops == 1;
 }
 
+/* The answer names first what became worse, then what became better, then what may have changed: it
+ * need not have room for all operations. */
+enum urgency { IS_WORSE, IS_BETTER, MAY_DIFFER, IS_OPEN, N_URGENCIES };
+
+static enum urgency urgency_of(const struct compare_op *op)
+{
+    enum urgency u = IS_OPEN;
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        if (m->part->kind != RUN_ALL || !(m->in_family || m == compare_leading(op)))
+            continue;
+        enum urgency of_metric = m->verdict == STATS_WORSE     ? IS_WORSE
+                                 : m->verdict == STATS_BETTER  ? IS_BETTER
+                                 : m->verdict == STATS_DIFFERS ? MAY_DIFFER
+                                                               : IS_OPEN;
+        u = of_metric < u ? of_metric : u;
+    }
+    return u;
+}
+
+static void append_op(struct compare_words_text *t, const struct compare_op *op, enum detail detail)
+{
+    const struct compare_metric *leading = compare_leading(op);
+    size_t n = 0;
+    append(t, "%.24s", op->op);
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        bool is_wanted = m == leading || (detail != LEADING_ALONE && m->in_family);
+        if (!is_wanted || m->part->kind != RUN_ALL)
+            continue;
+        append(t, n++ > 0 ? ", " : " ");
+        append_judged(t, m, detail);
+    }
+    append(t, "%s", n == 0 ? " nothing to compare" : "");
+}
+
 static struct compare_words_text answer(const struct compare *c, enum detail detail, size_t most)
 {
     struct compare_words_text t = {""};
-    size_t n = 0, n_ops = 0;
+    size_t n_ops = 0;
     if (c->has_gate)
         append(&t, "%s ", compare_words_gate(c).s);
     if (compare_n_faulty(c) > 0)
         append(&t, "With faults: ");
-    for (size_t k = 0; k < c->n_ops; k++) {
-        const struct compare_op *op = &c->ops[k];
-        if (!is_answered(c, op) || n_ops++ >= most)
-            continue;
-        const struct compare_metric *leading = compare_leading(op);
-        append(&t, "%s%.24s", n_ops > 1 ? "; " : "", op->op);
-        n = 0;
-        for (size_t i = 0; i < op->n_metrics; i++) {
-            const struct compare_metric *m = &op->metrics[i];
-            bool is_wanted = detail == LEADING_ALONE ? m == leading : m == leading || m->in_family;
-            if (!is_wanted || m->part->kind != RUN_ALL)
+    for (int u = 0; u < N_URGENCIES; u++)
+        for (size_t k = 0; k < c->n_ops; k++) {
+            const struct compare_op *op = &c->ops[k];
+            if (!is_answered(c, op) || urgency_of(op) != (enum urgency)u || n_ops++ >= most)
                 continue;
-            append(&t, n++ > 0 ? ", " : " ");
-            append_judged(&t, m, detail);
+            append(&t, "%s", n_ops > 1 ? "; " : "");
+            append_op(&t, op, detail);
         }
-        if (n == 0)
-            append(&t, " nothing to compare");
-    }
     if (n_ops > most)
         append(&t, "; %zu more operation%s", n_ops - most, n_ops - most == 1 ? "" : "s");
     append(&t, "%s", n_ops == 0 ? "Nothing to compare" : "");

@@ -281,6 +281,15 @@ class Verdicts(CmpTest):
         for f in factors[1:]:
             self.assertAlmostEqual(f, factors[0], delta=1e-9 * f)
 
+    def test_the_answer_names_first_what_became_worse(self):
+        def runs(name, put_speed):
+            return [self.write(f'{name}{i}', run_rows(f'{name}{i}', seconds=1, threads=2) + run_rows(
+                f'{name}-put{i}', put_speed, seconds=1, threads=2, op='PUT')) for i in range(6)]
+
+        report = self.cmp('--before', *runs('a', 1.0), '--after', *runs('b', 0.5))
+        self.assertEqual([o['op'] for o in report['operations']], ['GET', 'PUT'])
+        self.assertRegex(report['answer'], r'PUT throughput slower .*; GET ')
+
     def test_groups_of_one_configuration(self):
         runs = self.runs('a', 8, cv=.1, seconds=2)
         self.assertEqual(self.claims(self.cmp('--before', *runs[:4], '--after', *runs[4:])), [])
