@@ -59,6 +59,7 @@ static bool object_table_grow(struct object_table *o)
 {
     size_t cap = o->cap > 0 ? o->cap * 2 : FIRST_OBJECTS;
     struct object *v = realloc(o->v, cap * sizeof *v);
+
     if (v == NULL)
         return false;
     o->v = v;
@@ -238,6 +239,7 @@ static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *e
     const struct table t = *f->scan->t;
     const uint64_t *known = f->known;
     size_t i = from, n_rows = 0;
+
     for (; i < end; i++) {
         if (bucket_of_row(&t, i, edges, 1) != 0)
             continue;
@@ -259,6 +261,7 @@ static bool find_first(struct few *f, size_t block, bool late, const int64_t *ed
 {
     const struct table *t = f->scan->t;
     size_t i = block * BLOCKS_ROWS, end = blocks_end(&f->scan->blocks, block);
+
     if (late)
         i = pass_over(f, i, end, edges);
     f->passed_over[block] = i > block * BLOCKS_ROWS;
@@ -283,6 +286,7 @@ static bool find_last(struct few *f, const int64_t *edges)
     const struct table *t = f->scan->t;
     int64_t limit_ns = INT64_MIN;
     size_t n_rows = f->o->n;
+
     for (size_t b = f->scan->blocks.n; b-- > 0;) {
         if (!f->passed_over[b] || f->scan->blocks.v[b].max_end_ns < limit_ns)
             continue;
@@ -305,9 +309,11 @@ static bool find_rows(struct few *f, const int64_t *edges)
     const struct scan *s = f->scan;
     int64_t limit_ns = INT64_MAX;
     size_t n_rows = 0;
+
     for (size_t b = 0; b < s->blocks.n; b++) {
         bool late = s->blocks.v[b].min_start_ns > limit_ns;
         size_t n = f->o->n;
+
         if (!find_first(f, b, late, edges))
             return false;
         if (f->o->n > FEW_OBJECTS)
@@ -336,6 +342,7 @@ static bool find_few(struct access *a, struct object_table *o, const struct data
         .passed_over = calloc(scan->blocks.n + 1, sizeof *f.passed_over),
     };
     bool ok = f.known != NULL && f.passed_over != NULL && find_rows(&f, edges);
+
     free(f.known);
     free(f.passed_over);
     *done = ok && o->n <= FEW_OBJECTS;
@@ -362,6 +369,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
     bool many_rows_each = true; /* as far as seen: starts will be looked at */
     for (size_t b = 0; ok && b < a->n_buckets; b++) {
         a->first[b] = at;
+
         for (size_t k = b * n_parts; ok && k < (b + 1) * n_parts; k++) {
             size_t from = p.first[k], to = p.first[k + 1];
             if (from == to)

@@ -157,6 +157,7 @@ static bool check_times(const struct aggregate *a, const struct aggfile_entry *x
 {
     const struct aggfile_second *first = &x->seconds[0], *last = &x->seconds[x->n_seconds - 1];
     int64_t start_s = x->start_ns / NS_PER_S + (x->start_ns % NS_PER_S > 0);
+
     if (first->label_s + shift_s + 1 >= start_s && last->label_s + shift_s <= x->end_ns / NS_PER_S)
         return true;
     return err_set(
@@ -179,6 +180,7 @@ static int by_rate(const void *a, const void *b, void *ctx)
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
     double x = p->by_bytes ? p->seconds[i].bytes_per_s : p->seconds[i].objects_per_s;
     double y = p->by_bytes ? p->seconds[k].bytes_per_s : p->seconds[k].objects_per_s;
+
     return x != y ? (x > y ? 1 : -1) : (i > k) - (i < k);
 }
 
@@ -186,6 +188,7 @@ static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, stru
 {
     size_t n = x->n_seconds;
     size_t *order = reallocarray(NULL, n, sizeof *order);
+
     if (order == NULL)
         return mem_none(e);
     for (size_t i = 0; i < n; i++)
@@ -205,6 +208,7 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
     const struct aggfile_entry *x = part->x;
     struct aggregate_window *w = &part->window;
     size_t n = x->n_seconds;
+
     if (n == 0)
         return true;
     const struct labels l = common != NULL ? *common : labels_of(x);
@@ -244,6 +248,7 @@ static void find_successful(struct aggregate_part *part)
     const struct aggfile_entry *x = part->x;
     __int128 n_grouped = 0;
     bool one_size = x->n_groups > 0;
+
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
         one_size = one_size && !g->is_multi && g->object_bytes == x->groups[0].object_bytes;
@@ -293,6 +298,7 @@ static void find_preparation(struct aggregate *a)
     for (size_t i = 0; i < a->ops.n; i++) {
         const struct aggfile_entry *x = a->ops.v[i].x;
         bool before_all = a->ops.n > 1;
+
         for (size_t k = 0; k < a->ops.n; k++) {
             const struct aggfile_entry *y = a->ops.v[k].x;
             if (k == i)

@@ -49,6 +49,7 @@ static bool find_in_part(struct findings *out, const struct aggregate_part *part
                           .first_error = first_message(x, message)};
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     bool ok = seconds_init(&s, x->n_seconds, e);
+
     /* A gap, which only a merge leaves, is the end of what can be told. */
     for (size_t i = 0; ok && i < x->n_seconds; i++) {
         if (i > 0 && x->seconds[i].label_s != x->seconds[i - 1].label_s + 1)
@@ -73,6 +74,7 @@ static bool find_in_common(struct findings *out, const struct aggregate *a, int6
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     bool ok = seconds_init(&s, a->n_sum, e);
     int64_t last_s = 0;
+
     for (size_t i = 0; ok && i < a->n_sum; i++) {
         const struct aggregate_sum_second *second = &a->sum[i];
         if (second->n_clients != a->clients.n ||
@@ -96,6 +98,7 @@ static bool find_uneven(struct findings *out, const struct aggfile_entry *x, str
     const char **names = NULL;
     int64_t *n = NULL;
     bool ok = mem_cleared(&names, x->n_hosts + 1, e) && mem_cleared(&n, x->n_hosts + 1, e);
+
     for (size_t i = 0; ok && i < x->n_hosts; i++) {
         names[i] = x->hosts[i].name;
         n[i] = x->hosts[i].n_requests;
@@ -110,6 +113,7 @@ bool aggregate_find(struct findings *out, const struct aggregate *a, struct err 
 {
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     bool ok = true;
+
     for (size_t i = 0; i < a->ops.n; i++) {
         const struct aggregate_part *part = &a->ops.v[i];
         if (part->is_preparation)

@@ -21,6 +21,7 @@ static void pool(struct aggregate_latency *l, const struct aggfile_entry *x)
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
         long double k = (long double)g->n_requests, d = g->mean_ms - mean, sd = g->stddev_ms;
+
         squares += (k - 1) * sd * sd + k * d * d;
     }
     l->mean_ms = (double)mean;
@@ -32,6 +33,7 @@ static void pool_single(struct aggregate_latency *l, const struct aggfile_entry 
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
         bool is_first = i == 0;
+
         l->min_ms = is_first || g->min_ms < l->min_ms ? g->min_ms : l->min_ms;
         l->max_ms = is_first || g->max_ms > l->max_ms ? g->max_ms : l->max_ms;
         if (is_first || g->n_requests < l->n_smallest_group)
@@ -120,6 +122,7 @@ bool aggregate_latency(struct aggregate_part *part, struct err *e)
     struct aggregate_latency *l = &part->latency;
     __int128 n_requests = 0;
     bool all_exact = true, any_multi = false;
+
     *l = (struct aggregate_latency){.n_groups = x->n_groups,
                                     .n_empty_groups = x->n_empty_groups,
                                     .mean_ms = NAN,

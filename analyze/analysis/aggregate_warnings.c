@@ -20,6 +20,7 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
     struct aggregate_warning *v = reallocarray(a->warnings, a->n_warnings + 1, sizeof *v);
     char *message = NULL;
     va_list args;
+
     if (v == NULL)
         return mem_none(e);
     a->warnings = v;
@@ -49,6 +50,7 @@ static bool warn_file(struct aggregate *a, struct err *e)
 {
     const struct aggregate_window *w = &a->total.window;
     size_t asked = n_asked(a->file.command);
+
     if (w->present && w->shift_s != 0 && w->shift_is_sure &&
         !warn(a, e, "label-shift", NULL,
               "the recorder labels each second %d s too early; all times here are corrected",
@@ -79,6 +81,7 @@ static bool warn_op(struct aggregate *a, const struct aggregate_part *part, stru
 {
     const struct aggfile_entry *x = part->x;
     const struct aggregate_window *w = &part->window;
+
     if (part->is_preparation)
         return warn(a, e, "preparation", x->name,
                     "it ended before the other operations began: the preparation of the run, not "

@@ -30,6 +30,7 @@ static bool set_order(struct plan *p, struct err *e)
 {
     struct dataset *d = p->d;
     struct op_span *spans;
+
     if (!mem_new(&spans, p->n + d->ops.n + 1, e))
         return false;
     size_t n = 0;
@@ -79,6 +80,7 @@ static void fill_operation(struct operation *op, const struct set *s)
 {
     const struct attribution_outside *o = &s->outside;
     const struct scan *scan = s->scans[0];
+
     op->n_requests = s->all.n;
     op->n_errors = s->all.n_errors;
     op->n_objects = s->all.n_objects;
@@ -120,6 +122,7 @@ static bool prepare_entry(void *entry, struct err *e)
     struct plan_entry *x = entry;
     const struct plan *p = x->plan;
     const struct scan *const *scan = &p->scans[x - p->entries];
+
     if (!set_init(&x->set, p->d, scan, 1, p->kind, true, e) ||
         !set_totals(&x->set, p->a->options.segment_ns, false, e))
         return false;
@@ -162,6 +165,7 @@ static bool fill_statistics(void *entry, struct err *e)
         .hosts = &s->hosts.keys,
         .co_interval_ns = x->plan->a->options.co_interval_ns,
     };
+
     return (x->op->statistics = statistics_new(&in, e)) != NULL;
 }
 
@@ -259,6 +263,7 @@ static bool finish_total(struct plan *p, struct err *e)
 {
     struct cluster_total *total = &p->a->total;
     struct set *s = &p->total;
+
     total->present = s->total.present;
     total->range = span_of(&s->range);
     total->throughput = s->total;

@@ -9,6 +9,7 @@ bool blocks_init(struct blocks *x, const struct table *t, size_t n_places, struc
 {
     size_t n = (t->n + BLOCKS_ROWS - 1) / BLOCKS_ROWS;
     size_t n_sums = n_places <= BLOCKS_MAX_PLACES && n_places > 0 ? n_places : 1;
+
     *x = (struct blocks){
         .t = t,
         .v = malloc((n + 1) * sizeof *x->v),
@@ -36,6 +37,7 @@ static bool any_wide(const struct packed *column, struct span_of_rows r)
 {
     const uint32_t *v = column->v;
     bool any = false;
+
     for (size_t i = r.from; column->n_wide > 0 && i < r.to; i++)
         any |= v[i] - PACKED_WIDE_BASE < PACKED_NONE - PACKED_WIDE_BASE;
     return any;
@@ -55,6 +57,7 @@ static void look_at_times(struct block *b, const struct table *table, struct spa
 {
     const struct table t = *table;
     int64_t min_start_ns = INT64_MAX, max_end_ns = INT64_MIN;
+
     for (size_t i = r.from; i < r.to; i++) {
         int64_t start_ns = t.start[i], end_ns = table_end(&t, i);
         min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
@@ -84,6 +87,7 @@ static void sum_by_place(const struct table *t, const struct packed *column, str
     const struct packed c = *column;
     uint64_t other[BLOCKS_MAX_PLACES] = {0};
     size_t i = r.from;
+
     memset(sum, 0, BLOCKS_MAX_PLACES * sizeof *sum);
     for (; i + 1 < r.to; i += 2) {
         sum[ids_get(&place, i)] += BLOCKS_ONE + packed_raw(&c, i);
@@ -100,6 +104,7 @@ static void sum_plain(const struct blocks *x, struct span_of_rows r, struct bloc
 {
     const struct table *t = x->t;
     uint64_t ns[BLOCKS_MAX_PLACES], bytes[BLOCKS_MAX_PLACES], n_objects[BLOCKS_MAX_PLACES];
+
     sum_by_place(t, &t->dur, r, ns);
     if (t->bytes.v != NULL)
         sum_by_place(t, &t->bytes, r, bytes);
@@ -137,6 +142,7 @@ void blocks_look(struct blocks *x, size_t block)
     const struct span_of_rows r = {block * BLOCKS_ROWS, blocks_end(x, block)};
     struct block *b = &x->v[block];
     struct block_sum *to = &x->sums[block * x->n_sums];
+
     look_at_times(b, t, r);
     b->failed = any_failed(t, r);
     b->wide = any_wide(&t->dur, r) || any_wide(&t->bytes, r) || any_wide(&t->objects, r) ||

@@ -53,6 +53,7 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
     for (size_t i = first; i < all->n; i++) {
         struct finding *f = &all->v[i];
         size_t n_alike = 1, kept = i + 1;
+
         for (size_t k = i + 1; k < all->n; k++) {
             struct finding *x = &all->v[k];
             if (f->op == NULL || x->op == NULL || strcmp(x->kind, f->kind) != 0) {

@@ -26,6 +26,7 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
                    several = finding_of("several-headers", FINDING_NOTICE, 0);
     uint64_t n = recfile_n_dropped(&in->info);
     const char *first = "";
+
     for (int k = N_DROPS - 1; k >= 0; k--)
         if (in->info.n_dropped[k] > 0)
             first = in->info.first_drop[k];
@@ -58,9 +59,11 @@ bool conclude_recorder(struct findings *out, const struct dataset *d, size_t inp
     struct recorded_note notes[RECORDED_MAX_NOTES];
     size_t n = recorded_notes(&in->recorded, n_threads, notes);
     bool ok = true, one = d->n_inputs == 1;
+
     for (size_t i = 0; ok && i < n; i++) {
         const struct recorded_note *x = &notes[i];
         struct finding f = finding_of(x->code, x->is_problem ? FINDING_PROBLEM : FINDING_NOTICE, 0);
+
         for (size_t k = 0; k < RECORDED_MAX_FIGURES && x->figures[k].name != NULL; k++)
             finding_figure(&f, x->figures[k].name, x->figures[k].value);
         ok = findings_add(out, &f, e, "%s%s%s", one ? "" : in->path, one ? "" : ": ", x->message);
@@ -161,6 +164,7 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
     const struct dataset *d = a->dataset;
     uint64_t n_identical = 0;
     size_t n = 0;
+
     for (size_t k = 0; k < n_scans; k++)
         n_identical += scans[k]->n_identical;
     for (size_t i = 0; i < d->n_inputs; i++)
@@ -190,6 +194,7 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
 {
     size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
     struct scan_thread *threads;
+
     if (!mem_new(&threads, n_threads + 1, e))
         return false;
     for (size_t i = 0; i < n_threads; i++)
@@ -198,6 +203,7 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
         for (size_t i = 0; i < scans[k]->n_threads; i++) {
             const struct scan_thread *x = &scans[k]->threads[i];
             struct scan_thread *all = &threads[table_thread_index(scans[k]->t, i)];
+
             if (x->first_start_ns < all->first_start_ns)
                 all->first_start_ns = x->first_start_ns;
             if (x->last_end_ns > all->last_end_ns)
@@ -275,6 +281,7 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
     int64_t bin_ns = s->bin_ns;
     int longest = 0, longest_end = 0, length = 0;
     int64_t running = 0;
+
     for (int i = 0; i < N_BINS; i++) {
         running += s->change[i];
         length = running == 0 ? length + 1 : 0;
@@ -384,6 +391,7 @@ static bool about_hosts(struct analysis *a, const char *op, const struct host_re
 {
     size_t least = 0, most = 0;
     double sum = 0;
+
     for (size_t k = 0; k < n; k++) {
         sum += (double)n_done(&hosts[k]);
         if (n_done(&hosts[k]) < n_done(&hosts[least]))
@@ -440,6 +448,7 @@ bool conclude_figures(struct plan *p, struct err *e)
     struct analysis *a = p->a;
     struct bins bins;
     bool ok = true;
+
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i], e) &&
              conclude_recorder(&a->findings, a->dataset, i, a->dataset->n_threads, e);

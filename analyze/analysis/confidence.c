@@ -40,6 +40,7 @@ static struct stretch stretch_at(const struct passes *p, size_t k)
 {
     const struct blocks *blocks = p->in->blocks;
     struct stretch x = {k, p->in->n, NO_SEGMENT};
+
     if (blocks == NULL)
         return x;
     const struct block *b = &blocks->v[k / BLOCKS_ROWS];
@@ -68,6 +69,7 @@ static void sum_up_block(struct passes *p, struct stretch x)
     const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
     size_t n = x.to - x.from, j = x.segment;
     uint32_t room[BLOCKS_ROWS];
+
     p->n_ok[j] += (int64_t)n;
     for (size_t k = 0; k < blocks->n_sums; k++) {
         p->busy_ns += sums[k].ns;
@@ -86,6 +88,7 @@ static void sum_up_row(struct passes *p, size_t i)
     const struct window *w = &p->window;
     int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
     int64_t end_ns = start_ns + duration_ns;
+
     if (end_ns < w->start_ns || start_ns >= w->end_ns)
         return;
     int64_t from = start_ns > w->start_ns ? start_ns : w->start_ns;
@@ -138,6 +141,7 @@ static inline bool ends_in(const struct passes *p, size_t i, int64_t duration_ns
     const struct table *t = p->in->table;
     const struct segment_grid *g = &p->window.grid;
     int64_t end_ns = t->start[i] + duration_ns;
+
     if (end_ns < g->start_ns || end_ns >= g->end_ns || table_failed(t, i))
         return false;
     *segment = segment_grid_index(g, end_ns);
@@ -151,6 +155,7 @@ static void split_latencies(struct passes *p)
     const struct table *t = in->table;
     uint32_t room[BLOCKS_ROWS];
     size_t j;
+
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         if (x.segment != NO_SEGMENT) {
@@ -163,6 +168,7 @@ static void split_latencies(struct passes *p)
         for (size_t k = x.from; k < x.to; k++) {
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
+
             if (!ends_in(p, i, duration_ns, &j))
                 continue;
             latency_split(&p->duration, duration_ns, j);
@@ -179,6 +185,7 @@ static void collect_latencies(struct passes *p)
     const struct table *t = in->table;
     uint32_t room[BLOCKS_ROWS];
     size_t j;
+
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         if (x.segment != NO_SEGMENT) {
@@ -190,6 +197,7 @@ static void collect_latencies(struct passes *p)
         for (size_t k = x.from; k < x.to; k++) {
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
+
             if (!ends_in(p, i, duration_ns, &j))
                 continue;
             latency_collect(&p->duration, duration_ns);
@@ -215,6 +223,7 @@ static void sum_hosts_of_block(struct passes *p, struct stretch x, size_t j)
 {
     const struct blocks *blocks = p->in->blocks;
     const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
+
     for (size_t k = 0; k < blocks->n_sums; k++)
         if (sums[k].n > 0) /* else it may have no host here */
             flow_hosts_add_within(&p->hosts, (uint32_t)k, j, sums[k].n, sums[k].ns,
@@ -227,6 +236,7 @@ static void sum_hosts(struct passes *p)
     const struct table *t = in->table;
     const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
     bool by_place = in->blocks != NULL && in->blocks->n_sums == dataset_n_places(in->dataset, t);
+
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         size_t j = x.segment != NO_SEGMENT ? x.segment / p->hosts.n_joined : NO_SEGMENT;
@@ -269,6 +279,7 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     double *rate = NULL;
     int64_t *n_all = NULL;
     bool ok = mem_new(&rate, n + 1, e) && mem_new(&n_all, n + 1, e);
+
     for (size_t j = 0; ok && j < n; j++) {
         n_all[j] = p->n_ok[j] + p->n_failed[j];
         s->n_requests += p->n_ok[j];
@@ -280,12 +291,14 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     if (ok) {
         double all = flow_rates(&p->objects, n, s->segment_ns, rate);
         double mean = total != NULL ? total->objects_per_s : all / seconds;
+
         ok = fill_rate(&s->objects, rate, n, mean, s->n_requests, e) &&
              (!s->by_objects || fill_series(s, rate, n, e));
     }
     if (ok && p->any_bytes) {
         double all = flow_rates(&p->bytes, n, s->segment_ns, rate);
         double mean = total != NULL ? total->bytes_per_s : all / seconds;
+
         ok = fill_rate(&s->bytes, rate, n, mean, s->n_requests, e) && fill_series(s, rate, n, e);
     }
     ok = ok && stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
@@ -316,6 +329,7 @@ static bool fill_hosts(struct statistics *s, const struct passes *p, struct err 
     const struct flow_hosts *h = &p->hosts;
     struct statistics_hosts *to = &s->hosts;
     size_t n = h->n;
+
     if (h->of_place == NULL)
         return true;
     to->n = h->n_hosts;
@@ -358,6 +372,7 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
         {1, 2}, {9, 10}, {99, 100}, {999, 1000}};
     const struct statistics_input *in = p->in;
     size_t n = 0, segment;
+
     if (in->co_interval_ns <= 0 || s->n_requests == 0)
         return true;
     int64_t *v;
@@ -366,6 +381,7 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
     for (size_t k = 0; k < in->n; k++) {
         size_t i = row_of(in, k);
         int64_t duration_ns = packed_get(&in->table->dur, i);
+
         if (ends_in(p, i, duration_ns, &segment))
             v[n++] = duration_ns;
     }
@@ -428,6 +444,7 @@ struct statistics *statistics_new(const struct statistics_input *in, struct err 
     struct passes p;
     struct statistics *s = NULL;
     bool ok = passes_init(&p, in, e) && mem_cleared(&s, 1, e) && run(s, &p, e);
+
     passes_fini(&p);
     if (ok)
         return s;

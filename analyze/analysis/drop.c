@@ -35,6 +35,7 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i)
         {l->by_times, "cut off by --from, --to or --skip"},
         {l->by_warm_up, "in the warm-up"},
         {l->by_range, l->range}};
+
     return parts[i];
 }
 
@@ -112,10 +113,12 @@ static void add_slow_thread(struct operation *op, const struct slow_thread *x, i
     size_t k = op->n_slow_threads < ANALYSIS_MAX_SLOW_THREADS ? op->n_slow_threads
                                                               : ANALYSIS_MAX_SLOW_THREADS;
     int64_t missed = missed_ns(x, early_ns, late_ns);
+
     op->n_slow_threads++;
     for (; k > 0; k--) {
         const struct slow_thread *y = &op->slow_threads[k - 1];
         int64_t other = missed_ns(y, early_ns, late_ns);
+
         if (other > missed || (other == missed && y->thread < x->thread))
             break;
         if (k < ANALYSIS_MAX_SLOW_THREADS)
@@ -131,10 +134,12 @@ static void find_slow_threads(struct operation *op, const struct set *s)
 {
     int64_t early_ns = scan_part_first_start_ns(&s->all) + whole_ns(s) / 4;
     int64_t late_ns = s->all.last_end_ns - whole_ns(s) / 4;
+
     for (size_t i = 0; i < s->n_threads; i++) {
         const struct segment_thread *t = &s->threads[i];
         size_t index = s->n_scans == 1 ? table_thread_index(s->scans[0]->t, i) : i;
         const struct slow_thread x = {s->d->threads[index], t->first_end_ns, t->last_start_ns};
+
         if (segment_thread_used(t) && (t->first_end_ns > early_ns || t->last_start_ns < late_ns))
             add_slow_thread(op, &x, early_ns, late_ns);
     }
@@ -148,6 +153,7 @@ static bool fill_single(struct plan_entry *x, const struct set *all, struct err 
     const struct scan *scan = &x->scan;
     bool ok = set_init(&s, all->d, &scan, 1, RANGE_SINGLE, false, e) &&
               set_totals(&s, x->plan->a->options.segment_ns, false, e) && set_segments(&s, e);
+
     if (ok) {
         find_slow_threads(x->op, all);
         x->op->range_is_short = true;
@@ -170,6 +176,7 @@ bool drop_outside(struct plan *p, struct err *e)
     enum range_kind wanted = p->a->options.range;
     bool by_clients = p->errors && (wanted == RANGE_AUTO || wanted == RANGE_SINGLE);
     bool by_range = p->a->mixed && !p->errors && wanted != RANGE_FULL;
+
     if (!by_clients && !by_range)
         return true;
     bool all_threads =

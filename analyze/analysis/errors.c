@@ -132,6 +132,7 @@ bool analysis_errors(struct operation *op, const struct dataset *d, const struct
 {
     struct cells cells = {0};
     bool ok = true;
+
     for (size_t i = 0; ok && i < t->n; i++)
         if (table_failed(t, i))
             ok = cells_add(&cells, table_error(t, i), dataset_place(d, t, table_place(t, i))->host,

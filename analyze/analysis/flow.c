@@ -14,6 +14,7 @@ struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
     struct way p = {.per_ns = 1 / (double)(end_ns - start_ns)};
     int64_t from = start_ns > g->start_ns ? start_ns : g->start_ns;
     int64_t to = end_ns < g->end_ns ? end_ns : g->end_ns;
+
     if (from < to) {
         p.touches = true;
         p.first = segment_grid_index(g, from);
@@ -103,6 +104,7 @@ void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int6
 {
     const struct segment_grid *g = &h->window.grid;
     size_t k = h->of_place[place];
+
     if (end_ns >= g->start_ns && end_ns < g->end_ns) {
         size_t j = segment_grid_index(g, end_ns);
         if (start_ns >= g->start_ns + (int64_t)j * g->length_ns) {

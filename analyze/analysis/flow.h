@@ -85,6 +85,7 @@ static inline void flow_hosts_add_within(struct flow_hosts *h, uint32_t place, s
 {
     size_t k = h->of_place[place];
     struct flow_cell *cell = &h->ended[k * h->n + j];
+
     cell->n += n;
     cell->ns += ns;
     flow_add(&h->flow[k], j, amount);

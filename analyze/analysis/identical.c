@@ -101,6 +101,7 @@ static bool mark_overlapping(struct place_in_time *v, size_t n, bool *overlaps)
     size_t latest = 0; /* of those so far, the one that ends last */
 
     qsort(v, n, sizeof *v, compare_starts);
+
     for (size_t i = 1; i < n; i++) {
         if (v[i].section->first_start_ns <= v[latest].section->last_end_ns)
             any = overlaps[v[i].index] = overlaps[v[latest].index] = true;
@@ -119,6 +120,7 @@ static void find_sections(const struct dataset *d, const struct table *t,
         size_t low = 0, high = n_sections; /* thread_base[low] <= number < thread_base[high] */
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;
+
             *(thread_base[middle] <= number ? &low : &high) = middle;
         }
         section[id] = (uint32_t)low;

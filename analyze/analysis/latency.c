@@ -149,6 +149,7 @@ void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t
     const struct near b = near_of(l);
     int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
     uint32_t n_none = 0;
+
     for (size_t i = 0; i < n; i++)
         n_none += v[i] == PACKED_NONE;
     int64_t n_left = (int64_t)(n - n_none);
@@ -229,6 +230,7 @@ bool latency_plan(struct latency *l, struct err *e)
 {
     size_t rank[STATISTICS_N_QUANTILES];
     int64_t value[STATISTICS_N_QUANTILES];
+
     if (l->n == 0)
         return true;
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
@@ -279,6 +281,7 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, double *r
 {
     size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets = 0;
     int64_t value[LATENCY_N_RANKS];
+
     out->n = (int64_t)l->n;
     for (size_t i = 0; residual_ns != NULL && i < STATISTICS_N_RESIDUALS; i++)
         residual_ns[i] = NAN;

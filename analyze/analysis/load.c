@@ -33,6 +33,7 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                                             .threads = (unsigned)input->threads,
                                             .progress = progress_update,
                                             .progress_ctx = &progress};
+
     if (!outfile_all_differ(paths, n_paths, e))
         return false;
     progress_init(&progress, input->quiet);
@@ -99,6 +100,7 @@ static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *c
 {
     int64_t latest_ns = INT64_MIN;
     bool any = false;
+
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct statistics *s = a->operations[k].statistics;
         if (s != NULL && s->warmup.n_cut > 0 && statistics_steady_from_ns(s) > latest_ns)

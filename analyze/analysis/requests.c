@@ -21,6 +21,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
 {
     struct requests *r = &op->requests;
     const struct table *t = s->scans[0]->t;
+
     *w = (struct requests_work){
         .without_access = without_access,
         .op = op,
@@ -57,6 +58,7 @@ bool requests_durations(void *work, struct err *e)
 {
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
+
     if (r->single_size &&
         !sample_times(&w->rows, &w->hosts, &w->rows.t->dur, NULL, &r->all.dur,
                       w->single != NULL ? &w->single->dur : NULL, sizeof *w->single, e))
@@ -77,6 +79,7 @@ bool requests_ttfb(void *work, struct err *e)
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
     struct client_result *clients = w->op->clients;
+
     if (r->single_size &&
         !sample_times(&w->rows, &w->hosts, &w->rows.t->ttfb, NULL, &r->all.ttfb,
                       w->single != NULL ? &w->single->ttfb : NULL, sizeof *w->single, e))
@@ -93,10 +96,12 @@ bool requests_access(void *work, struct err *e)
     struct requests *r = &w->op->requests;
     struct access a;
     bool ok = access_init(&a, w->s->d, w->rows.scan, all_sizes, 1, e);
+
     if (ok && a.repeated[0]) {
         const int64_t room = (int64_t)a.n[0];
         const struct parts all = one_part(&room);
         struct rows rows = {.t = w->rows.t, .pair = a.pair, .n = a.n[0]};
+
         ok = sample_times(&rows, &all, &rows.t->dur, NULL, &r->first_access.dur, NULL, 0, e) &&
              sample_times(&rows, &all, &rows.t->ttfb, NULL, &r->first_access.ttfb, NULL, 0, e);
         rows.shift = 32;
@@ -141,6 +146,7 @@ static bool first_access_by_size(struct requests *r, const struct requests_work 
 {
     struct access a;
     bool ok = access_init(&a, w->s->d, w->rows.scan, edges, r->n_sizes, e);
+
     for (size_t b = 0; ok && b < r->n_sizes; b++) {
         if (!a.repeated[b])
             continue;
@@ -161,6 +167,7 @@ bool requests_sizes(void *work, struct err *e)
     int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, n = 0;
     __int128 bytes = 0;
     size_t row;
+
     for (size_t b = 0; b < rows_n_blocks(&w->rows); b++) {
         const struct rows_block block = rows_block(&w->rows, b);
         for (size_t k = block.from; k < block.to; k++) {

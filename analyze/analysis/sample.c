@@ -151,6 +151,7 @@ static void count_plain(struct counted *c, const struct question *q, const struc
     for (size_t row = block->from; row < block->to; row++) {
         uint32_t v = column[row];
         size_t p = of_place != NULL ? of_place[ids_get(&place, row)] : 0;
+
         if (v == PACKED_NONE)
             continue;
         sums[row % 2][p].number_and_sum += BLOCKS_ONE + v;
@@ -160,6 +161,7 @@ static void count_plain(struct counted *c, const struct question *q, const struc
     for (size_t p = 0; p < q->parts->n; p++) {
         struct moments *to = &by_part[p].moments;
         uint64_t number_and_sum = sums[0][p].number_and_sum + sums[1][p].number_and_sum;
+
         to->n += blocks_number(number_and_sum);
         to->sum += blocks_sum(number_and_sum);
         to->small_squares += sums[0][p].squares + sums[1][p].squares;
@@ -170,6 +172,7 @@ static void count_values(struct counted *c, const struct question *q, struct fig
 {
     size_t row;
     int64_t v;
+
     for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
         if (is_plain(q, &block)) {
@@ -206,6 +209,7 @@ static void collect_values(struct counted *c, const struct question *q)
 {
     size_t row;
     int64_t v;
+
     for (size_t b = 0; b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
         if (is_plain(q, &block)) {
@@ -236,6 +240,7 @@ static void finish(struct hist_picker *p, const struct question *q, struct figur
 {
     size_t ranks[MAX_PERCENTS + 2];
     int64_t values[MAX_PERCENTS + 2];
+
     if (f->moments.n == 0)
         return;
     ranks_of(q, (size_t)f->moments.n, ranks);
@@ -249,6 +254,7 @@ static bool answer_by_counting(const struct question *q, struct figures *all,
     struct counted c;
     size_t n = q->parts->n;
     bool ok = counted_init(&c, n, all != NULL && n > 1);
+
     if (ok)
         count_values(&c, q, by_part);
     if (ok && c.with_all) {
@@ -325,6 +331,7 @@ static bool select_figures(struct figures *f, const struct question *q, int64_t 
 {
     size_t ranks[MAX_PERCENTS + 2], n = (size_t)f->moments.n;
     int64_t values[MAX_PERCENTS + 2];
+
     if (n == 0)
         return true;
     if (!select_values(v, n, ranks, ranks_of(q, n, ranks), values, e))
@@ -340,6 +347,7 @@ static bool answer_by_holding(const struct question *q, struct figures *all,
     size_t row;
     int64_t v;
     bool ok = sample_init(&s, q->parts, e);
+
     for (size_t b = 0; ok && b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
         for (size_t k = block.from; k < block.to; k++) {
@@ -409,6 +417,7 @@ bool sample_times(const struct rows *rows, const struct parts *parts, const stru
     struct figures of_all = {0}, *of_parts;
     bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
+
     if (ok && all != NULL)
         fill_times(all, &of_all);
     for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
@@ -424,6 +433,7 @@ static inline int64_t rate_bits(int64_t bytes, int64_t duration_ns)
 {
     double rate = (double)bytes / ((double)duration_ns / 1e9);
     int64_t bits;
+
     memcpy(&bits, &rate, sizeof bits);
     return bits;
 }
@@ -447,6 +457,7 @@ static void add_rates(struct sample *s, struct size_sums *sums, const struct row
 {
     const struct table *t = rows->t;
     size_t row;
+
     for (size_t b = 0; b < rows_n_blocks(rows); b++) {
         const struct rows_block block = rows_block(rows, b);
         for (size_t k = block.from; k < block.to; k++) {
@@ -473,6 +484,7 @@ static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v,
     const unsigned percents[] = {100, 99, 90, 50, 0};
     size_t n = (size_t)s->n_rated, ranks[5];
     int64_t values[5], least = INT64_MAX;
+
     if (s->n == 0)
         return true;
     out->present = true;
@@ -508,6 +520,7 @@ bool sample_sized(const struct rows *rows, const struct parts *parts, struct siz
     struct sample s = {0};
     struct size_sums *sums;
     bool ok = mem_cleared(&sums, parts->n, e) && sample_init(&s, parts, e);
+
     if (ok)
         add_rates(&s, sums, rows, parts);
     for (size_t p = 0; ok && p < parts->n; p++)

@@ -30,6 +30,7 @@ static bool scan_threads(struct scan *s, size_t b)
     const struct table t = *s->t;
     struct scan_thread *threads = s->threads;
     bool in_order = true;
+
     for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b); i < end; i++) {
         struct scan_thread *thread = &threads[table_thread(&t, i)];
         thread->n++;
@@ -73,6 +74,7 @@ static void scan_places(struct scan *s, size_t b, struct sums *sums)
 {
     const struct block *block = &s->blocks.v[b];
     const struct block_sum *x = blocks_sums(&s->blocks, b);
+
     if (s->blocks.n_sums == s->n_places && !block->failed && !block->wide) {
         for (size_t p = 0; p < s->n_places; p++)
             add_block_to_place(&s->parts[p], &x[p], sums);
@@ -97,6 +99,7 @@ static void scan_sizes(struct scan *s, size_t b)
 {
     const struct table t = *s->t;
     size_t from = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b);
+
     if (t.bytes.v == NULL && !s->blocks.v[b].failed) /* one row is as good as all */
         end = from + 1;
     int64_t min_bytes = s->min_bytes, max_bytes = s->max_bytes;
@@ -120,6 +123,7 @@ static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
     struct sums sums = {0};
     bool in_order = true;
+
     for (size_t i = 0; i < s->n_threads; i++)
         s->threads[i].latest_start_ns = INT64_MIN;
     for (size_t b = 0; b < s->blocks.n; b++) {
@@ -142,6 +146,7 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
     for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b); i < end; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         struct scan_part *p = &s->parts[table_place(t, i)];
+
         segment_starts_add(!table_failed(t, i) ? &p->ok : &p->failed, start_ns);
         p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
         struct scan_thread *thread = &s->threads[table_thread(t, i)];
@@ -198,6 +203,7 @@ static void find_edges(struct scan *s, const struct dataset *d)
 {
     size_t n_keys = s->n_places + s->n_threads, n_rows = 0;
     int64_t limit_ns = INT64_MAX;
+
     s->earliest = 0;
     for (size_t b = 0; b < s->blocks.n; b++) {
         if (s->blocks.v[b].min_start_ns > limit_ns)
@@ -304,6 +310,7 @@ static void forget_row(struct scan *s, size_t i, bool *was_extreme)
     const struct table *t = s->t;
     struct scan_part *p = &s->parts[table_place(t, i)];
     struct scan_thread *thread = &s->threads[table_thread(t, i)];
+
     thread->n--;
     thread->busy_ns -= (uint64_t)packed_get(&t->dur, i);
     p->n--;

@@ -52,6 +52,7 @@ static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k
     for (int rounds = 64; rounds > 0 && hi - lo > 8; rounds--) {
         uint32_t pivot = order[lo + (hi - lo) / 2];
         size_t i = lo, j = hi - 1;
+
         for (;;) {
             while (ranks_before(r, order[i], pivot))
                 i++;
@@ -101,6 +102,7 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
     const unsigned percents[] = {0, 50, 100};
     struct segment_pick picks[3];
     size_t n_positive = 0;
+
     for (size_t i = 0; i < n_order; i++)
         if (ranks_above_zero(&r, order[i]))
             order[n_positive++] = order[i];
@@ -169,11 +171,13 @@ static void add_all(const struct set *s, struct sink *sinks, size_t n_sinks)
 {
     const struct segment_grid g = s->grid;
     bool by_place = false;
+
     for (size_t k = 0; k < n_sinks; k++)
         by_place = by_place || sinks[k].keys != NULL;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         bool has_sums = !by_place || scan->blocks.n_sums == scan->n_places;
+
         for (size_t i = 0; i < n_sinks; i++)
             sinks[i].key_of_place = sinks[i].keys ? group_keys_of(sinks[i].keys, k) : NULL;
         for (size_t b = 0; b < scan->blocks.n; b++) {
@@ -266,6 +270,7 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
 {
     const struct segment_grid grid = s->grid;
     size_t n = 0, to = from;
+
     for (; to < g->keys.n && n + n_successful(g, to) <= x->room; to++) {
         x->first[to] = x->next[to] = n;
         n += n_successful(g, to);
@@ -273,6 +278,7 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         const uint32_t *of_place = group_keys_of(&g->keys, k);
+
         for (size_t i = 0; i < t->n; i++) {
             size_t key = of_place[table_place(t, i)];
             if (key < from || key >= to || table_failed(t, i))
@@ -381,6 +387,7 @@ static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order
     struct sparse row = {0};
     size_t filled = 0;
     bool ok = entries_init(&entries, g, e) && sparse_init(&row, s->grid.n, e);
+
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         if (k == filled)
             filled = entries_fill(&entries, s, g, k);
@@ -421,6 +428,7 @@ bool set_segments(struct set *s, struct err *e)
     if (ok) {
         struct sink sinks[2] = {{.cells = all}};
         size_t n_sinks = 1;
+
         if (hosts != NULL)
             sinks[0] = (struct sink){.cells = hosts, .keys = &s->hosts.keys};
         if (clients != NULL)

@@ -50,6 +50,7 @@ static struct selection *select_rows(struct analysis_source *s, int host, struct
 {
     struct selection *sel = malloc((s->n_tables + 1) * sizeof *sel);
     bool by_host = host >= 0 && s->hosts.n > 1;
+
     if (sel == NULL)
         mem_none(e);
     if (sel == NULL || (by_host && !group_source(s, e))) {
@@ -85,6 +86,7 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
             for (size_t j = 0; j < sel[i].n; j++) {
                 size_t row = selection_row(&sel[i], j);
                 int64_t end_ns = table_end(t, row);
+
                 if (table_failed(t, row) || end_ns < g->start_ns || end_ns >= g->end_ns ||
                     (ttfb && !packed_has(&t->ttfb, row)))
                     continue;
@@ -112,6 +114,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 {
     struct ended x;
     bool ok = ended_init(&x, sel, n_sel, g, false);
+
     for (size_t k = 0; ok && k < g->n; k++) {
         size_t n = x.first[k + 1] - x.first[k];
         if (n == 0)
@@ -161,6 +164,7 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
     for (size_t k = 0; k < g->n; k++) {
         const struct slice_totals *s = &slices[k];
         int64_t start_ns = g->start_ns + (int64_t)k * g->length_ns;
+
         rows[k] = (struct series_row){
             .start_ns = start_ns,
             .duration_ns = g->length_ns,
@@ -192,6 +196,7 @@ static bool full_grid(struct segment_grid *g, const struct analysis_source *s, s
     int64_t length_ns = s->segment_ns;
     int64_t anchor_ns = s->has_range ? s->grid.start_ns : s->first_start_ns;
     int64_t n_before = 0;
+
     if (s->first_start_ns < anchor_ns)
         n_before = (anchor_ns - s->first_start_ns - 1) / length_ns + 1;
     int64_t n_after = (s->last_end_ns - anchor_ns) / length_ns + 1;

@@ -89,9 +89,11 @@ static void search_block(struct ends_search *x, const struct set *s, size_t k, s
     const struct table *t = scan->t;
     const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
     const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
+
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         int64_t end_ns = table_end(t, i);
         bool ok = !table_failed(t, i);
+
         ends_add(&x->whole, end_ns);
         if (ok)
             ends_add(&x->ok, end_ns);
@@ -108,6 +110,7 @@ static void search_ends(struct ends_search *x, const struct set *s)
 {
     int64_t least_ns = INT64_MIN;
     size_t n_keys = s->hosts.keys.n + s->clients.keys.n, n_rows = 0;
+
     for (size_t k = 0; k < s->n_scans; k++) {
         for (size_t b = s->scans[k]->blocks.n; b-- > 0;) {
             if (s->scans[k]->blocks.v[b].max_end_ns <= least_ns)
@@ -207,6 +210,7 @@ static bool find_ranges(struct set *s, struct err *e)
         .by_client = by_client ? group_ends(s, &s->clients) : NULL,
     };
     bool ok = (x.by_host != NULL) == by_host && (x.by_client != NULL) == by_client;
+
     if (!ok)
         mem_none(e);
     if (ok && (s->kind != RANGE_ALL || by_host || by_client))
@@ -234,6 +238,7 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
     struct segment_starts *starts = NULL;
     struct ends *ends = NULL;
     bool ok = mem_new(&starts, g->keys.n + 1, e) && mem_new(&ends, g->keys.n + 1, e);
+
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         starts[k] = all_starts(&g->parts[k]);
         ends[k] = ends_before(starts[k].last_ns);
@@ -263,6 +268,7 @@ static bool merge_scans(struct set *s, struct err *e)
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan_part *part = &s->scans[k]->all;
         int64_t sum;
+
         if (__builtin_add_overflow(s->all.n_bytes, part->n_bytes, &sum) ||
             __builtin_add_overflow(s->all.n_objects, part->n_objects, &sum))
             return err_set(e, "sum of bytes or of n_objects exceeds 2^63-1");
@@ -379,6 +385,7 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
     const struct table *t = scan->t;
     const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
     const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
+
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
@@ -433,6 +440,7 @@ static void count_inside(struct set *s)
         const struct table *t = scan->t;
         const uint32_t *host_of = group_keys_of(&s->hosts.keys, k);
         const uint32_t *client_of = group_keys_of(&s->clients.keys, k);
+
         for (size_t b = 0; b < scan->blocks.n; b++) {
             if (scan->blocks.v[b].min_start_ns >= s->ok.start_ns &&
                 scan->blocks.v[b].max_end_ns <= s->ok.end_ns)

@@ -49,6 +49,7 @@ size_t analysis_slowest(const struct analysis *a, int index, struct slow_request
         const struct table *t = picked[i].t;
         size_t row = picked[i].row;
         const struct place *place = dataset_place(d, t, table_place(t, row));
+
         v[i] = (struct slow_request){
             .op = d->ops.v[t->op],
             .host = d->hosts.v[place->host],

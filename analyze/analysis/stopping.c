@@ -46,6 +46,7 @@ static bool replay_all(struct stopping *s, const struct analysis *a, struct data
 {
     const struct table **tables = NULL;
     bool ok = mem_new(&tables, d->n_tables, e) && mem_cleared(&s->ops, a->n_operations, e);
+
     if (ok && a->mixed) {
         for (size_t i = 0; i < d->n_tables; i++)
             tables[i] = &d->tables[i];
@@ -71,6 +72,7 @@ static void fill_off(struct stopping_case *c, const struct stopping_op *op)
     const struct autoterm_window *w = &c->stop.window;
     double whole = op->by_objects ? op->whole.objects_per_s : op->whole.bytes_per_s;
     double then = op->by_objects ? w->objects_per_s : w->bytes_per_s;
+
     c->off_frac = c->stop.stopped && op->whole.present && whole > 0 ? then / whole - 1 : NAN;
 }
 
@@ -82,6 +84,7 @@ static bool fill_drift(struct stopping_op *op, const struct analysis *a, int ind
     struct series_row *rows = NULL;
     double rate[N_SEGMENTS];
     size_t n = 0;
+
     segment_grid_init(&grid, w->end_ns - N_SEGMENTS * w->segment_ns, w->segment_ns, N_SEGMENTS);
     bool ok = analysis_series_on(a, index, -1, &grid, &rows, &n, e);
     for (size_t i = 0; i < n; i++)
@@ -118,6 +121,7 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
 {
     struct analysis a = {0};
     struct analysis_options how = *options;
+
     how.range = RANGE_FULL; /* nothing is dropped for that: the replay sees every request */
     *s = (struct stopping){
         .sweep_dur_ns = sweep_dur_ns,

@@ -105,6 +105,7 @@ bool sums_values_add(struct sums_values *to, const struct sums_values *from, str
         bool left = j == from->n_buckets || (i < to->n_buckets && to->bucket[i] <= from->bucket[j]);
         bool right =
             j < from->n_buckets && (i == to->n_buckets || from->bucket[j] <= to->bucket[i]);
+
         bucket[n] = left ? to->bucket[i] : from->bucket[j];
         count[n] = 0;
         if (left)
@@ -193,6 +194,7 @@ int sums_compare_parts(const void *a, const void *b)
 {
     const struct sums_part *x = a, *y = b;
     int c = strcmp(x->name, y->name);
+
     return c != 0 ? c : (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
 }
 
@@ -200,6 +202,7 @@ bool sums_parts_join(struct sums_parts *parts, struct err *e)
 {
     size_t n = 0;
     bool ok = true;
+
     if (parts->n > 0)
         qsort(parts->v, parts->n, sizeof *parts->v, sums_compare_parts);
     for (size_t i = 0; i < parts->n; i++) {
@@ -236,6 +239,7 @@ static int compare_errors(const void *a, const void *b)
 {
     const struct sums_error *x = a, *y = b;
     int c = strcmp(x->message, y->message);
+
     return c != 0 ? c : strcmp(x->host, y->host);
 }
 
@@ -243,11 +247,13 @@ bool sums_errors_join(struct sums_op *op, struct err *e)
 {
     size_t n = 0;
     bool ok = true;
+
     if (op->n_errors > 0)
         qsort(op->errors, op->n_errors, sizeof *op->errors, compare_errors);
     for (size_t i = 0; i < op->n_errors; i++) {
         struct sums_error *x = &op->errors[i];
         struct sums_error *last = n > 0 ? &op->errors[n - 1] : NULL;
+
         if (last == NULL || compare_errors(last, x) != 0) {
             op->errors[n++] = *x;
             continue;
@@ -339,6 +345,7 @@ bool sums_ops_join(struct sums *s, struct err *e)
 {
     size_t n = 0;
     bool ok = true;
+
     if (s->n_ops > 0)
         qsort(s->ops, s->n_ops, sizeof *s->ops, sums_compare_ops);
     for (size_t i = 0; i < s->n_ops; i++) {

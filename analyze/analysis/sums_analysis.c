@@ -110,6 +110,7 @@ static bool fill_segments(struct segments *out, const struct group *g,
     for (size_t k = 0; ok && k < grid->n; k++) {
         int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
         const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
+
         cells[k] = amounts_of(&s);
     }
     if (ok)
@@ -162,6 +163,7 @@ static struct sized sized_of(const struct sums_part *p)
 {
     const struct moments *m = &p->duration.moments;
     struct sized s = {0};
+
     if (m->n == 0)
         return s;
     s = (struct sized){
@@ -190,6 +192,7 @@ static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err 
     int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, edges[ANALYSIS_N_SIZES + 1];
     uint8_t of_class[ANALYSIS_N_SIZES] = {0};
     bool ok = true;
+
     for (size_t i = 0; i < op->sizes.n; i++)
         n_by_class[analysis_size_class(op->sizes.v[i].min_bytes)] +=
             op->sizes.v[i].duration.moments.n;
@@ -263,6 +266,7 @@ static bool fill_errors(struct operation *to, const struct sums_op *op, struct e
     for (size_t i = 0; i < op->n_errors; i++) {
         const struct sums_error *x = &op->errors[i];
         struct error_group *g = &to->errors[to->n_error_groups];
+
         if (i == 0 || strcmp(x->message, op->errors[i - 1].message) != 0) {
             size_t n = 1;
             while (i + n < op->n_errors && strcmp(op->errors[i + n].message, x->message) == 0)
@@ -350,6 +354,7 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
         const struct sums_part *p = &op->hosts.v[i];
         struct host_result *h = &to->hosts[to->n_host_results++];
         const struct group g = {p->name, &p, 1};
+
         *h = (struct host_result){.host = p->name,
                                   .n_requests = p->n_requests,
                                   .n_errors = p->n_errors,
@@ -360,6 +365,7 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
         const struct sums_part *p = &op->clients.v[i];
         struct client_result *c = &to->clients[to->n_client_results++];
         const struct group g = {p->name, &p, 1};
+
         *c = (struct client_result){.client = p->name,
                                     .n_requests = p->n_requests,
                                     .n_errors = p->n_errors,
@@ -382,6 +388,7 @@ static bool fill_operation(struct work *w, struct operation *to, const struct su
     struct segment_range range = w->a->range == RANGE_FULL
                                      ? whole_seconds(all->start_ns, all->end_ns)
                                      : whole_seconds(threads->start_ns, threads->end_ns);
+
     *to = (struct operation){
         .op = op->op,
         .n_requests = all->n_requests,
@@ -456,6 +463,7 @@ static bool fill_total(struct work *w, struct segment_grid *grid, struct err *e)
     size_t n_all = 0, n_hosts = 0;
     bool ok = make_groups(&all, &n_all, s, false, e) && make_groups(&hosts, &n_hosts, s, true, e) &&
               make_grid(grid, w, &range, range.end_ns - range.start_ns, e);
+
     if (ok) {
         total->throughput = throughput_of(all, &range);
         total->present = total->throughput.present;
@@ -492,6 +500,7 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
 {
     struct by_second s = {.op = op};
     int64_t first_s = INT64_MAX, end_s = INT64_MIN;
+
     for (size_t i = 0; i < g->n; i++) {
         const struct sums_part *p = g->part[i];
         first_s = p->first_s < first_s ? p->first_s : first_s;
@@ -514,6 +523,7 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
     for (size_t i = 0; ok && i < s.n; i++) {
         int64_t start_ns = s.start_ns + (int64_t)i * SUMS_SECOND_NS;
         const struct sums_second second = seconds_of(g, start_ns, start_ns + SUMS_SECOND_NS);
+
         s.ok[i] = to_count(second.n_ended);
         s.failed[i] = to_count(second.n_failed);
     }
@@ -531,11 +541,13 @@ static bool find(struct work *w, const struct sums_op *const *ops, struct err *e
     size_t n_all = 0, n_hosts = 0;
     bool ok =
         make_groups(&all, &n_all, w->s, false, e) && make_groups(&hosts, &n_hosts, w->s, true, e);
+
     if (ok && a->mixed)
         ok = find_in(&a->findings, all, NULL, NULL, e);
     for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
         const struct sums_part *part = &ops[k]->all;
         const struct group g = {ops[k]->op, &part, 1};
+
         ok = find_in(&a->findings, &g, ops[k]->op, &a->operations[k], e);
     }
     struct finding from_sums = finding_of("from-sums", FINDING_NOTICE, 0);
@@ -602,6 +614,7 @@ static bool set_order(struct work *w, struct sums_source *source, struct err *e)
 {
     const struct sums *s = w->s;
     struct op_span *spans;
+
     if (!mem_cleared(&spans, s->n_ops + 1, e))
         return false;
     for (size_t k = 0; k < s->n_ops; k++) {
@@ -619,6 +632,7 @@ static bool begin(struct work *w, struct sums_source **source, struct err *e)
 {
     struct analysis *a = w->a;
     size_t n = w->s->n_ops;
+
     if (!mem_cleared(&a->internal, 1, e) || !mem_cleared(&a->operations, n, e) ||
         !mem_cleared(&a->internal->sums, 1, e))
         return false;
@@ -643,6 +657,7 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
 {
     struct sums_source *source = NULL;
     struct work w = {a, s};
+
     *a = (struct analysis){.dataset = d, .options = *options};
     if (!stand_in(d, s, path, e))
         return false;
@@ -693,6 +708,7 @@ static bool find_group(struct group *to, struct group **owned, const struct anal
                        : op < 0 ? a->total.hosts[host].host
                                 : a->operations[op].hosts[host].host;
     size_t n = 0;
+
     if (!make_groups(owned, &n, source->sums, host >= 0, e))
         return false;
     *to = (struct group){0};
@@ -703,6 +719,7 @@ static bool find_group(struct group *to, struct group **owned, const struct anal
     for (size_t i = 0; op >= 0 && i < to->n; i++) {
         const struct sums_op *x = source->ops[op];
         const struct sums_part *p = to->part[i];
+
         if (p == &x->all || (x->hosts.n > 0 && p >= x->hosts.v && p < x->hosts.v + x->hosts.n)) {
             to->part[0] = p;
             to->n = 1;
@@ -718,6 +735,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
     const struct sums_source *source = a->internal->sums;
     const struct segment_grid *grid = &source->grids[op < 0 ? a->n_operations : (size_t)op];
     struct group g = {0}, *owned = NULL;
+
     *rows = NULL;
     *n = 0;
     bool ok = find_group(&g, &owned, a, op, host, e);
@@ -729,6 +747,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
         for (size_t i = 0; i < g.n; i++) {
             int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
             int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
+
             first_ns = part_ns < first_ns ? part_ns : first_ns;
             last_ns = part_end_ns > last_ns ? part_end_ns : last_ns;
         }

@@ -64,6 +64,7 @@ static void check_values(struct reader *r, struct sums_values *v, size_t n_bucke
 {
     const struct moments *m = &v->moments;
     __int128 n = 0;
+
     if (r->p.failed)
         return;
     if (n_buckets == 0 || n_buckets != n_counts) {
@@ -85,6 +86,7 @@ static void check_moments(struct reader *r, const struct sums_values *v)
 {
     const struct moments *m = &v->moments;
     unsigned __int128 sum = (unsigned __int128)m->sum;
+
     if (r->p.failed)
         return;
     if (m->sum < (__int128)m->n * v->min || m->sum > (__int128)m->n * v->max ||
@@ -455,6 +457,7 @@ bool sums_read(struct sums *s, const char *path, struct err *e)
 {
     struct aggbytes bytes;
     struct reader r = {0};
+
     *s = (struct sums){0};
     bool ok = aggbytes_open(&bytes, path, e) && jsonpull_init(&r.p, path, aggbytes_more, &bytes, e);
     if (ok) {

@@ -80,6 +80,7 @@ static inline void spread(struct portion *x, const struct attribution_request *r
     struct sums_second *s = &x->seconds[r->start_ns / SUMS_SECOND_NS - x->first_s];
     struct sums_second *last = &x->seconds[r->end_ns / SUMS_SECOND_NS - x->first_s];
     int64_t n_bytes = 0, n_micro = 0, from_ns = r->start_ns, all_micro = r->n_objects * SUMS_MICRO;
+
     s->n_started++;
     for (; s < last; s++) {
         int64_t to_ns = (from_ns / SUMS_SECOND_NS + 1) * SUMS_SECOND_NS;
@@ -129,9 +130,11 @@ static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *ro
     struct extremes time = EXTREMES_NONE, durations = EXTREMES_NONE, ttfbs = EXTREMES_NONE,
                     rate_span = EXTREMES_NONE;
     bool has_ttfb = !packed_has_none(&t.ttfb);
+
     for (size_t k = 0; k < n; k++) {
         size_t i = row != NULL ? row[k] : x->from + k;
         const struct attribution_request r = analysis_request(&t, i);
+
         time.min = r.start_ns < time.min ? r.start_ns : time.min;
         time.max = r.end_ns > time.max ? r.end_ns : time.max;
         if (with_seconds)
@@ -212,6 +215,7 @@ static bool divide(struct portion *x, struct sums_parts *parts, enum divided by,
                                       : ANALYSIS_N_SIZES;
     size_t *first = NULL, n_used = 0;
     uint32_t *row = NULL;
+
     if (!mem_cleared(&first, n_keys + 2, e))
         return false;
     for (size_t i = x->from; i < x->end; i++)
@@ -246,10 +250,12 @@ static bool look(struct portion *x, struct err *e)
     struct sums_op *op = x->op;
     __int128 all_bytes = 0, all_objects = 0, busy_ns = 0;
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+
     op->min_bytes = INT64_MAX;
     for (size_t i = x->from; i < x->end; i++) {
         int64_t bytes = packed_get(&t->bytes, i), objects = packed_get(&t->objects, i);
         int64_t end = table_end(t, i);
+
         busy_ns += end - t->start[i];
         end_ns = end > end_ns ? end : end_ns;
         if (t->start[i] < start_ns || (t->start[i] == start_ns && objects < op->first_objects)) {
@@ -277,6 +283,7 @@ static bool fill_response(struct portion *x, struct err *e)
     const struct table *t = x->t;
     struct moments moments = {0};
     struct extremes span = EXTREMES_NONE;
+
     for (size_t i = x->from; !packed_has_none(&t->late) && i < x->end; i++) {
         if (table_failed(t, i) || !packed_has(&t->late, i))
             continue;
@@ -295,6 +302,7 @@ static bool do_portion(void *portion, struct err *e)
 {
     struct portion *x = portion;
     struct sums_op *op = x->op;
+
     op->op = utf8_repaired(x->d->ops.v[x->t->op]);
     op->all.name = strdup("");
     bool ok = ((op->op != NULL && op->all.name != NULL) || mem_none(e)) &&
@@ -326,6 +334,7 @@ static bool fill_errors(struct sums_op *op, const struct whole *w, struct err *e
     struct operation groups = {0};
     size_t n = 0;
     bool ok = analysis_errors(&groups, w->d, w->t, e);
+
     for (size_t i = 0; ok && i < groups.n_error_groups; i++)
         n += groups.errors[i].n_hosts;
     op->errors = calloc(n + 1, sizeof *op->errors);
@@ -348,6 +357,7 @@ static bool do_whole(void *whole, struct err *e)
     struct whole *w = whole;
     const struct table *t = w->t;
     size_t n_threads = dataset_n_threads(w->d, t);
+
     if (!mem_new(&w->threads, n_threads, e))
         return false;
     for (size_t i = 0; i < n_threads; i++)
@@ -412,6 +422,7 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
     struct whole *wholes = NULL;
     struct task *tasks = NULL;
     size_t n_portions = 0, n = 0;
+
     for (size_t k = 0; k < d->n_tables; k++)
         n_portions += n_portions_of(&d->tables[k]);
     *s = (struct sums){.has_intended = d->has_intended};
@@ -420,6 +431,7 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
     for (size_t k = 0; ok && k < d->n_tables; k++) {
         const struct table *t = &d->tables[k];
         size_t n_of = n_portions_of(t);
+
         if (n_of == 0)
             continue;
         wholes[k] = (struct whole){.d = d, .t = t, .op = &s->ops[s->n_ops]};

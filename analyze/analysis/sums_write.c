@@ -26,6 +26,7 @@ static void put_number(struct writer *w, char before, bool is_negative, unsigned
 {
     char digits[MAX_DIGITS + 1];
     size_t at = sizeof digits;
+
     for (; value > UINT64_MAX; value /= 10)
         digits[--at] = (char)('0' + (int)(value % 10));
     uint64_t low = (uint64_t)value;

@@ -128,6 +128,7 @@ bool aggregate_analyze(const struct cli_args *args, const struct aggregate_outpu
               aggregate_load(&a, args->operands[0], e) && choose_ops(&a, ops, e) &&
               aggregate_find(&found, &a, e) && write_report(&a, &found, o, e) &&
               write_series(&a, o, e) && write_page(&a, &found, o, args, e);
+
     *problem = findings_have_problem(&found);
     findings_free(&found);
     aggregate_free(&a);

@@ -157,6 +157,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
     struct dataset d = {0};
     struct analysis a = {0};
     struct analysis_options how = load_analysis_options(&o->filter, &o->analysis, &o->input);
+
     how.full_series = o->series_all;
     bool ok =
         sums_alone(args, e) && check_files(o, e) &&
@@ -176,6 +177,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
 {
     struct dataset d = {0};
     struct analysis a = {0};
+
     if (!aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     if (aggregate_among(args->operands, args->n_operands) != NULL) {

@@ -108,6 +108,7 @@ static bool look_ahead(const struct options *o, const struct cli_args *args,
     for (size_t i = 0; i < args->n_operands && ok; i++) {
         struct survey s;
         bool pipe = is_pipe(args->operands[i]);
+
         if (pipe && !relative)
             continue; /* rowfilter says so if that turns out wrong */
         if (pipe)
@@ -209,6 +210,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
     for (size_t i = 0; i < n; i++) {
         struct record r = rows[i];
         uint64_t thread = c->thread_base + r.thread;
+
         if (thread >= c->thread_top)
             c->thread_top = thread + 1;
         if (!rowfilter_row(&c->filter, &r, &keep, &c->error))
@@ -273,6 +275,7 @@ static bool copy(struct cat *c, const struct cli_args *args, struct progress *pr
         struct recfile_info info;
         const char *path = args->operands[i];
         bool ok = recfile_read(path, &how, &sink, &info, e);
+
         if (ok)
             ok = say_dropped(c, path, &info);
         if (c->error.msg[0])

@@ -90,6 +90,7 @@ static struct compare_words_text gate_names(void)
 {
     struct compare_words_text names = {""};
     size_t n = 0;
+
     for (size_t i = 0; i < RUN_N_METRICS && n < sizeof names.s; i++)
         n += (size_t)snprintf(names.s + n, sizeof names.s - n, "%s%s",
                               i == 0                  ? ""
@@ -105,6 +106,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
     double pct;
+
     for (size_t i = 0; i < RUN_N_METRICS; i++) {
         if (strlen(metrics[i].gate) != length || strncmp(text, metrics[i].gate, length) != 0)
             continue;
@@ -197,6 +199,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 {
     struct outfile out;
     bool ok = true;
+
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     if (o->output.json)
@@ -283,6 +286,7 @@ static bool compare(const struct cli_args *args, const struct options *o, double
         .gates = gates,
         .n_gates = o->gate.n,
     };
+
     ok = ok && sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
          write_page(&c, &traces, o, args, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
@@ -300,6 +304,7 @@ static int run(const struct cli_args *args, void *options)
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
     struct compare_gate *gates = calloc(o->gate.n + 1, sizeof *gates);
+
     if (gates == NULL) {
         err_set(&e, "out of memory");
         return cli_failed(args, &e);

@@ -133,6 +133,7 @@ static void put_clocks(struct text_table *t, const json_t *o)
 {
     const json_t *server;
     size_t i;
+
     json_array_foreach(json_object_get(o, "clock"), i, server) {
         FACT(t, TEXT_PLAIN, i == 0 ? "clocks" : "", "%s is ahead by %s to %s",
              string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
@@ -150,6 +151,7 @@ static void put_reason(struct text_table *t, const json_t *o)
         {"autoterm", "autoterm: the throughput had become stable"},
         {"error", "an error ended it"}};
     const char *end = string_of(o, "end"), *error = string_of(o, "error");
+
     for (size_t i = 0; end != NULL && i < sizeof words / sizeof *words; i++)
         if (strcmp(end, words[i][0]) == 0)
             end = words[i][1];
@@ -202,6 +204,7 @@ static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_c
     json_t *start = NULL, *end = NULL;
     bool ok = json_in_parse(survey_s3load_json(s, false), &start, NULL) &&
               json_in_parse(survey_s3load_json(s, true), &end, NULL);
+
     if (ok && start != NULL) {
         *has_command = string_of(start, "command_line") || string_of(start, "command");
         put_start(t, start);
@@ -335,6 +338,7 @@ static bool read_sums(struct survey *s, const char *path, struct err *e)
 {
     struct sums sums = {0};
     bool ok = sums_read(&sums, path, e) && survey_sums(s, &sums, path, e);
+
     sums_free(&sums);
     return ok;
 }
@@ -352,6 +356,7 @@ static size_t read_all(struct source *sources, const struct options *o, const st
     for (size_t i = 0; i < args->n_operands; i++) {
         struct source *x = &sources[i];
         struct err e = {""};
+
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
         bool can_be_read = aggpipe_spool(&path, 1, &e);

@@ -275,6 +275,7 @@ static bool merge_sums(const struct options *o, const struct cli_args *args, str
 {
     enum outfile_replaces replaces = o->output.force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     struct sums s = {0};
+
     if (o->shifts.n > 0 || o->report.json)
         return err_set(e, "%s: --%s is for captures, this is a file of sums",
                        sums_among(args->operands, args->n_operands),

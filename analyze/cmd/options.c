@@ -18,6 +18,7 @@ static bool parse_time(const char *text, void *field, struct err *e)
 {
     struct load_time *t = field;
     struct err ignored = {""};
+
     t->given = true;
     if (rfc3339_parse(text, strlen(text), &t->ns)) {
         t->is_relative = false;

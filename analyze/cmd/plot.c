@@ -45,6 +45,7 @@ static bool parse_size(const char *text, void *field, struct err *e)
 {
     struct size *size = field;
     int end = 0;
+
     if (sscanf(text, "%5dx%5d%n", &size->width, &size->height, &end) != 2 || text[end] != '\0' ||
         size->width < MIN_WIDTH || size->height < MIN_HEIGHT || size->width > MAX_PIXELS ||
         size->height > MAX_PIXELS)
@@ -137,6 +138,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     const char *slash = strrchr(out, '/');
     struct stat st;
     bool is_folder = stat(out, &st) == 0 && S_ISDIR(st.st_mode);
+
     *t = (struct target){.format = is_folder ? NULL : format_of(out)};
     if (t->format == NULL) {
         t->format = "svg";
@@ -179,6 +181,7 @@ static bool replay(struct plot_replays *r, struct dataset *d, struct options *o,
     struct analysis a = {0};
     bool ok = load_run_analysis(&a, d, &o->filter, &whole, &o->input, false, e) &&
               plot_replays_init(r, d, a.mixed, o->autoterm.dur_ns, o->autoterm.pct, e);
+
     analysis_free(&a);
     o->filter.from.given = o->filter.to.given = false; /* that is done */
     return ok;
@@ -194,6 +197,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
               load_ran_together(&d, &o->input, e) && (!with_replay || replay(&replays, &d, o, e)) &&
               load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
+
     how->replays = with_replay ? &replays : NULL;
     ok = ok && plot_add_analysis(set, &a, t->folder, t->stem, how, e);
     how->replays = NULL;
@@ -264,6 +268,7 @@ static bool check_charts(const struct options *o, bool comparison, struct err *e
 {
     char known[512] = "";
     size_t n = 0;
+
     for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
         n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
                               plot_compare_charts[i]);
@@ -300,6 +305,7 @@ static const char **list_captures(const struct cli_args *args, const struct opti
     const struct cli_list lists[] = {
         {args->operands, args->n_operands}, o->sides.before, o->sides.after};
     const char **v = calloc(lists[0].n + lists[1].n + lists[2].n + 1, sizeof *v);
+
     for (size_t k = 0; v != NULL && k < 3; k++)
         for (size_t i = 0; i < lists[k].n; i++)
             v[(*n)++] = lists[k].v[i];
@@ -320,6 +326,7 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
     struct plot_set set = {0};
     struct target t;
     const char **captures = list_captures(args, o, &how.n_captures);
+
     how.captures = captures;
     bool ok = target_init(&t, o->out, o->force, e) && (captures != NULL || mem_none(e));
     how.format = t.format;
@@ -344,6 +351,7 @@ static int run(const struct cli_args *args, void *options)
 {
     struct options *o = options;
     struct err e = {""};
+
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     bool ok = aggpipe_spool(args->operands, args->n_operands, &e) &&

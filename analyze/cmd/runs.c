@@ -46,6 +46,7 @@ bool report_runs(const char *const *paths, size_t n_paths, const struct load_fil
     for (size_t i = 0; i < n_paths && ok; i++) {
         struct dataset d = {0};
         struct analysis a = {0};
+
         ok = load_dataset(&d, &paths[i], 1, filter, input, e) &&
              load_run_analysis(&a, &d, filter, analysis, input, false, e);
         if (ok)

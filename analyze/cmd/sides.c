@@ -94,5 +94,6 @@ bool sides_compare(struct compare *c, const struct sides *s, const struct sides_
 {
     const struct compare_side before = side(&s->before, o->before_name, "before");
     const struct compare_side after = side(&s->after, o->after_name, "after");
+
     return compare_run(c, &before, &after, how, e);
 }

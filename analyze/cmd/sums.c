@@ -114,6 +114,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
 {
     struct running *times = NULL;
     bool ok = mem_cleared(&times, n + 1, e);
+
     *s = (struct sums){0};
     for (size_t i = 0; ok && i < n; i++) {
         struct sums one = {0};
@@ -193,6 +194,7 @@ static bool aggregate(const struct options *o, const struct cli_args *args, stru
               load_ran_together(&d, &o->input, e) &&
               sums_of_dataset(&s, &d, (unsigned)o->input.threads, e) &&
               sums_save(&s, o->output, replaces, e);
+
     sums_free(&s);
     dataset_free(&d);
     return ok;
@@ -202,6 +204,7 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
     struct err e = {""};
+
     if (o->output == NULL)
         return cli_wrong_usage(args, "-o FILE is missing: where to write the sums");
     if (!outfile_spares(o->output, args->operands, args->n_operands, &e))

@@ -73,6 +73,7 @@ static const struct run_part *part_with(const struct run *r, const char *op,
 {
     const struct run_op *o = run_op_named(r, op);
     const struct run_part *p = o != NULL ? run_part_like(o, part) : NULL;
+
     return p != NULL && p->value[metric].present ? p : NULL;
 }
 
@@ -148,6 +149,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
 {
     bool is_difference = metrics[m->metric].kind == METRIC_DIFFERENCE;
     const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+
     if (too_thin != NULL) {
         double a = m->before.center, b = m->after.center;
         m->cmp = (struct stats_cmp){
@@ -337,6 +339,7 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 {
     const struct compare_side *sides[] = {&c->before, &c->after};
     size_t most = 0;
+
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n; i++)
             most += sides[s]->runs[i].n_ops;
@@ -355,6 +358,7 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
         const struct run_op *some = NULL;
+
         op->n_before = n_having(&c->before, op->op, &some);
         op->n_after = n_having(&c->after, op->op, &some);
         if (!warn_missing(c, op->op, some, op->n_before, op->n_after, e))
@@ -400,6 +404,7 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
 {
     const struct compare_side *sides[] = {&c->before, &c->after};
     const struct run *twin;
+
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];
@@ -443,6 +448,7 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 {
     size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
     bool ok = true;
+
     if (least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
         ok = warn(c, "order",
@@ -472,6 +478,7 @@ static bool warn_by_second(struct compare *c, struct err *e)
     const struct compare_side *sides[] = {&c->before, &c->after};
     const struct run *aggregate = NULL, *sums = NULL;
     bool ok = true;
+
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];

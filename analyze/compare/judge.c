@@ -106,6 +106,7 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
 {
     struct stats_question q = {metrics[m->metric].up_is_better, m->delta};
     double p = m->in_family ? m->p_holm : m->cmp.p;
+
     m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
     if (!m->cmp.ok)
         return true;

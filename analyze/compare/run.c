@@ -46,6 +46,7 @@ static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
                              analysis_quantile_index(n, 99), 0, n - 1};
     int64_t q[5];
     __int128 sum = 0;
+
     if (!hist_select(v, n, ranks, 5, q))
         return mem_none(e);
     for (size_t i = 0; i < n; i++)
@@ -71,6 +72,7 @@ static bool fill_counts(struct run_op *op, const struct table *t, const struct s
 {
     size_t first = 0, end = HIST_N_INDEXES;
     uint64_t *count;
+
     if (!mem_cleared(&count, HIST_N_INDEXES, e))
         return false;
     for (size_t i = 0; i < t->n; i++)
@@ -97,6 +99,7 @@ static bool fill_latencies(struct run_op *op, const struct table *t, const struc
 {
     int64_t *v = NULL;
     bool ok = mem_new(&v, t->n + 1, e);
+
     for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++)
@@ -145,6 +148,7 @@ static void find_faults(struct spans *out, const struct findings *all, const cha
     for (size_t i = 0; i < all->n && out->n < MAX_FAULTS; i++) {
         const struct finding *f = &all->v[i];
         struct span s = *range;
+
         if (!run_is_fault(f) || f->period_ns > 0 || (f->op != NULL && strcmp(f->op, op) != 0))
             continue;
         if (f->has_start && f->start_ns > s.start_ns)
@@ -172,6 +176,7 @@ static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
 {
     int64_t from = a->start_ns > start_ns ? a->start_ns : start_ns;
     int64_t to = a->end_ns < end_ns ? a->end_ns : end_ns;
+
     return to > from ? to - from : 0;
 }
 
@@ -200,9 +205,11 @@ static bool fill_clear_rate(struct run_value *out, const struct spans *faults, i
     int64_t n_requests = 0;
     const struct span range = {true, w->start_ns, w->end_ns};
     bool ok = (flow_init(&flow, w->grid.n) || mem_none(e)) && mem_new(&rate, w->grid.n + 1, e);
+
     for (size_t i = 0; ok && i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         int64_t ns = shared_ns(&range, start_ns, end_ns);
+
         for (size_t k = 0; k < faults->n; k++)
             ns -= shared_ns(&faults->v[k], start_ns, end_ns);
         if (table_failed(t, i) || end_ns <= start_ns)
@@ -228,6 +235,7 @@ static bool fill_clear(struct run_op *op, const struct findings *all, const stru
     struct window w = {.start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
     struct spans faults;
     int64_t left_ns = s->duration_ns;
+
     find_faults(&faults, all, op->op, &(struct span){true, w.start_ns, w.end_ns});
     for (size_t k = 0; k < faults.n; k++)
         left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
@@ -340,6 +348,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
     const struct dataset *d = a->dataset;
     const struct table *t = table_named(d, from->op);
     const struct statistics *s = from->statistics;
+
     *op = (struct run_op){
         .op = strdup(from->op),
         .n_requests = from->n_requests,
@@ -418,6 +427,7 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
     struct task *tasks = NULL;
     bool ok = mem_new(&work, a->n_operations + 1, e) && mem_new(&tasks, a->n_operations + 1, e) &&
               mem_cleared(&r->ops, a->n_operations + 1, e);
+
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
@@ -468,6 +478,7 @@ static bool load_rows(void *loading, struct err *e)
     struct load_analysis how = *o->analysis;
     struct dataset d = {0};
     struct analysis a = {0};
+
     if (aggfile_is(path))
         return run_seconds_aggregate(l->run, o->filter, e);
     if (aggfile_is_sums(path))
@@ -497,6 +508,7 @@ bool run_load(struct run *r, const char *path, const struct run_options *o, stru
 {
     struct loading l = {r, o};
     struct task tasks[] = {{load_rows, &l, 2}, {load_sum, &l, 1}};
+
     *r = (struct run){.path = strdup(path)};
     return (r->path != NULL || mem_none(e)) &&
            tasks_run(tasks, o->with_sum ? 2 : 1, o->input->threads, e);

@@ -84,6 +84,7 @@ static bool fill_errors(struct run_op *op, const struct seconds *s, struct err *
 {
     struct run_value *value = &op->parts[0].value[RUN_ERRORS];
     double frac = (double)op->n_errors / (double)op->n_requests;
+
     value->present = value->can_gate = true;
     if (s->requests == NULL || s->n == 0)
         value->ci = (struct stats_ci){.why = s->n == 0 ? no_series : no_counts};
@@ -184,6 +185,7 @@ static bool take_common(struct seconds *s, const struct aggregate *a, const stru
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     size_t n = 0, n_successive = 0;
     int64_t first_s = 0;
+
     if (!seconds_init(s, a->n_sum, e))
         return false;
     for (size_t i = 0; i < a->n_sum; i++) {
@@ -221,6 +223,7 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
 {
     const struct aggfile_entry *x = part->x;
     struct seconds s = {0};
+
     if (!op_init(op, x->name, e))
         return false;
     op->n_requests = x->n_requests;
@@ -254,6 +257,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
 {
     struct aggregate a = {0};
     struct stat st;
+
     if (!only_ops(r, filter, "an aggregated capture", e))
         return false;
     r->by_second = r->is_aggregate = true;
@@ -317,6 +321,7 @@ static struct run_value quantile(const struct sums_values *v, uint64_t percent)
 {
     const struct stats_ratio p = {percent, 100};
     struct run_value value = {.present = v->moments.n > 0, .ci = {.why = no_order}};
+
     if (value.present)
         value.ci.value =
             (double)sums_value_at(v, (int64_t)stats_rank((uint64_t)v->moments.n, p) - 1);
@@ -340,6 +345,7 @@ static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err 
 {
     const struct sums_part *all = &x->all;
     struct seconds s = {0};
+
     if (!op_init(op, x->op, e))
         return false;
     op->n_requests = all->n_requests;
@@ -404,6 +410,7 @@ static bool take_findings(struct run *r, const struct sums *s, struct err *e)
     struct analysis a = {0};
     struct dataset d = {0};
     bool ok = sums_analyze(&a, &d, s, r->path, &how, e) && run_take_findings(r, &a.findings, e);
+
     analysis_free(&a);
     dataset_free(&d);
     return ok;
@@ -413,6 +420,7 @@ bool run_seconds_sums(struct run *r, const struct load_filter *filter, struct er
 {
     struct sums s = {0};
     struct stat st;
+
     r->is_sums = true;
     if (!only_ops(r, filter, "a file of sums", e))
         return false;
@@ -430,6 +438,7 @@ bool run_seconds_capture(struct run *r, const struct dataset *d, unsigned thread
     const struct load_filter all = {0};
     struct sums s = {0};
     bool ok = sums_of_dataset(&s, d, threads, e) && take_all_sums(r, &s, &all, e);
+
     run_take_recorded(r, d);
     sums_free(&s);
     return ok;

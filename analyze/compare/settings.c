@@ -88,10 +88,12 @@ static bool side_span(const struct compare_side *side, const char *op,
 {
     bool any = false, several;
     double value;
+
     *span = (struct compare_span){0};
     for (size_t i = 0; i < side->n; i++) {
         const struct run *r = &side->runs[i];
         const struct run_op *o = op != NULL ? run_op_named(r, op) : NULL;
+
         if ((op == NULL || o != NULL) && setting_of(r, o, kind, &value, &several))
             span_add(span, value, several, &any);
     }
@@ -147,6 +149,7 @@ bool compare_recorded(struct compare *c, struct err *e)
         struct compare_option *o = &c->options[c->n_options];
         json_t *before, *after;
         bool is_measured = false;
+
         for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
             is_measured |= strcmp(name, measured[i]) == 0;
         if (!recorded_values(&c->before, name, o->before, &before, e) ||
@@ -244,6 +247,7 @@ bool compare_effect(struct compare_op *op, const struct compare *c, struct err *
     bool any_a = false, any_b = false;
     bool ok = side_counts(&c->before, op->op, &a, &any_a, e) &&
               side_counts(&c->after, op->op, &b, &any_b, e);
+
     op->has_effect = ok && any_a && any_b;
     if (op->has_effect)
         stats_effect_counts(a, b, HIST_N_INDEXES, &op->effect);

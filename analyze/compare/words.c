@@ -31,6 +31,7 @@ append(struct compare_words_text *t, const char *fmt, ...)
 {
     size_t n = strlen(t->s);
     va_list args;
+
     va_start(args, fmt);
     vsnprintf(t->s + n, sizeof t->s - n, fmt, args);
     va_end(args);
@@ -41,6 +42,7 @@ static struct units_text digits3(const struct compare_metric *m, double frac)
 {
     struct units_text t;
     double pct = fabs(100 * frac);
+
     snprintf(t.s, sizeof t.s, "%.*f%s",
              pct < .9995   ? 3
              : pct < 9.995 ? 2
@@ -129,6 +131,7 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
 {
     struct compare_words_text t = {""};
     const struct stats_noise *noise = &m->cmp.noise;
+
     switch (m->cmp.method) {
     case STATS_MANN_WHITNEY:
         append(&t, "exact Mann-Whitney test over runs, Hodges-Lehmann estimate");
@@ -245,6 +248,7 @@ static struct units_text change_of(const struct compare_metric *m, double theta)
 {
     struct units_text t;
     double pct = m->cmp.is_difference ? 100 * theta : 100 * expm1(theta);
+
     if (!isfinite(pct))
         snprintf(t.s, sizeof t.s, "%s", pct > 0 ? "inf" : "-inf");
     else if (m->cmp.is_difference)
@@ -265,6 +269,7 @@ static struct units_text p_of(const struct compare_metric *m)
     struct units_text t;
     double p = adjusted_p(m);
     char n[24];
+
     if (m->before.n == m->after.n)
         snprintf(n, sizeof n, "%zu", m->before.n);
     else
@@ -432,10 +437,12 @@ static void append_op(struct compare_words_text *t, const struct compare_op *op,
 {
     const struct compare_metric *leading = compare_leading(op);
     size_t n = 0;
+
     append(t, "%.24s", op->op);
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         bool is_wanted = m == leading || (detail != LEADING_ALONE && m->in_family);
+
         if (!is_wanted || m->part->kind != RUN_ALL)
             continue;
         append(t, n++ > 0 ? ", " : " ");
@@ -448,6 +455,7 @@ static struct compare_words_text answer(const struct compare *c, enum detail det
 {
     struct compare_words_text t = {""};
     size_t n_ops = 0;
+
     if (c->has_gate)
         append(&t, "%s ", compare_words_gate(c).s);
     if (compare_n_faulty(c) > 0)
@@ -483,6 +491,7 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
     struct compare_words_text t = {""};
     const struct compare_metric *m = compare_leading(op);
     char ci[112] = "";
+
     if (m == NULL || !op->has_clear)
         return t;
     if (op->clear.ok)
@@ -509,6 +518,7 @@ struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
     double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
+
     append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, 100 * limit,
            m->cmp.is_difference ? " points" : "%");
     if (!m->cmp.ok || isnan(m->p_worse))

@@ -21,6 +21,7 @@ static bool usual_rate(const struct by_second *s, double *usual, struct err *e)
 {
     double *v = malloc((s->n + 1) * sizeof *v), most = 0;
     size_t n = 0;
+
     if (v == NULL)
         return mem_none(e);
     for (size_t i = 0; i < s->n; i++)
@@ -39,6 +40,7 @@ static bool say_stall(struct search *search, const struct by_second *s, size_t f
     double n = 0;
     int64_t start_ns = s->start_ns + (int64_t)first * NS_PER_S,
             length_ns = (int64_t)(end - first) * NS_PER_S;
+
     for (size_t i = first; i < end; i++)
         n += (double)s->ok[i] + (double)s->failed[i];
     double frac = n / (usual * (double)(end - first));
@@ -77,6 +79,7 @@ static bool find_second_errors(struct search *search, const struct by_second *s,
 {
     double n_seen = 0, n_within = 0;
     size_t first = s->n, last = 0;
+
     if (s->n_errors == 0)
         return true;
     for (size_t i = 0; i < s->n; i++) {
@@ -143,6 +146,7 @@ bool by_second_find_uneven(struct findings *out, const char *const *hosts,
 {
     size_t least = 0, most = 0;
     double sum = 0;
+
     for (size_t i = 0; i < n_hosts; i++) {
         sum += (double)n_requests[i];
         least = n_requests[i] < n_requests[least] ? i : least;

@@ -27,6 +27,7 @@ static int64_t log2_fixed(int64_t ns)
     int e = 63 - __builtin_clzll((unsigned long long)ns);
     uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 bits behind the point */
     uint64_t bend = x * (0x100000 - x) >> 20;
+
     return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
 }
 
@@ -63,6 +64,7 @@ static int64_t look_at_extent(const struct table *t, struct extent *x, struct vi
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         struct visits *v = &visits[table_place(t, i)];
+
         v->first_ns = start_ns < v->first_ns ? start_ns : v->first_ns;
         v->last_ns = end_ns > v->last_ns ? end_ns : v->last_ns;
         v->n++;
@@ -111,9 +113,11 @@ static bool look_at_extents(struct course *c, struct extent *extents, int64_t *o
     bool *used = NULL, *used_here = NULL;
     bool ok = mem_new(&visits, c->d->n_places, e) && mem_cleared(&used, c->d->n_threads, e) &&
               mem_cleared(&used_here, c->d->n_threads, e);
+
     for (size_t k = 0; ok && k < c->n_tables; k++) {
         const struct table *t = c->tables[k];
         size_t n_threads = dataset_n_threads(c->d, t);
+
         for (size_t i = 0, n = dataset_n_places(c->d, t); i < n; i++)
             visits[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
         memset(used_here, 0, n_threads * sizeof *used_here);
@@ -191,6 +195,7 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     int64_t dur_ns = packed_get(&t->dur, i);
     int64_t log = log2_fixed(dur_ns > 0 ? dur_ns : 1);
     size_t stratum = c->stratum_of_table[k];
+
     if (c->stratum_of_table[k + 1] > stratum + 1)
         stratum += (size_t)size_class(packed_get(&t->bytes, i)) - c->strata[stratum].first_class;
     size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
@@ -230,9 +235,11 @@ static void look_at_rows(const struct pass *p, size_t k)
     const struct course grid = *c; /* of which no write into its counts can change the fields */
     double per_bin = p->per_bin;
     uint64_t sample_below = p->sample_below;
+
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         size_t bin = bin_of(&grid, per_bin, end_ns);
+
         if (table_failed(t, i)) {
             grid.failed[bin]++;
             add_error(c, k, course_place(t, i), table_error(t, i), bin, end_ns);
@@ -317,6 +324,7 @@ static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
     const struct table *t = c->tables[k];
     size_t n = c->n_hung;
     uint32_t least = least_ns < PACKED_WIDE_BASE ? (uint32_t)least_ns : PACKED_WIDE_BASE;
+
     for (size_t from = 0; from < t->n; from += STRETCH) {
         size_t to = t->n - from > STRETCH ? from + STRETCH : t->n;
         if (t->dur.v != NULL && !any_as_long(t->dur.v + from, to - from, least))
@@ -369,6 +377,7 @@ static bool choose_strata(struct course *c, const struct extent *extents, struct
         const struct extent *x = &extents[k];
         int least = size_class(x->min_bytes), most = size_class(x->max_bytes);
         int n_classes = x->min_bytes < x->max_bytes ? most - least + 1 : 1;
+
         c->stratum_of_table[k] = n;
         for (int i = 0; i < n_classes; i++)
             c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)least : 0};
@@ -409,6 +418,7 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
 {
     struct course *c = p->c;
     size_t n_places = c->d->n_places;
+
     for (size_t i = 0; i < n_places; i++) {
         c->place_first_ns[i] = INT64_MAX;
         c->place_last_ns[i] = INT64_MIN;

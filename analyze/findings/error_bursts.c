@@ -32,6 +32,7 @@ static double best_stretch(const struct course *c, const uint32_t *errors, const
     double failed = log(inside / outside), good = log((1 - inside) / (1 - outside));
     double sum = 0, most = 0;
     size_t first = 0;
+
     for (size_t j = 0; j < c->n_bins; j++) {
         double n = (double)c->ok[j] + (double)c->failed[j], x = errors[j];
         sum += x * failed + (n - x) * good;
@@ -94,6 +95,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     struct shares x = {.c = c, .m = m, .taken = taken};
     struct burst best = {0};
     double most = BURST_LLR;
+
     for (size_t j = 0; j < c->n_bins; j++)
         if (!taken[j]) {
             x.n += (double)c->ok[j] + (double)c->failed[j];
@@ -102,6 +104,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     for (size_t i = 0; x.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
         struct burst b;
         double gain = refine_burst(&x, fmin(fmax(guesses[i] * x.n_errors / x.n, .02), .9), &b);
+
         if (b.found && gain >= most) {
             most = gain;
             best = b;
@@ -117,6 +120,7 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
 {
     size_t most = 0;
     int64_t n_requests = 0;
+
     memset(v, 0, p->n * sizeof *v);
     for (size_t i = 0; i < c->d->n_places; i++)
         if (p->of_place[i] != UINT32_MAX)
@@ -176,6 +180,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     double within = b->found ? b->n_errors / b->n_inside : share;
     size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
     bool dead = host != SIZE_MAX && is_dead(c, &s->hosts, host, v[host]);
+
     if (host == SIZE_MAX)
         client = confined_to(c, &s->clients, m, v);
     bool problem = share >= LEAST_PROBLEM || (b->found && within >= .1 && m->n >= 10) || dead;
@@ -236,6 +241,7 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
 {
     const struct course *c = s->c;
     bool ok = true;
+
     memset(taken, 0, c->n_bins);
     for (int i = 0; ok && i < MAX_BURSTS; i++) {
         struct burst b = find_burst(c, m, taken);
@@ -264,6 +270,7 @@ bool find_errors(struct search *s, struct err *e)
     int64_t *v = NULL;
     uint8_t *taken = NULL;
     bool ok = mem_new(&v, n, e) && mem_new(&taken, c->n_bins + 1, e);
+
     for (size_t k = 0; ok && k < c->n_messages; k++)
         ok = find_message(s, &c->messages[k], taken, v, e);
     free(v);

@@ -26,6 +26,7 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
     if (all->n == all->cap) {
         size_t cap = all->cap > 0 ? 2 * all->cap : 16;
         struct finding *grown = realloc(all->v, cap * sizeof *grown);
+
         if (grown == NULL)
             return mem_none(e);
         all->v = grown;
@@ -158,6 +159,7 @@ static void tie(struct findings *all, int64_t near_ns)
         for (size_t k = 0; k < all->n && f->n_because < FINDING_MAX_CAUSES; k++) {
             const struct finding *cause = &all->v[k];
             bool back = false;
+
             for (size_t b = 0; b < cause->n_because; b++)
                 back = back || cause->because[b] == i;
             if (k != i && !back && explains(cause, f, near_ns))
@@ -176,6 +178,7 @@ static int compare_rank(const void *a, const void *b, void *findings)
 {
     const struct finding *v = findings;
     const struct finding *x = &v[*(const size_t *)a], *y = &v[*(const size_t *)b];
+
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
     if ((x->n_because > 0) != (y->n_because > 0))
@@ -192,6 +195,7 @@ static bool sort(struct findings *all)
     size_t *order = malloc((n + 1) * sizeof *order), *place = malloc((n + 1) * sizeof *place);
     struct finding *sorted = malloc((n + 1) * sizeof *sorted);
     bool ok = order != NULL && place != NULL && sorted != NULL;
+
     for (size_t i = 0; ok && i < n; i++)
         order[i] = i;
     if (ok)

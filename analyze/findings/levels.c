@@ -53,6 +53,7 @@ static void fill_points(struct levels *l)
 {
     const struct course *c = l->s->c;
     double median_ns = 0;
+
     for (size_t k = 0; k < c->n_tables; k++)
         median_ns = fmax(median_ns, c->median_ns[k]);
     /* The type that takes longest may begin later, and from the start on last past all times. */
@@ -92,9 +93,11 @@ static double variance_of_batches(const struct levels *l)
 {
     double d[N_BATCHES];
     size_t length = l->n / N_BATCHES, n = 0;
+
     for (size_t i = 0; i + 1 < N_BATCHES; i++) {
         double a = mean_of(l->x, i * length, (i + 1) * length);
         double b = mean_of(l->x, (i + 1) * length, (i + 2) * length);
+
         d[n++] = (b - a) * (b - a);
     }
     /* The median of a squared standard normal is .455; a difference has twice the variance. */
@@ -150,6 +153,7 @@ static void drop_small_cuts(struct levels *l)
     while (l->n_cuts > 0) {
         size_t smallest = 0;
         double least = INFINITY;
+
         for (size_t k = 0; k < l->n_cuts; k++) {
             double change = fabs(level_of(l, k + 1) - level_of(l, k));
             if (change < least) {
@@ -195,6 +199,7 @@ static bool variance_about_levels(const struct levels *l, double *lrv, struct er
 {
     double r[MAX_POINTS], off[MAX_POINTS], ends[2], about_levels = 0;
     double about_line = fit_line(l, ends, off);
+
     for (size_t k = 0, i = 0; k <= l->n_cuts; k++) {
         double level = level_of(l, k);
         for (; i < level_end(l, k); i++) {
@@ -216,6 +221,7 @@ static bool say_drift(struct levels *l, const double ends[2], struct err *e)
     double ratio = exp(ends[1] - ends[0]);
     double lost = ratio < 1 ? (1 - ratio) / 2 : (1 - 1 / ratio) / 2;
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
+
     f.ratio = ratio;
     finding_figure(&f, "start_per_s", exp(ends[0]));
     finding_figure(&f, "end_per_s", exp(ends[1]));
@@ -241,6 +247,7 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
     double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
     double lost = share * fabs(1 - ratio);
     struct finding f = finding_of("warm-up", lost >= .05 ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+
     f.has_start = f.has_end = true;
     f.start_ns = c->start_ns;
     f.end_ns = end_ns;
@@ -268,6 +275,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
                    lost >= (stays ? STAYING_LOST_FRAC : PROBLEM_LOST_FRAC);
     struct finding f =
         finding_of(ratio < 1 ? "drop" : "rise", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+
     f.has_start = true;
     f.start_ns = at_ns;
     f.within_ns = within_ns(l, after - before);
@@ -290,6 +298,7 @@ static size_t count_early_cuts(const struct levels *l)
 {
     bool up = level_of(l, 0) < level_of(l, 1);
     size_t n = 0;
+
     while (n < l->n_cuts && (level_of(l, n) < level_of(l, n + 1)) == up &&
            search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
                (up ? WARM_UP_FRAC : FAST_UP_FRAC))
@@ -301,12 +310,14 @@ static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
     size_t k = count_early_cuts(l);
+
     if (k > 0)
         ok = say_warm_up(l, mean_of(l->x, 0, l->cuts[k - 1]), level_of(l, k),
                          l->at_ns[l->cuts[k - 1]], e);
     for (; ok && k < l->n_cuts; k++) {
         int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
         double before = level_of(l, k), after = level_of(l, k + 1);
+
         /* A change that is taken back is one finding with an end. */
         bool back =
             k + 1 < l->n_cuts && fabs(level_of(l, k + 2) - before) < fabs(after - before) / 3;
@@ -355,6 +366,7 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
 {
     size_t n = l->s->out->n;
     bool ok = true;
+
     for (size_t i = 0; ok && i < n; i++) {
         const struct finding *f = &l->s->out->v[i];
         if (strcmp(f->kind, "errors") == 0 && f->has_start && !f->has_end &&

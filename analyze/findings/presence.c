@@ -44,6 +44,7 @@ static bool say_absent(struct search *s, size_t k, const struct presence *x, boo
     int64_t length_ns = late ? x->first_ns - c->start_ns : c->end_ns - x->last_ns;
     double share = search_frac(s, length_ns);
     struct finding f = finding_of("absent-client", FINDING_PROBLEM, share / (double)s->clients.n);
+
     f.scope = SCOPE_CLIENT;
     f.party = course_party_name(c, &s->clients, k);
     f.has_start = f.has_end = true;
@@ -118,6 +119,7 @@ bool find_stuck(struct search *s, struct err *e)
     const struct course *c = s->c;
     size_t n = 0;
     bool ok = true;
+
     for (size_t i = 0; i < c->n_hung; i++)
         n += is_stuck(s, &c->hung[i]);
     /* Where many requests are that long, being long is nothing that befalls one thread. */
@@ -169,6 +171,7 @@ bool find_backlog(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     size_t n = c->n_blocks, last = n;
+
     if (!c->open_loop || n < 8)
         return true;
     double *late = calloc(n, sizeof *late), median_ns = 0;
@@ -192,6 +195,7 @@ bool find_backlog(struct search *s, struct err *e)
         int64_t start_ns = line_start_ns(c, late, from, last);
         double lost = search_frac(s, (int64_t) final);
         struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);
+
         f.has_start = true;
         f.start_ns = start_ns;
         finding_figure(&f, "late_at_end_ns", final);

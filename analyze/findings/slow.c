@@ -57,6 +57,7 @@ static double period_free(const struct search *s, const struct excess *x, size_t
 {
     size_t per = (size_t)(s->c->block_ns / s->c->bin_ns) * x->blocks_per_period;
     size_t from = j * per, to = (j + 1) * per < s->c->n_bins ? (j + 1) * per : s->c->n_bins;
+
     return search_free_frac(s, from, to, MASK_STALL);
 }
 
@@ -107,6 +108,7 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
 {
     const struct course *c = s->c;
     struct samples all = {0};
+
     for (size_t k = 0; k < c->n_strata; k++)
         add_samples(&all, c, k);
     x->sd = sd_of(&all);
@@ -172,9 +174,11 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t k)
     const double *n = x->n + k * n_periods, *r = x->r + k * n_periods;
     struct segment_of_party best = {0};
     double half = log(LEAST_RATIO) / 2, total;
+
     for (int tries = 0; tries < 4; tries++) {
         double sum = 0, most = 0;
         size_t first = 0;
+
         for (size_t j = 0; j < n_periods; j++) {
             sum += n[j] * (r[j] - half);
             if (sum <= 0) {
@@ -223,6 +227,7 @@ static bool say_party(struct search *s, const struct course_parties *p, size_t k
 {
     const struct course *c = s->c;
     double ratio = exp(g->mean), lost = lost_share(x, k, p->n, g);
+
     if (2 * (g->last - g->first + 1) < x->n_periods && lost < LEAST_LOST_FRAC)
         return true;
     struct finding f = finding_of(p->clients ? "slow-client" : "slow-host",
@@ -257,6 +262,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
         struct segment_of_party g = slow_segment(&x, k);
         bool long_enough =
             (double)(g.last - g.first + 1) >= fmax(2, LEAST_SEGMENT * (double)x.n_periods);
+
         /* With more parties one of them is sooner off by chance. */
         double limit = LEAST_Z + .5 * log10((double)p->n);
         if (g.mean >= log(LEAST_RATIO) && g.n >= LEAST_SAMPLES && long_enough && g.z >= limit) {
@@ -287,6 +293,7 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = c->strata[q].table;
         struct samples all = {0};
+
         add_samples(&all, c, q);
         add_samples(&o->all[k], c, q);
         double mean = all.n > 0 ? all.sum / all.n : 0;
@@ -314,10 +321,12 @@ static struct op_step best_step(const double *n, const double *y, size_t n_block
 {
     struct op_step best = {0};
     double most = 0;
+
     for (size_t at = n_blocks / 20 + 1; at + n_blocks / 20 + 1 < n_blocks; at++) {
         double n1, n2;
         double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, n_blocks, &n2);
         double gain = (b - a) * (b - a) * n1 * n2 / (n1 + n2 + 1);
+
         if (gain > most && n1 >= LEAST_SAMPLES && n2 >= LEAST_SAMPLES) {
             most = gain;
             double s1 = fmax(standard_error(n, y, 0, at, a), sd / sqrt(n1));
@@ -333,6 +342,7 @@ static double change_at(const struct op_course *o, const struct course *c, size_
     double n1, n2;
     const double *n = o->n + k * c->n_blocks, *y = o->y + k * c->n_blocks;
     double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, c->n_blocks, &n2);
+
     return n1 > 0 && n2 > 0 ? b - a : NAN;
 }
 
@@ -341,6 +351,7 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
 {
     const struct course *c = s->c;
     double ratio = exp(step->change), busy = 0, own = 0;
+
     for (size_t m = 0; m < c->n_tables; m++)
         for (size_t b = 0; b < c->n_blocks; b++) {
             double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
@@ -364,6 +375,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     struct op_course o = {0};
+
     if (c->n_tables < 2 || c->n_blocks < 16)
         return true;
     bool ok = op_course_init(&o, s, e);
@@ -371,6 +383,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
         struct op_step step =
             best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks, sd_of(&o.all[k]));
         double others = 0, n_others = 0;
+
         for (size_t m = 0; m < c->n_tables; m++) {
             double change = m != k ? change_at(&o, c, m, step.at) : NAN;
             if (!isnan(change) && c->tables[m]->n >= LEAST_SAMPLES) {

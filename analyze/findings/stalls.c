@@ -78,6 +78,7 @@ static bool fill_usual(struct stalls *x)
 {
     const struct course *c = x->s->c;
     double rate[MAX_RATE_BLOCKS], sorted[MAX_RATE_BLOCKS];
+
     x->bins_per_block = (c->n_bins + MAX_RATE_BLOCKS - 1) / MAX_RATE_BLOCKS;
     x->n_blocks = c->n_bins / x->bins_per_block;
     if (x->n_blocks < 4)
@@ -96,6 +97,7 @@ static bool fill_usual(struct stalls *x)
     for (size_t b = 0; b < x->n_blocks; b++) {
         size_t from = b > N_LOCAL_BLOCKS ? b - N_LOCAL_BLOCKS : 0;
         size_t to = b + N_LOCAL_BLOCKS < x->n_blocks ? b + N_LOCAL_BLOCKS + 1 : x->n_blocks;
+
         memcpy(sorted, rate + from, (to - from) * sizeof *rate);
         x->usual[b] = fmax(find_median(sorted, to - from), all / 2);
     }
@@ -113,6 +115,7 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
     double n = 0, usual = 0;
+
     for (size_t j = first; j <= last; j++) {
         n += done_in(x, j);
         usual += usual_at(x, j);
@@ -132,6 +135,7 @@ static void find_stretches(struct stalls *x)
     const struct course *c = x->s->c;
     double sum = 0, most = 0;
     size_t first = 0, last = 0;
+
     for (size_t j = 0; j <= c->n_bins; j++) {
         double score = 0;
         if (j < c->n_bins)
@@ -183,6 +187,7 @@ static size_t party_that_hangs(const struct stalls *x, const struct stall *st,
 {
     int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
     size_t n = count_hung(x->s->c, p, at_ns, of_party), most = index_of_most(of_party, p->n);
+
     return of_party[most] >= LEAST_HUNG && (double)of_party[most] >= PARTY_SHARE * (double)n
                ? most
                : SIZE_MAX;
@@ -200,6 +205,7 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p,
     for (size_t i = 0; ok && i < x->n; i++) {
         struct stall *st = &x->v[i];
         size_t party = st->scope == SCOPE_SYSTEM ? party_that_hangs(x, st, p, of_party) : SIZE_MAX;
+
         if (party == SIZE_MAX)
             continue;
         st->scope = scope;
@@ -245,6 +251,7 @@ static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t
 {
     const struct course *c = x->s->c;
     double n = 0, usual = 0;
+
     for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
         n += done_in(x, j);
         usual += usual_at(x, j);
@@ -280,6 +287,7 @@ static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t
     for (size_t i = 0; i < n; i++) {
         size_t n_at_once = 0;
         int64_t first_end_ns = INT64_MAX;
+
         for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
             if (v[m]->end_ns > v[i]->start_ns) {
                 n_at_once++;
@@ -323,6 +331,7 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p,
     for (size_t k = 0; ok && k < p->n; k++) {
         int64_t at_ns = 0;
         size_t n_hung = g.first[k + 1] - g.first[k];
+
         if (n_hung >= LEAST_HUNG && most_hung_at(g.of + g.first[k], n_hung, &at_ns) >= LEAST_HUNG &&
             !lies_in_stall(x, at_ns))
             gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
@@ -374,6 +383,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
 {
     size_t n = 0;
     int64_t last_ns = INT64_MIN;
+
     for (size_t i = 0; i < x->n; i++) {
         if (!same_party(&x->v[i], one))
             continue;
@@ -415,6 +425,7 @@ static double lost_in(const struct stalls *x, const struct stall *st)
 {
     const struct search *s = x->s;
     double share = 1;
+
     if (st->scope != SCOPE_SYSTEM)
         share = (double)party_requests(s->c, parties_of(s, st->scope), st->party) / (double)s->c->n;
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
@@ -427,6 +438,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     const struct search *s = x->s;
     int64_t stood_ns = 0, n = 0;
     double lost = 0;
+
     for (size_t i = 0; i < x->n; i++)
         if (same_party(&x->v[i], one)) {
             stood_ns += x->v[i].end_ns - x->v[i].start_ns;
@@ -453,6 +465,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, struct err
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
     double frac = rate_frac_of(x, st), lost = lost_in(x, st);
+
     if (lost < WORTH_FRAC && length_ns < PROBLEM_NS)
         return true;
     bool problem = lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS;
@@ -497,6 +510,7 @@ bool find_stalls(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     struct stalls *x;
+
     if (!mem_cleared(&x, 1, e))
         return false;
     x->s = s;

@@ -64,6 +64,7 @@ static void put_marks(FILE *f, const struct chart *c)
 {
     const struct aggregate_window *w = &c->part->window;
     const size_t picks[] = {w->fastest, w->median, w->slowest};
+
     plot_out_block(f, "marks", "kind t_s mb_per_sec objs_per_sec");
     for (int64_t i = 0; i < 3; i++) {
         const struct aggfile_second *s = &c->part->x->seconds[picks[i]];
@@ -79,11 +80,13 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     int64_t n_errors = 0;
     double from = t_s(c->a, aggregate_second_ns(c->part, 0));
     double to = t_s(c->a, aggregate_second_ns(c->part, x->n_seconds - 1)) + 1;
+
     plot_out_block(f, "series", "start_time t_s duration_s mb_per_sec objs_per_sec");
     /* A long run is drawn in means of several seconds. */
     for (size_t i = 0, step = x->n_seconds / MAX_DRAWN + 1; i < x->n_seconds; i += step) {
         int64_t ns = aggregate_second_ns(c->part, i);
         double bytes = 0, objects = 0, n = 0;
+
         for (size_t k = i; k < i + step && k < x->n_seconds; k++, n++) {
             bytes += x->seconds[k].bytes_per_s;
             objects += x->seconds[k].objects_per_s;
@@ -121,11 +124,13 @@ static bool write_groups(FILE *f, const void *ctx, const char *title)
     const struct chart *c = ctx;
     const struct aggfile_entry *x = c->part->x;
     double end_s = t_s(c->a, x->end_ns);
+
     plot_events_begin(f);
     plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
         double from_s = t_s(c->a, g->start_ns);
+
         plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)), g->n_requests,
                      g->p50_ms, percentile(g, g->p90_ms, 10), percentile(g, g->p99_ms, 100),
                      g->max_ms, x->group_clients[g->client]);
@@ -147,14 +152,17 @@ static bool write_parties(FILE *f, const void *ctx, const char *title)
     bool has_bytes = all->n_bytes > 0;
     double unit = has_bytes ? MIB : 1, most = 0, from = INFINITY, to = -INFINITY;
     size_t n = c->parties->n < MAX_HOSTS ? c->parties->n : MAX_HOSTS;
+
     plot_out_block(f, "rates", "t_s host rate");
     for (size_t h = 0; h < n; h++) {
         const struct aggregate_part *part = &c->parties->v[h];
         size_t step = part->x->n_seconds / MAX_DRAWN + 1;
+
         for (size_t i = 0; i < part->x->n_seconds; i += step) {
             const struct aggfile_second *s = &part->x->seconds[i];
             double rate = (has_bytes ? s->bytes_per_s : s->objects_per_s) / unit;
             double t = t_s(c->a, aggregate_second_ns(part, i));
+
             most = fmax(most, rate);
             from = fmin(from, t);
             to = fmax(to, t + 1);
@@ -210,6 +218,7 @@ static bool add_throughput(struct plot_set *s, struct chart *c, const struct agg
 {
     int index = plot_aggregate_main(c->a);
     const struct aggregate_part *main = index < 0 ? &c->a->total : &c->a->ops.v[index];
+
     c->part = part;
     if (!part->window.present || !plot_wants(o, "throughput") || (stem != NULL && part != main))
         return true;
@@ -257,6 +266,7 @@ bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const cha
     bool ok = add_parties(s, &c, &a->hosts, "throughput by host", folder, stem, o, e) &&
               add_parties(s, &c, &a->clients, "throughput by client", folder, stem, o, e) &&
               (!a->overlaps || add_throughput(s, &c, &a->total, folder, stem, o, e));
+
     for (size_t i = 0; ok && i < a->ops.n; i++)
         ok = add_throughput(s, &c, &a->ops.v[i], folder, stem, o, e) &&
              add_groups(s, &c, &a->ops.v[i], folder, stem, o, e);

@@ -15,6 +15,7 @@ void plot_cdf_rows(FILE *f, const uint64_t *count, uint64_t n, int64_t max_ns, u
 {
     size_t first = 0, last = HIST_N_INDEXES - 1;
     uint64_t below = 0, last_below = 0;
+
     while (first < last && count[first] == 0)
         first++;
     while (last > first && count[last] == 0)

@@ -39,6 +39,7 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
     struct segment_grid grid;
     struct series_row *rows = NULL;
     size_t n = 0;
+
     t->op = strdup(op->op);
     t->has_bytes = op->n_bytes > 0;
     t->length_ns = step_ns(op->end_ns - op->start_ns);
@@ -129,6 +130,7 @@ static double joined_rate(const struct plot_trace *t, int64_t length_ns, size_t 
 {
     size_t joined = (size_t)(length_ns / t->length_ns);
     double sum = 0;
+
     if ((k + 1) * joined > t->n)
         return NAN;
     for (size_t i = 0; i < joined; i++)
@@ -142,6 +144,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
 {
     int64_t length_ns = 1, from_ns = 0;
     size_t n_runs = 0;
+
     plot_out_block(f, is_after ? "after_runs" : "before_runs", "t_s rate");
     for (size_t i = 0; i < x->traces->n; i++) {
         const struct plot_trace *t = &x->traces->v[i];
@@ -167,6 +170,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         for (size_t i = 0; i < x->traces->n; i++) {
             const struct plot_trace *t = &x->traces->v[i];
             double rate = is_of(t, x, is_after) ? joined_rate(t, length_ns, k) : NAN;
+
             if (!isnan(rate))
                 v[n++] = rate;
         }
@@ -185,6 +189,7 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     const struct op_chart *x = ctx;
     double t_max = 0, most = 0;
     bool has_bytes = false;
+
     for (size_t i = 0; i < x->traces->n; i++)
         has_bytes |= strcmp(x->traces->v[i].op, x->op->op) == 0 && x->traces->v[i].has_bytes;
     if (!put_traces(f, x, false, &t_max, &most) || !put_traces(f, x, true, &t_max, &most))
@@ -216,10 +221,12 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
     double worst_ns = 0;
     size_t n_runs = 0;
     bool ok = sum != NULL && one != NULL;
+
     plot_out_block(f, runs, "ms pct");
     for (size_t i = 0; ok && i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
         uint64_t n = 0;
+
         memset(one, 0, HIST_N_INDEXES * sizeof *one);
         for (size_t k = 0; o != NULL && o->count != NULL && k < o->n_buckets; k++) {
             one[o->first_bucket + k] = o->count[k];
@@ -291,6 +298,7 @@ static double value_at(const struct run_op *o, uint64_t rank)
 {
     uint64_t up_to = 0;
     size_t k = 0;
+
     while (k < o->n_buckets && (up_to += o->count[k]) < rank)
         k++;
     size_t bucket = o->first_bucket + (k < o->n_buckets ? k : o->n_buckets - 1);
@@ -309,6 +317,7 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
     uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
     struct stats_ci ci = {.value =
                               value_at(o, stats_rank(n, (struct stats_ratio){permille, 1000}))};
+
     for (int level = 0; level < 2; level++) {
         double *lo = level == 0 ? &ci.lo : &ci.lo90, *hi = level == 0 ? &ci.hi : &ci.hi90;
         stats_binomial_ranks(n_e, permille / 1000.0, level == 0 ? .95 : .9, &from, &to);
@@ -343,6 +352,7 @@ static bool compare_quantile(const struct op_chart *x, unsigned permille, struct
     struct stats_ci a = {.ok = false}, b = {.ok = false};
     struct err e;
     double *v = calloc(x->c->before.n + x->c->after.n + 1, sizeof *v);
+
     if (v == NULL)
         return false;
     size_t n_a = side_quantiles(&x->c->before, x->op->op, permille, v, &a);
@@ -362,6 +372,7 @@ static bool write_shift(FILE *f, const void *ctx, const char *title)
     const struct op_chart *x = ctx;
     double least = -1, most = 1;
     int64_t n = 0;
+
     plot_out_block(f, "shift", "nines pct change_pct lo_pct hi_pct");
     for (size_t i = 0; i < N_SHIFTS; i++) {
         struct stats_cmp cmp;
@@ -415,6 +426,7 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
     size_t n = n_run_rows(c);
     double least = -1, most = 1;
     char name[160];
+
     for (int names = 0; names < 2; names++) {
         size_t index = 0;
         plot_out_block(f, names ? "names" : "dots",
@@ -432,6 +444,7 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
                     for (size_t j = 0; j <= v->n; j++) {
                         double value = j < v->n ? v->v[j] : v->center;
                         double pct = 100 * (value / m->before.center - 1);
+
                         least = fmin(least, pct);
                         most = fmax(most, pct);
                         plot_out_row(f, "iiir", (int64_t)index, (int64_t)side, (int64_t)(j == v->n),
@@ -485,6 +498,7 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
     size_t n = n_drawn(c), index = 0;
     double least = -1, most = 1;
     char name[160];
+
     plot_out_block(f, "rows",
                    "index change_pct lo_pct hi_pct same_lo_pct same_hi_pct direction name change");
     for (size_t k = 0; k < c->n_ops; k++) {
@@ -537,6 +551,7 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
 {
     size_t n = n_drawn(c), n_runs = n_run_rows(c);
     struct plot_options sized = with_rows(o, n);
+
     if (plot_wants(o, "compare-change") && n > 0 &&
         !plot_add(s, "compare-change", NULL, "changes",
                   "Dot and line: the change with its 95% confidence interval. The band is what "
@@ -563,6 +578,7 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
     for (size_t k = first; k < n_ops; k++) {
         const struct op_chart x = {c, &c->ops[k], traces};
         const char *op = x.op->op;
+
         if (plot_wants(o, "compare-throughput") && has_traces(&x, false) && has_traces(&x, true) &&
             !plot_add(
                 s, "compare-throughput", op, "throughput over time",

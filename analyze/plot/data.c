@@ -103,6 +103,7 @@ static bool fill_series(struct plot_data *p, struct err *e)
     int64_t n_before = p->start_ns < anchor_ns ? (anchor_ns - p->start_ns - 1) / length_ns + 1 : 0;
     int64_t n_after = (p->end_ns - anchor_ns) / length_ns + 1;
     struct segment_grid grid;
+
     if (n_before + n_after > ANALYSIS_MAX_SEGMENTS)
         return err_set(e, "more than %d segments of %lld ns: choose longer ones",
                        ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
@@ -254,6 +255,7 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
     const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
     const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);
     size_t bin = stretch.to;
+
     spread(p->clients[x->client_of[place->client]].value, &stretch,
            1.0 / (double)p->bins.length_ns);
     if (table_failed(t, i)) {
@@ -327,6 +329,7 @@ static bool fill_pass(struct plot_data *p, struct pass *x)
     const struct dataset *d = p->a->dataset;
     bool *host_used = calloc(d->hosts.n + 1, sizeof *host_used);
     bool *client_used = calloc(d->clients.n + 1, sizeof *client_used);
+
     x->host_of = calloc(d->hosts.n + 1, sizeof *x->host_of);
     x->client_of = calloc(d->clients.n + 1, sizeof *x->client_of);
     p->bins = bins_over(p->start_ns, p->end_ns, PLOT_DATA_MAX_HEAT_BINS);
@@ -489,6 +492,7 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
     struct work *work = NULL;
     struct task *tasks = NULL;
     bool ok = mem_cleared(&work, n + 1, e) && mem_new(&tasks, 2 * n + 1, e);
+
     for (size_t i = 0; i < n; i++) {
         struct plot_data *p = &v[i];
         begin(p, a, index[i]);

@@ -44,6 +44,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
                                ? EVENT_SPAN
                                : EVENT_MOMENT;
     bool is_step = is_kind(x, "drop") || is_kind(x, "rise");
+
     if (is_step && isfinite(x->ratio))
         snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, x->kind, 100 * (x->ratio - 1));
     else
@@ -77,6 +78,7 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     int64_t first_ns = first_error_ns(p), near_ns = (p->end_ns - p->start_ns) / 100;
     int64_t start_ns, end_ns;
     size_t n = 0;
+
     plot_events_begin(f);
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];

@@ -32,6 +32,7 @@ static bool has_scripts(const char *folder)
 {
     char *path = NULL;
     bool found = asprintf(&path, "%s/style.gp", folder) >= 0 && access(path, R_OK) == 0;
+
     free(path);
     return found;
 }
@@ -41,6 +42,7 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     static const char *const beside[] = {"/../share/s3analyze/plots", "/../plots"};
     const char *given = getenv("S3ANALYZE_PLOTS");
     char program[4096];
+
     if (given != NULL && *given != '\0') {
         g->scripts = strdup(given);
         if (g->scripts == NULL)
@@ -105,6 +107,7 @@ static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, cha
     posix_spawnattr_t attr;
     pid_t pid = 0;
     int error = posix_spawnattr_init(&attr);
+
     if (error != 0)
         return error;
     error = usual_signals(&attr);
@@ -150,6 +153,7 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
 {
     char line[512], said[512] = "";
     int status = unfinished_wait(&c->unfinished);
+
     rewind(c->said);
     /* The last line says what is wrong, those before it where. */
     while (fgets(line, sizeof line, c->said) != NULL)
@@ -205,6 +209,7 @@ static char *aside_path(const char *picture)
 {
     char *path = NULL;
     const char *end = strrchr(picture, '.');
+
     if (asprintf(&path, "%s%s.%ld.part%s", *picture == '/' ? "" : "./", picture, (long)getpid(),
                  end) < 0)
         return NULL;
@@ -218,6 +223,7 @@ static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawin
 {
     char width[16], height[16];
     char *script = NULL, *data = plain_path(d->data);
+
     c->aside = aside_path(d->picture);
     bool ok = asprintf(&script, "%s/%s.gp", g->scripts, d->chart) >= 0;
     if (!ok)
@@ -245,6 +251,7 @@ static bool draw(void *job, struct err *e)
     const struct job *j = job;
     struct child c = {0};
     bool ok = start_drawing(j->gnuplot, j->drawing, &c, e) && finish(&c, j->drawing, e);
+
     free(c.aside);
     return ok;
 }
@@ -255,6 +262,7 @@ bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *
     struct job *jobs = NULL;
     struct task *tasks = NULL;
     bool ok = mem_new(&jobs, n + 1, e) && mem_new(&tasks, n + 1, e);
+
     for (size_t i = 0; ok && i < n; i++) {
         struct stat st;
         jobs[i] = (struct job){g, &drawings[i]};

@@ -34,6 +34,7 @@ static double deff_at(const struct statistics_latency *l, double nines)
 {
     static const double at[STATISTICS_N_QUANTILES] = {.301, 1, 2, 3};
     size_t nearest = 0;
+
     for (size_t i = 1; i < STATISTICS_N_QUANTILES; i++)
         if (fabs(at[i] - nines) < fabs(at[nearest] - nines))
             nearest = i;
@@ -80,6 +81,7 @@ static struct percentile *percentiles_of(const struct plot_sample *s,
         double nines = i + 1 < *n ? (double)i / PLOT_SPECTRUM_STEPS : last;
         double p = 1 - pow(10, -nines);
         uint64_t n_e = (uint64_t)((double)s->n / deff_at(l, nines)), from = 0, to = 0;
+
         if (n_e > 0 && p > 0)
             stats_binomial_ranks(n_e, p, .95, &from, &to);
         uint64_t rank = i + 1 < *n ? (uint64_t)ceil(p * (double)s->n - 1e-9) : s->n;
@@ -89,6 +91,7 @@ static struct percentile *percentiles_of(const struct plot_sample *s,
         if (has_band) {
             uint64_t a = (uint64_t)floor((double)from * scale);
             uint64_t b = (uint64_t)ceil((double)to * scale);
+
             last_lo = a > last_lo ? a : last_lo;
             last_hi = b > last_hi ? b : last_hi;
         }
@@ -162,6 +165,7 @@ bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)
     int64_t n = put_spectrum(f, "durations", s, st != NULL ? &st->duration : NULL);
     int64_t n_ttfb = put_spectrum(f, "ttfb", &p->ttfb, st != NULL ? &st->ttfb : NULL);
     int64_t n_response = put_spectrum(f, "response", &p->response, NULL);
+
     plot_out_block(f, "marks", "nines ms label");
     for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
         double pct = plot_data_mark_pct[i], nines = nines_of(pct / 100);
@@ -196,6 +200,7 @@ bool plot_host_latency_has_data(const struct plot_data *p)
 {
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     size_t n = 0;
+
     for (size_t i = 0; q != NULL && q->present && i < q->n_hosts; i++)
         n += q->single_size ? q->hosts[i].single.dur.present : q->hosts[i].sized.ttfb.present;
     return n > 1;
@@ -237,6 +242,7 @@ static void put_hosts(FILE *f, const struct plot_data *p, const struct host_time
 {
     size_t n_named = n <= MAX_HOSTS + 1 ? n : MAX_HOSTS;
     char name[128];
+
     plot_out_block(f, "hosts", "index from_ms p50_ms p99_ms is_slow name");
     for (size_t i = 0; i < n_named; i++) {
         plot_names_rest(names, v[i].name, name, sizeof name);
@@ -260,6 +266,7 @@ bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *tit
     const struct requests *q = &p->operation->requests;
     struct host_times *v = calloc(q->n_hosts + 1, sizeof *v);
     size_t n = 0;
+
     if (v == NULL)
         return false;
     for (size_t i = 0; i < q->n_hosts; i++) {
@@ -300,6 +307,7 @@ static void put_classes(FILE *f, const struct plot_data *p)
     for (size_t i = 0; i < p->n_classes; i++) {
         const struct plot_size_class *c = &p->classes[i];
         const struct hist *h = &c->durations;
+
         if (h->n > 0)
             plot_out_row(f, "iiiirrrrr", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
                          (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
@@ -311,6 +319,7 @@ bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *tit
 {
     size_t least[2] = {PLOT_DATA_N_LOG, PLOT_DATA_N_LOG}, greatest[2] = {0, 0};
     uint32_t most = 0;
+
     for (size_t i = 0; i < PLOT_DATA_N_LOG * PLOT_DATA_N_LOG; i++) {
         const size_t at[2] = {i / PLOT_DATA_N_LOG, i % PLOT_DATA_N_LOG};
         for (size_t k = 0; k < 2 && p->density[i] > 0; k++) {

@@ -21,6 +21,7 @@ struct plot_names plot_names_of(const char *(*name)(const void *ctx, size_t i), 
     for (size_t i = 1; i < n; i++) {
         const char *other = name(ctx, i);
         size_t other_length = strlen(other), k = 0;
+
         shortest = other_length < shortest ? other_length : shortest;
         while (k < x.prefix && k < other_length && other[k] == first[k])
             k++;

@@ -117,6 +117,7 @@ enum outfile_replaces plot_replaces(const char *picture, bool force)
     const char *end = strrchr(picture, '.');
     char *data = NULL;
     bool ours = false;
+
     if (asprintf(&data, "%.*s.tsv", (int)(end - picture), picture) >= 0) {
         ours = outfile_is_ours(data, OUTFILE_CHART);
         free(data);
@@ -150,6 +151,7 @@ bool plot_add(struct plot_set *s, const char *chart, const char *op, const char 
     char *own_stem = stem != NULL ? strdup(stem) : stem_of(chart, op);
     const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
     bool has_label = o->label != NULL && *o->label != '\0';
+
     if (asprintf(&x.title, "%s%s%s%s%s", has_label ? o->label : "", has_label ? " \xC2\xB7 " : "",
                  what, op != NULL ? " \xC2\xB7 " : "", title) < 0)
         x.title = NULL;
@@ -220,6 +222,7 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
     for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
         const struct run_chart chart = {kind, p};
+
         if (!is_due(kind, p, all, o))
             continue;
         struct plot_options sized = *o;
@@ -242,6 +245,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     struct plot_data *v = NULL;
     int *index = NULL;
     bool ok = mem_new(&v, a->n_operations + 1, e) && mem_new(&index, a->n_operations + 1, e);
+
     if (ok && stem != NULL && a->n_operations > 0) {
         index[n++] = main;
     } else if (ok) {
@@ -268,6 +272,7 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
     struct plot_drawing *drawings = NULL;
     bool ok = mem_cleared(&drawings, 2 * s->n + 1, e);
     size_t n = 0;
+
     for (size_t i = 0; ok && i < s->n; i++) {
         const struct plot_picture *x = &s->v[i];
         struct plot_drawing d = {.chart = x->chart,
@@ -277,6 +282,7 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
                                  .height = x->height,
                                  .theme = o->theme,
                                  .title = is_svg ? x->title : NULL};
+
         drawings[n++] = d;
         if (x->narrow != NULL) {
             d.picture = x->narrow;

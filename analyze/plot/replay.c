@@ -11,6 +11,7 @@ static bool add(struct plot_replays *r, const char *op, const struct table *cons
 {
     struct replay replay;
     struct plot_replay *x = &r->v[r->n++];
+
     *x = (struct plot_replay){.op = op};
     bool ok = replay_init(&replay, tables, n_tables, e) &&
               replay_run(&replay, r->dur_ns, r->pct, &x->stop, e);

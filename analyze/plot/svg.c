@@ -16,6 +16,7 @@ static char *read_all(const char *path, struct err *e)
     FILE *f = fopen(path, "re");
     char *text = NULL;
     size_t n = 0, cap = 0;
+
     if (f == NULL) {
         err_errno(e, errno, "%s", path);
         return NULL;
@@ -177,6 +178,7 @@ static void copy(FILE *f, const char *text, const char *title, const char *prefi
     unsigned rgb[3];
     size_t n_empty;
     bool in_tag = false, has_title = false, has_defs = false;
+
     for (const char *s = text; *s != '\0';) {
         const char *end;
         if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
@@ -256,6 +258,7 @@ bool plot_svg_finish(const char *from, const char *path, const char *title, stru
     struct outfile out;
     char *text = read_all(from, e);
     bool ok = text != NULL && outfile_open(&out, path, OUTFILE_ANYTHING, e);
+
     if (ok) {
         copy(out.f, text, title, NULL, NULL);
         ok = outfile_close(&out, e);

@@ -124,6 +124,7 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
     for (size_t i = 0; ok && i < names->n && v[i].n > 0; i++) {
         size_t k = i < PLOT_TIMELINE_MESSAGES ? i : PLOT_TIMELINE_MESSAGES - 1;
         struct plot_timeline_message *m = &t->messages[k];
+
         of_id[v[i].id] = (uint8_t)k;
         m->text = i == k ? names->v[v[i].id] : NULL;
         m->n += v[i].n;

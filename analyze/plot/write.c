@@ -58,6 +58,7 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
     for (size_t i = 0; i < p->n_rows; i++) {
         const struct series_row *r = &p->rows[i];
         double seconds = (double)r->duration_ns / 1e9;
+
         if (keep[i] && is_drawn(p, r))
             plot_out_row(f, "trrrrriirrrrrr", r->start_ns, plot_data_t_s(p, r->start_ns), seconds,
                          (double)r->bytes / MIB / seconds, r->objects / seconds,
@@ -94,12 +95,14 @@ static int64_t put_shades(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
     const struct statistics *s = p->statistics;
+
     plot_events_put(f, p);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
     double from = t_min(p), to = t_max(p);
     if (p->range.present) {
         double start = plot_data_t_s(p, p->range.start_ns);
         double end = plot_data_t_s(p, p->range.end_ns);
+
         if (start > from && ++n)
             plot_out_row(f, "rri", from, start, INT64_C(0));
         if (end < to && ++n)
@@ -124,6 +127,7 @@ static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
     double from = plot_data_t_s(p, p->throughput->start_ns);
     double to = plot_data_t_s(p, p->throughput->start_ns + p->throughput->duration_ns);
     bool has_ci = r != NULL && r->present && r->mean.ok;
+
     plot_out_row(f, "irrrrr", panel, from, to, mean / unit, has_ci ? r->mean.lo / unit : NAN,
                  has_ci ? r->mean.hi / unit : NAN);
     return has_ci;
@@ -218,11 +222,13 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct plot_timeline *t = &p->fine;
     int64_t most = 0;
+
     plot_out_block(f, "bars", "message from_s to_s lo hi");
     for (size_t k = 0; k < t->n; k++) {
         double from = plot_data_t_s(p, t->rows[k].start_ns);
         double to = from + (double)t->rows[k].duration_ns / 1e9;
         int64_t lo = 0;
+
         for (size_t i = 0; i < t->n_messages; i++) {
             int64_t hi = lo + t->messages[i].by_bin[k];
             if (hi > lo)
@@ -259,6 +265,7 @@ static struct plot_names put_party_names(FILE *f, const struct plot_party *v, si
 {
     struct plot_names names = plot_names_of(party_name, v, n);
     char rest[128];
+
     plot_out_block(f, "names", "index mean name");
     for (size_t h = 0; h < n; h++) {
         plot_names_rest(&names, v[h].name, rest, sizeof rest);
@@ -279,6 +286,7 @@ static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
 {
     double unit = p->has_bytes ? MIB : 1, most = 0;
     bool lines = p->n_hosts <= PLOT_DATA_MAX_LINES;
+
     plot_out_block(f, "rates", "t_s host rate");
     for (size_t h = 0; h < p->n_hosts; h++) {
         for (size_t k = 0; k < p->host_bins.n; k++) {
@@ -366,6 +374,7 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     struct csv_out_number t_s[PLOT_DATA_MAX_HEAT_BINS];
     size_t first = PLOT_DATA_N_LOG, last = 0;
     uint32_t most = 0;
+
     for (size_t k = 0; k < p->bins.n; k++) {
         for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
             uint32_t n = p->heat[k * PLOT_DATA_N_LOG + b];
@@ -460,6 +469,7 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
     size_t first = PLOT_DATA_N_LOG, last = 0, joined = 1;
     int64_t n = 0;
     char label[64];
+
     for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
         if (p->sizes[b] > 0) {
             first = b < first ? b : first;
@@ -519,6 +529,7 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
     const struct autoterm_window *w = &stop->window;
     double speed = p->has_bytes ? w->bytes_per_s / MIB : w->objects_per_s;
     double half = speed * p->replay_pct / 100;
+
     if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
         return false;
     int64_t n_shades = put_shades(f, p);

@@ -42,6 +42,7 @@ static void put_header(FILE *f, const struct aggregate *a, const char *title)
 {
     const struct aggfile_entry *x = a->total.x;
     struct rfc3339_text start = rfc3339_format(x->start_ns);
+
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
     html_element(f, "p", "Aggregated capture: %s request%s in %s from %.10s %.8s UTC%s",
@@ -108,6 +109,7 @@ static void put_operation(FILE *f, const char *name, const char *section,
 {
     const struct aggfile_entry *x = part->x;
     bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
+
     html_row(f);
     fputs("<th scope=\"row\" class=\"l\">", f);
     if (*section != '\0')
@@ -146,6 +148,7 @@ static void put_operations(FILE *f, const struct page *page)
                                           "Mean",      "Slowest"};
     const struct aggregate *a = page->a;
     char section[24];
+
     html_table(f, "first", "Operations", columns, "llrrrrrrrr");
     for (size_t i = 0; i < a->ops.n; i++) {
         size_t k = nth_operation(page, i);
@@ -165,6 +168,7 @@ static void put_first(FILE *f, const struct page *page, const struct findings *f
     const struct aggregate_part *part = c->main < 0 ? &a->total : &a->ops.v[c->main];
     char note[256];
     bool has_latency = false;
+
     for (size_t i = 0; c->main >= 0 && i < c->all.n; i++)
         has_latency |= !isnan(c->all.rows[i].p50_ms);
     snprintf(note, sizeof note,
@@ -196,6 +200,7 @@ static void put_window(FILE *f, const char *section, const struct aggregate_part
     static const char *const names[] = {"Fastest", "Median", "Slowest"};
     const struct aggregate_window *w = &part->window;
     const size_t picks[] = {w->fastest, w->median, w->slowest};
+
     if (!w->present)
         return;
     html_table(f, section, "By second", columns, "lrrr");
@@ -249,6 +254,7 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
 {
     const char *const columns[] = {name, "Requests", "Errors", "Average", "obj/s"};
     double seconds = (double)part->duration_ns / 1e9;
+
     if (n < 2 || seconds <= 0)
         return;
     fprintf(f, "<details><summary>%s %s</summary>\n", units_count((int64_t)n).s,
@@ -284,6 +290,7 @@ static bool put_sections(FILE *f, const struct page *page, const struct html_cha
     const struct aggregate *a = page->a;
     bool ok = html_page_charts(f, charts, "all", -1, "", e);
     char section[24];
+
     for (int folded = 0; folded < 2; folded++) {
         for (size_t i = 0; ok && i < a->ops.n; i++) {
             const struct aggregate_part *part = &a->ops.v[i];

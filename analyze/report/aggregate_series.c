@@ -25,6 +25,7 @@ static void put_line(struct series_out *out, const struct series_of *names, size
 {
     char delimiter = out->style.delimiter;
     FILE *f = out->f;
+
     fprintf(f, "%zu%c", i, delimiter);
     csv_out_text(f, names->op, out->style);
     fputc(delimiter, f);
@@ -56,6 +57,7 @@ static void put_json(struct series_out *out, const struct series_of *names, size
                  json_object_set_new(o, "objs_per_sec", json_out_real(s->objects_per_s)) |
                  json_object_set_new(o, "start_time", json_out_time(start_ns)) |
                  json_object_set_new(o, "end_time", json_out_time(start_ns + NS_PER_S));
+
     out->failed |= failed != 0;
     if (failed == 0) {
         /* A failed write is left to whoever closes the file. */
@@ -81,6 +83,7 @@ bool aggregate_series(const struct aggregate *a, enum report_csv_format format, 
                                           "objs_per_sec", "start_time", "end_time"};
     const struct csv_out_style style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe};
     struct series_out out = {f, format, style, false};
+
     if (format != REPORT_CSV_JSON_LINES)
         for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
             fprintf(f, "%s%c", columns[i],

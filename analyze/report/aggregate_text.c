@@ -35,6 +35,7 @@ static void put_head(struct text *out, const struct aggregate *a)
 {
     const struct aggfile_entry *x = a->total.x;
     const char *start = rfc3339_format(x->start_ns).s;
+
     text_line(out, TEXT_PLAIN, "%s: %s request%s in %s from %.10s %.8s UTC", a->file.path,
               units_count(x->n_requests).s, x->n_requests == 1 ? "" : "s",
               units_duration(a->total.duration_ns).s, start, start + 11);
@@ -129,6 +130,7 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
     const struct aggfile_entry *x = part->x;
     const struct aggfile_second mean = {0, w->mean_bytes_per_s, w->mean_objects_per_s, 0};
     struct text_table t;
+
     text_blank(out);
     text_line(out, TEXT_HEADING, "%s:", x->name);
     put_successful(out, part);
@@ -250,6 +252,7 @@ static void put_parties(struct text *out, const char *what, const struct aggrega
 {
     double seconds = (double)part->duration_ns / 1e9;
     struct text_table t;
+
     if (n < 2 || seconds <= 0)
         return;
     text_table_init(&t, out, "lrrrr");
@@ -272,6 +275,7 @@ static void put_errors(struct text *out, const struct aggfile_entry *x)
 {
     char message[ERRNORM_MAX_BYTES], next[ERRNORM_MAX_BYTES];
     size_t n_same = 1;
+
     if (x->n_errors == 0)
         return;
     text_line(out, TEXT_ERROR, " * %s error%s; the first messages:", units_count(x->n_errors).s,
@@ -279,6 +283,7 @@ static void put_errors(struct text *out, const struct aggfile_entry *x)
     for (size_t i = 0; i < x->n_first_errors; i++) {
         size_t length = aggregate_message(x, i, message);
         bool is_last = i + 1 == x->n_first_errors;
+
         if (!is_last && aggregate_message(x, i + 1, next) == length &&
             memcmp(message, next, length) == 0) {
             n_same++;

@@ -27,6 +27,7 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m, 
     const struct csv_out_style style = {',', safe};
     const struct stats_cmp *c = &m->cmp;
     bool ratio = !c->is_difference;
+
     csv_out_text(f, op, style);
     fputc(',', f);
     csv_out_text(f, compare_words_part(m->part).s, style);

@@ -14,6 +14,7 @@ static void put_side(struct json_out *w, const char *key, const struct compare_s
     JSON_OBJECTS(w, "runs", i, s->n) {
         const struct run *r = &s->runs[i];
         bool has_rows = r->start_ns <= r->end_ns;
+
         JSON_PUT(w, "path", r->path);
         JSON_PUT_IF(w, "sha256", r->sha256.s[0] != '\0', r->sha256.s);
         JSON_PUT(w, "n_rows", r->n_rows);
@@ -71,6 +72,7 @@ static void put_figures(struct json_out *w, const char *key, const struct run_fi
     static const char *const rates[RUN_N_RATES] = {"average", "fastest", "median", "slowest"};
     static const char *const times[RUN_N_TIMES] = {"mean_ns", "p50_ns",  "p90_ns",
                                                    "p99_ns",  "best_ns", "worst_ns"};
+
     json_out_object(w, key);
     put_numbers(w, "bytes_per_s", rates, f->bytes_per_s, RUN_N_RATES);
     put_numbers(w, "objects_per_s", rates, f->objects_per_s, RUN_N_RATES);
@@ -83,6 +85,7 @@ static void put_values(struct json_out *w, const char *key, const struct compare
 {
     const struct stats_ci *ci = &v->one.ci;
     bool has_limits = v->n == 1 && ci->ok;
+
     json_out_object(w, key);
     JSON_PUT(w, "value", v->center);
     JSON_PUT_IF(w, "lo", has_limits, ci->lo);
@@ -105,6 +108,7 @@ static void put_effect(struct json_out *w, const struct compare_metric *m)
     const struct stats_cmp *c = &m->cmp;
     const char *name = c->is_difference ? "difference" : "ratio";
     char key[32];
+
     JSON_PUT(w, name, effect(m, c->theta));
     const double limits[] = {c->lo, c->hi, c->lo90, c->hi90};
     static const char *const ends[] = {"lo", "hi", "lo90", "hi90"};
@@ -118,6 +122,7 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
 {
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
+
     JSON_PUT(w, "metric", metrics[m->metric].name);
     JSON_PUT(w, "unit", metrics[m->metric].unit);
     JSON_PUT_IF(w, "host", part->kind == RUN_HOST, part->host);
@@ -188,6 +193,7 @@ static void put_geomeans(struct json_out *w, const struct compare *c)
     for (int i = 0; i < RUN_ERRORS; i++) {
         double before, after;
         size_t n;
+
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         json_out_object(w, NULL);

@@ -87,6 +87,7 @@ static void put_head(FILE *f, const struct compare *c)
         for (size_t i = 0; i < c->n_options; i++) {
             const struct compare_option *o = &c->options[i];
             const char *const parts[] = {"- Option ", o->name, ": ", o->before, " -> ", o->after};
+
             for (size_t k = 0; o->is_limit && k < sizeof parts / sizeof *parts; k++)
                 k % 2 == 0 ? (void)fputs(parts[k], f) : put_text(f, parts[k]);
             fputs(o->is_limit ? "\n" : "", f);
@@ -117,6 +118,7 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m)
 {
     struct compare_words_row r = compare_words_row(m);
     struct compare_words_text part = compare_words_part(m->part);
+
     fputs("| ", f);
     put_text(f, op);
     fputs(*part.s != '\0' ? " " : "", f);

@@ -17,6 +17,7 @@ static void put_side(struct text *out, const struct compare_side *s)
     for (size_t i = 0; i < s->n; i++) {
         const struct run *r = &s->runs[i];
         struct rfc3339_text start = rfc3339_format(r->start_ns);
+
         text_line(out, TEXT_PLAIN, "%s: %s, %s request%s in %s from %.10s %.8s UTC", s->name,
                   r->path, units_count(r->n_rows).s, r->n_rows == 1 ? "" : "s",
                   units_duration(r->end_ns - r->start_ns).s, start.s, start.s + 11);
@@ -110,6 +111,7 @@ static struct units_text duration_change(double diff_ns)
 {
     struct units_text t;
     int64_t ns = (int64_t)round(fabs(diff_ns));
+
     snprintf(t.s, sizeof t.s, "%c%.40s", diff_ns < 0 ? '-' : '+', units_duration(ns).s);
     return t;
 }
@@ -120,6 +122,7 @@ static void put_rate(struct text *out, const char *name, const struct run_figure
     double bytes = b->bytes_per_s[i] - a->bytes_per_s[i];
     double objects = b->objects_per_s[i] - a->objects_per_s[i];
     char part[128] = "";
+
     if (isnan(objects))
         return;
     if (!isnan(bytes))
@@ -135,6 +138,7 @@ static void put_times(struct text *out, const char *name, const double *a, const
     static const char *const names[RUN_N_TIMES] = {"Average", "50%", "90%", "99%", "Best", "Worst"};
     char line[512] = "";
     size_t n = 0;
+
     for (int i = 0; i < RUN_N_TIMES; i++) {
         if (isnan(a[i]) || isnan(b[i]))
             continue;
@@ -188,6 +192,7 @@ static void put_metrics(struct text *out, const struct compare *c, const struct 
 {
     struct text_table t;
     const struct run_part *part = NULL;
+
     text_table_init(&t, out, "lrrrll");
     TEXT_ROW(&t, TEXT_FAINT, "");
     heading_cell(&t, &c->before);
@@ -240,12 +245,14 @@ static void put_geomeans(struct text *out, const struct compare *c)
 {
     struct text_table t;
     bool any = false;
+
     if (c->n_ops < 2 || c->single)
         return;
     text_table_init(&t, out, "lrrr");
     for (int i = 0; i < RUN_ERRORS; i++) {
         double before, after;
         size_t n;
+
         if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         if (!any) {

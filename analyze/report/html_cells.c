@@ -18,6 +18,7 @@ struct units_text html_cells_moment(int64_t ns)
 {
     struct units_text t;
     struct rfc3339_text whole = rfc3339_format(ns);
+
     snprintf(t.s, sizeof t.s, "%.10s %.12s", whole.s, whole.s + 11);
     return t;
 }

@@ -209,6 +209,7 @@ static void put_warnings(FILE *f, const struct compare *c, const struct html_cha
 {
     bool unknown = c->single && c->noise == STATS_NOISE_UNKNOWN;
     size_t n_limits = compare_n_limits(c);
+
     if (c->n_warnings == 0 && n_limits == 0 && !unknown && charts->missing.msg[0] == '\0')
         return;
     fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
@@ -253,6 +254,7 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
     char before[96], after[96];
     const struct run_part *part = NULL;
     bool one_method = have_one_method(op);
+
     snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
     snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
     const char *const names[] = {"",       before, after,     compare_words_change(op),
@@ -261,6 +263,7 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         struct compare_words_row r = compare_words_row(m);
+
         if (m->part != part && m->part->kind != RUN_ALL) {
             fprintf(f, "<tr><th colspan=\"%d\" class=\"l\">", one_method ? 7 : 8);
             html_text(f, compare_words_part(m->part).s);
@@ -306,6 +309,7 @@ static void put_figures(FILE *f, const char *section, const struct compare *c,
     static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
     const char *const names[] = {"", c->before.name, c->after.name, "Change"};
     const struct run_figures *a = &op->before, *b = &op->after;
+
     html_table(f, section, "Figures of the runs' own reports", names, "lrrr");
     for (int i = 0; i < RUN_N_RATES; i++)
         figure_row(f, "Throughput", rates[i], RUN_THROUGHPUT, a->bytes_per_s[i], b->bytes_per_s[i]);
@@ -327,6 +331,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
 {
     const struct compare_op *op = &c->ops[k];
     char section[24];
+
     snprintf(section, sizeof section, "op%zu", k);
     fprintf(f, "<h2 id=\"%s\">", section);
     html_text(f, op->op);
@@ -351,6 +356,7 @@ static void put_runs(FILE *f, const struct compare *c)
     static const char *const names[] = {"Side", "Capture", "Requests", "First start, UTC",
                                         "Ran",  "SHA-256"};
     const struct compare_side *sides[] = {&c->before, &c->after};
+
     put_settings(f, c->settings, c->n_settings);
     fputs(c->n_options > 0 ? "<ul>\n" : "", f);
     for (size_t i = 0; i < c->n_options; i++)
@@ -366,6 +372,7 @@ static void put_runs(FILE *f, const struct compare *c)
         for (size_t i = 0; i < sides[s]->n; i++) {
             const struct run *r = &sides[s]->runs[i];
             bool has_rows = r->start_ns <= r->end_ns;
+
             html_row(f);
             html_cell_text(f, sides[s]->name);
             html_name(f, r->path);
@@ -390,6 +397,7 @@ static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
 {
     size_t n = 0;
     struct html_section *v = calloc(c->n_ops + 3, sizeof *v);
+
     char(*ids)[24] = calloc(c->n_ops + 1, sizeof *ids);
     bool ok = v != NULL && ids != NULL;
     if (ok) {
@@ -415,6 +423,7 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
     size_t *order = order_of(c);
     bool ok = html_charts_init(&charts, e) && (order != NULL || mem_none(e)) &&
               plot_add_compare(&charts.set, c, traces, charts.folder, NULL, &charts.options, e);
+
     if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
         title = NULL;
         ok = mem_none(e);

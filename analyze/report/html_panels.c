@@ -140,6 +140,7 @@ static void put_ticks(const struct html_drawing *d, const struct panel *p)
     for (; power <= p->most; power *= 10) {
         const double digits[] = {1, room >= 47 ? 2 : 3, 5};
         size_t n = room >= 47 ? 3 : room >= 30 ? 2 : 1;
+
         for (size_t i = 0; i < n; i++) {
             double value = power * digits[i];
             if (value >= p->least * 0.999 && value <= p->most * 1.001)
@@ -365,6 +366,7 @@ static void errors_panel(struct html_drawing *d)
     for (size_t k = 0; k < t->n_messages; k++) {
         const struct plot_timeline_message *m = &t->messages[k];
         double y = d->narrow ? p.top - 6 - KEY_PX * (double)(t->n_messages - 1 - k) : p.top - 6;
+
         snprintf(text, sizeof text, "%s \xc3\x97 %.400s", units_count(m->n).s,
                  m->text != NULL     ? m->text
                  : t->n_messages > 1 ? "other messages"

@@ -65,6 +65,7 @@ static void put_sizes(FILE *f, const char *section, const struct requests *q)
 {
     char name[80];
     bool has_ttfb = false;
+
     begin_table(f, section, "Requests by size: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_sizes; i++) {
         const struct size_bucket *b = &q->sizes[i];

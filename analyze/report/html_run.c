@@ -31,6 +31,7 @@ static void put_throughput(FILE *f, const char *section, const char *caption,
         const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
         static const char *const picked[] = {"Fastest segment", "Median segment",
                                              "Slowest segment"};
+
         for (size_t i = 0; i < 3; i++)
             rate_row(f, picked[i], picks[i]->bytes_per_s, picks[i]->objects_per_s,
                      picks[i]->start_ns, s->duration_ns);

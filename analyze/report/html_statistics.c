@@ -45,6 +45,7 @@ static void latency_rows(FILE *f, const char *what, const struct statistics_late
 {
     static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
     char name[64];
+
     for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s, %s", what, names[i]);
         ci_row(f, name, &l->q[i].ci, figures_ns);
@@ -111,6 +112,7 @@ void html_statistics(FILE *f, const char *section, const struct statistics *s)
 {
     static const char *const names[] = {"", "Estimate", "From", "To", ""};
     char caption[160];
+
     if (s == NULL)
         return;
     snprintf(caption, sizeof caption,

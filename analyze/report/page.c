@@ -152,6 +152,7 @@ void html_charts_draw(struct html_charts *c)
     struct plot_gnuplot g;
     bool ok = plot_gnuplot_init(&g, &c->missing) &&
               plot_palette_read(&c->palette, g.scripts, &c->missing);
+
     plot_gnuplot_fini(&g);
     if (!ok || !plot_draw(&c->set, &c->options, &c->missing))
         c->palette.n = 0; /* nothing has these colours */
@@ -177,6 +178,7 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
 {
     const struct plot_picture *x = &c->set.v[i];
     char wide[24], narrow[24];
+
     snprintf(wide, sizeof wide, "g%zu-", i);
     snprintf(narrow, sizeof narrow, "n%zu-", i);
     fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"", section, x->chart, series);

@@ -64,6 +64,7 @@ static char *title_of(const struct analysis *a, const struct report_html_options
     const struct dataset *d = a->dataset;
     char *title = NULL;
     int n;
+
     if (o->label != NULL && *o->label != '\0')
         return strdup(o->label);
     if (d->n_inputs > 1)
@@ -148,11 +149,13 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     static const char *const names[] = {"Capture",          "Generation",    "Requests", "Dropped",
                                         "First start, UTC", "Last end, UTC", "SHA-256"};
     const struct dataset *d = a->dataset;
+
     html_table(f, "inputs", "Captures", names, "lrrrrrl");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
         bool has_rows = in->first_start_ns <= in->last_end_ns;
+
         if (!sha256_file(in->path, &sum, e))
             return false;
         html_row(f);

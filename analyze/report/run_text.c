@@ -95,6 +95,7 @@ static void put_summary(const struct text_view *v)
     int64_t n_requests = 0, n_errors = 0;
     double largest = a->total.throughput.bytes_per_s;
     bool has_durations = false;
+
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         n_requests += op->n_requests;
@@ -151,6 +152,7 @@ static void put_throughput(const struct text_view *v, const char *name, const st
 {
     double largest = x->n_bytes > 0 ? x->bytes_per_s : 0;
     struct text_table t;
+
     text_blank(v->out);
     text_table_init(&t, v->out, "lrrl");
     text_table_span(&t, TEXT_HEADING, "%s:", name);
@@ -341,6 +343,7 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     const struct text_view v = {
         .a = a, .verbose = options->verbose, .has_dates = spans_days(a), .out = &out};
     int64_t n_all = 0;
+
     text_line(&out, TEXT_HEADING, "%s", headline(a).s);
     text_findings_put(&out, &a->findings);
     for (size_t i = 0; i < a->dataset->n_inputs; i++)

@@ -156,6 +156,7 @@ static bool put_json_line(FILE *f, const struct row *row, struct err *e)
 {
     json_t *o = json_object();
     bool ok = o;
+
     for (size_t i = 0; i < row->n; i++)
         ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
     if (ok) {
@@ -189,6 +190,7 @@ static bool put_series(struct table_out *t, const struct analysis *a, int op, in
     size_t n = 0;
     struct row row;
     bool ok = analysis_series(a, op, host, &rows, &n, e);
+
     for (size_t i = 0; ok && i < n; i++) {
         fill_row(&row, t, s, (int64_t)i, &rows[i]);
         if (t->format == REPORT_CSV_JSON_LINES)
@@ -237,12 +239,14 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
         const struct series_row none = {.duration_ns = 1};
         const struct series nothing = {.op = "", .host = ""};
         struct row header;
+
         fill_row(&header, &t, &nothing, 0, &none);
         put_line(&t, &header, true);
     }
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         struct series s = {.op = op->op, .objects_per_op = op->objects_per_op};
+
         if (!put_hosts(&t, a, (int)i, &s, op->only_host, op->hosts, op->n_host_results, e))
             return false;
     }

@@ -21,6 +21,7 @@ static void put_case(struct text *out, const struct stopping_op *op)
 {
     const struct stopping_case *c = &op->chosen;
     const struct autoterm_window *w = &c->stop.window;
+
     if (!c->stop.stopped) {
         text_line(out, TEXT_PLAIN, " * It would not have stopped (%s within %g%%).",
                   units_duration(c->dur_ns).s, c->pct);
@@ -47,6 +48,7 @@ static void put_sweep(struct text *out, const struct stopping *s, const struct s
 {
     struct text_table t;
     size_t n_stopped = 0;
+
     for (size_t i = 0; i < s->n_sweep_dur * s->n_sweep_pct; i++)
         n_stopped += op->sweep[i].stop.stopped;
     if (n_stopped == 0) {

@@ -9,6 +9,7 @@ struct units_text text_cells_time(const struct text_view *v, int64_t ns)
 {
     struct rfc3339_text full = rfc3339_format(ns);
     struct units_text t;
+
     if (v->has_dates)
         snprintf(t.s, sizeof t.s, "%.10s %.12s", full.s, full.s + 11);
     else

@@ -165,6 +165,7 @@ static void put_throughput(const struct text_view *v, const struct party *p, siz
 {
     struct columns c = columns_of(p, n);
     struct text_table t;
+
     text_table_init(&t, v->out, "lrrrrrrrrr");
     TEXT_ROW(&t, TEXT_FAINT, "", "Requests");
     if (c.errors)
@@ -217,6 +218,7 @@ static void put_requests(const struct text_view *v, const char *kind, const stru
     static const enum figure columns[] = {FIGURE_N,   FIGURE_MEAN, FIGURE_FASTEST, FIGURE_P50,
                                           FIGURE_P90, FIGURE_P99,  FIGURE_SLOWEST, N_FIGURES};
     struct columns c = columns_of(p, n);
+
     if (!c.durations && !c.sized)
         return;
     text_blank(v->out);

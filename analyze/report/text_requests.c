@@ -76,6 +76,7 @@ static void put_size_ttfb(const struct text_view *v, const struct requests *q)
 {
     struct text_table t;
     bool has_ttfb = false;
+
     for (size_t i = 0; i < q->n_sizes; i++)
         has_ttfb |= q->sizes[i].all.ttfb.present;
     if (!has_ttfb)

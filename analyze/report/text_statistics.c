@@ -45,6 +45,7 @@ static void latency_rows(struct text_table *t, const char *what, const struct st
 {
     static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
     char name[32];
+
     for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s %s", what, names[i]);
         ci_row(t, name, UNIT_NS, &l->q[i].ci, "");

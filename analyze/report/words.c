@@ -68,6 +68,7 @@ char *load_words(const struct load_filter *filter, const struct load_analysis *a
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
+
     if (f == NULL)
         return NULL;
     add_filter(f, filter);
