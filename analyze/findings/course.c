@@ -11,7 +11,7 @@
 #define MAX_CELLS      (1 << 20)
 #define LEAST_BLOCKS   4
 #define MAX_SAMPLES    (1 << 18)
-#define MAX_CLASSES    16
+#define MAX_CLASSES    33 /* of sizes: 0, and each two powers of two of 63 bits */
 #define LOG_BINS       (64 * 8) /* eight to a doubling */
 #define TAIL_RANK      60
 #define TAIL_TOP       10
@@ -370,7 +370,7 @@ static bool choose_strata(struct course *c, const struct extent *extents, struct
 {
     size_t n = 0;
 
-    if (!mem_cleared(&c->strata, c->n_tables * MAX_CLASSES * 2, e) ||
+    if (!mem_cleared(&c->strata, c->n_tables * MAX_CLASSES, e) ||
         !mem_cleared(&c->stratum_of_table, c->n_tables + 1, e))
         return false;
     for (size_t k = 0; k < c->n_tables; k++) {
