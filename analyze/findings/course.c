@@ -11,7 +11,7 @@
 #define MAX_CELLS      (1 << 20)
 #define LEAST_BLOCKS   4
 #define MAX_SAMPLES    (1 << 18)
-#define MAX_CLASSES    33 /* of sizes: 0, and each two powers of two of 63 bits */
+#define MAX_CLASSES    33       /* of sizes: 0, and each two powers of two of 63 bits */
 #define LOG_BINS       (64 * 8) /* eight to a doubling */
 #define TAIL_RANK      60
 #define TAIL_TOP       10
