@@ -30,4 +30,9 @@
 extern const struct cli_command cmd_get, cmd_put, cmd_delete, cmd_list, cmd_stat, cmd_mixed,
     cmd_versioned, cmd_retention, cmd_multipart, cmd_clean;
 
+/* What `mixed` and `versioned` have in common: they deal out a deck of requests for a pool. */
+enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op);
+void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
+                    const struct worker_result *r);
+
 #endif

@@ -1,7 +1,24 @@
 #include "loadgen/cmd/commands.h"
 
-/* An object is out of the pool while a request uses it. */
-static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
+#include <stdlib.h>
+
+/* A further version of an object of the pool, or a new object if that is empty. */
+static struct work_object new_version(struct work *k, struct worker *w)
+{
+    struct work_object o = work_new_object(k, w);
+
+    pthread_mutex_lock(&k->lock);
+    if (k->n_objects > 0) {
+        const struct work_object *old = &k->objects[rng_below(&w->rng, k->n_objects)];
+        o.id = old->id;
+        o.dir = old->dir;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return o;
+}
+
+/* The pool holds objects, or versions of them; one is out of it while a request uses it. */
+enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct work_object *o = &work_own(k, w)->object;
     enum work_card card = work_deal(k, w);
@@ -11,25 +28,28 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         if (w->card != WORK_PUT)
             return what;
     }
-    *o = work_new_object(k, w);
+    *o = k->kind->versions ? new_version(k, w) : work_new_object(k, w);
     work_put(k, o, op);
     return PHASE_OP;
 }
 
 /* What failed to be deleted may be gone, unless the server only put it off; what failed to be
- * stored may be there: both stay out. */
-static void done(struct work *k, struct worker *w, const struct s3op *op,
-                 const struct worker_result *r)
+ * stored may be there: both stay out of the pool. */
+void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
+                    const struct worker_result *r)
 {
-    const struct work_object *o = &work_own(k, w)->object;
+    struct work_object *o = &work_own(k, w)->object;
+    bool put_off = r->error[0] != '\0' && (r->status == 503 || r->status == 429);
 
-    if (op->kind == S3OP_GET || op->kind == S3OP_STAT ||
-        (op->kind == S3OP_DELETE && work_was_put_off(r)))
+    if (op->kind == S3OP_GET || op->kind == S3OP_STAT || (op->kind == S3OP_DELETE && put_off))
         work_return(k, o);
-    else if (op->kind == S3OP_PUT && r->error[0] == '\0')
-        work_add(k, o, "");
-    else if (op->kind == S3OP_PUT)
+    else if (op->kind == S3OP_DELETE)
+        free(o->version);
+    else if (r->error[0] == '\0')
+        work_add(k, o, k->kind->versions ? r->version : "");
+    else
         work_upload_failed(k);
+    o->version = NULL;
 }
 
 const struct cli_command cmd_mixed = {
@@ -45,6 +65,6 @@ const struct cli_command cmd_mixed = {
                       "500 requests per second, whatever the server does"}),
     COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20, .get_share = 45,
                      .stat_share = 30, .put_share = 15, .delete_share = 10),
-    COMMAND_WORKLOAD(.prepares = true, .mixed = true, .next = next, .done = done,
-                     .init = work_init_deck),
+    COMMAND_WORKLOAD(.prepares = true, .mixed = true, .next = cmd_mixed_next,
+                     .done = cmd_mixed_done, .init = work_init_deck),
 };

@@ -323,11 +323,6 @@ enum work_card work_deal(struct work *k, struct worker *w)
     return (enum work_card)w->card;
 }
 
-bool work_was_put_off(const struct worker_result *r)
-{
-    return r->error[0] != '\0' && (r->status == 503 || r->status == 429);
-}
-
 bool work_is_drained(struct work *k)
 {
     pthread_mutex_lock(&k->lock);

@@ -166,9 +166,6 @@ void work_upload_failed(struct work *k);
 /* Whether the run ended, or is to end, because no object is left. */
 bool work_is_drained(struct work *k);
 
-/* Whether what a request was for is still as it was, since the server put the request off. */
-bool work_was_put_off(const struct worker_result *r);
-
 /* Keeps the first error. */
 void work_fail(struct work *k, const char *why);
 
