@@ -109,10 +109,11 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
     uri_encode_query(o, value, strlen(value));
 }
 
+/* In order of names, as signatures want it. */
 static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
-    if (KINDS[op->kind].resource != NULL)
-        put_param(o, KINDS[op->kind].resource, "");
+    const char *resource = KINDS[op->kind].resource;
+
     if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
         put_param(o, "delimiter", op->delimiter);
@@ -130,6 +131,9 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
         put_param(o, "prefix", op->key);
         put_param(o, op->kind == S3OP_LIST_VERSIONS ? "version-id-marker" : "upload-id-marker",
                   h->token_id);
+        put_param(o, resource, "");
+    } else if (resource != NULL) {
+        put_param(o, resource, "");
     } else if (op->kind == S3OP_PUT_PART) {
         strbuf_puts(o, "partNumber=");
         put_number(o, op->part);
@@ -211,20 +215,6 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, "x-amz-bypass-governance-retention", "true");
 }
 
-/* The header lines of a request that is not signed. */
-static void put_unsigned(struct strbuf *o, const struct headers *h, const char *host)
-{
-    strbuf_puts(o, "host: ");
-    strbuf_puts(o, host);
-    strbuf_puts(o, "\r\n");
-    for (size_t i = 0; i < h->n; i++) {
-        strbuf_puts(o, h->v[i].name);
-        strbuf_puts(o, ": ");
-        strbuf_puts(o, h->v[i].value);
-        strbuf_puts(o, "\r\n");
-    }
-}
-
 static bool sends_length(const struct s3op *op)
 {
     return s3op_n_body(op) > 0 || KINDS[op->kind].method[0] == 'P';
@@ -245,6 +235,8 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     headers.n = 0;
     put_path(&path, s, op, head->virtual_host);
     put_query(&query, op, head);
+    /* A signer adds it itself. */
+    add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 
     strbuf_puts(&o, KINDS[op->kind].method);
@@ -271,7 +263,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         if (!sigv4_sign(signer, &r, &o, e))
             return 0;
     } else {
-        put_unsigned(&o, &headers, head->host);
+        sigv4_put_lines(&o, headers.v, headers.n);
     }
     strbuf_puts(&o, "User-Agent: ");
     strbuf_puts(&o, head->user_agent);

@@ -139,66 +139,6 @@ static bool set_time(struct sigv4 *s, int64_t time_s, struct err *e)
     return true;
 }
 
-/* A parameter of a query: name, then value; without '=' the value is empty. */
-struct param {
-    const char *name;
-    size_t n_name;
-    const char *value;
-    size_t n_value;
-};
-
-static int compare_bytes(const char *a, size_t na, const char *b, size_t nb)
-{
-    int order = memcmp(a, b, na < nb ? na : nb);
-
-    return order != 0 ? order : (na > nb) - (na < nb);
-}
-
-static int compare_params(const struct param *a, const struct param *b)
-{
-    int order = compare_bytes(a->name, a->n_name, b->name, b->n_name);
-
-    return order != 0 ? order : compare_bytes(a->value, a->n_value, b->value, b->n_value);
-}
-
-/* Writes the parameters by name, then value, each with '='. */
-static bool put_query(struct strbuf *t, const char *query, struct err *e)
-{
-    struct param params[SIGV4_PARAMS_MAX];
-    size_t n = 0;
-
-    for (const char *p = query; *p != '\0'; p += *p == '&') {
-        size_t len = strcspn(p, "&");
-        const char *equals = memchr(p, '=', len);
-        struct param param = {p, len, "", 0};
-
-        if (equals != NULL) {
-            param.n_name = (size_t)(equals - p);
-            param.value = equals + 1;
-            param.n_value = len - param.n_name - 1;
-        }
-        p += len;
-        if (len == 0)
-            continue;
-        if (n == SIGV4_PARAMS_MAX)
-            return err_set(e, "more than %d query parameters to sign", SIGV4_PARAMS_MAX);
-
-        size_t at = n++;
-        for (; at > 0 && compare_params(&params[at - 1], &param) > 0; at--)
-            params[at] = params[at - 1];
-        params[at] = param;
-    }
-
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            strbuf_puts(t, "&");
-        strbuf_put(t, params[i].name, params[i].n_name);
-        strbuf_puts(t, "=");
-        strbuf_put(t, params[i].value, params[i].n_value);
-    }
-    return true;
-}
-
 /* Writes a header's value without spaces around it and with single spaces within. */
 static void put_value(struct strbuf *t, const char *value)
 {
@@ -262,8 +202,7 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
     strbuf_puts(&t, "\n");
     strbuf_puts(&t, r->path);
     strbuf_puts(&t, "\n");
-    if (r->query != NULL && !put_query(&t, r->query, e))
-        return false;
+    strbuf_puts(&t, r->query);
     strbuf_puts(&t, "\n");
     for (size_t i = 0; i < n_headers; i++) {
         strbuf_puts(&t, headers[i].name);
@@ -280,6 +219,16 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
     SHA256_CTX *c = &s->work->digest;
     return (SHA256_Init(c) && SHA256_Update(c, canonical, t.n) && SHA256_Final(hash, c)) ||
            err_set(e, "cannot digest a request");
+}
+
+void sigv4_put_lines(struct strbuf *out, const struct sigv4_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        strbuf_puts(out, headers[i].name);
+        strbuf_puts(out, ": ");
+        strbuf_puts(out, headers[i].value);
+        strbuf_puts(out, "\r\n");
+    }
 }
 
 bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e)
@@ -308,12 +257,7 @@ bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *o
         return err_set(e, "cannot sign a request");
 
     sigv4_hex(hash, hex);
-    for (size_t i = 0; i < n_headers; i++) {
-        strbuf_puts(out, headers[i].name);
-        strbuf_puts(out, ": ");
-        strbuf_puts(out, headers[i].value);
-        strbuf_puts(out, "\r\n");
-    }
+    sigv4_put_lines(out, headers, n_headers);
     strbuf_puts(out, "Authorization: AWS4-HMAC-SHA256 Credential=");
     strbuf_puts(out, s->access_key);
     strbuf_puts(out, "/");

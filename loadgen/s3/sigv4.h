@@ -23,9 +23,8 @@
 #define SIGV4_HASH_BYTES 32 /* of a SHA-256 */
 #define SIGV4_HASH_SIZE  65 /* of one in hexadecimal digits, with a NUL */
 
-/* At most so many signed headers and query parameters in a request. */
+/* At most so many signed headers in a request. */
 #define SIGV4_HEADERS_MAX 24
-#define SIGV4_PARAMS_MAX  24
 
 /* Room for the canonical request: a path of a 1,024-byte key takes 3 KiB, so do a prefix and a
  * marker in a query; session tokens can reach 2 KiB. */
@@ -40,8 +39,8 @@ struct sigv4_request {
     const char *method;
     const char *host;  /* as in the Host header */
     const char *path;  /* as sent: absolute, encoded as by uri_encode_path */
-    const char *query; /* as sent, without '?': names and values encoded as by uri_encode_query; ""
-                        * or NULL: none */
+    const char *query; /* as sent, without '?': encoded as by uri_encode_query, in order of names,
+                        * each with a '='; "": none */
     const struct sigv4_header *headers; /* further headers to sign and send, in any order, no name
                                          * twice, none of those sigv4_sign adds */
     size_t n_headers;
@@ -76,6 +75,9 @@ void sigv4_fini(struct sigv4 *s);
  * What is signed and what is sent come from the same place. False: they do not fit, or the request
  * exceeds the limits above. */
 bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e);
+
+/* Adds the lines of n headers: "name: value\r\n". */
+void sigv4_put_lines(struct strbuf *out, const struct sigv4_header *headers, size_t n);
 
 /* A SHA-256 in hexadecimal. */
 void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE]);

@@ -18,6 +18,21 @@ static struct s3op op_of(enum s3op_kind kind, const char *key)
     return op;
 }
 
+/* Signatures want parameters in order of names, each with a '='. */
+static void assert_in_order(const char *head)
+{
+    const char *last = "";
+
+    for (const char *at = head + strcspn(head, "? \r"); *at == '?' || *at == '&';) {
+        const char *name = at + 1;
+        size_t n = strcspn(name, "=& ");
+        assert_int_equal(name[n], '=');
+        assert_true(strncmp(last, name, n) < 0);
+        last = name;
+        at = name + strcspn(name, "& ");
+    }
+}
+
 /* The head as text, built without a signature; what lies behind it is left alone. */
 static const char *build(const struct s3op_style *style, const struct s3op *op,
                          const struct s3op_head *head)
@@ -30,7 +45,9 @@ static const char *build(const struct s3op_style *style, const struct s3op *op,
     assert_true(n > 0);
     assert_int_equal(out[S3OP_HEAD_MAX], '#');
     out[S3OP_HEAD_MAX] = '\0';
-    return out + S3OP_HEAD_MAX - n;
+    const char *text = out + S3OP_HEAD_MAX - n;
+    assert_in_order(text + strcspn(text, " ") + 1);
+    return text;
 }
 
 static void expect(struct s3op op, const char *expected)
@@ -101,8 +118,29 @@ static void test_pages(void **state)
         "host: h\r\nUser-Agent: a\r\n\r\n");
     assert_string_equal(
         build(&plain, &versions, &head),
-        "GET /bucket?versions=&encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v "
+        "GET /bucket?encoding-type=url&key-marker=t%3D&prefix=p&version-id-marker=v&versions= "
         "HTTP/1.1\r\nhost: h\r\nUser-Agent: a\r\n\r\n");
+}
+
+/* All parameters that a request can have are in order, which build looks at. */
+static void test_order(void **state)
+{
+    (void)state;
+    const struct s3op_head head = {.host = "h", .user_agent = "a", .token = "t=", .token_id = "v"};
+
+    for (int kind = 0; kind < S3OP_N_KINDS; kind++) {
+        struct s3op op = op_of((enum s3op_kind)kind, "k");
+        bool in_parts = kind == S3OP_PUT_PART || kind == S3OP_COMPLETE || kind == S3OP_ABORT;
+        bool of_version = kind == S3OP_GET || kind == S3OP_DELETE || kind == S3OP_RETENTION;
+
+        op.upload_id = in_parts ? "u" : NULL;
+        op.version_id = of_version ? "v" : NULL;
+        op.delimiter = "/";
+        op.start_after = "s";
+        op.max_keys = 5;
+        op.part = 1;
+        build(&plain, &op, &head);
+    }
 }
 
 static void test_virtual_host(void **state)
@@ -173,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),     cmocka_unit_test(test_pages),
         cmocka_unit_test(test_virtual_host), cmocka_unit_test(test_encryption),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

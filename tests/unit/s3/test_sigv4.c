@@ -65,20 +65,19 @@ static void test_s3_examples(void **state)
                                        {"date", "Fri, 24 May 2013 00:00:00 GMT"}};
 
     start("AKIAIOSFODNN7EXAMPLE", SECRET_S3, NULL, "s3");
-    struct sigv4_request r = {"GET", host, "/test.txt",         NULL,
-                              range, 1,    SIGV4_EMPTY_PAYLOAD, TIME_S3};
+    struct sigv4_request r = {"GET", host, "/test.txt", "", range, 1, SIGV4_EMPTY_PAYLOAD, TIME_S3};
     assert_signature(&r, "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
 
     hash_of("Welcome to Amazon S3.", hash);
     assert_string_equal(hash, "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072");
-    r = (struct sigv4_request){"PUT", host, "/test%24file.text", NULL, put, 2, hash, TIME_S3};
+    r = (struct sigv4_request){"PUT", host, "/test%24file.text", "", put, 2, hash, TIME_S3};
     assert_signature(&r, "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 
-    r = (struct sigv4_request){"GET",  host, "/", "lifecycle", NULL, 0, SIGV4_EMPTY_PAYLOAD,
+    r = (struct sigv4_request){"GET",  host, "/", "lifecycle=", NULL, 0, SIGV4_EMPTY_PAYLOAD,
                                TIME_S3};
     assert_signature(&r, "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
 
-    r.query = "prefix=J&max-keys=2";
+    r.query = "max-keys=2&prefix=J";
     assert_signature(&r, "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
     sigv4_fini(&signer);
 }
@@ -113,7 +112,8 @@ static void test_lines(void **state)
 }
 
 /* The cases of AWS's Signature Version 4 test suite that apply to a client that neither normalises
- * paths nor repeats headers: method, path, query, header, payload, signature. */
+ * paths nor repeats headers, with queries in order: method, path, query, header, payload,
+ * signature. */
 static void test_suite(void **state)
 {
     (void)state;
@@ -140,21 +140,21 @@ static void test_suite(void **state)
         /* get-vanilla-query-order-key-case */
         {"GET",
          "/",
-         "Param2=value2&Param1=value1",
+         "Param1=value1&Param2=value2",
          {{0}},
          "",
          "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
         /* get-vanilla-query-order-value */
         {"GET",
          "/",
-         "Param1=value2&Param1=value1",
+         "Param1=value1&Param1=value2",
          {{0}},
          "",
          "5772eed61e12b33fae39ee5e7012498b51d56abc0abb7c60486157bd471c4694"},
-        /* get-vanilla-query-order-encoded: by name alone, "Param" is before "Param-3" */
+        /* get-vanilla-query-order-encoded */
         {"GET",
          "/",
-         "Param-3=Value3&Param=Value2&%E1%88%B4=Value1",
+         "%E1%88%B4=Value1&Param=Value2&Param-3=Value3",
          {{0}},
          "",
          "371d3713e185cc334048618a97f809c9ffe339c62934c032af5a0e595648fcac"},
@@ -321,13 +321,13 @@ static void test_botocore(void **state)
          "versionId=3%2FL4kqtJlcpXroDTDmJ%2BrmSpXd3dIbrHY%2BMTRCxf3vjVBH40Nr8X8gdRQBpUMLUo", 0,
          SIGV4_EMPTY_PAYLOAD, NULL,
          "64cd93a7b2ccc16a7dae7ebef9a77e99d8c56f00adc0f5e71c580c2398fece71"},
-        {"POST", "k", "uploads", 0, SIGV4_EMPTY_PAYLOAD, NULL,
+        {"POST", "k", "uploads=", 0, SIGV4_EMPTY_PAYLOAD, NULL,
          "6eafc31086774ee391ddcaac53b3ec95f50b9183f298d122e0b59a8967bd7f3a"},
-        {"PUT", "k", "uploadId=a%3D%3D&partNumber=10&x-id=UploadPart", 0, SIGV4_EMPTY_PAYLOAD, NULL,
+        {"PUT", "k", "partNumber=10&uploadId=a%3D%3D&x-id=UploadPart", 0, SIGV4_EMPTY_PAYLOAD, NULL,
          "29d3cf01042ebb392cb5863b2f3e6344a052556e39504dfd7b693f0d9e0d21ce"},
         {"GET", "",
-         "list-type=2&prefix=s3load-1%2F%20%2B&continuation-token=1%2Fab%3D&max-keys=1000&encoding-"
-         "type=url",
+         "continuation-token=1%2Fab%3D&encoding-type=url&list-type=2&max-keys=1000&"
+         "prefix=s3load-1%2F%20%2B",
          0, SIGV4_EMPTY_PAYLOAD, NULL,
          "eaa1e593c902ef6af7c7c2aa54f477b69d87470d958071004c34af062ccaecb9"},
         {"PUT", "k", "", 3, SIGV4_UNSIGNED, NULL,
@@ -358,7 +358,7 @@ static void test_days(void **state)
     (void)state;
     char out[3][1024];
     struct err e = {0};
-    struct sigv4_request r = {"GET", "h", "/", NULL, NULL, 0, SIGV4_UNSIGNED, TIME_S3};
+    struct sigv4_request r = {"GET", "h", "/", "", NULL, 0, SIGV4_UNSIGNED, TIME_S3};
     const int64_t times[] = {TIME_S3, TIME_S3 - 1, TIME_S3};
     size_t n = 0;
 
@@ -389,7 +389,7 @@ static void test_blanks(void **state)
     start("A", "B", NULL, "s3");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const struct sigv4_header h = {"x-amz-meta", values[i]};
-        const struct sigv4_request r = {"GET", "h", "/", NULL, &h, 1, SIGV4_UNSIGNED, TIME_S3};
+        const struct sigv4_request r = {"GET", "h", "/", "", &h, 1, SIGV4_UNSIGNED, TIME_S3};
         size_t n = sign(&r, out, sizeof out, &e);
         assert_true(n > 0);
         const char *signature = strstr(out, "Signature=");
@@ -408,7 +408,7 @@ static void test_limits(void **state)
     static char out[2 * SIGV4_CANONICAL_MAX];
     struct sigv4_header many[SIGV4_HEADERS_MAX];
     struct err e = {0};
-    struct sigv4_request r = {"GET", "h", path, NULL, many, 0, SIGV4_UNSIGNED, TIME_S3};
+    struct sigv4_request r = {"GET", "h", path, "", many, 0, SIGV4_UNSIGNED, TIME_S3};
 
     for (size_t i = 0; i < SIGV4_HEADERS_MAX; i++)
         many[i] = (struct sigv4_header){"x-amz-meta", "v"};
@@ -422,12 +422,6 @@ static void test_limits(void **state)
     r.n_headers = SIGV4_HEADERS_MAX;
     assert_int_equal(sign(&r, out, sizeof out, &e), 0);
     assert_non_null(strstr(e.msg, "headers"));
-
-    err_clear(&e);
-    r.n_headers = 0;
-    r.query = "a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q&r&s&t&u&v&w&x&y";
-    assert_int_equal(sign(&r, out, sizeof out, &e), 0);
-    assert_non_null(strstr(e.msg, "query parameters"));
     sigv4_fini(&signer);
 }
 
