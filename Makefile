@@ -171,13 +171,13 @@ $(B)/sources: FORCE
 	$(call write_if_changed,$(ALL_SRC))
 $(B)/libcommon/version.o: $(B)/version
 
-# The script of pages is a file of its own, and a string to the program.
-PAGE_SCRIPT := $(B)/analyze/report/page_script
-$(PAGE_SCRIPT).c: analyze/report/page.js
+# The styles and the script of pages are files of their own, and strings to the program.
+PAGE_FILES := $(B)/analyze/report/page_css $(B)/analyze/report/page_js
+$(B)/analyze/report/page_%.c: analyze/report/page.%
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "analyze/report/page_script.h"'; echo 'const char page_script[] ='; \
+	$(Q){ echo '#include "analyze/report/page_files.h"'; echo 'const char page_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
-$(PAGE_SCRIPT).o: $(PAGE_SCRIPT).c $(B)/flags
+$(PAGE_FILES:=.o): %.o: %.c $(B)/flags
 	$(if $(V),,@echo "  CC   $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
 
@@ -187,7 +187,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(HOT_CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<
 
 $(COMMON_LIB): $(call objects,$(COMMON_SRC))
-$(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC)) $(PAGE_SCRIPT).o
+$(ANALYZE_LIB): $(call objects,$(ANALYZE_SRC)) $(PAGE_FILES:=.o)
 $(B)/libloadgen.a: $(call objects,$(LOADGEN_SRC))
 $(B)/libunit.a: $(call objects,$(UNIT_HELP_SRC))
 %.a: $(B)/sources

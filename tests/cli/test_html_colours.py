@@ -72,7 +72,7 @@ class Colours(CliTest):
         page = self.tmp / "page.html"
         self.s3analyze("analyze", "-q", "--html", page, path, env={"PATH": str(self.tmp)})
         light, dark = {}, {}
-        style = page.read_text().split("<style>")[1].split("</style>")[0]
+        style = "".join(page.read_text().split("<style>")[1].split("</style>")[0].split())
         for is_dark, block in re.findall(r"(prefers-color-scheme:dark\)\{)?:root\{([^}]*)\}", style):
             (dark if is_dark else light).update(re.findall(r"--([\w-]+):(#\w{6})", block))
             if not is_dark:
@@ -105,6 +105,14 @@ class Colours(CliTest):
                 for behind in (back, "page"):
                     with self.subTest(theme=theme, colour=name, behind=behind):
                         self.assertGreaterEqual(contrast(colours[name], colours[behind]), least)
+
+    def test_a_message_has_one_colour(self):
+        """Bars of errors: on a page's timeline, and in the chart of errors."""
+        style = (ROOT / "analyze" / "report" / "page.css").read_text()
+        chart = (ROOT / "plots" / "errors.gp").read_text()
+        bars = re.findall(r"\.b\d \{ fill: var\(--(\w+)\) \}", style)
+        self.assertEqual(len(bars), 3)
+        self.assertIn(f"array colour[3] = [{', '.join(bars)}]", chart)
 
     def test_pages_have_the_colours_of_charts(self):
         style = (ROOT / "plots" / "style.gp").read_text()
