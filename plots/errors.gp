@@ -23,7 +23,7 @@ y_unit = "errors"
 @y_label
 @time_below
 @time_above
-array colour[3] = [c_bad, c_2, c_other]
+array colour[3] = [c_bad, c_2, c_3]
 plot for [i = 1:n_messages] data index "bars" using (0):(0):(column("message") == i - 1 ? column("from_s") : NaN): \
     (column("to_s")):(column("lo")):(column("hi")) with boxxyerror fillstyle solid noborder \
     linecolor rgb colour[i] title message[i]
