@@ -10,7 +10,6 @@
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -41,13 +40,11 @@ static struct units_text ms(double value)
 static void put_header(FILE *f, const struct aggregate *a, const char *title)
 {
     const struct aggfile_entry *x = a->total.x;
-    struct rfc3339_text start = rfc3339_format(x->start_ns);
 
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
-    html_element(f, "p", "Aggregated capture: %s request%s in %s from %.10s %.8s UTC%s",
-                 units_count(x->n_requests).s, x->n_requests == 1 ? "" : "s",
-                 units_duration(a->total.duration_ns).s, start.s, start.s + 11,
+    html_element(f, "p", "Aggregated capture: %s%s",
+                 figures_run(x->n_requests, x->start_ns, a->total.duration_ns).s,
                  a->overlaps ? ", operations mixed" : "");
     fputs("</header>\n<main>\n", f);
 }
@@ -191,7 +188,7 @@ static void put_second(FILE *f, const char *name, const struct aggregate_part *p
                        double bytes_per_s, double objects_per_s, int64_t ns)
 {
     HTML_ROW(f, name, part->x->n_bytes > 0 ? units_byte_rate(bytes_per_s).s : "-",
-             units_object_rate(objects_per_s).s, html_cells_clock(ns).s);
+             units_object_rate(objects_per_s).s, figures_clock(ns).s);
 }
 
 static void put_window(FILE *f, const char *section, const struct aggregate_part *part)
@@ -222,8 +219,8 @@ static void put_groups(FILE *f, const char *section, const struct aggregate_part
     for (size_t i = 0; i < part->x->n_groups; i++) {
         const struct aggfile_group *g = &part->x->groups[i];
         html_row(f);
-        html_name(f, g->start_ns != AGGFILE_NO_TIME ? html_cells_clock(g->start_ns).s : "");
-        html_cell_text(f, html_cells_party(part->x->group_clients[g->client]));
+        html_name(f, g->start_ns != AGGFILE_NO_TIME ? figures_clock(g->start_ns).s : "");
+        html_cell_text(f, figures_party(part->x->group_clients[g->client]));
         HTML_CELLS(f, units_count(g->n_requests).s, ms(g->mean_ms).s, ms(g->p50_ms).s,
                    g->n_requests >= 10 ? ms(g->p90_ms).s : "",
                    g->n_requests >= 100 ? ms(g->p99_ms).s : "");
@@ -257,11 +254,11 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
 
     if (n < 2 || seconds <= 0)
         return;
-    fprintf(f, "<details><summary>%s %s</summary>\n", units_count((int64_t)n).s,
-            *name == 'H' ? "hosts" : "clients");
+    fprintf(f, "<details><summary>%s</summary>\n",
+            figures_counted((int64_t)n, *name == 'H' ? "host" : "client").s);
     html_table(f, section, caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
-        HTML_ROW(f, html_cells_party(v[i].name), units_count(v[i].n_requests).s,
+        HTML_ROW(f, figures_party(v[i].name), units_count(v[i].n_requests).s,
                  units_count(v[i].n_errors).s, units_byte_rate((double)v[i].n_bytes / seconds).s,
                  units_rate((double)v[i].n_objects / seconds).s);
     }
@@ -348,7 +345,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
     struct html_course course;
     const struct page page = {a, &course};
     const char *title =
-        o->label != NULL && *o->label != '\0' ? o->label : html_cells_file(a->file.path);
+        o->label != NULL && *o->label != '\0' ? o->label : figures_file(a->file.path);
     bool ok = html_course_init_aggregate(&course, a, e) && html_charts_init(&charts, e);
 
     if (!ok) {

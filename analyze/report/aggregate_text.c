@@ -34,19 +34,17 @@ static struct units_text ms(double value)
 static void put_head(struct text *out, const struct aggregate *a)
 {
     const struct aggfile_entry *x = a->total.x;
-    const char *start = rfc3339_format(x->start_ns).s;
 
-    text_line(out, TEXT_PLAIN, "%s: %s request%s in %s from %.10s %.8s UTC", a->file.path,
-              units_count(x->n_requests).s, x->n_requests == 1 ? "" : "s",
-              units_duration(a->total.duration_ns).s, start, start + 11);
+    text_line(out, TEXT_PLAIN, "%s: %s", a->file.path,
+              figures_run(x->n_requests, x->start_ns, a->total.duration_ns).s);
     text_line(
         out, TEXT_PLAIN,
         "An aggregated capture%s: sums, throughput by second and figures of 10-second groups, "
         "without the requests",
         a->is_merged ? " of several clients" : "");
-    text_line(out, TEXT_PLAIN, "%" PRId64 " thread%s, %zu host%s, %zu client%s", x->n_threads,
-              x->n_threads == 1 ? "" : "s", x->n_hosts, x->n_hosts == 1 ? "" : "s", a->n_clients,
-              a->n_clients == 1 ? "" : "s");
+    text_line(out, TEXT_PLAIN, "%s, %s, %s", figures_counted(x->n_threads, "thread").s,
+              figures_counted((int64_t)x->n_hosts, "host").s,
+              figures_counted((int64_t)a->n_clients, "client").s);
     text_line(out, TEXT_FAINT, "Recorded by: %s", a->file.command);
 }
 
@@ -109,9 +107,9 @@ static void put_successful(struct text *out, const struct aggregate_part *part)
                   units_object_rate((double)part->ok_objects / seconds).s);
     else
         text_line(out, TEXT_PLAIN,
-                  " * Delivered: not in this file: its bytes and objects include %" PRId64
-                  " failed requests of unknown size",
-                  x->n_errors);
+                  " * Delivered: not in this file: its bytes and objects include %s failed "
+                  "requests of unknown size",
+                  units_count(x->n_errors).s);
 }
 
 static void rate_row(struct text_table *t, const char *name, const struct aggfile_second *s,
@@ -136,8 +134,8 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
     put_successful(out, part);
     if (!w->present)
         return;
-    text_line(out, TEXT_PLAIN,
-              " * By second, %zu whole seconds without the first and last 2 s%s:", x->n_seconds,
+    text_line(out, TEXT_PLAIN, " * By second, %s without the first and last 2 s%s:",
+              figures_counted((int64_t)x->n_seconds, "whole second").s,
               x->n_errors > 0 ? ", failed included" : "");
     text_table_init(&t, out, "lrrl");
     rate_row(&t, "Average", &mean, aggregate_second_ns(part, 0), x->n_bytes > 0);
@@ -168,9 +166,9 @@ static void put_single(struct text *out, const struct aggregate_part *part)
                   ms(g->p50_ms).s, ms(g->p90_ms).s, ms(g->p99_ms).s);
         return;
     }
-    text_line(out, TEXT_PLAIN,
-              " * In %zu groups of 10 s, the smallest of %" PRId64 " requests:", l->n_groups,
-              l->n_smallest_group);
+    text_line(out, TEXT_PLAIN, " * In %s of 10 s, the smallest of %s:",
+              figures_counted((int64_t)l->n_groups, "group").s,
+              figures_counted(l->n_smallest_group, "request").s);
     put_range(out, "50%", &l->p50);
     put_range(out, "90%", &l->p90);
     put_range(out, "99%", &l->p99);
@@ -226,8 +224,8 @@ static void put_durations(struct text *out, const struct aggregate_part *part, b
         return;
     }
     if (part->x->n_errors > 0)
-        text_line(out, TEXT_PLAIN,
-                  " * Durations of all requests, %" PRId64 " failed included:", part->x->n_errors);
+        text_line(out, TEXT_PLAIN, " * Durations of all requests, %s failed included:",
+                  units_count(part->x->n_errors).s);
     else
         text_line(out, TEXT_PLAIN, " * Durations:");
     if (!isnan(l->mean_ms) && !isnan(l->stddev_ms))
@@ -266,7 +264,8 @@ static void put_parties(struct text *out, const char *what, const struct aggrega
                    units_rate((double)v[i].n_objects / seconds).s);
     }
     if (n > MAX_SHOWN)
-        text_table_span(&t, TEXT_FAINT, "and %zu more: --json has them all", n - MAX_SHOWN);
+        text_table_span(&t, TEXT_FAINT, "and %s more: --json has them all",
+                        units_count((int64_t)(n - MAX_SHOWN)).s);
     text_table_put(&t);
 }
 
@@ -278,8 +277,8 @@ static void put_errors(struct text *out, const struct aggfile_entry *x)
 
     if (x->n_errors == 0)
         return;
-    text_line(out, TEXT_ERROR, " * %s error%s; the first messages:", units_count(x->n_errors).s,
-              x->n_errors == 1 ? "" : "s");
+    text_line(out, TEXT_ERROR,
+              " * %s; the first messages:", figures_counted(x->n_errors, "error").s);
     for (size_t i = 0; i < x->n_first_errors; i++) {
         size_t length = aggregate_message(x, i, message);
         bool is_last = i + 1 == x->n_first_errors;
@@ -307,9 +306,9 @@ static void put_common(struct text *out, const struct aggregate *a)
     if (!aggregate_common(a, &c))
         text_line(out, TEXT_PLAIN, " * no second in which all of them ran");
     else
-        text_line(out, TEXT_PLAIN, " * %s, %s in the %zu seconds that all have",
+        text_line(out, TEXT_PLAIN, " * %s, %s in the %s that all have",
                   units_byte_rate(c.bytes_per_s).s, units_object_rate(c.objects_per_s).s,
-                  c.n_seconds);
+                  figures_counted((int64_t)c.n_seconds, "second").s);
 }
 
 void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
@@ -341,8 +340,9 @@ void aggregate_text_info(const struct aggregate *a, struct text *out)
         text_line(out, TEXT_PLAIN, "Version of the recorder: %s", a->file.version);
     put_operations(out, a);
     for (size_t i = 0; i < a->ops.n; i++)
-        text_line(out, TEXT_PLAIN, " * %s: %zu seconds of throughput, %zu groups of durations",
-                  a->ops.v[i].x->name, a->ops.v[i].x->n_seconds, a->ops.v[i].latency.n_groups);
+        text_line(out, TEXT_PLAIN, " * %s: %s of throughput, %s of durations", a->ops.v[i].x->name,
+                  figures_counted((int64_t)a->ops.v[i].x->n_seconds, "second").s,
+                  figures_counted((int64_t)a->ops.v[i].latency.n_groups, "group").s);
     text_blank(out);
     put_warnings(out, a, NULL);
     for (size_t i = 0; i < a->ops.n; i++)

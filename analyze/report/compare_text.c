@@ -1,10 +1,10 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
 #include "analyze/write/text.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -16,11 +16,9 @@ static void put_side(struct text *out, const struct compare_side *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         const struct run *r = &s->runs[i];
-        struct rfc3339_text start = rfc3339_format(r->start_ns);
 
-        text_line(out, TEXT_PLAIN, "%s: %s, %s request%s in %s from %.10s %.8s UTC", s->name,
-                  r->path, units_count(r->n_rows).s, r->n_rows == 1 ? "" : "s",
-                  units_duration(r->end_ns - r->start_ns).s, start.s, start.s + 11);
+        text_line(out, TEXT_PLAIN, "%s: %s, %s", s->name, r->path,
+                  figures_run(r->n_rows, r->start_ns, r->end_ns - r->start_ns).s);
     }
 }
 

@@ -1,7 +1,10 @@
 #include "analyze/report/figures.h"
 
+#include "libcommon/rfc3339.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const figures_names[N_FIGURES] = {
     [FIGURE_N] = "Considered", [FIGURE_SIZE] = "Avg size",   [FIGURE_TIME] = "Avg time",
@@ -13,6 +16,46 @@ const char *const figures_names[N_FIGURES] = {
 const enum figure figures_times[] = {FIGURE_N,       FIGURE_MEAN,   FIGURE_FASTEST, FIGURE_P25,
                                      FIGURE_P50,     FIGURE_P75,    FIGURE_P90,     FIGURE_P99,
                                      FIGURE_SLOWEST, FIGURE_STDDEV, N_FIGURES};
+
+struct units_text figures_clock(int64_t ns)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.12s", rfc3339_format(ns).s + 11);
+    return t;
+}
+
+struct units_text figures_moment(int64_t ns)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.10s %.12s", rfc3339_format(ns).s, figures_clock(ns).s);
+    return t;
+}
+
+struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns)
+{
+    struct figures_run t;
+    snprintf(t.s, sizeof t.s, "%s in %s from %.19s UTC", figures_counted(n_requests, "request").s,
+             units_duration(duration_ns).s, figures_moment(start_ns).s);
+    return t;
+}
+
+const char *figures_party(const char *name)
+{
+    return *name != '\0' ? name : "(unnamed)";
+}
+
+const char *figures_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+struct units_text figures_counted(int64_t n, const char *noun)
+{
+    struct units_text t;
+    snprintf(t.s, sizeof t.s, "%.30s %.15s%s", units_count(n).s, noun, n == 1 ? "" : "s");
+    return t;
+}
 
 struct units_text figures_ns(double ns)
 {

@@ -38,6 +38,21 @@ struct figures {
 struct figures figures_of_times(const struct times *t);
 struct figures figures_of_sized(const struct sized *s);
 
+/* The time of day in UTC, "05:41:42.505", and with the day, "2026-11-21 05:41:42.505". They are
+ * cut, not rounded, as every clock is. */
+struct units_text figures_clock(int64_t ns);
+struct units_text figures_moment(int64_t ns);
+/* "24,032 requests in 8s from 2026-11-21 05:41:41 UTC" */
+struct figures_run {
+    char s[160];
+};
+struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns);
+/* The name of a host or client; "(unnamed)" of an empty one. */
+const char *figures_party(const char *name);
+/* A file's name without its folders. */
+const char *figures_file(const char *path);
+/* "1 request", "24,032 requests"; the noun has a regular plural. */
+struct units_text figures_counted(int64_t n, const char *noun);
 /* A duration; NaN: "-". */
 struct units_text figures_ns(double ns);
 /* "1KiB -> 10KiB", "10KiB up" */

@@ -1,7 +1,7 @@
 #include "analyze/report/headline.h"
 
 #include "analyze/analysis/confidence.h"
-#include "libcommon/units.h"
+#include "analyze/report/figures.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const 
 static void say_number(struct sentence *s, int64_t n, const char *what)
 {
     if (n > 0)
-        say(s, ", %s %s%s", units_count(n).s, what, n == 1 ? "" : "s");
+        say(s, ", %s", figures_counted(n, what).s);
 }
 
 /* The throughput with its interval, where there is one. */
@@ -195,9 +195,9 @@ struct headline headline_findings(const struct findings *all)
     if (all->n == 0)
         say(&s, "No finding: steady, even, no errors");
     else if (n == 0)
-        say(&s, "No problem; %zu notice%s", all->n, all->n == 1 ? "" : "s");
+        say(&s, "No problem; %s", figures_counted((int64_t)all->n, "notice").s);
     else
-        say(&s, "%zu problem%s", n, n == 1 ? "" : "s");
+        say(&s, "%s", figures_counted((int64_t)n, "problem").s);
     if (n > 0)
         say_number(&s, (int64_t)(all->n - n), "notice");
     return h;

@@ -77,8 +77,8 @@ static void put_header(FILE *f, const struct compare *c, const char *words)
 {
     fputs("<header>", f);
     html_element(f, "h1", "%s against %s", c->after.name, c->before.name);
-    html_element(f, "p", "%zu run%s against %zu; %zu operation%s", c->after.n,
-                 c->after.n == 1 ? "" : "s", c->before.n, c->n_ops, c->n_ops == 1 ? "" : "s");
+    html_element(f, "p", "%s against %zu; %s", figures_counted((int64_t)c->after.n, "run").s,
+                 c->before.n, figures_counted((int64_t)c->n_ops, "operation").s);
     if (*words != '\0')
         html_element(f, "p", "Analysed with: %s", words);
     fputs("</header>\n<main>\n", f);
@@ -90,16 +90,16 @@ static void put_badge(FILE *f, const struct compare *c)
     size_t n_faulty = compare_n_faulty(c);
 
     if (n_faulty > 0)
-        html_badge(f, HTML_BADGE_POOR,
-                   "%zu of %zu runs hold%s a fault, which the figures do not "
-                   "leave out.",
-                   n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+        html_page_badge(f, HTML_PAGE_POOR,
+                        "%zu of %zu runs hold%s a fault, which the figures do not "
+                        "leave out.",
+                        n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
     else if (compare_n_limits(c) > 0)
-        html_badge(f, HTML_BADGE_POOR, "Mind that %s.", compare_words_limited);
+        html_page_badge(f, HTML_PAGE_POOR, "Mind that %s.", compare_words_limited);
     else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
-        html_badge(f, HTML_BADGE_POOR, "%s", compare_words_noise);
+        html_page_badge(f, HTML_PAGE_POOR, "%s", compare_words_noise);
     else
-        html_badge(f, HTML_BADGE_GOOD, "No run holds a fault, and the runs are of one kind.");
+        html_page_badge(f, HTML_PAGE_GOOD, "No run holds a fault, and the runs are of one kind.");
 }
 
 /* What happened in the runs of a side: faults, or the rest. */
@@ -113,7 +113,7 @@ static void put_side_findings(FILE *f, const struct compare_side *s, bool faults
                 continue;
             fprintf(f, "<li><strong>%s</strong>: ", headline_severity(x));
             html_textf(f, "%s%s%s: %s", s->name, s->n > 1 ? ", " : "",
-                       s->n > 1 ? html_cells_file(r->path) : "", x->sentence);
+                       s->n > 1 ? figures_file(r->path) : "", x->sentence);
             fputs("</li>\n", f);
         }
     }
@@ -153,8 +153,8 @@ static void put_first(FILE *f, const struct compare *c)
     if (n_faults > 0)
         put_findings(f, c, true);
     if (n_others > 0) {
-        fprintf(f, "<details class=\"more\"><summary>%zu notice%s of the runs</summary>\n",
-                n_others, n_others == 1 ? "" : "s");
+        fprintf(f, "<details class=\"more\"><summary>%s of the runs</summary>\n",
+                figures_counted((int64_t)n_others, "notice").s);
         put_findings(f, c, false);
         fputs("</details>\n", f);
     }
@@ -376,8 +376,7 @@ static void put_runs(FILE *f, const struct compare *c)
             html_row(f);
             html_cell_text(f, sides[s]->name);
             html_name(f, r->path);
-            HTML_CELLS(f, units_count(r->n_rows).s,
-                       has_rows ? html_cells_moment(r->start_ns).s : "-",
+            HTML_CELLS(f, units_count(r->n_rows).s, has_rows ? figures_moment(r->start_ns).s : "-",
                        has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
             html_cell_wrapped(f, r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
             html_row_end(f);

@@ -4,6 +4,7 @@
 #include "analyze/plot/aggregate.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
+#include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -72,14 +73,14 @@ void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all)
     const struct headline findings = headline_findings(all);
 
     if (n == 0)
-        html_badge(f, HTML_BADGE_NONE, "There are no figures: there is no request to analyse.");
+        html_page_badge(f, HTML_PAGE_NONE, "There are no figures: there is no request to analyse.");
     else if (n_ok == 0)
-        html_badge(f, HTML_BADGE_NONE, "There are no figures: no request succeeded. %s.",
-                   findings.s);
+        html_page_badge(f, HTML_PAGE_NONE, "There are no figures: no request succeeded. %s.",
+                        findings.s);
     else if (findings_have_problem(all))
-        html_badge(f, HTML_BADGE_POOR, "Read the findings before the figures. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.", findings.s);
     else
-        html_badge(f, HTML_BADGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
 }
 
 /* Of successful requests what the page is about counts alone. */

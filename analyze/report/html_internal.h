@@ -1,5 +1,5 @@
-/* The parts of pages: cells, and tables of a run's model. Used by the room's pages and by nothing
- * else. */
+/* The parts of pages: the first screen, and tables of a run's model. Used by the room's pages and
+ * by nothing else. */
 #ifndef S3_ANALYZE_REPORT_HTML_INTERNAL_H
 #define S3_ANALYZE_REPORT_HTML_INTERNAL_H
 
@@ -12,16 +12,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The time of day in UTC, "05:41:42.505". */
-struct units_text html_cells_clock(int64_t ns);
-/* The day too, "2026-11-21 05:41:42.505". */
-struct units_text html_cells_moment(int64_t ns);
-/* A file's name without its folders. */
-const char *html_cells_file(const char *path);
-/* What a figure can be relied on for: a sign, words and a colour, none of them alone. */
-enum html_badge { HTML_BADGE_GOOD, HTML_BADGE_POOR, HTML_BADGE_NONE };
-void html_badge(FILE *f, enum html_badge badge, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 /* Whether the figures of n requests, n_ok successful ones among what they are about, can be taken
  * as they are, and what was found. */
 void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all);
@@ -35,9 +25,6 @@ struct html_findings {
     const void *ctx;
 };
 void html_findings(FILE *f, const struct html_findings *of);
-/* The name of a host or client, which may be empty. */
-const char *html_cells_party(const char *name);
-
 /* How long the requests of an operation took, or where sizes differ, how fast each was. */
 void html_requests(FILE *f, const char *section, const struct requests *q);
 /* By host; nothing where there is one host. */

@@ -13,8 +13,7 @@ static void rate_row(FILE *f, const char *name, double bytes_per_s, double objec
                      int64_t start_ns, int64_t duration_ns)
 {
     HTML_ROW(f, name, bytes_per_s > 0 ? units_byte_rate(bytes_per_s).s : "-",
-             units_rate(objects_per_s).s, html_cells_clock(start_ns).s,
-             units_duration(duration_ns).s);
+             units_rate(objects_per_s).s, figures_clock(start_ns).s, units_duration(duration_ns).s);
 }
 
 static void put_throughput(FILE *f, const char *section, const char *caption,
@@ -56,7 +55,7 @@ static void party_row(FILE *f, const char *name, int64_t n_requests, int64_t n_e
                       const struct throughput *t, const struct segments *s)
 {
     html_row(f);
-    html_name(f, html_cells_party(name));
+    html_name(f, figures_party(name));
     html_cell(f, "%s", units_count(n_requests).s);
     fputs(n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
     html_textf(f, "%s", units_count(n_errors).s);
@@ -103,8 +102,8 @@ static void put_clients(FILE *f, const char *section, const struct operation *op
     html_table(f, section, "When clients ran", times, "lrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
-        HTML_ROW(f, html_cells_party(c->client), units_size((double)c->n_bytes).s,
-                 html_cells_clock(c->first_start_ns).s, html_cells_clock(c->last_end_ns).s);
+        HTML_ROW(f, figures_party(c->client), units_size((double)c->n_bytes).s,
+                 figures_clock(c->first_start_ns).s, figures_clock(c->last_end_ns).s);
     }
     html_table_end(f);
     html_requests_clients(f, section, op->clients, op->n_client_results);
@@ -120,17 +119,16 @@ static void put_errors(FILE *f, const char *section, const struct operation *op)
         const struct error_group *g = &op->errors[i];
         html_row(f);
         html_cell_wrapped(f, g->message);
-        html_cell_text(f, g->n_hosts == 1 ? html_cells_party(g->hosts[0].host) : "all");
-        HTML_CELLS(f, units_count(g->count).s, html_cells_clock(g->first_ns).s,
-                   html_cells_clock(g->last_ns).s);
+        html_cell_text(f, g->n_hosts == 1 ? figures_party(g->hosts[0].host) : "all");
+        HTML_CELLS(f, units_count(g->count).s, figures_clock(g->first_ns).s,
+                   figures_clock(g->last_ns).s);
         html_row_end(f);
         for (size_t k = 0; g->n_hosts > 1 && k < g->n_hosts; k++) {
             html_row(f);
             fputs("<td></td>", f);
-            html_cell_text(f, html_cells_party(g->hosts[k].host));
-            HTML_CELLS(f, units_count(g->hosts[k].count).s,
-                       html_cells_clock(g->hosts[k].first_ns).s,
-                       html_cells_clock(g->hosts[k].last_ns).s);
+            html_cell_text(f, figures_party(g->hosts[k].host));
+            HTML_CELLS(f, units_count(g->hosts[k].count).s, figures_clock(g->hosts[k].first_ns).s,
+                       figures_clock(g->hosts[k].last_ns).s);
             html_row_end(f);
         }
     }
@@ -149,9 +147,9 @@ void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c
     html_table(f, "slowest", "The slowest requests, in the active range or not", names, "rrlllrrl");
     for (size_t i = 0; i < n; i++) {
         html_row(f);
-        HTML_CELLS(f, units_duration(v[i].dur_ns).s, html_cells_clock(v[i].start_ns).s);
+        HTML_CELLS(f, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s);
         html_cell_text(f, v[i].op);
-        html_cell_text(f, html_cells_party(v[i].host));
+        html_cell_text(f, figures_party(v[i].host));
         html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
         html_cell(f, "%s", units_size((double)v[i].bytes).s);
         html_cell(f, "%" PRIu32, v[i].thread);
@@ -168,9 +166,9 @@ static void put_outside(FILE *f, const struct outside *o)
     if (o->n == 0 && o->n_bytes == 0)
         return;
     html_element(f, "p",
-                 "In no segment: %s request%s (%s before the first, %s after the last) and %s "
-                 "(%s before, %s after).",
-                 units_count(o->n).s, o->n == 1 ? "" : "s", units_count(o->n_before).s,
+                 "In no segment: %s (%s before the first, %s after the last) and %s (%s before, "
+                 "%s after).",
+                 figures_counted(o->n, "request").s, units_count(o->n_before).s,
                  units_count(o->n_after).s, units_size((double)o->n_bytes).s,
                  units_size((double)o->before_bytes).s, units_size((double)o->after_bytes).s);
 }
@@ -190,13 +188,13 @@ static void put_single_range(FILE *f, const char *section, const struct operatio
         const struct slow_thread *x = &op->slow_threads[i];
         html_row(f);
         html_cell(f, "%" PRIu32, x->thread);
-        HTML_CELLS(f, html_cells_clock(x->first_end_ns).s, html_cells_clock(x->last_start_ns).s);
+        HTML_CELLS(f, figures_clock(x->first_end_ns).s, figures_clock(x->last_start_ns).s);
         html_row_end(f);
     }
     html_table_end(f);
     size_t n_more = op->n_slow_threads - operation_n_slow_listed(op);
     if (n_more > 0)
-        html_textf(f, "<p>and %zu more threads", n_more);
+        html_element(f, "p", "and %s more threads", units_count((int64_t)n_more).s);
 }
 
 /* ---- Sections ---- */
@@ -204,22 +202,20 @@ static void put_single_range(FILE *f, const char *section, const struct operatio
 /* Links to what is in it open it. */
 static void begin_fold(FILE *f, size_t n, const char *what)
 {
-    fprintf(f, "<details><summary>%s %ss</summary>\n", units_count((int64_t)n).s, what);
+    fprintf(f, "<details><summary>%s</summary>\n", figures_counted((int64_t)n, what).s);
 }
 
 void html_run_operation(FILE *f, const char *section, const struct operation *op)
 {
     fputs("<p>", f);
-    html_textf(f,
-               "%s request%s by %" PRId64 " thread%s, %" PRId64 " client%s, on %" PRId64
-               " host%s; ran %s, from %s to %s UTC.",
-               units_count(op->n_requests).s, op->n_requests == 1 ? "" : "s", op->concurrency,
-               op->concurrency == 1 ? "" : "s", op->n_clients, op->n_clients == 1 ? "" : "s",
-               op->n_hosts, op->n_hosts == 1 ? "" : "s",
-               units_duration(op->end_ns - op->start_ns).s, html_cells_clock(op->start_ns).s,
-               html_cells_clock(op->end_ns).s);
+    html_textf(f, "%s by %s, %s, on %s; ran %s, from %s to %s UTC.",
+               figures_counted(op->n_requests, "request").s,
+               figures_counted(op->concurrency, "thread").s,
+               figures_counted(op->n_clients, "client").s, figures_counted(op->n_hosts, "host").s,
+               units_duration(op->end_ns - op->start_ns).s, figures_clock(op->start_ns).s,
+               figures_clock(op->end_ns).s);
     if (op->objects_per_op > 1)
-        html_textf(f, " Each of %" PRId64 " objects.", op->objects_per_op);
+        html_textf(f, " Each of %s.", figures_counted(op->objects_per_op, "object").s);
     fputs("</p>\n", f);
     put_throughput(f, section, "Throughput", &op->throughput, &op->segments);
     put_outside(f, &op->outside);

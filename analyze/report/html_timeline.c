@@ -59,7 +59,7 @@ static void put_axis(struct html_drawing *d)
     fprintf(d->f,
             "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">time of day, UTC%s%.12s; bins of %s</text>",
             (d->left + d->right) / 2, bottom + 31, d->narrow ? "" : "; the axis begins at ",
-            d->narrow ? "" : html_cells_clock(d->of->all->start_ns).s,
+            d->narrow ? "" : figures_clock(d->of->all->start_ns).s,
             units_duration(d->of->all->rows[0].duration_ns).s);
     d->y += AXIS_PX;
 }

@@ -7,6 +7,7 @@
 #include "libcommon/version.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,6 +145,21 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
     fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
     return c->missing.msg[0] != '\0' || c->set.n == 0 || plot_svg_defs(f, c->set.v[0].picture, e);
+}
+
+void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
+{
+    static const char *const css[] = {"good", "poor", "none"};
+    static const char *const sign[] = {"\xe2\x9c\x93", "\xe2\x9a\xa0", "\xe2\x9c\x97"};
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fprintf(f, "<p class=\"badge %s\">%s ", css[badge], sign[badge]);
+    html_text(f, text);
+    fputs("</p>\n", f);
 }
 
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n)

@@ -39,6 +39,10 @@ struct html_section {
  * *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
+/* What the figures can be relied on for: a sign, words and a colour, none of them alone. */
+enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
+void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
 /* The charts of an operation, `op` as in struct plot_picture: figures SECTION-chart-NAME. `series`
  * is the one of the page's data (html_data.h) that charts over time show; -1: none. */

@@ -8,7 +8,6 @@
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -68,11 +67,10 @@ static char *title_of(const struct analysis *a, const struct report_html_options
     if (o->label != NULL && *o->label != '\0')
         return strdup(o->label);
     if (d->n_inputs > 1)
-        n = asprintf(&title, "%s and %zu more", html_cells_file(d->inputs[0].path),
-                     d->n_inputs - 1);
+        n = asprintf(&title, "%s and %zu more", figures_file(d->inputs[0].path), d->n_inputs - 1);
     else
         n = asprintf(&title, "%s",
-                     d->n_inputs > 0 ? html_cells_file(d->inputs[0].path) : "no capture");
+                     d->n_inputs > 0 ? figures_file(d->inputs[0].path) : "no capture");
     return n >= 0 ? title : NULL;
 }
 
@@ -87,15 +85,13 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
     if (start_ns <= end_ns)
-        html_element(f, "p", "%s request%s in %s from %.10s %.8s UTC%s", units_count(a->n_rows).s,
-                     a->n_rows == 1 ? "" : "s", units_duration(end_ns - start_ns).s,
-                     rfc3339_format(start_ns).s, rfc3339_format(start_ns).s + 11,
+        html_element(f, "p", "%s%s", figures_run((int64_t)a->n_rows, start_ns, end_ns - start_ns).s,
                      a->mixed ? ", operations mixed" : "");
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)
-            html_element(f, "p", "In no figure: %s request%s, %s.", units_count(part.n).s,
-                         part.n == 1 ? "" : "s", part.why);
+            html_element(f, "p", "In no figure: %s, %s.", figures_counted(part.n, "request").s,
+                         part.why);
     }
     if (*words != '\0')
         html_element(f, "p", "Analysed with: %s", words);
@@ -118,12 +114,13 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
         const struct dataset_input *in = &a->dataset->inputs[i];
         for (int k = 0; k < N_DROPS; k++)
             if (in->info.n_dropped[k] > 0)
-                html_element(f, "li", "Dropped %" PRIu64 " %s; the first: %s",
-                             in->info.n_dropped[k], recfile_drop_names[k], in->info.first_drop[k]);
+                html_element(f, "li", "Dropped %s %s; the first: %s",
+                             units_count((int64_t)in->info.n_dropped[k]).s, recfile_drop_names[k],
+                             in->info.first_drop[k]);
         if (in->info.n_unverified > 0)
-            html_element(f, "li",
-                         "%" PRIu64 " requests of %s are from frames whose checksum is wrong",
-                         in->info.n_unverified, html_cells_file(in->path));
+            html_element(f, "li", "%s of %s %s from frames whose checksum is wrong",
+                         figures_counted((int64_t)in->info.n_unverified, "request").s,
+                         figures_file(in->path), in->info.n_unverified == 1 ? "is" : "are");
     }
     fputs("</ul></div>\n", f);
 }
@@ -166,8 +163,8 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
             html_cell(f, "g%d", in->info.generation);
         HTML_CELLS(f, units_count((int64_t)in->n_rows).s,
                    units_count((int64_t)recfile_n_dropped(&in->info)).s,
-                   has_rows ? html_cells_moment(in->first_start_ns).s : "-",
-                   has_rows ? html_cells_moment(in->last_end_ns).s : "-");
+                   has_rows ? figures_moment(in->first_start_ns).s : "-",
+                   has_rows ? figures_moment(in->last_end_ns).s : "-");
         html_cell_wrapped(f, sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
         html_row_end(f);
     }
@@ -176,8 +173,7 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
     for (size_t i = 0; i < d->n_inputs; i++) {
         if (d->inputs[i].comments.n == 0)
             continue;
-        html_element(f, "h3", "What the recorder wrote into %s",
-                     html_cells_file(d->inputs[i].path));
+        html_element(f, "h3", "What the recorder wrote into %s", figures_file(d->inputs[i].path));
         fputs("<pre>", f);
         for (size_t k = 0; k < d->inputs[i].comments.n; k++)
             html_textf(f, "%s\n", keptlines_get(&d->inputs[i].comments, k));

@@ -4,7 +4,6 @@
 #include "analyze/report/text_internal.h"
 #include "analyze/write/text.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -28,10 +27,10 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
     if (in->first_start_ns > in->last_end_ns) {
         text_line(v->out, TEXT_PLAIN, "%s: no requests", in->path);
     } else {
-        struct rfc3339_text start = rfc3339_format(in->first_start_ns);
-        text_line(v->out, TEXT_PLAIN, "%s: %s request%s in %s from %.10s %.8s UTC", in->path,
-                  units_count((int64_t)in->n_rows).s, in->n_rows == 1 ? "" : "s",
-                  units_duration(in->last_end_ns - in->first_start_ns).s, start.s, start.s + 11);
+        text_line(v->out, TEXT_PLAIN, "%s: %s", in->path,
+                  figures_run((int64_t)in->n_rows, in->first_start_ns,
+                              in->last_end_ns - in->first_start_ns)
+                      .s);
     }
     if (in->recorded.n_ranks > 1)
         text_line(v->out, TEXT_PLAIN, "%s ranks of s3load, whose clocks agree within %s",
@@ -39,13 +38,14 @@ static void put_input(const struct text_view *v, const struct dataset_input *in)
                   units_duration(in->recorded.clock_error_ns).s);
     for (int i = 0; i < N_DROPS; i++) {
         if (in->info.n_dropped[i] > 0)
-            text_line(v->out, TEXT_WARNING, "Warning: dropped %" PRIu64 " %s; the first: %s",
-                      in->info.n_dropped[i], recfile_drop_names[i], in->info.first_drop[i]);
+            text_line(v->out, TEXT_WARNING, "Warning: dropped %s %s; the first: %s",
+                      units_count((int64_t)in->info.n_dropped[i]).s, recfile_drop_names[i],
+                      in->info.first_drop[i]);
     }
     if (in->info.n_unverified > 0)
-        text_line(v->out, TEXT_WARNING,
-                  "Warning: %" PRIu64 " request%s from frames whose checksum is wrong",
-                  in->info.n_unverified, in->info.n_unverified == 1 ? " is" : "s are");
+        text_line(v->out, TEXT_WARNING, "Warning: %s %s from frames whose checksum is wrong",
+                  figures_counted((int64_t)in->info.n_unverified, "request").s,
+                  in->info.n_unverified == 1 ? "is" : "are");
 }
 
 static void put_left_out(const struct text_view *v)
@@ -53,8 +53,8 @@ static void put_left_out(const struct text_view *v)
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(v->a, i);
         if (part.n > 0)
-            text_line(v->out, TEXT_PLAIN, "In no figure: %s request%s, %s", units_count(part.n).s,
-                      part.n == 1 ? "" : "s", part.why);
+            text_line(v->out, TEXT_PLAIN, "In no figure: %s, %s",
+                      figures_counted(part.n, "request").s, part.why);
     }
 }
 
@@ -166,7 +166,7 @@ static void put_throughput(const struct text_view *v, const char *name, const st
     }
     if (s->present) {
         text_table_span(&t, TEXT_PLAIN, "%s", "");
-        text_table_span(&t, TEXT_HEADING, "%s, split into %" PRId64 " x %s:", name, s->n,
+        text_table_span(&t, TEXT_HEADING, "%s, split into %s x %s:", name, units_count(s->n).s,
                         units_duration(s->duration_ns).s);
         segment_row(v, &t, "Fastest", largest, &s->fastest);
         segment_row(v, &t, "50% Median", largest, &s->median);
@@ -200,7 +200,8 @@ static void put_single_range(const struct text_view *v, const struct operation *
         text_table_cell(&t, "last began %s UTC", text_cells_time(v, x->last_start_ns).s);
     }
     if (n < op->n_slow_threads)
-        text_table_span(&t, TEXT_FAINT, "   and %zu more%s", op->n_slow_threads - n,
+        text_table_span(&t, TEXT_FAINT, "   and %s more%s",
+                        units_count((int64_t)(op->n_slow_threads - n)).s,
                         n < operation_n_slow_listed(op) ? " (the worst with --analyze.v)" : "");
     text_table_put(&t);
 }
@@ -217,11 +218,11 @@ static void error_hosts_row(const struct text_view *v, struct text_table *t,
         text_table_row(t, TEXT_FAINT);
         text_cells_count(t, h->count);
         TEXT_CELLS(t, text_cells_time(v, h->first_ns).s, text_cells_time(v, h->last_ns).s);
-        text_table_cell(t, "  at %s", *h->host ? h->host : "(unnamed)");
+        text_table_cell(t, "  at %s", figures_party(h->host));
     }
     if (n < g->n_hosts)
-        text_table_span(t, TEXT_FAINT, "      and at %zu more hosts (all with --analyze.v)",
-                        g->n_hosts - n);
+        text_table_span(t, TEXT_FAINT, "      and at %s more hosts (all with --analyze.v)",
+                        units_count((int64_t)(g->n_hosts - n)).s);
 }
 
 static void put_errors(const struct text_view *v, const struct operation *op)
@@ -245,14 +246,14 @@ static void put_errors(const struct text_view *v, const struct operation *op)
             error_hosts_row(v, &t, g);
     }
     if (n < op->n_error_groups)
-        text_table_span(&t, TEXT_FAINT, "and %zu more kinds (all with --analyze.v)",
-                        op->n_error_groups - n);
+        text_table_span(&t, TEXT_FAINT, "and %s more kinds (all with --analyze.v)",
+                        units_count((int64_t)(op->n_error_groups - n)).s);
     text_table_put(&t);
 }
 
 /* ---- Operations ---- */
 
-/* "Operation: GET (29595). Concurrency: 9. Hosts: 3." and what else is not as one would expect. */
+/* "Operation: GET (29,595). Concurrency: 9. Hosts: 3." and what else is not as one would expect. */
 static void put_title(const struct text_view *v, const struct operation *op, int64_t n_all)
 {
     char share[64] = "", objects[64] = "", size[80] = "", hosts[64] = "", clients[64] = "";
@@ -260,18 +261,18 @@ static void put_title(const struct text_view *v, const struct operation *op, int
         snprintf(share, sizeof share, ", %s",
                  units_pct(100.0 * (double)op->n_requests / (double)n_all).s);
     if (op->objects_per_op != 1)
-        snprintf(objects, sizeof objects, " Objects per operation: %" PRId64 ".",
-                 op->objects_per_op);
+        snprintf(objects, sizeof objects, " Objects per operation: %.30s.",
+                 units_count(op->objects_per_op).s);
     if (op->requests.present && op->requests.single_size && op->requests.object_size_bytes > 0)
         snprintf(size, sizeof size, " Size: %s.",
                  units_size((double)op->requests.object_size_bytes).s);
     if (op->n_hosts > 1)
-        snprintf(hosts, sizeof hosts, " Hosts: %" PRId64 ".", op->n_hosts);
+        snprintf(hosts, sizeof hosts, " Hosts: %.30s.", units_count(op->n_hosts).s);
     if (op->n_clients > 1)
-        snprintf(clients, sizeof clients, " Clients: %" PRId64 ".", op->n_clients);
-    text_line(v->out, TEXT_HEADING, "Operation: %s (%s%s).%s%s Concurrency: %" PRId64 ".%s%s",
-              op->op, units_count(op->n_requests).s, share, objects, size, op->concurrency, hosts,
-              clients);
+        snprintf(clients, sizeof clients, " Clients: %.30s.", units_count(op->n_clients).s);
+    text_line(v->out, TEXT_HEADING, "Operation: %s (%s%s).%s%s Concurrency: %s.%s%s", op->op,
+              units_count(op->n_requests).s, share, objects, size, units_count(op->concurrency).s,
+              hosts, clients);
 }
 
 static void put_outside(const struct text_view *v, const struct operation *op)
@@ -280,11 +281,10 @@ static void put_outside(const struct text_view *v, const struct operation *op)
     if (!v->verbose || !op->segments.present)
         return;
     text_blank(v->out);
-    text_line(v->out, TEXT_PLAIN,
-              "Outside the segments: %" PRId64 " request%s before, %" PRId64
-              " after them; %s and %s.",
-              x->n_before, x->n_before == 1 ? " ends" : "s end", x->n_after,
-              units_size((double)x->before_bytes).s, units_size((double)x->after_bytes).s);
+    text_line(v->out, TEXT_PLAIN, "Outside the segments: %s %s before, %s after them; %s and %s.",
+              figures_counted(x->n_before, "request").s, x->n_before == 1 ? "ends" : "end",
+              units_count(x->n_after).s, units_size((double)x->before_bytes).s,
+              units_size((double)x->after_bytes).s);
 }
 
 static void put_operation(const struct text_view *v, const struct operation *op, int64_t n_all)

@@ -1,25 +1,15 @@
 #include "analyze/report/text_cells.h"
 
-#include "libcommon/rfc3339.h"
-
-#include <inttypes.h>
 #include <string.h>
 
 struct units_text text_cells_time(const struct text_view *v, int64_t ns)
 {
-    struct rfc3339_text full = rfc3339_format(ns);
-    struct units_text t;
-
-    if (v->has_dates)
-        snprintf(t.s, sizeof t.s, "%.10s %.12s", full.s, full.s + 11);
-    else
-        snprintf(t.s, sizeof t.s, "%.12s", full.s + 11);
-    return t;
+    return v->has_dates ? figures_moment(ns) : figures_clock(ns);
 }
 
 void text_cells_count(struct text_table *t, int64_t n)
 {
-    text_table_cell(t, "%" PRId64, n);
+    text_table_cell(t, "%s", units_count(n).s);
 }
 
 void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns)

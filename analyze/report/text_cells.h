@@ -19,8 +19,7 @@ struct text_view {
     struct text *out;
 };
 
-/* "05:41:42.505", with the date where the run needs it; UTC. Cut, not rounded, as every clock does.
- */
+/* The time of day, with the date where the run needs it. */
 struct units_text text_cells_time(const struct text_view *v, int64_t ns);
 
 void text_cells_count(struct text_table *t, int64_t n);

@@ -113,7 +113,7 @@ static struct columns columns_of(const struct party *p, size_t n)
 
 static void name_cell(struct text_table *t, const struct party *p)
 {
-    text_table_cell(t, " * %s", *p->name ? p->name : "(unnamed)");
+    text_table_cell(t, " * %s", figures_party(p->name));
 }
 
 /* The figure by which the party's segments are sorted. */
@@ -245,9 +245,9 @@ static void put_parties(const struct text_view *v, const char *kind, struct part
     text_blank(v->out);
     if (n_kept < n)
         text_line(v->out, TEXT_HEADING,
-                  "Throughput by %s (the slowest, fastest and faultiest %zu of %zu; all with "
+                  "Throughput by %s (the slowest, fastest and faultiest %zu of %s; all with "
                   "--analyze.v):",
-                  kind, n_kept, n);
+                  kind, n_kept, units_count((int64_t)n).s);
     else
         text_line(v->out, TEXT_HEADING, "Throughput by %s:", kind);
     put_throughput(v, p, n_kept);

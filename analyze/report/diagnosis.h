@@ -1,0 +1,25 @@
+/* How steady a run was, in sentences that text and pages share. */
+#ifndef S3_ANALYZE_REPORT_DIAGNOSIS_H
+#define S3_ANALYZE_REPORT_DIAGNOSIS_H
+
+#include "analyze/analysis/confidence.h"
+
+#include <stdbool.h>
+
+/* Where the sentences go, one by one. */
+struct diagnosis {
+    void (*say)(void *ctx, const char *sentence);
+    void *ctx;
+    bool has_dates; /* the run goes over midnight: a time of day says too little */
+};
+
+/* Warm-up, drift, changes, stalls, how busy the threads were, and hosts that stand out. */
+void diagnosis_put(const struct diagnosis *d, const struct statistics *s);
+
+/* What --co-interval asked for; nothing if s is NULL or nobody did. */
+void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s);
+
+/* Whether the interval of the mean may not hold, and why; "": nothing says so. */
+const char *diagnosis_doubt(const struct statistics_rate *r);
+
+#endif
