@@ -128,7 +128,7 @@ static bool prepare_entry(void *entry, struct err *e)
         return false;
     fill_operation(x->op, &x->set);
     return alloc_clients(x->op, &x->set, e) &&
-           requests_work_init(&x->requests, x->op, &x->set, p->a->options.without_access, e);
+           requests_work_init(&x->requests, x->op, &x->set, p->a->options.depth, e);
 }
 
 static bool prepare_total(void *plan, struct err *e)
@@ -169,25 +169,26 @@ static bool fill_statistics(void *entry, struct err *e)
     return (x->op->statistics = statistics_new(&in, e)) != NULL;
 }
 
-/* The weights are about nanoseconds a row; that of requests_access where there are many objects. */
 static void add_entry_tasks(struct plan *p, struct plan_entry *x)
 {
     size_t n = x->table->n;
-    plan_add_task(p, segment_set, &x->set, n, 2);
+    plan_add_task(p, segment_set, &x->set, n, WEIGHT_SEGMENTS);
+    if (p->a->options.depth == ANALYSIS_TOTALS)
+        return;
     if (x->op->n_errors > 0)
-        plan_add_task(p, group_errors, x, n, 1);
+        plan_add_task(p, group_errors, x, n, WEIGHT_ERRORS);
     if (p->kind == RANGE_ALL && p->a->options.range == RANGE_AUTO && drop_is_short(&x->set))
-        plan_add_task(p, drop_fill_single, x, n, 2);
+        plan_add_task(p, drop_fill_single, x, n, WEIGHT_SEGMENTS);
     if (x->op->throughput.present)
-        plan_add_task(p, fill_statistics, x, n, 7);
+        plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
         return;
-    plan_add_task(p, requests_durations, &x->requests, n, 3);
-    plan_add_task(p, requests_ttfb, &x->requests, n, 3);
+    plan_add_task(p, requests_durations, &x->requests, n, WEIGHT_DURATIONS);
+    plan_add_task(p, requests_ttfb, &x->requests, n, WEIGHT_DURATIONS);
     if (!x->op->requests.single_size)
-        plan_add_task(p, requests_sizes, &x->requests, n, 25);
+        plan_add_task(p, requests_sizes, &x->requests, n, WEIGHT_SIZES);
     else if (!x->requests.without_access)
-        plan_add_task(p, requests_access, &x->requests, n, 15);
+        plan_add_task(p, requests_access, &x->requests, n, WEIGHT_ACCESS);
 }
 
 static bool host_results(const struct set *s, struct host_result **out, size_t *n, struct err *e)
@@ -282,9 +283,9 @@ static bool analyse(struct plan *p, struct err *e)
 
     for (size_t k = 0; k < p->n; k++)
         if (p->entries[k].table->n > 0)
-            plan_add_task(p, prepare_entry, &p->entries[k], p->entries[k].table->n, 1);
+            plan_add_task(p, prepare_entry, &p->entries[k], p->entries[k].table->n, WEIGHT_SET);
     if (with_total)
-        plan_add_task(p, prepare_total, p, n_rows, 1);
+        plan_add_task(p, prepare_total, p, n_rows, WEIGHT_SET);
     if (!plan_run_tasks(p, e))
         return false;
 
@@ -292,7 +293,7 @@ static bool analyse(struct plan *p, struct err *e)
         if (p->entries[k].table->n > 0)
             add_entry_tasks(p, &p->entries[k]);
     if (with_total)
-        plan_add_task(p, segment_set, &p->total, n_rows, 2);
+        plan_add_task(p, segment_set, &p->total, n_rows, WEIGHT_SEGMENTS);
     if (!plan_run_tasks(p, e))
         return false;
 
@@ -311,14 +312,17 @@ static bool run(struct plan *p, struct err *e)
         return false;
     for (size_t k = 0; k < p->n; k++)
         p->errors = p->errors || p->entries[k].scan.all.n_errors > 0;
-    if (!conclude_course(p, e) || !drop_outside(p, e))
+    bool with_findings = a->options.depth != ANALYSIS_TOTALS;
+    if (with_findings)
+        plan_add_task(p, conclude_course, p, p->d->n_rows, WEIGHT_COURSE);
+    if (!drop_outside(p, e))
         return false;
     p->kind = a->options.range;
     if (p->kind == RANGE_AUTO)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && conclude(p, e);
+    return analyse(p, e) && (!with_findings || conclude(p, e));
 }
 
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,

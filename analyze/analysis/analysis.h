@@ -30,6 +30,13 @@ enum range_kind {
     RANGE_FULL,   /* first start to last end */
 };
 
+/* How much is found out; a command says so, not its user. */
+enum analysis_depth {
+    ANALYSIS_ALL,
+    ANALYSIS_NO_ACCESS, /* all but the first and last access of objects */
+    ANALYSIS_TOTALS,    /* throughput and series: no requests, statistics, errors, findings */
+};
+
 struct analysis_options {
     int64_t segment_ns;    /* 0: chosen (section 3) */
     int64_t skip_ns;       /* section 2 */
@@ -37,8 +44,8 @@ struct analysis_options {
     bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
     int64_t from_ns, to_ns;
     enum range_kind range;
+    enum analysis_depth depth;
     bool full_series;       /* series from first start to last end (--analyze.all) */
-    bool without_access;    /* first and last access of objects are not wanted */
     int64_t co_interval_ns; /* > 0: durations corrected for coordinated omission too */
     unsigned threads;       /* 0: one per core */
 };

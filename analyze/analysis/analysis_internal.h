@@ -277,7 +277,7 @@ struct requests_work {
 
 /* Decides what there is to compute. requests_work_fini may be called in any case. */
 bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
-                        bool without_access, struct err *e);
+                        enum analysis_depth depth, struct err *e);
 /* The pieces; each takes a struct requests_work. */
 bool requests_durations(void *work, struct err *e);
 bool requests_ttfb(void *work, struct err *e);

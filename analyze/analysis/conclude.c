@@ -11,12 +11,13 @@
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
 
-bool conclude_course(struct plan *p, struct err *e)
+bool conclude_course(void *plan, struct err *e)
 {
+    struct plan *p = plan;
     struct findings *out = &p->a->findings;
-    const struct table **tables = malloc((p->n + 1) * sizeof *tables);
+    const struct table **tables;
     size_t n = 0;
-    bool ok = tables != NULL || mem_none(e);
+    bool ok = mem_new(&tables, p->n, e);
 
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct table *t = p->entries[k].table;

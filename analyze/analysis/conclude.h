@@ -5,8 +5,9 @@
 #include "analyze/analysis/plan.h"
 
 /* Finds what happened in the operations that ran together, or in the last to begin; of what ran
- * before it, which is preparation, errors alone. To be called before rows are dropped. */
-bool conclude_course(struct plan *p, struct err *e);
+ * before it, which is preparation, errors alone. A task of a struct plan, to be run before rows are
+ * dropped. */
+bool conclude_course(void *plan, struct err *e);
 
 /* Whether entry k belongs to the benchmark: all operations of a mix, else the last to begin. */
 static inline bool conclude_is_benchmark(const struct plan *p, size_t k)

@@ -171,6 +171,20 @@ bool drop_fill_single(void *entry, struct err *e)
     return fill_single(x, &x->set, e);
 }
 
+/* All operations together. */
+struct whole {
+    struct plan *plan;
+    struct set set;
+    bool all_threads;
+};
+
+static bool init_whole(void *whole, struct err *e)
+{
+    struct whole *w = whole;
+    return set_init(&w->set, w->plan->d, w->plan->scans, w->plan->n,
+                    w->all_threads ? RANGE_ALL : RANGE_SINGLE, false, e);
+}
+
 bool drop_outside(struct plan *p, struct err *e)
 {
     enum range_kind wanted = p->a->options.range;
@@ -179,26 +193,30 @@ bool drop_outside(struct plan *p, struct err *e)
 
     if (!by_clients && !by_range)
         return true;
-    bool all_threads =
-        wanted == RANGE_ALL || (wanted == RANGE_AUTO && !p->prefiltered && !p->d->has_intended);
-    struct set whole;
-    bool ok =
-        set_init(&whole, p->d, p->scans, p->n, all_threads ? RANGE_ALL : RANGE_SINGLE, false, e);
+    struct whole whole = {
+        .plan = p,
+        .all_threads =
+            wanted == RANGE_ALL || (wanted == RANGE_AUTO && !p->prefiltered && !p->d->has_intended),
+    };
+    struct set *s = &whole.set;
+    plan_add_task(p, init_whole, &whole, p->d->n_rows, WEIGHT_SET);
+    bool ok = plan_run_tasks(p, e);
     if (ok && by_clients) {
         struct segment_range common;
-        if (whole.clients.keys.n > 1)
-            ok = set_common_client_range(&whole, &common, e) &&
+        if (s->clients.keys.n > 1)
+            ok = set_common_client_range(s, &common, e) &&
                  drop_outside_range(p, &common, "outside of the time in which all clients ran", e);
     } else if (ok) {
-        if (wanted == RANGE_AUTO && all_threads && drop_is_short(&whole))
+        if (wanted == RANGE_AUTO && whole.all_threads && drop_is_short(s))
             for (size_t k = 0; ok && k < p->n; k++)
                 if (p->entries[k].table->n > 0)
-                    ok = fill_single(&p->entries[k], &whole, e);
-        ok = ok && drop_outside_range(p, &whole.range,
-                                      all_threads ? "outside of the time in which all threads ran"
+                    ok = fill_single(&p->entries[k], s, e);
+        ok = ok &&
+             drop_outside_range(p, &s->range,
+                                whole.all_threads ? "outside of the time in which all threads ran"
                                                   : "at the first start or the last end",
-                                      e);
+                                e);
     }
-    set_fini(&whole);
+    set_fini(s);
     return ok;
 }

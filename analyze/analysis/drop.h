@@ -8,7 +8,7 @@
 bool drop_early_and_late(struct plan *p, struct err *e);
 
 /* Drops what lies outside the time that all threads, or all clients, have in common
- * (docs/how-the-numbers-are-made.md, section 2). */
+ * (docs/how-the-numbers-are-made.md, section 2). Runs the tasks that wait before it drops rows. */
 bool drop_outside(struct plan *p, struct err *e);
 
 /* Whether the set's active range keeps under half of it. */

@@ -85,7 +85,7 @@ struct analysis_options load_analysis_options(const struct load_filter *filter,
         .to_ns = filter->to.ns,
         .range = (enum range_kind)analysis->range,
         .co_interval_ns = analysis->co_interval_ns,
-        .without_access = analysis->without_access,
+        .depth = analysis->depth,
         .threads = (unsigned)input->threads,
     };
 }

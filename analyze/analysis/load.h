@@ -37,7 +37,7 @@ struct load_analysis {
     int range;              /* enum range_kind */
     bool steady;            /* without warm-up */
     int64_t co_interval_ns; /* 0: no correction for coordinated omission */
-    bool without_access;    /* see analysis_options; a command says so, not its user */
+    enum analysis_depth depth;
 };
 
 /* False, for wrong usage: no request can start from --from on and before --to. */

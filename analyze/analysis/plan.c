@@ -32,7 +32,7 @@ void plan_fini(struct plan *p)
 }
 
 void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
-                   unsigned weight)
+                   enum plan_weight weight)
 {
     p->tasks[p->n_tasks++] = (struct task){run, arg, (uint64_t)n_rows * weight};
 }
@@ -53,7 +53,7 @@ static bool scan_entry(void *entry, struct err *e)
 bool plan_scan(struct plan *p, struct err *e)
 {
     for (size_t k = 0; k < p->n; k++)
-        plan_add_task(p, scan_entry, &p->entries[k], p->entries[k].table->n, 1);
+        plan_add_task(p, scan_entry, &p->entries[k], p->entries[k].table->n, WEIGHT_SCAN);
     if (!plan_run_tasks(p, e))
         return false;
     p->a->run_start_ns = INT64_MAX;

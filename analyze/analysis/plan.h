@@ -32,7 +32,21 @@ struct plan {
 };
 
 #define PLAN_TASKS_PER_ENTRY 7
-#define PLAN_OTHER_TASKS     1
+#define PLAN_OTHER_TASKS     2
+
+/* What a task costs, in about nanoseconds a row on one core: what takes longest has to begin first,
+ * or it would run alone at the end. */
+enum plan_weight {
+    WEIGHT_ERRORS = 1,
+    WEIGHT_SCAN = 1,
+    WEIGHT_SET = 1,
+    WEIGHT_SEGMENTS = 2,
+    WEIGHT_DURATIONS = 3, /* of requests, or their times to the first byte */
+    WEIGHT_COURSE = 6,
+    WEIGHT_STATISTICS = 7,
+    WEIGHT_ACCESS = 15, /* where there are many objects */
+    WEIGHT_SIZES = 25,
+};
 
 /* Fills the entries from the dataset's tables, and makes room for the results in *a. False: out of
  * memory. The caller calls plan_fini in any case. */
@@ -42,7 +56,7 @@ void plan_fini(struct plan *p);
 /* Adds a task; the dearest begin first. There is room for PLAN_TASKS_PER_ENTRY tasks an entry and
  * PLAN_OTHER_TASKS more between two calls of plan_run_tasks. */
 void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
-                   unsigned weight);
+                   enum plan_weight weight);
 
 /* Runs all tasks that were added since the last call. False: one failed. */
 bool plan_run_tasks(struct plan *p, struct err *e);

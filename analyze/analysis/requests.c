@@ -17,20 +17,20 @@ static struct parts parts_of(const struct set_group *g)
 }
 
 bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
-                        bool without_access, struct err *e)
+                        enum analysis_depth depth, struct err *e)
 {
     struct requests *r = &op->requests;
     const struct table *t = s->scans[0]->t;
 
     *w = (struct requests_work){
-        .without_access = without_access,
+        .without_access = depth >= ANALYSIS_NO_ACCESS,
         .op = op,
         .s = s,
         .rows = {.t = t, .scan = s->scans[0], .range = s->ok, .n = t->n},
         .hosts = parts_of(&s->hosts),
         .clients = parts_of(&s->clients),
     };
-    if (!segment_range_usable(&s->ok) || s->n_inside == 0)
+    if (depth == ANALYSIS_TOTALS || !segment_range_usable(&s->ok) || s->n_inside == 0)
         return true;
     r->present = true;
     r->n = s->n_inside;

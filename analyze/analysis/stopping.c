@@ -122,6 +122,7 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
     struct analysis a = {0};
     struct analysis_options how = *options;
 
+    how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_FULL; /* nothing is dropped for that: the replay sees every request */
     *s = (struct stopping){
         .sweep_dur_ns = sweep_dur_ns,

@@ -489,7 +489,7 @@ static bool load_rows(void *loading, struct err *e)
         dataset_free(&d);
         return reduced;
     }
-    how.without_access = true;
+    how.depth = ANALYSIS_NO_ACCESS;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
               load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&
               fill_run(l->run, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
