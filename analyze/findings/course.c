@@ -154,10 +154,18 @@ static bool choose_messages(struct course *c, const int64_t *of_message, struct 
     struct course_message *all = c->messages;
     for (size_t id = 1; id < n_errors; id++)
         if (of_message[id] > 0)
-            all[c->n_messages++] = (struct course_message){.id = (uint16_t)id, .n = of_message[id]};
+            all[c->n_messages++] =
+                (struct course_message){.id = (uint16_t)id, .n_kinds = 1, .n = of_message[id]};
     qsort(all, c->n_messages, sizeof *all, compare_messages);
-    if (c->n_messages > COURSE_MAX_MESSAGES)
-        c->n_messages = COURSE_MAX_MESSAGES;
+    if (c->n_messages > COURSE_MAX_MESSAGES) {
+        size_t last = 0, n = c->n_messages;
+
+        /* A kind that hardly came says nothing beside so many others. */
+        while (last + 1 < COURSE_MAX_MESSAGES && all[last].n > c->n_failed / 100)
+            last++;
+        all[last].n_kinds = n - last;
+        c->n_messages = last + 1;
+    }
     for (size_t k = 0; k < c->n_messages; k++) {
         struct course_message *m = &all[k];
         m->n = 0; /* counted again, with those that are told apart no more */
@@ -174,13 +182,14 @@ static bool choose_messages(struct course *c, const int64_t *of_message, struct 
 /* ---- Second pass: counts and sampled durations ---- */
 
 static void add_error(struct course *c, size_t table, size_t place, uint16_t id, size_t bin,
-                      int64_t end_ns)
+                      int64_t start_ns, int64_t end_ns)
 {
     size_t k = 0;
     while (k + 1 < c->n_messages && c->messages[k].id != id)
         k++;
     struct course_message *m = &c->messages[k];
     m->n++;
+    m->took_ns += (__int128)end_ns - start_ns;
     m->by_bin[bin]++;
     m->by_place[place]++;
     m->by_table[table]++;
@@ -242,7 +251,7 @@ static void look_at_rows(const struct pass *p, size_t k)
 
         if (table_failed(t, i)) {
             grid.failed[bin]++;
-            add_error(c, k, course_place(t, i), table_error(t, i), bin, end_ns);
+            add_error(c, k, course_place(t, i), table_error(t, i), bin, start_ns, end_ns);
             continue;
         }
         grid.ok[bin]++;

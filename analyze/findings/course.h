@@ -18,7 +18,7 @@
 
 #define COURSE_MAX_BINS     32768
 #define COURSE_LOG_ONE      1024 /* a doubling of a duration */
-#define COURSE_MAX_MESSAGES 8    /* told apart; the rarest are counted with the last */
+#define COURSE_MAX_MESSAGES 8    /* told apart; the rarest are one entry, the last */
 
 /* Operation and class of size: requests within one are alike. */
 struct course_stratum {
@@ -45,10 +45,12 @@ struct course_tail {
     double from_ns, n, exponent;
 };
 
-/* One kind of error: counts by bin, host, client and operation. */
+/* One kind of error, or the rarest kinds together: counts by bin, host, client and operation. */
 struct course_message {
-    uint16_t id; /* index into dataset.errors */
+    uint16_t id;    /* index into dataset.errors: of the most frequent kind */
+    size_t n_kinds; /* 1, but for the last */
     int64_t n;
+    __int128 took_ns; /* from start to end, in all */
     uint32_t *by_bin;
     int64_t *by_place, *by_table;
     int64_t first_ns, last_ns; /* ends */

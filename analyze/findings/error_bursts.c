@@ -10,19 +10,38 @@
 #include <string.h>
 
 #define BURST_LLR      25.0
-#define BURST_MAX_FRAC .9 /* of the run; beyond that they are steady */
+#define BURST_MAX_FRAC .9 /* of the bins in which requests end; beyond that they are steady */
 #define BURST_TIMES    3  /* the share within against that outside */
 #define MASKED_FRAC    .25
 #define CONFINED_FRAC  .95
 #define MAX_BURSTS     4 /* of one message that are told apart */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
+#define TIME_PROBLEM   .05 /* of the threads' time */
+#define TIME_TIMES     3   /* their share of the time against that of the requests, to be said */
 
 struct burst {
     bool found;
     size_t first, last;        /* bins */
     double n_inside, n_errors; /* requests and errors in it */
 };
+
+/* Bins that are searched: what ends after the last start is the longest request of each thread, so
+ * that time-outs crowd there by themselves. */
+static size_t n_searched(const struct course *c)
+{
+    return course_bin(c, c->last_start_ns) + 1;
+}
+
+/* How many of the bins [first, end) a request ended in: a run that stood has many in which none
+ * did. */
+static size_t n_used(const struct course *c, size_t first, size_t end)
+{
+    size_t n = 0;
+    for (size_t j = first; j < end; j++)
+        n += c->ok[j] + c->failed[j] > 0;
+    return n;
+}
 
 /* The stretch with the largest sum of scores among the bins that are not taken, given the shares
  * outside and inside. */
@@ -33,7 +52,7 @@ static double best_stretch(const struct course *c, const uint32_t *errors, const
     double sum = 0, most = 0;
     size_t first = 0;
 
-    for (size_t j = 0; j < c->n_bins; j++) {
+    for (size_t j = 0, end = n_searched(c); j < end; j++) {
         double n = (double)c->ok[j] + (double)c->failed[j], x = errors[j];
         sum += x * failed + (n - x) * good;
         if (sum <= 0 || taken[j]) {
@@ -80,10 +99,30 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
             return 0;
     }
     b->found = inside >= BURST_TIMES * outside &&
-               (double)(b->last - b->first + 1) < BURST_MAX_FRAC * (double)x->c->n_bins;
+               (double)n_used(x->c, b->first, b->last + 1) <
+                   BURST_MAX_FRAC * (double)n_used(x->c, 0, n_searched(x->c));
     return binomial_log(b->n_errors, b->n_inside, inside) +
            binomial_log(x->n_errors - b->n_errors, x->n - b->n_inside, fmin(outside, 1 - 1e-9)) -
            binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
+}
+
+/* A burst has what comes in behind it as well, where half as many of that fail as within it. */
+static void extend_to_end(const struct course *c, const struct course_message *m, struct burst *b)
+{
+    double n = 0, n_errors = 0;
+    size_t last = c->n_bins - 1;
+
+    while (last > b->last && m->by_bin[last] == 0)
+        last--;
+    for (size_t j = b->last + 1; b->found && j <= last; j++) {
+        n += (double)c->ok[j] + (double)c->failed[j];
+        n_errors += m->by_bin[j];
+    }
+    if (n_errors == 0 || n_errors / n < b->n_errors / b->n_inside / 2)
+        return;
+    b->last = last;
+    b->n_inside += n;
+    b->n_errors += n_errors;
 }
 
 /* The best of several guesses: the share inside is that of the run many times over in a short
@@ -96,7 +135,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     struct burst best = {0};
     double most = BURST_LLR;
 
-    for (size_t j = 0; j < c->n_bins; j++)
+    for (size_t j = 0, end = n_searched(c); j < end; j++)
         if (!taken[j]) {
             x.n += (double)c->ok[j] + (double)c->failed[j];
             x.n_errors += m->by_bin[j];
@@ -110,6 +149,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
             best = b;
         }
     }
+    extend_to_end(c, m, &best);
     return best;
 }
 
@@ -156,14 +196,15 @@ static const char *only_operation(const struct course *c, const struct course_me
     return NULL;
 }
 
-struct when_text {
-    char s[64];
+/* A part of a sentence. */
+struct part_text {
+    char s[160];
 };
 
 /* Of errors that are no burst: few of them may lie together all the same. */
-static struct when_text steady_when(const struct search *s, const struct course_message *m)
+static struct part_text steady_when(const struct search *s, const struct course_message *m)
 {
-    struct when_text t = {"throughout the run"};
+    struct part_text t = {"throughout the run"};
     if (m->n == 1)
         snprintf(t.s, sizeof t.s, "at %s", find_clock(m->first_ns).s);
     else if (search_frac(s, m->last_ns - m->first_ns) < .5)
@@ -172,38 +213,62 @@ static struct when_text steady_when(const struct search *s, const struct course_
     return t;
 }
 
+/* "1.2% of all"; what they took of the threads' time too, where that is far more: a time-out keeps
+ * a thread from many requests. */
+static struct part_text share_text(double share, double time_share, bool takes_time)
+{
+    struct part_text t;
+    snprintf(t.s, sizeof t.s, "%s of all", units_pct(100 * share).s);
+    if (takes_time)
+        snprintf(t.s, sizeof t.s, "%s of all, %s of the threads' time", units_pct(100 * share).s,
+                 units_pct(100 * time_share).s);
+    return t;
+}
+
 static bool say(struct search *s, const struct course_message *m, const struct burst *b, int64_t *v,
                 struct err *e)
 {
     const struct course *c = s->c;
-    double share = (b->found ? b->n_errors : (double)m->n) / (double)c->n;
+    double n_errors = b->found ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
     double within = b->found ? b->n_errors / b->n_inside : share;
+    double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
+    double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
+    bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
     size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
     bool dead = host != SIZE_MAX && is_dead(c, &s->hosts, host, v[host]);
 
     if (host == SIZE_MAX)
         client = confined_to(c, &s->clients, m, v);
-    bool problem = share >= LEAST_PROBLEM || (b->found && within >= .1 && m->n >= 10) || dead;
-    struct finding f = finding_of("errors", problem ? FINDING_PROBLEM : FINDING_NOTICE, share);
+    bool problem =
+        share >= LEAST_PROBLEM || takes_time || (b->found && within >= .1 && m->n >= 10) || dead;
+    struct finding f = finding_of("errors", problem ? FINDING_PROBLEM : FINDING_NOTICE,
+                                  takes_time ? time_share : share);
     f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
     f.party = host != SIZE_MAX     ? course_party_name(c, &s->hosts, host)
               : client != SIZE_MAX ? course_party_name(c, &s->clients, client)
                                    : NULL;
     f.op = only_operation(c, m);
-    finding_figure(&f, "n_errors", b->found ? b->n_errors : (double)m->n);
+    finding_figure(&f, "n_errors", n_errors);
     finding_figure(&f, "share", share);
     finding_figure(&f, "share_within", within);
+    if (takes_time)
+        finding_figure(&f, "time_share", time_share);
     const char *what = f.op != NULL ? f.op : m->n == 1 && !b->found ? "request" : "requests";
     const char *message = c->d->errors.v[m->id];
-    const char *where = f.party != NULL ? f.party : "", *at = f.party != NULL ? " of " : "";
+    const char *where = f.party != NULL ? f.party : "";
+    const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
+    struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
+
+    if (m->n_kinds > 1)
+        snprintf(rest.s, sizeof rest.s,
+                 "%s kinds of errors, such as: ", units_count((int64_t)m->n_kinds).s);
     if (dead)
         return findings_add(s->out, &f, e,
-                            "No request of %s succeeded: all %s (%s of the run's) failed: %s",
-                            where, units_count(m->n).s, units_pct(100 * share).s, message);
+                            "No request of %s succeeded: all %s (%s of the run's) failed: %s%s",
+                            where, units_count(m->n).s, units_pct(100 * share).s, rest.s, message);
     if (!b->found)
-        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s of all) %s: %s",
-                            units_count(m->n).s, what, at, where, units_pct(100 * share).s,
-                            steady_when(s, m).s, message);
+        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s) %s: %s%s", units_count(m->n).s,
+                            what, at, where, of_all.s, steady_when(s, m).s, rest.s, message);
     f.start_ns = course_bin_start_ns(c, b->first);
     if (m->first_ns > f.start_ns)
         f.start_ns = m->first_ns;
@@ -213,26 +278,27 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     f.has_start = true;
     f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
     return findings_add(
-        s->out, &f, e, "%s %s%s%s failed from %s %s%s (%s of all, %s of those %s): %s",
+        s->out, &f, e, "%s %s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
         units_count((int64_t)b->n_errors).s, what, at, where, find_clock(f.start_ns).s,
-        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", units_pct(100 * share).s,
-        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", message);
+        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", of_all.s,
+        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, message);
 }
 
-/* Whether a finding of another message says the same: the same place, at about the same time. */
-static bool is_said(const struct search *s, const struct finding *f)
+/* The finding of another message that says the same as f: the same place, at about the same time;
+ * NULL: none. */
+static struct finding *said_already(const struct search *s, const struct finding *f)
 {
     for (size_t i = 0; i < s->out->n; i++) {
-        const struct finding *x = &s->out->v[i];
+        struct finding *x = &s->out->v[i];
         if (x == f || strcmp(x->kind, "errors") != 0 || x->scope != f->scope ||
             x->party != f->party || x->has_start != f->has_start)
             continue;
         if (!f->has_start ||
             (llabs(x->start_ns - f->start_ns) < 1000000000 && x->has_end == f->has_end &&
              (!f->has_end || llabs(x->end_ns - f->end_ns) < 1000000000)))
-            return true;
+            return x;
     }
-    return false;
+    return NULL;
 }
 
 /* The bursts of a message, or that its errors are steady. */
@@ -252,10 +318,10 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
             search_mask(s, course_bin_start_ns(c, b.first), course_bin_start_ns(c, b.last),
                         MASK_ERRORS);
         ok = say(s, m, &b, v, e);
-        /* One cause, several messages: the most frequent one is the problem. */
-        struct finding *f = &s->out->v[s->out->n - 1];
-        if (ok && is_said(s, f))
-            f->severity = FINDING_NOTICE;
+        /* One cause, several messages: what cost most is the problem. */
+        struct finding *f = &s->out->v[s->out->n - 1], *said = ok ? said_already(s, f) : NULL;
+        if (said != NULL && said->severity == f->severity)
+            (said->lost_frac < f->lost_frac ? said : f)->severity = FINDING_NOTICE;
         if (!ok || !f->has_start) /* nothing but the whole run is to be said of it */
             break;
         memset(taken + b.first, 1, b.last - b.first + 1);

@@ -244,11 +244,12 @@ static bool say_party(struct search *s, const struct course_parties *p, size_t k
     finding_figure(&f, "z", fmin(g->z, 1e6));
     const char *what = p->clients ? "client" : "host";
     return findings_add(s->out, &f, e,
-                        "%s%s answers %.1f times slower than the other %s %s%s%s%s%s%s",
+                        "%s%s answers %.1f times slower than the other %s%s%s%s%s%s%s%s",
                         p->clients ? "Client " : "", f.party, ratio,
-                        units_count((int64_t)p->n - 1).s, what, p->n > 2 ? "s" : "",
-                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
-                        f.has_end ? " until " : "", f.has_end ? find_clock(f.end_ns).s : "");
+                        p->n > 2 ? units_count((int64_t)p->n - 1).s : "", p->n > 2 ? " " : "", what,
+                        p->n > 2 ? "s" : "", f.has_start ? " from " : "",
+                        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
+                        f.has_end ? find_clock(f.end_ns).s : "");
 }
 
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)

@@ -37,7 +37,7 @@ struct stall {
 
 struct stalls {
     struct search *s;
-    double usual[MAX_RATE_BLOCKS]; /* completions per bin */
+    double rate[MAX_RATE_BLOCKS], usual[MAX_RATE_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
     uint32_t *timed_out; /* by bin: requests that hung and then failed, which are no deliveries */
     int64_t least_ns;
@@ -77,7 +77,7 @@ static void count_timed_out(struct stalls *x)
 static bool fill_usual(struct stalls *x)
 {
     const struct course *c = x->s->c;
-    double rate[MAX_RATE_BLOCKS], sorted[MAX_RATE_BLOCKS];
+    double *rate = x->rate, sorted[MAX_RATE_BLOCKS];
 
     x->bins_per_block = (c->n_bins + MAX_RATE_BLOCKS - 1) / MAX_RATE_BLOCKS;
     x->n_blocks = c->n_bins / x->bins_per_block;
@@ -110,6 +110,15 @@ static double usual_at(const struct stalls *x, size_t bin)
     return x->usual[b < x->n_blocks ? b : x->n_blocks - 1];
 }
 
+/* Whether nine in ten threads wait at `at_ns` in a request that hangs. */
+static bool most_threads_hang(const struct course *c, int64_t at_ns)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
+        n += c->hung[i].end_ns > at_ns;
+    return 10 * n >= 9 * c->n_threads;
+}
+
 /* Adds the stretch of bins [first, last] if it is long and empty enough. */
 static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
@@ -123,8 +132,9 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
     struct stall st = {.start_ns = course_bin_start_ns(c, first),
                        .end_ns = course_bin_start_ns(c, last + 1),
                        .rate_frac = n / usual};
-    /* The last requests of a run come in by themselves. */
-    bool tail = st.end_ns > c->last_start_ns && st.start_ns >= c->last_start_ns - x->least_ns;
+    /* The last requests of a run come in by themselves, but few of them late. */
+    bool tail = st.end_ns > c->last_start_ns && st.start_ns >= c->last_start_ns - x->least_ns &&
+                !most_threads_hang(c, st.start_ns + (st.end_ns - st.start_ns) / 2);
     if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALL_RATE_FRAC &&
         x->n < MAX_STALLS)
         x->v[x->n++] = st;
@@ -247,16 +257,23 @@ static int64_t party_requests(const struct course *c, const struct course_partie
     return n;
 }
 
+/* The rate of all in the time of a party's stall, against the median of the blocks around it: what
+ * is usual in the midst of a long stall is the rate of the stall. */
 static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
 {
     const struct course *c = x->s->c;
-    double n = 0, usual = 0;
+    size_t first = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns), n_around = 0;
+    size_t first_block = first / x->bins_per_block, last_block = end / x->bins_per_block;
+    size_t from = first_block > N_LOCAL_BLOCKS ? first_block - N_LOCAL_BLOCKS : 0;
+    double n = 0, around[2 * N_LOCAL_BLOCKS + 2];
 
-    for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
+    for (size_t j = first; j < end; j++)
         n += done_in(x, j);
-        usual += usual_at(x, j);
-    }
-    return usual > 0 ? n / usual : 0;
+    for (size_t b = from; b <= last_block + N_LOCAL_BLOCKS && b < x->n_blocks; b++)
+        if (b < first_block || b > last_block)
+            around[n_around++] = x->rate[b];
+    double usual = n_around > 0 ? find_median(around, n_around) : 0;
+    return usual > 0 && end > first ? n / (double)(end - first) / usual : 0;
 }
 
 /* The requests that hang, by party: those of party k are [first[k], first[k + 1]) of `of`, by
@@ -454,10 +471,11 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     finding_figure(&f, "period_ns", (double)period_ns);
     if (one->scope != SCOPE_SYSTEM)
         f.party = course_party_name(s->c, parties_of(s, one->scope), one->party);
-    return findings_add(s->out, &f, e, "%s%s %s times for about %s, every %s from %s on",
-                        f.party != NULL ? f.party : "", f.party != NULL ? " paused" : "Paused",
-                        units_count(n).s, units_duration(stood_ns / n).s,
-                        units_duration(period_ns).s, find_clock(one->start_ns).s);
+    return findings_add(s->out, &f, e, "%s%s%s %s times for about %s, every %s from %s on",
+                        f.scope == SCOPE_CLIENT ? "Client " : "", f.party != NULL ? f.party : "",
+                        f.party != NULL ? " paused" : "Paused", units_count(n).s,
+                        units_duration(stood_ns / n).s, units_duration(period_ns).s,
+                        find_clock(one->start_ns).s);
 }
 
 static bool say_stall(const struct stalls *x, const struct stall *st, struct err *e)
@@ -482,8 +500,9 @@ static bool say_stall(const struct stalls *x, const struct stall *st, struct err
     f.party = course_party_name(s->c, parties_of(s, st->scope), st->party);
     return findings_add(
         s->out, &f, e,
-        "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)", f.party,
-        units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac);
+        "%s%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)",
+        f.scope == SCOPE_CLIENT ? "Client " : "", f.party, units_duration(length_ns).s,
+        find_clock(st->start_ns).s, 100 * frac);
 }
 
 static bool say(struct stalls *x, struct err *e)

@@ -153,7 +153,16 @@ class Findings(CliTest):
     def test_stall_of_a_client(self):
         load = Load(3, clients=3)
         load.hangs = span(7, 11, lambda h, c, op, t: c == 1)
-        self.check_first(load, "stall", {"client": "client-1"}, 7, 11)
+        first, _ = self.check_first(load, "stall", {"client": "client-1"}, 7, 11)
+        self.assertRegex(first["sentence"], "^Client client-1 stalled")
+        # The other two go on, however long the stall is against what is looked at around it.
+        self.assertAlmostEqual(first["evidence"]["rate_frac"], 2 / 3, delta=.1)
+
+    def test_stall_at_the_end(self):
+        """All threads wait in their last requests: that is no run that comes in by itself."""
+        load = Load(26)
+        load.hangs = span(17, 23)
+        self.check_first(load, "stall", None, 17, 23)
 
     def test_stall_with_time_outs(self):
         """One stall, not one for each time-out; the errors are its consequence."""
@@ -194,6 +203,12 @@ class Findings(CliTest):
         for f in all_:
             if f["kind"] == "drop":
                 self.assertEqual(f["because"], [0])
+
+    def test_slow_host_of_two(self):
+        load = Load(27, hosts=2)
+        load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
+        first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
+        self.assertRegex(first["sentence"], "slower than the other host$")
 
     def test_two_slow_hosts(self):
         load = Load(7, hosts=5)
@@ -242,6 +257,36 @@ class Findings(CliTest):
         load = Load(14)
         load.fails = lambda s, h, c, op, t: "reset" if h == 0 and load.random.random() < .1 else ""
         self.check_first(load, "errors", {"host": "http://10.0.0.0:9000"})
+
+    def test_errors_before_a_long_stall(self):
+        """Those that hang in it fail at its end: a burst all the same, though the stall is most of the run."""
+        load = Load(28, length_s=40)
+        load.hangs = span(3, 38)
+        load.fails = lambda s, h, c, op, t: "gone" if 1 <= s < 3 else ""
+        errors = [f for f in self.findings(load) if f["kind"] == "errors"]
+        self.assertEqual(len(errors), 1)
+        self.assertAlmostEqual(seconds(errors[0]["start"]), 1, delta=.6)
+
+    def test_time_outs_throughout(self):
+        """What comes in after the last start is no burst. Few requests, but much of the threads' time: a problem."""
+        load = Load(29)
+        load.hangs = lambda s, h, c, op, t, length: s + 9 if h == 1 and load.random.random() < .02 else None
+        load.time_out_s = 5
+        first, _ = self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"})
+        self.assertNotIn("start", first)
+        self.assertGreater(first["evidence"]["time_share"], .5)
+        self.assertRegex(first["sentence"], r"% of the threads' time\) throughout the run: timed out$")
+
+    def test_many_kinds_of_errors(self):
+        """Those that come once each are one finding, and none of them stands for the others."""
+        load = Load(30)
+        load.fails = lambda s, h, c, op, t: ("no key %d" % load.random.randrange(10**5)
+                                             if load.random.random() < .03 else "")
+        first, all_ = self.check_first(load, "errors")
+        self.assertEqual(len(all_), 1)
+        self.assertRegex(first["sentence"], "throughout the run: [0-9]+ kinds of errors, such as: no key [0-9]+$")
+        report = json.loads(self.s3analyze("analyze", "--json", self.tmp / "run.csv").out)
+        self.assertEqual(first["evidence"]["n_errors"], sum(op["n_errors"] for op in report["operations"]))
 
     def test_late_client(self):
         load = Load(15, clients=4)
