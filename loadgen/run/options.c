@@ -3,7 +3,6 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "loadgen/load/hosts.h"
-#include "loadgen/run/launcher.h"
 #include "loadgen/s3/profile.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
@@ -23,160 +22,146 @@ static const char *const SELECTS[] = {
 static const char *const LOOKUPS[] = {
     [S3OP_LOOKUP_AUTO] = "auto", [S3OP_LOOKUP_PATH] = "path", [S3OP_LOOKUP_HOST] = "host", NULL};
 
+#define AT(field) offsetof(struct options, field)
+
 const struct cli_option options_where[] = {
-    {"host", CLI_STRING, offsetof(struct options, hosts), "HOST,...",
-     .help = "servers, {1...10}, or file:NAME"},
-    {"access-key", CLI_STRING, offsetof(struct options, access_key), "KEY",
+    {"host", CLI_STRING, AT(hosts), "HOST,...", .help = "servers, {1...10}, or file:NAME"},
+    {"access-key", CLI_STRING, AT(access_key), "KEY",
      .help = "access key; else from S3LOAD_ACCESS_KEY"},
-    {"secret-key", CLI_STRING, offsetof(struct options, secret_key), "KEY",
+    {"secret-key", CLI_STRING, AT(secret_key), "KEY",
      .help = "secret key; else from S3LOAD_SECRET_KEY"},
-    {"bucket", CLI_STRING, offsetof(struct options, bucket), "NAME", .help = "bucket to use"},
-    {"tls", CLI_FLAG, offsetof(struct options, tls), NULL, .help = "use https"},
+    {"bucket", CLI_STRING, AT(bucket), "NAME", .help = "bucket to use"},
+    {"tls", CLI_FLAG, AT(tls), NULL, .help = "use https"},
     {0},
 };
 
 const struct cli_option options_connection[] = {
-    {"region", CLI_STRING, offsetof(struct options, region), "NAME", .help = "region to sign for"},
-    {"host-select", CLI_CHOICE, offsetof(struct options, host_select), "HOW",
-     .help = "how a server is chosen", .choices = SELECTS},
-    {"resolve-host", CLI_FLAG, offsetof(struct options, resolve_host), NULL,
+    {"region", CLI_STRING, AT(region), "NAME", .help = "region to sign for"},
+    {"host-select", CLI_CHOICE, AT(host_select), "HOW", .help = "how a server is chosen",
+     .choices = SELECTS},
+    {"resolve-host", CLI_FLAG, AT(resolve_host), NULL,
      .help = "use each address of a name as a server of its own"},
-    {"session-token", CLI_STRING, offsetof(struct options, session_token), "TOKEN",
+    {"session-token", CLI_STRING, AT(session_token), "TOKEN",
      .help = "session token of temporary credentials"},
-    {"profile", CLI_STRING, offsetof(struct options, profile), "NAME",
+    {"profile", CLI_STRING, AT(profile), "NAME",
      .help = "section of ~/.aws/credentials and ~/.aws/config"},
-    {"anonymous", CLI_FLAG, offsetof(struct options, anonymous), NULL,
-     .help = "do not sign requests"},
-    {"no-proxy", CLI_FLAG, offsetof(struct options, no_proxy), NULL,
+    {"anonymous", CLI_FLAG, AT(anonymous), NULL, .help = "do not sign requests"},
+    {"no-proxy", CLI_FLAG, AT(no_proxy), NULL,
      .help = "do not use the proxy of http_proxy and the like"},
-    {"lookup", CLI_CHOICE, offsetof(struct options, lookup), "HOW",
-     .help = "the bucket is named in", .choices = LOOKUPS},
-    {"insecure", CLI_FLAG, offsetof(struct options, insecure), NULL,
-     .help = "do not verify the server's certificate"},
-    {"cacert", CLI_STRING, offsetof(struct options, cacert), "FILE",
-     .help = "certificates to verify the server with"},
-    {"request-timeout", CLI_DURATION, offsetof(struct options, request_timeout_ns), "DUR",
+    {"lookup", CLI_CHOICE, AT(lookup), "HOW", .help = "the bucket is named in", .choices = LOOKUPS},
+    {"insecure", CLI_FLAG, AT(insecure), NULL, .help = "do not verify the server's certificate"},
+    {"cacert", CLI_STRING, AT(cacert), "FILE", .help = "certificates to verify the server with"},
+    {"request-timeout", CLI_DURATION, AT(request_timeout_ns), "DUR",
      .help = "a request fails after this", .min = 1e6, .max = 86400e9},
-    {"connect-timeout", CLI_DURATION, offsetof(struct options, connect_timeout_ns), "DUR",
+    {"connect-timeout", CLI_DURATION, AT(connect_timeout_ns), "DUR",
      .help = "connecting fails after this", .min = 1e6, .max = 86400e9},
-    {"give-up-after", CLI_DURATION, offsetof(struct options, give_up_ns), "DUR",
+    {"give-up-after", CLI_DURATION, AT(give_up_ns), "DUR",
      .help = "the run ends if no server can be reached for this", .min = 1e6, .max = INFINITY},
     {0},
 };
 
 const struct cli_option options_load[] = {
-    {"concurrent", CLI_INT, offsetof(struct options, n_workers), "N", .help = "requests in flight",
-     .min = 1, .max = 65536},
-    {"duration", CLI_DURATION, offsetof(struct options, duration_ns), "DUR",
-     .help = "how long to run", .min = 1, .max = INFINITY},
-    {"rate", CLI_RATE, offsetof(struct options, rate), "N",
-     .help = "requests per second, due at fixed times", .alias = "rps-limit", .min = 1e-6,
-     .max = 1e9},
-    {"autoterm", CLI_FLAG, offsetof(struct options, autoterm), NULL,
-     .help = "end as soon as the throughput is stable"},
+    {"concurrent", CLI_INT, AT(n_workers), "N", .help = "requests in flight", .min = 1,
+     .max = 65536},
+    {"duration", CLI_DURATION, AT(duration_ns), "DUR", .help = "how long to run", .min = 1,
+     .max = INFINITY},
+    {"rate", CLI_RATE, AT(rate), "N", .help = "requests per second, due at fixed times",
+     .alias = "rps-limit", .min = 1e-6, .max = 1e9},
+    {"autoterm", CLI_FLAG, AT(autoterm), NULL, .help = "end as soon as the throughput is stable"},
     {0},
 };
 
 const struct cli_option options_load_more[] = {
-    {"autoterm.dur", CLI_DURATION, offsetof(struct options, autoterm_dur_ns), "DUR",
+    {"autoterm.dur", CLI_DURATION, AT(autoterm_dur_ns), "DUR",
      .help = "how long it must have been stable", .min = 1, .max = INFINITY},
-    {"autoterm.pct", CLI_PCT, offsetof(struct options, autoterm_pct), "PCT",
-     .help = "within how much of the last speed", .min = 0, .max = 1e6},
-    {"syncstart", CLI_STRING, offsetof(struct options, syncstart), "TIME",
+    {"autoterm.pct", CLI_PCT, AT(autoterm_pct), "PCT", .help = "within how much of the last speed",
+     .min = 0, .max = 1e6},
+    {"syncstart", CLI_STRING, AT(syncstart), "TIME",
      .help = "start then: hh:mm[:ss], local time, or RFC 3339"},
-    {"max-errors", CLI_INT, offsetof(struct options, max_errors), "N",
+    {"max-errors", CLI_INT, AT(max_errors), "N",
      .help = "the run ends once so many requests failed; 0: never", .min = 0, .max = INFINITY},
-    {"threads", CLI_INT, offsetof(struct options, n_threads), "N",
+    {"threads", CLI_INT, AT(n_threads), "N",
      .help = "threads that send; 0: one for each CPU we may use", .min = 0, .max = 4096},
-    {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
-     .help = "a text to keep in the capture"},
-    {"aggregate", CLI_FLAG, offsetof(struct options, aggregate), NULL,
+    {"label", CLI_STRING, AT(label), "TEXT", .help = "a text to keep in the capture"},
+    {"aggregate", CLI_FLAG, AT(aggregate), NULL,
      .help = "write the capture's sums beside it too (.sums.zst)"},
-    {"aggregate-only", CLI_FLAG, offsetof(struct options, aggregate_only), NULL,
+    {"aggregate-only", CLI_FLAG, AT(aggregate_only), NULL,
      .help = "keep these in place of the capture"},
-    {"stress", CLI_FLAG, offsetof(struct options, stress), NULL, .help = "write no capture"},
-    {"verify", CLI_INT, offsetof(struct options, verify), "N",
-     .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, offsetof(struct options, seed), "N",
+    {"stress", CLI_FLAG, AT(stress), NULL, .help = "write no capture"},
+    {"verify", CLI_INT, AT(verify), "N", .help = "check the body of every Nth GET; 0: of none",
+     .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, AT(seed), "N",
      .help = "seed of all random choices; default: another each time", .min = 0, .max = INFINITY},
     {0},
 };
 
 const struct cli_option options_launch[] = {
-    {"alone", CLI_FLAG, offsetof(struct options, alone), NULL,
-     .help = "run though mpirun or srun started several"},
+    {"alone", CLI_FLAG, AT(alone), NULL, .help = "run though mpirun or srun started several"},
     {0},
 };
 
 const struct cli_option options_pool[] = {
-    {"objects", CLI_INT, offsetof(struct options, n_objects), "N",
-     .help = "objects to upload first", .min = 0, .max = 1e12},
+    {"objects", CLI_INT, AT(n_objects), "N", .help = "objects to upload first", .min = 0,
+     .max = 1e12},
     {0},
 };
 
 const struct cli_option options_existing[] = {
-    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
+    {"list-existing", CLI_FLAG, AT(list_existing), NULL,
      .help = "use what the bucket holds (--objects N: of it, 0: all)"},
     {0},
 };
 
 const struct cli_option options_versions[] = {
-    {"versions", CLI_INT, offsetof(struct options, n_versions), "N",
-     .help = "versions of each to upload", .min = 1, .max = 1e9},
+    {"versions", CLI_INT, AT(n_versions), "N", .help = "versions of each to upload", .min = 1,
+     .max = 1e9},
     {0},
 };
 
 const struct cli_option options_shares[] = {
-    {"get-distrib", CLI_DOUBLE, offsetof(struct options, get_share), "N",
-     .help = "share of downloads", .min = 0, .max = 1e9},
-    {"stat-distrib", CLI_DOUBLE, offsetof(struct options, stat_share), "N",
-     .help = "share of HEAD requests", .min = 0, .max = 1e9},
-    {"put-distrib", CLI_DOUBLE, offsetof(struct options, put_share), "N",
+    {"get-distrib", CLI_DOUBLE, AT(get_share), "N", .help = "share of downloads", .min = 0,
+     .max = 1e9},
+    {"stat-distrib", CLI_DOUBLE, AT(stat_share), "N", .help = "share of HEAD requests", .min = 0,
+     .max = 1e9},
+    {"put-distrib", CLI_DOUBLE, AT(put_share), "N",
      .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
-    {"delete-distrib", CLI_DOUBLE, offsetof(struct options, delete_share), "N",
-     .help = "share of deletions", .min = 0, .max = 1e9},
+    {"delete-distrib", CLI_DOUBLE, AT(delete_share), "N", .help = "share of deletions", .min = 0,
+     .max = 1e9},
     {0},
 };
 
 const struct cli_option options_size[] = {
-    {"obj.size", CLI_SIZE, offsetof(struct options, size_bytes), "SIZE",
-     .help = "size of objects, base 2", .min = 0, .max = 5.0 * (1ull << 40)},
-    {"obj.randsize", CLI_FLAG, offsetof(struct options, random_sizes), NULL,
-     .help = "random sizes up to that"},
+    {"obj.size", CLI_SIZE, AT(size_bytes), "SIZE", .help = "size of objects, base 2", .min = 0,
+     .max = 5.0 * (1ull << 40)},
+    {"obj.randsize", CLI_FLAG, AT(random_sizes), NULL, .help = "random sizes up to that"},
     {0},
 };
 
 const struct cli_option options_data[] = {
-    {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT",
+    {"prefix", CLI_STRING, AT(prefix), "TEXT",
      .help = "keys begin with it; the bucket may hold other data"},
-    {"noprefix", CLI_FLAG, offsetof(struct options, no_prefix), NULL,
-     .help = "no prefix for each worker"},
-    {"noclear", CLI_FLAG, offsetof(struct options, no_clear), NULL,
+    {"noprefix", CLI_FLAG, AT(no_prefix), NULL, .help = "no prefix for each worker"},
+    {"noclear", CLI_FLAG, AT(no_clear), NULL,
      .help = "leave the objects; the bucket may hold other data", .alias = "keep-data"},
-    {"clear-bucket", CLI_FLAG, offsetof(struct options, clear_bucket), NULL,
+    {"clear-bucket", CLI_FLAG, AT(clear_bucket), NULL,
      .help = "delete all the bucket holds first; asks"},
-    {"yes", CLI_FLAG, offsetof(struct options, yes), NULL, .help = "do not ask"},
-    {"md5", CLI_FLAG, offsetof(struct options, md5), NULL, .help = "send Content-MD5"},
-    {"checksum", CLI_CHOICE, offsetof(struct options, checksum), "NAME",
+    {"yes", CLI_FLAG, AT(yes), NULL, .help = "do not ask"},
+    {"md5", CLI_FLAG, AT(md5), NULL, .help = "send Content-MD5"},
+    {"checksum", CLI_CHOICE, AT(checksum), "NAME",
      .help = "send a checksum of each object, as SDKs do", .choices = S3OP_CHECKSUMS},
-    {"encrypt", CLI_FLAG, offsetof(struct options, encrypt), NULL,
-     .help = "encrypt with a random key of ours (SSE-C)"},
-    {"sse-s3", CLI_FLAG, offsetof(struct options, sse_s3), NULL,
-     .help = "encrypt with the server's key (SSE-S3)"},
-    {"storage-class", CLI_STRING, offsetof(struct options, storage_class), "NAME",
-     .help = "storage class of objects"},
-    {"disable-sha256-payload", CLI_FLAG, offsetof(struct options, no_payload_hash), NULL,
+    {"encrypt", CLI_FLAG, AT(encrypt), NULL, .help = "encrypt with a random key of ours (SSE-C)"},
+    {"sse-s3", CLI_FLAG, AT(sse_s3), NULL, .help = "encrypt with the server's key (SSE-S3)"},
+    {"storage-class", CLI_STRING, AT(storage_class), "NAME", .help = "storage class of objects"},
+    {"disable-sha256-payload", CLI_FLAG, AT(no_payload_hash), NULL,
      .help = "do not sign bodies; over TLS they never are"},
     {0},
 };
 
 const struct cli_option options_run[] = {
-    {"benchdata", CLI_STRING, offsetof(struct options, benchdata), "NAME",
+    {"benchdata", CLI_STRING, AT(benchdata), "NAME",
      .help = "name of the capture, - for standard output; default: by command and time"},
-    {"json", CLI_FLAG, offsetof(struct options, json), NULL,
-     .help = "print the final state as JSON, no analysis"},
-    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress",
-     .letter = 'q'},
+    {"json", CLI_FLAG, AT(json), NULL, .help = "print the final state as JSON, no analysis"},
+    {"quiet", CLI_FLAG, AT(quiet), NULL, .help = "show no progress", .letter = 'q'},
     {0},
 };
 
@@ -475,10 +460,35 @@ static bool check(struct options *o, struct err *e)
                       "requests say --anonymous");
 }
 
+static long number_in(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL ? strtol(value, NULL, 10) : 0;
+}
+
+/* How many copies of this program mpirun, srun or the like say that they have started; 1: one, or
+ * none of them has. Where one tells only the number of this copy, at least so many. */
+static long n_copies(void)
+{
+    const long numbers[] = {
+        number_in("OMPI_COMM_WORLD_SIZE"),
+        number_in("PMI_SIZE"),
+        number_in("PMIX_RANK") + 1,
+        /* A batch script has the number of tasks too, but only what srun starts is one of them. */
+        getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
+    };
+    long n = 1;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        n = numbers[i] > n ? numbers[i] : n;
+    return n;
+}
+
 /* Copies that know nothing of each other would each make, check and clear the bucket. */
 static bool check_launcher(const struct options *o, struct err *e)
 {
-    long n = ranks_size() > 1 ? 1 : launcher_copies();
+    long n = ranks_size() > 1 ? 1 : n_copies();
 
     return n <= 1 || o->alone ||
            err_set(e,
@@ -496,8 +506,7 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
         return false;
     if (o->objects_given && o->n_objects == 0 && !o->list_existing)
         return err_set(e, "--objects 0, for all, needs --list-existing");
-    o->seed_given = cli_given(args, "seed");
-    if (!o->seed_given) {
+    if (!cli_given(args, "seed")) {
         uint32_t seed = 0;
         o->failed = getrandom(&seed, sizeof seed, 0) != sizeof seed;
         if (o->failed)

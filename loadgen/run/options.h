@@ -83,7 +83,7 @@ struct options {
 
     /* Found out. */
     bool failed; /* what options_complete says is no fault of the command line */
-    bool seed_given, objects_given;
+    bool objects_given;
     bool syncstart_given;
     int64_t syncstart_ns; /* CLOCK_REALTIME */
     char *memory[16];     /* of secret.h; options_free frees it */
