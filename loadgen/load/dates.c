@@ -17,11 +17,6 @@ struct date_bracket *dates_new(size_t n)
     return d;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n)
 {
     struct tm tm = {0};
@@ -34,7 +29,7 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
     }
     /* The old second was still on when the last request that got it was sent. */
     if (d->text[0] != '\0')
-        d->upper_ns = earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns);
+        d->upper_ns = clock_earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns);
     memcpy(d->text, text, n);
     d->text[n] = '\0';
     const char *end = strptime(d->text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
@@ -48,5 +43,5 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
     d->last_send_ns = send_ns;
     int64_t lower_ns = d->date_ns - now_ns;
     d->lower_ns = lower_ns > d->lower_ns ? lower_ns : d->lower_ns;
-    d->upper_ns = earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - send_ns);
+    d->upper_ns = clock_earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - send_ns);
 }

@@ -167,28 +167,30 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
     return true;
 }
 
+static void free_host(struct host *host)
+{
+    free(host->name);
+    free(host->named);
+}
+
 void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks)
 {
     size_t first = rank % h->n;
     size_t n = 0;
 
     for (size_t i = 0; i < h->n; i++) {
-        if (i % n_ranks == first) {
+        if (i % n_ranks == first)
             h->host[n++] = h->host[i];
-        } else {
-            free(h->host[i].name);
-            free(h->host[i].named);
-        }
+        else
+            free_host(&h->host[i]);
     }
     h->n = n;
 }
 
 void hosts_fini(struct hosts *h)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        free(h->host[i].name);
-        free(h->host[i].named);
-    }
+    for (size_t i = 0; i < h->n; i++)
+        free_host(&h->host[i]);
     free(h->host);
     pthread_mutex_destroy(&h->lock);
     *h = (struct hosts){.no_memory = h->no_memory, .line = h->line};

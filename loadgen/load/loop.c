@@ -74,11 +74,6 @@ static void on_event(struct loop *l, const struct epoll_event *event)
 
 /* ---- One turn ---- */
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Runs some of those that asked for it; they may ask again. */
 static void run_again(struct queue *q)
 {
@@ -140,7 +135,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
             worker_fail(w, why);
             worker_run(w);
         } else {
-            q->timeout_ns = earlier(q->timeout_ns, w->deadline_ns);
+            q->timeout_ns = clock_earlier(q->timeout_ns, w->deadline_ns);
         }
     }
 }
@@ -161,11 +156,11 @@ static void act_on_stop(struct loop *l, int stop)
 
 static int64_t next_due_ns(const struct services *s)
 {
-    int64_t due_ns = earlier(queue_due_ns(&s->queue), s->pool.dialer.due_ns);
+    int64_t due_ns = clock_earlier(queue_due_ns(&s->queue), s->pool.dialer.due_ns);
 
     for (const struct conn *c = s->pool.connecting; c != NULL; c = c->next)
-        due_ns = earlier(due_ns, c->due_ns);
-    return s->recording ? earlier(due_ns, recorder_due_ns(&s->port)) : due_ns;
+        due_ns = clock_earlier(due_ns, c->due_ns);
+    return s->recording ? clock_earlier(due_ns, recorder_due_ns(&s->port)) : due_ns;
 }
 
 static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t now_ns)

@@ -31,17 +31,9 @@ void payload_fini(struct payload *p)
     p->words = NULL;
 }
 
-/* A bijection of 64-bit words that spreads every bit (the finaliser of SplitMix64). */
-static uint64_t spread(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 uint64_t payload_seed(uint64_t run_seed, uint64_t id)
 {
-    return spread(spread(run_seed) + id * 0x9e3779b97f4a7c15u);
+    return rng_spread(rng_spread(run_seed) + id * RNG_STEP);
 }
 
 /* Words of an object that lie together in the block and in a chunk. */
@@ -58,7 +50,7 @@ static struct run run_at(const struct payload *p, uint64_t seed, uint64_t word)
     uint64_t in_chunk = CHUNK_WORDS - word % CHUNK_WORDS;
     uint64_t in_block = BLOCK_WORDS - at;
 
-    return (struct run){p->words + at, spread(seed + (chunk + 1) * 0x9e3779b97f4a7c15u),
+    return (struct run){p->words + at, rng_spread(seed + (chunk + 1) * RNG_STEP),
                         in_chunk < in_block ? in_chunk : in_block};
 }
 

@@ -33,17 +33,10 @@
 
 const char team_other_failed[] = "another rank has failed";
 
-static void sleep_ns(int64_t ns)
-{
-    struct timespec t = {0, ns};
-
-    nanosleep(&t, NULL);
-}
-
 /* The longer it takes, the less often it is looked at. */
 static void nap(unsigned *n)
 {
-    sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
+    clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
 }
 
 void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
@@ -328,7 +321,7 @@ static void await_others(const struct team *t, int64_t until_ns)
 
     for (int i = 1; ok && i < t->size; i++)
         ok = ranks_receive(&calls[i], i, &other[i], 1);
-    for (int n = t->size; ok && n > 1 && clock_now_ns() < until_ns; sleep_ns(LONG_SLEEP_NS)) {
+    for (int n = t->size; ok && n > 1 && clock_now_ns() < until_ns; clock_sleep_ns(LONG_SLEEP_NS)) {
         n = 0;
         for (int i = 1; i < t->size; i++)
             n += !ranks_done(&calls[i], NULL, &failed);
@@ -346,7 +339,7 @@ _Noreturn void team_abort(struct team *t, int status)
      * it: who sends them has little left to do. */
     if (t->rank > 0 && ranks_send(&c, 0, &done, 1))
         while (clock_now_ns() < until_ns)
-            sleep_ns(LONG_SLEEP_NS);
+            clock_sleep_ns(LONG_SLEEP_NS);
     else if (t->rank == 0)
         await_others(t, until_ns);
     ranks_abort(status);

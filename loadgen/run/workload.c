@@ -150,7 +150,7 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
         *p++ = '/';
     }
     /* Names in no order, as a server's clients have them: an odd multiple of the number. */
-    p = put_hex(p, o->id * 0x9e3779b97f4a7c15u, 16);
+    p = put_hex(p, o->id * RNG_STEP, 16);
     *p = '\0';
     op->n_key = (size_t)(p - op->key);
 }

@@ -106,7 +106,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
     strbuf_puts(o, o->n > 0 ? "&" : "");
     strbuf_puts(o, name);
     strbuf_puts(o, "=");
-    uri_encode_query(o, value, strlen(value));
+    uri_encode(o, value, strlen(value), false);
 }
 
 /* In order of names, as signatures want it. */
@@ -158,7 +158,7 @@ static void put_path(struct strbuf *o, const struct s3op_style *s, const struct 
     if (virtual_host || has_key(op))
         strbuf_puts(o, "/");
     if (has_key(op))
-        uri_encode_path(o, op->key, op->n_key);
+        uri_encode(o, op->key, op->n_key, true);
 }
 
 /* Headers to sign, beside those that sigv4_sign makes. */

@@ -92,7 +92,6 @@ struct s3op {
 
     uint64_t n_objects;   /* asked for; a batch has several */
     uint64_t min_objects; /* that a listing must have */
-    size_t object;        /* the workload's own */
 };
 
 enum s3op_lookup { S3OP_LOOKUP_AUTO, S3OP_LOOKUP_PATH, S3OP_LOOKUP_HOST };

@@ -38,8 +38,8 @@ struct sigv4_header {
 struct sigv4_request {
     const char *method;
     const char *host;  /* as in the Host header */
-    const char *path;  /* as sent: absolute, encoded as by uri_encode_path */
-    const char *query; /* as sent, without '?': encoded as by uri_encode_query, in order of names,
+    const char *path;  /* as sent: absolute, encoded as by uri_encode */
+    const char *query; /* as sent, without '?': encoded as by uri_encode, in order of names,
                         * each with a '='; "": none */
     const struct sigv4_header *headers; /* further headers to sign and send, in any order, no name
                                          * twice, none of those sigv4_sign adds */

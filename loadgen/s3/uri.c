@@ -8,13 +8,13 @@ static bool unreserved(unsigned char c)
            c == '.' || c == '_' || c == '~';
 }
 
-static void encode(struct strbuf *b, const char *s, size_t n, bool keep_slash)
+void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path)
 {
     static const char digits[] = "0123456789ABCDEF";
 
     for (size_t i = 0; i < n; i++) {
         size_t from = i;
-        while (i < n && (unreserved((unsigned char)s[i]) || (keep_slash && s[i] == '/')))
+        while (i < n && (unreserved((unsigned char)s[i]) || (is_path && s[i] == '/')))
             i++;
         strbuf_put(b, s + from, i - from);
         if (i < n) {
@@ -22,16 +22,6 @@ static void encode(struct strbuf *b, const char *s, size_t n, bool keep_slash)
             strbuf_put(b, (const char[]){'%', digits[c >> 4], digits[c & 15]}, 3);
         }
     }
-}
-
-void uri_encode_path(struct strbuf *b, const char *s, size_t n)
-{
-    encode(b, s, n, true);
-}
-
-void uri_encode_query(struct strbuf *b, const char *s, size_t n)
-{
-    encode(b, s, n, false);
 }
 
 static int hex_value(char c)

@@ -11,10 +11,9 @@
 /* The longest encoding of n bytes, without a NUL. */
 #define URI_MAX(n) (3 * (n))
 
-/* Adds the encoding of n bytes: for object keys in a path, where '/' stays; for a name or a value
- * in a query, where it is encoded too. */
-void uri_encode_path(struct strbuf *b, const char *s, size_t n);
-void uri_encode_query(struct strbuf *b, const char *s, size_t n);
+/* Adds the encoding of n bytes: of an object's key in a path, where '/' stays; or of a name or a
+ * value in a query, where it is encoded too. */
+void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path);
 
 /* Decodes the *n bytes at s in place (no NUL is added) and puts the new length in *n. With
  * plus_is_space, '+' gives a space, as in forms and in listings with encoding-type=url.

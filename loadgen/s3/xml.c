@@ -63,7 +63,6 @@ static void begin_entry(struct xml *x, const char *name)
         entry->kind = ENTRIES[i].kind;
         entry->n_key = 0;
         entry->size_bytes = 0;
-        entry->is_latest = false;
         entry->modified_ns = INT64_MAX;
         entry->key[0] = '\0';
         entry->version_id[0] = '\0';
@@ -148,8 +147,6 @@ static void end_of_field(struct xml *x, const char *name)
         entry->size_bytes = size_of_text(x);
     } else if (strcmp(name, "LastModified") == 0 || strcmp(name, "Initiated") == 0) {
         rfc3339_parse(x->text, x->n_text, &entry->modified_ns);
-    } else if (strcmp(name, "IsLatest") == 0) {
-        entry->is_latest = strcmp(x->text, "true") == 0;
     } else if (strcmp(name, "Code") == 0) {
         keep_some(x, entry->code, sizeof entry->code);
     } else if (strcmp(name, "Message") == 0) {

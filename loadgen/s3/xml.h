@@ -48,7 +48,6 @@ struct xml_entry {
     enum xml_entry_kind kind;
     size_t n_key;
     uint64_t size_bytes;
-    bool is_latest;
     int64_t modified_ns;    /* wall clock: LastModified, or Initiated; INT64_MAX: not said */
     char key[XML_TEXT_MAX]; /* n_key bytes and a NUL */
     char version_id[XML_TEXT_MAX];

@@ -40,6 +40,17 @@ static inline int64_t clock_thread_cpu_ns(void)
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
 }
 
+/* Waits for less than a second. */
+static inline void clock_sleep_ns(int64_t ns)
+{
+    nanosleep(&(const struct timespec){0, ns}, NULL);
+}
+
+static inline int64_t clock_earlier(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /* CLOCK_REALTIME less CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */
 int64_t clock_offset_ns(void);
 

@@ -6,25 +6,14 @@
 static const unsigned __int128 MULTIPLIER =
     (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
 
-/* A bijection of 64-bit words that spreads every input bit: neighbouring seeds and streams must not
- * start near each other (the finaliser of MurmurHash3 on a Weyl step, as in SplitMix). */
-static uint64_t spread(uint64_t *x)
-{
-    uint64_t z = *x += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream)
 {
-    uint64_t a = seed;
-    uint64_t b = spread(&a) ^ stream;
+    /* Neighbouring seeds and streams must not start near each other. */
+    uint64_t b = rng_spread(seed + RNG_STEP) ^ stream;
     uint64_t w[4];
 
     for (int i = 0; i < 4; i++)
-        w[i] = spread(&b);
+        w[i] = rng_spread(b += RNG_STEP);
     r->step = ((unsigned __int128)w[0] << 64 | w[1]) | 1;
     r->state = (unsigned __int128)w[2] << 64 | w[3];
     rng_next(r);

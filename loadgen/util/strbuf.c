@@ -64,26 +64,13 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
  * XML 1.0. */
 static const char *reference(unsigned char c)
 {
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&apos;";
-    case '\t':
-        return "&#9;";
-    case '\n':
-        return "&#10;";
-    case '\r':
-        return "&#13;";
-    default:
-        return c < ' ' ? "" : NULL;
-    }
+    static const char *const references['>' + 1] = {
+        ['&'] = "&amp;",   ['<'] = "&lt;",  ['>'] = "&gt;",   ['"'] = "&quot;",
+        ['\''] = "&apos;", ['\t'] = "&#9;", ['\n'] = "&#10;", ['\r'] = "&#13;"};
+
+    if (c <= '>' && references[c] != NULL)
+        return references[c];
+    return c < ' ' ? "" : NULL;
 }
 
 bool strbuf_fits_xml(const char *s, size_t n)

@@ -28,7 +28,7 @@ static void check_uri(const char *s, size_t n)
 {
     for (int path = 0; path < 2; path++) {
         struct strbuf b = {0};
-        (path ? uri_encode_path : uri_encode_query)(&b, s, n);
+        uri_encode(&b, s, n, path != 0);
         strbuf_puts(&b, "");
         assert(!b.failed && strlen(b.s) == b.n && b.n <= URI_MAX(n));
         assert(strspn(b.s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -37,9 +37,9 @@ static void check_uri(const char *s, size_t n)
         /* With one byte less it does not fit. */
         struct strbuf all = strbuf_on(malloc(b.n + 1), b.n + 1);
         struct strbuf less = strbuf_on(all.s, b.n > 0 ? b.n : 1);
-        (path ? uri_encode_path : uri_encode_query)(&less, s, n);
+        uri_encode(&less, s, n, path != 0);
         assert(less.failed == (n > 0));
-        (path ? uri_encode_path : uri_encode_query)(&all, s, n);
+        uri_encode(&all, s, n, path != 0);
         assert(!all.failed && strcmp(all.s, b.s) == 0);
         free(all.s);
         assert(uri_decode(b.s, &b.n, false) && b.n == n && memcmp(b.s, s, n) == 0);

@@ -35,7 +35,7 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
                  3 * hash_text(entry->version_id, sizeof entry->version_id) +
                  5 * hash_text(entry->code, sizeof entry->code) +
                  7 * hash_text(entry->message, sizeof entry->message) + 11 * entry->size_bytes +
-                 13 * (uint64_t)entry->kind + entry->is_latest;
+                 13 * (uint64_t)entry->kind;
     o->n_entries++;
     return true;
 }

@@ -341,7 +341,7 @@ static void test_botocore(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[URI_MAX(1024) + 16] = "/bucket/";
         struct strbuf b = strbuf_on(path + strlen(path), sizeof path - strlen(path));
-        uri_encode_path(&b, cases[i].key, strlen(cases[i].key));
+        uri_encode(&b, cases[i].key, strlen(cases[i].key), true);
         assert_false(b.failed);
         const struct sigv4_request r = {
             cases[i].method,    "127.0.0.1:9000",      path,   cases[i].query, put,
@@ -435,18 +435,18 @@ static void test_uri(void **state)
     struct strbuf enough = strbuf_on(out, 6);
     size_t n = 0;
 
-    uri_encode_path(&b, "a/b c+%\xc3\xa9~", 10);
+    uri_encode(&b, "a/b c+%\xc3\xa9~", 10, true);
     assert_string_equal(b.s, "a/b%20c%2B%25%C3%A9~");
     strbuf_clear(&b);
-    uri_encode_query(&few, "a/b", 3);
+    uri_encode(&few, "a/b", 3, false);
     assert_true(few.failed);
-    uri_encode_query(&enough, "a/b", 3);
+    uri_encode(&enough, "a/b", 3, false);
     assert_false(enough.failed);
     assert_string_equal(out, "a%2Fb");
 
     for (int i = 0; i < 256; i++)
         all[i] = (char)i;
-    uri_encode_query(&b, all, 256);
+    uri_encode(&b, all, 256, false);
     n = b.n;
     char *coded = b.s;
     assert_int_equal(n, 66 + 190 * 3);
