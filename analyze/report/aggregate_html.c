@@ -9,12 +9,8 @@
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
-#include "libcommon/mem.h"
-#include "libcommon/units.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct html_definition definitions[] = {
@@ -30,7 +26,6 @@ static const struct html_definition definitions[] = {
      "Those of a group of 10 s hold for these 10 s alone. The mean of such percentiles, which the "
      "recorder prints, is none."},
 };
-#define N_DEFINITIONS (sizeof definitions / sizeof *definitions)
 
 static struct units_text ms(double value)
 {
@@ -47,15 +42,6 @@ static void put_header(FILE *f, const struct aggregate *a, const char *title)
                  figures_run(x->n_requests, x->start_ns, a->total.duration_ns).s,
                  a->overlaps ? ", operations mixed" : "");
     fputs("</header>\n<main>\n", f);
-}
-
-static void put_missing(FILE *f, const struct html_charts *charts)
-{
-    if (charts->missing.msg[0] == '\0')
-        return;
-    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
-    html_element(f, "li", "There are no charts: %s", charts->missing.msg);
-    fputs("</ul></div>\n", f);
 }
 
 /* Where the recorder's figures were put right, or cannot be. */
@@ -79,6 +65,8 @@ static void put_notes(FILE *f, const struct aggregate *a)
 struct page {
     const struct aggregate *a;
     const struct html_course *course;
+    const struct html_charts *charts;
+    const struct findings *found;
 };
 
 /* The table of its operation that shows a finding. */
@@ -158,7 +146,7 @@ static void put_operations(FILE *f, const struct page *page)
     html_table_end(f);
 }
 
-static void put_first(FILE *f, const struct page *page, const struct findings *found)
+static void put_first(FILE *f, const struct page *page)
 {
     const struct aggregate *a = page->a;
     const struct html_course *c = page->course;
@@ -175,9 +163,9 @@ static void put_first(FILE *f, const struct page *page, const struct findings *f
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, headline_aggregate(a, c->main).s);
     fputs("</p>\n", f);
-    html_trust(f, part->x->n_requests, part->x->n_requests - part->x->n_errors, found);
-    html_findings(f, &(struct html_findings){found, &c->all, put_place, page});
-    html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, found, note});
+    html_trust(f, part->x->n_requests, part->x->n_requests - part->x->n_errors, page->found);
+    html_findings(f, &(struct html_findings){page->found, &c->all, put_place, page});
+    html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, page->found, note});
     put_operations(f, page);
     fputs("</section>\n", f);
 }
@@ -280,62 +268,25 @@ static void put_errors(FILE *f, const char *section, const struct aggfile_entry 
     html_table_end(f);
 }
 
-/* What the page is about first; what only prepared it is folded away. */
-static bool put_sections(FILE *f, const struct page *page, const struct html_charts *charts,
-                         struct err *e)
+static bool put_section(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
 {
-    const struct aggregate *a = page->a;
-    bool ok = html_page_charts(f, charts, "all", -1, "", e);
-    char section[24];
+    const struct page *page = ctx;
+    const struct aggregate_part *part = &page->a->ops.v[k];
 
-    for (int folded = 0; folded < 2; folded++) {
-        for (size_t i = 0; ok && i < a->ops.n; i++) {
-            const struct aggregate_part *part = &a->ops.v[i];
-            if (html_course_prepares(page->course, i) != (folded == 1))
-                continue;
-            snprintf(section, sizeof section, "op%zu", i);
-            fprintf(
-                f, folded ? "<details id=\"%s\"><summary>Before the benchmark: " : "<h2 id=\"%s\">",
-                section);
-            html_text(f, part->x->name);
-            fputs(folded ? "</summary>\n" : "</h2>\n", f);
-            ok = html_page_charts(f, charts, section, (int)i + 1, part->x->name, e);
-            put_window(f, section, part);
-            put_latency(f, section, part);
-            put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
-            put_parties(f, section, "Clients", "Client", part, part->x->clients,
-                        part->x->n_clients);
-            put_errors(f, section, part->x);
-            fputs(folded ? "</details>\n" : "", f);
-        }
-    }
-    return ok;
+    if (!html_page_charts(f, page->charts, section, (int)k + 1, part->x->name, e))
+        return false;
+    put_window(f, section, part);
+    put_latency(f, section, part);
+    put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
+    put_parties(f, section, "Clients", "Client", part, part->x->clients, part->x->n_clients);
+    put_errors(f, section, part->x);
+    return true;
 }
 
-struct data {
-    const struct page *page;
-    const struct findings *found;
-};
-
-static bool write_data(FILE *f, const void *ctx, struct err *e)
+static bool write_data(const void *ctx, FILE *f, struct err *e)
 {
-    const struct data *x = ctx;
-    const struct html_course *c = x->page->course;
-
-    fputs("{\"analysis\":", f);
-    bool ok = aggregate_json(x->page->a, x->found, f, e) &&
-              (html_data_course(f, &c->all, c->ops, c->n_ops) || mem_none(e));
-    fputs("}", f);
-    return ok;
-}
-
-static void put_inputs(FILE *f, const struct aggregate *a, const char *command)
-{
-    html_page_fold(f, "inputs", "Inputs and parameters");
-    html_page_command(f, command);
-    html_element(f, "p", "The file: %s", a->file.path);
-    html_element(f, "p", "Recorded by: %s", a->file.command);
-    html_page_fold_end(f);
+    const struct page *page = ctx;
+    return aggregate_json(page->a, page->found, f, e);
 }
 
 bool aggregate_html(const struct aggregate *a, const struct findings *found,
@@ -343,7 +294,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
 {
     struct html_charts charts;
     struct html_course course;
-    const struct page page = {a, &course};
+    const struct page page = {a, &course, &charts, found};
     const char *title =
         o->label != NULL && *o->label != '\0' ? o->label : figures_file(a->file.path);
     bool ok = html_course_init_aggregate(&course, a, e) && html_charts_init(&charts, e);
@@ -357,14 +308,18 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);
         put_header(f, a, title);
-        put_first(f, &page, found);
-        put_missing(f, &charts);
-        ok = ok && put_sections(f, &page, &charts, e);
+        put_first(f, &page);
+        if (html_page_warnings(f, &charts, false))
+            html_page_warnings_end(f);
+        ok = ok && html_page_charts(f, &charts, "all", -1, "", e) &&
+             html_course_sections(f, &course, put_section, &page, e);
         put_notes(f, a);
-        put_inputs(f, a, o->command);
-        html_page_definitions(f, definitions, N_DEFINITIONS);
-        html_data_link(f, title);
-        ok = ok && html_data_put(f, write_data, &(struct data){&page, found}, e);
+        html_page_inputs(f, o->command);
+        html_element(f, "p", "The file: %s", a->file.path);
+        html_element(f, "p", "Recorded by: %s", a->file.command);
+        html_page_fold_end(f);
+        html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
+        ok = ok && html_data(f, title, write_data, &page, &course, e);
         html_page_end(f);
     }
     html_charts_fini(&charts);

@@ -57,18 +57,18 @@ static bool says_something(const struct compare_op *op)
     return false;
 }
 
-/* Operations with something to say come first: order[], freed by the caller. NULL: out of memory.
- */
-static size_t *order_of(const struct compare *c)
+/* order[], freed by the caller: operations with something to say come first. */
+static bool order_of(size_t **order, const struct compare *c, struct err *e)
 {
-    size_t *order = calloc(c->n_ops + 1, sizeof *order), n = 0;
-    for (int says = 1; order != NULL && says >= 0; says--) {
-        for (size_t k = 0; k < c->n_ops; k++) {
+    size_t n = 0;
+
+    if (!mem_new(order, c->n_ops, e))
+        return false;
+    for (int says = 1; says >= 0; says--)
+        for (size_t k = 0; k < c->n_ops; k++)
             if (says_something(&c->ops[k]) == (says == 1))
-                order[n++] = k;
-        }
-    }
-    return order;
+                (*order)[n++] = k;
+    return true;
 }
 
 /* ---- The summary ---- */
@@ -210,18 +210,15 @@ static void put_warnings(FILE *f, const struct compare *c, const struct html_cha
     bool unknown = c->single && c->noise == STATS_NOISE_UNKNOWN;
     size_t n_limits = compare_n_limits(c);
 
-    if (c->n_warnings == 0 && n_limits == 0 && !unknown && charts->missing.msg[0] == '\0')
+    if (!html_page_warnings(f, charts, c->n_warnings > 0 || n_limits > 0 || unknown))
         return;
-    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
-    if (charts->missing.msg[0] != '\0')
-        html_element(f, "li", "There are no charts: %s", charts->missing.msg);
     if (unknown)
         html_element(f, "li", "%s", compare_words_noise);
     if (n_limits > 0)
         html_element(f, "li", "%s", compare_words_limited);
     for (size_t i = 0; i < c->n_warnings; i++)
         html_element(f, "li", "%s", c->warnings[i].message);
-    fputs("</ul></div>\n", f);
+    html_page_warnings_end(f);
 }
 
 /* ---- An operation ---- */
@@ -387,18 +384,18 @@ static void put_runs(FILE *f, const struct compare *c)
 
 /* ---- The page ---- */
 
-static bool write_data(FILE *f, const void *ctx, struct err *e)
+static bool write_data(const void *ctx, FILE *f, struct err *e)
 {
     return compare_json(ctx, f, e);
 }
 
-static bool put_contents(FILE *f, const struct compare *c, const size_t *order)
+static bool put_contents(FILE *f, const struct compare *c, const size_t *order, struct err *e)
 {
     size_t n = 0;
-    struct html_section *v = calloc(c->n_ops + 3, sizeof *v);
+    struct html_section *v = NULL;
+    char(*ids)[24] = NULL;
+    bool ok = mem_new(&v, c->n_ops + 3, e) && mem_new(&ids, c->n_ops, e);
 
-    char(*ids)[24] = calloc(c->n_ops + 1, sizeof *ids);
-    bool ok = v != NULL && ids != NULL;
     if (ok) {
         v[n++] = (struct html_section){"summary", "Summary"};
         for (size_t k = 0; k < c->n_ops; k++) {
@@ -419,8 +416,8 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
 {
     struct html_charts charts;
     char *title = NULL;
-    size_t *order = order_of(c);
-    bool ok = html_charts_init(&charts, e) && (order != NULL || mem_none(e)) &&
+    size_t *order = NULL;
+    bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
               plot_add_compare(&charts.set, c, traces, charts.folder, NULL, &charts.options, e);
 
     if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
@@ -437,17 +434,15 @@ bool html_compare(const struct compare *c, const struct plot_traces *traces, con
         put_gate(f, c);
         fputs("</section>\n", f);
         put_warnings(f, c, &charts);
-        ok = ok && (put_contents(f, c, order) || mem_none(e));
+        ok = ok && put_contents(f, c, order, e);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);
-        html_page_fold(f, "inputs", "Inputs and parameters");
-        html_page_command(f, command);
+        html_page_inputs(f, command);
         put_runs(f, c);
         html_page_fold_end(f);
         html_page_definitions(f, definitions, COUNT(definitions));
-        html_data_link(f, title);
-        ok = ok && html_data_put(f, write_data, c, e);
+        ok = ok && html_data(f, title, write_data, c, NULL, e);
         html_page_end(f);
     }
     free(title);

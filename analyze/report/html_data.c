@@ -1,14 +1,11 @@
 #include "analyze/report/html_data.h"
 
-#include "analyze/report/run_json.h"
 #include "analyze/write/html.h"
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MS_NS 1e6
 
@@ -58,23 +55,20 @@ static bool put_series(FILE *f, const struct plot_timeline *t)
     return ok;
 }
 
-bool html_data_course(FILE *f, const struct plot_timeline *all, const struct plot_timeline *ops,
-                      size_t n_ops)
+static bool put_course(FILE *f, const struct html_course *c)
 {
-    bool ok;
-
     fputs(",\"course\":{\"series\":[", f);
-    ok = put_series(f, all);
-    for (size_t k = 0; ok && k < n_ops; k++) {
+    bool ok = put_series(f, &c->all);
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
         fputc(',', f);
-        ok = put_series(f, &ops[k]);
+        ok = put_series(f, &c->ops[k]);
     }
-    fputs("]}", f);
+    fputs("]}}", f);
     return ok;
 }
 
-bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *e), const void *ctx,
-                   struct err *e)
+bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f, struct err *e),
+               const void *ctx, const struct html_course *course, struct err *e)
 {
     char *text = NULL;
     size_t n = 0;
@@ -82,45 +76,22 @@ bool html_data_put(FILE *f, bool (*write)(FILE *f, const void *ctx, struct err *
 
     if (memory == NULL)
         return mem_none(e);
-    bool ok = write(memory, ctx, e), whole = !ferror(memory);
+    fputs(course != NULL ? "{\"analysis\":" : "", memory);
+    bool ok =
+        write(ctx, memory, e) && (course == NULL || put_course(memory, course) || mem_none(e));
+    bool whole = !ferror(memory);
     /* Without memory for the last piece there is no text, and no error. */
     whole = fclose(memory) == 0 && text != NULL && whole;
     ok = ok && (whole || mem_none(e));
     if (ok) {
-        fputs("<script type=\"application/json\" id=\"data\">", f);
+        fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
+        html_text(f, name);
+        fputs(".json\">Save the data of this page as JSON</a></p>\n"
+              "<script type=\"application/json\" id=\"data\">",
+              f);
         html_json(f, text, n);
         fputs("</script>\n", f);
     }
     free(text);
     return ok;
-}
-
-struct run_data {
-    const struct analysis *a;
-    const struct html_course *c;
-};
-
-static bool write_run(FILE *f, const void *ctx, struct err *e)
-{
-    const struct run_data *x = ctx;
-
-    fputs("{\"analysis\":", f);
-    bool ok = report_json(x->a, f, e) &&
-              (html_data_course(f, &x->c->all, x->c->ops, x->c->n_ops) || mem_none(e));
-    fputs("}", f);
-    return ok;
-}
-
-bool html_data(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
-{
-    const struct run_data x = {a, c};
-
-    return html_data_put(f, write_run, &x, e);
-}
-
-void html_data_link(FILE *f, const char *name)
-{
-    fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
-    html_text(f, name);
-    fputs(".json\">Save the data of this page as JSON</a></p>\n", f);
 }

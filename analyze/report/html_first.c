@@ -1,70 +1,14 @@
 #include "analyze/report/html_internal.h"
 
-#include "analyze/analysis/slowest.h"
-#include "analyze/plot/aggregate.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
 #include "analyze/write/html.h"
-#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define MAIN_BINS   160
-#define OP_BINS     120
 #define FIRST_SHOWN 3 /* findings, or all problems up to twice as many; others are a click away */
-
-/* ---- The course ---- */
-
-bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
-{
-    *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
-    if (a->n_operations == 0)
-        return true;
-    c->main = plot_timeline_main(a);
-    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_new(&c->slowest_ns, a->n_operations, e))
-        return false;
-    c->n_ops = a->n_operations;
-    bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        struct slow_request slowest[ANALYSIS_SLOWEST];
-        c->slowest_ns[k] = analysis_slowest(a, (int)k, slowest) > 0 ? slowest[0].dur_ns : -1;
-        ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
-    }
-    return ok;
-}
-
-bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e)
-{
-    *c = (struct html_course){.main = plot_aggregate_main(a)};
-    if (!mem_cleared(&c->ops, a->ops.n + 1, e) || !mem_new(&c->slowest_ns, a->ops.n + 1, e))
-        return false;
-    c->n_ops = a->ops.n;
-    bool ok = plot_aggregate_timeline(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        const struct aggregate_latency *l = &a->ops.v[k].latency;
-        c->slowest_ns[k] = l->kind == AGGREGATE_SINGLE ? (int64_t)llround(l->max_ms * 1e6) : -1;
-        ok = plot_aggregate_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
-    }
-    return ok;
-}
-
-void html_course_fini(struct html_course *c)
-{
-    for (size_t k = 0; k < c->n_ops; k++)
-        plot_timeline_fini(&c->ops[k]);
-    plot_timeline_fini(&c->all);
-    free(c->ops);
-    free(c->slowest_ns);
-}
-
-bool html_course_prepares(const struct html_course *c, size_t k)
-{
-    return c->main >= 0 && (size_t)c->main != k;
-}
 
 /* ---- Can it be trusted ---- */
 

@@ -54,6 +54,12 @@ bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a
 void html_course_fini(struct html_course *c);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);
+/* A section for each operation, which `put` fills: what the page is about first; what only prepared
+ * it is folded away. */
+bool html_course_sections(FILE *f, const struct html_course *c,
+                          bool (*put)(const void *ctx, FILE *f, const char *section, size_t k,
+                                      struct err *e),
+                          const void *ctx, struct err *e);
 
 /* The slowest requests, one by one. */
 void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c);

@@ -197,11 +197,29 @@ void html_page_fold_end(FILE *f)
     fputs("</details>\n", f);
 }
 
-void html_page_command(FILE *f, const char *command)
+void html_page_inputs(FILE *f, const char *command)
 {
+    html_page_fold(f, "inputs", "Inputs and parameters");
     fputs("<p>This page was made by <code>", f);
     html_text(f, command);
     fputs("</code></p>\n", f);
+}
+
+bool html_page_warnings(FILE *f, const struct html_charts *c, bool any)
+{
+    bool no_charts = c->missing.msg[0] != '\0';
+
+    if (!any && !no_charts)
+        return false;
+    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
+    if (no_charts)
+        html_element(f, "li", "There are no charts: %s", c->missing.msg);
+    return true;
+}
+
+void html_page_warnings_end(FILE *f)
+{
+    fputs("</ul></div>\n", f);
 }
 
 void html_page_end(FILE *f)

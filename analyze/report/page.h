@@ -57,8 +57,12 @@ void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
 /* What few readers want lies folded between these. */
 void html_page_fold(FILE *f, const char *id, const char *title);
 void html_page_fold_end(FILE *f);
-/* The command that made the page. */
-void html_page_command(FILE *f, const char *command);
+/* The same of what the page was made from, with the command that made it. */
+void html_page_inputs(FILE *f, const char *command);
+/* A box of warnings, of which each is an "li". It is there if there are some, or no charts, which
+ * is the first one then; html_page_warnings_end only where it is: true. */
+bool html_page_warnings(FILE *f, const struct html_charts *c, bool any);
+void html_page_warnings_end(FILE *f);
 void html_page_end(FILE *f);
 
 #endif

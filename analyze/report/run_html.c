@@ -6,11 +6,10 @@
 #include "analyze/report/html_internal.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
+#include "analyze/report/run_json.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +54,6 @@ static const struct html_definition definitions[] = {
      "changes by optimal partitioning (5% or more). They are reported; only --steady cuts the "
      "warm-up off."},
 };
-#define N_DEFINITIONS (sizeof definitions / sizeof *definitions)
 
 /* What the page is called: the label, or the captures. */
 static char *title_of(const struct analysis *a, const struct report_html_options *o)
@@ -105,11 +103,8 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
         const struct recfile_info *info = &a->dataset->inputs[i].info;
         damaged |= info->n_unverified > 0 || recfile_n_dropped(info) > 0;
     }
-    if (!damaged && charts->missing.msg[0] == '\0')
+    if (!html_page_warnings(f, charts, damaged))
         return;
-    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
-    if (charts->missing.msg[0] != '\0')
-        html_element(f, "li", "There are no charts: %s", charts->missing.msg);
     for (size_t i = 0; damaged && i < a->dataset->n_inputs; i++) {
         const struct dataset_input *in = &a->dataset->inputs[i];
         for (int k = 0; k < N_DROPS; k++)
@@ -122,7 +117,7 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
                          figures_counted((int64_t)in->info.n_unverified, "request").s,
                          figures_file(in->path), in->info.n_unverified == 1 ? "is" : "are");
     }
-    fputs("</ul></div>\n", f);
+    html_page_warnings_end(f);
 }
 
 /* ---- The inputs ---- */
@@ -186,48 +181,40 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
 
 #define MANY_OPERATIONS 4 /* more have fewer charts each: a page is to stay below 2 MB */
 
-static bool put_operation(FILE *f, const struct operation *op, size_t k,
-                          const struct html_charts *charts, struct err *e)
-{
-    char section[24];
+struct page {
+    const struct analysis *a;
+    const struct html_charts *charts;
+};
 
-    snprintf(section, sizeof section, "op%zu", k);
+static bool put_operation(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
+{
+    const struct page *page = ctx;
+    const struct operation *op = &page->a->operations[k];
+
     if (op->n_requests == 0) {
         html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
         return true;
     }
-    if (!html_page_charts(f, charts, section, (int)k + 1, op->op, e))
+    if (!html_page_charts(f, page->charts, section, (int)k + 1, op->op, e))
         return false;
     html_run_operation(f, section, op);
     return true;
 }
 
-/* What the page is about first; what only prepared it is folded away. */
-static bool put_sections(FILE *f, const struct analysis *a, const struct html_course *c,
-                         const struct html_charts *charts, struct err *e)
+static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
+                      struct err *e)
 {
-    bool ok = true;
-
-    if (a->total.present) {
-        fputs("<h2 id=\"all\">All operations together</h2>\n", f);
-        ok = html_page_charts(f, charts, "all", 0, "", e);
-        html_run_total(f, "all", &a->total);
-    }
-    for (int folded = 0; folded < 2; folded++) {
-        for (size_t k = 0; ok && k < a->n_operations; k++) {
-            if (html_course_prepares(c, k) != (folded == 1))
-                continue;
-            fprintf(f,
-                    folded ? "<details id=\"op%zu\"><summary>Before the benchmark: "
-                           : "<h2 id=\"op%zu\">",
-                    k);
-            html_text(f, a->operations[k].op);
-            fputs(folded ? "</summary>\n" : "</h2>\n", f);
-            ok = put_operation(f, &a->operations[k], k, charts, e);
-            fputs(folded ? "</details>\n" : "", f);
-        }
-    }
+    if (!a->total.present)
+        return true;
+    fputs("<h2 id=\"all\">All operations together</h2>\n", f);
+    bool ok = html_page_charts(f, charts, "all", 0, "", e);
+    html_run_total(f, "all", &a->total);
     return ok;
+}
+
+static bool write_analysis(const void *a, FILE *f, struct err *e)
+{
+    return report_json(a, f, e);
 }
 
 static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
@@ -236,17 +223,16 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
 {
     html_first(f, a, c);
     put_warnings(f, a, charts);
-    if (!put_sections(f, a, c, charts, e))
+    if (!put_total(f, a, charts, e) ||
+        !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
         return false;
     html_slowest(f, a, c);
-    html_page_fold(f, "inputs", "Inputs and parameters");
-    html_page_command(f, command);
+    html_page_inputs(f, command);
     if (!put_inputs(f, a, e))
         return false;
     html_page_fold_end(f);
-    html_page_definitions(f, definitions, N_DEFINITIONS);
-    html_data_link(f, title);
-    return html_data(f, a, c, e);
+    html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
+    return html_data(f, title, write_analysis, a, c, e);
 }
 
 /* Of sums there are none but the timeline. */

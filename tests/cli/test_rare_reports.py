@@ -93,6 +93,13 @@ class Course(ReportTest):
         self.assertIn('Outlier: http://h3:9000', shown)
         self.assertIn('Outlier: http://h3:9000', page.read_text())
 
+    def test_more_threads_shorten_the_range_than_are_listed(self):
+        rows = [row(i * SECOND // 100, (i + 1) * SECOND // 100, thread=0) for i in range(1000)]
+        rows += [row(k * SECOND // 20, (k + 1) * SECOND // 20, thread=t) for t in range(1, 31) for k in range(3)]
+        page = self.tmp / 'page.html'
+        self.s3analyze('analyze', '--html', page, self.write(text(rows)))
+        self.assertIn('<p>and 10 more threads</p>', page.read_text())
+
     def test_two_days(self):
         """Moments have their dates where a run goes on past midnight."""
         day = 18 * 3600 * SECOND + 14 * 60 * SECOND  # from the captures' start to 23:59:58
