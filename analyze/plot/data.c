@@ -36,21 +36,20 @@ double plot_data_log_lower(size_t bucket)
     return bucket == 0 ? 0 : exp2((double)bucket / 4);
 }
 
-static struct plot_bins bins_over(int64_t start_ns, int64_t end_ns, size_t most)
+/* Bins of a round length, at most so many and one more. */
+static void bins_over(struct segment_grid *bins, int64_t start_ns, int64_t end_ns, size_t most)
 {
     int64_t span_ns = end_ns - start_ns;
     if (span_ns < PLOT_DATA_MIN_SPAN_NS)
         span_ns = PLOT_DATA_MIN_SPAN_NS;
     int64_t length_ns = plot_timeline_round_ns(span_ns / (int64_t)most + 1);
-    return (struct plot_bins){start_ns, length_ns, (size_t)(span_ns / length_ns) + 1};
+    segment_grid_init(bins, start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
 }
 
-static inline size_t bin_of(const struct plot_bins *b, int64_t ns)
+/* Of what lies outside, the first or the last. */
+static inline size_t bin_of(const struct segment_grid *g, int64_t ns)
 {
-    if (ns <= b->start_ns)
-        return 0;
-    uint64_t k = (uint64_t)(ns - b->start_ns) / (uint64_t)b->length_ns;
-    return k < b->n ? (size_t)k : b->n - 1;
+    return ns <= g->start_ns ? 0 : ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, ns);
 }
 
 /* ---- Which requests ---- */
@@ -147,12 +146,12 @@ void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, si
 
 /* A request over bins. */
 struct stretch {
-    const struct plot_bins *bins;
+    const struct segment_grid *bins;
     int64_t start_ns, end_ns;
     size_t from, to; /* the first and the last bin it touches */
 };
 
-static inline struct stretch stretch_over(const struct plot_bins *b, int64_t start_ns,
+static inline struct stretch stretch_over(const struct segment_grid *b, int64_t start_ns,
                                           int64_t end_ns)
 {
     return (struct stretch){b, start_ns, end_ns, bin_of(b, start_ns), bin_of(b, end_ns)};
@@ -161,7 +160,7 @@ static inline struct stretch stretch_over(const struct plot_bins *b, int64_t sta
 /* The ns spent in each bin, times an amount. */
 static inline void spread(double *v, const struct stretch *s, double amount_per_ns)
 {
-    const struct plot_bins *b = s->bins;
+    const struct segment_grid *b = s->bins;
     for (size_t k = s->from; k <= s->to; k++) {
         int64_t lo = b->start_ns + (int64_t)k * b->length_ns, hi = lo + b->length_ns;
         lo = k == s->from || lo < s->start_ns ? s->start_ns : lo;
@@ -191,15 +190,17 @@ static int compare_means(const void *a, const void *b)
 }
 
 /* Which names the set has: used[id]. */
-static bool find_parties(struct plot_data *p, bool *host_used, bool *client_used)
+static bool find_parties(const struct plot_data *p, bool *host_used, bool *client_used,
+                         struct err *e)
 {
     const struct dataset *d = p->a->dataset;
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table *t = table_of(p, i);
+        bool *used;
+
         if (t == NULL)
             continue;
-        bool *used = calloc(dataset_n_places(d, t) + 1, sizeof *used);
-        if (used == NULL)
+        if (!mem_cleared(&used, dataset_n_places(d, t), e))
             return false;
         for (size_t k = 0; k < t->n; k++)
             used[table_place(t, k)] = true;
@@ -212,24 +213,26 @@ static bool find_parties(struct plot_data *p, bool *host_used, bool *client_used
     return true;
 }
 
-static bool add_parties(struct plot_party **out, size_t *n_out, size_t *of_id,
-                        const struct names *names, const bool *used, size_t n_bins)
+static size_t n_used(const bool *used, size_t n)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < names->n; i++)
-        n += used[i];
-    struct plot_party *v = calloc(n + 1, sizeof *v);
-    if (v == NULL)
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += used[i];
+    return count;
+}
+
+static bool add_parties(struct plot_party **v, size_t *n, size_t *of_id, const struct names *names,
+                        const bool *used, size_t n_bins, struct err *e)
+{
+    if (!mem_cleared(v, n_used(used, names->n), e))
         return false;
-    *out = v;
     for (size_t i = 0; i < names->n; i++) {
         if (!used[i])
             continue;
-        struct plot_party *x = &v[*n_out];
-        *x = (struct plot_party){names->v[i], calloc(n_bins, sizeof *x->value), 0};
-        if (x->value == NULL)
+        of_id[i] = (*n)++;
+        (*v)[of_id[i]].name = names->v[i];
+        if (!mem_cleared(&(*v)[of_id[i]].value, n_bins, e))
             return false;
-        of_id[i] = (*n_out)++;
     }
     return true;
 }
@@ -237,7 +240,6 @@ static bool add_parties(struct plot_party **out, size_t *n_out, size_t *of_id,
 struct pass {
     size_t *host_of, *client_of; /* by id */
     struct segment_range inside; /* of the sample */
-    size_t class_of[64];         /* by binary digits of the size, the class where it starts */
 };
 
 static size_t class_of(const struct plot_data *p, int64_t bytes)
@@ -254,24 +256,15 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
     int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
     const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
     const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);
-    size_t bin = stretch.to;
 
     spread(p->clients[x->client_of[place->client]].value, &stretch,
            1.0 / (double)p->bins.length_ns);
-    if (table_failed(t, i)) {
-        p->errors[bin]++;
+    if (table_failed(t, i))
         return;
-    }
     int64_t bytes = packed_get(&t->bytes, i);
     double amount = p->has_bytes ? (double)bytes : (double)packed_get(&t->objects, i);
-    double *host = p->hosts[x->host_of[place->host]].value;
-    double objects = (double)packed_get(&t->objects, i);
-    double fine_s = (double)p->bins.length_ns / 1e9;
-    spread_amount(host, &host_stretch, amount);
-    spread_amount(p->fine_objects, &stretch, objects / fine_s);
-    if (bytes > 0)
-        spread_amount(p->fine_bytes, &stretch, (double)bytes / fine_s);
-    p->heat[bin * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+    spread_amount(p->hosts[x->host_of[place->host]].value, &host_stretch, amount);
+    p->heat[stretch.to * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     if (bytes > 0)
         p->sizes[log_bucket(bytes)]++;
     else
@@ -316,40 +309,31 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
 {
     if (n_hosts > PLOT_DATA_MAX_LINES || p->n_rows == 0) {
         size_t most = n_hosts <= MANY_HOSTS ? PLOT_DATA_MAX_HEAT_BINS : MAX_ROW_BINS;
-        p->host_bins = bins_over(p->start_ns, p->end_ns, most);
+        bins_over(&p->host_bins, p->start_ns, p->end_ns, most);
         return;
     }
     size_t joined = (p->n_rows + MAX_LINE_BINS - 1) / MAX_LINE_BINS;
-    p->host_bins = (struct plot_bins){p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
-                                      (p->n_rows + joined - 1) / joined};
+    segment_grid_init(&p->host_bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
+                      (p->n_rows + joined - 1) / joined);
 }
 
-static bool fill_pass(struct plot_data *p, struct pass *x)
+static bool fill_pass(struct plot_data *p, struct pass *x, struct err *e)
 {
     const struct dataset *d = p->a->dataset;
-    bool *host_used = calloc(d->hosts.n + 1, sizeof *host_used);
-    bool *client_used = calloc(d->clients.n + 1, sizeof *client_used);
+    bool *host_used = NULL, *client_used = NULL;
 
-    x->host_of = calloc(d->hosts.n + 1, sizeof *x->host_of);
-    x->client_of = calloc(d->clients.n + 1, sizeof *x->client_of);
-    p->bins = bins_over(p->start_ns, p->end_ns, PLOT_DATA_MAX_HEAT_BINS);
-    p->heat = calloc(p->bins.n * PLOT_DATA_N_LOG, sizeof *p->heat);
-    p->errors = calloc(p->bins.n, sizeof *p->errors);
-    p->fine_bytes = calloc(p->bins.n, sizeof *p->fine_bytes);
-    p->fine_objects = calloc(p->bins.n, sizeof *p->fine_objects);
-    bool ok = host_used != NULL && client_used != NULL && x->host_of != NULL &&
-              x->client_of != NULL && p->heat != NULL && p->errors != NULL &&
-              p->fine_bytes != NULL && p->fine_objects != NULL &&
-              find_parties(p, host_used, client_used);
+    bins_over(&p->bins, p->start_ns, p->end_ns, PLOT_DATA_MAX_HEAT_BINS);
+    bool ok =
+        mem_cleared(&host_used, d->hosts.n, e) && mem_cleared(&client_used, d->clients.n, e) &&
+        mem_cleared(&x->host_of, d->hosts.n, e) && mem_cleared(&x->client_of, d->clients.n, e) &&
+        mem_cleared(&p->heat, p->bins.n * PLOT_DATA_N_LOG, e) &&
+        find_parties(p, host_used, client_used, e);
     if (ok) {
-        size_t n_hosts = 0;
-        for (size_t i = 0; i < d->hosts.n; i++)
-            n_hosts += host_used[i];
-        choose_host_bins(p, n_hosts);
-        ok =
-            add_parties(&p->hosts, &p->n_hosts, x->host_of, &d->hosts, host_used, p->host_bins.n) &&
-            add_parties(&p->clients, &p->n_clients, x->client_of, &d->clients, client_used,
-                        p->bins.n);
+        choose_host_bins(p, n_used(host_used, d->hosts.n));
+        ok = add_parties(&p->hosts, &p->n_hosts, x->host_of, &d->hosts, host_used, p->host_bins.n,
+                         e) &&
+             add_parties(&p->clients, &p->n_clients, x->client_of, &d->clients, client_used,
+                         p->bins.n, e);
     }
     for (size_t i = 0; ok && i < d->n_tables; i++) {
         const struct table *t = table_of(p, i);
@@ -367,21 +351,20 @@ static bool fill_pass(struct plot_data *p, struct pass *x)
 
 /* ---- Durations ---- */
 
-static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n)
+static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n, struct err *e)
 {
     size_t ranks[PLOT_DATA_N_MARKS];
     s->n = n;
     if (n == 0)
         return true;
-    s->count = calloc(HIST_N_INDEXES, sizeof *s->count);
-    if (s->count == NULL)
+    if (!mem_cleared(&s->count, HIST_N_INDEXES, e))
         return false;
     for (size_t i = 0; i < n; i++)
         s->count[hist_index(v[i])]++;
     for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++)
         ranks[i] =
             analysis_quantile_index_permille(n, (unsigned)lround(plot_data_mark_pct[i] * 10));
-    return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns);
+    return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns) || mem_none(e);
 }
 
 enum which_time { TIME_DURATION, TIME_TTFB, TIME_RESPONSE, N_TIMES };
@@ -399,7 +382,7 @@ static int64_t time_of(const struct table *t, size_t i, enum which_time which)
                                   : dur_ns + packed_get(&t->late, i);
 }
 
-static bool fill_samples(struct plot_data *p, const struct segment_range *inside)
+static bool fill_samples(struct plot_data *p, const struct segment_range *inside, struct err *e)
 {
     size_t room = 0;
     for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
@@ -407,7 +390,7 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
         room += t != NULL ? t->n : 0;
     }
     int64_t *v;
-    bool ok = mem_new(&v, room, NULL);
+    bool ok = mem_new(&v, room, e);
     struct plot_sample *samples[N_TIMES] = {&p->durations, &p->ttfb, &p->response};
     for (int which = 0; ok && which < N_TIMES; which++) {
         size_t n = 0;
@@ -418,7 +401,7 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
                     has_time(t, k, (enum which_time)which))
                     v[n++] = time_of(t, k, (enum which_time)which);
         }
-        ok = finish_sample(samples[which], v, n);
+        ok = finish_sample(samples[which], v, n, e);
     }
     free(v);
     return ok;
@@ -460,13 +443,13 @@ static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
     return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
-           (fill_pass(w->p, &w->x) || mem_none(e));
+           fill_pass(w->p, &w->x, e);
 }
 
 static bool fill_distributions(void *work, struct err *e)
 {
     struct work *w = work;
-    return fill_samples(w->p, &w->x.inside) || mem_none(e);
+    return fill_samples(w->p, &w->x.inside, e);
 }
 
 static void begin(struct plot_data *p, const struct analysis *a, int index)
@@ -524,9 +507,6 @@ void plot_data_fini(struct plot_data *p)
     free(p->rows);
     plot_timeline_fini(&p->fine);
     free(p->heat);
-    free(p->errors);
-    free(p->fine_bytes);
-    free(p->fine_objects);
     free_parties(p->hosts, p->n_hosts);
     free_parties(p->clients, p->n_clients);
     free(p->durations.count);

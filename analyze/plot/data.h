@@ -9,6 +9,7 @@
 #include "analyze/plot/timeline.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,12 +26,6 @@
 /* The lower edge of a logarithmic bucket. Edges are the powers of the fourth root of two: bucket 0
  * holds 0 and 1, bucket k [2^(k/4), 2^((k+1)/4)). */
 double plot_data_log_lower(size_t bucket);
-
-/* Equal bins of time, each a whole number of ns. */
-struct plot_bins {
-    int64_t start_ns, length_ns;
-    size_t n;
-};
 
 /* Quantiles of a set of durations or TTFBs, by the report's rank rule
  * (docs/how-the-numbers-are-made.md, section 5), and how they are distributed. */
@@ -72,14 +67,12 @@ struct plot_data {
     size_t n_rows;
 
     struct plot_timeline fine; /* as fine as the requests allow */
-    struct plot_bins bins;     /* of the heat maps, errors and clients */
+    struct segment_grid bins;  /* of the heat maps and clients */
     uint32_t *heat;            /* [bin * PLOT_DATA_N_LOG + bucket]: successful requests that end */
-    double *fine_bytes, *fine_objects; /* per second, by bin */
-    int64_t *errors;                   /* failed requests that end, by bin */
-    uint64_t sizes[PLOT_DATA_N_LOG];   /* successful requests, by bucket of bytes */
-    uint64_t n_empty;                  /* those of 0 bytes, not in sizes */
+    uint64_t sizes[PLOT_DATA_N_LOG]; /* successful requests, by bucket of bytes */
+    uint64_t n_empty;                /* those of 0 bytes, not in sizes */
 
-    struct plot_bins host_bins;
+    struct segment_grid host_bins;
     struct plot_party *hosts; /* bytes/s, or objects/s, by name */
     size_t n_hosts, n_hosts_in_all;
     struct plot_party *clients; /* requests in flight */

@@ -69,25 +69,26 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
     return true;
 }
 
-static int64_t n_error_bins(const struct plot_data *p)
-{
-    int64_t n = 0;
-    for (size_t k = 0; k < p->bins.n; k++)
-        n += p->errors[k] > 0;
-    return n;
-}
-
-static double bin_middle_s(const struct plot_data *p, const struct plot_bins *b, size_t k)
+static double bin_middle_s(const struct plot_data *p, const struct segment_grid *b, size_t k)
 {
     return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
 }
 
-static void put_errors(FILE *f, const struct plot_data *p)
+static double row_middle_s(const struct plot_data *p, const struct series_row *r)
 {
+    return plot_data_t_s(p, r->start_ns) + (double)r->duration_ns / 2e9;
+}
+
+/* Returns how many there are. */
+static int64_t put_errors(FILE *f, const struct plot_data *p)
+{
+    int64_t n = 0;
+
     plot_out_block(f, "errors", "t_s errors");
-    for (size_t k = 0; k < p->bins.n; k++)
-        if (p->errors[k] > 0)
-            plot_out_row(f, "ri", bin_middle_s(p, &p->bins, k), p->errors[k]);
+    for (size_t k = 0; k < p->fine.n; k++)
+        if (p->fine.rows[k].errors > 0 && ++n)
+            plot_out_row(f, "ri", row_middle_s(p, &p->fine.rows[k]), p->fine.rows[k].errors);
+    return n;
 }
 
 /* What happened; time outside the active range, and warm-up within. */
@@ -183,29 +184,35 @@ static int64_t put_marks(FILE *f, const struct plot_data *p)
 /* Between segments, where they are long. */
 static int64_t put_fine(FILE *f, const struct plot_data *p)
 {
+    const struct plot_timeline *t = &p->fine;
+
     plot_out_block(f, "fine", "t_s mb_per_sec objs_per_sec");
-    if (p->bins.n < 3 || p->bins.length_ns * 2 > p->rows[0].duration_ns)
+    if (t->n < 3 || t->rows[0].duration_ns * 2 > p->rows[0].duration_ns)
         return 0;
-    for (size_t k = 0; k + 1 < p->bins.n; k++)
-        plot_out_row(f, "rrr", bin_middle_s(p, &p->bins, k), p->fine_bytes[k] / MIB,
-                     p->fine_objects[k]);
-    return (int64_t)p->bins.n - 1;
+    for (size_t k = 0; k < t->n; k++) {
+        const struct series_row *r = &t->rows[k];
+        double seconds = (double)r->duration_ns / 1e9;
+
+        plot_out_row(f, "rrr", row_middle_s(p, r), (double)r->bytes / MIB / seconds,
+                     r->objects / seconds);
+    }
+    return (int64_t)t->n;
 }
 
 static bool write_throughput(FILE *f, const struct plot_data *p, const char *title)
 {
     if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
         return false;
-    put_errors(f, p);
-    int64_t n_bands, n_shades = put_shades(f, p), n_means = put_means(f, p, &n_bands);
+    int64_t n_errors = put_errors(f, p), n_bands, n_shades = put_shades(f, p),
+            n_means = put_means(f, p, &n_bands);
     int64_t n_levels = put_levels(f, p), n_marks = put_marks(f, p), n_fine = put_fine(f, p);
     plot_out_block(
         f, "chart",
         CHART_COLUMNS
         " has_bytes n_errors n_shades n_means n_bands n_levels n_marks n_fine fine_s segment_s");
     plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(p), t_min(p), t_max(p),
-                 (int64_t)p->has_bytes, n_error_bins(p), n_shades, n_means, n_bands, n_levels,
-                 n_marks, n_fine, (double)p->bins.length_ns / 1e9,
+                 (int64_t)p->has_bytes, n_errors, n_shades, n_means, n_bands, n_levels, n_marks,
+                 n_fine, p->fine.n > 0 ? (double)p->fine.rows[0].duration_ns / 1e9 : 0,
                  (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
