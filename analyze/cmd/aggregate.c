@@ -1,10 +1,8 @@
 #include "analyze/cmd/aggregate.h"
 
 #include "analyze/analysis/aggregate.h"
-#include "analyze/report/aggregate_html.h"
-#include "analyze/report/aggregate_json.h"
-#include "analyze/report/aggregate_series.h"
-#include "analyze/report/aggregate_text.h"
+#include "analyze/report/aggregate.h"
+#include "analyze/report/series.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 
@@ -96,7 +94,7 @@ static bool write_series(const struct aggregate *a, const struct aggregate_outpu
         return true;
     if (!outfile_open(&out, o->series, output_replaces_series(o->output), e))
         return false;
-    bool ok = aggregate_series(a, report_csv_format(o->series), o->csv_safe, out.f, e);
+    bool ok = report_csv_aggregate(a, report_csv_format(o->series), o->csv_safe, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 

@@ -8,8 +8,6 @@
 #include "analyze/read/aggpipe.h"
 #include "analyze/compare/words.h"
 #include "analyze/report/compare.h"
-#include "analyze/report/compare_json.h"
-#include "analyze/report/html_compare.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
@@ -223,7 +221,7 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
         return false;
     char *words = load_words(&o->filter, &o->analysis);
     char *command = output_command(args);
-    bool ok = words != NULL && command != NULL ? html_compare(c, traces, words, command, out.f, e)
+    bool ok = words != NULL && command != NULL ? compare_html(c, traces, words, command, out.f, e)
                                                : mem_none(e);
     free(words);
     free(command);

@@ -1,7 +1,6 @@
-#include "analyze/report/aggregate_html.h"
+#include "analyze/report/aggregate.h"
 
 #include "analyze/plot/aggregate.h"
-#include "analyze/report/aggregate_json.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"

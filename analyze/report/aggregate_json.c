@@ -1,4 +1,4 @@
-#include "analyze/report/aggregate_json.h"
+#include "analyze/report/aggregate.h"
 
 #include "analyze/report/findings_json.h"
 

@@ -1,8 +1,7 @@
-#include "analyze/report/aggregate_text.h"
+#include "analyze/report/aggregate.h"
 
 #include "analyze/data/errnorm.h"
 #include "analyze/plot/aggregate.h"
-#include "analyze/report/aggregate_json.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/text_cells.h"
 #include "analyze/report/text_internal.h"

@@ -1,7 +1,6 @@
-#include "analyze/report/html_compare.h"
+#include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
-#include "analyze/report/compare_json.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
@@ -411,7 +410,7 @@ static bool put_contents(FILE *f, const struct compare *c, const size_t *order, 
     return ok;
 }
 
-bool html_compare(const struct compare *c, const struct plot_traces *traces, const char *words,
+bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e)
 {
     struct html_charts charts;

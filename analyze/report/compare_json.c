@@ -1,4 +1,4 @@
-#include "analyze/report/compare_json.h"
+#include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
 #include "analyze/report/findings_json.h"

@@ -1,4 +1,4 @@
-#include "analyze/report/run_html.h"
+#include "analyze/report/run.h"
 
 #include "analyze/compare/sha256.h"
 #include "analyze/report/headline.h"
@@ -6,7 +6,6 @@
 #include "analyze/report/html_internal.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
-#include "analyze/report/run_json.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 

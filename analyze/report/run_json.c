@@ -1,4 +1,4 @@
-#include "analyze/report/run_json.h"
+#include "analyze/report/run.h"
 
 #include "analyze/report/findings_json.h"
 #include "analyze/report/json_capture.h"

@@ -1,4 +1,4 @@
-#include "analyze/report/run_text.h"
+#include "analyze/report/run.h"
 
 #include "analyze/report/headline.h"
 #include "analyze/report/text_internal.h"

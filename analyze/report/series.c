@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #define MAX_CELLS 32
+#define NS_PER_S  INT64_C(1000000000)
 
 enum cell_kind { CELL_INT, CELL_REAL, CELL_TEXT, CELL_TIME, CELL_BOOL };
 
@@ -146,13 +147,13 @@ static json_t *cell_json(const struct cell *c)
     return json_out_time(c->i);
 }
 
-static int put_json(const char *text, size_t n, void *f)
+static int put_raw(const char *text, size_t n, void *f)
 {
     json_out_raw(f, text, n);
     return 0;
 }
 
-static bool put_json_line(FILE *f, const struct row *row, struct err *e)
+static bool put_json(FILE *f, const struct row *row, struct err *e)
 {
     json_t *o = json_object();
     bool ok = o;
@@ -161,14 +162,15 @@ static bool put_json_line(FILE *f, const struct row *row, struct err *e)
         ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
     if (ok) {
         /* A failed write is left to whoever closes the file. */
-        json_dump_callback(o, put_json, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        json_dump_callback(o, put_raw, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
         fputc('\n', f);
     }
     json_decref(o);
     return ok ? true : mem_none(e);
 }
 
-static void put_line(struct table_out *t, const struct row *row, bool names)
+/* Values or names, with delimiters. */
+static void put_line(const struct table_out *t, const struct row *row, bool names)
 {
     const struct csv_out_style style = {t->format == REPORT_CSV_COMMAS ? ',' : '\t', t->safe};
     for (size_t i = 0; i < row->n; i++) {
@@ -182,6 +184,14 @@ static void put_line(struct table_out *t, const struct row *row, bool names)
     fputc('\n', t->f);
 }
 
+static bool put_row(const struct table_out *t, const struct row *row, struct err *e)
+{
+    if (t->format == REPORT_CSV_JSON_LINES)
+        return put_json(t->f, row, e);
+    put_line(t, row, false);
+    return true;
+}
+
 /* The series of operation `op` and host `host`, both as analysis_series counts them. */
 static bool put_series(struct table_out *t, const struct analysis *a, int op, int host,
                        const struct series *s, struct err *e)
@@ -193,10 +203,7 @@ static bool put_series(struct table_out *t, const struct analysis *a, int op, in
 
     for (size_t i = 0; ok && i < n; i++) {
         fill_row(&row, t, s, (int64_t)i, &rows[i]);
-        if (t->format == REPORT_CSV_JSON_LINES)
-            ok = put_json_line(t->f, &row, e);
-        else
-            put_line(t, &row, false);
+        ok = put_row(t, &row, e);
     }
     free(rows);
     return ok;
@@ -255,4 +262,64 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
         return put_hosts(&t, a, -1, &s, a->total.only_host, a->total.hosts, a->total.n_hosts, e);
     }
     return true;
+}
+
+/* ---- Of an aggregated capture ---- */
+
+/* "" stands for all of them together. */
+struct seconds_of {
+    const char *op, *host, *client;
+};
+
+static void fill_second(struct row *row, const struct seconds_of *of, int64_t index,
+                        int64_t start_ns, const struct aggfile_second *s)
+{
+    row->n = 0;
+    add_int(row, "index", index);
+    add_text(row, "op", of->op);
+    add_text(row, "host", of->host);
+    add_text(row, "client_id", of->client);
+    add_int(row, "duration_s", 1);
+    add_real(row, "bytes", s->bytes_per_s);
+    add_int(row, "errors", s->n_errors);
+    add_real(row, "mb_per_sec", s->bytes_per_s / (1 << 20));
+    add_real(row, "objs_per_sec", s->objects_per_s);
+    add_time(row, "start_time", start_ns);
+    add_time(row, "end_time", start_ns + NS_PER_S);
+}
+
+static bool put_seconds(const struct table_out *t, const struct aggregate_part *part,
+                        const struct seconds_of of, struct err *e)
+{
+    struct row row;
+
+    for (size_t i = 0; i < part->x->n_seconds; i++) {
+        fill_second(&row, &of, (int64_t)i, aggregate_second_ns(part, i), &part->x->seconds[i]);
+        if (!put_row(t, &row, e))
+            return false;
+    }
+    return true;
+}
+
+bool report_csv_aggregate(const struct aggregate *a, enum report_csv_format format, bool safe,
+                          FILE *f, struct err *e)
+{
+    const struct table_out t = {.f = f, .format = format, .safe = safe};
+    bool ok = true;
+
+    if (format != REPORT_CSV_JSON_LINES) {
+        const struct aggfile_second none = {0};
+        struct row header;
+
+        fill_second(&header, &(struct seconds_of){"", "", ""}, 0, 0, &none);
+        put_line(&t, &header, true);
+    }
+    for (size_t i = 0; ok && i < a->ops.n; i++)
+        ok = put_seconds(&t, &a->ops.v[i], (struct seconds_of){a->ops.v[i].x->name, "", ""}, e);
+    for (size_t i = 0; ok && i < a->hosts.n; i++)
+        ok = put_seconds(&t, &a->hosts.v[i], (struct seconds_of){"", a->hosts.v[i].x->name, ""}, e);
+    for (size_t i = 0; ok && i < a->clients.n; i++)
+        ok = put_seconds(&t, &a->clients.v[i], (struct seconds_of){"", "", a->clients.v[i].x->name},
+                         e);
+    return ok;
 }

@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_REPORT_SERIES_H
 #define S3_ANALYZE_REPORT_SERIES_H
 
+#include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "libcommon/err.h"
 
@@ -17,9 +18,15 @@ enum report_csv_format report_csv_format(const char *path);
 
 /* Writes the series of every operation: all hosts together, then, if there are several, host by
  * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
- * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. False:
- * *e says why; write errors stay in `f` for whoever closes it. */
+ * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. `safe`
+ * as struct csv_out_style has it. False: *e says why; write errors stay in `f` for whoever closes
+ * it. */
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e);
+
+/* The same by second of each operation, host and client of an aggregated capture, with the same
+ * names of columns where the figure is the same. */
+bool report_csv_aggregate(const struct aggregate *a, enum report_csv_format format, bool safe,
+                          FILE *f, struct err *e);
 
 #endif

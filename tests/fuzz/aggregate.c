@@ -5,9 +5,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/analysis/aggregate.h"
-#include "analyze/report/aggregate_json.h"
-#include "analyze/report/aggregate_series.h"
-#include "analyze/report/aggregate_text.h"
+#include "analyze/report/aggregate.h"
+#include "analyze/report/series.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static void write_all(const struct aggregate *a)
     check_json(text, n);
     aggregate_text(a, &found, true, &out);
     aggregate_text_info(a, &out);
-    assert(!out.failed && aggregate_series(a, REPORT_CSV_TABS, false, f, &e));
+    assert(!out.failed && report_csv_aggregate(a, REPORT_CSV_TABS, false, f, &e));
     fclose(f);
     free(text);
     findings_free(&found);

@@ -5,8 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/analysis/sums.h"
-#include "analyze/report/run_json.h"
-#include "analyze/report/run_text.h"
+#include "analyze/report/run.h"
 #include "analyze/report/series.h"
 
 #include <assert.h>

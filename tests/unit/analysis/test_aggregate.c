@@ -2,7 +2,7 @@
  * refused with one line or read as something that can be reported. tests/cli/test_aggregate.py has
  * the figures. */
 #include "analyze/analysis/aggregate.h"
-#include "analyze/report/aggregate_json.h"
+#include "analyze/report/aggregate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-#include "analyze/report/run_json.h"
-#include "analyze/report/run_text.h"
+#include "analyze/report/run.h"
 #include "libcommon/utf8.h"
 
 #include <math.h>
