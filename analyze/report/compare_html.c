@@ -390,9 +390,9 @@ static bool write_data(const void *ctx, FILE *f, struct err *e)
 
 static bool put_contents(FILE *f, const struct compare *c, const size_t *order, struct err *e)
 {
-    size_t n = 0;
-    struct html_section *v = NULL;
     char(*ids)[24] = NULL;
+    struct html_section *v = NULL;
+    size_t n = 0;
     bool ok = mem_new(&v, c->n_ops + 3, e) && mem_new(&ids, c->n_ops, e);
 
     if (ok) {

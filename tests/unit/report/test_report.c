@@ -196,7 +196,7 @@ static void test_text_cuts_long_lists(void **state)
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "http://h0500"));
     assert_non_null(strstr(text, "http://h0700"));
-    assert_non_null(strstr(text, "of 1000;"));
+    assert_non_null(strstr(text, "of 1,000;"));
     int n_listed = 0;
     for (const char *at = text; (at = strstr(at, "http://h")); at++)
         n_listed++;
