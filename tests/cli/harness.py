@@ -11,14 +11,19 @@ A test is a method test_* of a unittest.TestCase in tests/cli/test_*.py:
 
 One file alone: tests/run NAME, or BUILD=build python3 tests/cli/test_NAME.py.
 """
+import contextlib
 import csv
+import fcntl
 import json
 import math
 import os
 import pathlib
+import pty
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -91,6 +96,24 @@ def run(*argv, stdin=b"", env=None, timeout=TIMEOUT_S, **kwargs):
     full_env.update(env or {})
     return Run(subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=full_env, timeout=timeout, **kwargs))
+
+
+def on_terminal(*argv, stream="stdout", columns=None, env=None, **kwargs):
+    """What a program writes to a terminal that is its standard output, or its standard error: exit status, and bytes."""
+    ours, theirs = pty.openpty()
+    if columns is not None:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    with subprocess.Popen([str(a) for a in argv], env=full_env | {"TERM": "xterm"} | (env or {}), **streams,
+                          **kwargs) as p:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # how a terminal ends
+            while piece := os.read(ours, 65536):
+                shown += piece
+        os.close(ours)
+        return p.wait(TIMEOUT_S), shown
 
 
 def is_close(expected, actual):

@@ -1,13 +1,17 @@
 """What tests of s3load share: running it, and reading what it recorded."""
 import collections
+import contextlib
 import csv
 import io
 import json
 import os
 import re
+import signal
+import subprocess
+import time
 
 import zstd
-from harness import CliTest, run
+from harness import BUILD, TIMEOUT_S, CliTest, run
 from servers import ACCESS_KEY, SECRET_KEY, Target
 
 FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -82,6 +86,18 @@ class Capture:
         return [r for r in self.rows if r.error]
 
 
+def recorded(path):
+    """The capture that is being written, as far as it is there; None before its first comment."""
+    with contextlib.suppress(OSError, IndexError):
+        return Capture(path)
+    return None
+
+
+def has_rows(path, n=1, op=None):
+    c = recorded(path)
+    return c is not None and len(c.of(op) if op else c.rows) >= n
+
+
 class LoadTest(CliTest):
     """Runs s3load against self.server, which make_server made (by default the target)."""
     server_class = Target
@@ -105,6 +121,31 @@ class LoadTest(CliTest):
     def s3load(self, command, *options, status=0, env=None, **kwargs):
         return self.check_run("s3load", *self.argv(command, *options), status=status,
                               env={**self.environment(), **(env or {})}, cwd=self.tmp, **kwargs)
+
+    def begin(self, command, *options, **kwargs):
+        """Starts s3load and returns its process, which does not outlive the test."""
+        argv = [str(a) for a in (BUILD / "s3load", *self.argv(command, *options))]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        p = subprocess.Popen(argv, env={**os.environ, **self.environment()}, cwd=self.tmp, **streams | kwargs)
+        self.addCleanup(p.kill)
+        return p
+
+    def wait_until(self, done, p):
+        """Until done() says so, or the process has ended."""
+        end = time.monotonic() + TIMEOUT_S
+        while not done() and p.poll() is None:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def load_until(self, done, command, *options):
+        """Runs s3load until done() says so, however fast the machine is, and returns its capture."""
+        path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+        p = self.begin(command, "--benchdata", path, "--duration", "1h", *options)
+        self.wait_until(done, p)
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=TIMEOUT_S)[1]
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
+        return Capture(path)
 
     def load(self, command, *options, **kwargs):
         """Runs s3load to its end and returns its final state and capture."""

@@ -5,7 +5,6 @@ import lzma
 import random
 import struct
 
-import capgen
 import zstd
 from capgen import lines, row, steady, text
 

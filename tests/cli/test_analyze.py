@@ -1,15 +1,13 @@
 """`s3analyze analyze`: its options, its outputs, and that text, JSON and series agree."""
 
 import json
-import os
-import pty
 import re
 import subprocess
 import unittest
 
 from capgen import Shape, simulate, steady, text
 from expect import ReportTest, read_table
-from harness import BUILD, capture, captures, unwrapped
+from harness import BUILD, capture, captures, on_terminal, unwrapped
 
 UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30, 'TiB': 1 << 40}
 NS = {'ns': 1, 'us': 10**3, 'ms': 10**6, 's': 10**9}
@@ -104,21 +102,8 @@ class Text(ReportTest):
 class Colour(ReportTest):
     def on_terminal(self, *options, **env):
         """What the program writes to a terminal."""
-        master, slave = pty.openpty()
-        argv = [BUILD / 's3analyze', 'analyze', *options, capture('get-g4')]
-        full_env = {k: v for k, v in os.environ.items() if k != 'NO_COLOR'}
-        process = subprocess.Popen(argv, stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                   env=full_env | {'TERM': 'xterm'} | env)
-        os.close(slave)
-        out = b''
-        try:
-            while chunk := os.read(master, 65536):
-                out += chunk
-        except OSError:  # the other end was closed
-            pass
-        os.close(master)
-        process.communicate()
-        self.assertEqual(process.returncode, 0)
+        status, out = on_terminal(BUILD / 's3analyze', 'analyze', *options, capture('get-g4'), env=env)
+        self.assertEqual(status, 0)
         return out
 
     def test_colour_on_a_terminal(self):

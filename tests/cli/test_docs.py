@@ -7,7 +7,6 @@ those of the build, and names such as run.csv.zst stand for small captures; a se
 embedded target, and large loads are made small.
 """
 import os
-import pathlib
 import re
 import shlex
 import subprocess

@@ -7,7 +7,7 @@ import capgen
 import oracle
 import zstd
 from capgen import Shape, simulate, steady, text
-from harness import SHARED, CliTest, capture, captures
+from harness import CliTest, capture, captures
 from oracle import SECOND
 
 FIGURES = ('n_rows', 'mixed', 'operations', 'total')

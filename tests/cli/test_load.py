@@ -1,12 +1,8 @@
 """Every command of s3load, against the embedded target and against versitygw."""
 import collections
-import os
 import signal
-import subprocess
-import time
 
-from harness import BUILD
-from loadcase import Capture, LoadTest
+from loadcase import Capture, LoadTest, has_rows, recorded
 from s3client import S3Client
 from servers import Target, VersityGw
 
@@ -189,7 +185,8 @@ class Suite:
         short = (*SMALL[:-1], "100ms")
         for prefix in odd:
             with self.subTest(prefix=prefix[:20]):
-                _, c = self.load("mixed", "--objects", "5", "--prefix", prefix, *SMALL)
+                # versitygw removes a folder with its last object, while another comes: one request at a time.
+                _, c = self.load("mixed", "--objects", "5", "--prefix", prefix, *SMALL, "--concurrent", "1")
                 self.assertEqual([r.error for r in c.errors()], [])
                 self.assertEqual({len(r.file) for r in c.rows},
                                  {len(prefix.replace("\n", "%0A")) + 41})
@@ -197,7 +194,7 @@ class Suite:
                 self.assertEqual([r.error for r in c.errors()], [])
                 self.assertEqual({r.n_objects for r in c.of("LIST")}, {1, 2})
                 self.assertEqual(self.keys(), 0)
-                self.load("put", "--prefix", prefix, "--noclear", "--rate", "40", *short)
+                self.load("get", "--objects", "4", "--prefix", prefix, "--noclear", *short)
                 _, c = self.load("get", "--list-existing", *short)
                 self.assertEqual([r.error for r in c.errors()], [])
                 # A row is a line.
@@ -222,12 +219,9 @@ class Suite:
         """SIGINT: a complete capture and a clean bucket."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             path = self.tmp / f"{sent.name}.csv.zst"
-            p = subprocess.Popen([str(BUILD / "s3load"), *self.argv("put", "--obj.size", "1KiB",
-                                                                    "--benchdata", str(path))],
-                                 env={**os.environ, **self.environment()}, cwd=self.tmp,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))
-            time.sleep(1)
+            p = self.begin("put", "--obj.size", "1KiB", "--benchdata", path,
+                           preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))
+            self.wait_until(lambda: has_rows(path), p)
             p.send_signal(sent)
             p.communicate(timeout=30)
             self.assertEqual(p.returncode, 128 + sent)
@@ -239,16 +233,14 @@ class Suite:
 
     def test_nohup(self):
         """A hangup that is ignored ends nothing."""
-        argv = self.argv("put", "--obj.size", "1KiB", "--duration", "1500ms", "--benchdata",
-                         str(self.tmp / "n.csv.zst"))
-        p = subprocess.Popen([str(BUILD / "s3load"), *argv], env={**os.environ, **self.environment()},
-                             cwd=self.tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        time.sleep(0.7)
+        path = self.tmp / "n.csv.zst"
+        p = self.begin("put", "--obj.size", "1KiB", "--duration", "1s", "--benchdata", path,
+                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_until(lambda: recorded(path), p)
         p.send_signal(signal.SIGHUP)
         p.communicate(timeout=30)
         self.assertEqual(p.returncode, 0)
-        self.assertEqual(Capture(self.tmp / "n.csv.zst").end["end"], "duration")
+        self.assertEqual(Capture(path).end["end"], "duration")
 
 
 class OnTarget(Suite, LoadTest):

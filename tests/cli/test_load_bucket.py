@@ -1,17 +1,14 @@
 """Buckets and s3load: what is others' stays as it is, what is ours goes; listings and their ends."""
-import contextlib
 import http.server
 import os
-import pty
 import re
 import signal
-import subprocess
 import threading
 import time
 import urllib.parse
 
-from harness import BUILD
-from loadcase import Capture, LoadTest
+from harness import BUILD, on_terminal
+from loadcase import Capture, LoadTest, has_rows
 from s3client import RUN, S3Client
 from servers import Scripted, Target, VersityGw
 
@@ -51,16 +48,8 @@ class Suite:
     def killed(self, command, op, *options):
         """Starts a run and kills it once it has rows of `op`; returns its RUNID."""
         path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
-        p = subprocess.Popen([str(BUILD / "s3load"), *self.argv(command, "--quiet", "--benchdata",
-                                                                str(path), *options)],
-                             env={**os.environ, **self.environment()}, cwd=self.tmp,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        until = time.monotonic() + 60
-        while time.monotonic() < until and p.poll() is None:
-            with contextlib.suppress(OSError, IndexError):  # until it has its first comment
-                if len(Capture(path).of(op)) > 8:
-                    break
-            time.sleep(0.05)
+        p = self.begin(command, "--quiet", "--benchdata", path, *options)
+        self.wait_until(lambda: has_rows(path, 9, op), p)
         p.kill()
         _, err = p.communicate()
         self.assertEqual(p.returncode, -signal.SIGKILL, err)
@@ -68,17 +57,9 @@ class Suite:
 
     def on_terminal(self, *argv):
         """What a run shows on a terminal."""
-        ours, theirs = pty.openpty()
-        p = subprocess.Popen([str(BUILD / "s3load"), *self.argv(*argv)], cwd=self.tmp,
-                             env={**os.environ, **self.environment()},
-                             stdout=subprocess.DEVNULL, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        with contextlib.suppress(OSError):  # the end of a terminal
-            while data := os.read(ours, 65536):
-                shown += data
-        os.close(ours)
-        self.assertEqual(p.wait(), 0, shown)
+        status, shown = on_terminal(BUILD / "s3load", *self.argv(*argv), stream="stderr", env=self.environment(),
+                                    cwd=self.tmp)
+        self.assertEqual(status, 0, shown)
         return shown.decode()
 
     def test_settings_of_others(self):
@@ -440,14 +421,9 @@ class Pages(LoadTest):
         for options in (("list", "--objects", "2", "--noclear", "--concurrent", "2"),
                         ("get", "--list-existing")):
             path = self.tmp / f"{options[0]}.csv.zst"
-            p = subprocess.Popen([str(BUILD / "s3load"), *options, "--host", host, "--benchdata",
-                                  str(path), "--quiet"], cwd=self.tmp,
-                                 env={**os.environ, **self.environment()},
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.n_pages = 0
-            until = time.monotonic() + 20
-            while self.n_pages < 20 and time.monotonic() < until:
-                time.sleep(0.01)
+            p = self.begin(*options, "--host", host, "--benchdata", path, "--quiet")
+            self.wait_until(lambda: self.n_pages >= 20, p)
             p.send_signal(signal.SIGTERM)
             p.communicate(timeout=20)
             self.assertEqual(p.returncode, 128 + signal.SIGTERM)

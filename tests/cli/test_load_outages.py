@@ -10,7 +10,6 @@ import subprocess
 import threading
 import time
 
-from harness import BUILD
 from loadcase import Capture, LoadTest
 from s3client import S3Client
 from servers import VersityGw
@@ -126,15 +125,11 @@ class Runs(LoadTest):
         self.numbers = itertools.count()
 
     def begin(self, command, *options, **kwargs):
-        """Starts s3load; finish() waits for it."""
+        """finish() waits for it."""
         path = self.tmp / f"{next(self.numbers)}.csv.zst"
         size = () if command == "multipart" else ("--obj.size", "1KiB")
-        p = subprocess.Popen([str(BUILD / "s3load"),
-                              *map(str, self.argv(command, "--benchdata", path, *size, *options))],
-                             env={**os.environ, **self.environment()}, cwd=self.tmp,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+        p = super().begin(command, "--benchdata", path, *size, *options, **kwargs)
         p.path = path
-        self.addCleanup(p.kill)
         return p
 
     def finish(self, p, timeout=60):
@@ -232,10 +227,8 @@ class Outages(Runs):
                 pass
         except BlockingIOError:
             os.set_blocking(write, True)
-        p = subprocess.Popen([str(BUILD / "s3load"), *self.argv("put", "--duration", "100ms", "--stress")],
-                             env={**os.environ, **self.environment()}, cwd=self.tmp, stdout=write)
+        p = LoadTest.begin(self, "put", "--duration", "100ms", "--stress", stdout=write, stderr=None)
         os.close(write)
-        self.addCleanup(p.kill)
         for _ in range(3):
             time.sleep(1.1)
             self.assertIsNone(p.poll())

@@ -7,7 +7,6 @@ import threading
 import time
 import unittest
 
-import zstd
 from harness import BUILD
 from loadcase import Capture, LoadTest
 from servers import ACCESS_KEY, SECRET_KEY, Proxy, Scripted

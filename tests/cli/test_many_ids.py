@@ -2,7 +2,6 @@
 
 import os
 import random
-import resource
 import subprocess
 import unittest
 

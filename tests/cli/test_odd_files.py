@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import capgen
-from harness import BUILD, CliTest, run
+from harness import run
 from odd_files import ANY, FILES, ROWS
 from test_hostile import CONTROLS
 

@@ -1,6 +1,5 @@
 """Charts: what their data files hold, that every one is drawn, and what the pictures hold."""
 import csv
-import json
 import math
 import os
 import pathlib

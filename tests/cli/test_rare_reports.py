@@ -2,18 +2,15 @@
 
 import itertools
 import math
-import os
-import pty
 import re
 import string
-import subprocess
 import unittest
 from datetime import datetime
 
 import zstd
 from capgen import lines, row, steady, text
 from expect import ReportTest
-from harness import BUILD, capture, unwrapped
+from harness import BUILD, capture, on_terminal, unwrapped
 from loadcase import LoadTest
 from servers import ACCESS_KEY, SECRET_KEY
 from test_cmp import CmpTest, run_rows
@@ -230,20 +227,8 @@ class Autoterm(ReportTest):
 class Terminal(LoadTest):
     def on_terminal(self, *argv):
         """What a command shows on a terminal as its standard error."""
-        master, slave = pty.openpty()
-        env = {**os.environ, **self.environment(), 'TERM': 'xterm'}
-        p = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=slave, env=env, cwd=self.tmp)
-        os.close(slave)
-        shown = b''
-        while True:
-            try:
-                data = os.read(master, 4096)
-            except OSError:  # the other end is closed
-                break
-            shown += data
-        os.close(master)
-        self.assertEqual(p.wait(60), 0, shown)
+        status, shown = on_terminal(*argv, stream='stderr', env=self.environment(), cwd=self.tmp)
+        self.assertEqual(status, 0, shown)
         return shown.decode()
 
     def test_a_run(self):

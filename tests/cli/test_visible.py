@@ -2,15 +2,13 @@
 neither stream, in no format for people. Cells that a spreadsheet would run are marked on request."""
 
 import csv
-import os
-import pty
 import re
 import shutil
 import subprocess
 import unittest
 
 from capgen import simulate, steady, text, Shape
-from harness import BUILD, CliTest
+from harness import BUILD, CliTest, on_terminal
 
 # OSC, CSI, DEL, C1 in UTF-8, a C1 byte alone, marks of direction, separators of lines and paragraphs.
 HOSTILE = ("\x1b]0;pwn\x07\x1b[31m\x7f\u009b31m\u200f\u202e\u2066\u061c\u2028\u2029".encode() + b"\x9b").decode(
@@ -37,19 +35,8 @@ class Visible(CliTest):
 
     def on_terminal(self, *argv):
         """What a terminal as standard output gets."""
-        outer, inner = pty.openpty()
-        child = subprocess.Popen([BUILD / argv[0], *argv[1:]], stdin=subprocess.DEVNULL, stdout=inner,
-                                 stderr=subprocess.DEVNULL, env=dict(os.environ, NO_COLOR="1"))
-        os.close(inner)
-        said = b""
-        try:
-            while piece := os.read(outer, 65536):
-                said += piece
-        except OSError:
-            pass  # the other end is closed
-        os.close(outer)
-        child.wait(60)
-        return child.returncode, said.replace(b"\r\n", b"\n")
+        status, said = on_terminal(BUILD / argv[0], *argv[1:], env={"NO_COLOR": "1"})
+        return status, said.replace(b"\r\n", b"\n")
 
     def hostile_capture(self, name="hostile.csv"):
         rows = simulate(5, Shape(n=400, hosts=2, clients=2, ops=("GET", "PUT"), error_frac=0.1))

@@ -7,7 +7,6 @@ import re
 
 from capgen import steady, text
 from harness import CliTest, capture, captures, unwrapped
-from servers import Target
 
 WIDTH = 80
 LONG = "a-host-with-a-rather-long-name.storage.example.org"
