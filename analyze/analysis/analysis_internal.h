@@ -212,8 +212,7 @@ static inline bool rows_get(const struct rows *r, const struct rows_block *block
                             size_t *row)
 {
     *row = r->pair != NULL ? (uint32_t)(r->pair[k] >> r->shift) : k;
-    return block->all || (!table_failed(r->t, k) && r->t->start[k] >= r->range.start_ns &&
-                          table_end(r->t, k) <= r->range.end_ns);
+    return block->all || table_done_within(r->t, k, r->range.start_ns, r->range.end_ns);
 }
 
 /* How rows are divided: not at all (both NULL), by a key of group_keys, or by size class. */
@@ -292,7 +291,19 @@ void requests_free(struct requests *r);
 size_t requests_join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_class,
                              int64_t *edges);
 
-/* ---- analysis_errors.c ---- */
+/* ---- errors.c ---- */
+
+/* Failed requests of one message to one host; both names are borrowed. */
+struct error_cell {
+    const char *message;
+    struct error_host at;
+};
+
+/* Groups the n cells, which get sorted, into op->errors. False: out of memory; analysis_errors_free
+ * may be called in any case. */
+bool analysis_errors_of(struct operation *op, struct error_cell *cells, size_t n, struct err *e);
+
+/* The same of the failed requests of a table. */
 bool analysis_errors(struct operation *op, const struct dataset *d, const struct table *t,
                      struct err *e);
 void analysis_errors_free(struct operation *op);

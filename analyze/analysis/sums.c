@@ -81,14 +81,14 @@ int64_t sums_value_at(const struct sums_values *v, int64_t k)
     return middle < v->min ? v->min : middle > v->max ? v->max : middle;
 }
 
-static bool overflow(struct err *e)
+bool sums_overflow(struct err *e)
 {
     return err_set(e, "a sum of all requests does not fit 63 bits");
 }
 
 bool sums_add(int64_t *to, int64_t from, struct err *e)
 {
-    return !__builtin_add_overflow(*to, from, to) || overflow(e);
+    return !__builtin_add_overflow(*to, from, to) || sums_overflow(e);
 }
 
 bool sums_values_add(struct sums_values *to, const struct sums_values *from, struct err *e)
@@ -100,7 +100,7 @@ bool sums_values_add(struct sums_values *to, const struct sums_values *from, str
     int64_t *count = NULL;
     bool ok = mem_new(&bucket, to->n_buckets + from->n_buckets, e) &&
               mem_new(&count, to->n_buckets + from->n_buckets, e);
-    ok = ok && (to->moments.sum + from->moments.sum <= INT64_MAX || overflow(e));
+    ok = ok && (to->moments.sum + from->moments.sum <= INT64_MAX || sums_overflow(e));
     for (; ok && (i < to->n_buckets || j < from->n_buckets); n++) {
         bool left = j == from->n_buckets || (i < to->n_buckets && to->bucket[i] <= from->bucket[j]);
         bool right =
@@ -221,15 +221,13 @@ bool sums_parts_join(struct sums_parts *parts, struct err *e)
 /* Moves the parts of `from` to `to`. */
 static bool parts_merge(struct sums_parts *to, struct sums_parts *from, struct err *e)
 {
-    struct sums_part *v = reallocarray(to->v, to->n + from->n + 1, sizeof *v);
-    if (v == NULL)
-        return mem_none(e);
-    to->v = v;
-    if (from->n > 0)
-        memcpy(v + to->n, from->v, from->n * sizeof *v);
+    if (from->n == 0)
+        return true;
+    if (!mem_room(&to->v, to->n + from->n, e))
+        return false;
+    memcpy(to->v + to->n, from->v, from->n * sizeof *to->v);
     to->n += from->n;
-    free(from->v);
-    *from = (struct sums_parts){0};
+    from->n = 0;
     return sums_parts_join(to, e);
 }
 
@@ -270,15 +268,12 @@ bool sums_errors_join(struct sums_op *op, struct err *e)
 
 static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e)
 {
-    struct sums_error *v = reallocarray(to->errors, to->n_errors + from->n_errors + 1, sizeof *v);
-    if (v == NULL)
-        return mem_none(e);
-    to->errors = v;
-    if (from->n_errors > 0)
-        memcpy(v + to->n_errors, from->errors, from->n_errors * sizeof *v);
+    if (from->n_errors == 0)
+        return true;
+    if (!mem_room(&to->errors, to->n_errors + from->n_errors, e))
+        return false;
+    memcpy(to->errors + to->n_errors, from->errors, from->n_errors * sizeof *to->errors);
     to->n_errors += from->n_errors;
-    free(from->errors);
-    from->errors = NULL;
     from->n_errors = 0;
     return sums_errors_join(to, e);
 }
@@ -362,22 +357,20 @@ bool sums_ops_join(struct sums *s, struct err *e)
 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)
 {
-    struct sums_op *ops = reallocarray(to->ops, to->n_ops + from->n_ops + 1, sizeof *ops);
-    if (ops == NULL)
-        return mem_none(e);
-    to->ops = ops;
-    if (to->n_ops == 0)
-        to->range = from->range;
-    else if (from->n_ops > 0)
-        ranges_meet(&to->range, &from->range);
-    if (from->n_ops > 0)
-        memcpy(ops + to->n_ops, from->ops, from->n_ops * sizeof *ops);
-    to->n_ops += from->n_ops;
+    if (from->n_ops > 0) {
+        if (!mem_room(&to->ops, to->n_ops + from->n_ops, e))
+            return false;
+        if (to->n_ops == 0)
+            to->range = from->range;
+        else
+            ranges_meet(&to->range, &from->range);
+        memcpy(to->ops + to->n_ops, from->ops, from->n_ops * sizeof *to->ops);
+        to->n_ops += from->n_ops;
+        from->n_ops = 0;
+    }
     to->has_intended |= from->has_intended;
     bool ok =
         sums_add(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);
-    free(from->ops);
-    lineset_fini(&from->said);
-    *from = (struct sums){0};
+    sums_free(from);
     return sums_ops_join(to, e) && ok;
 }

@@ -14,11 +14,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where a series comes from. */
+/* Several parts as one: that of an operation, or of a host in several operations. */
+struct group {
+    const char *name;              /* borrowed */
+    const struct sums_part **part; /* n of them, borrowed */
+    size_t n;
+};
+
+struct groups {
+    struct group *v; /* by name */
+    size_t n;
+    const struct sums_part **part; /* of the first group, then of the next */
+};
+
+/* What an analysis of sums is made of, and a series then. */
 struct sums_source {
     const struct sums *sums;
     const struct sums_op **ops; /* in the order of the analysis */
     struct segment_grid *grids; /* one per operation, then the total's; n = 0: no segments */
+    struct groups all, hosts;   /* of all operations; all: one group, unless there are no sums */
 };
 
 void sums_source_free(struct sums_source *s)
@@ -27,7 +41,42 @@ void sums_source_free(struct sums_source *s)
         return;
     free(s->ops);
     free(s->grids);
+    free(s->all.v);
+    free(s->all.part);
+    free(s->hosts.v);
+    free(s->hosts.part);
     free(s);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct sums_part *x = *(const struct sums_part *const *)a,
+                           *y = *(const struct sums_part *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* Groups the parts of hosts, or those of all requests, which have no name. */
+static bool groups_init(struct groups *x, const struct sums *s, bool by_host, struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < s->n_ops; k++)
+        n += by_host ? s->ops[k].hosts.n : 1;
+    if (!mem_new(&x->v, n, e) || !mem_new(&x->part, n, e))
+        return false;
+    n = 0;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *v = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
+        for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++)
+            x->part[n++] = &v[i];
+    }
+    qsort(x->part, n, sizeof *x->part, compare_names);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || compare_names(&x->part[i - 1], &x->part[i]) != 0)
+            x->v[x->n++] = (struct group){x->part[i]->name, &x->part[i], 0};
+        x->v[x->n - 1].n++;
+    }
+    return true;
 }
 
 /* ---- Seconds ---- */
@@ -42,13 +91,6 @@ static void add_seconds(struct sums_second *to, const struct sums_part *p, int64
         for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
             *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
 }
-
-/* Several parts as one: that of an operation, or of a host in several operations. */
-struct group {
-    const char *name; /* borrowed */
-    const struct sums_part **part;
-    size_t n;
-};
 
 static struct sums_second seconds_of(const struct group *g, int64_t start_ns, int64_t end_ns)
 {
@@ -251,50 +293,21 @@ static bool fill_requests(struct requests *r, const struct sums_op *op, struct e
 
 /* ---- Errors ---- */
 
-static int by_count(const void *a, const void *b)
-{
-    const struct error_group *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return strcmp(x->message, y->message);
-}
-
 static bool fill_errors(struct operation *to, const struct sums_op *op, struct err *e)
 {
-    if (!mem_cleared(&to->errors, op->n_errors + 1, e))
+    struct error_cell *cells;
+    if (!mem_new(&cells, op->n_errors, e))
         return false;
     for (size_t i = 0; i < op->n_errors; i++) {
         const struct sums_error *x = &op->errors[i];
-        struct error_group *g = &to->errors[to->n_error_groups];
-
-        if (i == 0 || strcmp(x->message, op->errors[i - 1].message) != 0) {
-            size_t n = 1;
-            while (i + n < op->n_errors && strcmp(op->errors[i + n].message, x->message) == 0)
-                n++;
-            *g = (struct error_group){
-                x->message, 0, x->first_ns, x->last_ns, calloc(n, sizeof *g->hosts), 0};
-            to->n_error_groups++;
-            if (g->hosts == NULL)
-                return mem_none(e);
-        } else {
-            g--;
-        }
-        g->hosts[g->n_hosts++] = (struct error_host){x->host, x->n, x->first_ns, x->last_ns};
-        g->count += x->n;
-        g->first_ns = x->first_ns < g->first_ns ? x->first_ns : g->first_ns;
-        g->last_ns = x->last_ns > g->last_ns ? x->last_ns : g->last_ns;
+        cells[i] = (struct error_cell){x->message, {x->host, x->n, x->first_ns, x->last_ns}};
     }
-    qsort(to->errors, to->n_error_groups, sizeof *to->errors, by_count);
-    return true;
+    bool ok = analysis_errors_of(to, cells, op->n_errors, e);
+    free(cells);
+    return ok;
 }
 
 /* ---- Operations ---- */
-
-/* What all operations share. */
-struct work {
-    struct analysis *a;
-    const struct sums *s;
-};
 
 /* The whole seconds of a range. */
 static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
@@ -306,19 +319,19 @@ static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
     return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
 }
 
-static bool make_grid(struct segment_grid *g, const struct work *w, const struct segment_range *r,
-                      int64_t run_ns, struct err *e)
+static bool make_grid(struct segment_grid *g, const struct analysis *a,
+                      const struct segment_range *r, int64_t run_ns, struct err *e)
 {
-    int64_t length_ns = w->a->options.segment_ns;
+    int64_t length_ns = a->options.segment_ns;
     if (length_ns == 0)
         length_ns = segment_choose_ns(run_ns);
     if (length_ns % SUMS_SECOND_NS != 0)
         return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
-                       w->a->dataset->inputs[0].path);
+                       a->dataset->inputs[0].path);
     int64_t n = r->end_ns > r->start_ns ? segment_count(r, length_ns) : 0;
     if (n > ANALYSIS_MAX_SEGMENTS)
         return err_set(e, "%s: more than %d segments: take longer ones (--dur)",
-                       w->a->dataset->inputs[0].path, ANALYSIS_MAX_SEGMENTS);
+                       a->dataset->inputs[0].path, ANALYSIS_MAX_SEGMENTS);
     segment_grid_init(g, r->start_ns, length_ns, (size_t)n);
     return true;
 }
@@ -342,50 +355,66 @@ static struct outside outside_of(const struct group *g, const struct sums_part *
     return o;
 }
 
+static bool fill_host(struct host_result *h, const struct group *g,
+                      const struct segment_range *range, const struct segment_grid *grid,
+                      struct err *e)
+{
+    *h = (struct host_result){.host = g->name, .throughput = throughput_of(g, range)};
+    for (size_t i = 0; i < g->n; i++) {
+        h->n_requests += g->part[i]->n_requests;
+        h->n_errors += g->part[i]->n_errors;
+    }
+    return fill_segments(&h->segments, g, grid, &h->throughput, e);
+}
+
+static bool fill_client(struct client_result *c, const struct group *g,
+                        const struct segment_range *range, const struct segment_grid *grid,
+                        struct err *e)
+{
+    const struct sums_part *p = g->part[0];
+    *c = (struct client_result){.client = p->name,
+                                .n_requests = p->n_requests,
+                                .n_errors = p->n_errors,
+                                .n_bytes = p->n_bytes,
+                                .first_start_ns = p->start_ns,
+                                .last_end_ns = p->end_ns,
+                                .throughput = throughput_of(g, range),
+                                .requests = durations_of(p)};
+    return fill_segments(&c->segments, g, grid, &c->throughput, e);
+}
+
+/* Hosts and clients; of one alone the figures are those of the operation. */
 static bool fill_parties(struct operation *to, const struct sums_op *op,
                          const struct segment_range *range, const struct segment_grid *grid,
                          struct err *e)
 {
     bool ok = true;
-    if (!mem_cleared(&to->hosts, op->hosts.n + 1, e) ||
-        !mem_cleared(&to->clients, op->clients.n + 1, e))
+    to->n_host_results = op->hosts.n > 1 ? op->hosts.n : 0;
+    to->n_client_results = op->clients.n > 1 ? op->clients.n : 0;
+    if (!mem_cleared(&to->hosts, to->n_host_results, e) ||
+        !mem_cleared(&to->clients, to->n_client_results, e))
         return false;
-    for (size_t i = 0; ok && op->hosts.n > 1 && i < op->hosts.n; i++) {
+    for (size_t i = 0; ok && i < to->n_host_results; i++) {
         const struct sums_part *p = &op->hosts.v[i];
-        struct host_result *h = &to->hosts[to->n_host_results++];
-        const struct group g = {p->name, &p, 1};
-
-        *h = (struct host_result){.host = p->name,
-                                  .n_requests = p->n_requests,
-                                  .n_errors = p->n_errors,
-                                  .throughput = throughput_of(&g, range)};
-        ok = fill_segments(&h->segments, &g, grid, &h->throughput, e);
+        ok = fill_host(&to->hosts[i], &(struct group){p->name, &p, 1}, range, grid, e);
     }
-    for (size_t i = 0; ok && op->clients.n > 1 && i < op->clients.n; i++) {
+    for (size_t i = 0; ok && i < to->n_client_results; i++) {
         const struct sums_part *p = &op->clients.v[i];
-        struct client_result *c = &to->clients[to->n_client_results++];
-        const struct group g = {p->name, &p, 1};
-
-        *c = (struct client_result){.client = p->name,
-                                    .n_requests = p->n_requests,
-                                    .n_errors = p->n_errors,
-                                    .n_bytes = p->n_bytes,
-                                    .first_start_ns = p->start_ns,
-                                    .last_end_ns = p->end_ns,
-                                    .throughput = throughput_of(&g, range),
-                                    .requests = durations_of(p)};
-        ok = fill_segments(&c->segments, &g, grid, &c->throughput, e);
+        ok = fill_client(&to->clients[i], &(struct group){p->name, &p, 1}, range, grid, e);
     }
     return ok;
 }
 
-static bool fill_operation(struct work *w, struct operation *to, const struct sums_op *op,
-                           struct segment_grid *grid, struct err *e)
+static bool fill_operation(struct analysis *a, const struct sums_source *source, size_t k,
+                           struct err *e)
 {
+    struct operation *to = &a->operations[k];
+    const struct sums_op *op = source->ops[k];
+    struct segment_grid *grid = &source->grids[k];
     const struct sums_part *all = &op->all;
     const struct group g = {op->op, &all, 1};
-    const struct sums_range *threads = w->a->mixed ? &w->s->range : &op->range;
-    struct segment_range range = w->a->range == RANGE_FULL
+    const struct sums_range *threads = a->mixed ? &source->sums->range : &op->range;
+    struct segment_range range = a->range == RANGE_FULL
                                      ? whole_seconds(all->start_ns, all->end_ns)
                                      : whole_seconds(threads->start_ns, threads->end_ns);
 
@@ -405,7 +434,7 @@ static bool fill_operation(struct work *w, struct operation *to, const struct su
         .range = {range.end_ns > range.start_ns, range.start_ns, range.end_ns},
         .throughput = throughput_of(&g, &range),
     };
-    if (!make_grid(grid, w, &range, all->end_ns - all->start_ns, e) ||
+    if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
         !fill_segments(&to->segments, &g, grid, &to->throughput, e))
         return false;
     to->outside = outside_of(&g, all, grid);
@@ -416,74 +445,27 @@ static bool fill_operation(struct work *w, struct operation *to, const struct su
 
 /* ---- All operations together ---- */
 
-/* All parts of hosts (or those of all requests), of all operations, by name. */
-static bool make_groups(struct group **groups, size_t *n_groups, const struct sums *s, bool by_host,
-                        struct err *e)
+static bool fill_total(struct analysis *a, const struct sums_source *source, struct err *e)
 {
-    size_t n = 0;
-    for (size_t k = 0; k < s->n_ops; k++)
-        n += by_host ? s->ops[k].hosts.n : 1;
-    *n_groups = 0;
-    if (!mem_cleared(groups, n, e) || !mem_cleared(&(*groups)->part, n * s->n_ops, e))
-        return false;
-    struct group *v = *groups;
-    const struct sums_part **parts = v[0].part;
-    for (size_t k = 0; k < s->n_ops; k++) {
-        const struct sums_part *list = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
-        for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++) {
-            size_t g = 0;
-            while (g < *n_groups && strcmp(v[g].name, list[i].name) != 0)
-                g++;
-            if (g == *n_groups) {
-                v[g] = (struct group){list[i].name, parts + g * s->n_ops, 0};
-                (*n_groups)++;
-            }
-            v[g].part[v[g].n++] = &list[i];
-        }
-    }
-    return true;
-}
-
-static void free_groups(struct group *groups)
-{
-    if (groups != NULL)
-        free(groups[0].part);
-    free(groups);
-}
-
-static bool fill_total(struct work *w, struct segment_grid *grid, struct err *e)
-{
-    struct cluster_total *total = &w->a->total;
-    const struct sums *s = w->s;
-    const struct dataset_input *in = &w->a->dataset->inputs[0];
-    struct segment_range range = w->a->range == RANGE_FULL
+    struct cluster_total *total = &a->total;
+    const struct sums *s = source->sums;
+    const struct groups *hosts = &source->hosts;
+    const struct dataset_input *in = &a->dataset->inputs[0];
+    struct segment_range range = a->range == RANGE_FULL
                                      ? whole_seconds(in->first_start_ns, in->last_end_ns)
                                      : whole_seconds(s->range.start_ns, s->range.end_ns);
-    struct group *all = NULL, *hosts = NULL;
-    size_t n_all = 0, n_hosts = 0;
-    bool ok = make_groups(&all, &n_all, s, false, e) && make_groups(&hosts, &n_hosts, s, true, e) &&
-              make_grid(grid, w, &range, range.end_ns - range.start_ns, e);
+    struct segment_grid *grid = &source->grids[s->n_ops];
 
-    if (ok) {
-        total->throughput = throughput_of(all, &range);
-        total->present = total->throughput.present;
-        total->range = (struct span){total->present, range.start_ns, range.end_ns};
-        total->only_host = n_hosts == 1 ? hosts[0].name : NULL;
-        ok = mem_cleared(&total->hosts, n_hosts, e) &&
-             fill_segments(&total->segments, all, grid, &total->throughput, e);
-    }
-    for (size_t i = 0; ok && n_hosts > 1 && i < n_hosts; i++) {
-        struct host_result *h = &total->hosts[total->n_hosts++];
-        *h = (struct host_result){.host = hosts[i].name,
-                                  .throughput = throughput_of(&hosts[i], &range)};
-        for (size_t k = 0; k < hosts[i].n; k++) {
-            h->n_requests += hosts[i].part[k]->n_requests;
-            h->n_errors += hosts[i].part[k]->n_errors;
-        }
-        ok = fill_segments(&h->segments, &hosts[i], grid, &h->throughput, e);
-    }
-    free_groups(all);
-    free_groups(hosts);
+    total->throughput = throughput_of(source->all.v, &range);
+    total->present = total->throughput.present;
+    total->range = (struct span){total->present, range.start_ns, range.end_ns};
+    total->only_host = hosts->n == 1 ? hosts->v[0].name : NULL;
+    total->n_hosts = hosts->n > 1 ? hosts->n : 0;
+    bool ok = mem_cleared(&total->hosts, total->n_hosts, e) &&
+              make_grid(grid, a, &range, range.end_ns - range.start_ns, e) &&
+              fill_segments(&total->segments, source->all.v, grid, &total->throughput, e);
+    for (size_t i = 0; ok && i < total->n_hosts; i++)
+        ok = fill_host(&total->hosts[i], &hosts->v[i], &range, grid, e);
     return ok;
 }
 
@@ -519,7 +501,7 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
     }
     s.start_ns = first_s * SUMS_SECOND_NS;
     s.n = end_s > first_s ? (size_t)(end_s - first_s) : 0;
-    bool ok = mem_cleared(&s.ok, s.n + 1, e) && mem_cleared(&s.failed, s.n + 1, e);
+    bool ok = mem_new(&s.ok, s.n, e) && mem_new(&s.failed, s.n, e);
     for (size_t i = 0; ok && i < s.n; i++) {
         int64_t start_ns = s.start_ns + (int64_t)i * SUMS_SECOND_NS;
         const struct sums_second second = seconds_of(g, start_ns, start_ns + SUMS_SECOND_NS);
@@ -533,46 +515,44 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
     return ok;
 }
 
-static bool find(struct work *w, const struct sums_op *const *ops, struct err *e)
+static bool find_uneven(struct findings *out, const struct groups *hosts, struct err *e)
 {
-    struct analysis *a = w->a;
-    const struct dataset_input *in = &a->dataset->inputs[0];
-    struct group *all = NULL, *hosts = NULL;
-    size_t n_all = 0, n_hosts = 0;
-    bool ok =
-        make_groups(&all, &n_all, w->s, false, e) && make_groups(&hosts, &n_hosts, w->s, true, e);
-
-    if (ok && a->mixed)
-        ok = find_in(&a->findings, all, NULL, NULL, e);
-    for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
-        const struct sums_part *part = &ops[k]->all;
-        const struct group g = {ops[k]->op, &part, 1};
-
-        ok = find_in(&a->findings, &g, ops[k]->op, &a->operations[k], e);
-    }
-    struct finding from_sums = finding_of("from-sums", FINDING_NOTICE, 0);
-    ok = ok &&
-         findings_add(&a->findings, &from_sums, e,
-                      "%s holds sums by second, not requests: throughput is that of whole "
-                      "seconds, figures of requests are of the whole run, and percentiles "
-                      "are within 0.1 %%",
-                      in->path) &&
-         conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)w->s->n_threads, e);
     const char **names = NULL;
     int64_t *n = NULL;
-    ok = ok && mem_cleared(&names, n_hosts, e) && mem_cleared(&n, n_hosts, e);
-    for (size_t i = 0; ok && i < n_hosts; i++) {
-        names[i] = hosts[i].name;
-        for (size_t k = 0; k < hosts[i].n; k++)
-            n[i] += hosts[i].part[k]->n_requests;
+    bool ok = mem_new(&names, hosts->n, e) && mem_cleared(&n, hosts->n, e);
+
+    for (size_t i = 0; ok && i < hosts->n; i++) {
+        names[i] = hosts->v[i].name;
+        for (size_t k = 0; k < hosts->v[i].n; k++)
+            n[i] += hosts->v[i].part[k]->n_requests;
     }
-    ok = ok && by_second_find_uneven(&a->findings, names, n, n_hosts, e) &&
-         findings_rank(&a->findings, n_hosts > 0 ? in->last_end_ns - in->first_start_ns : 0, e);
+    ok = ok && by_second_find_uneven(out, names, n, hosts->n, e);
     free(names);
     free(n);
-    free_groups(all);
-    free_groups(hosts);
     return ok;
+}
+
+static bool find(struct analysis *a, const struct sums_source *source, struct err *e)
+{
+    const struct dataset_input *in = &a->dataset->inputs[0];
+    struct finding from_sums = finding_of("from-sums", FINDING_NOTICE, 0);
+    bool ok = !a->mixed || find_in(&a->findings, source->all.v, NULL, NULL, e);
+
+    for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
+        const struct sums_part *part = &source->ops[k]->all;
+        ok = find_in(&a->findings, &(struct group){source->ops[k]->op, &part, 1},
+                     source->ops[k]->op, &a->operations[k], e);
+    }
+    return ok &&
+           findings_add(&a->findings, &from_sums, e,
+                        "%s holds sums by second, not requests: throughput is that of whole "
+                        "seconds, figures of requests are of the whole run, and percentiles "
+                        "are within 0.1 %%",
+                        in->path) &&
+           conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)source->sums->n_threads, e) &&
+           find_uneven(&a->findings, &source->hosts, e) &&
+           findings_rank(&a->findings,
+                         source->hosts.n > 0 ? in->last_end_ns - in->first_start_ns : 0, e);
 }
 
 /* ---- The analysis ---- */
@@ -610,66 +590,64 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Mixed operations stand in order of their names, others in that of their starts. */
-static bool set_order(struct work *w, struct sums_source *source, struct err *e)
+static bool set_order(struct analysis *a, struct sums_source *source, struct err *e)
 {
-    const struct sums *s = w->s;
+    const struct sums *s = source->sums;
     struct op_span *spans;
 
-    if (!mem_cleared(&spans, s->n_ops + 1, e))
+    if (!mem_new(&spans, s->n_ops, e))
         return false;
     for (size_t k = 0; k < s->n_ops; k++) {
         source->ops[k] = &s->ops[k];
         spans[k] = (struct op_span){s->ops[k].all.start_ns, s->ops[k].all.end_ns, 0};
     }
-    w->a->mixed = dataset_any_overlap(spans, s->n_ops);
+    a->mixed = dataset_any_overlap(spans, s->n_ops);
     free(spans);
-    if (!w->a->mixed && s->n_ops > 0)
+    if (!a->mixed)
         qsort(source->ops, s->n_ops, sizeof *source->ops, by_start);
     return true;
 }
 
-static bool begin(struct work *w, struct sums_source **source, struct err *e)
+static bool begin(struct analysis *a, const struct sums *s, struct err *e)
 {
-    struct analysis *a = w->a;
-    size_t n = w->s->n_ops;
+    bool failed = false;
 
-    if (!mem_cleared(&a->internal, 1, e) || !mem_cleared(&a->operations, n, e) ||
+    if (!mem_cleared(&a->internal, 1, e) || !mem_cleared(&a->operations, s->n_ops, e) ||
         !mem_cleared(&a->internal->sums, 1, e))
         return false;
-    *source = a->internal->sums;
-    (*source)->sums = w->s;
-    if (!mem_cleared(&(*source)->ops, n, e) || !mem_cleared(&(*source)->grids, n + 1, e))
+    struct sums_source *source = a->internal->sums;
+    source->sums = s;
+    if (!mem_new(&source->ops, s->n_ops, e) || !mem_cleared(&source->grids, s->n_ops + 1, e) ||
+        !groups_init(&source->all, s, false, e) || !groups_init(&source->hosts, s, true, e))
         return false;
-    bool failed = false;
-    for (size_t k = 0; k < n; k++)
-        failed |= w->s->ops[k].all.n_errors > 0;
+    for (size_t k = 0; k < s->n_ops; k++)
+        failed |= s->ops[k].all.n_errors > 0;
     a->range = a->options.range;
     if (a->range == RANGE_AUTO)
-        a->range = failed || w->s->has_intended ? RANGE_FULL : RANGE_ALL;
+        a->range = failed || s->has_intended ? RANGE_FULL : RANGE_ALL;
     if (a->range == RANGE_SINGLE)
         return err_set(e, "%s: the single range needs requests: of sums --range all or full",
                        a->dataset->inputs[0].path);
-    return set_order(w, *source, e);
+    return set_order(a, source, e);
 }
 
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e)
 {
-    struct sums_source *source = NULL;
-    struct work w = {a, s};
-
     *a = (struct analysis){.dataset = d, .options = *options};
     if (!stand_in(d, s, path, e))
         return false;
     a->n_rows = (int64_t)d->n_rows;
     a->run_start_ns = d->inputs[0].first_start_ns;
-    bool ok = begin(&w, &source, e);
-    for (size_t k = 0; ok && k < s->n_ops; k++) {
-        a->n_operations = k + 1;
-        ok = fill_operation(&w, &a->operations[k], source->ops[k], &source->grids[k], e);
-    }
-    ok = ok && (!a->mixed || fill_total(&w, &source->grids[s->n_ops], e));
-    return ok && find(&w, source->ops, e);
+    if (!begin(a, s, e))
+        return false;
+    const struct sums_source *source = a->internal->sums;
+    for (; a->n_operations < s->n_ops; a->n_operations++)
+        if (!fill_operation(a, source, a->n_operations, e)) {
+            a->n_operations++;
+            return false;
+        }
+    return (!a->mixed || fill_total(a, source, e)) && find(a, source, e);
 }
 
 /* ---- Series ---- */
@@ -699,49 +677,23 @@ static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t
     };
 }
 
-/* The parts of a series: of one operation, or of all (op < 0). */
-static bool find_group(struct group *to, struct group **owned, const struct analysis *a, int op,
-                       int host, struct err *e)
-{
-    const struct sums_source *source = a->internal->sums;
-    const char *name = host < 0 ? NULL
-                       : op < 0 ? a->total.hosts[host].host
-                                : a->operations[op].hosts[host].host;
-    size_t n = 0;
-
-    if (!make_groups(owned, &n, source->sums, host >= 0, e))
-        return false;
-    *to = (struct group){0};
-    for (size_t i = 0; i < n; i++)
-        if (name == NULL || strcmp((*owned)[i].name, name) == 0)
-            *to = (*owned)[i];
-    /* Of one operation: the part that lies in it. */
-    for (size_t i = 0; op >= 0 && i < to->n; i++) {
-        const struct sums_op *x = source->ops[op];
-        const struct sums_part *p = to->part[i];
-
-        if (p == &x->all || (x->hosts.n > 0 && p >= x->hosts.v && p < x->hosts.v + x->hosts.n)) {
-            to->part[0] = p;
-            to->n = 1;
-            break;
-        }
-    }
-    return true;
-}
-
 bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
                  struct err *e)
 {
     const struct sums_source *source = a->internal->sums;
     const struct segment_grid *grid = &source->grids[op < 0 ? a->n_operations : (size_t)op];
-    struct group g = {0}, *owned = NULL;
+    const struct sums_part *part = NULL;
+    struct group g = {.part = &part};
 
-    *rows = NULL;
-    *n = 0;
-    bool ok = find_group(&g, &owned, a, op, host, e);
+    if (op >= 0) {
+        part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
+        g.n = 1;
+    } else if (source->sums->n_ops > 0) {
+        g = host < 0 ? source->all.v[0] : source->hosts.v[host];
+    }
     int64_t start_ns = grid->start_ns, length_ns = grid->length_ns;
     size_t n_rows = grid->n;
-    if (ok && a->options.full_series && length_ns > 0) {
+    if (a->options.full_series && length_ns > 0) {
         /* On the segments' grid, if there is one, in both directions. */
         int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
         for (size_t i = 0; i < g.n; i++) {
@@ -756,10 +708,11 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
         start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
         n_rows = (size_t)((last_ns - start_ns + length_ns - 1) / length_ns);
     }
-    ok = ok && mem_new(rows, n_rows, e);
-    for (size_t k = 0; ok && k < n_rows; k++)
+    *n = 0;
+    if (!mem_new(rows, n_rows, e))
+        return false;
+    for (size_t k = 0; k < n_rows; k++)
         (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
-    *n = ok ? n_rows : 0;
-    free_groups(owned);
-    return ok;
+    *n = n_rows;
+    return true;
 }

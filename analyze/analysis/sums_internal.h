@@ -18,6 +18,9 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
     return cells[column];
 }
 
+/* Always false: *e says that a sum is past 63 bits. */
+bool sums_overflow(struct err *e);
+
 /* Adds to a sum. False: it does not fit. */
 bool sums_add(int64_t *to, int64_t from, struct err *e);
 

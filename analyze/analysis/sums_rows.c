@@ -57,7 +57,7 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
            last = x->min > x->max ? 0 : hist_index(x->max);
     *to = (struct sums_values){.moments = *moments, .min = x->min, .max = x->max};
     if (moments->sum > INT64_MAX)
-        return err_set(e, "a sum of all requests does not fit 63 bits");
+        return sums_overflow(e);
     for (size_t i = first; i <= last; i++)
         n += by_bucket[i] > 0;
     if (!mem_new(&to->bucket, n, e) || !mem_new(&to->count, n, e))
@@ -270,7 +270,7 @@ static bool look(struct portion *x, struct err *e)
         op->max_bytes = bytes > op->max_bytes ? bytes : op->max_bytes;
     }
     if (all_bytes > INT64_MAX || all_objects > INT64_MAX / SUMS_MICRO || busy_ns > INT64_MAX)
-        return err_set(e, "a sum of all requests does not fit 63 bits");
+        return sums_overflow(e);
     x->first_s = start_ns / SUMS_SECOND_NS;
     size_t n_seconds = (size_t)(end_ns / SUMS_SECOND_NS + 1 - x->first_s);
     if (n_seconds > SUMS_MAX_SECONDS)
@@ -337,8 +337,7 @@ static bool fill_errors(struct sums_op *op, const struct whole *w, struct err *e
 
     for (size_t i = 0; ok && i < groups.n_error_groups; i++)
         n += groups.errors[i].n_hosts;
-    op->errors = calloc(n + 1, sizeof *op->errors);
-    ok = ok && (op->errors != NULL || mem_none(e));
+    ok = ok && mem_cleared(&op->errors, n, e);
     for (size_t i = 0; ok && i < groups.n_error_groups; i++) {
         const struct error_group *g = &groups.errors[i];
         for (size_t k = 0; ok && k < g->n_hosts; k++) {
@@ -376,7 +375,7 @@ static bool fill_range(struct sums *s, const struct dataset *d, const struct who
                        struct err *e)
 {
     struct segment_thread *threads;
-    if (!mem_new(&threads, d->n_threads + 1, e))
+    if (!mem_new(&threads, d->n_threads, e))
         return false;
     for (size_t i = 0; i < d->n_threads; i++)
         threads[i] = SEGMENT_THREAD_NONE;
