@@ -187,10 +187,10 @@ static int by_rate(const void *a, const void *b, void *ctx)
 static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, struct err *e)
 {
     size_t n = x->n_seconds;
-    size_t *order = reallocarray(NULL, n, sizeof *order);
+    size_t *order;
 
-    if (order == NULL)
-        return mem_none(e);
+    if (!mem_new(&order, n, e))
+        return false;
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     struct picker p = {x->seconds, w->by_bytes};
@@ -282,7 +282,7 @@ static bool fill_parts(const struct aggregate *a, struct aggregate_parts *parts,
                        const struct aggfile_entries *entries, const char *key,
                        const struct labels *common, struct err *e)
 {
-    if (!mem_cleared(&parts->v, entries->n + 1, e))
+    if (!mem_cleared(&parts->v, entries->n, e))
         return false;
     for (parts->n = 0; parts->n < entries->n; parts->n++)
         if (!fill_part(a, &parts->v[parts->n], &entries->v[parts->n], key, common, e)) {
@@ -325,7 +325,7 @@ static bool add_up_clients(struct aggregate *a, struct err *e)
     size_t n = 0;
     for (size_t i = 0; i < a->clients.n; i++)
         n += a->clients.v[i].x->n_seconds;
-    if (!mem_cleared(&a->sum, n + 1, e))
+    if (!mem_cleared(&a->sum, n, e))
         return false;
     n = 0;
     for (size_t i = 0; i < a->clients.n; i++) {

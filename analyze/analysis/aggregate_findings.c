@@ -97,7 +97,7 @@ static bool find_uneven(struct findings *out, const struct aggfile_entry *x, str
 {
     const char **names = NULL;
     int64_t *n = NULL;
-    bool ok = mem_cleared(&names, x->n_hosts + 1, e) && mem_cleared(&n, x->n_hosts + 1, e);
+    bool ok = mem_new(&names, x->n_hosts, e) && mem_new(&n, x->n_hosts, e);
 
     for (size_t i = 0; ok && i < x->n_hosts; i++) {
         names[i] = x->hosts[i].name;

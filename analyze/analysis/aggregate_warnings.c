@@ -17,19 +17,17 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
 static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
                  const char *fmt, ...)
 {
-    struct aggregate_warning *v = reallocarray(a->warnings, a->n_warnings + 1, sizeof *v);
     char *message = NULL;
     va_list args;
 
-    if (v == NULL)
-        return mem_none(e);
-    a->warnings = v;
+    if (!mem_more(&a->warnings, a->n_warnings, e))
+        return false;
     va_start(args, fmt);
     int n = vasprintf(&message, fmt, args);
     va_end(args);
     if (n < 0)
         return mem_none(e);
-    v[a->n_warnings++] = (struct aggregate_warning){code, op, message};
+    a->warnings[a->n_warnings++] = (struct aggregate_warning){code, op, message};
     return true;
 }
 

@@ -8,16 +8,13 @@
 bool blocks_init(struct blocks *x, const struct table *t, size_t n_places, struct err *e)
 {
     size_t n = (t->n + BLOCKS_ROWS - 1) / BLOCKS_ROWS;
-    size_t n_sums = n_places <= BLOCKS_MAX_PLACES && n_places > 0 ? n_places : 1;
 
     *x = (struct blocks){
         .t = t,
-        .v = malloc((n + 1) * sizeof *x->v),
         .n = n,
-        .sums = malloc((n + 1) * n_sums * sizeof *x->sums),
-        .n_sums = n_sums,
+        .n_sums = n_places <= BLOCKS_MAX_PLACES && n_places > 0 ? n_places : 1,
     };
-    return (x->v != NULL && x->sums != NULL) || mem_none(e);
+    return mem_new(&x->v, n, e) && mem_new(&x->sums, n * x->n_sums, e);
 }
 
 void blocks_fini(struct blocks *x)

@@ -170,7 +170,7 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
     for (size_t i = 0; i < d->n_inputs; i++)
         n += d->inputs[i].n_sections;
     struct section *v;
-    if (!mem_new(&v, n + 1, e))
+    if (!mem_new(&v, n, e))
         return false;
     n = 0;
     for (size_t i = 0; i < d->n_inputs; i++)
@@ -195,7 +195,7 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
     size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
     struct scan_thread *threads;
 
-    if (!mem_new(&threads, n_threads + 1, e))
+    if (!mem_new(&threads, n_threads, e))
         return false;
     for (size_t i = 0; i < n_threads; i++)
         threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
@@ -438,9 +438,9 @@ static bool about_clocks(struct analysis *a, const struct operation *op, struct 
     finding_figure(&f, "p50_ns", (double)p50_ns);
     return p50_ns == 0 || (double)error_ns <= (double)p50_ns * CLOCKS_APART_FRAC ||
            findings_add(&a->findings, &f, e,
-                        "%s: the clocks of the ranks agree only within %s, and the median request "
+                        "The clocks of the ranks agree only within %s, and the median request "
                         "takes %s: what of two ranks came first is not known to a request",
-                        op->op, units_duration(error_ns).s, units_duration(p50_ns).s);
+                        units_duration(error_ns).s, units_duration(p50_ns).s);
 }
 
 bool conclude_figures(struct plan *p, struct err *e)

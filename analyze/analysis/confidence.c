@@ -278,7 +278,7 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     size_t n = s->n_segments;
     double *rate = NULL;
     int64_t *n_all = NULL;
-    bool ok = mem_new(&rate, n + 1, e) && mem_new(&n_all, n + 1, e);
+    bool ok = mem_new(&rate, n, e) && mem_new(&n_all, n, e);
 
     for (size_t j = 0; ok && j < n; j++) {
         n_all[j] = p->n_ok[j] + p->n_failed[j];
@@ -401,12 +401,10 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     size_t n = (size_t)(length_ns / width_ns);
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
     segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
-    p->n_ok = calloc(n + 1, sizeof *p->n_ok);
-    p->n_failed = calloc(n + 1, sizeof *p->n_failed);
-    bool ok = p->n_ok != NULL && p->n_failed != NULL && flow_init(&p->bytes, n) &&
-              flow_init(&p->objects, n) && flow_hosts_init(&p->hosts, in->hosts, &p->window);
-    return (ok || mem_none(e)) && latency_init(&p->duration, n, true, e) &&
-           latency_init(&p->ttfb, n, false, e);
+    return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
+           flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
+           flow_hosts_init(&p->hosts, in->hosts, &p->window, e) &&
+           latency_init(&p->duration, n, true, e) && latency_init(&p->ttfb, n, false, e);
 }
 
 static void passes_fini(struct passes *p)

@@ -1,5 +1,7 @@
 #include "analyze/analysis/flow.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 
 #define FIXED_ONE 0x1p40 /* FLOW_FRACTION_BITS */
@@ -33,10 +35,9 @@ struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
     return p;
 }
 
-bool flow_init(struct flow *f, size_t n)
+bool flow_init(struct flow *f, size_t n, struct err *e)
 {
-    *f = (struct flow){.in = calloc(n + 1, sizeof *f->in), .over = calloc(n + 2, sizeof *f->over)};
-    return f->in != NULL && f->over != NULL;
+    return mem_cleared(&f->in, n, e) && mem_cleared(&f->over, n, e);
 }
 
 void flow_fini(struct flow *f)
@@ -71,7 +72,8 @@ double flow_rates(const struct flow *f, size_t n, int64_t segment_ns, double *ra
     return (double)all / FIXED_ONE;
 }
 
-bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const struct window *w)
+bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const struct window *w,
+                     struct err *e)
 {
     *h = (struct flow_hosts){.window = *w, .n_joined = 1};
     if (hosts == NULL || hosts->n < 2)
@@ -83,11 +85,9 @@ bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const
     h->of_place = hosts->of_place;
     segment_grid_init(&h->window.grid, w->grid.start_ns, (int64_t)h->n_joined * w->grid.length_ns,
                       h->n);
-    h->flow = calloc(h->n_hosts, sizeof *h->flow);
-    h->ended = calloc(h->n_hosts * h->n + 1, sizeof *h->ended);
-    bool ok = h->flow != NULL && h->ended != NULL;
+    bool ok = mem_cleared(&h->flow, h->n_hosts, e) && mem_cleared(&h->ended, h->n_hosts * h->n, e);
     for (size_t k = 0; ok && k < h->n_hosts; k++)
-        ok = flow_init(&h->flow[k], h->n);
+        ok = flow_init(&h->flow[k], h->n, e);
     return ok;
 }
 

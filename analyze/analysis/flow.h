@@ -6,6 +6,7 @@
 #define S3_ANALYZE_ANALYSIS_FLOW_H
 
 #include "analyze/data/group.h"
+#include "libcommon/err.h"
 #include "libcommon/segment.h"
 
 #include <stdbool.h>
@@ -36,8 +37,9 @@ struct flow {
     __int128 tail;
 };
 
-/* For n segments. False: out of memory; flow_fini may be called in any case. */
-bool flow_init(struct flow *f, size_t n);
+/* Makes room for n segments in *f, which is all zero. False: out of memory; flow_fini may be called
+ * in any case. */
+bool flow_init(struct flow *f, size_t n, struct err *e);
 void flow_fini(struct flow *f);
 
 #define FLOW_FRACTION_BITS 40
@@ -71,7 +73,8 @@ struct flow_hosts {
 };
 
 /* hosts may be NULL. False: out of memory; flow_hosts_fini may be called in any case. */
-bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const struct window *w);
+bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const struct window *w,
+                     struct err *e);
 void flow_hosts_fini(struct flow_hosts *h);
 
 /* A successful request. */

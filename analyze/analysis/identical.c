@@ -20,9 +20,8 @@ static bool seen_init(struct seen *x, const struct table *t, bool with_threads, 
 
     while (n_slots < 2 * t->n)
         n_slots *= 2;
-    *x = (struct seen){t, intern_random_key(), calloc(n_slots, sizeof *x->slots), n_slots,
-                       with_threads};
-    return x->slots != NULL || mem_none(e);
+    *x = (struct seen){t, intern_random_key(), NULL, n_slots, with_threads};
+    return mem_cleared(&x->slots, n_slots, e);
 }
 
 static uint64_t hash_of(const struct seen *x, size_t i)
@@ -156,23 +155,20 @@ bool identical_count_repeated(struct scan *s, const struct dataset *d, struct er
         n += d->inputs[i].n_sections;
     if (n < 2)
         return true;
-    struct place_in_time *v = malloc(n * sizeof *v);
-    uint32_t *thread_base = malloc(n * sizeof *thread_base);
-    uint32_t *section = malloc((dataset_n_threads(d, s->t) + 1) * sizeof *section);
-    bool *overlaps = calloc(n, sizeof *overlaps);
-    bool ok = v && thread_base && section && overlaps;
+    struct place_in_time *v = NULL;
+    uint32_t *thread_base = NULL, *section = NULL;
+    bool *overlaps = NULL;
+    bool ok = mem_new(&v, n, e) && mem_new(&thread_base, n, e) &&
+              mem_new(&section, dataset_n_threads(d, s->t), e) && mem_cleared(&overlaps, n, e);
     n = 0;
     for (size_t i = 0; ok && i < d->n_inputs; i++)
         for (size_t k = 0; k < d->inputs[i].n_sections; k++, n++) {
             v[n] = (struct place_in_time){&d->inputs[i].sections[k], (uint32_t)n};
             thread_base[n] = v[n].section->thread_base;
         }
-    if (!ok) {
-        mem_none(e);
-    } else if (mark_overlapping(v, n, overlaps)) {
+    if (ok && mark_overlapping(v, n, overlaps)) {
         find_sections(d, s->t, thread_base, n, section);
-        s->repeats = calloc(n, sizeof *s->repeats);
-        ok = s->repeats ? count_repeats(s, section, overlaps, e) : mem_none(e);
+        ok = mem_cleared(&s->repeats, n, e) && count_repeats(s, section, overlaps, e);
     }
     free(v);
     free(thread_base);

@@ -16,10 +16,8 @@ static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
 {
     *l = (struct latency){.n_segments = n_segments};
-    l->count = calloc(HIST_N_INDEXES + 1, sizeof *l->count);
-    if (with_residual)
-        l->sum = calloc(HIST_N_INDEXES, sizeof *l->sum);
-    return (l->count != NULL && (l->sum != NULL || !with_residual)) || mem_none(e);
+    return mem_cleared(&l->count, HIST_N_INDEXES + 1, e) &&
+           (!with_residual || mem_cleared(&l->sum, HIST_N_INDEXES, e));
 }
 
 static void kept_fini(struct latency_kept *k)
@@ -96,13 +94,9 @@ bool latency_aim(struct latency *l, struct err *e)
         if (q == 0 || l->bucket[q] != l->bucket[q - 1])
             n_near += n_in_bucket(l, l->bucket[q]);
     }
-    l->n_above = calloc((l->n_segments + 1) * LATENCY_N_CLASSES, sizeof *l->n_above);
-    l->n_requests = calloc(l->n_segments + 1, sizeof *l->n_requests);
-    l->near.v = malloc((n_near + 1) * sizeof *l->near.v);
-    l->near.segment = malloc((n_near + 1) * sizeof *l->near.segment);
-    return (l->n_above != NULL && l->n_requests != NULL && l->near.v != NULL &&
-            l->near.segment != NULL) ||
-           mem_none(e);
+    return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
+           mem_cleared(&l->n_requests, l->n_segments, e) && mem_new(&l->near.v, n_near, e) &&
+           mem_new(&l->near.segment, n_near, e);
 }
 
 /* Latencies that are looked at together for one near a quantile: hardly any is. */
@@ -223,7 +217,7 @@ static bool want_buckets(struct latency *l, struct err *e)
         l->wanted[bucket] = true;
         n += n_in_bucket(l, bucket);
     }
-    return mem_new(&l->kept.v, n + 1, e);
+    return mem_new(&l->kept.v, n, e);
 }
 
 bool latency_plan(struct latency *l, struct err *e)
@@ -239,7 +233,7 @@ bool latency_plan(struct latency *l, struct err *e)
         for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     int64_t *n_above = NULL;
-    bool ok = mem_new(&n_above, l->n_segments + 1, e);
+    bool ok = mem_new(&n_above, l->n_segments, e);
     ok = ok && values_of_ranks(l, &l->near, l->bucket, STATISTICS_N_QUANTILES, rank,
                                STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
@@ -263,7 +257,7 @@ void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
 static bool residuals(const struct latency *l, double *residual_ns, struct err *e)
 {
     int64_t *v;
-    if (!mem_new(&v, l->kept.n + 1, e))
+    if (!mem_new(&v, l->kept.n, e))
         return false;
     for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++) {
         size_t n = 0;

@@ -140,8 +140,8 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     if (!analysis->steady)
         return true;
     size_t n = a->n_operations;
-    int64_t *cut_ns = NULL;
-    bool ok = mem_new(&cut_ns, n + 1, e);
+    int64_t *cut_ns;
+    bool ok = mem_new(&cut_ns, n, e);
     if (ok && drop_warm_up(a, d, cut_ns)) {
         /* What these ask for is done. */
         how.has_from = how.has_to = false;

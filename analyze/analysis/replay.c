@@ -16,14 +16,9 @@ bool replay_init(struct replay *r, const struct table *const *tables, size_t n_t
     size_t n = 0;
     for (size_t k = 0; k < n_tables; k++)
         n += tables[k]->n;
-    *r = (struct replay){
-        .tables = tables,
-        .n_tables = n_tables,
-        .items = malloc((n + 1) * sizeof *r->items),
-        .first_start_ns = INT64_MAX,
-    };
-    if (r->items == NULL)
-        return mem_none(e);
+    *r = (struct replay){.tables = tables, .n_tables = n_tables, .first_start_ns = INT64_MAX};
+    if (!mem_new(&r->items, n, e))
+        return false;
     for (size_t k = 0; k < n_tables; k++) {
         const struct table *t = tables[k];
         for (size_t i = 0; i < t->n; i++) {

@@ -38,13 +38,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     if (r->single_size)
         r->object_size_bytes = s->scans[0]->min_bytes;
     size_t n = w->hosts.n;
-    if (n > 1 && r->single_size)
-        w->single = calloc(n, sizeof *w->single);
-    else if (n > 1)
-        w->sized = calloc(n, sizeof *w->sized);
-    if (n > 1 && w->single == NULL && w->sized == NULL)
-        return mem_none(e);
-    return true;
+    return n < 2 || (r->single_size ? mem_cleared(&w->single, n, e) : mem_cleared(&w->sized, n, e));
 }
 
 void requests_work_fini(struct requests_work *w)

@@ -256,18 +256,13 @@ bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct 
         .t = t,
         .n_places = n_places,
         .n_threads = n_threads,
-        .parts = calloc(n_places + 1, sizeof *s->parts),
-        .ranges = malloc((n_threads + 1) * sizeof *s->ranges),
-        .threads = calloc(n_threads + 1, sizeof *s->threads),
         .all = SCAN_PART_NONE,
         .min_bytes = INT64_MAX,
         .max_bytes = INT64_MIN,
     };
-    if (!blocks_init(&s->blocks, t, n_places, e))
-        return false;
-    if (s->parts == NULL || s->ranges == NULL || s->threads == NULL)
-        return mem_none(e);
-    if (!scan_rows(s, d, e))
+    if (!mem_cleared(&s->parts, n_places, e) || !mem_new(&s->ranges, n_threads, e) ||
+        !mem_cleared(&s->threads, n_threads, e) || !blocks_init(&s->blocks, t, n_places, e) ||
+        !scan_rows(s, d, e))
         return false;
     forget_edges(s);
     find_edges(s, d);

@@ -193,15 +193,12 @@ static void add_all(const struct set *s, struct sink *sinks, size_t n_sinks)
     }
 }
 
-/* Keys x segments, if small enough to hold; else NULL. */
+/* Keys x segments, if small enough to hold; else *matrix stays NULL. */
 static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
-                       const struct set_group *g)
+                       const struct set_group *g, struct err *e)
 {
-    *matrix = NULL;
-    if (!set_is_grouped(s, g) || g->keys.n > DENSE_BYTES / sizeof **matrix / s->grid.n)
-        return true;
-    *matrix = calloc(g->keys.n * s->grid.n, sizeof **matrix);
-    return *matrix != NULL;
+    return !set_is_grouped(s, g) || g->keys.n > DENSE_BYTES / sizeof **matrix / s->grid.n ||
+           mem_cleared(matrix, g->keys.n * s->grid.n, e);
 }
 
 struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
@@ -254,13 +251,9 @@ static bool entries_init(struct entries *x, const struct set_group *g, struct er
         most = n_successful(g, k) > most ? n_successful(g, k) : most;
     }
     size_t room = n / ENTRIES_PASSES > ENTRIES_LEAST ? n / ENTRIES_PASSES : ENTRIES_LEAST;
-    *x = (struct entries){
-        .room = room > most ? room : most,
-        .first = malloc(g->keys.n * sizeof *x->first),
-        .next = malloc(g->keys.n * sizeof *x->next),
-    };
-    x->v = malloc(x->room * sizeof *x->v);
-    return (x->v != NULL && x->first != NULL && x->next != NULL) || mem_none(e);
+    x->room = room > most ? room : most;
+    return mem_new(&x->v, x->room, e) && mem_new(&x->first, g->keys.n, e) &&
+           mem_new(&x->next, g->keys.n, e);
 }
 
 /* The entries of key `from` and following; returns the key after the last for which there is room.
@@ -347,12 +340,8 @@ static void sparse_clear(struct sparse *x)
 
 static bool sparse_init(struct sparse *x, size_t n, struct err *e)
 {
-    *x = (struct sparse){
-        .cells = calloc(n, sizeof *x->cells),
-        .is_touched = calloc(n, sizeof *x->is_touched),
-        .touched = malloc(n * sizeof *x->touched),
-    };
-    return (x->cells != NULL && x->is_touched != NULL && x->touched != NULL) || mem_none(e);
+    return mem_cleared(&x->cells, n, e) && mem_cleared(&x->is_touched, n, e) &&
+           mem_new(&x->touched, n, e);
 }
 
 static void sparse_fini(struct sparse *x)
@@ -383,7 +372,7 @@ static void sort_indexes(uint32_t *v, size_t n)
  */
 static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order, struct err *e)
 {
-    struct entries entries;
+    struct entries entries = {0};
     struct sparse row = {0};
     size_t filled = 0;
     bool ok = entries_init(&entries, g, e) && sparse_init(&row, s->grid.n, e);
@@ -420,11 +409,10 @@ bool set_segments(struct set *s, struct err *e)
     size_t n = s->grid.n;
     if (n < 2)
         return true;
-    struct slice_amounts *all = calloc(n, sizeof *all), *hosts = NULL, *clients = NULL;
-    uint32_t *order = malloc(n * sizeof *order);
-    bool ok = (all != NULL && order != NULL && matrix_new(&hosts, s, &s->hosts) &&
-               matrix_new(&clients, s, &s->clients)) ||
-              mem_none(e);
+    struct slice_amounts *all = NULL, *hosts = NULL, *clients = NULL;
+    uint32_t *order = NULL;
+    bool ok = mem_cleared(&all, n, e) && mem_new(&order, n, e) &&
+              matrix_new(&hosts, s, &s->hosts, e) && matrix_new(&clients, s, &s->clients, e);
     if (ok) {
         struct sink sinks[2] = {{.cells = all}};
         size_t n_sinks = 1;

@@ -46,17 +46,15 @@ static bool group_source(struct analysis_source *s, struct err *e)
     return ok;
 }
 
-static struct selection *select_rows(struct analysis_source *s, int host, struct err *e)
+/* Points *sel to a selection of each table, for the caller to free in any case. */
+static bool select_rows(struct analysis_source *s, int host, struct selection **selections,
+                        struct err *e)
 {
-    struct selection *sel = malloc((s->n_tables + 1) * sizeof *sel);
     bool by_host = host >= 0 && s->hosts.n > 1;
 
-    if (sel == NULL)
-        mem_none(e);
-    if (sel == NULL || (by_host && !group_source(s, e))) {
-        free(sel);
-        return NULL;
-    }
+    if (!mem_new(selections, s->n_tables, e) || (by_host && !group_source(s, e)))
+        return false;
+    struct selection *sel = *selections;
     for (size_t i = 0; i < s->n_tables; i++) {
         sel[i] = (struct selection){.t = s->tables[i], .n = s->tables[i]->n};
         if (by_host) {
@@ -65,7 +63,7 @@ static struct selection *select_rows(struct analysis_source *s, int host, struct
             sel[i].n = g->first[host + 1] - g->first[host];
         }
     }
-    return sel;
+    return true;
 }
 
 /* Values of the successful requests that end in segment k: v[first[k]] .. v[first[k + 1] - 1]. */
@@ -75,10 +73,10 @@ struct ended {
 };
 
 static bool ended_init(struct ended *x, const struct selection *sel, size_t n_sel,
-                       const struct segment_grid *g, bool ttfb)
+                       const struct segment_grid *g, bool ttfb, struct err *e)
 {
-    *x = (struct ended){.first = calloc(g->n + 2, sizeof *x->first)};
-    if (x->first == NULL)
+    *x = (struct ended){0};
+    if (!mem_cleared(&x->first, g->n + 2, e))
         return false;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n_sel; i++) {
@@ -97,7 +95,7 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
                     x->v[csort_place(x->first, k)] = packed_get(ttfb ? &t->ttfb : &t->dur, row);
             }
         }
-        if (pass == 0 && !mem_new(&x->v, csort_sum(x->first, g->n), NULL))
+        if (pass == 0 && !mem_new(&x->v, csort_sum(x->first, g->n), e))
             return false;
     }
     return true;
@@ -110,10 +108,10 @@ static void ended_fini(struct ended *x)
 }
 
 static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                           const struct segment_grid *g)
+                           const struct segment_grid *g, struct err *e)
 {
     struct ended x;
-    bool ok = ended_init(&x, sel, n_sel, g, false);
+    bool ok = ended_init(&x, sel, n_sel, g, false, e);
 
     for (size_t k = 0; ok && k < g->n; k++) {
         size_t n = x.first[k + 1] - x.first[k];
@@ -122,7 +120,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
         size_t ranks[] = {analysis_quantile_index(n, 50), analysis_quantile_index(n, 90),
                           analysis_quantile_index(n, 99), n - 1};
         int64_t q[4];
-        ok = hist_select(x.v + x.first[k], n, ranks, 4, q);
+        ok = hist_select(x.v + x.first[k], n, ranks, 4, q) || mem_none(e);
         if (ok) {
             rows[k].p50_ms = (double)q[0] / 1e6;
             rows[k].p90_ms = (double)q[1] / 1e6;
@@ -134,14 +132,14 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
     if (!ok)
         return false;
 
-    ok = ended_init(&x, sel, n_sel, g, true);
+    ok = ended_init(&x, sel, n_sel, g, true, e);
     for (size_t k = 0; ok && k < g->n; k++) {
         size_t n = x.first[k + 1] - x.first[k];
         if (n == 0)
             continue;
         size_t rank = analysis_quantile_index(n, 50);
         int64_t q;
-        ok = hist_select(x.v + x.first[k], n, &rank, 1, &q);
+        ok = hist_select(x.v + x.first[k], n, &rank, 1, &q) || mem_none(e);
         if (ok)
             rows[k].ttfb_p50_ms = (double)q / 1e6;
     }
@@ -150,10 +148,11 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 }
 
 static bool fill_rows(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                      const struct segment_grid *g, const struct segment_grid *active)
+                      const struct segment_grid *g, const struct segment_grid *active,
+                      struct err *e)
 {
-    struct slice_totals *slices = calloc(g->n, sizeof *slices);
-    if (slices == NULL)
+    struct slice_totals *slices;
+    if (!mem_cleared(&slices, g->n, e))
         return false;
     for (size_t i = 0; i < n_sel; i++) {
         for (size_t j = 0; j < sel[i].n; j++) {
@@ -186,7 +185,7 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
         };
     }
     free(slices);
-    return fill_quantiles(rows, sel, n_sel, g);
+    return fill_quantiles(rows, sel, n_sel, g, e);
 }
 
 /* The grid continued on both sides until it holds every request; without an active range it starts
@@ -223,19 +222,17 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
     *n = 0;
     if (grid->n == 0 || s->n_tables == 0)
         return true;
-    struct selection *sel = select_rows(s, host, e);
-    if (sel == NULL)
-        return false;
-    *rows = malloc(grid->n * sizeof **rows);
-    bool ok = *rows != NULL && fill_rows(*rows, sel, s->n_tables, grid, &s->grid);
+    struct selection *sel = NULL;
+    bool ok = select_rows(s, host, &sel, e) && mem_new(rows, grid->n, e) &&
+              fill_rows(*rows, sel, s->n_tables, grid, &s->grid, e);
     free(sel);
-    if (!ok) {
-        free(*rows);
-        *rows = NULL;
-        return mem_none(e);
+    if (ok) {
+        *n = grid->n;
+        return true;
     }
-    *n = grid->n;
-    return true;
+    free(*rows);
+    *rows = NULL;
+    return false;
 }
 
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,

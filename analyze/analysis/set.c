@@ -28,11 +28,11 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     free(tables);
     if (!ok)
         return false;
-    size_t n = g->keys.n + 1;
+    size_t n = g->keys.n;
     if (!mem_new(&g->parts, n, e) || !mem_new(&g->ok, n, e) || !mem_cleared(&g->n_inside, n, e) ||
         !mem_cleared(&g->totals, n, e) || !mem_cleared(&g->segments, n, e))
         return false;
-    for (size_t k = 0; k < g->keys.n; k++)
+    for (size_t k = 0; k < n; k++)
         g->parts[k] = SCAN_PART_NONE;
     for (size_t k = 0; k < s->n_scans; k++) {
         const uint32_t *of_place = group_keys_of(&g->keys, k);
@@ -141,12 +141,18 @@ static struct ends ends_of(const struct set *s, const struct segment_starts *sta
     return ends_before(starts->last_ns);
 }
 
-static struct ends *group_ends(const struct set *s, const struct set_group *g)
+/* What is searched for each key of a group; *ends stays NULL where the group has no figures of its
+ * own. */
+static bool group_ends(struct ends **ends, const struct set *s, const struct set_group *g,
+                       struct err *e)
 {
-    struct ends *x = malloc((g->keys.n + 1) * sizeof *x);
-    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
-        x[k] = ends_of(s, &g->parts[k].ok);
-    return x;
+    if (!set_is_grouped(s, g))
+        return true;
+    if (!mem_new(ends, g->keys.n, e))
+        return false;
+    for (size_t k = 0; k < g->keys.n; k++)
+        (*ends)[k] = ends_of(s, &g->parts[k].ok);
+    return true;
 }
 
 static struct segment_range range_of(const struct set *s, const struct segment_starts *starts,
@@ -164,12 +170,13 @@ static struct segment_starts all_starts(const struct scan_part *p)
     return starts;
 }
 
-static struct segment_thread *threads_new(size_t n)
+static bool threads_new(struct segment_thread **threads, size_t n, struct err *e)
 {
-    struct segment_thread *x = malloc((n + 1) * sizeof *x);
-    for (size_t i = 0; x != NULL && i < n; i++)
-        x[i] = SEGMENT_THREAD_NONE;
-    return x;
+    if (!mem_new(threads, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        (*threads)[i] = SEGMENT_THREAD_NONE;
+    return true;
 }
 
 /* Index into s->threads of the thread that is `id` in a table. */
@@ -184,9 +191,9 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
     s->ok = s->range;
     if (s->all.n_errors == 0)
         return true;
-    struct segment_thread *threads = threads_new(s->n_threads);
-    if (threads == NULL)
-        return mem_none(e);
+    struct segment_thread *threads;
+    if (!threads_new(&threads, s->n_threads, e))
+        return false;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct table *t = s->scans[k]->t;
         for (size_t i = 0; i < t->n; i++)
@@ -199,26 +206,25 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
     return true;
 }
 
+static void take_ranges(struct set_group *g, const struct set *s, const struct ends *ends)
+{
+    for (size_t k = 0; ends != NULL && k < g->keys.n; k++)
+        g->ok[k] = range_of(s, &g->parts[k].ok, &ends[k]);
+}
+
 static bool find_ranges(struct set *s, struct err *e)
 {
     struct segment_starts starts = all_starts(&s->all);
-    bool by_host = set_is_grouped(s, &s->hosts), by_client = set_is_grouped(s, &s->clients);
-    struct ends_search x = {
-        .whole = ends_of(s, &starts),
-        .ok = ends_of(s, &s->all.ok),
-        .by_host = by_host ? group_ends(s, &s->hosts) : NULL,
-        .by_client = by_client ? group_ends(s, &s->clients) : NULL,
-    };
-    bool ok = (x.by_host != NULL) == by_host && (x.by_client != NULL) == by_client;
+    struct ends_search x = {.whole = ends_of(s, &starts), .ok = ends_of(s, &s->all.ok)};
+    bool ok =
+        group_ends(&x.by_host, s, &s->hosts, e) && group_ends(&x.by_client, s, &s->clients, e);
 
-    if (!ok)
-        mem_none(e);
-    if (ok && (s->kind != RANGE_ALL || by_host || by_client))
+    if (ok && (s->kind != RANGE_ALL || x.by_host != NULL || x.by_client != NULL))
         search_ends(&x, s);
-    for (size_t k = 0; ok && by_host && k < s->hosts.keys.n; k++)
-        s->hosts.ok[k] = range_of(s, &s->hosts.parts[k].ok, &x.by_host[k]);
-    for (size_t k = 0; ok && by_client && k < s->clients.keys.n; k++)
-        s->clients.ok[k] = range_of(s, &s->clients.parts[k].ok, &x.by_client[k]);
+    if (ok) {
+        take_ranges(&s->hosts, s, x.by_host);
+        take_ranges(&s->clients, s, x.by_client);
+    }
     free(x.by_host);
     free(x.by_client);
     if (!ok)
@@ -237,7 +243,7 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
     const struct set_group *g = &s->clients;
     struct segment_starts *starts = NULL;
     struct ends *ends = NULL;
-    bool ok = mem_new(&starts, g->keys.n + 1, e) && mem_new(&ends, g->keys.n + 1, e);
+    bool ok = mem_new(&starts, g->keys.n, e) && mem_new(&ends, g->keys.n, e);
 
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         starts[k] = all_starts(&g->parts[k]);
@@ -262,9 +268,8 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
 static bool merge_scans(struct set *s, struct err *e)
 {
     s->n_threads = s->n_scans == 1 ? s->scans[0]->n_threads : s->d->n_threads;
-    s->threads = threads_new(s->n_threads);
-    if (s->threads == NULL)
-        return mem_none(e);
+    if (!threads_new(&s->threads, s->n_threads, e))
+        return false;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan_part *part = &s->scans[k]->all;
         int64_t sum;
@@ -360,21 +365,28 @@ static struct throughput throughput_of(const struct total *x, int64_t n_errors)
     };
 }
 
-static struct total *group_totals(const struct set_group *g)
-{
-    struct total *x = malloc((g->keys.n + 1) * sizeof *x);
-    for (size_t k = 0; x != NULL && k < g->keys.n; k++)
-        x[k] = total_of(&g->parts[k], &g->ok[k]);
-    return x;
-}
-
-/* The range within which nothing has to be corrected. */
+/* Narrows the range within which nothing has to be corrected. */
 static void narrow(struct segment_range *inner, const struct total *x)
 {
     if (x->grid.start_ns > inner->start_ns)
         inner->start_ns = x->grid.start_ns;
     if (x->grid.end_ns < inner->end_ns)
         inner->end_ns = x->grid.end_ns;
+}
+
+/* As they begin; *totals stays NULL where the group has no figures of its own. */
+static bool group_totals(struct total **totals, const struct set *s, const struct set_group *g,
+                         struct segment_range *inner, struct err *e)
+{
+    if (!set_is_grouped(s, g))
+        return true;
+    if (!mem_new(totals, g->keys.n, e))
+        return false;
+    for (size_t k = 0; k < g->keys.n; k++) {
+        (*totals)[k] = total_of(&g->parts[k], &g->ok[k]);
+        narrow(inner, &(*totals)[k]);
+    }
+    return true;
 }
 
 static void correct_block(const struct set *s, size_t k, size_t block, struct total *whole,
@@ -446,8 +458,7 @@ static void count_inside(struct set *s)
                 scan->blocks.v[b].max_end_ns <= s->ok.end_ns)
                 continue;
             for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&scan->blocks, b); i < end; i++) {
-                if (table_failed(t, i) ||
-                    (t->start[i] >= s->ok.start_ns && table_end(t, i) <= s->ok.end_ns))
+                if (table_failed(t, i) || table_done_within(t, i, s->ok.start_ns, s->ok.end_ns))
                     continue;
                 s->n_inside--;
                 s->hosts.n_inside[host_of[table_place(t, i)]]--;
@@ -461,22 +472,12 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
     if (!choose_grid(s, segment_ns, by_total, e))
         return false;
-    bool by_host = set_is_grouped(s, &s->hosts), by_client = set_is_grouped(s, &s->clients);
-    struct total whole = total_of(&s->all, &s->ok);
-    struct total *hosts = by_host ? group_totals(&s->hosts) : NULL;
-    struct total *clients = by_client ? group_totals(&s->clients) : NULL;
-    if ((hosts != NULL) != by_host || (clients != NULL) != by_client) {
-        free(hosts);
-        free(clients);
-        return mem_none(e);
-    }
+    struct total whole = total_of(&s->all, &s->ok), *hosts = NULL, *clients = NULL;
     struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
+    bool ok = group_totals(&hosts, s, &s->hosts, &inner, e) &&
+              group_totals(&clients, s, &s->clients, &inner, e);
     narrow(&inner, &whole);
-    for (size_t k = 0; by_host && k < s->hosts.keys.n; k++)
-        narrow(&inner, &hosts[k]);
-    for (size_t k = 0; by_client && k < s->clients.keys.n; k++)
-        narrow(&inner, &clients[k]);
-    for (size_t k = 0; k < s->n_scans; k++) {
+    for (size_t k = 0; ok && k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         for (size_t b = 0; b < scan->blocks.n; b++)
             if (scan->blocks.v[b].min_start_ns < inner.start_ns ||
@@ -489,5 +490,5 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
     free(hosts);
     free(clients);
     count_inside(s);
-    return true;
+    return ok;
 }

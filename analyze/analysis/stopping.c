@@ -27,9 +27,8 @@ static bool replay_op(struct stopping_op *op, const struct table *const *tables,
     op->chosen = (struct stopping_case){.dur_ns = dur_ns, .pct = pct};
     bool ok =
         replay_init(&r, tables, n_tables, e) && replay_run(&r, dur_ns, pct, &op->chosen.stop, e);
-    if (ok && sweep) {
+    if (ok && sweep)
         ok = mem_cleared(&op->sweep, N_SWEEP_DUR * N_SWEEP_PCT, e);
-    }
     for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++) {
         struct stopping_case *c = &op->sweep[i];
         c->dur_ns = sweep_dur_ns[i / N_SWEEP_PCT];

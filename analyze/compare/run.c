@@ -200,11 +200,11 @@ static bool fill_clear_rate(struct run_value *out, const struct spans *faults, i
                             const struct table *t, const struct packed *column,
                             const struct window *w, struct err *e)
 {
-    struct flow flow;
+    struct flow flow = {0};
     double sum = 0, *rate = NULL;
     int64_t n_requests = 0;
     const struct span range = {true, w->start_ns, w->end_ns};
-    bool ok = (flow_init(&flow, w->grid.n) || mem_none(e)) && mem_new(&rate, w->grid.n + 1, e);
+    bool ok = flow_init(&flow, w->grid.n, e) && mem_new(&rate, w->grid.n, e);
 
     for (size_t i = 0; ok && i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);

@@ -19,11 +19,11 @@
  * time. */
 static bool usual_rate(const struct by_second *s, double *usual, struct err *e)
 {
-    double *v = malloc((s->n + 1) * sizeof *v), most = 0;
+    double *v, most = 0;
     size_t n = 0;
 
-    if (v == NULL)
-        return mem_none(e);
+    if (!mem_new(&v, s->n, e))
+        return false;
     for (size_t i = 0; i < s->n; i++)
         most = fmax(most, (double)s->ok[i] + (double)s->failed[i]);
     for (size_t i = 0; i < s->n; i++)
@@ -133,7 +133,7 @@ bool by_second_find(struct findings *out, const struct by_second *s, struct err 
         return true;
     struct search search = {.c = &course, .out = out};
     size_t n_before = out->n;
-    bool ok = mem_cleared(&search.masked, s->n + 1, e) && find_second_stalls(&search, s, e) &&
+    bool ok = mem_cleared(&search.masked, s->n, e) && find_second_stalls(&search, s, e) &&
               find_second_errors(&search, s, e) && find_levels(&search, e);
     for (size_t i = n_before; i < out->n; i++)
         out->v[i].op = s->op;

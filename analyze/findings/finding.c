@@ -23,15 +23,8 @@ void finding_figure(struct finding *f, const char *name, double value)
 bool findings_add(struct findings *all, const struct finding *f, struct err *e, const char *fmt,
                   ...)
 {
-    if (all->n == all->cap) {
-        size_t cap = all->cap > 0 ? 2 * all->cap : 16;
-        struct finding *grown = realloc(all->v, cap * sizeof *grown);
-
-        if (grown == NULL)
-            return mem_none(e);
-        all->v = grown;
-        all->cap = cap;
-    }
+    if (!mem_fit(&all->v, &all->cap, all->n + 1, e))
+        return false;
     struct finding *to = &all->v[all->n];
     *to = *f;
     va_list args;
@@ -189,12 +182,11 @@ static int compare_rank(const void *a, const void *b, void *findings)
 }
 
 /* Sorts by way of an array of indexes, so that `because` can follow. */
-static bool sort(struct findings *all)
+static bool sort(struct findings *all, struct err *e)
 {
-    size_t n = all->n;
-    size_t *order = malloc((n + 1) * sizeof *order), *place = malloc((n + 1) * sizeof *place);
-    struct finding *sorted = malloc((n + 1) * sizeof *sorted);
-    bool ok = order != NULL && place != NULL && sorted != NULL;
+    size_t n = all->n, *order = NULL, *place = NULL;
+    struct finding *sorted = NULL;
+    bool ok = mem_new(&order, n, e) && mem_new(&place, n, e) && mem_new(&sorted, n, e);
 
     for (size_t i = 0; ok && i < n; i++)
         order[i] = i;
@@ -219,5 +211,5 @@ bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)
 {
     int64_t near_ns = run_ns / 30 > 500000000 ? run_ns / 30 : 500000000;
     tie(all, near_ns);
-    return sort(all) || mem_none(e);
+    return sort(all, e);
 }

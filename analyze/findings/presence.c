@@ -174,9 +174,9 @@ bool find_backlog(struct search *s, struct err *e)
 
     if (!c->open_loop || n < 8)
         return true;
-    double *late = calloc(n, sizeof *late), median_ns = 0;
-    if (late == NULL)
-        return mem_none(e);
+    double *late, median_ns = 0;
+    if (!mem_new(&late, n, e))
+        return false;
     for (size_t k = 0; k < c->n_tables; k++)
         median_ns = fmax(median_ns, c->median_ns[k]);
     for (size_t b = 0; b < n; b++)
