@@ -72,7 +72,7 @@ class Bounds(CliTest):
             bound, found = self.merged(*errors)
             self.assertEqual(bound, far)
             self.assertEqual([f["severity"] for f in found], ["problem"])
-            self.assertIn("the clocks of the ranks agree only within 10.0ms", found[0]["sentence"])
+            self.assertIn("The clocks of the ranks agree only within 10.0ms", found[0]["sentence"])
 
 
 class RankedTest(LoadTest):
