@@ -277,6 +277,30 @@ static size_t n_having(const struct compare_side *side, const char *op, const st
     return n;
 }
 
+/* Runs that have the operation, and no success in it. */
+static size_t n_dead(const struct compare_side *side, const char *op)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        n += o != NULL && o->n_requests > 0 && o->n_errors == o->n_requests;
+    }
+    return n;
+}
+
+static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op, size_t n,
+                      size_t n_having_it)
+{
+    if (n == 0)
+        return true;
+    if (n_having_it == 1)
+        return warn(c, "no-success", "%s: no request of %s succeeded", op, side->name);
+    return warn(c, "no-success",
+                "%s: in %zu of %zu runs of %s no request succeeded: of these runs there is no "
+                "figure to compare",
+                op, n, n_having_it, side->name);
+}
+
 /* Compares the whole operation, then the parts of `before` that some run of `after` has. */
 static bool fill_op(struct compare_op *op, const struct compare *c, const struct compare_options *o,
                     struct err *e)
@@ -377,6 +401,11 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
                   "%s: ran before what was measured, so the gate leaves it out (--op names what "
                   "it judges)",
                   op->op))
+            return mem_none(e);
+        op->dead_before = n_dead(&c->before, op->op);
+        op->dead_after = n_dead(&c->after, op->op);
+        if (!warn_dead(c, &c->before, op->op, op->dead_before, op->n_before) ||
+            !warn_dead(c, &c->after, op->op, op->dead_after, op->n_after))
             return mem_none(e);
         if (!fill_op(op, c, o, e))
             return false;

@@ -175,7 +175,7 @@ static bool is_missing_an_op(const struct compare *c)
 
 static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    size_t n = 0, most = 0, n_judged = 0;
+    size_t n = 0, most = 0, n_judged = 0, n_worse_by_failing = 0;
     c->has_gate = o->n_gates > 0;
     if (!c->has_gate)
         return true;
@@ -195,11 +195,15 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
             gates[n++] = (struct stats_gate){&m->cmp, metrics[m->metric].up_is_better,
                                              m->gate_limit, m->p_worse};
         }
+        n_worse_by_failing += !op->is_preparation && op->dead_after > 0 && op->dead_before == 0;
         bool is_judged = !is_thin(op) && !op->is_preparation;
         n_judged += is_judged;
         undecidable |= is_judged && n_unmet(op, o) > 0;
     }
     bool ok = stats_gate_decide(gates, n, &c->gate, e);
+    /* No test is needed to see that a run which does nothing but fail is worse. */
+    if (ok && n_worse_by_failing > 0)
+        c->gate = EXIT_FAILED;
     if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))
         c->gate = EXIT_UNDECIDED;
     free(gates);

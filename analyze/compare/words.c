@@ -375,7 +375,7 @@ struct compare_words_text compare_words_notes(const struct compare *c)
 /* ---- The answer ---- */
 
 /* How much of the answer there is room for. */
-enum detail { ALL_P, SHOWN_P, LEADING_ALONE, N_DETAILS };
+enum detail { ALL_P, SHOWN_P, LEADING_ALONE, SHORTEST, N_DETAILS };
 
 static void append_judged(struct compare_words_text *t, const struct compare_metric *m,
                           enum detail detail)
@@ -398,8 +398,11 @@ static void append_judged(struct compare_words_text *t, const struct compare_met
     case STATS_DIFFERS:
         if (adjusted_p(m) >= .05)
             break;
-        append(t, "%s if runs repeat within CV %s", change_of(m, m->cmp.theta).s,
-               two_digits(m->cmp.break_even).s);
+        append(t, "%s", change_of(m, m->cmp.theta).s);
+        if (detail != SHORTEST)
+            append(t, " if runs repeat within CV %s", two_digits(m->cmp.break_even).s);
+        else if (m->metric != RUN_ERRORS)
+            append(t, " if runs repeat");
         return;
     case STATS_INCONCLUSIVE:
         break;
@@ -417,12 +420,24 @@ static bool is_answered(const struct compare *c, const struct compare_op *op)
  * need not have room for all operations. */
 enum urgency { IS_WORSE, IS_BETTER, MAY_DIFFER, IS_OPEN, N_URGENCIES };
 
+/* Of the figures that are not judged together, a change of the share of requests that fail is one
+ * that no answer may leave out. */
+static bool is_in_answer(const struct compare_op *op, const struct compare_metric *m)
+{
+    if (m->metric == RUN_ERRORS && m->part->kind == RUN_ALL)
+        return m->verdict == STATS_WORSE || m->verdict == STATS_BETTER ||
+               (m->verdict == STATS_DIFFERS && adjusted_p(m) < .05);
+    return m->part->kind == RUN_ALL && (m->in_family || m == compare_leading(op));
+}
+
 static enum urgency urgency_of(const struct compare_op *op)
 {
-    enum urgency u = IS_OPEN;
+    enum urgency u = op->dead_after > op->dead_before   ? IS_WORSE
+                     : op->dead_before > op->dead_after ? IS_BETTER
+                                                        : IS_OPEN;
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
-        if (m->part->kind != RUN_ALL || !(m->in_family || m == compare_leading(op)))
+        if (!is_in_answer(op, m))
             continue;
         enum urgency of_metric = m->verdict == STATS_WORSE     ? IS_WORSE
                                  : m->verdict == STATS_BETTER  ? IS_BETTER
@@ -433,17 +448,32 @@ static enum urgency urgency_of(const struct compare_op *op)
     return u;
 }
 
-static void append_op(struct compare_words_text *t, const struct compare_op *op, enum detail detail)
+/* "GET: no request of after succeeded"; false: some did on both sides. */
+static bool append_dead(struct compare_words_text *t, const struct compare *c,
+                        const struct compare_op *op)
+{
+    bool before = op->dead_before == op->n_before, after = op->dead_after == op->n_after;
+    if (before && after)
+        append(t, ": no request succeeded");
+    else if (before || after)
+        append(t, ": no request of %.24s succeeded", before ? c->before.name : c->after.name);
+    return before || after;
+}
+
+static void append_op(struct compare_words_text *t, const struct compare *c,
+                      const struct compare_op *op, enum detail detail)
 {
     const struct compare_metric *leading = compare_leading(op);
     size_t n = 0;
 
     append(t, "%.24s", op->op);
+    if (append_dead(t, c, op))
+        return;
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
-        bool is_wanted = m == leading || (detail != LEADING_ALONE && m->in_family);
+        bool is_wanted = m == leading || m->metric == RUN_ERRORS || detail < LEADING_ALONE;
 
-        if (!is_wanted || m->part->kind != RUN_ALL)
+        if (!is_wanted || !is_in_answer(op, m))
             continue;
         append(t, n++ > 0 ? ", " : " ");
         append_judged(t, m, detail);
@@ -466,7 +496,7 @@ static struct compare_words_text answer(const struct compare *c, enum detail det
             if (!is_answered(c, op) || urgency_of(op) != (enum urgency)u || n_ops++ >= most)
                 continue;
             append(&t, "%s", n_ops > 1 ? "; " : "");
-            append_op(&t, op, detail);
+            append_op(&t, c, op, detail);
         }
     if (n_ops > most)
         append(&t, "; %zu more operation%s", n_ops - most, n_ops - most == 1 ? "" : "s");

@@ -59,6 +59,28 @@ class Faults(CliTest):
         out = self.s3analyze("cmp", "--before", *a, "--after", b, self.written("c")).out
         self.assertRegex(" ".join(out.split()), r"\A1 of 4 runs holds a fault.* Problem: after, \S*b.csv: Stalled")
 
+    def test_nothing_succeeds(self):
+        """Neither the answer nor a gate says that this is open, and a run that is in no figure is told."""
+        good = [self.written(f"good{i}", seconds=4 + i / 8) for i in range(6)]
+        bad = self.tmp / "bad.csv"
+        bad.write_bytes(text([r._replace(error="gone", bytes=0) for r in rows(seconds=4)]))
+        self.assertEqual(self.last_line(good[0], bad), "With faults: GET: no request of after succeeded")
+        self.assertEqual(self.last_line(bad, good[0]), "With faults: GET: no request of before succeeded")
+        gate = ("--gate", "throughput:5%")
+        self.assertIn("Gate: not passed.", self.s3analyze("cmp", good[0], bad, *gate, status=1).out)
+        self.assertIn("Gate: undecided.", self.s3analyze("cmp", bad, good[0], *gate, status=3).out)
+        among = self.s3analyze("cmp", "--before", *good[:3], "--after", *good[3:], bad, *gate, status=1).out
+        self.assertIn("GET: in 1 of 4 runs of after no request succeeded", " ".join(among.split()))
+
+    def test_errors_are_in_the_answer(self):
+        """Also where throughput and latency are what they were."""
+        good = self.written("good")
+        bad = self.tmp / "bad.csv"
+        bad.write_bytes(text([r._replace(error="gone", bytes=0) if i % 4 == 0 else r
+                              for i, r in enumerate(rows(threads=4))]))
+        self.assertRegex(self.last_line(good, bad), r"^With faults: GET .*, errors \+25 points")
+        self.assertRegex(self.last_line(bad, good), r"^With faults: GET .*, errors -25 points")
+
     def test_no_fault(self):
         a, b = self.written("a"), self.written("b", threads=5)
         report = self.s3analyze("cmp", "--json", a, b).json()
