@@ -15,48 +15,34 @@ struct reader {
     size_t n_seconds; /* of all parts so far */
 };
 
-/* Room for one more than the n elements of *v. False: failed. */
-#define MORE(r, v, n) jsonpull_check(&(r)->p, mem_more(v, n, (r)->p.e))
-
-/* A name; the one before, of the same key, is forgotten. */
-static void read_text(struct reader *r, char **to)
-{
-    const char *text = jsonpull_string(&r->p);
-    free(*to);
-    *to = NULL;
-    if (text == NULL)
-        return;
-    jsonpull_check(&r->p, mem_text(to, text, r->p.e));
-}
-
 /* ---- Values ---- */
 
 static void read_buckets(struct reader *r, struct sums_values *v, size_t *n)
 {
-    uint64_t bucket = 0;
+    uint64_t sum = 0;
+    uint32_t *bucket;
+
     jsonpull_array(&r->p);
-    for (*n = 0; jsonpull_item(&r->p); (*n)++) {
-        if (!MORE(r, &v->bucket, *n))
-            return;
+    while ((bucket = JSONPULL_NEXT(&r->p, &v->bucket, n)) != NULL) {
         int64_t step = jsonpull_count(&r->p);
-        bucket += step < HIST_N_INDEXES ? (uint64_t)step : HIST_N_INDEXES;
-        if ((*n > 0 && step == 0) || bucket >= HIST_N_INDEXES)
+        sum += step < HIST_N_INDEXES ? (uint64_t)step : HIST_N_INDEXES;
+        if ((*n > 1 && step == 0) || sum >= HIST_N_INDEXES)
             jsonpull_fail(&r->p, "there is no such bucket");
-        v->bucket[*n] = (uint32_t)bucket;
+        *bucket = (uint32_t)sum;
     }
 }
 
 static void read_counts(struct reader *r, struct sums_values *v, size_t *n)
 {
+    int64_t *count;
+
     jsonpull_array(&r->p);
-    for (*n = 0; jsonpull_item(&r->p); (*n)++) {
-        if (*n == HIST_N_INDEXES)
-            jsonpull_fail(&r->p, "more counts than buckets");
-        if (r->p.failed || !MORE(r, &v->count, *n))
-            return;
-        v->count[*n] = jsonpull_count(&r->p);
-        if (v->count[*n] == 0)
+    while ((count = JSONPULL_NEXT(&r->p, &v->count, n)) != NULL) {
+        *count = jsonpull_count(&r->p);
+        if (*count == 0)
             jsonpull_fail(&r->p, "a bucket of nothing");
+        if (*n > HIST_N_INDEXES)
+            jsonpull_fail(&r->p, "more counts than buckets");
     }
 }
 
@@ -109,8 +95,6 @@ static void read_values(struct reader *r, struct sums_values *v, bool has_moment
                                       {"counts", .own = COUNTS, .optional = true},
                                       {0}};
 
-    if (v->n_buckets > 0)
-        jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_object(&r->p);
     for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
         if (own == SQUARES)
@@ -151,8 +135,6 @@ static void read_seconds(struct reader *r, struct sums_part *p)
     for (int i = 0; i < SUMS_N_COLUMNS; i++)
         fields[2 + i] =
             (struct jsonpull_field){.key = sums_columns[i], .own = i + 1, .optional = true};
-    if (p->n_seconds > 0)
-        jsonpull_fail(&r->p, "the key is there twice");
     jsonpull_object(&r->p);
     for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
         if (p->n_seconds == 0) {
@@ -265,19 +247,15 @@ static void check_sums(struct reader *r, const struct sums_parts *parts,
 
 static void read_part(struct reader *r, struct sums_part *p, bool is_size)
 {
-    enum { NAME = N_PART_KEYS };
     struct jsonpull_field fields[] = {{is_size ? "min_bytes" : "name",
                                        .count = is_size ? &p->min_bytes : NULL,
-                                       .own = is_size ? 0 : NAME},
+                                       .text = is_size ? NULL : &p->name},
                                       PART_FIELDS(p),
                                       {0}};
 
     jsonpull_object(&r->p);
     for (int own; (own = jsonpull_own(&r->p, fields)) != 0;)
-        if (own == NAME)
-            read_text(r, &p->name);
-        else
-            read_part_key(r, own, p);
+        read_part_key(r, own, p);
     jsonpull_need(&r->p, fields);
     if (is_size) {
         if (!r->p.failed && analysis_size_edges[analysis_size_class(p->min_bytes)] != p->min_bytes)
@@ -289,48 +267,36 @@ static void read_part(struct reader *r, struct sums_part *p, bool is_size)
 
 static void read_parts(struct reader *r, struct sums_parts *parts, bool is_size)
 {
-    if (parts->n > 0)
-        jsonpull_fail(&r->p, "the key is there twice");
+    struct sums_part *part;
+
     jsonpull_array(&r->p);
-    while (jsonpull_item(&r->p)) {
-        if (!MORE(r, &parts->v, parts->n))
-            return;
-        parts->v[parts->n] = (struct sums_part){0};
-        read_part(r, &parts->v[parts->n++], is_size);
-    }
+    while ((part = JSONPULL_NEXT(&r->p, &parts->v, &parts->n)) != NULL)
+        read_part(r, part, is_size);
 }
 
 /* ---- Operations ---- */
 
 static void read_error(struct reader *r, struct sums_error *x)
 {
-    enum { MESSAGE = 1, HOST };
     struct jsonpull_field fields[] = {{"n", .count = &x->n},
                                       {"first_ns", .count = &x->first_ns},
                                       {"last_ns", .count = &x->last_ns},
-                                      {"host", .own = HOST},
-                                      {"message", .own = MESSAGE},
+                                      {"host", .text = &x->host},
+                                      {"message", .text = &x->message},
                                       {0}};
 
-    jsonpull_object(&r->p);
-    for (int own; (own = jsonpull_own(&r->p, fields)) != 0;)
-        read_text(r, own == HOST ? &x->host : &x->message);
-    jsonpull_need(&r->p, fields);
+    jsonpull_fields(&r->p, fields);
     if (x->n < 1 || x->first_ns > x->last_ns)
         jsonpull_fail(&r->p, "there are no such errors");
 }
 
 static void read_errors(struct reader *r, struct sums_op *op)
 {
-    if (op->n_errors > 0)
-        jsonpull_fail(&r->p, "the key is there twice");
+    struct sums_error *x;
+
     jsonpull_array(&r->p);
-    while (jsonpull_item(&r->p)) {
-        if (!MORE(r, &op->errors, op->n_errors))
-            return;
-        op->errors[op->n_errors] = (struct sums_error){0};
-        read_error(r, &op->errors[op->n_errors++]);
-    }
+    while ((x = JSONPULL_NEXT(&r->p, &op->errors, &op->n_errors)) != NULL)
+        read_error(r, x);
 }
 
 static void check_op(struct reader *r, struct sums_op *op)
@@ -356,14 +322,14 @@ static void check_op(struct reader *r, struct sums_op *op)
 
 static void read_op(struct reader *r, struct sums_op *op)
 {
-    enum { OP = N_PART_KEYS, RESPONSE, HOSTS, CLIENTS, SIZES, ERRORS };
+    enum { RESPONSE = N_PART_KEYS, HOSTS, CLIENTS, SIZES, ERRORS };
     struct jsonpull_field fields[] = {{"n_threads", .count = &op->n_threads},
                                       {"range_start_ns", .count = &op->range.start_ns},
                                       {"range_end_ns", .count = &op->range.end_ns},
                                       {"min_bytes", .count = &op->min_bytes},
                                       {"max_bytes", .count = &op->max_bytes},
                                       {"first_objects", .count = &op->first_objects},
-                                      {"op", .own = OP},
+                                      {"op", .text = &op->op},
                                       PART_FIELDS(&op->all),
                                       {"response_ns", .own = RESPONSE, .optional = true},
                                       {"hosts", .own = HOSTS, .optional = true},
@@ -377,8 +343,6 @@ static void read_op(struct reader *r, struct sums_op *op)
     for (int own; (own = jsonpull_own(&r->p, fields)) != 0;) {
         if (own < N_PART_KEYS)
             read_part_key(r, own, &op->all);
-        else if (own == OP)
-            read_text(r, &op->op);
         else if (own == RESPONSE)
             read_values(r, &op->response, true);
         else if (own == HOSTS)
@@ -396,18 +360,14 @@ static void read_op(struct reader *r, struct sums_op *op)
 
 static void read_ops(struct reader *r, struct sums *s)
 {
-    if (s->n_ops > 0)
-        jsonpull_fail(&r->p, "the key is there twice");
+    struct sums_op *op;
+
     jsonpull_array(&r->p);
-    while (jsonpull_item(&r->p)) {
-        if (s->n_ops == DATASET_MAX_OPS)
+    while ((op = JSONPULL_NEXT(&r->p, &s->ops, &s->n_ops)) != NULL) {
+        if (s->n_ops > DATASET_MAX_OPS)
             jsonpull_fail(&r->p, "more than %d operations", DATASET_MAX_OPS);
-        if (r->p.failed || !MORE(r, &s->ops, s->n_ops))
-            return;
-        s->ops[s->n_ops] = (struct sums_op){0};
-        read_op(r, &s->ops[s->n_ops++]);
-        if (!r->p.failed && s->n_ops > 1 &&
-            sums_compare_ops(&s->ops[s->n_ops - 2], &s->ops[s->n_ops - 1]) >= 0)
+        read_op(r, op);
+        if (!r->p.failed && s->n_ops > 1 && sums_compare_ops(op - 1, op) >= 0)
             jsonpull_fail(&r->p, "the operations are not in order");
     }
 }

@@ -5,7 +5,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/utf8.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,26 +55,6 @@ bool aggfile_is_sums(const char *path)
 
 /* ---- Memory ---- */
 
-/* Room for one more than the n elements of *v. False: failed. */
-#define MORE(p, v, n) jsonpull_check(p, mem_more(v, n, (p)->e))
-
-/* The string that comes next; NULL: it is null, or failed. */
-static char *keep_string(struct jsonpull *p)
-{
-    const char *s = jsonpull_null(p) ? NULL : jsonpull_string(p);
-    char *copy = NULL;
-
-    if (s != NULL)
-        jsonpull_check(p, mem_text(&copy, s, p->e));
-    return copy;
-}
-
-static void replace_string(struct jsonpull *p, char **to)
-{
-    free(*to);
-    *to = keep_string(p);
-}
-
 static void free_parties(struct aggfile_party *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -83,37 +62,24 @@ static void free_parties(struct aggfile_party *v, size_t n)
     free(v);
 }
 
-static void free_groups(struct aggfile_entry *x)
+static void free_texts(char **v, size_t n)
 {
-    for (size_t i = 0; i < x->n_groups; i++)
-        free(x->groups[i].classes);
-    free(x->groups);
-    for (size_t i = 0; i < x->n_group_clients; i++)
-        free(x->group_clients[i]);
-    free(x->group_clients);
-    x->groups = NULL;
-    x->group_clients = NULL;
-    x->n_groups = x->n_empty_groups = x->n_group_clients = 0;
-}
-
-static void free_errors(struct aggfile_entry *x)
-{
-    for (size_t i = 0; i < x->n_first_errors; i++)
-        free(x->first_errors[i]);
-    free(x->first_errors);
-    x->first_errors = NULL;
-    x->n_first_errors = 0;
+    for (size_t i = 0; i < n; i++)
+        free(v[i]);
+    free(v);
 }
 
 static void free_entry(struct aggfile_entry *x)
 {
     free(x->name);
-    free_errors(x);
+    free_texts(x->first_errors, x->n_first_errors);
     free(x->seconds);
     free_parties(x->hosts, x->n_hosts);
     free_parties(x->clients, x->n_clients);
-    free_groups(x);
-    *x = (struct aggfile_entry){0};
+    for (size_t i = 0; i < x->n_groups; i++)
+        free(x->groups[i].classes);
+    free(x->groups);
+    free_texts(x->group_clients, x->n_group_clients);
 }
 
 static void free_entries(struct aggfile_entries *all)
@@ -121,7 +87,6 @@ static void free_entries(struct aggfile_entries *all)
     for (size_t i = 0; i < all->n; i++)
         free_entry(&all->v[i]);
     free(all->v);
-    *all = (struct aggfile_entries){0};
 }
 
 void aggfile_free(struct aggfile *a)
@@ -136,6 +101,46 @@ void aggfile_free(struct aggfile *a)
     free_entries(&a->sizes);
     free_entries(&a->categories);
     *a = (struct aggfile){0};
+}
+
+/* ---- Order ---- */
+
+static int by_label(const void *a, const void *b)
+{
+    const struct aggfile_second *x = a, *y = b;
+    return (x->label_s > y->label_s) - (x->label_s < y->label_s);
+}
+
+/* Of parties and entries: the name is the first member of both. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Of entries whose names are numbers. */
+static int by_size(const void *a, const void *b)
+{
+    return atoi(*(char *const *)a) - atoi(*(char *const *)b);
+}
+
+/* Returns an element that compares equal to another one; NULL: there is none. */
+static const void *sort(void *v, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (n > 0)
+        qsort(v, n, size, compare);
+    for (char *x = v; n > 1; n--, x += size)
+        if (compare(x, x + size) == 0)
+            return x;
+    return NULL;
+}
+
+static void sort_names(struct jsonpull *p, void *v, size_t n, size_t size,
+                       int (*compare)(const void *, const void *))
+{
+    char *const *name = p->failed ? NULL : sort(v, n, size, compare);
+
+    if (name != NULL)
+        jsonpull_fail(p, "'%.60s' twice", *name);
 }
 
 /* ---- Throughput ---- */
@@ -158,36 +163,17 @@ static void read_second(struct jsonpull *p, struct aggfile_second *s)
     jsonpull_need(p, fields);
 }
 
-static int by_label(const void *a, const void *b)
-{
-    const struct aggfile_second *x = a, *y = b;
-    return (x->label_s > y->label_s) - (x->label_s < y->label_s);
-}
-
-static void sort_seconds(struct jsonpull *p, struct aggfile_entry *x)
-{
-    if (x->n_seconds > 0)
-        qsort(x->seconds, x->n_seconds, sizeof *x->seconds, by_label);
-    for (size_t i = 1; i < x->n_seconds; i++)
-        if (x->seconds[i].label_s == x->seconds[i - 1].label_s)
-            jsonpull_fail(p, "the same second twice");
-}
-
 static void read_segments(struct jsonpull *p, struct aggfile_entry *x)
 {
-    free(x->seconds);
-    x->seconds = NULL;
-    x->n_seconds = 0;
+    struct aggfile_second *s;
+
     if (jsonpull_null(p))
         return;
     jsonpull_array(p);
-    while (jsonpull_item(p)) {
-        if (!MORE(p, &x->seconds, x->n_seconds))
-            return;
-        x->seconds[x->n_seconds] = (struct aggfile_second){0};
-        read_second(p, &x->seconds[x->n_seconds++]);
-    }
-    sort_seconds(p, x);
+    while ((s = JSONPULL_NEXT(p, &x->seconds, &x->n_seconds)) != NULL)
+        read_second(p, s);
+    if (sort(x->seconds, x->n_seconds, sizeof *x->seconds, by_label) != NULL)
+        jsonpull_fail(p, "the same second twice");
 }
 
 static void read_segmented(struct jsonpull *p, struct aggfile_entry *x)
@@ -242,35 +228,18 @@ static void read_party(struct jsonpull *p, struct aggfile_party *party)
     jsonpull_fields(p, fields);
 }
 
-static int by_party_name(const void *a, const void *b)
-{
-    return strcmp(((const struct aggfile_party *)a)->name, ((const struct aggfile_party *)b)->name);
-}
-
 static bool read_parties(struct jsonpull *p, struct aggfile_party **v, size_t *n)
 {
     const char *key;
-    free_parties(*v, *n);
-    *v = NULL;
-    *n = 0;
     if (jsonpull_null(p))
         return false;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        if (!MORE(p, v, *n))
-            return false;
-        struct aggfile_party *party = &(*v)[(*n)++];
-        *party = (struct aggfile_party){0};
-        if (jsonpull_check(p, mem_text(&party->name, key, p->e)))
+        struct aggfile_party *party = JSONPULL_MORE(p, v, n);
+        if (party != NULL && jsonpull_check(p, mem_text(&party->name, key, p->e)))
             read_party(p, party);
     }
-    if (p->failed)
-        return false;
-    if (*n > 0)
-        qsort(*v, *n, sizeof **v, by_party_name);
-    for (size_t i = 1; i < *n; i++)
-        if (strcmp((*v)[i].name, (*v)[i - 1].name) == 0)
-            return jsonpull_fail(p, "'%.60s' twice", (*v)[i].name);
+    sort_names(p, *v, *n, sizeof **v, by_name);
     return true;
 }
 
@@ -332,18 +301,13 @@ static void read_class(struct jsonpull *p, struct aggfile_class *c)
 
 static void read_classes(struct jsonpull *p, struct aggfile_group *g)
 {
-    free(g->classes);
-    g->classes = NULL;
-    g->n_classes = 0;
+    struct aggfile_class *c;
+
     if (jsonpull_null(p))
         return;
     jsonpull_array(p);
-    while (jsonpull_item(p)) {
-        if (!MORE(p, &g->classes, g->n_classes))
-            return;
-        g->classes[g->n_classes] = (struct aggfile_class){0};
-        read_class(p, &g->classes[g->n_classes++]);
-    }
+    while ((c = JSONPULL_NEXT(p, &g->classes, &g->n_classes)) != NULL)
+        read_class(p, c);
 }
 
 static bool read_multi(struct jsonpull *p, struct aggfile_group *g)
@@ -390,37 +354,31 @@ static bool read_group(struct jsonpull *p, struct aggfile_group *g)
 
 static void read_groups_of(struct jsonpull *p, struct aggfile_entry *x)
 {
+    struct aggfile_group *g;
+
     if (jsonpull_null(p))
         return;
     jsonpull_array(p);
-    while (jsonpull_item(p)) {
-        struct aggfile_group g = {.client = (uint32_t)(x->n_group_clients - 1)};
-        if (!read_group(p, &g)) {
-            free(g.classes);
+    while ((g = JSONPULL_NEXT(p, &x->groups, &x->n_groups)) != NULL) {
+        g->client = (uint32_t)(x->n_group_clients - 1);
+        if (!read_group(p, g)) {
+            free(g->classes);
+            x->n_groups--;
             x->n_empty_groups++;
-            continue;
         }
-        if (!MORE(p, &x->groups, x->n_groups)) {
-            free(g.classes);
-            return;
-        }
-        x->groups[x->n_groups++] = g;
     }
 }
 
 static void read_groups(struct jsonpull *p, struct aggfile_entry *x)
 {
     const char *key;
-    free_groups(x);
     if (jsonpull_null(p))
         return;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        if (!MORE(p, &x->group_clients, x->n_group_clients) ||
-            !jsonpull_check(p, mem_text(&x->group_clients[x->n_group_clients], key, p->e)))
-            return;
-        x->n_group_clients++;
-        read_groups_of(p, x);
+        char **client = JSONPULL_MORE(p, &x->group_clients, &x->n_group_clients);
+        if (client != NULL && jsonpull_check(p, mem_text(client, key, p->e)))
+            read_groups_of(p, x);
     }
 }
 
@@ -428,25 +386,17 @@ static void read_groups(struct jsonpull *p, struct aggfile_entry *x)
 
 static void read_errors(struct jsonpull *p, struct aggfile_entry *x)
 {
-    free_errors(x);
     if (jsonpull_null(p))
         return;
     jsonpull_array(p);
     while (jsonpull_item(p)) {
-        if (x->n_first_errors == MAX_FIRST_ERRORS) {
-            jsonpull_skip(p);
-            continue;
-        }
-        char *message = keep_string(p);
-        if (message == NULL) {
-            jsonpull_fail(p, "a string is expected");
-            return;
-        }
-        if (!MORE(p, &x->first_errors, x->n_first_errors)) {
-            free(message);
-            return;
-        }
-        x->first_errors[x->n_first_errors++] = message;
+        const char *s = jsonpull_string(p);
+        char **message = s != NULL && x->n_first_errors < MAX_FIRST_ERRORS
+                             ? JSONPULL_MORE(p, &x->first_errors, &x->n_first_errors)
+                             : NULL;
+
+        if (message != NULL)
+            jsonpull_check(p, mem_text(message, s, p->e));
     }
 }
 
@@ -515,11 +465,6 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned wha
     check_entry(p, x);
 }
 
-static int by_entry_name(const void *a, const void *b)
-{
-    return strcmp(((const struct aggfile_entry *)a)->name, ((const struct aggfile_entry *)b)->name);
-}
-
 /* Without control characters, which a report would print. */
 static bool is_op(const char *s)
 {
@@ -539,19 +484,12 @@ static bool is_size(const char *s)
            atoi(s) <= 63;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    return atoi(((const struct aggfile_entry *)a)->name) -
-           atoi(((const struct aggfile_entry *)b)->name);
-}
-
 enum entries_kind { ENTRIES_OPS, ENTRIES_NAMES, ENTRIES_SIZES };
 
 static void read_entries(struct jsonpull *p, struct aggfile_entries *all, unsigned what,
                          enum entries_kind kind)
 {
     const char *key;
-    free_entries(all);
     if (kind != ENTRIES_OPS && jsonpull_null(p))
         return;
     all->present = true;
@@ -561,20 +499,11 @@ static void read_entries(struct jsonpull *p, struct aggfile_entries *all, unsign
             jsonpull_fail(p, "not the name of an operation");
         if (kind == ENTRIES_SIZES && !is_size(key))
             jsonpull_fail(p, "not the logarithm of a size");
-        if (!MORE(p, &all->v, all->n))
-            return;
-        struct aggfile_entry *x = &all->v[all->n++];
-        *x = (struct aggfile_entry){0};
-        if (jsonpull_check(p, mem_text(&x->name, key, p->e)))
+        struct aggfile_entry *x = JSONPULL_MORE(p, &all->v, &all->n);
+        if (x != NULL && jsonpull_check(p, mem_text(&x->name, key, p->e)))
             read_entry(p, x, what);
     }
-    if (p->failed)
-        return;
-    if (all->n > 0)
-        qsort(all->v, all->n, sizeof *all->v, kind == ENTRIES_SIZES ? by_size : by_entry_name);
-    for (size_t i = 1; i < all->n; i++)
-        if (strcmp(all->v[i].name, all->v[i - 1].name) == 0)
-            jsonpull_fail(p, "'%.60s' twice", all->v[i].name);
+    sort_names(p, all->v, all->n, sizeof *all->v, kind == ENTRIES_SIZES ? by_size : by_name);
 }
 
 /* ---- The file ---- */
@@ -589,22 +518,10 @@ static void read_version(struct jsonpull *p)
 
 static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
 {
-    enum {
-        VERSION = 1,
-        COMMAND,
-        TOTAL,
-        OPS,
-        HOSTS,
-        CLIENTS,
-        SIZES,
-        CATEGORIES,
-        FINAL,
-        RELEASE,
-        COMMIT
-    };
+    enum { VERSION = 1, TOTAL, OPS, HOSTS, CLIENTS, SIZES, CATEGORIES, FINAL };
     const unsigned op = KEEP_SERIES | KEEP_PARTIES | KEEP_GROUPS | KEEP_ERRORS;
     struct jsonpull_field fields[] = {{"v", .own = VERSION},
-                                      {"commandline", .own = COMMAND},
+                                      {"commandline", .text = &a->command},
                                       {"total", .own = TOTAL},
                                       {"by_op_type", .own = OPS},
                                       {"by_host", .own = HOSTS, .optional = true},
@@ -612,20 +529,15 @@ static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
                                       {"by_obj_log_2_size", .own = SIZES, .optional = true},
                                       {"by_category", .own = CATEGORIES, .optional = true},
                                       {"final", .own = FINAL, .optional = true},
-                                      {"warp_version", .own = RELEASE, .optional = true},
-                                      {"warp_commit", .own = COMMIT, .optional = true},
+                                      {"warp_version", .text = &a->version, .optional = true},
+                                      {"warp_commit", .text = &a->commit, .optional = true},
                                       {0}};
 
     jsonpull_object(p);
     for (int own; (own = jsonpull_own(p, fields)) != 0;) {
         if (own == VERSION) {
             read_version(p);
-        } else if (own == COMMAND) {
-            replace_string(p, &a->command);
-            if (a->command == NULL)
-                jsonpull_fail(p, "a string is expected");
         } else if (own == TOTAL) {
-            free_entry(&a->total);
             if (jsonpull_check(p, mem_text(&a->total.name, "", p->e)))
                 read_entry(p, &a->total, op);
         } else if (own == OPS) {
@@ -638,11 +550,9 @@ static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
             read_entries(p, &a->sizes, 0, ENTRIES_SIZES);
         } else if (own == CATEGORIES) {
             read_entries(p, &a->categories, 0, ENTRIES_NAMES);
-        } else if (own == FINAL) {
+        } else {
             a->has_final = !jsonpull_null(p);
             a->is_final = a->has_final && jsonpull_bool(p);
-        } else {
-            replace_string(p, own == RELEASE ? &a->version : &a->commit);
         }
     }
     *has_version = fields[0].seen;

@@ -71,6 +71,16 @@ bool jsonpull_check(struct jsonpull *p, bool ok)
     return !p->failed;
 }
 
+void *jsonpull_element(struct jsonpull *p, void *v, size_t *n, size_t size)
+{
+    char *first;
+
+    if (!jsonpull_check(p, mem_grow(v, *n, size, p->e)))
+        return NULL;
+    memcpy(&first, v, sizeof first);
+    return memset(first + (*n)++ * size, 0, size);
+}
+
 static bool fail_syntax(struct jsonpull *p, int got, const char *expected)
 {
     if (got < 0)
@@ -361,7 +371,7 @@ unsigned __int128 jsonpull_wide(struct jsonpull *p)
     return p->failed ? 0 : value;
 }
 
-int64_t jsonpull_whole(struct jsonpull *p)
+static int64_t read_whole(struct jsonpull *p)
 {
     struct number number;
     if (!read_number(p, &number))
@@ -512,6 +522,14 @@ void jsonpull_skip(struct jsonpull *p)
     } while (p->depth > outside && !p->failed);
 }
 
+static void read_text(struct jsonpull *p, const struct jsonpull_field *f)
+{
+    free(*f->text);
+    *f->text = NULL;
+    if (!(f->optional && jsonpull_null(p)) && read_string(p))
+        jsonpull_check(p, mem_text(f->text, p->string, p->e));
+}
+
 int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields)
 {
     const char *key;
@@ -520,19 +538,26 @@ int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields)
         struct jsonpull_field *f = fields;
         while (f->key != NULL && strcmp(f->key, key) != 0)
             f++;
+        int c = f->seen ? peek_token(p) : 0;
+        if (f->own != 0 && (c == '{' || c == '[' || c == 'n')) {
+            jsonpull_fail(p, "the key is there twice");
+            return 0;
+        }
         f->seen = true;
         if (f->own != 0)
             return f->own;
         if (f->count != NULL)
             *f->count = jsonpull_count(p);
         else if (f->whole != NULL)
-            *f->whole = jsonpull_whole(p);
+            *f->whole = read_whole(p);
         else if (f->time != NULL)
             *f->time = jsonpull_time(p);
         else if (f->amount != NULL)
             *f->amount = jsonpull_amount(p);
         else if (f->flag != NULL)
             *f->flag = jsonpull_bool(p);
+        else if (f->text != NULL)
+            read_text(p, f);
         else
             jsonpull_skip(p);
     }

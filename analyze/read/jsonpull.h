@@ -70,8 +70,6 @@ int64_t jsonpull_count(struct jsonpull *p);
 double jsonpull_amount(struct jsonpull *p);
 /* An integer from 0 to 2^128-1. */
 unsigned __int128 jsonpull_wide(struct jsonpull *p);
-/* A count that its writer held as a floating-point number: whole, but perhaps with an exponent. */
-int64_t jsonpull_whole(struct jsonpull *p);
 bool jsonpull_bool(struct jsonpull *p);
 /* p->string, valid until the next call. NULL: failed. */
 const char *jsonpull_string(struct jsonpull *p);
@@ -82,13 +80,16 @@ int64_t jsonpull_time(struct jsonpull *p);
 void jsonpull_skip(struct jsonpull *p);
 
 /* A key of an object, and where its value goes: exactly one of these is given, or the value is the
- * caller's own to read, by a number of its choice. */
+ * caller's own to read, by a number of its choice. Of numbers and strings
+ * whose key is there twice the last one counts; two objects or arrays are an error. */
 struct jsonpull_field {
     const char *key; /* NULL ends a list */
-    int64_t *count, *whole, *time;
+    int64_t *count, *time;
+    int64_t *whole; /* a count whose writer held it as a floating-point number: with an exponent */
     double *amount;
     bool *flag;
-    int own; /* not 0 */
+    char **text; /* NULL, or an earlier copy that is freed; of an optional key it may be null */
+    int own;     /* not 0 */
     bool optional, seen;
 };
 
@@ -102,6 +103,12 @@ void jsonpull_need(struct jsonpull *p, const struct jsonpull_field *fields);
 
 /* What the caller did with a value failed, and *p->e says why: as if a call had. */
 bool jsonpull_check(struct jsonpull *p, bool ok);
+
+/* One more element, all zero, of the array *v, whose *n elements were added by this alone; NULL:
+ * failed. The second gives one for each item of the open array, and NULL at its end. */
+void *jsonpull_element(struct jsonpull *p, void *v, size_t *n, size_t size);
+#define JSONPULL_MORE(p, v, n) jsonpull_element((p), (v), (n), sizeof **(v))
+#define JSONPULL_NEXT(p, v, n) (jsonpull_item(p) ? JSONPULL_MORE(p, v, n) : NULL)
 
 /* Nothing but blanks may follow the document. */
 bool jsonpull_end(struct jsonpull *p);

@@ -256,6 +256,7 @@ class Refused(AggregateTest):
                            (text.replace(b'"v": 2', b'"v": 1e999'), "beyond all numbers"),
                            (text.replace(b'"v": 2,', b'"v": 2,,'), "a string expected"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": [1,],'), "a value expected"),
+                           (text.replace(b'"by_op_type": {', b'"by_op_type": {}, "by_op_type": {'), "there twice"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\xff",'), "UTF-8"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\\ud800",'), "surrogate"),
                            (text.replace(b'"v": 2,', b'"v": 2, "x": "\n",'), "end of a string"),
