@@ -37,11 +37,9 @@ struct autoterm {
 
 struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e)
 {
-    struct autoterm *a = calloc(1, sizeof *a);
-    if (a == NULL) {
-        mem_none(e);
+    struct autoterm *a;
+    if (!mem_cleared(&a, 1, e))
         return NULL;
-    }
     a->dur_ns = dur_ns;
     a->pct = pct;
     return a;
@@ -58,38 +56,20 @@ void autoterm_free(struct autoterm *a)
     free(a);
 }
 
-static bool grow_threads(struct autoterm *a, uint32_t thread)
+static bool grow_threads(struct autoterm *a, uint32_t thread, struct err *e)
 {
-    size_t cap = a->cap_threads > 0 ? a->cap_threads : 64;
-    while (cap <= thread)
-        cap *= 2;
-    if (cap > a->cap_threads) {
-        struct segment_thread *threads = realloc(a->threads, cap * sizeof *threads);
-        if (threads == NULL)
-            return false;
-        a->threads = threads;
-        a->cap_threads = cap;
-    }
+    if (!mem_fit(&a->threads, &a->cap_threads, (size_t)thread + 1, e))
+        return false;
     while (a->n_threads <= thread)
         a->threads[a->n_threads++] = SEGMENT_THREAD_NONE;
     return true;
 }
 
-static bool resize(void *array, size_t n, size_t size)
-{
-    void **p = array;
-    void *resized = realloc(*p, n * size);
-    if (resized != NULL)
-        *p = resized;
-    return resized != NULL;
-}
-
-static bool grow_requests(struct autoterm *a)
+static bool grow_requests(struct autoterm *a, struct err *e)
 {
     size_t cap = a->cap > 0 ? a->cap * 2 : BLOCK * SUPER_BLOCK;
-    if (!resize(&a->requests, cap, sizeof *a->requests) ||
-        !resize(&a->blocks, cap / BLOCK, sizeof *a->blocks) ||
-        !resize(&a->super_min_start, cap / BLOCK / SUPER_BLOCK, sizeof *a->super_min_start))
+    if (!mem_room(&a->requests, cap, e) || !mem_room(&a->blocks, cap / BLOCK, e) ||
+        !mem_room(&a->super_min_start, cap / BLOCK / SUPER_BLOCK, e))
         return false;
     a->cap = cap;
     return true;
@@ -115,9 +95,9 @@ static void append(struct autoterm *a, const struct attribution_request *r)
 bool autoterm_add(struct autoterm *a, uint32_t thread, const struct attribution_request *r,
                   struct err *e)
 {
-    if ((thread >= a->n_threads && !grow_threads(a, thread)) ||
-        (r->ok && a->n == a->cap && !grow_requests(a)))
-        return mem_none(e);
+    if ((thread >= a->n_threads && !grow_threads(a, thread, e)) ||
+        (r->ok && a->n == a->cap && !grow_requests(a, e)))
+        return false;
     segment_thread_add(&a->threads[thread], r->start_ns, r->end_ns);
     if (r->ok)
         append(a, r);

@@ -3,6 +3,7 @@
 #include "libcommon/cli_completion.h"
 #include "libcommon/cli_help.h"
 #include "libcommon/cli_man.h"
+#include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 #include "libcommon/visible.h"
 
@@ -84,14 +85,12 @@ static int run_command(const struct cli_program *program, const struct cli_comma
                        int argc, char **argv)
 {
     struct err e = {""};
-    struct cli_args args = {0};
+    struct cli_args args = {.program = program->name};
     int status = EXIT_FAILED;
+    char *options;
 
-    void *options = calloc(1, command->options_size + 1);
-    if (!options) {
-        fprintf(stderr, "%s: out of memory\n", program->name);
-        return EXIT_FAILED;
-    }
+    if (!mem_cleared(&options, command->options_size, &e))
+        return cli_failed(&args, &e);
     if (command->defaults)
         memcpy(options, command->defaults, command->options_size);
     bool ok = cli_parse(command, argc - 1, argv + 1, &args, options, &e);

@@ -176,8 +176,8 @@ static bool parse_choice(const struct cli_option *o, const char *text, int *valu
 static bool parse_list(struct cli_args *args, const char *text, struct cli_list *list,
                        struct err *e)
 {
-    char *copy = strdup(text);
-    if (!copy)
+    char *copy;
+    if (!mem_text(&copy, text, NULL))
         return out_of_memory(args, e);
     if (!keep(args, copy, free, e))
         return false;
@@ -445,8 +445,7 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
                void *options, struct err *e)
 {
     *args = (struct cli_args){.command = command};
-    args->memory = calloc(1, sizeof *args->memory);
-    if (!args->memory)
+    if (!mem_cleared(&args->memory, 1, NULL))
         return out_of_memory(args, e);
     struct parser p = {command, argc, argv, 1, args, options, NULL, e};
     bool ok = parse_all(&p);

@@ -12,8 +12,8 @@
 
 bool hist_init(struct hist *h, struct err *e)
 {
-    *h = (struct hist){.count = calloc(HIST_N_COUNTERS, sizeof *h->count)};
-    return h->count != NULL || mem_none(e);
+    *h = (struct hist){0};
+    return mem_cleared(&h->count, HIST_N_COUNTERS, e);
 }
 
 void hist_fini(struct hist *h)
@@ -153,8 +153,8 @@ static bool has_one_value(size_t bucket)
 
 bool hist_picker_init(struct hist_picker *p)
 {
-    *p = (struct hist_picker){.count = calloc(HIST_N_INDEXES, sizeof *p->count)};
-    return p->count != NULL;
+    *p = (struct hist_picker){0};
+    return mem_cleared(&p->count, HIST_N_INDEXES, NULL);
 }
 
 void hist_picker_fini(struct hist_picker *p)
@@ -175,8 +175,7 @@ void hist_picker_merge(struct hist_picker *to, const struct hist_picker *from)
 bool hist_picker_aim(struct hist_picker *p, const size_t *ranks, size_t n_ranks)
 {
     size_t n_kept = 0, below = 0, next = 0;
-    p->wanted = malloc((n_ranks + 1) * sizeof *p->wanted);
-    if (p->wanted == NULL)
+    if (!mem_new(&p->wanted, n_ranks, NULL))
         return false;
     for (size_t i = 0; i < p->end; i++) {
         size_t in_bucket = p->count[i], first = next;
@@ -193,8 +192,7 @@ bool hist_picker_aim(struct hist_picker *p, const size_t *ranks, size_t n_ranks)
         }
         below += in_bucket;
     }
-    p->kept = malloc((n_kept + 1) * sizeof *p->kept);
-    return p->kept != NULL && next == n_ranks;
+    return mem_new(&p->kept, n_kept, NULL) && next == n_ranks;
 }
 
 void hist_picker_mark(const struct hist_picker *p, bool *wanted)
@@ -231,8 +229,8 @@ static int compare_asked(const void *a, const void *b)
 static bool select_by_copy(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks,
                            int64_t *out)
 {
-    int64_t *copy = malloc(n * sizeof *copy);
-    if (copy == NULL)
+    int64_t *copy;
+    if (!mem_new(&copy, n, NULL))
         return false;
     memcpy(copy, v, n * sizeof *copy);
     hist_select_in_place(copy, n, ranks, n_ranks, out);
@@ -261,10 +259,11 @@ bool hist_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks
 {
     if (n_ranks == 0)
         return true;
-    struct asked *asked = malloc(n_ranks * sizeof *asked);
-    size_t *sorted = malloc(n_ranks * sizeof *sorted);
-    int64_t *values = malloc(n_ranks * sizeof *values);
-    bool ok = asked != NULL && sorted != NULL && values != NULL;
+    struct asked *asked = NULL;
+    size_t *sorted = NULL;
+    int64_t *values = NULL;
+    bool ok = mem_new(&asked, n_ranks, NULL) && mem_new(&sorted, n_ranks, NULL) &&
+              mem_new(&values, n_ranks, NULL);
     for (size_t i = 0; ok && i < n_ranks; i++)
         asked[i] = (struct asked){ranks[i], i};
     if (ok)

@@ -284,49 +284,42 @@ static ZSTD_CCtx *new_zstd(int level)
 }
 
 /* Slots and compressors for so many threads. */
-static bool allocate(struct recwrite *w, unsigned n_threads)
+static bool allocate(struct recwrite *w, unsigned n_threads, struct err *e)
 {
     const struct recwrite_options *o = &w->options;
 
     w->n_slots = n_threads ? n_threads + 1 : 1;
     w->packed_cap = ZSTD_compressBound(RECWRITE_FRAME_BYTES);
-    w->slots = calloc(w->n_slots, sizeof *w->slots);
-    if (!w->slots)
+    if (!mem_cleared(&w->slots, w->n_slots, e))
         return false;
-    for (unsigned i = 0; i < w->n_slots; i++) {
-        struct slot *s = &w->slots[i];
-        s->text = malloc(RECWRITE_FRAME_BYTES);
-        s->packed = o->compress ? malloc(w->packed_cap) : NULL;
-        if (!s->text || (o->compress && !s->packed))
+    for (unsigned i = 0; i < w->n_slots; i++)
+        if (!mem_new(&w->slots[i].text, RECWRITE_FRAME_BYTES, e) ||
+            (o->compress && !mem_new(&w->slots[i].packed, w->packed_cap, e)))
             return false;
-    }
     w->n_packers = n_threads ? n_threads : 1;
     for (unsigned i = 0; i < w->n_packers; i++) {
         w->packers[i].w = w;
         if (o->compress && !(w->packers[i].zstd = new_zstd(o->level)))
-            return false;
+            return mem_none(e);
     }
     return true;
 }
 
 struct recwrite *recwrite_open(const struct recwrite_options *options, struct err *e)
 {
-    struct recwrite *w = calloc(1, sizeof *w);
+    struct recwrite *w;
     unsigned n_threads =
         options->threads < RECWRITE_MAX_THREADS ? options->threads : RECWRITE_MAX_THREADS;
 
-    if (!w) {
-        mem_none(e);
+    if (!mem_cleared(&w, 1, e))
         return NULL;
-    }
     w->options = *options;
     if (!w->options.level)
         w->options.level = RECWRITE_DEFAULT_LEVEL;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     rowformat_init(&w->format, options->intended);
-    if (!allocate(w, n_threads)) {
-        mem_none(e);
+    if (!allocate(w, n_threads, e)) {
         recwrite_discard(w);
         return NULL;
     }

@@ -1,5 +1,7 @@
 #include "libcommon/zstdout.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -31,8 +33,7 @@ static ssize_t on_write(void *cookie, const char *bytes, size_t n)
 
 static void zstdout_free(struct zstdout *z)
 {
-    if (z != NULL)
-        ZSTD_freeCCtx(z->zstd);
+    ZSTD_freeCCtx(z->zstd);
     free(z);
 }
 
@@ -46,20 +47,20 @@ static int on_close(void *cookie)
 FILE *zstdout_open(FILE *to, int level, struct err *e)
 {
     const cookie_io_functions_t functions = {.write = on_write, .close = on_close};
-    struct zstdout *z = malloc(sizeof *z);
+    struct zstdout *z;
     FILE *f = NULL;
 
-    if (z != NULL) {
-        z->to = to;
-        z->zstd = ZSTD_createCCtx();
-        if (z->zstd != NULL &&
-            !ZSTD_isError(ZSTD_CCtx_setParameter(z->zstd, ZSTD_c_compressionLevel, level)) &&
-            !ZSTD_isError(ZSTD_CCtx_setParameter(z->zstd, ZSTD_c_checksumFlag, 1)))
-            f = fopencookie(z, "w", functions);
-    }
+    if (!mem_new(&z, 1, e))
+        return NULL;
+    z->to = to;
+    z->zstd = ZSTD_createCCtx();
+    if (z->zstd != NULL &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(z->zstd, ZSTD_c_compressionLevel, level)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(z->zstd, ZSTD_c_checksumFlag, 1)))
+        f = fopencookie(z, "w", functions);
     if (f == NULL) {
         zstdout_free(z);
-        err_set(e, "out of memory");
+        mem_none(e);
     }
     return f;
 }

@@ -1,6 +1,7 @@
 #include "analyze/base/intern.h"
 
 #include "libcommon/le.h"
+#include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,23 +74,16 @@ static struct intern_slot *slot_of(const struct intern *t, struct slice s, uint6
 
 static bool grow(struct intern *t)
 {
-    size_t n_slots = t->n_slots ? t->n_slots * 2 : 64, cap = n_slots / 2;
-    struct intern_slot *old = t->slots, *slots = malloc(n_slots * sizeof *slots);
-    struct slice *strings = realloc(t->strings, cap * sizeof *strings);
+    size_t n_old = t->n_slots, n_slots = n_old > 0 ? 2 * n_old : 64;
+    struct intern_slot *old = t->slots, *slots;
 
-    if (strings) {
-        t->strings = strings;
-        t->cap = cap;
-    }
-    if (!slots || !strings) {
-        free(slots);
+    if (!mem_room(&t->strings, n_slots / 2, NULL) || !mem_new(&slots, n_slots, NULL))
         return false;
-    }
     for (size_t i = 0; i < n_slots; i++)
         slots[i].id = INTERN_NONE;
     t->slots = slots;
-    size_t n_old = t->n_slots;
     t->n_slots = n_slots;
+    t->cap = n_slots / 2;
     for (size_t i = 0; i < n_old; i++)
         if (old[i].id != INTERN_NONE)
             *slot_of(t, t->strings[old[i].id], old[i].hash) = old[i];
@@ -116,8 +110,8 @@ uint32_t intern_add(struct intern *t, struct slice s)
             return INTERN_NONE;
         slot = slot_of(t, s, hash);
     }
-    char *copy = malloc(s.n + 1);
-    if (!copy)
+    char *copy;
+    if (!mem_new(&copy, s.n + 1, NULL))
         return INTERN_NONE;
     memcpy(copy, s.p, s.n);
     copy[s.n] = '\0';
@@ -129,11 +123,11 @@ uint32_t intern_add(struct intern *t, struct slice s)
 bool intern_show_nuls(struct slice *s)
 {
     size_t n = 0;
+    char *shown;
 
     if (!memchr(s->p, '\0', s->n))
         return true;
-    char *shown = malloc(2 * s->n + 1);
-    if (!shown)
+    if (!mem_new(&shown, 2 * s->n + 1, NULL))
         return false;
     for (size_t i = 0; i < s->n; i++) {
         if (s->p[i] == '\0')

@@ -20,11 +20,8 @@ bool keptlines_add(struct keptlines *k, size_t n_each, const char *text, size_t 
             k->next = n_each;
         line = &k->line[k->next++];
     }
-    if (n + 1 > line->room) {
-        if (!mem_room(&line->text, n + 1, e))
-            return false;
-        line->room = n + 1;
-    }
+    if (!mem_fit(&line->text, &line->room, n + 1, e))
+        return false;
     memcpy(line->text, text, n);
     line->text[n] = '\0';
     return true;

@@ -17,11 +17,9 @@ bool lineset_add(struct lineset *s, const char *line, struct err *e)
     }
     if (at == LINESET_MAX || (at < s->n && strcmp(s->line[at], line) == 0))
         return true;
-    char *copy = strdup(line);
-    if (copy == NULL || (s->n < LINESET_MAX && !mem_more(&s->line, s->n, e))) {
-        free(copy);
-        return mem_none(e);
-    }
+    char *copy;
+    if ((s->n < LINESET_MAX && !mem_more(&s->line, s->n, e)) || !mem_text(&copy, line, e))
+        return false;
     if (s->n == LINESET_MAX)
         free(s->line[--s->n]);
     memmove(s->line + at + 1, s->line + at, (s->n++ - at) * sizeof *s->line);

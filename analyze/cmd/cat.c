@@ -169,12 +169,8 @@ static bool keep_early_comment(struct cat *c, struct slice line)
 {
     if (line.n + 1 > MAX_EARLY_BYTES - c->n_early)
         return err_set(&c->error, "more than 16 MiB of comments above the header line");
-    if (c->n_early + line.n + 1 > c->early_room) {
-        size_t room = 2 * (c->n_early + line.n + 1);
-        if (!mem_room(&c->early_comments, room, &c->error))
-            return false;
-        c->early_room = room;
-    }
+    if (!mem_fit(&c->early_comments, &c->early_room, c->n_early + line.n + 1, &c->error))
+        return false;
     memcpy(c->early_comments + c->n_early, line.p, line.n);
     c->n_early += line.n + 1;
     c->early_comments[c->n_early - 1] = '\n';

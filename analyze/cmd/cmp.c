@@ -1,12 +1,10 @@
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sides.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/compare/compare.h"
-#include "analyze/read/aggpipe.h"
 #include "analyze/compare/words.h"
+#include "analyze/read/aggpipe.h"
 #include "analyze/report/compare.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
@@ -301,12 +299,10 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
-    struct compare_gate *gates = calloc(o->gate.n + 1, sizeof *gates);
+    struct compare_gate *gates;
 
-    if (gates == NULL) {
-        err_set(&e, "out of memory");
+    if (!mem_cleared(&gates, o->gate.n, &e))
         return cli_failed(args, &e);
-    }
     bool right = check_usage(o, args, &e);
     if (right && !sides_given(&o->sides)) {
         o->sides.before = (struct cli_list){&args->operands[0], 1};

@@ -417,8 +417,8 @@ static int run(const struct cli_args *args, void *options)
 
     if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    struct source *sources = calloc(args->n_operands, sizeof *sources);
-    bool ok = (sources || err_set(&e, "out of memory")) &&
+    struct source *sources;
+    bool ok = mem_cleared(&sources, args->n_operands, &e) &&
               outfile_check(o->output.path, output_replaces(&o->output), &e);
     if (ok)
         n_failed = read_all(sources, o, args);

@@ -287,49 +287,53 @@ static bool merge_sums(const struct options *o, const struct cli_args *args, str
     return ok;
 }
 
-static int run(const struct cli_args *args, void *options)
+static bool merge(const struct options *o, const struct cli_args *args,
+                  const struct merge_shift *shifts, struct err *e)
 {
-    const struct options *o = options;
-    struct err e = {""};
     struct merge m = {0};
     struct progress progress;
-
-    if (!check_output(o, args, &e))
-        return cli_wrong_usage(args, "%s", e.msg);
-    struct merge_shift *shifts = calloc(o->shifts.n + 1, sizeof *shifts);
-    if (shifts && !parse_shifts(o, args->n_operands, shifts, &e)) {
-        free(shifts);
-        return cli_wrong_usage(args, "%s", e.msg);
-    }
     const struct merge_options how = {.shifts = shifts,
                                       .n_shifts = o->shifts.n,
                                       .force = o->output.force,
                                       .salvage = o->input.salvage,
                                       .threads = (unsigned)o->input.threads,
                                       .progress = &progress};
-    if (!aggpipe_spool(args->operands, args->n_operands, &e)) {
-        free(shifts);
-        return cli_failed(args, &e);
-    }
-    if (sums_among(args->operands, args->n_operands) != NULL) {
-        free(shifts);
-        return merge_sums(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
-    }
+
+    if (!aggpipe_spool(args->operands, args->n_operands, e))
+        return false;
+    if (sums_among(args->operands, args->n_operands) != NULL)
+        return merge_sums(o, args, e);
     progress_init(&progress, o->input.quiet);
     bool ok =
-        (shifts || mem_none(&e)) && capture_out_check(&o->output, &e) &&
+        capture_out_check(&o->output, e) &&
         aggregate_refuse(
             args->operands, args->n_operands,
             "aggregates cannot be merged truthfully, since percentiles are gone and seconds get "
             "lost; merge the captures that --full records",
-            &e) &&
-        merge_plan(&m, args->operands, args->n_operands, &how, &e) && merge_add_notes(&m, &e) &&
-        write_capture(&m, o, &how, &e);
+            e) &&
+        merge_plan(&m, args->operands, args->n_operands, &how, e) && merge_add_notes(&m, e) &&
+        write_capture(&m, o, &how, e);
     progress_fini(&progress);
-    ok = ok && report(&m, o, &e);
+    ok = ok && report(&m, o, e);
     merge_free(&m);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct options *o = options;
+    struct err e = {""};
+    struct merge_shift *shifts;
+
+    if (!check_output(o, args, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    if (!mem_new(&shifts, o->shifts.n, &e))
+        return cli_failed(args, &e);
+    int status = !parse_shifts(o, args->n_operands, shifts, &e) ? cli_wrong_usage(args, "%s", e.msg)
+                 : merge(o, args, shifts, &e)                   ? EXIT_DONE
+                                                                : cli_failed(args, &e);
     free(shifts);
-    return ok ? EXIT_DONE : cli_failed(args, &e);
+    return status;
 }
 
 const struct cli_command cmd_merge = {

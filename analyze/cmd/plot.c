@@ -142,9 +142,8 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     *t = (struct target){.format = is_folder ? NULL : format_of(out)};
     if (t->format == NULL) {
         t->format = "svg";
-        t->folder = strdup(out);
-        if (t->folder == NULL)
-            return mem_none(e);
+        if (!mem_text(&t->folder, out, e))
+            return false;
         if (!is_folder && mkdir(out, 0777) != 0)
             return errno == EEXIST
                        ? err_set(e, "%s is no folder: name one, or a .svg, .png or .pdf", out)
@@ -154,10 +153,11 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     }
     if (!outfile_check(out, plot_replaces(out, force), e))
         return false;
-    t->folder = slash != NULL ? strndup(out, (size_t)(slash - out) + (slash == out)) : strdup(".");
-    t->stem = strdup(slash != NULL ? slash + 1 : out);
-    if (t->folder == NULL || t->stem == NULL)
-        return mem_none(e);
+    if (!mem_text(&t->stem, slash != NULL ? slash + 1 : out, e) ||
+        !mem_text(&t->folder, slash != NULL ? out : ".", e))
+        return false;
+    if (slash != NULL)
+        t->folder[slash - out + (slash == out)] = '\0';
     *strrchr(t->stem, '.') = '\0';
     return true;
 }
@@ -299,17 +299,19 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
-/* All paths to read; the caller frees the list. NULL: out of memory. */
-static const char **list_captures(const struct cli_args *args, const struct options *o, size_t *n)
+/* Lists all n paths to read; the caller frees *v. */
+static bool list_captures(const struct cli_args *args, const struct options *o, const char ***v,
+                          size_t *n, struct err *e)
 {
     const struct cli_list lists[] = {
         {args->operands, args->n_operands}, o->sides.before, o->sides.after};
-    const char **v = calloc(lists[0].n + lists[1].n + lists[2].n + 1, sizeof *v);
 
-    for (size_t k = 0; v != NULL && k < 3; k++)
+    if (!mem_new(v, lists[0].n + lists[1].n + lists[2].n, e))
+        return false;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         for (size_t i = 0; i < lists[k].n; i++)
-            v[(*n)++] = lists[k].v[i];
-    return v;
+            (*v)[(*n)++] = lists[k].v[i];
+    return true;
 }
 
 static bool draw(const struct cli_args *args, struct options *o, struct err *e)
@@ -325,10 +327,11 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
                                .force = o->force};
     struct plot_set set = {0};
     struct target t;
-    const char **captures = list_captures(args, o, &how.n_captures);
+    const char **captures = NULL;
 
+    bool ok = target_init(&t, o->out, o->force, e) &&
+              list_captures(args, o, &captures, &how.n_captures, e);
     how.captures = captures;
-    bool ok = target_init(&t, o->out, o->force, e) && (captures != NULL || mem_none(e));
     how.format = t.format;
     if (t.stem != NULL && how.n_charts == 0) {
         how.charts = comparison ? one_change : one_chart;

@@ -323,12 +323,11 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     if (!mem_more(&d->inputs, d->n_inputs, e))
         return false;
     l->in = &d->inputs[d->n_inputs++];
-    *l->in = (struct dataset_input){.path = strdup(path),
-                                    .first_start_ns = INT64_MAX,
+    *l->in = (struct dataset_input){.first_start_ns = INT64_MAX,
                                     .last_end_ns = INT64_MIN,
                                     .thread_base = (uint32_t)l->thread_top};
-    if (!l->in->path)
-        return mem_none(e);
+    if (!mem_text(&l->in->path, path, e))
+        return false;
     l->thread_base = l->thread_top;
     l->input = 0;
     for (size_t i = 0; i < d->n_tables; i++)
@@ -401,8 +400,7 @@ static void retain_exact(struct dataset *d, const struct dataset_filter *f)
 /* Gives the strings of `from` to `to`. */
 static bool move_names(struct names *to, struct intern *from)
 {
-    to->v = malloc((from->n + 1) * sizeof *to->v);
-    if (!to->v)
+    if (!mem_new(&to->v, from->n, NULL))
         return false;
     for (; to->n < from->n; to->n++) {
         struct slice *s = &from->strings[to->n];
@@ -457,9 +455,9 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     d->op_filtered = filter->n_ops > 0;
     d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);
-    l.direct_threads = malloc(DIRECT_THREADS * sizeof *l.direct_threads);
     /* Id 0 of the errors is success. */
-    if (!l.direct_threads || intern_add(&l.errors, (struct slice){"", 0}) == INTERN_NONE)
+    if (!mem_new(&l.direct_threads, DIRECT_THREADS, e) ||
+        intern_add(&l.errors, (struct slice){"", 0}) == INTERN_NONE)
         ok = mem_none(e);
     else
         memset(l.direct_threads, 0xff, DIRECT_THREADS * sizeof *l.direct_threads);

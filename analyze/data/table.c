@@ -1,5 +1,7 @@
 #include "analyze/data/table.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -272,11 +274,9 @@ static bool put_wide(struct packed *c, size_t i, int64_t value)
         return false;
     if (c->n_wide == c->cap_wide) {
         size_t cap = c->cap_wide ? c->cap_wide + c->cap_wide / 2 : 64;
-        int64_t *grown = realloc(c->wide, cap * sizeof *grown);
 
-        if (!grown)
+        if (!mem_room(&c->wide, cap, NULL))
             return false;
-        c->wide = grown;
         c->cap_wide = cap;
     }
     c->v[i] = PACKED_WIDE_BASE + (uint32_t)c->n_wide;
@@ -535,9 +535,9 @@ static int compare_ids(const void *a, const void *b)
 
 static bool own_ids(struct own_ids *own, struct ids *c, size_t n_rows)
 {
-    uint32_t *index = malloc((n_rows + 1) * sizeof *index);
+    uint32_t *index;
 
-    if (!index)
+    if (!mem_new(&index, n_rows, NULL))
         return false;
     for (size_t i = 0; i < n_rows; i++)
         index[i] = ids_get(c, i);

@@ -60,32 +60,26 @@ static bool grow_known(struct dataset_unit *u, struct err *e)
 
 struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e)
 {
-    struct dataset_unit *u = calloc(1, sizeof *u);
+    struct dataset_unit *u;
 
-    if (u) {
-        u->filter = filter;
-        u->key = intern_random_key();
-        dataset_unit_clear(u);
-    }
-    bool ok = u && (intern_add(&u->errors, (struct slice){"", 0}) != INTERN_NONE || mem_none(e)) &&
-              grow_known(u, e);
-    if (!ok) {
-        if (!u)
-            mem_none(e);
-        dataset_unit_free(u);
+    if (!mem_cleared(&u, 1, e))
         return NULL;
-    }
-    return u;
+    u->filter = filter;
+    u->key = intern_random_key();
+    dataset_unit_clear(u);
+    if ((intern_add(&u->errors, (struct slice){"", 0}) != INTERN_NONE || mem_none(e)) &&
+        grow_known(u, e))
+        return u;
+    dataset_unit_free(u);
+    return NULL;
 }
 
 void dataset_unit_free(struct dataset_unit *u)
 {
-    if (!u)
-        return;
-    for (size_t i = 0; i < u->n_parts; i++)
+    for (size_t i = 0; i < u->n_parts; i++) {
         table_fini(&u->parts[i].rows);
-    for (size_t i = 0; i < u->n_parts; i++)
         free(u->parts[i].first.file);
+    }
     free(u->parts);
     intern_fini(&u->ops);
     intern_fini(&u->hosts);

@@ -14,10 +14,9 @@ bool aggbytes_open(struct aggbytes *b, const char *path, struct err *e)
     memset(b, 0, sizeof *b);
     if (!zsource_open(&b->source, path, e))
         return false;
-    b->in = malloc(INPUT_BYTES);
-    if (b->source.compressed)
-        b->zstd = ZSTD_createDCtx();
-    if (b->in == NULL || (b->source.compressed && b->zstd == NULL))
+    if (!mem_new(&b->in, INPUT_BYTES, e))
+        return false;
+    if (b->source.compressed && (b->zstd = ZSTD_createDCtx()) == NULL)
         return mem_none(e);
     if (!b->source.seekable) {
         memcpy(b->in, b->source.first, b->source.n_first);

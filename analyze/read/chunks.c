@@ -1,6 +1,7 @@
 #include "analyze/read/chunks.h"
 
 #include "analyze/read/rowindex.h"
+#include "libcommon/mem.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -101,9 +102,9 @@ static void ahead_free(struct chunks_ahead *a)
 /* NULL: no memory or no thread. */
 static struct chunks_ahead *ahead_start(struct zreader *zreader)
 {
-    struct chunks_ahead *a = calloc(1, sizeof *a);
+    struct chunks_ahead *a;
 
-    if (!a)
+    if (!mem_cleared(&a, 1, NULL))
         return NULL;
     a->zreader = zreader;
     pthread_mutex_init(&a->lock, NULL);

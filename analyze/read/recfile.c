@@ -5,7 +5,8 @@
  * seam lies inside a quoted field, or another header came), the unit is read again as the head. */
 #include "analyze/read/recfile_internal.h"
 
-#include <stdio.h>
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,10 +115,8 @@ static struct recunit *take_unit(struct reader *r)
     while (!r->stop && !r->no_more &&
            (r->n_units - r->turn >= r->max_ahead || (!r->has_layout && r->n_units > r->turn)))
         pthread_cond_wait(&r->changed, &r->lock);
-    if (!r->stop && !r->no_more && !(u = calloc(1, sizeof *u))) {
-        err_set(&r->error, "out of memory");
-        r->stop = true;
-    }
+    if (!r->stop && !r->no_more)
+        r->stop = !mem_cleared(&u, 1, &r->error);
     if (u) {
         u->index = r->n_units++;
         u->start = r->next_start;
@@ -159,7 +158,7 @@ static bool worker_init(struct recworker *w, struct reader *r)
     w->events.ctx = w;
     w->checksum = XXH64_createState();
     if (w->checksum == NULL)
-        return err_set(&r->error, "out of memory");
+        return mem_none(&r->error);
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
            chunks_init(&w->chunks, r->options->chunk_bytes, &r->error);
 }
@@ -186,14 +185,12 @@ static unsigned choose_threads(const struct reader *r)
 
 static void run_workers(struct reader *r)
 {
-    struct recworker *w = calloc(r->n_threads, sizeof *w);
+    struct recworker *w;
     pthread_t threads[MAX_THREADS];
     unsigned n_ready = 0, n_started = 0;
 
-    if (!w) {
-        err_set(&r->error, "out of memory");
+    if (!mem_cleared(&w, r->n_threads, &r->error))
         return;
-    }
     while (n_ready < r->n_threads && worker_init(&w[n_ready], r))
         n_ready++;
     if (n_ready == r->n_threads) {
@@ -233,13 +230,10 @@ bool recfile_read(const char *path, const struct recfile_options *options,
         r.n_threads = choose_threads(&r);
         r.max_ahead = r.n_threads + 2;
         info->n_file_bytes = r.source.seekable ? r.source.size : 0;
-        r.ahead = calloc(r.max_ahead, sizeof(struct recunit *));
         pthread_mutex_init(&r.lock, NULL);
         pthread_cond_init(&r.changed, NULL);
-        if (r.ahead)
+        if (mem_cleared(&r.ahead, r.max_ahead, &r.error))
             run_workers(&r);
-        else
-            err_set(&r.error, "out of memory");
         pthread_mutex_destroy(&r.lock);
         pthread_cond_destroy(&r.changed);
         for (unsigned i = 0; r.ahead && i < r.max_ahead; i++)

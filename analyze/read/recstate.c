@@ -1,20 +1,15 @@
 #include "analyze/read/recfile_internal.h"
 
+#include "libcommon/mem.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool rowtext_add(struct rowtext *t, const char *s, size_t n)
 {
-    if (t->n + n + ROWINDEX_PADDING > t->cap) {
-        size_t cap = (t->n + n) * 2 + 256;
-        char *grown = realloc(t->s, cap);
-
-        if (!grown)
-            return false;
-        t->s = grown;
-        t->cap = cap;
-    }
+    if (!mem_fit(&t->s, &t->cap, t->n + n + ROWINDEX_PADDING, NULL))
+        return false;
     memcpy(t->s + t->n, s, n);
     t->n += n;
     memset(t->s + t->n, 0, ROWINDEX_PADDING);
@@ -68,15 +63,8 @@ bool recstate_drop(struct reader *r, struct recunit *u, enum recfile_drop what, 
 
 bool recstate_add_sink(struct reader *r, struct recunit *u)
 {
-    void **grown = realloc(u->sinks, (u->n_sinks + 1) * sizeof *grown);
-
-    if (!grown)
+    if (!mem_more(&u->sinks, u->n_sinks, NULL) || !mem_more(&u->layouts, u->n_sinks, NULL))
         return recstate_fail(u, "out of memory");
-    u->sinks = grown;
-    struct recfile_layout *layouts = realloc(u->layouts, (u->n_sinks + 1) * sizeof *layouts);
-    if (!layouts)
-        return recstate_fail(u, "out of memory");
-    u->layouts = layouts;
     u->layouts[u->n_sinks] = u->end_layout;
     u->sinks[u->n_sinks] = NULL;
     if (r->sink->unit_new && !(u->sinks[u->n_sinks] = r->sink->unit_new(r->sink->ctx, &u->error)))

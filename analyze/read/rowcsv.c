@@ -1,6 +1,7 @@
 #include "analyze/read/rowcsv.h"
 
 #include "analyze/read/rowfields.h"
+#include "libcommon/mem.h"
 
 #include <csv.h>
 #include <stdio.h>
@@ -38,19 +39,17 @@ static int is_nothing(unsigned char c)
     return 0;
 }
 
-struct rowcsv *rowcsv_new(void)
+struct rowcsv *rowcsv_new(struct err *e)
 {
-    struct rowcsv *s = calloc(1, sizeof *s);
+    struct rowcsv *s;
 
-    if (s && csv_init(&s->parser, 0) != 0) {
-        free(s);
+    if (!mem_cleared(&s, 1, e))
         return NULL;
-    }
-    if (s) {
-        csv_set_space_func(&s->parser, is_nothing);
-        csv_set_term_func(&s->parser, is_newline);
-        s->within = nowhere;
-    }
+    /* It fails where there is no parser, and only there. */
+    csv_init(&s->parser, 0);
+    csv_set_space_func(&s->parser, is_nothing);
+    csv_set_term_func(&s->parser, is_newline);
+    s->within = nowhere;
     return s;
 }
 
@@ -69,16 +68,9 @@ static void add_field(struct rowcsv *s, const char *p, size_t n)
         s->n_fields++;
         return;
     }
-    if (s->n_bytes + n + RECORD_PADDING > s->cap) {
-        size_t cap = (s->n_bytes + n) * 2 + 512;
-        char *grown = realloc(s->bytes, cap);
-
-        if (!grown) {
-            s->no_memory = true;
-            return;
-        }
-        s->bytes = grown;
-        s->cap = cap;
+    if (!mem_fit(&s->bytes, &s->cap, s->n_bytes + n + RECORD_PADDING, NULL)) {
+        s->no_memory = true;
+        return;
     }
     if (n)
         memcpy(s->bytes + s->n_bytes, p, n);

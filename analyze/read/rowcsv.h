@@ -4,6 +4,7 @@
 #define S3_ANALYZE_READ_ROWCSV_H
 
 #include "analyze/read/recfile.h"
+#include "libcommon/err.h"
 #include "libcommon/record.h"
 
 #include <stddef.h>
@@ -15,7 +16,7 @@ enum rowcsv_end {
 };
 
 /* NULL: out of memory. */
-struct rowcsv *rowcsv_new(void);
+struct rowcsv *rowcsv_new(struct err *e);
 void rowcsv_free(struct rowcsv *s);
 
 /* The rows to come are in `text`, which stays where it is until the next call. */

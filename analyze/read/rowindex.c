@@ -1,5 +1,7 @@
 #include "analyze/read/rowindex.h"
 
+#include "libcommon/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,20 +53,19 @@ void rowindex_fini(struct rowindex *ix)
 static bool make_room(struct rowindex *ix, size_t cap)
 {
     size_t n = cap + ROWINDEX_GUARD + MAX_SEPS_OVER;
+    uint32_t *seps;
 
     rowindex_fini(ix);
-    uint32_t *seps = malloc((n + 1) * sizeof *seps);
-    ix->lines = malloc(n * sizeof *ix->lines);
-    ix->quotes = malloc(n * sizeof *ix->quotes);
-    if (!seps || !ix->lines || !ix->quotes) {
-        free(seps);
-        rowindex_fini(ix);
+    if (!mem_new(&seps, n + 1, NULL))
         return false;
-    }
     seps[0] = UINT32_MAX;
     ix->seps = seps + 1;
-    ix->cap = cap;
-    return true;
+    if (mem_new(&ix->lines, n, NULL) && mem_new(&ix->quotes, n, NULL)) {
+        ix->cap = cap;
+        return true;
+    }
+    rowindex_fini(ix);
+    return false;
 }
 
 /* Position of the lowest set bit; 64 if there is none (one instruction with BMI). */

@@ -3,7 +3,6 @@
 #include "analyze/read/rowcsv.h"
 #include "analyze/read/rowfields.h"
 #include "libcommon/le.h"
-#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
 #include <stdio.h>
@@ -28,8 +27,8 @@ bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
     p->events = events;
     enum rowindex_kind kind = options->portable ? ROWINDEX_PORTABLE : rowindex_best_kind();
     rowindex_init(&p->index, kind);
-    p->csv = rowcsv_new();
-    return p->csv != NULL || mem_none(e);
+    p->csv = rowcsv_new(e);
+    return p->csv != NULL;
 }
 
 void rowparse_fini(struct rowparse *p)

@@ -60,20 +60,17 @@ struct zreader {
 
 struct zreader *zreader_new(size_t piece_bytes, size_t front_bytes, struct err *e)
 {
-    struct zreader *r = calloc(1, sizeof *r);
+    struct zreader *r;
 
-    if (r) {
-        r->piece_bytes = piece_bytes;
-        r->front_bytes = front_bytes;
-        r->zstd = ZSTD_createDCtx();
-        r->input = malloc(INPUT_BYTES);
-    }
-    if (!r || !r->zstd || !r->input) {
-        zreader_free(r);
-        mem_none(e);
+    if (!mem_cleared(&r, 1, e))
         return NULL;
-    }
-    return r;
+    r->piece_bytes = piece_bytes;
+    r->front_bytes = front_bytes;
+    r->zstd = ZSTD_createDCtx();
+    if (mem_new(&r->input, INPUT_BYTES, e) && (r->zstd != NULL || mem_none(e)))
+        return r;
+    zreader_free(r);
+    return NULL;
 }
 
 static void free_rings(struct ring *ring)
@@ -128,14 +125,15 @@ static bool ring_for(struct zreader *r, uint64_t window)
         return true;
     if (r->ring && n_bytes < 2 * r->ring->n_bytes) /* all of them are not much more than the last */
         n_bytes = 2 * r->ring->n_bytes;
-    struct ring *ring = malloc(sizeof *ring);
+    struct ring *ring;
+    if (!mem_new(&ring, 1, NULL))
+        return false;
     char *mem = hugemem_alloc(r->front_bytes + n_bytes + ROWINDEX_PADDING);
-    if (!ring || !mem) {
+    *ring = (struct ring){r->ring, mem, n_bytes};
+    if (mem == NULL) {
         free(ring);
-        free(mem);
         return false;
     }
-    *ring = (struct ring){r->ring, mem, n_bytes};
     r->ring = ring;
     r->begin = r->at = 0;
     return true;

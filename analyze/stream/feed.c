@@ -164,12 +164,10 @@ static void *feed_main(void *arg)
 
 struct feed *feed_start(const struct feed_options *options, struct err *e)
 {
-    struct feed *f = calloc(1, sizeof *f);
+    struct feed *f;
 
-    if (!f) {
-        mem_none(e);
+    if (!mem_cleared(&f, 1, e))
         return NULL;
-    }
     f->options = *options;
     f->ready_end = &f->ready;
     rowformat_init(&f->format, options->intended);

@@ -78,10 +78,12 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
 
     /* Into memory of ours: jansson's own buffer loses bytes if it cannot grow. */
     size_t n = json_dumpb(o, NULL, 0, JSON_COMPACT);
-    char *line = n > 0 ? malloc(n_schema + n) : NULL;
-    bool ok = line && json_dumpb(o, mempcpy(line, schema, n_schema), n, JSON_COMPACT) == n;
+    char *line;
+    bool ok = mem_new(&line, n_schema + n, e) &&
+              ((n > 0 && json_dumpb(o, mempcpy(line, schema, n_schema), n, JSON_COMPACT) == n) ||
+               mem_none(e)) &&
+              recwrite_comment(w, line, n_schema + n, e);
 
-    ok = ok ? recwrite_comment(w, line, n_schema + n, e) : mem_none(e);
     free(line);
     json_decref(o);
     for (size_t i = 0; i < s->comments.n && ok; i++) {
@@ -149,13 +151,8 @@ static bool watch_duplicates(struct writing *g, const struct reorder_row *row, s
         b->n_duplicates++;
         b->duplicate_of = g->last_input;
     }
-    if (row->n > g->cap_last) {
-        char *grown = realloc(g->last, 2 * (size_t)row->n);
-        if (!grown)
-            return mem_none(e);
-        g->last = grown;
-        g->cap_last = 2 * (size_t)row->n;
-    }
+    if (!mem_fit(&g->last, &g->cap_last, row->n, e))
+        return false;
     memcpy(g->last, row->text, row->n);
     g->n_last = row->n;
     g->last_start_ns = row->start_ns;
@@ -249,10 +246,8 @@ static bool start(struct writing *g, const struct merge_options *o, struct err *
     struct merge *m = g->m;
     size_t chunk_bytes = m->n_inputs < MANY_INPUTS ? CHUNK_BYTES : MANY_CHUNK_BYTES;
 
-    g->feeds = calloc(m->n_inputs, sizeof(struct feed *));
-    g->next_block = calloc(m->n_inputs, sizeof *g->next_block);
-    if (!g->feeds || !g->next_block)
-        return mem_none(e);
+    if (!mem_cleared(&g->feeds, m->n_inputs, e) || !mem_cleared(&g->next_block, m->n_inputs, e))
+        return false;
     g->reorder = reorder_new(o->max_bytes ? o->max_bytes : MERGE_MAX_BYTES, give_back, g, e);
     if (!g->reorder)
         return false;

@@ -5,7 +5,6 @@
 #include "analyze/base/tempfile.h"
 #include "libcommon/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,11 +79,9 @@ static inline int compare(const struct reorder_row *a, const struct reorder_row 
 
 struct reorder_batch *reorder_batch_new(uint32_t input, struct err *e)
 {
-    struct reorder_batch *b = calloc(1, sizeof *b);
+    struct reorder_batch *b;
 
-    if (!b)
-        mem_none(e);
-    else
+    if (mem_cleared(&b, 1, e))
         b->input = input;
     return b;
 }
@@ -159,9 +156,9 @@ static inline void sift_down(struct heap *h, size_t i)
     h->v[i] = run;
 }
 
-static bool push(struct heap *h, struct run *run)
+static bool push(struct heap *h, struct run *run, struct err *e)
 {
-    if (!mem_fit(&h->v, &h->cap, h->n + 1, NULL))
+    if (!mem_fit(&h->v, &h->cap, h->n + 1, e))
         return false;
     size_t i = h->n++;
     for (; i > 0 && compare(&run->row, &h->v[(i - 1) / 2]->row) < 0; i = (i - 1) / 2)
@@ -301,9 +298,9 @@ static void heap_fini(struct reorder *r, struct heap *h)
 /* Writes all rows of the heap in order. */
 static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
 {
-    char *buffer = malloc(WRITE_BYTES);
+    char *buffer;
     size_t n = 0;
-    bool ok = buffer || mem_none(e);
+    bool ok = mem_new(&buffer, WRITE_BYTES, e);
 
     while (ok && h->n) {
         const struct reorder_row *row = &h->v[0]->row;
@@ -330,20 +327,19 @@ static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
 /* Adds what was written from `begin` on as a run. */
 static bool add_file_run(struct reorder *r, uint64_t begin, struct err *e)
 {
-    struct run *run = calloc(1, sizeof *run);
+    struct run *run;
     bool found;
 
-    if (!run)
-        return mem_none(e);
+    if (!mem_cleared(&run, 1, e))
+        return false;
     run->at = begin;
     run->end = r->n_file;
     run->cap_buffer = READ_BYTES;
-    run->buffer = malloc(READ_BYTES);
-    if (!run->buffer || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
-        run_free(r, run);
-        return mem_none(e);
-    }
-    return true;
+    if (mem_new(&run->buffer, READ_BYTES, e) && run_next(r, run, &found, e) &&
+        push(&r->heap, run, e))
+        return true;
+    run_free(r, run);
+    return false;
 }
 
 /* Moves all rows in memory to the temporary file. */
@@ -355,9 +351,9 @@ static bool spill(struct reorder *r, struct err *e)
 
     r->heap = (struct heap){0};
     for (size_t i = 0; i < all.n; i++)
-        if (!push(all.v[i]->batch ? &in_memory : &r->heap, all.v[i])) {
+        if (!push(all.v[i]->batch ? &in_memory : &r->heap, all.v[i], e)) {
             run_free(r, all.v[i]);
-            ok = mem_none(e);
+            ok = false;
         }
     free(all.v);
     ok = ok && write_rows(r, &in_memory, e) && add_file_run(r, begin, e);
@@ -370,12 +366,10 @@ static bool spill(struct reorder *r, struct err *e)
 struct reorder *reorder_new(size_t max_bytes, void (*give_back)(void *ctx, struct reorder_batch *b),
                             void *ctx, struct err *e)
 {
-    struct reorder *r = calloc(1, sizeof *r);
+    struct reorder *r;
 
-    if (!r) {
-        mem_none(e);
+    if (!mem_cleared(&r, 1, e))
         return NULL;
-    }
     r->max_bytes = max_bytes;
     r->give_back = give_back;
     r->ctx = ctx;
@@ -395,18 +389,18 @@ void reorder_free(struct reorder *r)
 
 bool reorder_add(struct reorder *r, struct reorder_batch *b, struct err *e)
 {
-    struct run *run = calloc(1, sizeof *run);
+    struct run *run;
     bool found;
 
-    if (!run) {
+    if (!mem_cleared(&run, 1, e)) {
         reorder_batch_free(b);
-        return mem_none(e);
+        return false;
     }
     run->batch = b;
     r->n_bytes += batch_bytes(b);
-    if (!settle(r, e) || !run_next(r, run, &found, e) || !push(&r->heap, run)) {
+    if (!settle(r, e) || !run_next(r, run, &found, e) || !push(&r->heap, run, e)) {
         run_free(r, run);
-        return mem_none(e);
+        return false;
     }
     return r->n_bytes <= r->max_bytes || spill(r, e);
 }

@@ -68,8 +68,7 @@ static bool numbers_grow(struct numbers *t)
 {
     struct numbers grown = {.cap = t->cap ? 2 * t->cap : 256};
 
-    grown.v = calloc(grown.cap, sizeof *grown.v);
-    if (!grown.v)
+    if (!mem_cleared(&grown.v, grown.cap, NULL))
         return false;
     for (size_t i = 0; i < t->cap; i++)
         if (t->v[i])
@@ -94,12 +93,10 @@ static inline bool numbers_add(struct numbers *t, uint64_t number)
 
 static void *unit_new(void *ctx, struct err *e)
 {
-    struct unit *u = calloc(1, sizeof *u);
+    struct unit *u;
 
     (void)ctx;
-    if (!u)
-        mem_none(e);
-    return u;
+    return mem_cleared(&u, 1, e) ? u : NULL;
 }
 
 static void unit_free(void *ctx, void *unit)
@@ -310,22 +307,19 @@ static int by_name(const void *a, const void *b)
 static bool make_parts(struct survey *s, struct survey_parts *parts, struct intern *names,
                        size_t offset)
 {
-    uint32_t *at = malloc((names->n + 1) * sizeof *at);
+    uint32_t *at;
 
-    parts->v = calloc(names->n + 1, sizeof *parts->v);
-    if (!at || !parts->v) {
-        free(at);
+    if (!mem_new(&parts->v, names->n, NULL))
         return false;
-    }
     for (; parts->n < names->n; parts->n++) {
-        if (!intern_show_nuls(&names->strings[parts->n])) {
-            free(at);
+        if (!intern_show_nuls(&names->strings[parts->n]))
             return false;
-        }
         parts->v[parts->n] =
             (struct survey_part){(char *)names->strings[parts->n].p, SURVEY_SUM_NONE};
         names->strings[parts->n].p = NULL; /* now owned by the part */
     }
+    if (!mem_new(&at, parts->n, NULL))
+        return false;
     /* Each name's place after sorting, found through the id that its sum holds meanwhile. */
     for (size_t i = 0; i < parts->n; i++)
         parts->v[i].sum.n = i;

@@ -25,11 +25,9 @@ static bool add_part(struct survey_parts *to, const char *name, const struct sum
     while (i < to->n && strcmp(to->v[i].name, name) < 0)
         i++;
     if (i == to->n || strcmp(to->v[i].name, name) != 0) {
-        char *copy = strdup(name);
-        if (copy == NULL || !mem_more(&to->v, to->n, e)) {
-            free(copy);
-            return mem_none(e);
-        }
+        char *copy;
+        if (!mem_more(&to->v, to->n, e) || !mem_text(&copy, name, e))
+            return false;
         memmove(to->v + i + 1, to->v + i, (to->n++ - i) * sizeof *to->v);
         to->v[i] = (struct survey_part){.name = copy, .sum = SURVEY_SUM_NONE};
     }

@@ -224,9 +224,8 @@ bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces rep
 {
     *o = (struct outfile){0};
     bool is_stdout = outfile_is_stdout(path);
-    o->path = strdup(is_stdout ? "standard output" : path);
-    if (!o->path)
-        return mem_none(e);
+    if (!mem_text(&o->path, is_stdout ? "standard output" : path, e))
+        return false;
     if (is_stdout) {
         o->f = stdout;
         return true;

@@ -319,10 +319,10 @@ static void put_rows(const struct text_table *t, const size_t *widths)
 void text_table_put(struct text_table *t)
 {
     size_t n_columns = strlen(t->align);
-    size_t *widths = calloc(n_columns, sizeof *widths);
+    size_t *widths;
 
     end_row(t);
-    if (!widths)
+    if (!mem_cleared(&widths, n_columns, NULL))
         t->out->failed = true;
     if (!t->out->failed) {
         for (size_t i = 0; i < t->n_cells; i++) {
