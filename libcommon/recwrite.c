@@ -72,9 +72,7 @@ static bool write_all(const struct recwrite *w, const char *p, size_t n, struct 
     const char *start = p;
 
     while (n) {
-        ssize_t done = write(o->fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
+        ssize_t done = TEMP_FAILURE_RETRY(write(o->fd, p, n));
         if (done <= 0)
             return take_back(w, (size_t)(p - start), done < 0 ? errno : EIO, e);
         p += done;

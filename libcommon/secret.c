@@ -57,8 +57,8 @@ char *secret_read_file(const char *path, size_t n_max, struct err *e)
     char *text = fd >= 0 ? secret_alloc(n_max + 2) : NULL;
 
     while (text != NULL && n <= n_max &&
-           ((got = read(fd, text + n, n_max + 1 - n)) > 0 || (got < 0 && errno == EINTR)))
-        n += got > 0 ? (size_t)got : 0;
+           (got = TEMP_FAILURE_RETRY(read(fd, text + n, n_max + 1 - n))) > 0)
+        n += (size_t)got;
     int failed = text == NULL || got < 0 ? errno : 0;
     if (fd >= 0)
         close(fd);

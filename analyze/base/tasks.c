@@ -41,6 +41,13 @@ static void *work(void *arg)
     return NULL;
 }
 
+unsigned tasks_n_threads(unsigned n_threads)
+{
+    long n_cores = n_threads > 0 ? (long)n_threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n_cores > 0 ? (unsigned)n_cores : 1;
+}
+
 bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
 {
     struct queue q = {.n = n};
@@ -52,10 +59,7 @@ bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
     }
     qsort(q.jobs, n, sizeof *q.jobs, compare_costs);
 
-    if (n_threads == 0) {
-        long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
-        n_threads = n_cores > 0 ? (unsigned)n_cores : 1;
-    }
+    n_threads = tasks_n_threads(n_threads);
     pthread_t others[MAX_THREADS];
     size_t n_others = 0;
     /* A thread that cannot be had is one fewer. */

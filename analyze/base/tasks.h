@@ -15,6 +15,9 @@ struct task {
     uint64_t cost; /* the dearest begin first */
 };
 
+/* CPUs that are online, at least 1; or n_threads, where a user asks for so many (0: does not). */
+unsigned tasks_n_threads(unsigned n_threads);
+
 /* Runs all n tasks (reordering them) on up to n_threads threads, this one included; 0: one per
  * core; never on more than a few, as each holds memory. False: one failed; *e is that of the failed
  * one that stands first in the caller's order. */

@@ -34,9 +34,7 @@ bool tempfile_write(int fd, const void *p, size_t n, uint64_t at, struct err *e)
     const char *s = p;
 
     while (n) {
-        ssize_t done = pwrite(fd, s, n, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
+        ssize_t done = TEMP_FAILURE_RETRY(pwrite(fd, s, n, (off_t)at));
         if (done <= 0)
             return err_errno(e, done < 0 ? errno : EIO,
                              "cannot write a temporary file in %s (TMPDIR)", folder());
@@ -49,11 +47,8 @@ bool tempfile_write(int fd, const void *p, size_t n, uint64_t at, struct err *e)
 
 size_t tempfile_read(int fd, void *p, size_t n, uint64_t at, struct err *e)
 {
-    ssize_t got;
+    ssize_t got = TEMP_FAILURE_RETRY(pread(fd, p, n, (off_t)at));
 
-    do
-        got = pread(fd, p, n, (off_t)at);
-    while (got < 0 && errno == EINTR);
     if (got > 0)
         return (size_t)got;
     err_errno(e, got < 0 ? errno : EIO, "cannot read a temporary file in %s (TMPDIR)", folder());

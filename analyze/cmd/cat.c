@@ -1,5 +1,6 @@
 #include "analyze/analysis/analysis.h"
 #include "analyze/base/progress.h"
+#include "analyze/base/tasks.h"
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct options {
     struct load_filter filter;
@@ -130,13 +130,6 @@ static bool look_ahead(const struct options *o, const struct cli_args *args,
 
 /* ---- What the reader gives ---- */
 
-static unsigned n_cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n < 1 ? 1 : (unsigned)n;
-}
-
 /* A failure that is not the capture's. */
 static bool fail(struct cat *c, struct err *e)
 {
@@ -186,7 +179,8 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
 
     c->thread_base = c->thread_top;
     if (!c->out.writer) {
-        ok = capture_out_start(&c->out, intended, n_cores(), &c->error) && put_early_comments(c);
+        ok = capture_out_start(&c->out, intended, tasks_n_threads(0), &c->error) &&
+             put_early_comments(c);
         c->intended = intended;
     } else if (intended && !c->intended) {
         /* One more column takes a new header line, and that a reader's offset for the threads. */

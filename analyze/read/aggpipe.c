@@ -27,11 +27,8 @@ static int peek_at_pipe(void)
 
     if (pipe2(copy, O_CLOEXEC) != 0)
         return -1;
-    ssize_t n;
-    do
-        n = tee(STDIN_FILENO, copy[1], 1, 0);
-    while (n < 0 && errno == EINTR);
-    bool has = n == 1 && read(copy[0], &first, 1) == 1;
+    bool has =
+        TEMP_FAILURE_RETRY(tee(STDIN_FILENO, copy[1], 1, 0)) == 1 && read(copy[0], &first, 1) == 1;
     close(copy[0]);
     close(copy[1]);
     return has ? first : -1;
@@ -39,10 +36,8 @@ static int peek_at_pipe(void)
 
 static bool read_more(char *buf, size_t n, size_t *got, struct err *e)
 {
-    ssize_t just;
-    do
-        just = read(STDIN_FILENO, buf, n);
-    while (just < 0 && errno == EINTR);
+    ssize_t just = TEMP_FAILURE_RETRY(read(STDIN_FILENO, buf, n));
+
     *got = just > 0 ? (size_t)just : 0;
     return just >= 0 || err_errno(e, errno, "cannot read standard input");
 }
@@ -96,12 +91,12 @@ static void *feed(void *feeder)
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    for (size_t at = 0; at < f->head.n && (n >= 0 || errno == EINTR); at += n > 0 ? (size_t)n : 0)
-        n = write(f->to, f->head.text + at, f->head.n - at);
+    for (size_t at = 0; at < f->head.n && n >= 0; at += (size_t)n)
+        n = TEMP_FAILURE_RETRY(write(f->to, f->head.text + at, f->head.n - at));
     if (n >= 0)
         do
-            n = splice(f->from, NULL, f->to, NULL, 1 << 20, SPLICE_F_MOVE);
-        while (n > 0 || (n < 0 && errno == EINTR));
+            n = TEMP_FAILURE_RETRY(splice(f->from, NULL, f->to, NULL, 1 << 20, SPLICE_F_MOVE));
+        while (n > 0);
     close(f->from);
     close(f->to);
     free(f->head.text);

@@ -5,11 +5,11 @@
  * seam lies inside a quoted field, or another header came), the unit is read again as the head. */
 #include "analyze/read/recfile_internal.h"
 
+#include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Compressed bytes of a unit where frames are small. */
 #define UNIT_MIN_BYTES (512u << 10)
@@ -172,15 +172,13 @@ static void worker_fini(struct recworker *w)
 
 static unsigned choose_threads(const struct reader *r)
 {
-    long n = r->options->threads ? (long)r->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-
-    if (!r->options->threads && n > USUAL_THREADS)
-        n = USUAL_THREADS;
+    unsigned n = tasks_n_threads(r->options->threads);
+    unsigned most = r->options->threads > 0 ? MAX_THREADS : USUAL_THREADS;
 
     if (r->sink->unit_new == NULL || !r->source.seekable || !r->source.compressed ||
         r->source.size < 2 * UNIT_MIN_BYTES)
         return 1;
-    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+    return n < most ? n : most;
 }
 
 static void run_workers(struct reader *r)

@@ -68,32 +68,17 @@ static const struct foreign foreign_formats[] = {
     {"\x27\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.7")},
 };
 
-static ssize_t read_some(int fd, void *buf, size_t n)
-{
-    ssize_t got;
-
-    do
-        got = read(fd, buf, n);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
 {
-    ssize_t got;
-
-    if (!s->seekable)
-        return read_some(s->fd, buf, n);
-    do
-        got = pread(s->fd, buf, n, (off_t)at);
-    while (got < 0 && errno == EINTR);
-    return got;
+    return s->seekable ? TEMP_FAILURE_RETRY(pread(s->fd, buf, n, (off_t)at))
+                       : TEMP_FAILURE_RETRY(read(s->fd, buf, n));
 }
 
 static bool read_first(struct zsource *s, struct err *e)
 {
     while (s->n_first < sizeof s->first) {
-        ssize_t got = read_some(s->fd, s->first + s->n_first, sizeof s->first - s->n_first);
+        ssize_t got =
+            TEMP_FAILURE_RETRY(read(s->fd, s->first + s->n_first, sizeof s->first - s->n_first));
         if (got < 0)
             return err_errno(e, errno, "%s: cannot read", s->path);
         if (got == 0)
@@ -149,7 +134,7 @@ bool zsource_spool(struct zsource *s, struct err *e)
     int fd = tempfile_open(e);
     bool ok = fd >= 0 && tempfile_write(fd, s->first, s->n_first, 0, e);
 
-    while (ok && (got = read_some(s->fd, buf, sizeof buf)) > 0) {
+    while (ok && (got = zsource_read(s, buf, sizeof buf, at)) > 0) {
         ok = tempfile_write(fd, buf, (size_t)got, at, e);
         at += (uint64_t)got;
     }

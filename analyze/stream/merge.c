@@ -1,5 +1,6 @@
 #include "analyze/stream/merge.h"
 
+#include "analyze/base/tasks.h"
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The upper bound on concurrent readers, each of which holds buffers of its own. */
 #define MAX_READERS 8
@@ -179,12 +179,12 @@ static void *read_main(void *arg)
 
 static void choose_threads(struct readers *r)
 {
-    long n = r->options->threads ? (long)r->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned n_cores = n < 1 ? 1 : n > MAX_READERS ? MAX_READERS : (unsigned)n;
+    unsigned n = tasks_n_threads(r->options->threads);
 
-    r->n_threads = r->m->n_inputs < n_cores ? (unsigned)r->m->n_inputs : n_cores;
+    n = n < MAX_READERS ? n : MAX_READERS;
+    r->n_threads = r->m->n_inputs < n ? (unsigned)r->m->n_inputs : n;
     /* With salvage, both passes must drop the same rows. */
-    r->n_threads_each = r->options->salvage ? 1 : n_cores / r->n_threads;
+    r->n_threads_each = r->options->salvage ? 1 : n / r->n_threads;
 }
 
 static bool read_inputs(struct merge *m, const struct merge_options *o, struct err *e)

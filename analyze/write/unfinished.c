@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -51,14 +50,12 @@ int unfinished_wait(struct unfinished *u)
     int status = 0;
 
     /* It is reaped only when no one may kill it any more: its number may soon be another's. */
-    while (waitid(P_PID, (id_t)u->pid, &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-        continue;
+    TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)u->pid, &ended, WEXITED | WNOWAIT));
     unfinished_lock();
     pid_t pid = u->pid;
     u->pid = 0;
     unfinished_unlock();
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
     return status;
 }
 
