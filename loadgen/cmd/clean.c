@@ -182,7 +182,7 @@ static int run_clean(struct bench *b)
         b->engine.op_style.object_lock = bucket_is_locked(&b->control);
         ok = b->has_crew = crew_init(&b->crew, &b->engine, NULL,
                                      crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads),
-                                     (unsigned)o->n_workers, b->event, &e);
+                                     0, (unsigned)o->n_workers, b->event, &e);
     }
     if (ok)
         atomic_store(&b->signals.crew, &b->crew);

@@ -94,10 +94,8 @@ unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
 }
 
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
-               unsigned n_workers, int event, struct err *e)
+               uint32_t first_thread, unsigned n_workers, int event, struct err *e)
 {
-    uint32_t first = 0;
-
     *c = (struct crew){.engine = g, .event = event};
     if (!mem_cleared(&c->loops, n_loops, e))
         return false;
@@ -105,11 +103,11 @@ bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsi
         unsigned i = c->n_loops;
         unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
 
-        if (!loop_init(&c->loops[i], g, i, recorder, first, n, e)) {
+        if (!loop_init(&c->loops[i], g, i, recorder, first_thread, n, e)) {
             crew_fini(c);
             return false;
         }
-        first += n;
+        first_thread += n;
     }
     return true;
 }

@@ -350,7 +350,7 @@ void worker_on_connected(struct worker *w)
             s->pool.connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
         else
             hosts_cannot_connect(hosts, w->host, clock_now_ns());
-        worker_fail(w, conn_message(w->conn));
+        worker_fail(w, w->conn->message);
     }
 }
 

@@ -385,11 +385,6 @@ void conn_on_timer(struct conn *c, int64_t now_ns)
         fail(c, "TLS: ", "the handshake timed out");
 }
 
-const char *conn_message(const struct conn *c)
-{
-    return c->message;
-}
-
 /* The first end tells: a connection that broke down is read as closed from then on. */
 static void note_end(struct conn *c, int end_errno)
 {
@@ -458,13 +453,11 @@ void conn_want_write(struct conn *c, bool want)
 
 void conn_expect(struct conn *c, uint64_t rest)
 {
-    int want = rest < LOW_WATER_MAX ? (int)rest : LOW_WATER_MAX;
+    int want = rest == 0 ? 1 : rest < LOW_WATER_MAX ? (int)rest : LOW_WATER_MAX;
 
     if (c->ssl != NULL || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
         return;
-    if (want < 1)
-        want = 1;
-    if (want != c->low_water && setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
+    if (setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
         c->low_water = want;
 }
 

@@ -66,6 +66,7 @@ struct conn {
     int64_t idle_since_ns; /* 0: it never was */
     int64_t due_ns;        /* the handshake has taken too long; CLOCK_NEVER: there is none */
     int fd;                /* ready: to wait for; -1: none */
+    char message[CURL_ERROR_SIZE]; /* why it failed */
 
     /* Private. */
     struct conn_dialer *dialer;
@@ -79,7 +80,6 @@ struct conn {
     int low_water;    /* SO_RCVLOWAT */
     int end_errno;    /* how it came to an end; EPIPE: in order; 0: it did not */
     int local_errno;  /* why this machine could not open it; 0: the host's fault, or the net's */
-    char message[CURL_ERROR_SIZE];
 };
 
 /* What conn_send and conn_recv return if nothing can be done now. */
@@ -112,9 +112,6 @@ struct conn *conn_dialer_next(struct conn_dialer *d);
 /* An event of a connection that shakes hands; from due_ns on it fails. */
 void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
-
-/* Why it failed. */
-const char *conn_message(const struct conn *c);
 
 /* Whether it failed for want of something here: of descriptors, of ports, of memory. The host need
  * not be at fault. */

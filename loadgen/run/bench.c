@@ -263,38 +263,28 @@ static bool prepare(struct bench *b, struct err *e)
     return true;
 }
 
-/* Waits for --syncstart, by the wall clock. */
-static void wait_for_syncstart(struct bench *b)
+/* To the start: of one rank that of --syncstart, by the wall clock, which may be set meanwhile; of
+ * several what they have agreed on. */
+static int64_t rest_ns(const struct bench *b)
 {
-    if (!b->o->syncstart_given)
-        return;
-    screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
-    for (bool late = true; !interrupted(b); late = false) {
-        renew_credentials(b);
-        int64_t rest_ns = b->o->syncstart_ns - clock_real_ns();
-        if (rest_ns <= 0) {
-            if (late)
-                bench_say_late(b);
-            return;
-        }
-        rest_ns = rest_ns < CLOCK_NS_PER_S / 10 ? rest_ns : CLOCK_NS_PER_S / 10;
-        struct timespec t = {0, rest_ns};
-        nanosleep(&t, NULL);
-    }
+    if (b->team.size > 1)
+        return b->start_ns - clock_now_ns();
+    return b->o->syncstart_given ? b->o->syncstart_ns - clock_real_ns() : 0;
 }
 
-/* The same; of ranks, for the time that they have agreed on. */
 static void wait_for_start(struct bench *b)
 {
-    if (b->team.size == 1)
-        wait_for_syncstart(b);
-    for (int64_t now_ns = clock_now_ns(); now_ns < b->start_ns && !interrupted(b);
-         now_ns = clock_now_ns()) {
-        int64_t rest_ns = b->start_ns - now_ns;
-        struct timespec t = {0, rest_ns < START_NAP_NS ? rest_ns : START_NAP_NS};
+    int64_t ns = rest_ns(b);
+
+    if (b->team.size == 1 && b->o->syncstart_given) {
+        screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
+        if (ns <= 0)
+            bench_say_late(b);
+    }
+    for (; ns > 0 && !interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
         renew_credentials(b);
-        nanosleep(&t, NULL);
+        clock_sleep_ns(clock_earlier(ns, START_NAP_NS));
     }
 }
 
@@ -545,9 +535,8 @@ static bool report(struct bench *b)
  * capture, of which they can be made at any time. */
 static bool sum_up(struct bench *b, struct err *e)
 {
-    if (!bench_wants_sums(b) || b->summary.capture == NULL)
+    if (b->sums[0] == '\0' || b->summary.capture == NULL)
         return true;
-    bench_sums_name(b, b->sums);
     if (!sibling_aggregate(b->sums, b->path, bench_poll, b))
         return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
     b->summary.sums = b->sums;

@@ -13,6 +13,9 @@
 /* From the agreement on a start to the start: all must know of it by then. */
 #define START_NS (200 * CLOCK_NS_PER_MS)
 
+/* Between two looks at the others while a request of ours lasts. */
+#define POLL_MS 10
+
 #define CPU_SCALE 100
 
 /* Figures of the summary that add up, told from TEAM_FREE on. */
@@ -169,6 +172,12 @@ void bench_poll(void *ctx)
     struct bench *b = ctx;
 
     team_poll(&b->team);
+}
+
+int bench_poll_tick(void *ctx)
+{
+    bench_poll(ctx);
+    return POLL_MS;
 }
 
 void bench_show_team(struct bench *b, int64_t now_ns, const char *state)

@@ -194,29 +194,18 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
-bool bench_wants_sums(const struct bench *b)
-{
-    return (b->o->aggregate || b->o->aggregate_only) && b->team.rank == 0;
-}
-
-void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX])
+/* The capture's sums, NAME.sums.zst of NAME.csv.zst, must have somewhere to go, and something to
+ * come from. */
+static bool name_sums(struct bench *b, struct err *e)
 {
     int n = (int)(strlen(b->path) - strlen(SUFFIX));
 
-    snprintf(name, BENCH_PATH_MAX, "%.*s.sums.zst", n, b->path);
-}
-
-/* The capture's sums must have somewhere to go, and something to come from. */
-static bool check_sums(const struct bench *b, struct err *e)
-{
-    char sums[BENCH_PATH_MAX];
-
-    if (!bench_wants_sums(b))
+    if ((!b->o->aggregate && !b->o->aggregate_only) || b->team.rank > 0)
         return true;
     if (b->o->stress || b->to_stdout)
         return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");
-    bench_sums_name(b, sums);
-    return access(sums, F_OK) != 0 || is_there(sums, e);
+    snprintf(b->sums, sizeof b->sums, "%.*s.sums.zst", n, b->path);
+    return access(b->sums, F_OK) != 0 || is_there(b->sums, e);
 }
 
 /* What several ranks cannot do. */
@@ -245,7 +234,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->to_stdout = strcmp(b->path, "-") == 0;
     if (b->team.size > 1 && !check_ranks(b, e))
         return false;
-    if (!check_sums(b, e))
+    if (!name_sums(b, e))
         return false;
     if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
@@ -259,9 +248,8 @@ bool bench_set_up(struct bench *b, struct err *e)
     screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->progress);
     if (!init_engine(b, e))
         return false;
-    b->has_control =
-        control_init(&b->control, &b->engine, b->team.size > 1 ? bench_poll : NULL, b, e);
-    if (!b->has_control || !signals_init(&b->signals, &b->engine, &b->control.loop, e))
+    b->has_control = control_init(&b->control, &b->engine, b->event, bench_poll_tick, b, e);
+    if (!b->has_control || !signals_init(&b->signals, &b->control.crew, e))
         return false;
     b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
     b->summary = (struct summary){
@@ -312,8 +300,8 @@ bool bench_start_recording(struct bench *b, struct err *e)
     strbuf_fini(&comment);
     if (!ok)
         return false;
-    b->has_crew =
-        crew_init(&b->crew, &b->engine, b->recorder, n_loops, (unsigned)o->n_workers, b->event, e);
+    b->has_crew = crew_init(&b->crew, &b->engine, b->recorder, n_loops, 0, (unsigned)o->n_workers,
+                            b->event, e);
     if (b->has_crew)
         atomic_store(&b->signals.crew, &b->crew);
     return b->has_crew;

@@ -21,8 +21,6 @@ struct vote {
     struct autoterm_cut cut;
 };
 
-#define BENCH_PATH_MAX 4200
-
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
     const struct cli_command *command;
@@ -32,10 +30,10 @@ struct bench {
     const char *run_id;
     char host[256];
     char client[300];
-    char path[4096];           /* of the capture */
-    char sums[BENCH_PATH_MAX]; /* of its sums */
-    char part[4200];           /* of what this rank records of it; with one rank the same */
-    bool to_stdout;            /* the capture; all else goes to standard error */
+    char path[4096]; /* of the capture */
+    char part[4200]; /* of what this rank records of it; with one rank the same */
+    char sums[4200]; /* of its sums, where this rank writes them; "": it does not */
+    bool to_stdout;  /* the capture; all else goes to standard error */
     struct team team;
     bool has_parts; /* all ranks have begun to record */
     int64_t start_ns,
@@ -79,6 +77,7 @@ int bench_run(struct bench *b);
 void bench_figures(void *ctx, struct ranks_figures *f);
 bool bench_told(void *ctx, const struct ranks_figures *all);
 void bench_poll(void *ctx);
+int bench_poll_tick(void *ctx); /* the same, for crew_run */
 
 /* The second's line, of all ranks. */
 void bench_show_team(struct bench *b, int64_t now_ns, const char *state);
@@ -120,12 +119,6 @@ void bench_complain(const struct bench *b, const struct err *e);
 
 /* Chooses the id of a run and the name of its capture. */
 bool bench_choose_names(struct orders *d, const char *command, struct err *e);
-
-/* Whether this rank writes the capture's sums. */
-bool bench_wants_sums(const struct bench *b);
-
-/* What the capture's sums are called (--aggregate): NAME.sums.zst of NAME.csv.zst. */
-void bench_sums_name(const struct bench *b, char name[BENCH_PATH_MAX]);
 
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);

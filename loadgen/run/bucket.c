@@ -30,7 +30,7 @@ static bool set_versioning(struct control *c, struct err *e)
 
     return control_run(c, &op, &r, &cause) ||
            err_set(e, "cannot switch on versions in bucket '%s': %s",
-                   c->loop.services.engine->op_style.bucket, cause.msg);
+                   c->crew.engine->op_style.bucket, cause.msg);
 }
 
 /* Whether a listing of one page shows nothing. */
@@ -184,8 +184,8 @@ static bool list_pages(struct control *c, struct s3op *op, const bool *enough, s
         ok = ok && (!more || pages_next(&pages, r.xml, &cause));
     }
     pages_fini(&pages);
-    return ok || err_set(e, "cannot list bucket '%s': %s", c->loop.services.engine->op_style.bucket,
-                         cause.msg);
+    return ok ||
+           err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }
 
 /* ---- What it holds ---- */
@@ -291,8 +291,8 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
         *content = (struct bucket_content){0};
         ok = count_foreign(c, content, &cause);
     }
-    return ok || err_set(e, "cannot list bucket '%s': %s", c->loop.services.engine->op_style.bucket,
-                         cause.msg);
+    return ok ||
+           err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }
 
 bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,

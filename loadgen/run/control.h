@@ -1,21 +1,21 @@
-/* Requests that make a run ready and are not measured: one at a time, on the calling thread. */
+/* Requests that make a run ready and are not measured: one at a time, by a crew of one worker. */
 #ifndef S3_LOADGEN_RUN_CONTROL_H
 #define S3_LOADGEN_RUN_CONTROL_H
 
-#include "loadgen/load/loop.h"
+#include "loadgen/load/crew.h"
 
 struct control {
-    struct loop loop;
+    struct crew crew;
     struct phase phase;
     const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
-    void (*poll)(void *ctx);
-    void *poll_ctx;
+    int (*tick)(void *ctx);
+    void *tick_ctx;
 };
 
-/* `g` is borrowed. Where there is a `poll`, it is called now and then while a request lasts, which
- * then takes a thread of its own. On failure nothing is left to free. */
-bool control_init(struct control *c, struct engine *g, void (*poll)(void *ctx), void *ctx,
+/* `g` is borrowed; `event` and `tick`, which is called while a request lasts, are as crew_init and
+ * crew_run want them. On failure nothing is left to free. */
+bool control_init(struct control *c, struct engine *g, int event, int (*tick)(void *ctx), void *ctx,
                   struct err *e);
 void control_fini(struct control *c);
 

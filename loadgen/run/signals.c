@@ -14,11 +14,9 @@ static void stop(struct signals *s, enum engine_stop how)
 {
     struct crew *crew = atomic_load(&s->crew);
 
+    crew_stop(s->control, how);
     if (crew != NULL)
         crew_stop(crew, how);
-    else
-        atomic_store(&s->engine->stop, (int)how);
-    loop_wake(s->control);
 }
 
 static void *run(void *user)
@@ -37,7 +35,7 @@ static void *run(void *user)
         /* Whatever the run waits for, a lock too, this ends it. */
         if (atomic_load(&s->n) == 2)
             _exit(128 + caught);
-        atomic_store(&s->engine->interrupted, true);
+        atomic_store(&s->control->engine->interrupted, true);
         pthread_mutex_lock(&s->lock);
         int n = atomic_fetch_add(&s->n, 1) + 1;
         if (n > 1 || !s->finishing)
@@ -47,11 +45,11 @@ static void *run(void *user)
     return NULL;
 }
 
-bool signals_init(struct signals *s, struct engine *g, struct loop *control, struct err *e)
+bool signals_init(struct signals *s, struct crew *control, struct err *e)
 {
     struct sigaction hangup;
 
-    *s = (struct signals){.engine = g, .control = control};
+    *s = (struct signals){.control = control};
     pthread_mutex_init(&s->lock, NULL);
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGINT);
@@ -83,7 +81,7 @@ bool signals_let_finish(struct signals *s)
     bool ok = atomic_load(&s->n) < 2;
     s->finishing = true;
     if (ok)
-        atomic_store(&s->engine->stop, ENGINE_RUN);
+        atomic_store(&s->control->engine->stop, ENGINE_RUN);
     pthread_mutex_unlock(&s->lock);
     return ok;
 }

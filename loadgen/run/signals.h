@@ -18,15 +18,14 @@ struct signals {
     atomic_int n;     /* how many came */
     int64_t last_ns;  /* when the last of them did */
     pthread_mutex_t lock;
-    bool finishing; /* guarded by lock: an orderly end runs, and the first signal lets it */
-    struct engine *engine;
-    _Atomic(struct crew *) crew; /* to stop; NULL: none yet */
-    struct loop *control;        /* to wake as well */
+    bool finishing;       /* guarded by lock: an orderly end runs, and the first signal lets it */
+    struct crew *control; /* to stop */
+    _Atomic(struct crew *) crew; /* likewise; NULL: none yet */
 };
 
 /* From here on the signals come to a thread of their own; to be called before other threads start.
  */
-bool signals_init(struct signals *s, struct engine *g, struct loop *control, struct err *e);
+bool signals_init(struct signals *s, struct crew *control, struct err *e);
 void signals_fini(struct signals *s);
 
 /* Lets work begin that belongs to an orderly end, after the first signal or none: clears the

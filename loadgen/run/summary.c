@@ -22,7 +22,7 @@ static bool is_known(const struct date_bracket *d)
 static struct date_bracket combine(const struct control *control, const struct crew *crew,
                                    size_t host)
 {
-    struct date_bracket all = control->loop.services.dates[host];
+    struct date_bracket all = control->crew.loops[0].services.dates[host];
 
     for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++) {
         const struct date_bracket *d = &crew->loops[i].services.dates[host];
@@ -77,19 +77,17 @@ static void write_doc(struct strbuf *b, struct doc *d)
 /* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
 static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
-    const struct engine *g = control->loop.services.engine;
+    const struct engine *g = control->crew.engine;
     json_t *clocks = json_array();
 
     for (size_t i = 0; i < g->hosts.n; i++) {
         struct date_bracket date = combine(control, crew, i);
         if (!is_known(&date))
             continue;
-        struct doc clock = {.json = json_object()};
-        put_text(&clock, "endpoint", g->host[i].endpoint);
-        put(&clock, "ahead_min_ns", json_integer(date.lower_ns));
-        put(&clock, "ahead_max_ns", json_integer(date.upper_ns));
-        d->failed |= clock.failed || json_array_append(clocks, clock.json) != 0;
-        json_decref(clock.json);
+        json_t *clock =
+            json_pack("{s:s, s:I, s:I}", "endpoint", g->host[i].endpoint, "ahead_min_ns",
+                      (json_int_t)date.lower_ns, "ahead_max_ns", (json_int_t)date.upper_ns);
+        d->failed |= json_array_append_new(clocks, clock) != 0;
     }
     put(d, "clock", clocks);
 }
@@ -98,22 +96,16 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
  */
 static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
 {
-    json_t *clocks = json_array();
-
-    if (s->n_ranks <= 1) {
-        json_decref(clocks);
+    if (s->n_ranks <= 1)
         return;
-    }
+    json_t *clocks = json_array();
     for (size_t i = first; i < first + n; i++) {
         const struct team_clock *c = &s->clocks[i];
         if (c->at_ns == 0)
             continue;
-        struct doc clock = {.json = json_object()};
-        put(&clock, "at_ns", json_integer(c->at_ns));
-        put(&clock, "ahead_ns", json_integer(c->ahead_ns));
-        put(&clock, "error_ns", json_integer(c->error_ns));
-        d->failed |= clock.failed || json_array_append(clocks, clock.json) != 0;
-        json_decref(clock.json);
+        json_t *clock = json_pack("{s:I, s:I, s:I}", "at_ns", (json_int_t)c->at_ns, "ahead_ns",
+                                  (json_int_t)c->ahead_ns, "error_ns", (json_int_t)c->error_ns);
+        d->failed |= json_array_append_new(clocks, clock) != 0;
     }
     put(d, "rank", json_integer(s->rank));
     put(d, "ranks", json_integer(s->n_ranks));
