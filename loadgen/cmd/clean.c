@@ -116,7 +116,7 @@ static bool delete_run(struct bench *b, const struct run *run, enum s3op_kind ki
     struct err cause = {""};
 
     if ((run->n_uploads == 0 || abort_uploads(b, run, &cause)) &&
-        bench_clean(b, run->root, kind, true, &cause))
+        bench_clean(b, run->root, kind, WORK_DIRS, &cause))
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }

@@ -362,7 +362,7 @@ static void next_page(struct worker *w)
 
     if (!pages_next(&w->pages, w->xml, &e))
         answer_set_error(w, "%s", e.msg);
-    else if (atomic_load(&s->engine->interrupted))
+    else if (w->op.recorded && atomic_load(&s->engine->interrupted))
         answer_set_error(w, "interrupted after a page of the listing");
     if (w->result.error[0] != '\0') {
         finish(w, s->now_ns, w->keep);

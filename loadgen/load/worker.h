@@ -48,7 +48,6 @@ struct worker {
     /* For the workload. */
     struct rng rng;
     int card; /* an operation dealt but not yet begun; -1: none */
-    void *own;
 
     /* The present request. */
     struct s3op op;

@@ -409,8 +409,8 @@ static bool succeeded(const struct bench *b, struct err *e)
 
 /* ---- Cleaning ---- */
 
-static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, enum s3op_kind kind,
-                        struct err *e)
+static bool run_cleanup(struct bench *b, const char *prefix, enum work_scope scope,
+                        enum s3op_kind kind, struct err *e)
 {
     struct work *k = &b->work;
     struct err cause = {""};
@@ -419,7 +419,7 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, enum s3o
     err_clear(&k->error);
     err_clear(&b->error);
     b->cleaning = true;
-    cleanup_begin(k, prefix, dirs, kind);
+    cleanup_begin(k, prefix, scope, kind);
     b->phase = (struct phase){.next = cleanup_next,
                               .done = cleanup_done,
                               .ctx = k,
@@ -432,17 +432,20 @@ static bool run_cleanup(struct bench *b, const char *prefix, bool dirs, enum s3o
     return ok || err_set(e, "%s", cause.msg);
 }
 
-bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, bool dirs, struct err *e)
+bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
+                 struct err *e)
 {
     struct err cause = {""};
     bool left = true;
 
-    if (dirs)
-        run_cleanup(b, root, true, kind, NULL);
+    if (scope == WORK_DIRS) {
+        run_cleanup(b, root, scope, kind, NULL);
+        scope = WORK_PREFIX;
+    }
     /* What one pass could not delete, a later one may. */
     for (int i = 0; i < CLEAN_PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
         err_clear(&cause);
-        left = !run_cleanup(b, root, false, kind, &cause);
+        left = !run_cleanup(b, root, scope, kind, &cause);
     }
     if (!left && atomic_load(&b->engine.stop) == ENGINE_RUN)
         return true;
@@ -454,7 +457,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
 
-    return run_cleanup(b, "", false, S3OP_LIST_VERSIONS, &cause) ||
+    return run_cleanup(b, "", WORK_PREFIX, S3OP_LIST_VERSIONS, &cause) ||
            err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
 }
 
@@ -485,13 +488,18 @@ static bool clean(struct bench *b, struct err *e)
     enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
     /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
     if (ok && !alone && !b->o->no_clear && !b->o->no_prefix)
-        run_cleanup(b, root, true, kind, NULL);
+        run_cleanup(b, root, WORK_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
         return true;
-    ok = ok && (!b->kind->uploads || bench_clean(b, root, S3OP_LIST_UPLOADS, false, &cause));
+    /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
+     * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
+    bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
+    ok = ok && (!b->kind->uploads ||
+                bench_clean(b, root, S3OP_LIST_UPLOADS, lost ? WORK_BUCKET : WORK_PREFIX, &cause));
     if (!b->o->no_clear)
-        ok = ok && bench_clean(b, root, kind, alone && !b->o->no_prefix, &cause);
+        ok = ok && bench_clean(b, root, kind, alone && !b->o->no_prefix ? WORK_DIRS : WORK_PREFIX,
+                               &cause);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",

@@ -127,9 +127,10 @@ void bench_tear_down(struct bench *b);
 /* Opens the capture with its first comment, and makes the loops. */
 bool bench_start_recording(struct bench *b, struct err *e);
 
-/* Deletes all below the prefix `root`: what listings of `kind` show, with `dirs` below the prefixes
- * of workers first. */
-bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, bool dirs, struct err *e);
+/* Deletes all below the prefix `root`: what listings of `kind` show, with WORK_DIRS below the
+ * prefixes of workers first. */
+bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
+                 struct err *e);
 
 /* Ends the capture with its last comment. */
 bool bench_close_capture(struct bench *b, struct err *e);

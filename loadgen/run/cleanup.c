@@ -9,13 +9,13 @@
 
 enum step { LIST, BATCH, SINGLES, DONE };
 
-void cleanup_begin(struct work *k, const char *prefix, bool dirs, enum s3op_kind kind)
+void cleanup_begin(struct work *k, const char *prefix, enum work_scope scope, enum s3op_kind kind)
 {
     k->clean_prefix = prefix;
-    k->clean_dirs = dirs;
+    k->clean_scope = scope;
     k->clean_kind = kind;
     for (unsigned i = 0; i < k->n_workers; i++) {
-        k->own[i].step = dirs || i == 0 ? LIST : DONE;
+        k->own[i].step = scope == WORK_DIRS || i == 0 ? LIST : DONE;
         strbuf_clear(&k->own[i].previous);
     }
 }
@@ -25,10 +25,12 @@ void cleanup_begin(struct work *k, const char *prefix, bool dirs, enum s3op_kind
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
-    struct work_own *own = w->own;
+    const struct work *k = w->services->phase->ctx;
+    struct work_own *own = &k->own[w->thread];
     size_t n = own->page.n;
 
-    if (entry->kind == XML_PREFIX)
+    if (entry->kind == XML_PREFIX ||
+        strncmp(entry->key, k->clean_prefix, strlen(k->clean_prefix)) != 0)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
@@ -135,14 +137,15 @@ enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
         return PHASE_END;
     op->kind = k->clean_kind;
     op->n_objects = 0;
-    op->one_page = true;
+    /* Of a bucket's first page nothing may be ours. */
+    op->one_page = k->clean_scope != WORK_BUCKET;
     op->on_entry = on_entry;
     op->user = w;
-    w->own = own;
     strbuf_clear(&own->page);
-    int n = k->clean_dirs ? snprintf(op->key, sizeof op->key, "%s%04x/", k->clean_prefix,
-                                     k->first_dir + w->thread)
-                          : snprintf(op->key, sizeof op->key, "%s", k->clean_prefix);
+    const char *prefix = k->clean_scope == WORK_BUCKET ? "" : k->clean_prefix;
+    int n = k->clean_scope == WORK_DIRS
+                ? snprintf(op->key, sizeof op->key, "%s%04x/", prefix, k->first_dir + w->thread)
+                : snprintf(op->key, sizeof op->key, "%s", prefix);
     op->n_key = (size_t)n;
     return PHASE_OP;
 }

@@ -19,6 +19,13 @@ struct bench;
 #define WORK_ID_LENGTH   12
 #define WORK_ROOT_LENGTH (7 + WORK_ID_LENGTH + 1)
 
+/* What a pass of cleaning lists. */
+enum work_scope {
+    WORK_DIRS,   /* each worker its own prefix below that of what is cleaned */
+    WORK_PREFIX, /* one worker all below that */
+    WORK_BUCKET  /* one worker all of the bucket */
+};
+
 /* A command's part, which it names as its ctx. */
 struct workload {
     bool prepares; /* uploads objects first */
@@ -98,9 +105,9 @@ struct work {
 
     /* Cleaning. */
     atomic_int_fast64_t
-        failing_since_ns;      /* nothing was deleted since; 0: the last time something was */
-    const char *clean_prefix;  /* only keys below it are deleted */
-    bool clean_dirs;           /* each worker cleans its own prefix */
+        failing_since_ns;     /* nothing was deleted since; 0: the last time something was */
+    const char *clean_prefix; /* only keys below it are deleted */
+    enum work_scope clean_scope;
     enum s3op_kind clean_kind; /* of its listings */
     atomic_bool no_batches;    /* the server refuses them */
 };

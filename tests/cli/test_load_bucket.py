@@ -284,34 +284,61 @@ del Suite
 
 
 class Uploads(LoadTest):
-    def test_prefixes_that_are_names(self):
-        """MinIO lists uploads of the object that a prefix names: clean finds those of runs all the same, and
-        of the run that is asked for alone."""
-        theirs = {"dir/upload": "1", f"x/{RUN}/{NAME}": "2"}
-        ours = {f"{RUN}/{NAME}": "3", f"s3load-bbbbbbbbbbbb/{NAME}": "4"}
-        uploads = {}
+    """A server as MinIO, which lists uploads of the object that a prefix names."""
 
-        def answer(request):
-            key, _, query = request.target.removeprefix("/s3load-benchmark-bucket").partition("?")
-            query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
-            key = urllib.parse.unquote(key.lstrip("/"))
-            if request.method == "DELETE":
-                self.assertEqual(uploads.pop(key), query["uploadId"])
-                return 204, b""
-            if "uploads" in query:
-                listed = [k for k in sorted(uploads) if query["prefix"] in ("", k)]
-                return 200, ("<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>" + "".join(
-                    f"<Upload><Key>{k}</Key><UploadId>{uploads[k]}</UploadId>"
-                    "<Initiated>2026-01-01T00:00:00Z</Initiated></Upload>" for k in listed) +
-                    "</ListMultipartUploadsResult>").encode()
-            return 200, b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
-
-        self.server = Scripted(answer)
+    def setUp(self):
+        super().setUp()
+        self.uploads = set()  # (key, id)
+        self.n_begun = 0
+        self.lock = threading.Lock()
+        self.server = Scripted(self.answer)
         self.addCleanup(self.server.stop)
-        for options, left in (("--run", RUN.removeprefix("s3load-")), list(ours)[1:]), (("--older-than", "0s"), []):
-            uploads.update(theirs | ours)
+
+    def answer(self, request):
+        key, _, query = request.target.removeprefix("/s3load-benchmark-bucket").partition("?")
+        query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        key = urllib.parse.unquote(key.lstrip("/"))
+        with self.lock:
+            return self.answer_locked(request.method, key, query)
+
+    def answer_locked(self, method, key, query):
+        if method == "PUT":
+            return 200, b"", {"ETag": "e"}
+        if "uploadId" in query:
+            if (key, query["uploadId"]) not in self.uploads:
+                return 404, b""
+            self.uploads.remove((key, query["uploadId"]))
+            return (204, b"") if method == "DELETE" else (200, b"<CompleteMultipartUploadResult/>")
+        if method == "POST":
+            self.n_begun += 1
+            self.uploads.add((key, f"id-{self.n_begun}"))
+            return b"" if self.n_begun % 3 == 0 else (200, (
+                f"<InitiateMultipartUploadResult><UploadId>id-{self.n_begun}</UploadId>"
+                "</InitiateMultipartUploadResult>").encode())
+        if "uploads" in query:
+            return 200, ("<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>" + "".join(
+                f"<Upload><Key>{k}</Key><UploadId>{i}</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>"
+                for k, i in sorted(self.uploads) if query["prefix"] in ("", k)) +
+                "</ListMultipartUploadsResult>").encode()
+        return 200, b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+
+    def test_prefixes_that_are_names(self):
+        """clean finds uploads of runs all the same, and of the run that is asked for alone."""
+        theirs = {("dir/upload", "1"), (f"x/{RUN}/{NAME}", "2")}
+        ours = [(f"{RUN}/{NAME}", "3"), (f"s3load-bbbbbbbbbbbb/{NAME}", "4")]
+        for options, left in (("--run", RUN.removeprefix("s3load-")), ours[1:]), (("--older-than", "0s"), []):
+            self.uploads = {*theirs, *ours}
             self.s3load("clean", *options)
-            self.assertEqual(sorted(uploads), sorted([*theirs, *left]))
+            self.assertEqual(self.uploads, {*theirs, *left})
+
+    def test_lost_answers(self):
+        """A run aborts uploads that it has begun without learning of it, those of a request that was sent
+        twice too, and no others."""
+        theirs = {("dir/upload", "1"), (f"{RUN}/{NAME}", "2")}
+        self.uploads = set(theirs)
+        self.load("multipart", "--parts", "2", "--part.size", "1KiB", "--duration", "300ms", "--concurrent", "4")
+        self.assertGreater(self.n_begun, 9)
+        self.assertEqual(self.uploads, theirs)
 
 
 class Pages(LoadTest):
