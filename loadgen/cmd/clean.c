@@ -16,9 +16,8 @@ struct run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it */
     const char *id;              /* in root, with a slash behind */
     uint64_t n_objects, n_markers, n_uploads;
-    uint64_t n_others;     /* below its prefix, but of no name that a run gives */
-    int64_t newest_ns;     /* wall clock; INT64_MAX: not known */
-    struct strbuf uploads; /* of each its key and its id, each with a NUL */
+    uint64_t n_others; /* below its prefix, but of no name that a run gives */
+    int64_t newest_ns; /* wall clock; INT64_MAX: not known */
 };
 
 struct runs {
@@ -27,6 +26,7 @@ struct runs {
     struct run **run;
     size_t n;
     uint64_t n_uploads;
+    enum work_scope upload_scope; /* of the list that shows them */
 };
 
 static struct run *find(struct runs *runs, const char *key, struct err *e)
@@ -46,14 +46,6 @@ static struct run *find(struct runs *runs, const char *key, struct err *e)
     return run;
 }
 
-static void add_upload(struct runs *runs, struct run *run, const struct xml_entry *entry)
-{
-    strbuf_put(&run->uploads, entry->key, entry->n_key + 1);
-    strbuf_put(&run->uploads, entry->version_id, strlen(entry->version_id) + 1);
-    run->n_uploads++;
-    runs->n_uploads++;
-}
-
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct runs *runs = user;
@@ -69,14 +61,15 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH))
         run->n_others++;
     else if (entry->kind == XML_UPLOAD)
-        add_upload(runs, run, entry);
+        run->n_uploads++;
     else if (entry->kind == XML_DELETE_MARKER)
         run->n_markers++;
     else
         run->n_objects++;
     if (entry->modified_ns > run->newest_ns)
         run->newest_ns = entry->modified_ns;
-    return !run->uploads.failed || mem_none(e);
+    runs->n_uploads += entry->kind == XML_UPLOAD;
+    return true;
 }
 
 /* Finds what all runs have left, or the one of --run. */
@@ -87,35 +80,22 @@ static bool look(struct bench *b, struct runs *runs, enum s3op_kind *kind, struc
     snprintf(runs->wanted, sizeof runs->wanted, "%ss3load-%s%s", o->prefix,
              o->run_id != NULL ? o->run_id : "", o->run_id != NULL ? "/" : "");
     *kind = bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
+    if (!bucket_list_all(&b->control, *kind, runs->wanted, on_entry, runs, NULL, e) ||
+        !bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL, e))
+        return false;
     /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
-    return bucket_list_all(&b->control, *kind, runs->wanted, on_entry, runs, e) &&
-           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, e) &&
-           (runs->n_uploads > 0 ||
-            bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, e));
+    runs->upload_scope = runs->n_uploads > 0 ? WORK_PREFIX : WORK_BUCKET;
+    return runs->n_uploads > 0 ||
+           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, NULL, e);
 }
 
-/* One after another: a worker of a run leaves at most one. */
-static bool abort_uploads(struct bench *b, const struct run *run, struct err *e)
-{
-    for (const char *key = run->uploads.s, *end = key + run->uploads.n; key < end;) {
-        struct s3op op = {.kind = S3OP_ABORT, .n_key = strlen(key)};
-        struct worker_result r;
-
-        memcpy(op.key, key, op.n_key + 1);
-        op.upload_id = key + op.n_key + 1;
-        key = op.upload_id + strlen(op.upload_id) + 1;
-        /* One that ended meanwhile needs no end. */
-        if (!control_run(&b->control, &op, &r, e) && r.status != 404)
-            return false;
-    }
-    return true;
-}
-
-static bool delete_run(struct bench *b, const struct run *run, enum s3op_kind kind, struct err *e)
+static bool delete_run(struct bench *b, const struct runs *runs, const struct run *run,
+                       enum s3op_kind kind, struct err *e)
 {
     struct err cause = {""};
 
-    if ((run->n_uploads == 0 || abort_uploads(b, run, &cause)) &&
+    if ((run->n_uploads == 0 ||
+         bench_clean(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause)) &&
         bench_clean(b, run->root, kind, WORK_DIRS, &cause))
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
@@ -156,7 +136,7 @@ static bool clean_all(struct bench *b, const struct runs *runs, enum s3op_kind k
             err_set(e, "%s is kept: it holds %llu objects that no run of s3load has made",
                     run->root, (unsigned long long)run->n_others);
         bool kept = young || run->n_others > 0;
-        bool done = kept || o->dry_run || delete_run(b, run, kind, e);
+        bool done = kept || o->dry_run || delete_run(b, runs, run, kind, e);
         n_young += young;
         ok = ok && done && run->n_others == 0;
         show(run, kept ? "kept" : o->dry_run ? "to delete" : done ? "deleted" : "failed");
@@ -179,7 +159,7 @@ static int run_clean(struct bench *b)
 
     if (ok) {
         /* Where objects can be locked, retention may hold ours. */
-        b->engine.op_style.object_lock = bucket_is_locked(&b->control);
+        b->engine.op_style.object_lock = bucket_is_locked(&b->control, NULL);
         ok = b->has_crew = crew_init(&b->crew, &b->engine, NULL,
                                      crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads),
                                      0, (unsigned)o->n_workers, b->event, &e);
@@ -187,10 +167,8 @@ static int run_clean(struct bench *b)
     if (ok)
         atomic_store(&b->signals.crew, &b->crew);
     ok = ok && look(b, &runs, &kind, &e) && clean_all(b, &runs, kind, &e);
-    for (size_t i = 0; i < runs.n; i++) {
-        strbuf_fini(&runs.run[i]->uploads);
+    for (size_t i = 0; i < runs.n; i++)
         free(runs.run[i]);
-    }
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);

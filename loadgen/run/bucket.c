@@ -1,7 +1,6 @@
 #include "loadgen/run/bucket.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "libcommon/mem.h"
 
 /* Foreign objects are counted up to here. */
 #define COUNT_MAX 10000
@@ -103,18 +102,17 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
                          lookup_hint(style));
 }
 
-static bool check_lock(struct control *c, const struct s3op_style *style, struct err *e)
+bool bucket_is_locked(struct control *c, struct err *e)
 {
     struct worker_result r;
     struct err cause = {""};
     const struct s3op op = {.kind = S3OP_BUCKET_LOCK};
 
-    if (control_run(c, &op, &r, &cause))
-        return true;
-    return err_set(e,
+    return control_run(c, &op, &r, &cause) ||
+           err_set(e,
                    "bucket '%s' was made without object lock, which cannot be added (%s): name "
                    "another one with --bucket, and it will be made with it",
-                   style->bucket, cause.msg);
+                   c->crew.engine->op_style.bucket, cause.msg);
 }
 
 /* A HEAD has no error but its status: a listing tells why the bucket cannot be used. */
@@ -152,35 +150,29 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
 bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e)
 {
     if (k->kind->object_lock)
-        return check_lock(c, &k->engine->op_style, e);
+        return bucket_is_locked(c, e);
     return !k->kind->versions || need_versions(c, k, made, e);
-}
-
-bool bucket_is_locked(struct control *c)
-{
-    const struct s3op op = {.kind = S3OP_BUCKET_LOCK};
-    struct worker_result r;
-
-    return control_run(c, &op, &r, NULL);
 }
 
 /* ---- Listings ---- */
 
-/* Lists page by page, each a request of its own, until none is left or `enough`. */
-static bool list_pages(struct control *c, struct s3op *op, const bool *enough, struct err *e)
+bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
+                     xml_entry_fn *on_entry, void *user, const bool *enough, struct err *e)
 {
     struct pages pages = {0};
+    struct s3op op = {
+        .kind = kind, .on_entry = on_entry, .user = user, .one_page = true, .pages = &pages};
     struct worker_result r;
     struct err cause = {""};
     bool ok = true;
     bool more = true;
 
-    op->one_page = true;
-    op->pages = &pages;
+    op.n_key = strlen(prefix);
+    memcpy(op.key, prefix, op.n_key + 1);
     while (ok && more) {
-        bool listed = control_run(c, op, &r, &cause);
-        ok = listed || s3op_has_no_uploads(op->kind, r.status);
-        more = listed && r.xml->is_truncated && !*enough;
+        bool listed = control_run(c, &op, &r, &cause);
+        ok = listed || s3op_has_no_uploads(kind, r.status);
+        more = listed && r.xml->is_truncated && (enough == NULL || !*enough);
         ok = ok && (!more || pages_next(&pages, r.xml, &cause));
     }
     pages_fini(&pages);
@@ -295,17 +287,6 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
            err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }
 
-bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
-                     xml_entry_fn *on_entry, void *user, struct err *e)
-{
-    const bool never = false;
-    struct s3op op = {.kind = kind, .on_entry = on_entry, .user = user};
-
-    op.n_key = strlen(prefix);
-    memcpy(op.key, prefix, op.n_key + 1);
-    return list_pages(c, &op, &never, e);
-}
-
 /* ---- Existing objects ---- */
 
 struct taking {
@@ -328,22 +309,17 @@ static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
-    o.key = strdup(entry->key);
-    if (o.key == NULL || !work_add(t->k, &o, "")) {
-        free(o.key);
-        return err_set(e, "out of memory");
-    }
-    return true;
+    if (mem_text(&o.key, entry->key, e) && work_add(t->k, &o, ""))
+        return true;
+    free(o.key);
+    return mem_none(e);
 }
 
 bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e)
 {
     struct taking t = {.k = k, .max = max};
-    struct s3op op = {.kind = S3OP_LIST, .on_entry = take_entry, .user = &t};
 
-    op.n_key = strlen(k->o->prefix);
-    memcpy(op.key, k->o->prefix, op.n_key + 1);
-    if (!list_pages(c, &op, &t.enough, e))
+    if (!bucket_list_all(c, S3OP_LIST, k->o->prefix, take_entry, &t, &t.enough, e))
         return false;
     if (t.n_seen == 0)
         return err_set(e, "bucket '%s' holds no object%s%s", k->engine->op_style.bucket,

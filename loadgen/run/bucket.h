@@ -17,8 +17,8 @@ bool bucket_ready(struct control *c, const struct work *k, bool made, struct err
 enum bucket_versioning { BUCKET_UNKNOWN, BUCKET_UNVERSIONED, BUCKET_ENABLED, BUCKET_SUSPENDED };
 enum bucket_versioning bucket_versioning(struct control *c);
 
-/* Whether its objects can be locked. */
-bool bucket_is_locked(struct control *c);
+/* Whether its objects can be locked; else *e says what that means for a run that needs it. */
+bool bucket_is_locked(struct control *c, struct err *e);
 
 /* What a bucket holds beside this run. */
 struct bucket_content {
@@ -36,9 +36,10 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
 bool bucket_is_run(const char *key);
 bool bucket_is_name(const char *name);
 
-/* Hands out all that listings of this kind show below the prefix. */
+/* Hands out all that listings of this kind show below the prefix, page by page, each a request of
+ * its own; until *enough, if that is not NULL. */
 bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
-                     xml_entry_fn *on_entry, void *user, struct err *e);
+                     xml_entry_fn *on_entry, void *user, const bool *enough, struct err *e);
 
 /* Fills the pool of k with this rank's part of up to `max` (0: all) objects that the bucket holds
  * under the prefix. */
