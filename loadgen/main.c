@@ -22,7 +22,6 @@
 #include <jansson.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 static void write_libraries(FILE *out)

@@ -157,15 +157,9 @@ static int run_clean(struct bench *b)
     struct err e = {""};
     bool ok = bench_set_up(b, &e);
 
-    if (ok) {
-        /* Where objects can be locked, retention may hold ours. */
-        b->engine.op_style.object_lock = bucket_is_locked(&b->control, NULL);
-        ok = b->has_crew = crew_init(&b->crew, &b->engine, NULL,
-                                     crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads),
-                                     0, (unsigned)o->n_workers, b->event, &e);
-    }
-    if (ok)
-        atomic_store(&b->signals.crew, &b->crew);
+    /* Where objects can be locked, retention may hold ours. */
+    b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, NULL);
+    ok = ok && bench_make_crew(b, &e);
     ok = ok && look(b, &runs, &kind, &e) && clean_all(b, &runs, kind, &e);
     for (size_t i = 0; i < runs.n; i++)
         free(runs.run[i]);

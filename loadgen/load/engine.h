@@ -9,7 +9,6 @@
 #include "loadgen/net/names.h"
 #include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
-#include "loadgen/s3/sigv4.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

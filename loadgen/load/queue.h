@@ -3,7 +3,6 @@
 #ifndef S3_LOADGEN_LOAD_QUEUE_H
 #define S3_LOADGEN_LOAD_QUEUE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct worker;

@@ -12,8 +12,6 @@
 #include "libcommon/rowformat.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* No row stays longer with its loop. */

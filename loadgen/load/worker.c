@@ -6,8 +6,6 @@
 #include "loadgen/load/answer.h"
 #include "loadgen/util/clock.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

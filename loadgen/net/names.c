@@ -3,7 +3,6 @@
 #include "libcommon/mem.h"
 #include "loadgen/util/clock.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
-#include <string.h>
 
 /* Several records are read at once, each of at most 16 KiB. */
 #define READ_AHEAD_BYTES (64 * 1024)

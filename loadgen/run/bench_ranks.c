@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* From the agreement on a start to the start: all must know of it by then. */
@@ -264,6 +263,16 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+static void free_parts(const struct bench *b, char **parts, bool gathered)
+{
+    for (int i = 0; parts != NULL && i < b->team.size; i++) {
+        if (gathered && i > 0)
+            unlink(parts[i]);
+        free(parts[i]);
+    }
+    free(parts);
+}
+
 /* The parts as rank 0 sees them: its own where it lies, the others in `folder`, or, with NULL,
  * under the names that they have where they are. */
 static char **name_parts(const struct bench *b, const char *folder)
@@ -283,20 +292,8 @@ static char **name_parts(const struct bench *b, const char *folder)
     }
     if (ok)
         return parts;
-    for (int i = 0; parts != NULL && i < b->team.size; i++)
-        free(parts[i]);
-    free(parts);
+    free_parts(b, parts, false);
     return NULL;
-}
-
-static void free_parts(const struct bench *b, char **parts, bool gathered)
-{
-    for (int i = 0; parts != NULL && i < b->team.size; i++) {
-        if (gathered && i > 0)
-            unlink(parts[i]);
-        free(parts[i]);
-    }
-    free(parts);
 }
 
 static bool receive_parts(struct bench *b, char *const *parts, struct err *e)

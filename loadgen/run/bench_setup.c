@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -240,6 +239,8 @@ bool bench_set_up(struct bench *b, struct err *e)
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!raise_descriptor_limit(b->o, &b->engine.idle_max, e))
         return false;
+    b->n_loops = crew_n_loops((unsigned)b->o->n_workers, (unsigned)b->o->n_threads);
+    b->engine.idle_max /= b->n_loops;
     b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->event < 0)
         return err_errno(e, errno, "cannot make an eventfd");
@@ -253,7 +254,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         return false;
     b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
     b->summary = (struct summary){
-        .command = b->command->name,
+        .command = b->args.command->name,
         .command_line = b->orders->command_line,
         .label = b->o->label,
         .run_id = b->run_id,
@@ -268,12 +269,18 @@ bool bench_set_up(struct bench *b, struct err *e)
     return b->has_work;
 }
 
+bool bench_make_crew(struct bench *b, struct err *e)
+{
+    b->has_crew = crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0,
+                            (unsigned)b->o->n_workers, b->event, e);
+    if (b->has_crew)
+        atomic_store(&b->signals.crew, &b->crew);
+    return b->has_crew;
+}
+
 bool bench_start_recording(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
-    unsigned n_loops = crew_n_loops((unsigned)o->n_workers, (unsigned)o->n_threads);
-
-    b->engine.idle_max /= n_loops;
     struct strbuf comment = {0};
 
     if (!open_capture(b, e))
@@ -283,7 +290,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
         .fd = b->fd,
         .name = b->part,
         .intended = o->rate > 0,
-        .n_loops = n_loops,
+        .n_loops = b->n_loops,
         .autoterm = o->autoterm,
         .autoterm_dur_ns = o->autoterm_dur_ns,
         .autoterm_pct = o->autoterm_pct,
@@ -294,17 +301,11 @@ bool bench_start_recording(struct bench *b, struct err *e)
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    summary_put_start(&comment, &b->summary, &b->control, b->command, o);
+    summary_put_start(&comment, &b->summary, &b->control, b->args.command, o);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
-    if (!ok)
-        return false;
-    b->has_crew = crew_init(&b->crew, &b->engine, b->recorder, n_loops, 0, (unsigned)o->n_workers,
-                            b->event, e);
-    if (b->has_crew)
-        atomic_store(&b->signals.crew, &b->crew);
-    return b->has_crew;
+    return ok && bench_make_crew(b, e);
 }
 
 bool bench_close_capture(struct bench *b, struct err *e)

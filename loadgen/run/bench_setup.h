@@ -23,7 +23,6 @@ struct vote {
 
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
-    const struct cli_command *command;
     struct options *o;
     const struct workload *kind;
     const struct orders *orders;
@@ -49,6 +48,7 @@ struct bench {
     struct signals signals;
     struct recorder *recorder;
     struct crew crew;
+    unsigned n_loops;
     struct work work;
     struct screen screen;
     struct summary summary;
@@ -123,6 +123,9 @@ bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
+
+/* Makes the loops. */
+bool bench_make_crew(struct bench *b, struct err *e);
 
 /* Opens the capture with its first comment, and makes the loops. */
 bool bench_start_recording(struct bench *b, struct err *e);

@@ -22,7 +22,6 @@ static int start(const char *program, const struct cli_command *command, struct 
         return EXIT_FAILED;
     }
     b->args = (struct cli_args){.program = program, .command = command};
-    b->command = command;
     b->o = &d->options;
     b->kind = command->ctx;
     b->orders = d;

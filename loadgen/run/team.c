@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Between two rounds of telling, unless somebody waits for the result. */

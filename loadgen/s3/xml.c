@@ -123,7 +123,6 @@ static void keep_some(const struct xml *x, char *dst, size_t size)
 
 static uint64_t size_of_text(struct xml *x)
 {
-    char *end = NULL;
     bool digits = x->n_text > 0 && x->n_text <= 19 && strspn(x->text, "0123456789") == x->n_text;
 
     if (!digits) {
@@ -131,7 +130,7 @@ static uint64_t size_of_text(struct xml *x)
         stop(x);
         return 0;
     }
-    return strtoull(x->text, &end, 10);
+    return strtoull(x->text, NULL, 10);
 }
 
 static void end_of_field(struct xml *x, const char *name)
