@@ -115,6 +115,9 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
                 is(cause, "absent-client") || is(cause, "backlog"));
     if (is_level(f))
         return can_move_the_level(cause) && begins_or_ends_near(cause, moment_ns(f), near_ns);
+    if (is(f, "slow-op"))
+        return is(cause, "slow-host") && cause->op == f->op &&
+               is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
     if (is(f, "backlog"))
         return (is(cause, "slow-host") || is(cause, "slow-op")) &&
                is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
@@ -181,6 +184,12 @@ static int compare_rank(const void *a, const void *b, void *findings)
     return strcmp(x->sentence, y->sentence);
 }
 
+static int compare_indexes(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 /* Sorts by way of an array of indexes, so that `because` can follow. */
 static bool sort(struct findings *all, struct err *e)
 {
@@ -198,6 +207,7 @@ static bool sort(struct findings *all, struct err *e)
         sorted[i] = all->v[order[i]];
         for (size_t k = 0; k < sorted[i].n_because; k++)
             sorted[i].because[k] = place[sorted[i].because[k]];
+        qsort(sorted[i].because, sorted[i].n_because, sizeof *sorted[i].because, compare_indexes);
     }
     if (ok && n > 0)
         memcpy(all->v, sorted, n * sizeof *sorted);

@@ -19,6 +19,8 @@
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
+#define MAX_STRETCHES   4 /* of one party that are told apart; one that has more is slow throughout \
+                           */
 #define OTHERS_FRAC     .45 /* of an operation's change that others may share */
 #define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
 
@@ -103,6 +105,35 @@ static void add_excess(struct excess *x, size_t n_parties, size_t j, const doubl
     }
 }
 
+#define ALL_TABLES SIZE_MAX
+
+/* Fills the excess over the periods of x in the requests of one table, or of all. */
+static bool excess_fill(struct excess *x, const struct search *s, const struct course_parties *p,
+                        size_t table, struct err *e)
+{
+    const struct course *c = s->c;
+    size_t first = table == ALL_TABLES ? 0 : c->stratum_of_table[table];
+    size_t end = table == ALL_TABLES ? c->n_strata : c->stratum_of_table[table + 1];
+    double *n = NULL, *sum = NULL, *means = NULL;
+    bool ok = mem_cleared(&x->n, p->n * x->n_periods, e) &&
+              mem_cleared(&x->r, p->n * x->n_periods, e) && mem_new(&n, p->n, e) &&
+              mem_new(&sum, p->n, e) && mem_new(&means, p->n, e);
+    for (size_t j = 0; ok && j < x->n_periods; j++) {
+        if (period_free(s, x, j) < .9)
+            continue;
+        for (size_t k = first; k < end; k++) {
+            sum_stratum(c, p, k, x, j, n, sum);
+            add_excess(x, p->n, j, n, sum, means);
+        }
+    }
+    for (size_t i = 0; ok && i < p->n * x->n_periods; i++)
+        x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
+    free(n);
+    free(sum);
+    free(means);
+    return ok;
+}
+
 static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p,
                         struct err *e)
 {
@@ -116,30 +147,22 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
     double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
     x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
     x->n_periods = (c->n_blocks + x->blocks_per_period - 1) / x->blocks_per_period;
-    double *n = NULL, *sum = NULL, *means = NULL;
-    bool ok = mem_cleared(&x->n, p->n * x->n_periods, e) &&
-              mem_cleared(&x->r, p->n * x->n_periods, e) && mem_new(&n, p->n, e) &&
-              mem_new(&sum, p->n, e) && mem_new(&means, p->n, e);
-    for (size_t j = 0; ok && j < x->n_periods; j++) {
-        if (period_free(s, x, j) < .9)
-            continue;
-        for (size_t k = 0; k < c->n_strata; k++) {
-            sum_stratum(c, p, k, x, j, n, sum);
-            add_excess(x, p->n, j, n, sum, means);
-        }
-    }
-    for (size_t i = 0; ok && i < p->n * x->n_periods; i++)
-        x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
-    free(n);
-    free(sum);
-    free(means);
-    return ok;
+    return excess_fill(x, s, p, ALL_TABLES, e);
+}
+
+static void excess_fini(struct excess *x)
+{
+    free(x->n);
+    free(x->r);
 }
 
 struct segment_of_party {
+    size_t party;
     size_t first, last; /* periods */
     double n, mean;     /* samples and mean excess within */
     double z;
+    size_t table;      /* whose requests alone are slow; ALL_TABLES: they are not alone */
+    double table_mean; /* excess of these */
 };
 
 static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -166,67 +189,130 @@ static double standard_error(const double *n, const double *r, size_t from, size
     return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
 }
 
-/* The stretch in which party k is slow: that with the largest sum of n (r - half of its own
- * excess). */
-static struct segment_of_party slow_segment(const struct excess *x, size_t k)
+/* Samples, mean excess and how sure it is, of a stretch. */
+static void measure(const struct excess *x, struct segment_of_party *g)
 {
     size_t n_periods = x->n_periods;
-    const double *n = x->n + k * n_periods, *r = x->r + k * n_periods;
-    struct segment_of_party best = {0};
-    double half = log(LEAST_RATIO) / 2, total;
+    const double *n = x->n + g->party * n_periods, *r = x->r + g->party * n_periods;
+    double total;
 
-    for (int tries = 0; tries < 4; tries++) {
-        double sum = 0, most = 0;
-        size_t first = 0;
-
-        for (size_t j = 0; j < n_periods; j++) {
-            sum += n[j] * (r[j] - half);
-            if (sum <= 0) {
-                sum = 0;
-                first = j + 1;
-            } else if (sum > most) {
-                most = sum;
-                best.first = first;
-                best.last = j;
-            }
-        }
-        if (most <= 0)
-            return (struct segment_of_party){0};
-        best.mean = weighted_mean(n, r, best.first, best.last + 1, &best.n);
-        half = best.mean / 2;
-    }
+    g->mean = weighted_mean(n, r, g->first, g->last + 1, &g->n);
     /* Few periods may agree by chance: their mean is no surer than that of so many samples. */
     double se =
-        fmax(standard_error(n, r, best.first, best.last + 1, best.mean), x->sd / sqrt(best.n));
+        fmax(standard_error(n, r, g->first, g->last + 1, g->mean), x->sd / sqrt(fmax(g->n, 1)));
     /* Periods outside tell how much of the noise is slow. */
-    double before = best.first > 0 ? weighted_mean(n, r, 0, best.first, &total) : 0;
+    double before = g->first > 0 ? weighted_mean(n, r, 0, g->first, &total) : 0;
     double after =
-        best.last + 1 < n_periods ? weighted_mean(n, r, best.last + 1, n_periods, &total) : 0;
+        g->last + 1 < n_periods ? weighted_mean(n, r, g->last + 1, n_periods, &total) : 0;
     double base = fmax(before, after);
-    best.z = se > 0 ? (best.mean - fmax(base, 0) / 2) / se : INFINITY;
+    g->z = se > 0 ? (g->mean - fmax(base, 0) / 2) / se : INFINITY;
+}
+
+/* The stretch of periods [from, to) with the largest sum of sign * n (r - half) (Kadane); false: no
+ * sum is positive. */
+static bool best_stretch(const struct excess *x, size_t party, size_t from, size_t to, double half,
+                         double sign, struct segment_of_party *g)
+{
+    const double *n = x->n + party * x->n_periods, *r = x->r + party * x->n_periods;
+    double sum = 0, most = 0;
+    size_t first = from;
+
+    for (size_t j = from; j < to; j++) {
+        sum += sign * n[j] * (r[j] - half);
+        if (sum <= 0) {
+            sum = 0;
+            first = j + 1;
+        } else if (sum > most) {
+            most = sum;
+            g->first = first;
+            g->last = j;
+        }
+    }
+    return most > 0;
+}
+
+/* The stretch in which a party is slow: that with the largest sum of n (r - half of its own
+ * excess). */
+static struct segment_of_party slow_segment(const struct excess *x, size_t party)
+{
+    struct segment_of_party best = {.party = party, .table = ALL_TABLES};
+    double half = log(LEAST_RATIO) / 2;
+
+    for (int tries = 0; tries < 4; tries++) {
+        if (!best_stretch(x, party, 0, x->n_periods, half, 1, &best))
+            return (struct segment_of_party){.party = party, .table = ALL_TABLES};
+        measure(x, &best);
+        half = best.mean / 2;
+    }
     return best;
 }
 
+static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
+{
+    bool long_enough =
+        (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->n_periods);
+
+    /* With more parties one of them is sooner off by chance. */
+    return g->mean >= log(LEAST_RATIO) && g->n >= LEAST_SAMPLES && long_enough &&
+           g->z >= LEAST_Z + .5 * log10((double)n_parties);
+}
+
+/* Whether a party was as fast as the others for a while in the midst of a slow stretch: then `left`
+ * and `right` of it are stretches of their own. */
+static bool was_fast_within(const struct excess *x, const struct segment_of_party *g,
+                            struct segment_of_party *left, struct segment_of_party *right)
+{
+    struct segment_of_party gap = *g;
+    if (!best_stretch(x, g->party, g->first, g->last + 1, g->mean / 2, -1, &gap) ||
+        gap.first == g->first || gap.last == g->last)
+        return false;
+    measure(x, &gap);
+    if (gap.mean >= log(LEAST_RATIO) / 2 || gap.n < LEAST_SAMPLES || gap.last == gap.first)
+        return false;
+    *left = *right = *g;
+    left->last = gap.first - 1;
+    right->first = gap.last + 1;
+    measure(x, left);
+    measure(x, right);
+    double sure = (fmin(left->mean, right->mean) - gap.mean) * sqrt(gap.n);
+    return sure >= LEAST_Z * x->sd;
+}
+
+/* Appends the stretches of g, in which the party is slow; false: there are too many. */
+static bool split(const struct excess *x, size_t n_parties, const struct segment_of_party *g,
+                  struct segment_of_party *out, size_t *n)
+{
+    struct segment_of_party left, right;
+    if (was_fast_within(x, g, &left, &right))
+        return split(x, n_parties, &left, out, n) && split(x, n_parties, &right, out, n);
+    if (!is_slow(x, n_parties, g))
+        return true;
+    if (*n == MAX_STRETCHES)
+        return false;
+    out[(*n)++] = *g;
+    return true;
+}
+
 /* Share of the time of all requests that went into the excess. */
-static double lost_share(const struct excess *x, size_t k, size_t n_parties,
-                         const struct segment_of_party *g)
+static double lost_share(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     double busy = 0, lost = 0;
     for (size_t i = 0; i < n_parties; i++)
         for (size_t j = 0; j < x->n_periods; j++) {
             double t = x->n[i * x->n_periods + j] * exp(x->r[i * x->n_periods + j]);
             busy += t;
-            if (i == k && j >= g->first && j <= g->last)
+            if (i == g->party && j >= g->first && j <= g->last)
                 lost += t * (1 - exp(-g->mean));
         }
     return busy > 0 ? lost / busy : 0;
 }
 
-static bool say_party(struct search *s, const struct course_parties *p, size_t k,
-                      const struct excess *x, const struct segment_of_party *g, struct err *e)
+static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
+                      const struct segment_of_party *g, struct err *e)
 {
     const struct course *c = s->c;
-    double ratio = exp(g->mean), lost = lost_share(x, k, p->n, g);
+    double ratio = exp(g->table != ALL_TABLES ? g->table_mean : g->mean);
+    double lost = lost_share(x, p->n, g);
 
     if (2 * (g->last - g->first + 1) < x->n_periods && lost < LEAST_LOST_FRAC)
         return true;
@@ -234,7 +320,8 @@ static bool say_party(struct search *s, const struct course_parties *p, size_t k
                                   ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     int64_t period_ns = (int64_t)x->blocks_per_period * c->block_ns;
     f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
-    f.party = course_party_name(c, p, k);
+    f.party = course_party_name(c, p, g->party);
+    f.op = g->table != ALL_TABLES ? c->d->ops.v[c->tables[g->table]->op] : NULL;
     f.ratio = ratio;
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
@@ -243,13 +330,42 @@ static bool say_party(struct search *s, const struct course_parties *p, size_t k
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
     const char *what = p->clients ? "client" : "host";
-    return findings_add(s->out, &f, e,
-                        "%s%s answers %.1f times slower than the other %s%s%s%s%s%s%s%s",
-                        p->clients ? "Client " : "", f.party, ratio,
-                        p->n > 2 ? units_count((int64_t)p->n - 1).s : "", p->n > 2 ? " " : "", what,
-                        p->n > 2 ? "s" : "", f.has_start ? " from " : "",
-                        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
-                        f.has_end ? find_clock(f.end_ns).s : "");
+    return findings_add(
+        s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s%s%s%s",
+        p->clients ? "Client " : "", f.party, f.op != NULL ? f.op : "",
+        f.op != NULL ? " requests " : "", ratio, p->n > 2 ? units_count((int64_t)p->n - 1).s : "",
+        p->n > 2 ? " " : "", what, p->n > 2 ? "s" : "", f.has_start ? " from " : "",
+        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
+        f.has_end ? find_clock(f.end_ns).s : "");
+}
+
+/* Names the operation of which alone the requests are slow: that of the largest excess, where the
+ * others have next to none. */
+static bool name_tables(struct segment_of_party *v, size_t n, const struct excess *all,
+                        const struct search *s, const struct course_parties *p, struct err *e)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && n > 0 && s->c->n_tables > 1 && k < s->c->n_tables; k++) {
+        struct excess x = {.n_periods = all->n_periods,
+                           .blocks_per_period = all->blocks_per_period};
+
+        ok = excess_fill(&x, s, p, k, e);
+        for (size_t i = 0; ok && i < n; i++) {
+            struct segment_of_party own = v[i];
+
+            measure(&x, &own);
+            /* The excess of the requests of all other tables follows from that of all. */
+            double n_others = v[i].n - own.n;
+            double others = (v[i].n * v[i].mean - own.n * own.mean) / fmax(n_others, 1);
+            if (own.n < LEAST_SAMPLES || n_others < LEAST_SAMPLES ||
+                others > OTHERS_FRAC / 2 * own.mean || others >= log(LEAST_RATIO))
+                continue;
+            v[i].table = k;
+            v[i].table_mean = own.mean;
+        }
+        excess_fini(&x);
+    }
+    return ok;
 }
 
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
@@ -258,21 +374,24 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     if (p->n < 2)
         return true;
     bool ok = excess_init(&x, s, p, e);
+    struct segment_of_party slow[MAX_SLOW + MAX_STRETCHES];
     size_t n_slow = 0;
     for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
         struct segment_of_party g = slow_segment(&x, k);
-        bool long_enough =
-            (double)(g.last - g.first + 1) >= fmax(2, LEAST_SEGMENT * (double)x.n_periods);
+        size_t n = 0;
 
-        /* With more parties one of them is sooner off by chance. */
-        double limit = LEAST_Z + .5 * log10((double)p->n);
-        if (g.mean >= log(LEAST_RATIO) && g.n >= LEAST_SAMPLES && long_enough && g.z >= limit) {
-            ok = say_party(s, p, k, &x, &g, e);
-            n_slow++;
+        if (!is_slow(&x, p->n, &g))
+            continue;
+        if (!split(&x, p->n, &g, slow + n_slow, &n)) {
+            slow[n_slow] = g;
+            n = 1;
         }
+        n_slow += n;
     }
-    free(x.n);
-    free(x.r);
+    ok = ok && name_tables(slow, n_slow, &x, s, p, e);
+    for (size_t i = 0; ok && i < n_slow; i++)
+        ok = say_party(s, p, &x, &slow[i], e);
+    excess_fini(&x);
     return ok;
 }
 

@@ -210,6 +210,31 @@ class Findings(CliTest):
         first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
         self.assertRegex(first["sentence"], "slower than the other host$")
 
+    def test_slow_host_for_one_operation(self):
+        """The ratio is that of this operation, not a mean over others that are as fast as ever."""
+        load = Load(31, mix=(("GET", .6), ("PUT", .4)))
+        load.factor = lambda s, h, c, op, t: 4 if h == 1 and op == "PUT" and s >= 9 else 1
+        first, all_ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, start=9, ratio=4, near_s=1)
+        self.assertEqual(first["op"], "PUT")
+        self.assertRegex(first["sentence"], r"answers PUT requests [34]\.\d times slower")
+        for f in all_[1:]:
+            if f["kind"] in ("slow-op", "drop"):
+                self.assertEqual(f["because"][0], 0, f)
+        load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
+        first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
+        self.assertIsNone(first["op"])
+
+    def test_slow_host_twice(self):
+        load = Load(32, length_s=24)
+        load.factor = lambda s, h, c, op, t: 4 if h == 1 and (3 <= s < 8 or 14 <= s < 20) else 1
+        slow = sorted((f for f in self.findings(load) if f["kind"] == "slow-host"), key=lambda f: f["start"])
+        self.assertEqual(len(slow), 2)
+        for f, start, end in (slow[0], 3, 8), (slow[1], 14, 20):
+            self.assertEqual(f["scope"], {"host": "http://10.0.0.1:9000"})
+            self.assertAlmostEqual(seconds(f["start"]), start, delta=1)
+            self.assertAlmostEqual(seconds(f["end"]), end, delta=1)
+            self.assertAlmostEqual(f["ratio"] / 4, 1, delta=.25)
+
     def test_two_slow_hosts(self):
         load = Load(7, hosts=5)
         load.factor = lambda s, h, c, op, t: 2.5 if h in (1, 3) else 1
