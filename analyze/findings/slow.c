@@ -19,10 +19,11 @@
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
-#define MAX_STRETCHES   4 /* of one party that are told apart; one that has more is slow throughout \
-                           */
-#define OTHERS_FRAC     .45 /* of an operation's change that others may share */
-#define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
+#define MAX_STRETCHES                                                                              \
+    4                   /* of one party that are told apart; one that has more is slow throughout  \
+                         */
+#define OTHERS_FRAC .45 /* of an operation's change that others may share */
+#define LOG_UNIT    (M_LN2 / COURSE_LOG_ONE)
 
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
  * these are off the mean of their stratum. */
