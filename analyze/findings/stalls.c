@@ -478,48 +478,91 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
                         find_clock(one->start_ns).s);
 }
 
-static bool say_stall(const struct stalls *x, const struct stall *st, struct err *e)
+enum worth { WORTH_NOTHING, WORTH_NOTICE, WORTH_PROBLEM };
+
+static enum worth worth_of(const struct stalls *x, const struct stall *st)
+{
+    int64_t length_ns = st->end_ns - st->start_ns;
+    double lost = lost_in(x, st);
+
+    if (lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS)
+        return WORTH_PROBLEM;
+    return lost >= WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
+}
+
+/* A stall; of n_alike > 1 stalls of the party that are worth a notice each, the longest. */
+static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_alike,
+                      int64_t stood_ns, struct err *e)
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac = rate_frac_of(x, st), lost = lost_in(x, st);
+    double frac = rate_frac_of(x, st);
+    bool problem = worth_of(x, st) == WORTH_PROBLEM;
+    struct finding f =
+        finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));
 
-    if (lost < WORTH_FRAC && length_ns < PROBLEM_NS)
-        return true;
-    bool problem = lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS;
-    struct finding f = finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.scope = st->scope;
     f.has_start = f.has_end = true;
     f.start_ns = st->start_ns;
     f.end_ns = st->end_ns;
     finding_figure(&f, "length_ns", (double)length_ns);
     finding_figure(&f, "rate_frac", frac);
+    char others[128] = "";
+    if (n_alike > 1) {
+        finding_figure(&f, "n", (double)n_alike);
+        finding_figure(&f, "all_ns", (double)stood_ns);
+        snprintf(others, sizeof others, "; %zu shorter one%s, %s in all", n_alike - 1,
+                 n_alike == 2 ? "" : "s", units_duration(stood_ns - length_ns).s);
+    }
     if (st->scope == SCOPE_SYSTEM)
-        return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)",
-                            units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac);
+        return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)%s",
+                            units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac,
+                            others);
     f.party = course_party_name(s->c, parties_of(s, st->scope), st->party);
     return findings_add(
         s->out, &f, e,
-        "%s%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)",
+        "%s%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)%s",
         f.scope == SCOPE_CLIENT ? "Client " : "", f.party, units_duration(length_ns).s,
-        find_clock(st->start_ns).s, 100 * frac);
+        find_clock(st->start_ns).s, 100 * frac, others);
+}
+
+/* The stalls of one's party, `one` the first of them, that come at no period: each that is a
+ * problem, and of several that are worth a notice the longest, which stands for all. */
+static bool say_stalls(const struct stalls *x, const struct stall *one, struct err *e)
+{
+    const struct stall *longest = NULL;
+    size_t n = 0;
+    int64_t stood_ns = 0;
+    bool ok = true;
+
+    for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
+        enum worth worth = same_party(st, one) ? worth_of(x, st) : WORTH_NOTHING;
+        if (worth == WORTH_PROBLEM)
+            ok = say_stall(x, st, 1, 0, e);
+        if (worth != WORTH_NOTICE)
+            continue;
+        if (longest == NULL || st->end_ns - st->start_ns > longest->end_ns - longest->start_ns)
+            longest = st;
+        stood_ns += st->end_ns - st->start_ns;
+        n++;
+    }
+    return ok && (longest == NULL || say_stall(x, longest, n, stood_ns, e));
 }
 
 static bool say(struct stalls *x, struct err *e)
 {
     double *gaps;
-    if (!mem_new(&gaps, x->n + 1, e))
+    if (!mem_new(&gaps, x->n, e))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < x->n; i++) {
         size_t first = 0;
         while (!same_party(&x->v[first], &x->v[i]))
             first++;
+        if (first < i)
+            continue;
         int64_t period_ns = find_period(x, &x->v[i], gaps);
-        if (period_ns == 0)
-            ok = say_stall(x, &x->v[i], e);
-        else if (first == i)
-            ok = say_pauses(x, &x->v[i], period_ns, e);
+        ok = period_ns == 0 ? say_stalls(x, &x->v[i], e) : say_pauses(x, &x->v[i], period_ns, e);
     }
     free(gaps);
     return ok;

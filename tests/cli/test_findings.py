@@ -145,6 +145,17 @@ class Findings(CliTest):
         load.hangs = span(8, 10.5)
         self.check_first(load, "stall", None, 8, 10.5)
 
+    def test_short_stalls(self):
+        """Of stalls that are worth a notice each, one stands for all."""
+        load = Load(24, length_s=40)
+        spans = [span(5, 5.3), span(11, 11.5), span(26, 26.35)]
+        load.hangs = lambda *where: next((end for s in spans if (end := s(*where)) is not None), None)
+        stalls = [f for f in self.findings(load) if f["kind"] == "stall"]
+        self.assertEqual([(f["severity"], f["evidence"]["n"]) for f in stalls], [("notice", 3)])
+        self.assertAlmostEqual(seconds(stalls[0]["start"]), 11, delta=.1)
+        self.assertAlmostEqual(stalls[0]["evidence"]["all_ns"] / 1e9, 1.15, delta=.2)
+        self.assertRegex(stalls[0]["sentence"], r"usual rate\); 2 shorter ones, .* in all$")
+
     def test_stall_of_a_host(self):
         load = Load(2)
         load.hangs = span(9, 12.5, lambda h, c, op, t: h == 2)
