@@ -19,11 +19,9 @@
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
-#define MAX_STRETCHES                                                                              \
-    4                   /* of one party that are told apart; one that has more is slow throughout  \
-                         */
-#define OTHERS_FRAC .45 /* of an operation's change that others may share */
-#define LOG_UNIT    (M_LN2 / COURSE_LOG_ONE)
+#define MAX_STRETCHES   4   /* of one party; one that has more is slow throughout */
+#define OTHERS_FRAC     .45 /* of an operation's change that others may share */
+#define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
 
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
  * these are off the mean of their stratum. */
@@ -119,6 +117,7 @@ static bool excess_fill(struct excess *x, const struct search *s, const struct c
     bool ok = mem_cleared(&x->n, p->n * x->n_periods, e) &&
               mem_cleared(&x->r, p->n * x->n_periods, e) && mem_new(&n, p->n, e) &&
               mem_new(&sum, p->n, e) && mem_new(&means, p->n, e);
+
     for (size_t j = 0; ok && j < x->n_periods; j++) {
         if (period_free(s, x, j) < .9)
             continue;
