@@ -24,17 +24,27 @@ static void new_line(struct json_out *w, bool comma)
     put(w, blanks + !comma, w->depth + 1 + comma);
 }
 
-/* Comma, line break and key before an item. */
+/* Comma, line break and key before an item, in one piece: a report of many hosts has millions. */
 static void begin_item(struct json_out *w, const char *key)
 {
-    if (w->depth > 0)
-        new_line(w, !w->is_empty);
-    if (key) {
-        putc_unlocked('"', w->f);
-        fputs_unlocked(key, w->f);
-        put(w, "\": ", 3);
-    }
+    char s[JSON_OUT_MAX_DEPTH + 64] = ",\n                ";
+    size_t n = w->depth > 0 ? w->depth + 2 : 0, n_key = key != NULL ? strlen(key) : 0;
+    bool is_first = w->is_empty && n > 0; /* it has no comma before it */
+    _Static_assert(JSON_OUT_MAX_DEPTH == 16, "one blank for each container");
+
     w->is_empty = false;
+    if (n_key + n + 4 > sizeof s) {
+        put(w, s + is_first, n - is_first);
+        fprintf(w->f, "\"%s\": ", key);
+        return;
+    }
+    if (key != NULL) {
+        s[n] = '"';
+        memcpy(s + n + 1, key, n_key);
+        memcpy(s + n + 1 + n_key, "\": ", 3);
+        n += n_key + 4;
+    }
+    put(w, s + is_first, n - is_first);
 }
 
 static void open_container(struct json_out *w, const char *key, const char *brackets)
@@ -145,6 +155,47 @@ void json_put_integer(struct json_out *w, const char *key, int64_t value)
     put_item(w, key, s, (size_t)(format_integer(s, value) - s));
 }
 
+/* Writes a number that is no integer as "%.17g" does, in a tenth of the time: in integers of 128
+ * bits, half to even. Returns its length; 0: it is beyond 1e-4 to 1e15. */
+static size_t format_fraction(char *out, double value)
+{
+    static const uint64_t tens[] = {1,       10,       100,       1000,       10000,      100000,
+                                    1000000, 10000000, 100000000, 1000000000, 10000000000};
+    double size = fabs(value);
+    int exponent, n_whole = 0;
+    char digits[ROWFORMAT_NUMBER_BYTES], *to = out;
+
+    if (!(size >= 1e-4 && size < 1e15))
+        return 0;
+    for (uint64_t whole = (uint64_t)size, limit = 1; whole >= limit; limit *= 10)
+        n_whole++;
+    if (n_whole == 0) /* zeros behind the point count the other way */
+        n_whole = -(size < .1) - (size < .01) - (size < .001);
+    int n_decimals = 17 - n_whole;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(size, &exponent), 53);
+    unsigned __int128 scaled = (unsigned __int128)mantissa * tens[n_decimals / 2] *
+                               tens[n_decimals - n_decimals / 2],
+                      half = (unsigned __int128)1 << (52 - exponent),
+                      rest = scaled & (2 * half - 1);
+    uint64_t rounded = (uint64_t)(scaled >> (53 - exponent));
+    rounded += rest > half || (rest == half && rounded % 2 == 1);
+    if (rowformat_put_number(digits, rounded) != digits + 17) /* it became a power of ten */
+        return 0;
+    size_t n = 17, n_before = n_whole > 0 ? (size_t)n_whole : 0;
+    while (digits[n - 1] == '0')
+        n--;
+    if (value < 0)
+        *to++ = '-';
+    if (n_before == 0)
+        *to++ = '0';
+    to = mempcpy(to, digits, n_before);
+    *to++ = '.';
+    for (int i = n_whole; i < 0; i++)
+        *to++ = '0';
+    to = mempcpy(to, digits + n_before, n - n_before);
+    return (size_t)(to - out);
+}
+
 /* 17 digits bring a double back. What looks like an integer gets a fraction; an exponent has
  * neither a plus nor zeros in front. */
 static size_t format_real(char out[40], double value)
@@ -155,7 +206,10 @@ static size_t format_real(char out[40], double value)
         memcpy(end, ".0", 2);
         return (size_t)(end + 2 - out);
     }
-    size_t n = (size_t)snprintf(out, 40, "%.17g", value);
+    size_t n = is_short ? 0 : format_fraction(out, value);
+    if (n > 0)
+        return n;
+    n = (size_t)snprintf(out, 40, "%.17g", value);
     char *e = memchr(out, 'e', n);
     if (e == NULL && memchr(out, '.', n) == NULL) {
         memcpy(out + n, ".0", 2);
@@ -188,21 +242,26 @@ static bool is_plain(const char *s)
     return true;
 }
 
-void json_put_text(struct json_out *w, const char *key, const char *s)
+static void put_quoted(struct json_out *w, const char *key, const char *s)
 {
-    if (s == NULL || !is_plain(s)) {
-        json_out_value(w, key, json_out_text(s));
-        return;
-    }
     begin_item(w, key);
     putc_unlocked('"', w->f);
     fputs_unlocked(s, w->f);
     putc_unlocked('"', w->f);
 }
 
+void json_put_text(struct json_out *w, const char *key, const char *s)
+{
+    if (s == NULL || !is_plain(s)) {
+        json_out_value(w, key, json_out_text(s));
+        return;
+    }
+    put_quoted(w, key, s);
+}
+
 void json_put_time(struct json_out *w, const char *key, int64_t ns)
 {
-    json_put_text(w, key, rfc3339_format(ns).s);
+    put_quoted(w, key, rfc3339_format(ns).s);
 }
 
 void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t ns)
