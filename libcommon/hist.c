@@ -110,18 +110,91 @@ static void select_nth(int64_t *v, size_t n, size_t k)
         qsort(v + lo, hi - lo, sizeof *v, compare_int64);
 }
 
+#define N_SHARES 256
+
+/* Values by where they lie between the least and the greatest: share k of that way. */
+struct shares {
+    int64_t least;
+    double per_unit; /* 0: all are in the first */
+    uint32_t count[N_SHARES];
+    bool wanted[N_SHARES]; /* some wanted rank is in it */
+    size_t at, n_before;   /* a share that ranks are in, and how many values are below it */
+    size_t n_dropped;      /* ... of shares that are not wanted */
+};
+
+static inline size_t share_of(const struct shares *s, int64_t v)
+{
+    return (size_t)((double)(int64_t)((uint64_t)v - (uint64_t)s->least) * s->per_unit);
+}
+
+static void shares_init(struct shares *s, const int64_t *v, size_t n)
+{
+    int64_t least = v[0], most = v[0];
+
+    for (size_t i = 0; i < n; i++) {
+        least = v[i] < least ? v[i] : least;
+        most = v[i] > most ? v[i] : most;
+    }
+    uint64_t width = (uint64_t)most - (uint64_t)least;
+    *s = (struct shares){.least = least};
+    if (width > 0 && width < INT64_MAX)
+        s->per_unit = (N_SHARES - 1) / (double)width;
+    for (size_t i = 0; i < n; i++)
+        s->count[share_of(s, v[i])]++;
+}
+
+/* Goes on to the share of a rank. */
+static void shares_find(struct shares *s, size_t rank)
+{
+    for (; s->n_before + s->count[s->at] <= rank; s->at++) {
+        s->n_before += s->count[s->at];
+        s->n_dropped += s->wanted[s->at] ? 0 : s->count[s->at];
+    }
+}
+
+/* Moves the values of the shares that ranks are in to the front, in no order, and returns how many
+ * these are: a search among all costs branches that cannot be predicted, and this has none. */
+static size_t shares_keep(struct shares *s, int64_t *v, size_t n, size_t base, const size_t *ranks,
+                          size_t n_ranks)
+{
+    size_t n_kept = 0;
+
+    shares_init(s, v, n);
+    for (size_t i = 0; i < n_ranks; i++) {
+        shares_find(s, ranks[i] - base);
+        s->wanted[s->at] = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = v[i];
+        v[i] = v[n_kept];
+        v[n_kept] = x;
+        n_kept += s->wanted[share_of(s, x)];
+    }
+    s->at = s->n_before = s->n_dropped = 0;
+    return n_kept;
+}
+
 /* Values of ascending ranks, which all lie in [base, base + n): v has the values of those ranks in
  * any order, and is reordered. */
 static void select_ranks(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
                          int64_t *out)
 {
     size_t done = 0; /* v[0..done) hold the smallest values */
-    if (n <= 2 * FEW_N) {
+    struct shares shares;
+    bool few = n <= 2 * FEW_N;
+
+    if (few) {
         sort_few(v, n);
         done = n;
+    } else {
+        n = shares_keep(&shares, v, n, base, ranks, n_ranks);
     }
     for (size_t i = 0; i < n_ranks; i++) {
         size_t k = ranks[i] - base;
+        if (!few) {
+            shares_find(&shares, k);
+            k -= shares.n_dropped;
+        }
         if (k >= done) {
             select_nth(v + done, n - done, k - done);
             done = k + 1;
