@@ -1,7 +1,9 @@
 #include "analyze/stats/exactdist.h"
 
+#include "analyze/base/csort.h"
 #include "libcommon/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct placed {
@@ -15,16 +17,49 @@ static int compare_placed(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+#define FEW 16 /* sorted by insertion */
+
+/* Fills s with the values in order: by as many buckets of equal width as there are values, so that
+ * thousands of hosts cost no comparison of each with many others. `first` has n + 2 zeros. */
+static void sort_values(struct placed *s, size_t *first, const double *v, size_t n)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, v[i]);
+        most = fmax(most, v[i]);
+    }
+    double per = most > least ? (double)(n - 1) / (most - least) : 0;
+    if (!isnormal(per))
+        least = per = 0;
+    for (size_t i = 0; i < n; i++)
+        csort_count(first, per > 0 ? (size_t)((v[i] - least) * per) : 0);
+    csort_sum(first, n);
+    for (size_t i = 0; i < n; i++)
+        s[csort_place(first, per > 0 ? (size_t)((v[i] - least) * per) : 0)] =
+            (struct placed){v[i], i};
+    for (size_t k = 0; k < n; k++)
+        if (first[k + 1] - first[k] > FEW)
+            qsort(s + first[k], first[k + 1] - first[k], sizeof *s, compare_placed);
+    for (size_t i = 1; i < n; i++) {
+        struct placed x = s[i];
+        size_t k = i;
+
+        for (; k > 0 && s[k - 1].v > x.v; k--)
+            s[k] = s[k - 1];
+        s[k] = x;
+    }
+}
+
 bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties, struct err *e)
 {
-    struct placed *s;
-    if (!mem_new(&s, n, e))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        s[i] = (struct placed){v[i], i};
-    qsort(s, n, sizeof *s, compare_placed);
+    struct placed *s = NULL;
+    size_t *first = NULL;
+    bool ok = mem_new(&s, n, e) && mem_cleared(&first, n + 2, e);
+
+    if (ok)
+        sort_values(s, first, v, n);
     *ties = 0;
-    for (size_t i = 0, next; i < n; i = next) {
+    for (size_t i = 0, next; ok && i < n; i = next) {
         for (next = i + 1; next < n && s[next].v == s[i].v; next++)
             ;
         for (size_t j = i; j < next; j++)
@@ -33,7 +68,8 @@ bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties, 
         *ties += t * t * t - t;
     }
     free(s);
-    return true;
+    free(first);
+    return ok;
 }
 
 /* Returns f[0..max_sum], f[s] = the number of subsets of k of the n values that sum to s; NULL: out

@@ -98,9 +98,7 @@ bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stat
     for (size_t h = 0; h < n_hosts; h++) {
         const double *series = x + h * n_segments;
         mean[h] = gsl_stats_mean(series, 1, n_segments);
-        series += n_segments - out->b * out->m;
-        for (size_t i = 0; i < out->b; i++)
-            block[i * n_hosts + h] = gsl_stats_mean(series + i * out->m, 1, out->m);
+        stats_batch_means(series, n_segments, out->m, out->b, block + h, n_hosts);
     }
     double all = gsl_stats_mean(mean, 1, n_hosts);
     for (size_t h = 0; h < n_hosts && all > 0; h++)

@@ -93,8 +93,7 @@ bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err 
         return false;
     double batch[20];
     size_t b = n / m < 20 ? n / m : 20, length = n / b;
-    for (size_t j = 0; j < b; j++)
-        batch[j] = gsl_stats_mean(x + (n - b * length) + j * length, 1, length);
+    stats_batch_means(x, n, length, b, batch, 1);
     struct stats_trend trend;
     if (!stats_trend(batch, b, &trend, e))
         return false;

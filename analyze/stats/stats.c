@@ -29,12 +29,11 @@ int64_t stats_segment_width_ns(int64_t window_ns)
     return widths_ms[n - 1] * 1000000;
 }
 
-/* Cuts the last b*m points of x into b batches of m; y gets their means. */
-static void batch_means(const double *x, size_t n, size_t m, size_t b, double *y)
+void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride)
 {
     const double *first = x + (n - b * m);
     for (size_t j = 0; j < b; j++)
-        y[j] = gsl_stats_mean(first + j * m, 1, m);
+        y[j * stride] = m > 1 ? gsl_stats_mean(first + j * m, 1, m) : first[j];
 }
 
 bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
@@ -48,7 +47,7 @@ bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
     double v;
     for (size_t m = 1;;) {
         size_t b = n / m;
-        batch_means(x, n, m, b, y);
+        stats_batch_means(x, n, m, b, y, 1);
         v = gsl_stats_tss_m(y, 1, b, gsl_stats_mean(y, 1, b));
         out->m = m;
         out->b = b;

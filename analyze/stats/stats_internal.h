@@ -1,5 +1,5 @@
-/* Shared by the files stats*.c and by nothing else: results that hold no answer yet, and the
- * median. */
+/* Shared by the files of this room and by nothing else: results that hold no answer yet, and the
+ * least that all of them compute. */
 #ifndef S3_ANALYZE_STATS_STATS_INTERNAL_H
 #define S3_ANALYZE_STATS_STATS_INTERNAL_H
 
@@ -41,6 +41,10 @@ static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a
                               .sd = NAN,
                               .break_even = NAN};
 }
+
+/* Cuts the last b*m points of x[0..n-1] into b batches of m; y[0], y[stride], ... get their means.
+ */
+void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride);
 
 /* Median of n >= 1 values, which get sorted; the middle two averaged. */
 double stats_sort_median(double *v, size_t n);
