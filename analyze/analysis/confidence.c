@@ -317,7 +317,7 @@ static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
     for (size_t k = 0; k < h->n_hosts; k++) {
         int64_t n = 0;
         for (size_t j = 0; j < h->n; j++)
-            n += h->ended[k * h->n + j].n;
+            n += h->cells[k * h->n + j].n;
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
@@ -339,13 +339,13 @@ static bool fill_hosts(struct statistics *s, const struct passes *p, struct err 
               mem_new(&mean, to->n, e) && mem_new(&outliers, to->n, e);
     to->by_latency = counts_are_equal(h, s->concurrency);
     for (size_t i = 0; to->by_latency && i < to->n * n; i++)
-        to->by_latency = h->ended[i].n > 0;
+        to->by_latency = h->cells[i].n > 0;
     for (size_t k = 0; ok && k < to->n; k++) {
         double sum = 0;
         if (!to->by_latency)
             flow_rates(&h->flow[k], n, h->window.grid.length_ns, x + k * n);
         for (size_t j = 0; j < n; j++) {
-            const struct flow_cell *cell = &h->ended[k * n + j];
+            const struct flow_cell *cell = &h->cells[k * n + j];
             if (to->by_latency)
                 x[k * n + j] = (double)cell->ns / (double)cell->n;
             sum += x[k * n + j];

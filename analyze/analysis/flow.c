@@ -37,12 +37,12 @@ struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
 
 bool flow_init(struct flow *f, size_t n, struct err *e)
 {
-    return mem_cleared(&f->in, n, e) && mem_cleared(&f->over, n, e);
+    return mem_cleared(&f->cells, n, e) && mem_cleared(&f->over, n, e);
 }
 
 void flow_fini(struct flow *f)
 {
-    free(f->in);
+    free(f->cells);
     free(f->over);
 }
 
@@ -50,8 +50,8 @@ void flow_add_parts(struct flow *f, const struct way *p, int64_t amount)
 {
     double per_ns = (double)amount * p->per_ns * FIXED_ONE;
     if (p->touches) {
-        f->in[p->first] += (__int128)(per_ns * p->in_first_ns);
-        f->in[p->last] += (__int128)(per_ns * p->in_last_ns);
+        f->cells[p->first].in += (__int128)(per_ns * p->in_first_ns);
+        f->cells[p->last].in += (__int128)(per_ns * p->in_last_ns);
         if (p->last > p->first + 1) {
             __int128 part = (__int128)(per_ns * p->in_middle_ns);
             f->over[p->first + 1] += part;
@@ -66,8 +66,8 @@ double flow_rates(const struct flow *f, size_t n, int64_t segment_ns, double *ra
     __int128 all = f->tail, over = 0;
     for (size_t j = 0; j < n; j++) {
         over += f->over[j];
-        rate[j] = (double)(f->in[j] + over) / FIXED_ONE / ((double)segment_ns / 1e9);
-        all += f->in[j] + over;
+        rate[j] = (double)(f->cells[j].in + over) / FIXED_ONE / ((double)segment_ns / 1e9);
+        all += f->cells[j].in + over;
     }
     return (double)all / FIXED_ONE;
 }
@@ -85,18 +85,19 @@ bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const
     h->of_place = hosts->of_place;
     segment_grid_init(&h->window.grid, w->grid.start_ns, (int64_t)h->n_joined * w->grid.length_ns,
                       h->n);
-    bool ok = mem_cleared(&h->flow, h->n_hosts, e) && mem_cleared(&h->ended, h->n_hosts * h->n, e);
-    for (size_t k = 0; ok && k < h->n_hosts; k++)
-        ok = flow_init(&h->flow[k], h->n, e);
-    return ok;
+    if (!mem_new(&h->flow, h->n_hosts, e) || !mem_cleared(&h->cells, h->n_hosts * h->n, e) ||
+        !mem_cleared(&h->over, h->n_hosts * h->n, e))
+        return false;
+    for (size_t k = 0; k < h->n_hosts; k++)
+        h->flow[k] = (struct flow){h->cells + k * h->n, h->over + k * h->n, 0};
+    return true;
 }
 
 void flow_hosts_fini(struct flow_hosts *h)
 {
-    for (size_t k = 0; h->flow != NULL && k < h->n_hosts; k++)
-        flow_fini(&h->flow[k]);
     free(h->flow);
-    free(h->ended);
+    free(h->cells);
+    free(h->over);
 }
 
 void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int64_t end_ns,
@@ -111,7 +112,7 @@ void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int6
             flow_hosts_add_within(h, place, j, 1, end_ns - start_ns, amount);
             return;
         }
-        struct flow_cell *cell = &h->ended[k * h->n + j];
+        struct flow_cell *cell = &h->cells[k * h->n + j];
         cell->n++;
         cell->ns += end_ns - start_ns;
     }

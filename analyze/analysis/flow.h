@@ -31,8 +31,14 @@ struct way {
 /* Of a request with start_ns < end_ns. */
 struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns);
 
+/* What one segment gets. */
+struct flow_cell {
+    __int128 in;   /* the amount */
+    int64_t n, ns; /* of a host: successful requests that ended, and their durations */
+};
+
 struct flow {
-    __int128 *in;   /* by segment */
+    struct flow_cell *cells; /* by segment */
     __int128 *over; /* differences of what requests that run over a whole segment add to it */
     __int128 tail;
 };
@@ -47,7 +53,7 @@ void flow_fini(struct flow *f);
 /* All of the amount in segment j. */
 static inline void flow_add(struct flow *f, size_t j, int64_t amount)
 {
-    f->in[j] += (__int128)amount << FLOW_FRACTION_BITS;
+    f->cells[j].in += (__int128)amount << FLOW_FRACTION_BITS;
 }
 
 static inline void flow_add_tail(struct flow *f, int64_t amount)
@@ -66,10 +72,9 @@ struct flow_hosts {
     size_t n_hosts, n;        /* segments */
     size_t n_joined;          /* segments of the window that make one of these */
     struct window window;
-    struct flow *flow; /* by host */
-    struct flow_cell {
-        int64_t n, ns; /* successful requests that ended, and their durations */
-    } * ended;         /* host x segment */
+    struct flow *flow;       /* by host; parts of what follows */
+    struct flow_cell *cells; /* host x segment */
+    __int128 *over;
 };
 
 /* hosts may be NULL. False: out of memory; flow_hosts_fini may be called in any case. */
@@ -86,12 +91,11 @@ void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int6
 static inline void flow_hosts_add_within(struct flow_hosts *h, uint32_t place, size_t j, int64_t n,
                                          int64_t ns, int64_t amount)
 {
-    size_t k = h->of_place[place];
-    struct flow_cell *cell = &h->ended[k * h->n + j];
+    struct flow_cell *cell = &h->cells[h->of_place[place] * h->n + j];
 
     cell->n += n;
     cell->ns += ns;
-    flow_add(&h->flow[k], j, amount);
+    cell->in += (__int128)amount << FLOW_FRACTION_BITS;
 }
 
 #endif

@@ -279,40 +279,42 @@ static bool answer_by_counting(const struct question *q, struct figures *all,
 
 /* ---- By holding the values: 8 bytes a row, in one pass ---- */
 
-/* Values by part: those of part p stand from v + first[p] on. */
+/* Values by part: those of part p are v[first[p]] .. v[next[p] - 1]. */
 struct sample {
     int64_t *v;
-    size_t *first;
+    size_t *first, *next;
 };
 
 static bool sample_init(struct sample *s, const struct parts *parts, struct err *e)
 {
-    *s = (struct sample){.first = malloc((parts->n + 1) * sizeof *s->first)};
     size_t room = 0;
-    for (size_t p = 0; s->first != NULL && p < parts->n; p++) {
-        s->first[p] = room;
+
+    if (!mem_new(&s->first, parts->n, e) || !mem_new(&s->next, parts->n, e))
+        return false;
+    for (size_t p = 0; p < parts->n; p++) {
+        s->first[p] = s->next[p] = room;
         room += (size_t)parts->room[p];
     }
-    s->v = malloc((room + 1) * sizeof *s->v);
-    return (s->first != NULL && s->v != NULL) || mem_none(e);
+    return mem_new(&s->v, room, e);
 }
 
 static void sample_fini(struct sample *s)
 {
     free(s->v);
     free(s->first);
+    free(s->next);
 }
 
 /* Closes the gaps behind parts that have fewer values than room. */
-static void sample_close(struct sample *s, const struct figures *by_part, size_t n_parts)
+static void sample_close(struct sample *s, size_t n_parts)
 {
     size_t n_before = 0;
     for (size_t p = 0; p < n_parts; p++) {
-        size_t n = (size_t)by_part[p].moments.n;
+        size_t n = s->next[p] - s->first[p];
         if (s->first[p] != n_before)
             memmove(s->v + n_before, s->v + s->first[p], n * sizeof *s->v);
         s->first[p] = n_before;
-        n_before += n;
+        s->next[p] = n_before += n;
     }
 }
 
@@ -343,7 +345,7 @@ static bool select_figures(struct figures *f, const struct question *q, int64_t 
 static bool answer_by_holding(const struct question *q, struct figures *all,
                               struct figures *by_part, struct err *e)
 {
-    struct sample s;
+    struct sample s = {0};
     size_t row;
     int64_t v;
     bool ok = sample_init(&s, q->parts, e);
@@ -351,18 +353,18 @@ static bool answer_by_holding(const struct question *q, struct figures *all,
     for (size_t b = 0; ok && b < rows_n_blocks(q->rows); b++) {
         const struct rows_block block = rows_block(q->rows, b);
         for (size_t k = block.from; k < block.to; k++) {
-            if (!rows_get(q->rows, &block, k, &row) || !value_of(q, row, &v))
-                continue;
-            size_t p = part_of(q->parts, q->rows->t, row);
-            s.v[s.first[p] + (size_t)by_part[p].moments.n] = v;
-            moments_add(&by_part[p].moments, v);
+            if (rows_get(q->rows, &block, k, &row) && value_of(q, row, &v))
+                s.v[s.next[part_of(q->parts, q->rows->t, row)]++] = v;
         }
     }
     if (ok)
-        sample_close(&s, by_part, q->parts->n);
+        sample_close(&s, q->parts->n);
     /* First the parts: reordering all values would mix them. */
-    for (size_t p = 0; ok && p < q->parts->n; p++)
+    for (size_t p = 0; ok && p < q->parts->n; p++) {
+        for (size_t i = s.first[p]; i < s.next[p]; i++)
+            moments_add(&by_part[p].moments, s.v[i]);
         ok = select_figures(&by_part[p], q, s.v + s.first[p], e);
+    }
     if (ok && all != NULL) {
         all->moments = moments_of_all(by_part, q->parts->n);
         ok = select_figures(all, q, s.v, e);
@@ -472,7 +474,8 @@ static void add_rates(struct sample *s, struct size_sums *sums, const struct row
             if (bytes > 0 && ns > 0) {
                 x->rated_bytes += bytes;
                 x->rated_ns += ns;
-                s->v[s->first[part] + (size_t)x->n_rated++] = rate_bits(bytes, ns);
+                x->n_rated++;
+                s->v[s->next[part]++] = rate_bits(bytes, ns);
             }
         }
     }

@@ -44,10 +44,23 @@ static int compare_ranks(const void *a, const void *b, void *ranking)
     return ranks_before(ranking, j, i) - ranks_before(ranking, i, j);
 }
 
+/* The cell of the first or the last rank among those that `order` names. */
+static uint32_t outermost(const struct ranking *r, const uint32_t *order, size_t n, bool last)
+{
+    uint32_t best = order[0];
+    for (size_t i = 1; i < n; i++)
+        if (ranks_before(r, last ? best : order[i], last ? order[i] : best))
+            best = order[i];
+    return best;
+}
+
 /* The cell of rank k < n among those that `order` names, which is reordered. */
 static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k)
 {
     size_t lo = 0, hi = n;
+
+    if (k == 0 || k == n - 1)
+        return outermost(r, order, n, k > 0);
     /* A series of bad pivots ends in a sort: never quadratic. */
     for (int rounds = 64; rounds > 0 && hi - lo > 8; rounds--) {
         uint32_t pivot = order[lo + (hi - lo) / 2];
@@ -103,9 +116,11 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
     struct segment_pick picks[3];
     size_t n_positive = 0;
 
-    for (size_t i = 0; i < n_order; i++)
-        if (ranks_above_zero(&r, order[i]))
-            order[n_positive++] = order[i];
+    for (size_t i = 0; i < n_order; i++) {
+        uint32_t k = order[i];
+        order[n_positive] = k;
+        n_positive += ranks_above_zero(&r, k);
+    }
     size_t n_zero = g->n - n_positive;
     for (size_t i = 0; i < 3; i++) {
         size_t rank = analysis_quantile_index(g->n, percents[i]);
@@ -126,69 +141,102 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
 
 /* ---- All in one pass ---- */
 
-/* Where amounts go: to one row of cells, or to one for each key. */
+/* Where amounts go: to a cell for each segment, or for each segment and key. Those of one segment
+ * stand together, as rows come about in order of time: with a thousand keys they stay in the cache.
+ */
 struct sink {
     struct slice_amounts *cells;
-    const struct group_keys *keys; /* NULL: one row */
-    const uint32_t *key_of_place;  /* of the table that is being added; NULL: one row */
+    size_t n_keys;
+    const struct group_keys *keys; /* NULL: one key */
+    const uint32_t *key_of_place;  /* of the table that is being added; NULL: one key */
 };
 
-static inline struct slice_amounts *sink_row(const struct sink *x, size_t n, uint32_t place)
+struct sinks {
+    struct segment_grid grid;
+    struct sink v[2];
+    size_t n;
+    struct slice_amounts *parts; /* by segment: what a request is spread over; zeros before it */
+};
+
+static inline struct slice_amounts *sink_cell(const struct sink *x, size_t segment, uint32_t place)
 {
-    return x->key_of_place != NULL ? x->cells + (size_t)x->key_of_place[place] * n : x->cells;
+    return &x->cells[segment * x->n_keys + (x->key_of_place != NULL ? x->key_of_place[place] : 0)];
 }
 
-static void add_rows(const struct segment_grid *g, const struct sink *sinks, size_t n_sinks,
-                     const struct scan *scan, size_t block)
+/* Adds a request that does not lie within one segment. */
+static void add_spread(const struct sinks *x, struct attribution_request r, uint32_t place)
 {
+    size_t first, last;
+    if (!attribution_slices(&x->grid, &r, &first, &last))
+        return;
+    attribution_add_amounts(&x->grid, x->parts, &r);
+    for (size_t segment = first; segment <= last; segment++) {
+        for (size_t k = 0; k < x->n; k++)
+            slice_merge(sink_cell(&x->v[k], segment, place), &x->parts[segment]);
+        x->parts[segment] = (struct slice_amounts){0};
+    }
+}
+
+static void add_rows(const struct sinks *x, const struct scan *scan, size_t block)
+{
+    const struct segment_grid *g = &x->grid;
     const struct table *t = scan->t;
+
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         if (table_failed(t, i))
             continue;
         const struct attribution_request r = analysis_request(t, i);
-        for (size_t k = 0; k < n_sinks; k++)
-            attribution_add_amounts(g, sink_row(&sinks[k], g->n, table_place(t, i)), &r);
+        bool within = r.start_ns >= g->start_ns && r.end_ns < g->end_ns;
+        size_t segment = within ? segment_grid_index(g, r.end_ns) : 0;
+        if (!within || r.start_ns < g->start_ns + (int64_t)segment * g->length_ns) {
+            add_spread(x, r, table_place(t, i));
+            continue;
+        }
+        for (size_t k = 0; k < x->n; k++) {
+            struct slice_amounts *cell = sink_cell(&x->v[k], segment, table_place(t, i));
+            cell->bytes += r.bytes;
+            cell->n_objects += r.n_objects;
+        }
     }
 }
 
 /* A block that lies within segment `segment`. */
-static void add_block(const struct segment_grid *g, const struct sink *sinks, size_t n_sinks,
-                      const struct scan *scan, size_t block, size_t segment)
+static void add_block(const struct sinks *x, const struct scan *scan, size_t block, size_t segment)
 {
     const struct block_sum *sums = blocks_sums(&scan->blocks, block);
     for (size_t p = 0; p < scan->blocks.n_sums; p++) {
-        for (size_t k = 0; k < n_sinks; k++) {
+        for (size_t k = 0; k < x->n; k++) {
             if (sums[p].bytes == 0 && sums[p].n_objects == 0)
                 continue;
-            struct slice_amounts *cell = sink_row(&sinks[k], g->n, (uint32_t)p) + segment;
+            struct slice_amounts *cell = sink_cell(&x->v[k], segment, (uint32_t)p);
             cell->bytes += sums[p].bytes;
             cell->n_objects += sums[p].n_objects;
         }
     }
 }
 
-static void add_all(const struct set *s, struct sink *sinks, size_t n_sinks)
+static void add_all(const struct set *s, struct sinks *x)
 {
-    const struct segment_grid g = s->grid;
+    const struct segment_grid *g = &x->grid;
     bool by_place = false;
 
-    for (size_t k = 0; k < n_sinks; k++)
-        by_place = by_place || sinks[k].keys != NULL;
+    for (size_t k = 0; k < x->n; k++)
+        by_place = by_place || x->v[k].keys != NULL;
     for (size_t k = 0; k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         bool has_sums = !by_place || scan->blocks.n_sums == scan->n_places;
 
-        for (size_t i = 0; i < n_sinks; i++)
-            sinks[i].key_of_place = sinks[i].keys ? group_keys_of(sinks[i].keys, k) : NULL;
+        for (size_t i = 0; i < x->n; i++)
+            x->v[i].key_of_place = x->v[i].keys != NULL ? group_keys_of(x->v[i].keys, k) : NULL;
         for (size_t b = 0; b < scan->blocks.n; b++) {
             const struct block *block = &scan->blocks.v[b];
-            if (block->max_end_ns < g.start_ns || block->min_start_ns >= g.end_ns)
+            if (block->max_end_ns < g->start_ns || block->min_start_ns >= g->end_ns)
                 continue;
             size_t segment;
-            if (has_sums && blocks_within(block, &g, &segment))
-                add_block(&g, sinks, n_sinks, scan, b, segment);
+            if (has_sums && blocks_within(block, g, &segment))
+                add_block(x, scan, b, segment);
             else
-                add_rows(&g, sinks, n_sinks, scan, b);
+                add_rows(x, scan, b);
         }
     }
 }
@@ -228,8 +276,8 @@ struct entries {
 };
 
 /* In up to about ENTRIES_PASSES passes over the rows, to hold that part of them at a time. */
-#define ENTRIES_PASSES 4
-#define ENTRIES_LEAST  ((size_t)1 << 18)
+#define ENTRIES_PASSES 2
+#define ENTRIES_LEAST  ((size_t)1 << 20)
 
 static size_t n_successful(const struct set_group *g, size_t k)
 {
@@ -294,7 +342,26 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
     return to;
 }
 
-/* One row of cells, of which few are other than zero. */
+/* The request of an entry that is one. */
+static struct attribution_request entry_request(const struct set *s, const struct entry *x)
+{
+    return analysis_request(s->scans[x->segment - ENTRY_ROW]->t, x->bytes);
+}
+
+static inline void entry_add(const struct set *s, const struct entry *x,
+                             struct slice_amounts *cells)
+{
+    if (x->segment < ENTRY_ROW) {
+        cells[x->segment].bytes += x->bytes;
+        cells[x->segment].n_objects += x->n_objects;
+        return;
+    }
+    const struct attribution_request r = entry_request(s, x);
+    attribution_add_amounts(&s->grid, cells, &r);
+}
+
+/* One row of cells, all zero between one key and the next. Of a key with few entries, the cells
+ * that it touches are remembered, so that it does not cost the number of segments. */
 struct sparse {
     struct slice_amounts *cells;
     bool *is_touched;
@@ -302,31 +369,21 @@ struct sparse {
     size_t n_touched;
 };
 
-static inline struct slice_amounts *sparse_cell(struct sparse *x, size_t k)
-{
-    if (!x->is_touched[k]) {
-        x->is_touched[k] = true;
-        x->touched[x->n_touched++] = (uint32_t)k;
-    }
-    return &x->cells[k];
-}
+#define FEW_ENTRIES 8 /* segments for each: with more of them all cells are looked at */
 
-static void sparse_add(struct sparse *x, const struct set *s, const struct entry *entry)
+static void sparse_touch(struct sparse *x, const struct set *s, const struct entry *entry)
 {
-    size_t first, last;
-    if (entry->segment < ENTRY_ROW) {
-        struct slice_amounts *cell = sparse_cell(x, entry->segment);
-        cell->bytes += entry->bytes;
-        cell->n_objects += entry->n_objects;
-        return;
+    size_t first = entry->segment, last = entry->segment;
+    if (entry->segment >= ENTRY_ROW) {
+        const struct attribution_request r = entry_request(s, entry);
+        if (!attribution_slices(&s->grid, &r, &first, &last))
+            return;
     }
-    const struct table *t = s->scans[entry->segment - ENTRY_ROW]->t;
-    const struct attribution_request r = analysis_request(t, entry->bytes);
-    if (!attribution_slices(&s->grid, &r, &first, &last))
-        return;
     for (size_t k = first; k <= last; k++)
-        sparse_cell(x, k);
-    attribution_add_amounts(&s->grid, x->cells, &r);
+        if (!x->is_touched[k]) {
+            x->is_touched[k] = true;
+            x->touched[x->n_touched++] = (uint32_t)k;
+        }
 }
 
 static void sparse_clear(struct sparse *x)
@@ -368,6 +425,28 @@ static void sort_indexes(uint32_t *v, size_t n)
     }
 }
 
+static struct segments segments_of_key(struct sparse *x, const struct set *s, const struct entry *v,
+                                       size_t n, const struct throughput *total, uint32_t *order)
+{
+    bool few = n * FEW_ENTRIES < s->grid.n;
+    for (size_t i = 0; i < n; i++) {
+        if (few)
+            sparse_touch(x, s, &v[i]);
+        entry_add(s, &v[i], x->cells);
+    }
+    struct segments segments;
+    if (few) {
+        sort_indexes(x->touched, x->n_touched);
+        memcpy(order, x->touched, x->n_touched * sizeof *order);
+        segments = segments_of(&s->grid, x->cells, total, order, x->n_touched);
+        sparse_clear(x);
+    } else {
+        segments = segments_of_cells(&s->grid, x->cells, total, order);
+        memset(x->cells, 0, s->grid.n * sizeof *x->cells);
+    }
+    return segments;
+}
+
 /* Segments of each key of a group too large for a matrix, in time and memory of the number of rows.
  */
 static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order, struct err *e)
@@ -380,12 +459,8 @@ static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         if (k == filled)
             filled = entries_fill(&entries, s, g, k);
-        for (size_t i = entries.first[k]; i < entries.next[k]; i++)
-            sparse_add(&row, s, &entries.v[i]);
-        sort_indexes(row.touched, row.n_touched);
-        memcpy(order, row.touched, row.n_touched * sizeof *order);
-        g->segments[k] = segments_of(&s->grid, row.cells, &g->totals[k], order, row.n_touched);
-        sparse_clear(&row);
+        g->segments[k] = segments_of_key(&row, s, &entries.v[entries.first[k]],
+                                         entries.next[k] - entries.first[k], &g->totals[k], order);
     }
     entries_fini(&entries);
     sparse_fini(&row);
@@ -393,14 +468,18 @@ static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order
 }
 
 static bool group_segments(const struct set *s, struct set_group *g,
-                           const struct slice_amounts *matrix, uint32_t *order, struct err *e)
+                           const struct slice_amounts *matrix, struct slice_amounts *row,
+                           uint32_t *order, struct err *e)
 {
     if (!set_is_grouped(s, g))
         return true;
     if (matrix == NULL)
         return key_by_key(s, g, order, e);
-    for (size_t k = 0; k < g->keys.n; k++)
-        g->segments[k] = segments_of_cells(&s->grid, matrix + k * s->grid.n, &g->totals[k], order);
+    for (size_t k = 0; k < g->keys.n; k++) {
+        for (size_t i = 0; i < s->grid.n; i++)
+            row[i] = matrix[i * g->keys.n + k];
+        g->segments[k] = segments_of_cells(&s->grid, row, &g->totals[k], order);
+    }
     return true;
 }
 
@@ -409,29 +488,31 @@ bool set_segments(struct set *s, struct err *e)
     size_t n = s->grid.n;
     if (n < 2)
         return true;
-    struct slice_amounts *all = NULL, *hosts = NULL, *clients = NULL;
+    struct slice_amounts *all = NULL, *row = NULL, *hosts = NULL, *clients = NULL;
     uint32_t *order = NULL;
-    bool ok = mem_cleared(&all, n, e) && mem_new(&order, n, e) &&
+    bool ok = mem_cleared(&all, n, e) && mem_cleared(&row, n, e) && mem_new(&order, n, e) &&
               matrix_new(&hosts, s, &s->hosts, e) && matrix_new(&clients, s, &s->clients, e);
     if (ok) {
-        struct sink sinks[2] = {{.cells = all}};
-        size_t n_sinks = 1;
+        struct sinks x = {
+            .grid = s->grid, .v = {{.cells = all, .n_keys = 1}}, .n = 1, .parts = row};
+        size_t n_hosts = s->hosts.keys.n;
 
         if (hosts != NULL)
-            sinks[0] = (struct sink){.cells = hosts, .keys = &s->hosts.keys};
+            x.v[0] = (struct sink){.cells = hosts, .n_keys = n_hosts, .keys = &s->hosts.keys};
         if (clients != NULL)
-            sinks[n_sinks++] = (struct sink){.cells = clients, .keys = &s->clients.keys};
-        add_all(s, sinks, n_sinks);
+            x.v[x.n++] = (struct sink){
+                .cells = clients, .n_keys = s->clients.keys.n, .keys = &s->clients.keys};
+        add_all(s, &x);
         /* The segments of all are the sum of the hosts' segments. */
-        for (size_t k = 0; hosts != NULL && k < s->hosts.keys.n; k++)
-            for (size_t i = 0; i < n; i++)
-                slice_merge(&all[i], &hosts[k * n + i]);
+        for (size_t i = 0; hosts != NULL && i < n * n_hosts; i++)
+            slice_merge(&all[i / n_hosts], &hosts[i]);
         if (s->total.present)
             s->segments = segments_of_cells(&s->grid, all, &s->total, order);
-        ok = group_segments(s, &s->hosts, hosts, order, e) &&
-             group_segments(s, &s->clients, clients, order, e);
+        ok = group_segments(s, &s->hosts, hosts, row, order, e) &&
+             group_segments(s, &s->clients, clients, row, order, e);
     }
     free(all);
+    free(row);
     free(hosts);
     free(clients);
     free(order);

@@ -75,8 +75,9 @@ struct course {
     size_t n_strata;
     struct course_stratum *strata;
     size_t *stratum_of_table;  /* first stratum of each table */
-    struct course_cell *cells; /* stratum x place x block: sampled successes that began in the
-                                  block; NULL: there are too many places to compare them */
+    struct course_cell *cells; /* stratum x block x place, as rows come in order of time: sampled
+                                  successes that began in the block; NULL: there are too many
+                                  places to compare them */
     int64_t *log_squares;      /* by stratum: of the same samples, in COURSE_LOG_ONE squared */
     int64_t *late_n;           /* by block: requests that were due at a known time */
     double *late_ns;           /* ... and how late they began, in all */
@@ -133,7 +134,7 @@ static inline size_t course_bin(const struct course *c, int64_t ns)
 static inline struct course_cell *course_cell(const struct course *c, size_t stratum, size_t place,
                                               size_t block)
 {
-    return &c->cells[(stratum * c->d->n_places + place) * c->n_blocks + block];
+    return &c->cells[(stratum * c->n_blocks + block) * c->d->n_places + place];
 }
 
 /* Where a bin (or a block) begins; the end of the run for those behind it. */
