@@ -198,7 +198,8 @@ class Load(FaultTest, LoadTest):
     def attempt(self, argv, fault="", **kwargs):
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
-        return run("s3load", *self.argv(*argv, "--benchdata", "c.csv.zst", "--json", "--quiet",
+        # Who has no memory left cannot connect, which ends the cleaning after 30 s unless told otherwise.
+        return run("s3load", *self.argv(*argv, "--benchdata", "c.csv.zst", "--json", "--quiet", "--give-up-after", "1s",
                                         "--duration", "50ms", "--concurrent", "2", "--obj.size", "1KiB"),
                    env={**self.environment(), **self.env(fault)}, cwd=self.out, timeout=TIMEOUT_S, **kwargs)
 

@@ -517,15 +517,20 @@ class Clocks(RankedTest):
                 zero = min(row.intended for row in parts[0].rows)
                 for rank, part in enumerate(parts):
                     due = sorted(row.intended for row in part.rows)
-                    # By its own clock, to the nanosecond; what a busy machine did not begin is counted.
+                    # By its own clock, to the nanosecond; what a busy machine did not begin is counted, and a gap.
                     self.assertEqual(len(due) + part.end["not_begun"], 500)
-                    self.assertEqual([t - due[0] for t in due], [3_000_000 * k for k in range(len(due))])
-                    ahead = part.end["rank_clock"][0]["ahead_ns"]
+                    self.assertEqual(len(set(due)), len(due))
+                    self.assertEqual({(t - due[0]) % 3_000_000 for t in due}, {0})
+                    self.assertLess(due[-1] - due[0], 500 * 3_000_000)
+                    first, last = part.end["rank_clock"][0], part.end["rank_clock"][-1]
+                    ahead = first["ahead_ns"]
                     self.assertEqual(due[0] - ahead, zero + rank * 1_000_000)
-                numbers = [round((row.intended - zero) / 1e6) for row in whole.rows]
-                self.assertEqual(len(set(numbers)), sum(len(part.rows) for part in parts))
-                for row in whole.rows:
-                    self.assertEqual(round((row.intended - zero) / 1e6) % 3, int(row.client.rsplit("-", 1)[1]))
+                    # By that of rank 0, as true as the clocks were measured: on a busy machine not to a millisecond.
+                    drift = abs(self.ahead(last["at_ns"]) - self.ahead(first["at_ns"])) if rank == 1 else 0
+                    within = first["error_ns"] + last["error_ns"] + drift + 20_000
+                    merged = sorted(row.intended for row in whole.rows if row.client.endswith(f"-{rank}"))
+                    self.assertEqual(len(merged), len(due))
+                    self.assertLessEqual(max(abs(m - (t - ahead)) for m, t in zip(merged, due)), within)
 
 
 if __name__ == "__main__":
