@@ -86,7 +86,6 @@ void dataset_unit_free(struct dataset_unit *u)
     intern_fini(&u->clients);
     intern_fini(&u->errors);
     intern_fini(&u->groups);
-    free(u->choices);
     free(u->known);
     free(u->ops_global);
     free(u->places_global);
@@ -132,20 +131,6 @@ static bool add_part(struct dataset_unit *u, struct err *e)
     if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
         return mem_none(e);
     u->n_parts++;
-    return true;
-}
-
-static bool add_choice(struct dataset_unit *u, const struct dataset_unit_group *g, struct err *e)
-{
-    const struct dataset_filter *f = u->filter;
-    struct dataset_unit_choice c;
-
-    if (!mem_room(&u->choices, u->groups.cap, e))
-        return false;
-    c.in_span = filter_name_matches(f->host, u->hosts.strings[g->host].p) &&
-                filter_name_matches(f->client, u->clients.strings[g->client].p);
-    c.keep = c.in_span && filter_op_matches(f, u->ops.strings[g->op].p);
-    u->choices[u->n_choices++] = c;
     return true;
 }
 
@@ -216,11 +201,13 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
         mem_none(e);
         return NULL;
     }
-    if (u->groups.n > u->n_choices && !add_choice(u, &g, e))
-        return NULL;
+    const struct dataset_filter *f = u->filter;
     u->unknown = known_of(u, r);
     u->unknown.group = id;
     u->unknown.op_id = g.op;
+    u->unknown.in_span = filter_name_matches(f->host, u->hosts.strings[g.host].p) &&
+                         filter_name_matches(f->client, u->clients.strings[g.client].p);
+    u->unknown.keep = u->unknown.in_span && filter_op_matches(f, u->ops.strings[g.op].p);
     if (id < n_known) /* it came when there was no slot for it */
         return &u->unknown;
     bool full = u->groups.n > (size_t)1 << (u->known_log - 1);
@@ -398,14 +385,13 @@ bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t 
         u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
         u->top_thread = max_of(u->top_thread, r->thread);
         u->fingerprint += fingerprint_of(u->key, r);
-        struct dataset_unit_choice choice = u->choices[g->group];
-        if (!choice.in_span)
+        if (!g->in_span)
             continue;
         struct dataset_unit_part *part = &u->parts[g->op_id];
         part->span.start_ns = min_of(part->span.start_ns, r->start_ns);
         part->span.end_ns = max_of(part->span.end_ns, r->end_ns);
         part->span.n++;
-        if (choice.keep && !add_to_part(u, part, g->group, r, e))
+        if (g->keep && !add_to_part(u, part, g->group, r, e))
             return false;
     }
     return true;

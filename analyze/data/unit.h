@@ -18,12 +18,6 @@ struct dataset_unit_group {
     uint32_t op, host, client;
 };
 
-/* What the filters say of a group. */
-struct dataset_unit_choice {
-    bool in_span; /* passes the host and client filters */
-    bool keep;    /* passes all */
-};
-
 /* The earliest row of one operation type, by start, thread, end, host and file: tables know the
  * files' hashes alone. */
 struct dataset_first {
@@ -59,6 +53,8 @@ struct dataset_unit_known {
     uint64_t host_words[3], client_words[2], op_word;
     uint32_t group, op_id; /* group UINT32_MAX: free */
     uint32_t lengths;      /* of the three, 8 bits each, or DATASET_UNIT_LONG */
+    bool in_span;          /* passes the host and client filters */
+    bool keep;             /* passes all */
 };
 
 /* Dictionaries and what is known of their entries stay when the rows are committed. */
@@ -67,9 +63,8 @@ struct dataset_unit {
     const struct dataset_filter *filter;
     uint64_t key;                                      /* of the hashes */
     struct intern ops, hosts, clients, errors, groups; /* error 0 is "", success */
-    struct dataset_unit_choice *choices;               /* by group */
     struct dataset_unit_part *parts;                   /* by op */
-    size_t n_choices, n_parts;
+    size_t n_parts;
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
