@@ -87,11 +87,11 @@ static struct compare_words_text gate_names(void)
     struct compare_words_text names = {""};
     size_t n = 0;
 
-    for (size_t i = 0; i < RUN_N_METRICS && n < sizeof names.s; i++)
+    for (size_t i = 0; i < n_metrics && n < sizeof names.s; i++)
         n += (size_t)snprintf(names.s + n, sizeof names.s - n, "%s%s",
-                              i == 0                  ? ""
-                              : i + 1 < RUN_N_METRICS ? ", "
-                                                      : " or ",
+                              i == 0              ? ""
+                              : i + 1 < n_metrics ? ", "
+                                                  : " or ",
                               metrics[i].gate);
     return names;
 }
@@ -103,7 +103,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
     double pct;
 
-    for (size_t i = 0; i < RUN_N_METRICS; i++) {
+    for (size_t i = 0; i < n_metrics; i++) {
         if (strlen(metrics[i].gate) != length || strncmp(text, metrics[i].gate, length) != 0)
             continue;
         if (colon == NULL)

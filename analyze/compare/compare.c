@@ -23,10 +23,8 @@ static bool has_fault(const struct run *r)
 size_t compare_n_faulty(const struct compare *c)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->before.n; i++)
-        n += has_fault(&c->before.runs[i]);
-    for (size_t i = 0; i < c->after.n; i++)
-        n += has_fault(&c->after.runs[i]);
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        n += has_fault(compare_nth_run(c, i));
     return n;
 }
 
@@ -47,20 +45,19 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
 
 /* ---- Warnings ---- */
 
-static bool __attribute__((format(printf, 3, 4)))
-warn(struct compare *c, const char *code, const char *fmt, ...)
+static bool __attribute__((format(printf, 4, 5)))
+warn(struct compare *c, struct err *e, const char *code, const char *fmt, ...)
 {
-    struct compare_warning *w = realloc(c->warnings, (c->n_warnings + 1) * sizeof *w);
-    if (w == NULL)
-        return false;
-    c->warnings = w;
     char *message;
     va_list args;
+
+    if (!mem_more(&c->warnings, c->n_warnings, e))
+        return false;
     va_start(args, fmt);
     int n = vasprintf(&message, fmt, args);
     va_end(args);
     if (n < 0)
-        return false;
+        return mem_none(e);
     c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
     return true;
 }
@@ -203,9 +200,9 @@ static void metric_fini(struct compare_metric *m)
 static bool add_metrics(struct compare_op *op, const struct compare *c,
                         const struct compare_options *o, const struct run_part *part, struct err *e)
 {
-    for (int i = 0; i < RUN_N_METRICS; i++) {
+    for (size_t i = 0; i < n_metrics; i++) {
         /* What leads comes first. */
-        int which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
+        size_t which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
         struct compare_metric m = {
             .metric = (enum run_metric)which,
             .part = part,
@@ -216,17 +213,13 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
         };
         bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, false, e) &&
                   fill_values(&m.after, &c->after, op->op, part, m.metric, false, e);
-        if (ok && is_worth(&m))
-            ok = test(&m, o, op->op, e);
-        struct compare_metric *grown =
-            ok && is_worth(&m) ? realloc(op->metrics, (op->n_metrics + 1) * sizeof *op->metrics)
-                               : NULL;
-        if (grown != NULL) {
-            op->metrics = grown;
+        bool is_kept = ok && is_worth(&m);
+        if (is_kept)
+            ok = test(&m, o, op->op, e) && mem_more(&op->metrics, op->n_metrics, e);
+        if (ok && is_kept) {
             op->metrics[op->n_metrics++] = m;
             continue;
         }
-        ok = ok && (!is_worth(&m) || mem_none(e));
         metric_fini(&m);
         if (!ok)
             return false;
@@ -289,13 +282,13 @@ static size_t n_dead(const struct compare_side *side, const char *op)
 }
 
 static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op, size_t n,
-                      size_t n_having_it)
+                      size_t n_having_it, struct err *e)
 {
     if (n == 0)
         return true;
     if (n_having_it == 1)
-        return warn(c, "no-success", "%s: no request of %s succeeded", op, side->name);
-    return warn(c, "no-success",
+        return warn(c, e, "no-success", "%s: no request of %s succeeded", op, side->name);
+    return warn(c, e, "no-success",
                 "%s: in %zu of %zu runs of %s no request succeeded: of these runs there is no "
                 "figure to compare",
                 op, n, n_having_it, side->name);
@@ -325,29 +318,25 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
 {
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     if (n_before == 0 || n_after == 0)
-        return warn(c,
+        return warn(c, e,
                     some->parts[0].too_thin != NULL ? "thin-op-missing"
                     : some->is_preparation          ? "preparation-missing"
                                                     : "op-missing",
-                    "%s: no run of %s has it; not compared", op, without->name) ||
-               mem_none(e);
+                    "%s: no run of %s has it; not compared", op, without->name);
     if (n_before < c->before.n || n_after < c->after.n)
-        return warn(c, "op-partly-missing",
+        return warn(c, e, "op-partly-missing",
                     "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
-                    c->before.n, c->before.name, n_after, c->after.n, c->after.name) ||
-               mem_none(e);
+                    c->before.n, c->before.name, n_after, c->after.n, c->after.name);
     return true;
 }
 
 static bool is_preparation(const struct compare *c, const char *op)
 {
-    const struct compare_side *sides[] = {&c->before, &c->after};
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->n; i++) {
-            const struct run_op *own = run_op_named(&sides[s]->runs[i], op);
-            if (own != NULL && !own->is_preparation)
-                return false;
-        }
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run_op *own = run_op_named(compare_nth_run(c, i), op);
+        if (own != NULL && !own->is_preparation)
+            return false;
+    }
     return true;
 }
 
@@ -361,24 +350,18 @@ static bool is_known(const struct compare *c, const char *op)
 
 static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    const struct compare_side *sides[] = {&c->before, &c->after};
-    size_t most = 0;
+    size_t most = 0, n = 0;
 
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->n; i++)
-            most += sides[s]->runs[i].n_ops;
-    if (!mem_cleared(&c->ops, most + 1, e))
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        most += compare_nth_run(c, i)->n_ops;
+    if (!mem_cleared(&c->ops, most, e))
         return false;
-    for (size_t s = 0; s < 2; s++) {
-        for (size_t i = 0; i < sides[s]->n; i++) {
-            for (size_t k = 0; k < sides[s]->runs[i].n_ops; k++) {
-                const char *name = sides[s]->runs[i].ops[k].op;
-                if (!is_known(c, name))
-                    c->ops[c->n_ops++].op = name;
-            }
-        }
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        for (size_t k = 0; k < r->n_ops; k++)
+            if (!is_known(c, r->ops[k].op))
+                c->ops[c->n_ops++].op = r->ops[k].op;
     }
-    size_t n = 0;
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
         const struct run_op *some = NULL;
@@ -397,16 +380,16 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
         struct compare_op *op = &c->ops[k];
         op->is_preparation = is_preparation(c, op->op);
         if (op->is_preparation && o->n_gates > 0 &&
-            !warn(c, "gate-preparation",
+            !warn(c, e, "gate-preparation",
                   "%s: ran before what was measured, so the gate leaves it out (--op names what "
                   "it judges)",
                   op->op))
-            return mem_none(e);
+            return false;
         op->dead_before = n_dead(&c->before, op->op);
         op->dead_after = n_dead(&c->after, op->op);
-        if (!warn_dead(c, &c->before, op->op, op->dead_before, op->n_before) ||
-            !warn_dead(c, &c->after, op->op, op->dead_after, op->n_after))
-            return mem_none(e);
+        if (!warn_dead(c, &c->before, op->op, op->dead_before, op->n_before, e) ||
+            !warn_dead(c, &c->after, op->op, op->dead_after, op->n_after, e))
+            return false;
         if (!fill_op(op, c, o, e))
             return false;
     }
@@ -449,8 +432,8 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
             if (s == 1 && !find_twin(r, c->before.runs, c->before.n, &twin, e))
                 return false;
             if (twin != NULL &&
-                !warn(c, "same-run", "%s and %s are the same run", twin->path, r->path))
-                return mem_none(e);
+                !warn(c, e, "same-run", "%s and %s are the same run", twin->path, r->path))
+                return false;
         }
     }
     for (size_t i = 0; i < o->n_history; i++) {
@@ -480,69 +463,64 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 
     if (least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
-        ok = warn(c, "order",
+        ok = warn(c, e, "order",
                   "all runs of one side came before all of the other: what changed with time looks "
                   "like a difference; take turns");
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
-        ok = warn(c, "one-run", "one side is a single run");
+        ok = warn(c, e, "one-run", "one side is a single run");
     if (ok && least >= 2 && least <= 3)
-        ok = warn(c, "few-runs",
+        ok = warn(c, e, "few-runs",
                   "%zu runs on the smaller side: Welch's t, which trusts in normal noise; 5 a side "
                   "do without",
                   least);
     if (ok && least == 4 && c->n_family > 1)
-        ok = warn(c, "few-runs",
+        ok = warn(c, e, "few-runs",
                   "4 runs on the smaller side can never show a change in one of %zu metrics: take "
                   "5 or more",
                   c->n_family);
     if (ok && o->n_history > 0 && o->n_history < 3)
-        ok = warn(c, "short-history", "a history of %zu runs says nothing of noise: it takes 3",
+        ok = warn(c, e, "short-history", "a history of %zu runs says nothing of noise: it takes 3",
                   o->n_history);
-    return ok || mem_none(e);
+    return ok;
 }
 
 /* What an aggregated capture on one side keeps from being compared. */
 static bool warn_by_second(struct compare *c, struct err *e)
 {
-    const struct compare_side *sides[] = {&c->before, &c->after};
     const struct run *aggregate = NULL, *sums = NULL;
     bool ok = true;
 
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->n; i++) {
-            const struct run *r = &sides[s]->runs[i];
-            aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
-            sums = sums == NULL && r->is_sums ? r : sums;
-            for (size_t k = 0; ok && k < r->n_ops; k++)
-                if (r->by_second && r->ops[k].why_no_rates != NULL)
-                    ok = warn(c, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
-                              r->ops[k].op, r->ops[k].why_no_rates);
-        }
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
+        sums = sums == NULL && r->is_sums ? r : sums;
+        for (size_t k = 0; ok && k < r->n_ops; k++)
+            if (r->by_second && r->ops[k].why_no_rates != NULL)
+                ok = warn(c, e, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
+                          r->ops[k].op, r->ops[k].why_no_rates);
+    }
     if (ok && aggregate != NULL)
-        ok = warn(c, "aggregated",
+        ok = warn(c, e, "aggregated",
                   "%s is an aggregated capture: throughput is that of whole seconds without the "
                   "first and last 2 s, "
                   "and latency is not compared, since the recorder kept no percentiles of the run",
                   aggregate->path);
     else if (ok && sums != NULL)
-        ok = warn(c, "from-sums",
+        ok = warn(c, e, "from-sums",
                   "%s holds sums by second, not requests: throughput is that of whole seconds "
                   "without the first and last 2 s, and of latency there are figures but no "
                   "intervals, so it is not judged",
                   sums->path);
-    return ok || mem_none(e);
+    return ok;
 }
 
 static bool fill(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    if (!check_twins(c, o, e))
-        return false;
-    if (!compare_recorded(c, e))
+    if (!check_twins(c, o, e) || !compare_recorded(c, e))
         return false;
     compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
-    if (!fill_ops(c, o, e))
-        return false;
-    return compare_judge(c, o, e) && warn_runs(c, o, e) && warn_by_second(c, e);
+    return fill_ops(c, o, e) && compare_judge(c, o, e) && warn_runs(c, o, e) &&
+           warn_by_second(c, e);
 }
 
 bool compare_run(struct compare *c, const struct compare_side *before,

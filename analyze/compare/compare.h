@@ -17,7 +17,7 @@ struct compare_side {
     size_t n;
 };
 
-/* A worsening that --gate allows, as a fraction (RUN_ERRORS: a difference of fractions). */
+/* A worsening that --gate allows, as a fraction (METRIC_DIFFERENCE: of fractions). */
 struct compare_gate {
     enum run_metric metric;
     double worsening;
@@ -133,6 +133,17 @@ struct compare {
     bool has_gate;
     enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */
 };
+
+/* The i-th of the runs of both sides. */
+static inline const struct run *compare_nth_run(const struct compare *c, size_t i)
+{
+    return i < c->before.n ? &c->before.runs[i] : &c->after.runs[i - c->before.n];
+}
+
+static inline size_t compare_n_runs(const struct compare *c)
+{
+    return c->before.n + c->after.n;
+}
 
 /* Compares. Fails if a run is there twice on a side, or both compared and in the history, or if no
  * operation is on both sides. The sides' runs must outlive *c; the caller calls compare_free in any

@@ -160,7 +160,7 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
         enum run_metric metric = o->gates[i].metric;
         if (metric == RUN_THROUGHPUT && metric_of(op, RUN_THROUGHPUT) == NULL)
             metric = RUN_OBJECTS;
-        n += metric != RUN_ERRORS && metric_of(op, metric) == NULL;
+        n += metrics[metric].kind != METRIC_DIFFERENCE && metric_of(op, metric) == NULL;
     }
     return n;
 }

@@ -1,6 +1,6 @@
 /* The metrics that runs are compared by: one table says how each is called, in which unit it is,
- * which way is better, and what counts as the same. A metric is a name below, a row of that table
- * and a line of metric_values: comparison, gates and all reports go through the table. */
+ * which way is better, and what counts as the same. A metric is a row of that table, and has a name
+ * below only if code speaks of it: comparison, gates and all reports go through the table. */
 #ifndef S3_ANALYZE_COMPARE_METRIC_H
 #define S3_ANALYZE_COMPARE_METRIC_H
 
@@ -8,8 +8,9 @@
 #include "libcommon/units.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* What is compared; times in ns. */
+/* Rows of the table, which has n_metrics of them and room for no more than RUN_MAX_METRICS. */
 enum run_metric {
     RUN_THROUGHPUT, /* bytes/s */
     RUN_OBJECTS,    /* objects/s */
@@ -18,10 +19,10 @@ enum run_metric {
     RUN_P99,
     RUN_TTFB,   /* p50 */
     RUN_ERRORS, /* fraction of the requests */
-    RUN_N_METRICS,
+    RUN_MAX_METRICS = 16,
 };
 
-/* How two single runs are compared by a metric. */
+/* How two single runs are compared by a metric: the two rates, quantiles, the share of errors. */
 enum metric_kind { METRIC_MEAN, METRIC_QUANTILE, METRIC_DIFFERENCE };
 
 struct metric {
@@ -30,6 +31,8 @@ struct metric {
     const char *title; /* as in tables that people read */
     const char *unit;  /* as in JSON */
     enum metric_kind kind;
+    bool of_ttfb;    /* METRIC_QUANTILE: of times to first byte, else of durations */
+    size_t quantile; /* METRIC_QUANTILE: which, as in struct statistics_latency */
     bool up_is_better;
     bool is_primary;            /* one of the few that are judged where no gate says which */
     double delta;               /* half of the region of equivalence; 0: none */
@@ -37,7 +40,8 @@ struct metric {
     struct units_text (*text)(double value); /* the value with its unit, for people */
 };
 
-extern const struct metric metrics[RUN_N_METRICS];
+extern const struct metric metrics[];
+extern const size_t n_metrics;
 
 /* The value of a metric in one run, or in a part of it. */
 struct run_value {
@@ -48,6 +52,6 @@ struct run_value {
 };
 
 /* Fills the values of all metrics. */
-void metric_values(struct run_value value[RUN_N_METRICS], const struct statistics *s);
+void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s);
 
 #endif

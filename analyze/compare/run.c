@@ -13,12 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct run_figures no_figures = {
-    .bytes_per_s = {NAN, NAN, NAN, NAN},
-    .objects_per_s = {NAN, NAN, NAN, NAN},
-    .duration_ns = {NAN, NAN, NAN, NAN, NAN, NAN},
-    .ttfb_ns = {NAN, NAN, NAN, NAN, NAN, NAN},
-};
+int run_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool run_op_init(struct run_op *op, const char *name, struct err *e)
+{
+    *op = (struct run_op){.n_parts = 1};
+    for (int i = 0; i < RUN_N_RATES; i++)
+        op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
+    for (int i = 0; i < RUN_N_TIMES; i++)
+        op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
+    return mem_text(&op->op, name, e) && mem_cleared(&op->parts, 1, e);
+}
 
 /* ---- Figures of the report ---- */
 
@@ -72,8 +81,9 @@ static bool fill_counts(struct run_op *op, const struct table *t, const struct s
 {
     size_t first = 0, end = HIST_N_INDEXES;
     uint64_t *count;
+    bool ok = mem_cleared(&count, HIST_N_INDEXES, e);
 
-    if (!mem_cleared(&count, HIST_N_INDEXES, e))
+    if (!ok)
         return false;
     for (size_t i = 0; i < t->n; i++)
         if (is_inside(s, t, i))
@@ -83,14 +93,14 @@ static bool fill_counts(struct run_op *op, const struct table *t, const struct s
     while (first < end && count[end - 1] == 0)
         end--;
     if (first < end) {
-        op->count = malloc((end - first) * sizeof *op->count);
-        if (op->count != NULL)
+        ok = mem_new(&op->count, end - first, e);
+        if (ok)
             memcpy(op->count, count + first, (end - first) * sizeof *op->count);
         op->first_bucket = first;
         op->n_buckets = end - first;
     }
     free(count);
-    return first == end || op->count != NULL || mem_none(e);
+    return ok;
 }
 
 /* Durations and TTFBs of the successful requests in the active range, of whatever sizes. */
@@ -303,8 +313,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
         struct run_part *p = &op->parts[op->n_parts];
         *p = (struct run_part){.kind = kind};
         if (kind == RUN_HOST) {
-            p->host = strdup(d->hosts.v[k]);
-            ok = p->host != NULL || mem_none(e);
+            ok = mem_text(&p->host, d->hosts.v[k], e);
         } else {
             p->min_bytes = analysis_size_edges[k];
             p->max_bytes = k + 1 < ANALYSIS_N_SIZES ? analysis_size_edges[k + 1] : -1;
@@ -349,22 +358,16 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
     const struct table *t = table_named(d, from->op);
     const struct statistics *s = from->statistics;
 
-    *op = (struct run_op){
-        .op = strdup(from->op),
-        .n_requests = from->n_requests,
-        .n_errors = from->n_errors,
-        .concurrency = from->concurrency,
-        .n_hosts = from->n_hosts,
-        .n_clients = from->n_clients,
-        .objects_per_op = from->objects_per_op,
-        .has_range = from->range.present,
-        .range_ns = from->range.end_ns - from->range.start_ns,
-        .figures = no_figures,
-        .parts = calloc(1, sizeof *op->parts),
-        .n_parts = 1,
-    };
-    if (op->op == NULL || op->parts == NULL)
-        return mem_none(e);
+    if (!run_op_init(op, from->op, e))
+        return false;
+    op->n_requests = from->n_requests;
+    op->n_errors = from->n_errors;
+    op->concurrency = from->concurrency;
+    op->n_hosts = from->n_hosts;
+    op->n_clients = from->n_clients;
+    op->objects_per_op = from->objects_per_op;
+    op->has_range = from->range.present;
+    op->range_ns = from->range.end_ns - from->range.start_ns;
     fill_sizes(op, &from->requests);
     fill_rates(&op->figures, &from->throughput, &from->segments);
     if (s == NULL)
@@ -419,10 +422,18 @@ static bool do_work(void *work, struct err *e)
     return fill_op(w->op, w->a, w->from, w->with_parts, e);
 }
 
+void run_fill_shares(struct run *r)
+{
+    double n = 0;
+    for (size_t i = 0; i < r->n_ops; i++)
+        n += (double)r->ops[i].n_requests;
+    for (size_t i = 0; i < r->n_ops; i++)
+        r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
+}
+
 static bool fill_ops(struct run *r, const struct analysis *a, const struct run_options *o,
                      struct err *e)
 {
-    int64_t n_all = 0;
     struct work *work = NULL;
     struct task *tasks = NULL;
     bool ok = mem_new(&work, a->n_operations + 1, e) && mem_new(&tasks, a->n_operations + 1, e) &&
@@ -432,7 +443,6 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
         const struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
-        n_all += from->n_requests;
         work[r->n_ops] = (struct work){a, from, &r->ops[r->n_ops], o->with_parts};
         tasks[r->n_ops] = (struct task){do_work, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
@@ -440,8 +450,7 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
     ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);
     for (size_t k = 0; ok && k + 1 < r->n_ops; k++)
         r->ops[k].is_preparation = !a->mixed && o->filter->ops.n == 0;
-    for (size_t k = 0; ok && k < r->n_ops; k++)
-        r->ops[k].share = (double)r->ops[k].n_requests / (double)n_all;
+    run_fill_shares(r);
     free(work);
     free(tasks);
     return ok;
@@ -509,8 +518,8 @@ bool run_load(struct run *r, const char *path, const struct run_options *o, stru
     struct loading l = {r, o};
     struct task tasks[] = {{load_rows, &l, 2}, {load_sum, &l, 1}};
 
-    *r = (struct run){.path = strdup(path)};
-    return (r->path != NULL || mem_none(e)) &&
+    *r = (struct run){.path = NULL};
+    return mem_text(&r->path, path, e) &&
            tasks_run(tasks, o->with_sum ? 2 : 1, o->input->threads, e);
 }
 

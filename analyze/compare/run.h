@@ -24,7 +24,7 @@ struct run_part {
     char *host;                   /* RUN_HOST */
     int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper edge */
     const char *too_thin;         /* why its values should not be relied on; NULL: they may */
-    struct run_value value[RUN_N_METRICS];
+    struct run_value value[RUN_MAX_METRICS];
 };
 
 enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
@@ -91,6 +91,9 @@ struct run_options {
     void *seen_ctx;
 };
 
+/* An operation without figures, which run_free frees. False: out of memory. */
+bool run_op_init(struct run_op *op, const char *name, struct err *e);
+
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
 void run_free(struct run *r);
@@ -104,6 +107,12 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
 
 /* Takes what the recorder said in the comments of a capture. */
 void run_take_recorded(struct run *r, const struct dataset *d);
+
+/* Each operation's share of the requests of all that were taken. */
+void run_fill_shares(struct run *r);
+
+/* For qsort of doubles. */
+int run_by_value(const void *a, const void *b);
 
 /* Whether a comment or command line, in JSON or not, asks for autoterm. */
 bool run_asks_for_autoterm(const char *text);

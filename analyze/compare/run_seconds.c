@@ -49,12 +49,6 @@ static double mean_of(const double *v, size_t n)
     return (double)(sum / (long double)n);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mean, fastest, median and slowest, by the rank rule of the reports. */
 static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
 {
@@ -62,7 +56,7 @@ static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
     if (!mem_new(&sorted, n + 1, e))
         return false;
     memcpy(sorted, v, n * sizeof *v);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    qsort(sorted, n, sizeof *sorted, run_by_value);
     out[RUN_AVERAGE] = mean_of(v, n);
     out[RUN_FASTEST] = sorted[n - 1];
     out[RUN_MEDIAN] = sorted[analysis_quantile_index(n, 50)];
@@ -123,25 +117,6 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
     op->n_rates = s->n_successive;
     return mem_new(&op->rate, s->n, e) &&
            memcpy(op->rate, has_bytes ? s->bytes : s->objects, s->n * sizeof *op->rate) != NULL;
-}
-
-static bool op_init(struct run_op *op, const char *name, struct err *e)
-{
-    *op = (struct run_op){.op = strdup(name), .parts = calloc(1, sizeof *op->parts), .n_parts = 1};
-    for (int i = 0; i < RUN_N_RATES; i++)
-        op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
-    return (op->op != NULL && op->parts != NULL) || mem_none(e);
-}
-
-static void fill_shares(struct run *r)
-{
-    double n = 0;
-    for (size_t i = 0; i < r->n_ops; i++)
-        n += (double)r->ops[i].n_requests;
-    for (size_t i = 0; i < r->n_ops; i++)
-        r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
 }
 
 /* ---- Aggregates ---- */
@@ -224,7 +199,7 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
     const struct aggfile_entry *x = part->x;
     struct seconds s = {0};
 
-    if (!op_init(op, x->name, e))
+    if (!run_op_init(op, x->name, e))
         return false;
     op->n_requests = x->n_requests;
     op->n_errors = x->n_errors;
@@ -277,7 +252,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
             continue;
         ok = take_op(&r->ops[r->n_ops++], &a, part, e);
     }
-    fill_shares(r);
+    run_fill_shares(r);
     struct findings found = {0};
     ok = ok && aggregate_find(&found, &a, e) && run_take_findings(r, &found, e);
     findings_free(&found);
@@ -317,14 +292,15 @@ static void take_times(double *times, const struct sums_values *v)
 }
 
 /* A quantile without limits. */
-static struct run_value quantile(const struct sums_values *v, uint64_t percent)
+static struct run_value quantile(const struct sums_values *v, size_t which)
 {
-    const struct stats_ratio p = {percent, 100};
+    static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
+        {50, 100}, {90, 100}, {99, 100}, {999, 1000}};
     struct run_value value = {.present = v->moments.n > 0, .ci = {.why = no_order}};
 
     if (value.present)
-        value.ci.value =
-            (double)sums_value_at(v, (int64_t)stats_rank((uint64_t)v->moments.n, p) - 1);
+        value.ci.value = (double)sums_value_at(
+            v, (int64_t)stats_rank((uint64_t)v->moments.n, ratios[which]) - 1);
     return value;
 }
 
@@ -346,7 +322,7 @@ static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err 
     const struct sums_part *all = &x->all;
     struct seconds s = {0};
 
-    if (!op_init(op, x->op, e))
+    if (!run_op_init(op, x->op, e))
         return false;
     op->n_requests = all->n_requests;
     op->n_errors = all->n_errors;
@@ -363,10 +339,10 @@ static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err 
     bool ok = take_sums(&s, all, e) && fill_values(op, &s, all->n_bytes > 0, true, e) &&
               take_counts(op, &all->duration, e);
     struct run_value *value = op->parts[0].value;
-    value[RUN_P50] = quantile(&all->duration, 50);
-    value[RUN_P90] = quantile(&all->duration, 90);
-    value[RUN_P99] = quantile(&all->duration, 99);
-    value[RUN_TTFB] = quantile(&all->ttfb, 50);
+    for (size_t i = 0; i < n_metrics; i++)
+        if (metrics[i].kind == METRIC_QUANTILE)
+            value[i] =
+                quantile(metrics[i].of_ttfb ? &all->ttfb : &all->duration, metrics[i].quantile);
     seconds_fini(&s);
     return ok;
 }
@@ -399,7 +375,7 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
             ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);
     }
     r->mixed = ok && dataset_any_overlap(spans, s->n_ops);
-    fill_shares(r);
+    run_fill_shares(r);
     free(spans);
     return ok;
 }

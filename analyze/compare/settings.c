@@ -183,12 +183,6 @@ size_t compare_n_limits(const struct compare *c)
 
 /* ---- Figures ---- */
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median of those of n values that are numbers; sorts them. NaN: none is. */
 static double median(double *v, size_t n)
 {
@@ -196,7 +190,7 @@ static double median(double *v, size_t n)
     for (size_t i = 0; i < n; i++)
         if (!isnan(v[i]))
             v[m++] = v[i];
-    qsort(v, m, sizeof *v, compare_double);
+    qsort(v, m, sizeof *v, run_by_value);
     return m == 0 ? NAN : m % 2 != 0 ? v[m / 2] : (v[m / 2 - 1] + v[m / 2]) / 2;
 }
 
@@ -207,9 +201,10 @@ _Static_assert(sizeof(struct run_figures) == N_FIGURES * sizeof(double), "double
 bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
                      struct err *e)
 {
-    double *v = malloc((side->n + 1) * sizeof *v), each[N_FIGURES];
-    if (v == NULL)
-        return mem_none(e);
+    double *v, each[N_FIGURES];
+
+    if (!mem_new(&v, side->n, e))
+        return false;
     for (size_t f = 0; f < N_FIGURES; f++) {
         size_t n = 0;
         for (size_t i = 0; i < side->n; i++) {

@@ -14,11 +14,10 @@
 static bool digest_file(FILE *f, const char *path, unsigned char *digest, unsigned *n,
                         struct err *e)
 {
-    unsigned char *buffer = malloc(BUFFER_BYTES);
+    unsigned char *buffer;
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = buffer != NULL && ctx != NULL && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1;
-    if (!ok)
-        mem_none(e);
+    bool ok = mem_new(&buffer, BUFFER_BYTES, e) &&
+              ((ctx != NULL && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1) || mem_none(e));
     size_t got;
     while (ok && (got = fread(buffer, 1, BUFFER_BYTES, f)) > 0)
         ok = EVP_DigestUpdate(ctx, buffer, got) == 1 || err_set(e, "SHA-256 failed");

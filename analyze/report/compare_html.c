@@ -281,8 +281,8 @@ static void put_metrics(FILE *f, const char *section, const struct compare *c,
         html_element(f, "p", "Method: %s.", compare_words_assumption(&op->metrics[0]).s);
 }
 
-static void figure_row(FILE *f, const char *what, const char *which, enum run_metric metric,
-                       double before, double after)
+static void figure_row(FILE *f, const char *what, const char *which,
+                       struct units_text (*text)(double), double before, double after)
 {
     if (isnan(before) && isnan(after))
         return;
@@ -290,8 +290,7 @@ static void figure_row(FILE *f, const char *what, const char *which, enum run_me
     fputs("<th scope=\"row\" class=\"l\">", f);
     html_textf(f, "%s, %s", what, which);
     fputs("</th>", f);
-    HTML_CELLS(f, isnan(before) ? "-" : metrics[metric].text(before).s,
-               isnan(after) ? "-" : metrics[metric].text(after).s,
+    HTML_CELLS(f, isnan(before) ? "-" : text(before).s, isnan(after) ? "-" : text(after).s,
                compare_words_percent(before, after).s);
     html_row_end(f);
 }
@@ -308,13 +307,15 @@ static void put_figures(FILE *f, const char *section, const struct compare *c,
 
     html_table(f, section, "Figures of the runs' own reports", names, "lrrr");
     for (int i = 0; i < RUN_N_RATES; i++)
-        figure_row(f, "Throughput", rates[i], RUN_THROUGHPUT, a->bytes_per_s[i], b->bytes_per_s[i]);
+        figure_row(f, "Throughput", rates[i], units_byte_rate, a->bytes_per_s[i],
+                   b->bytes_per_s[i]);
     for (int i = 0; i < RUN_N_RATES; i++)
-        figure_row(f, "Objects", rates[i], RUN_OBJECTS, a->objects_per_s[i], b->objects_per_s[i]);
+        figure_row(f, "Objects", rates[i], units_object_rate, a->objects_per_s[i],
+                   b->objects_per_s[i]);
     for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(f, "Duration", times[i], RUN_P50, a->duration_ns[i], b->duration_ns[i]);
+        figure_row(f, "Duration", times[i], figures_ns, a->duration_ns[i], b->duration_ns[i]);
     for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(f, "TTFB", times[i], RUN_TTFB, a->ttfb_ns[i], b->ttfb_ns[i]);
+        figure_row(f, "TTFB", times[i], figures_ns, a->ttfb_ns[i], b->ttfb_ns[i]);
     html_table_end(f);
     html_element(
         f, "p",

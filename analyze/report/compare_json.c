@@ -190,11 +190,12 @@ static void put_noise(struct json_out *w, const struct compare *c)
 static void put_geomeans(struct json_out *w, const struct compare *c)
 {
     json_out_array(w, "geomeans");
-    for (int i = 0; i < RUN_ERRORS; i++) {
+    for (size_t i = 0; i < n_metrics; i++) {
         double before, after;
         size_t n;
 
-        if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
+        if (metrics[i].kind == METRIC_DIFFERENCE ||
+            !compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         json_out_object(w, NULL);
         JSON_PUT(w, "metric", metrics[i].name);
@@ -225,10 +226,10 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
         JSON_MEMBERS(&w, &c->warnings[i], code, message);
         json_out_end(&w);
     }
-    const struct compare_side *sides[] = {&c->before, &c->after};
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s]->n; i++)
-            findings_json_put_warnings(&w, &sides[s]->runs[i].findings, sides[s]->runs[i].path);
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        findings_json_put_warnings(&w, &r->findings, r->path);
+    }
     json_out_end(&w);
     put_settings(&w, c->settings, c->n_settings);
     JSON_OBJECTS(&w, "differing_options", i, c->n_options) {

@@ -247,11 +247,12 @@ static void put_geomeans(struct text *out, const struct compare *c)
     if (c->n_ops < 2 || c->single)
         return;
     text_table_init(&t, out, "lrrr");
-    for (int i = 0; i < RUN_ERRORS; i++) {
+    for (size_t i = 0; i < n_metrics; i++) {
         double before, after;
         size_t n;
 
-        if (!compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
+        if (metrics[i].kind == METRIC_DIFFERENCE ||
+            !compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
             continue;
         if (!any) {
             text_blank(out);
