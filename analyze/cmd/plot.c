@@ -188,7 +188,7 @@ static bool replay(struct plot_replays *r, struct dataset *d, struct options *o,
 }
 
 static bool add_run(struct plot_set *set, const struct cli_args *args, struct options *o,
-                    const struct target *t, struct plot_options *how, struct err *e)
+                    struct plot_options *how, struct err *e)
 {
     struct dataset d = {0};
     struct analysis a = {0};
@@ -199,7 +199,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
               load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
 
     how->replays = with_replay ? &replays : NULL;
-    ok = ok && plot_add_analysis(set, &a, t->folder, t->stem, how, e);
+    ok = ok && plot_add_analysis(set, &a, how, e);
     how->replays = NULL;
     plot_replays_free(&replays);
     analysis_free(&a);
@@ -207,7 +207,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
     return ok;
 }
 
-static bool add_aggregate(struct plot_set *set, const struct cli_args *args, const struct target *t,
+static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
                           const struct plot_options *how, struct err *e)
 {
     struct aggregate a = {0};
@@ -218,14 +218,14 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args, con
                        "clients and groups",
                        args->operands[0]);
     bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
-              plot_add_aggregate(set, &a, t->folder, t->stem, how, e);
+              plot_add_aggregate(set, &a, how, e);
     aggregate_free(&a);
     return ok;
 }
 
 /* ---- Charts of a comparison ---- */
 
-static bool add_comparison(struct plot_set *set, const struct options *o, const struct target *t,
+static bool add_comparison(struct plot_set *set, const struct options *o,
                            const struct plot_options *how, struct err *e)
 {
     const struct cli_list *before = &o->sides.before, *after = &o->sides.after;
@@ -242,7 +242,7 @@ static bool add_comparison(struct plot_set *set, const struct options *o, const 
     struct compare c = {0};
     bool ok = sides_load(&sides, &o->sides, &reading, &traces, e) &&
               sides_compare(&c, &sides, &o->sides, &plain, e) &&
-              plot_add_compare(set, &c, &traces, t->folder, t->stem, how, e);
+              plot_add_compare(set, &c, &traces, how, e);
     compare_free(&c);
     plot_traces_free(&traces);
     sides_free(&sides);
@@ -332,15 +332,17 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
     bool ok = target_init(&t, o->out, o->force, e) &&
               list_captures(args, o, &captures, &how.n_captures, e);
     how.captures = captures;
+    how.folder = t.folder;
+    how.stem = t.stem;
     how.format = t.format;
     if (t.stem != NULL && how.n_charts == 0) {
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok && (comparison ? add_comparison(&set, o, &t, &how, e)
+    ok = ok && (comparison ? add_comparison(&set, o, &how, e)
                 : aggregate_among(args->operands, args->n_operands) != NULL
-                    ? add_aggregate(&set, args, &t, &how, e)
-                    : add_run(&set, args, o, &t, &how, e));
+                    ? add_aggregate(&set, args, &how, e)
+                    : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
         ok = err_set(e, "there is nothing to draw");
     ok = ok && plot_draw(&set, &how, e);

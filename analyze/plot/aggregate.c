@@ -197,37 +197,38 @@ static bool has_series(const struct aggregate_parts *parties)
     return n > 1;
 }
 
-static bool add_parties(struct plot_set *s, struct chart *c, const struct aggregate_parts *parties,
-                        const char *what, const char *folder, const char *stem,
-                        const struct plot_options *o, struct err *e)
+#define BY_SECOND "The rate of each one, by whole seconds."
+
+static bool add_parties(struct plot_set *s, const struct aggregate *a,
+                        const struct aggregate_parts *parties, const struct plot_options *o,
+                        struct err *e)
 {
-    bool are_hosts = parties == &c->a->hosts;
-    c->parties = parties;
-    if (!has_series(parties) || !plot_wants(o, are_hosts ? "hosts" : "clients"))
-        return true;
-    return plot_add(s, "hosts", "", what, "The rate of each one, by whole seconds.", folder,
-                    stem != NULL ? stem
-                    : are_hosts  ? "hosts"
-                                 : "clients",
-                    o, write_parties, c, e);
+    static const struct plot_chart hosts = {"hosts", "throughput by host", BY_SECOND, write_parties,
+                                            .stem = "hosts"};
+    static const struct plot_chart clients = {"hosts", "throughput by client", BY_SECOND,
+                                              write_parties, .stem = "clients"};
+    const struct plot_chart *which = parties == &a->hosts ? &hosts : &clients;
+    const struct chart c = {.a = a, .parties = parties};
+
+    return !has_series(parties) || !plot_wants(o, which->stem) || plot_add(s, which, "", &c, o, e);
 }
 
-static bool add_throughput(struct plot_set *s, struct chart *c, const struct aggregate_part *part,
-                           const char *folder, const char *stem, const struct plot_options *o,
+static bool add_throughput(struct plot_set *s, const struct aggregate *a,
+                           const struct aggregate_part *part, const struct plot_options *o,
                            struct err *e)
 {
-    int index = plot_aggregate_main(c->a);
-    const struct aggregate_part *main = index < 0 ? &c->a->total : &c->a->ops.v[index];
-
-    c->part = part;
-    if (!part->window.present || !plot_wants(o, "throughput") || (stem != NULL && part != main))
-        return true;
-    return plot_add(
-        s, "throughput", part->x->name, "throughput over time",
+    static const struct plot_chart throughput = {
+        "throughput", "throughput over time",
         "One point per whole second. Grey: the first and last two seconds, which are not in the "
-        "file. The "
-        "line is the mean, crosses seconds with failed requests, whose bytes are counted too.",
-        folder, stem, o, write_throughput, c, e);
+        "file. The line is the mean, crosses seconds with failed requests, whose bytes are counted "
+        "too.",
+        .write = write_throughput};
+    int index = plot_aggregate_main(a);
+    const struct aggregate_part *main = index < 0 ? &a->total : &a->ops.v[index];
+    const struct chart c = {.a = a, .part = part};
+
+    return !part->window.present || !plot_wants(o, throughput.name) ||
+           (o->stem != NULL && part != main) || plot_add(s, &throughput, part->x->name, &c, o, e);
 }
 
 /* The operation with the most requests, for one picture. */
@@ -241,34 +242,32 @@ static const struct aggregate_part *largest(const struct aggregate *a)
 }
 
 /* Groups of requests of one size have percentiles. */
-static bool add_groups(struct plot_set *s, struct chart *c, const struct aggregate_part *part,
-                       const char *folder, const char *stem, const struct plot_options *o,
+static bool add_groups(struct plot_set *s, const struct aggregate *a,
+                       const struct aggregate_part *part, const struct plot_options *o,
                        struct err *e)
 {
+    static const struct plot_chart groups = {
+        "groups", "durations of each 10 s",
+        "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, "
+        "and the slowest: of these 10 s alone, failed requests among them. None of it is a "
+        "percentile of the run.",
+        .write = write_groups};
     bool has_times = part->latency.kind == AGGREGATE_SINGLE && !part->is_preparation;
+    const struct chart c = {.a = a, .part = part};
+
     for (size_t i = 0; has_times && i < part->x->n_groups; i++)
         has_times = part->x->groups[i].start_ns != AGGFILE_NO_TIME;
-    c->part = part;
-    if (!has_times || !plot_wants(o, "groups") || part->x->n_groups > MAX_DRAWN ||
-        (stem != NULL && part != largest(c->a)))
-        return true;
-    return plot_add(s, "groups", part->x->name, "durations of each 10 s",
-                    "What half, 90% and 99% of the requests of 10 seconds (and of one client) did "
-                    "not pass, and the slowest: of these 10 s alone, failed requests among them. "
-                    "None of it is a percentile of the run.",
-                    folder, stem, o, write_groups, c, e);
+    return !has_times || !plot_wants(o, groups.name) || part->x->n_groups > MAX_DRAWN ||
+           (o->stem != NULL && part != largest(a)) || plot_add(s, &groups, part->x->name, &c, o, e);
 }
 
-bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const char *folder,
-                        const char *stem, const struct plot_options *o, struct err *e)
+bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const struct plot_options *o,
+                        struct err *e)
 {
-    struct chart c = {.a = a};
-    bool ok = add_parties(s, &c, &a->hosts, "throughput by host", folder, stem, o, e) &&
-              add_parties(s, &c, &a->clients, "throughput by client", folder, stem, o, e) &&
-              (!a->overlaps || add_throughput(s, &c, &a->total, folder, stem, o, e));
+    bool ok = add_parties(s, a, &a->hosts, o, e) && add_parties(s, a, &a->clients, o, e) &&
+              (!a->overlaps || add_throughput(s, a, &a->total, o, e));
 
     for (size_t i = 0; ok && i < a->ops.n; i++)
-        ok = add_throughput(s, &c, &a->ops.v[i], folder, stem, o, e) &&
-             add_groups(s, &c, &a->ops.v[i], folder, stem, o, e);
+        ok = add_throughput(s, a, &a->ops.v[i], o, e) && add_groups(s, a, &a->ops.v[i], o, e);
     return ok;
 }

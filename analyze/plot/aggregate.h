@@ -10,8 +10,8 @@
  * throughput by host and by client of all operations together (op ""), and of each operation the
  * durations of its groups of 10 s. With a stem: one picture, as
  * plot_add_analysis. False: *e says why. */
-bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const char *folder,
-                        const char *stem, const struct plot_options *o, struct err *e);
+bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const struct plot_options *o,
+                        struct err *e);
 
 /* What a page of it is about: the index of the operation that began last, -1 where operations
  * overlap, for all of them together. */

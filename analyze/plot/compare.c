@@ -40,16 +40,13 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
     struct series_row *rows = NULL;
     size_t n = 0;
 
-    t->op = strdup(op->op);
     t->has_bytes = op->n_bytes > 0;
     t->length_ns = step_ns(op->end_ns - op->start_ns);
     /* Whole steps: the last one, cut short, would look slow. */
     int64_t n_steps = (op->end_ns - op->start_ns) / t->length_ns;
     segment_grid_init(&grid, op->start_ns, t->length_ns, (size_t)n_steps);
-    t->rate = calloc((size_t)n_steps + 1, sizeof *t->rate);
-    if (t->op == NULL || t->rate == NULL)
-        return mem_none(e);
-    if (!analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
+    if (!mem_text(&t->op, op->op, e) || !mem_new(&t->rate, (size_t)n_steps, e) ||
+        !analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
         return false;
     for (size_t i = 0; i < n; i++)
         t->rate[i] = (t->has_bytes ? (double)rows[i].bytes / MIB : rows[i].objects) /
@@ -84,12 +81,11 @@ bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct 
             return false;
         struct plot_trace *trace = &t->v[t->n++];
         *trace = (struct plot_trace){.is_after = t->is_after,
-                                     .op = strdup(op->op),
                                      .has_bytes = !isnan(op->figures.bytes_per_s[RUN_AVERAGE]),
                                      .from_ns = 2 * STEP_OF_SECONDS_NS,
                                      .length_ns = STEP_OF_SECONDS_NS};
-        if (!mem_new(&trace->rate, op->n_rates, e) || trace->op == NULL)
-            return mem_none(e);
+        if (!mem_text(&trace->op, op->op, e) || !mem_new(&trace->rate, op->n_rates, e))
+            return false;
         for (; trace->n < op->n_rates; trace->n++)
             trace->rate[trace->n] = op->rate[trace->n] / (trace->has_bytes ? MIB : 1);
     }
@@ -117,12 +113,6 @@ struct op_chart {
 static bool is_of(const struct plot_trace *t, const struct op_chart *x, bool is_after)
 {
     return t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Mean of a trace over the k-th of longer steps. NaN: it does not reach so far. */
@@ -161,8 +151,8 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
             *most = t->rate[k] > *most ? t->rate[k] : *most;
         }
     }
-    double *v = calloc(n_runs + 1, sizeof *v);
-    if (v == NULL)
+    double *v;
+    if (!mem_new(&v, n_runs, NULL))
         return false;
     plot_out_block(f, is_after ? "after_median" : "before_median", "t_s rate");
     for (size_t k = 0;; k++) {
@@ -176,7 +166,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         }
         if (n == 0 || 2 * n < n_runs)
             break;
-        qsort(v, n, sizeof *v, compare_doubles);
+        qsort(v, n, sizeof *v, run_by_value);
         plot_out_row(f, "rr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
                      (v[(n - 1) / 2] + v[n / 2]) / 2);
     }
@@ -350,10 +340,9 @@ static size_t side_quantiles(const struct compare_side *side, const char *op, un
 static bool compare_quantile(const struct op_chart *x, unsigned permille, struct stats_cmp *out)
 {
     struct stats_ci a = {.ok = false}, b = {.ok = false};
-    struct err e;
-    double *v = calloc(x->c->before.n + x->c->after.n + 1, sizeof *v);
+    double *v;
 
-    if (v == NULL)
+    if (!mem_new(&v, compare_n_runs(x->c), NULL))
         return false;
     size_t n_a = side_quantiles(&x->c->before, x->op->op, permille, v, &a);
     size_t n_b = side_quantiles(&x->c->after, x->op->op, permille, v + n_a, &b);
@@ -362,7 +351,7 @@ static bool compare_quantile(const struct op_chart *x, unsigned permille, struct
     if (n_a == 1 && n_b == 1 && a.ok && b.ok)
         stats_cmp_quantiles(&a, &b, (struct stats_noise){.kind = STATS_NOISE_UNKNOWN}, out);
     else if (n_a + n_b > 2 && n_a > 0 && n_b > 0)
-        ok = stats_cmp_groups(v, n_a, v + n_a, n_b, false, out, &e);
+        ok = stats_cmp_groups(v, n_a, v + n_a, n_b, false, out, NULL);
     free(v);
     return ok;
 }
@@ -536,68 +525,67 @@ static int64_t n_requests(const struct compare *c, const struct compare_op *op)
 }
 
 /* Rows need room. */
-static struct plot_options with_rows(const struct plot_options *o, size_t n)
+static int height_of(const struct plot_options *o, size_t n)
 {
-    struct plot_options sized = *o;
-    sized.height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
-    if (sized.height < FOREST_HEAD + 16 * (int)n)
-        sized.height = FOREST_HEAD + 16 * (int)n;
-    return sized;
+    int least = FOREST_HEAD + 16 * (int)n;
+    int height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
+
+    return height > least ? height : least;
+}
+
+static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,
+                   struct err *e)
+{
+    static const struct plot_chart throughput = {
+        "compare-throughput", "throughput over time",
+        "Both sides from their start on: each run thin, the median of the runs thick.",
+        .write = write_throughput};
+    static const struct plot_chart cdf = {
+        "compare-cdf", "latency distribution",
+        "The share of the requests that took at most so long: each run thin, all runs of a side "
+        "together thick.",
+        .write = write_cdf};
+    static const struct plot_chart shift = {
+        "compare-shift", "change of latency by percentile",
+        "How much longer or shorter the duration is at each percentile, with its 95% CI: where the "
+        "line lies above 0, requests take longer after.",
+        .write = write_shift};
+    const char *op = x->op->op;
+
+    if (plot_wants(o, throughput.name) && has_traces(x, false) && has_traces(x, true) &&
+        !plot_add(s, &throughput, op, x, o, e))
+        return false;
+    if (plot_wants(o, cdf.name) && has_durations(&x->c->before, op) &&
+        has_durations(&x->c->after, op) && !plot_add(s, &cdf, op, x, o, e))
+        return false;
+    return !plot_wants(o, shift.name) || !has_shift(x) || plot_add(s, &shift, op, x, o, e);
 }
 
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
-                      const char *folder, const char *stem, const struct plot_options *o,
-                      struct err *e)
+                      const struct plot_options *o, struct err *e)
 {
-    size_t n = n_drawn(c), n_runs = n_run_rows(c);
-    struct plot_options sized = with_rows(o, n);
+    size_t n = n_drawn(c), n_runs = n_run_rows(c), first = 0, end = c->n_ops;
+    const struct plot_chart change = {
+        "compare-change", "changes",
+        "Dot and line: the change with its 95% confidence interval. The band is what counts as the "
+        "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
+        "enough; * is exploratory.",
+        .write = write_change, .height = height_of(o, n)};
+    const struct plot_chart runs = {
+        "compare-runs", "runs",
+        "A dot for each run, against the median run before; bars are medians. Circles are before, "
+        "triangles after.",
+        .write = write_runs, .height = height_of(o, n_runs)};
+    bool ok = (!plot_wants(o, change.name) || n == 0 || plot_add(s, &change, NULL, c, o, e)) &&
+              (!plot_wants(o, runs.name) || n_runs == 0 || plot_add(s, &runs, NULL, c, o, e));
 
-    if (plot_wants(o, "compare-change") && n > 0 &&
-        !plot_add(s, "compare-change", NULL, "changes",
-                  "Dot and line: the change with its 95% confidence interval. The band is what "
-                  "counts as the same. Triangles up are better, down worse; a diamond is a change "
-                  "only if "
-                  "runs repeat well enough; * is exploratory.",
-                  folder, stem, &sized, write_change, c, e))
-        return false;
-    sized = with_rows(o, n_runs);
-    if (plot_wants(o, "compare-runs") && n_runs > 0 &&
-        !plot_add(
-            s, "compare-runs", NULL, "runs",
-            "A dot for each run, against the median run before; bars are medians. Circles are "
-            "before, triangles after.",
-            folder, stem, &sized, write_runs, c, e))
-        return false;
-    size_t n_ops = c->n_ops, first = 0;
-    if (stem != NULL) { /* one picture: of the operation with the most requests */
+    if (o->stem != NULL) { /* one picture: of the operation with the most requests */
         for (size_t k = 1; k < c->n_ops; k++)
             if (n_requests(c, &c->ops[k]) > n_requests(c, &c->ops[first]))
                 first = k;
-        n_ops = first + 1;
+        end = first + 1;
     }
-    for (size_t k = first; k < n_ops; k++) {
-        const struct op_chart x = {c, &c->ops[k], traces};
-        const char *op = x.op->op;
-
-        if (plot_wants(o, "compare-throughput") && has_traces(&x, false) && has_traces(&x, true) &&
-            !plot_add(
-                s, "compare-throughput", op, "throughput over time",
-                "Both sides from their start on: each run thin, the median of the runs thick.",
-                folder, stem, o, write_throughput, &x, e))
-            return false;
-        if (plot_wants(o, "compare-cdf") && has_durations(&c->before, op) &&
-            has_durations(&c->after, op) &&
-            !plot_add(s, "compare-cdf", op, "latency distribution",
-                      "The share of the requests that took at most so long: each run thin, all "
-                      "runs of a side together thick.",
-                      folder, stem, o, write_cdf, &x, e))
-            return false;
-        if (plot_wants(o, "compare-shift") && has_shift(&x) &&
-            !plot_add(s, "compare-shift", op, "change of latency by percentile",
-                      "How much longer or shorter the duration is at each percentile, with its 95% "
-                      "CI: where the line lies above 0, requests take longer after.",
-                      folder, stem, o, write_shift, &x, e))
-            return false;
-    }
-    return true;
+    for (size_t k = first; ok && k < end; k++)
+        ok = add_op(s, &(struct op_chart){c, &c->ops[k], traces}, o, e);
+    return ok;
 }

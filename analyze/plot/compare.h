@@ -36,8 +36,7 @@ void plot_traces_free(struct plot_traces *t);
 
 /* Adds the charts of a comparison whose runs gave these traces. */
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
-                      const char *folder, const char *stem, const struct plot_options *o,
-                      struct err *e);
+                      const struct plot_options *o, struct err *e);
 
 /* Names of the charts, the last one NULL. */
 extern const char *const plot_compare_charts[];

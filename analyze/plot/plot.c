@@ -71,12 +71,12 @@ static bool is_taken(const struct plot_set *s, const char *path)
 
 /* FOLDER/STEM.tsv, FOLDER/STEM.svg and FOLDER/STEM.narrow.svg, with a number where another
  * operation has that name. */
-static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *folder,
-                         const char *stem, const struct plot_options *o)
+static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *stem,
+                         const struct plot_options *o)
 {
     char number[16] = "";
     for (unsigned k = 2;; k++) {
-        if (asprintf(&x->data, "%s/%s%s.tsv", folder, stem, number) < 0) {
+        if (asprintf(&x->data, "%s/%s%s.tsv", o->folder, stem, number) < 0) {
             x->data = NULL;
             return false;
         }
@@ -85,12 +85,12 @@ static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const
         free(x->data);
         snprintf(number, sizeof number, "-%u", k);
     }
-    if (asprintf(&x->picture, "%s/%s%s.%s", folder, stem, number, o->format) < 0) {
+    if (asprintf(&x->picture, "%s/%s%s.%s", o->folder, stem, number, o->format) < 0) {
         x->picture = NULL;
         return false;
     }
     if (o->with_narrow &&
-        asprintf(&x->narrow, "%s/%s%s.narrow.%s", folder, stem, number, o->format) < 0) {
+        asprintf(&x->narrow, "%s/%s%s.narrow.%s", o->folder, stem, number, o->format) < 0) {
         x->narrow = NULL;
         return false;
     }
@@ -98,19 +98,6 @@ static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const
 }
 
 /* ---- One chart ---- */
-
-static bool grow(struct plot_set *s)
-{
-    if (s->n < s->cap)
-        return true;
-    size_t cap = s->cap > 0 ? 2 * s->cap : 16;
-    struct plot_picture *v = realloc(s->v, cap * sizeof *v);
-    if (v == NULL)
-        return false;
-    s->v = v;
-    s->cap = cap;
-    return true;
-}
 
 enum outfile_replaces plot_replaces(const char *picture, bool force)
 {
@@ -125,44 +112,42 @@ enum outfile_replaces plot_replaces(const char *picture, bool force)
     return force || ours ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
 }
 
-static bool write_data(const struct plot_picture *x, const struct plot_options *o,
-                       bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
-                       struct err *e)
+static bool write_data(const struct plot_picture *x, const struct plot_chart *c, const void *ctx,
+                       const struct plot_options *o, struct err *e)
 {
     struct outfile out;
     if (!outfile_open(&out, x->data, o->force ? OUTFILE_ANYTHING : OUTFILE_CHART, e))
         return false;
-    bool ok = write(out.f, ctx, o->no_titles ? "" : x->title) || mem_none(e);
+    bool ok = c->write(out.f, ctx, o->no_titles ? "" : x->title) || mem_none(e);
     return outfile_finish(&out, ok, e);
 }
 
-bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
-              const char *caption, const char *folder, const char *stem,
-              const struct plot_options *o,
-              bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
-              struct err *e)
+bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, const void *ctx,
+              const struct plot_options *o, struct err *e)
 {
-    struct plot_picture x = {.chart = chart,
-                             .caption = caption,
+    int height = c->height > 0 ? c->height : o->height;
+    struct plot_picture x = {.chart = c->name,
+                             .caption = c->caption,
                              .op = strdup(op != NULL ? op : ""),
                              .width = o->width > 0 ? o->width : WIDTH,
-                             .height = o->height > 0 ? o->height : HEIGHT,
-                             .narrow_height = o->height > 0 ? o->height : NARROW_HEIGHT};
-    char *own_stem = stem != NULL ? strdup(stem) : stem_of(chart, op);
+                             .height = height > 0 ? height : HEIGHT,
+                             .narrow_height = height > 0 ? height : NARROW_HEIGHT};
+    const char *own_stem = o->stem != NULL ? o->stem : c->stem;
+    char *stem = own_stem != NULL ? strdup(own_stem) : stem_of(c->name, op);
     const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
     bool has_label = o->label != NULL && *o->label != '\0';
 
     if (asprintf(&x.title, "%s%s%s%s%s", has_label ? o->label : "", has_label ? " \xC2\xB7 " : "",
-                 what, op != NULL ? " \xC2\xB7 " : "", title) < 0)
+                 what, op != NULL ? " \xC2\xB7 " : "", c->title) < 0)
         x.title = NULL;
-    bool ok = (x.op != NULL && x.title != NULL && own_stem != NULL &&
-               choose_paths(s, &x, folder, own_stem, o) && grow(s)) ||
+    bool ok = (x.op != NULL && x.title != NULL && stem != NULL && choose_paths(s, &x, stem, o)) ||
               mem_none(e);
-    free(own_stem);
-    if (!ok || !outfile_spares(x.data, o->captures, o->n_captures, e) ||
+    free(stem);
+    if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) ||
+        !outfile_spares(x.data, o->captures, o->n_captures, e) ||
         !outfile_spares(x.picture, o->captures, o->n_captures, e) ||
         !outfile_check(x.picture, plot_replaces(x.picture, o->force), e) ||
-        !write_data(&x, o, write, ctx, e)) {
+        !write_data(&x, c, ctx, o, e)) {
         picture_free(&x);
         return false;
     }
@@ -213,31 +198,29 @@ static bool add_readings(struct plot_picture *x, const struct run_chart *c, stru
 }
 
 static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plot_data *all,
-                       const char *folder, const char *stem, const struct plot_options *o,
-                       struct err *e)
+                       const struct plot_options *o, struct err *e)
 {
     bool ok = true;
     p->replay = o->replays != NULL ? plot_replays_of(o->replays, p->op) : NULL;
     p->replay_pct = o->replays != NULL ? o->replays->pct : 0;
     for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
-        const struct run_chart chart = {kind, p};
+        const struct run_chart data = {kind, p};
 
         if (!is_due(kind, p, all, o))
             continue;
-        struct plot_options sized = *o;
-        if (kind->height != NULL && o->height == 0)
-            sized.height = kind->height(p);
-        ok = plot_add(s, kind->name, p->op, kind->title, kind->caption, folder, stem, &sized,
-                      write_run_chart, &chart, e) &&
+        const struct plot_chart chart = {
+            kind->name, kind->title, kind->caption, write_run_chart,
+            .height = kind->height != NULL && o->height == 0 ? kind->height(p) : 0};
+        ok = plot_add(s, &chart, p->op, &data, o, e) &&
              (!o->with_readings || kind->readings == NULL ||
-              add_readings(&s->v[s->n - 1], &chart, e));
+              add_readings(&s->v[s->n - 1], &data, e));
     }
     return ok;
 }
 
-bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
-                       const char *stem, const struct plot_options *o, struct err *e)
+bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
+                       struct err *e)
 {
     bool has_total = a->mixed && a->total.present && a->n_operations > 1;
     int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
@@ -246,7 +229,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     int *index = NULL;
     bool ok = mem_new(&v, a->n_operations + 1, e) && mem_new(&index, a->n_operations + 1, e);
 
-    if (ok && stem != NULL && a->n_operations > 0) {
+    if (ok && o->stem != NULL && a->n_operations > 0) {
         index[n++] = main;
     } else if (ok) {
         if (has_total)
@@ -257,7 +240,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char 
     }
     ok = ok && plot_data_init(v, n, a, index, e);
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], folder, stem, o, e);
+        ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], o, e);
     for (size_t i = 0; i < n; i++)
         plot_data_fini(&v[i]);
     free(v);

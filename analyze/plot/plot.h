@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 struct plot_options {
+    const char *folder;        /* for data and pictures */
+    const char *stem;          /* of one picture alone; NULL: each chart has a name of its own */
     const char *const *charts; /* names; n_charts 0: those that show something */
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
@@ -48,16 +50,22 @@ struct plot_set {
 /* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
  * is one operation alone, and its data is FOLDER/STEM.tsv: all operations of a mixed run together,
  * else the one that began last. Nothing is drawn yet. False: *e says why. */
-bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const char *folder,
-                       const char *stem, const struct plot_options *o, struct err *e);
+bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
+                       struct err *e);
 
-/* Adds one chart whose data `write` puts into the file; for other models than struct analysis. `op`
- * NULL: none. */
-bool plot_add(struct plot_set *s, const char *chart, const char *op, const char *title,
-              const char *caption, const char *folder, const char *stem,
-              const struct plot_options *o,
-              bool (*write)(FILE *f, const void *ctx, const char *title), const void *ctx,
-              struct err *e);
+/* A chart of whatever model. */
+struct plot_chart {
+    const char *name, *title, *caption; /* as in struct plot_kind */
+    /* Writes the data that *ctx stands for. False: out of memory. */
+    bool (*write)(FILE *f, const void *ctx, const char *title);
+    const char *stem; /* of its files where the options have none; NULL: "NAME-OP" */
+    int height;       /* pixels; 0: as the options or all charts */
+};
+
+/* Adds it, of an operation (NULL: of none; "": of all together), and writes its data file. False:
+ * *e says why. */
+bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, const void *ctx,
+              const struct plot_options *o, struct err *e);
 
 /* Draws the pictures beside their data. */
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);

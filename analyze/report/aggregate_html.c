@@ -302,7 +302,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
         html_course_fini(&course);
         return false;
     }
-    ok = plot_add_aggregate(&charts.set, a, charts.folder, NULL, &charts.options, e);
+    ok = plot_add_aggregate(&charts.set, a, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);

@@ -418,7 +418,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     char *title = NULL;
     size_t *order = NULL;
     bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
-              plot_add_compare(&charts.set, c, traces, charts.folder, NULL, &charts.options, e);
+              plot_add_compare(&charts.set, c, traces, &charts.options, e);
 
     if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
         title = NULL;

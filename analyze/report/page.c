@@ -34,6 +34,7 @@ bool html_charts_init(struct html_charts *c, struct err *e)
     if (ok)
         unfinished_add(&c->unfinished, c->folder, 0);
     unfinished_unlock();
+    c->options.folder = c->folder;
     if (ok)
         return true;
     err_errno(e, errno, "%s: a folder for the charts", c->folder);

@@ -237,8 +237,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
 /* Of sums there are none but the timeline. */
 static bool add_charts(struct html_charts *charts, const struct analysis *a, struct err *e)
 {
-    return a->dataset->n_tables == 0 ||
-           plot_add_analysis(&charts->set, a, charts->folder, NULL, &charts->options, e);
+    return a->dataset->n_tables == 0 || plot_add_analysis(&charts->set, a, &charts->options, e);
 }
 
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
