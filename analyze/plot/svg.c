@@ -8,40 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BYTES (64u << 20)
-
 /* The whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
 static char *read_all(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");
     char *text = NULL;
-    size_t n = 0, cap = 0;
+    size_t cap = 0;
 
     if (f == NULL) {
         err_errno(e, errno, "%s", path);
         return NULL;
     }
-    do {
-        cap = cap > 0 ? 2 * cap : 1 << 16;
-        char *more = cap <= MAX_BYTES ? realloc(text, cap + 1) : NULL;
-        if (more == NULL) {
-            err_set(e, cap > MAX_BYTES ? "%s: too large" : "%s: out of memory", path);
-            goto failed;
-        }
-        text = more;
-        n += fread(text + n, 1, cap - n, f);
-    } while (n == cap);
-    if (ferror(f)) {
-        err_errno(e, errno, "%s", path);
-        goto failed;
+    if (getdelim(&text, &cap, '\0', f) < 0) {
+        if (feof(f))
+            err_set(e, "%s: is empty", path);
+        else
+            err_errno(e, errno, "%s", path);
+        free(text);
+        text = NULL;
     }
     fclose(f);
-    text[n] = '\0';
     return text;
-failed:
-    fclose(f);
-    free(text);
-    return NULL;
 }
 
 static const char *skip(const char *s, const char *prefix)
@@ -170,86 +157,105 @@ static size_t empty_group(const char *s)
     return end != NULL ? (size_t)(end - s) : 0;
 }
 
-/* Copies what lies between `text` and its end; prefix and palette NULL: for a file of its own. */
-static void copy(FILE *f, const char *text, const char *title, const char *prefix,
-                 const struct plot_palette *palette)
+/* A picture on its way into a file of its own or, with a prefix, into a page. */
+struct copying {
+    FILE *f;
+    const char *title, *prefix;
+    const struct plot_palette *palette;
+    bool in_tag, has_title, has_defs;
+};
+
+/* Each of these returns how much of the picture at s it has dealt with; 0: that is not for it. */
+
+/* What any picture gets: its title, no description, sharp heat maps. */
+static size_t put_element(struct copying *c, const char *s)
+{
+    static const char image[] = "<image ";
+    const char *end;
+
+    if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
+        if (c->prefix == NULL || !c->has_title)
+            put_title(c->f, c->title);
+        c->has_title = true;
+        return (size_t)(end - s) + strlen("</title>");
+    }
+    if (skip(s, "<desc>") != NULL && (end = strstr(s, "</desc>")) != NULL)
+        return (size_t)(end - s) + strlen("</desc>");
+    if (skip(s, image) == NULL)
+        return 0;
+    fputs("<image style='image-rendering:pixelated' ", c->f);
+    c->in_tag = true;
+    return strlen(image);
+}
+
+/* What a page has once, needs not at all, or has a style for. */
+static size_t put_shorter(struct copying *c, const char *s)
 {
     static const char usual_group[] = "<g fill=\"none\" color=\"black\" stroke=\"currentColor\"";
-    unsigned rgb[3];
-    size_t n_empty;
-    bool in_tag = false, has_title = false, has_defs = false;
+    const char *end;
 
+    if (skip(s, "<defs>") != NULL && !c->has_defs && (end = strstr(s, "</defs>")) != NULL) {
+        c->has_defs = true;
+        return (size_t)(end - s) + strlen("</defs>");
+    }
+    if (empty_group(s) > 0 || skip(s, usual_group) == NULL)
+        return empty_group(s);
+    fputs("<g class=\"gp\"", c->f);
+    c->in_tag = true;
+    return strlen(usual_group);
+}
+
+/* Within a tag of a page: ids with the prefix, colours as variables. */
+static size_t put_attribute(struct copying *c, const char *s)
+{
+    static const char *const names[] = {"id='", "id=\"", "href='#", "url(#"};
+    unsigned rgb[3];
+    size_t n = default_length(s);
+
+    n = n > 0 ? n : put_fraction(c->f, s);
+    for (size_t i = 0; n == 0 && i < sizeof names / sizeof *names; i++)
+        if (skip(s, names[i]) != NULL) {
+            n = strlen(names[i]);
+            fprintf(c->f, "%s%s", names[i], is_shared(s + n) ? "" : c->prefix);
+        }
+    if (n > 0 || (*s != 'r' && *s != '#'))
+        return n;
+    n = colour_length(s, rgb);
+    const char *name = n > 0 ? colour_name(c->palette, rgb) : NULL;
+    if (name == NULL)
+        return 0;
+    fprintf(c->f, "var(--%s)", name);
+    return n;
+}
+
+/* Blanks between tags go, and all but one within. */
+static size_t put_blanks(struct copying *c, const char *s)
+{
+    size_t n = blanks(s);
+
+    if (n > 0 && !c->in_tag && s[n] == '<')
+        return n;
+    if (n < 2 || !c->in_tag)
+        return 0;
+    fputc(' ', c->f);
+    return n;
+}
+
+static void copy(struct copying *c, const char *text)
+{
     for (const char *s = text; *s != '\0';) {
-        const char *end;
-        if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
-            if (prefix == NULL || !has_title)
-                put_title(f, title);
-            has_title = true;
-            s = end + strlen("</title>");
-            continue;
+        bool for_page = c->prefix != NULL;
+        size_t n = put_element(c, s);
+
+        n = n > 0 || !for_page ? n : put_shorter(c, s);
+        if (n == 0) {
+            c->in_tag = *s == '<' || (c->in_tag && *s != '>');
+            n = for_page ? put_blanks(c, s) : 0;
+            n = n > 0 || !for_page || !c->in_tag ? n : put_attribute(c, s);
         }
-        if (skip(s, "<desc>") != NULL && (end = strstr(s, "</desc>")) != NULL) {
-            s = end + strlen("</desc>");
-            continue;
-        }
-        if ((end = skip(s, "<image ")) != NULL) {
-            fputs("<image style='image-rendering:pixelated' ", f);
-            in_tag = true;
-            s = end;
-            continue;
-        }
-        if (prefix != NULL && skip(s, "<defs>") != NULL && !has_defs &&
-            (end = strstr(s, "</defs>")) != NULL) {
-            has_defs = true;
-            s = end + strlen("</defs>");
-            continue;
-        }
-        if (prefix != NULL && (n_empty = empty_group(s)) > 0) {
-            s += n_empty;
-            continue;
-        }
-        if (prefix != NULL && (end = skip(s, usual_group)) != NULL) {
-            fputs("<g class=\"gp\"", f);
-            in_tag = true;
-            s = end;
-            continue;
-        }
-        in_tag = *s == '<' || (in_tag && *s != '>');
-        size_t n_blanks = prefix != NULL ? blanks(s) : 0;
-        if (n_blanks > 0 && !in_tag && s[n_blanks] == '<') {
-            s += n_blanks;
-            continue;
-        }
-        if (in_tag && n_blanks > 1) {
-            fputc(' ', f);
-            s += n_blanks;
-            continue;
-        }
-        if (in_tag && prefix != NULL) {
-            size_t n = default_length(s);
-            n = n > 0 ? n : put_fraction(f, s);
-            s += n;
-            if (n > 0)
-                continue;
-        }
-        if (in_tag && prefix != NULL) {
-            if ((end = skip(s, "id='")) != NULL || (end = skip(s, "id=\"")) != NULL ||
-                (end = skip(s, "href='#")) != NULL || (end = skip(s, "url(#")) != NULL) {
-                fwrite(s, 1, (size_t)(end - s), f);
-                if (!is_shared(end))
-                    fputs(prefix, f);
-                s = end;
-                continue;
-            }
-            size_t n = *s == 'r' || *s == '#' ? colour_length(s, rgb) : 0;
-            const char *name = n > 0 ? colour_name(palette, rgb) : NULL;
-            if (name != NULL) {
-                fprintf(f, "var(--%s)", name);
-                s += n;
-                continue;
-            }
-        }
-        fputc(*s++, f);
+        if (n == 0)
+            fputc(*s, c->f);
+        s += n > 0 ? n : 1;
     }
 }
 
@@ -260,7 +266,7 @@ bool plot_svg_finish(const char *from, const char *path, const char *title, stru
     bool ok = text != NULL && outfile_open(&out, path, OUTFILE_ANYTHING, e);
 
     if (ok) {
-        copy(out.f, text, title, NULL, NULL);
+        copy(&(struct copying){.f = out.f, .title = title}, text);
         ok = outfile_close(&out, e);
     }
     free(text);
@@ -283,7 +289,7 @@ bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *c
                 "<svg class=\"%s\" role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
                 "%.*s>",
                 css_class, (int)(end + 1 - box), box);
-        copy(f, body + 1, title, prefix, palette);
+        copy(&(struct copying){f, title, prefix, palette, .in_tag = false}, body + 1);
     }
     free(text);
     return ok;
