@@ -29,7 +29,7 @@ size_t utf8_length(const char *s)
     if (u[1] < lo || u[1] > hi)
         return 0;
     for (size_t i = 2; i < n; i++)
-        if (u[i] < 0x80 || u[i] > 0xBF)
+        if (!utf8_goes_on(s[i]))
             return 0;
     return n;
 }
@@ -42,6 +42,17 @@ uint32_t utf8_code(const char *s, size_t n)
     for (size_t i = 1; i < n; i++)
         code = code << 6 | ((unsigned char)s[i] & 0x3F);
     return code;
+}
+
+size_t utf8_put(char *out, uint32_t code)
+{
+    static const unsigned char first_bits[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = n - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first_bits[n] | code);
+    return n;
 }
 
 char *utf8_repaired(const char *s)

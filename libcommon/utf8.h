@@ -14,12 +14,21 @@ static inline bool utf8_is_nul(const char *s)
     return s[0] == UTF8_NUL[0] && s[1] == UTF8_NUL[1];
 }
 
+/* Whether the byte goes on with a character that another one began. */
+static inline bool utf8_goes_on(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
 /* Length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0: it is none,
  * or s is empty. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
 size_t utf8_length(const char *s);
 
 /* The code point of the valid sequence of n bytes (1..4) that `s` starts with. */
 uint32_t utf8_code(const char *s, size_t n);
+
+/* Writes the sequence of a code point up to U+10FFFF, and returns its length. */
+size_t utf8_put(char *out, uint32_t code);
 
 /* A copy in which U+FFFD stands for each byte that is not valid, and UTF8_NUL stays; to be freed.
  * NULL: no memory. */

@@ -1,5 +1,7 @@
 #include "analyze/data/errnorm.h"
 
+#include "libcommon/utf8.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -164,7 +166,7 @@ size_t errnorm_message(struct slice message, struct slice key, char *out)
     /* Do not cut a UTF-8 sequence in two. */
     if (n == ERRNORM_MAX_BYTES) {
         size_t k = n;
-        while (k && ((unsigned char)out[k - 1] & 0xc0) == 0x80)
+        while (k && utf8_goes_on(out[k - 1]))
             k--;
         if (k && (unsigned char)out[k - 1] >= 0xc0)
             n = k - 1;

@@ -175,30 +175,6 @@ static unsigned hex4(struct jsonpull *p)
     return value;
 }
 
-static size_t put_utf8(char *out, unsigned c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xC0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3F));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xE0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (c & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (c >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (c & 0x3F));
-    return 4;
-}
-
 /* What follows a backslash, decoded to `out`; its length. */
 static size_t escape(struct jsonpull *p, char *out)
 {
@@ -228,7 +204,7 @@ static size_t escape(struct jsonpull *p, char *out)
         jsonpull_fail(p, "half of a surrogate pair in a string");
         return 0;
     }
-    return put_utf8(out, code);
+    return utf8_put(out, code);
 }
 
 static bool check_utf8(struct jsonpull *p)

@@ -2,6 +2,7 @@
 
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
+#include "libcommon/utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,9 +152,7 @@ static void put_ticks(const struct html_drawing *d, const struct panel *p)
 
 static double letter_px(char c)
 {
-    bool goes_on = ((unsigned char)c & 0xc0) == 0x80; /* a byte of a letter of several */
-
-    return goes_on ? 0 : c >= 'A' && c <= 'Z' ? CAPITAL_PX : LETTER_PX;
+    return utf8_goes_on(c) ? 0 : c >= 'A' && c <= 'Z' ? CAPITAL_PX : LETTER_PX;
 }
 
 /* Text of a legend, cut to `room` pixels; its width. */

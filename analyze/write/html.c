@@ -10,37 +10,44 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
+/* What stands for the character that s begins with; NULL: itself. */
+static const char *stand_in(const char *s)
+{
+    switch (*s) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case '\t':
+        return " ";
+    default:
+        return visible_length(s) == 0 && *s != '\n' ? REPLACEMENT : NULL;
+    }
+}
+
 void html_text(FILE *f, const char *s)
 {
-    while (*s != '\0') {
-        size_t n = visible_step(s);
-        if (visible_length(s) == 0 && *s != '\n') {
-            fputs(*s == '\t' ? " " : REPLACEMENT, f);
-            s += n;
-            continue;
-        }
-        switch (*s) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        case '\'':
-            fputs("&#39;", f);
-            break;
-        default:
+    for (size_t n; (n = visible_step(s)) > 0; s += n) {
+        const char *other = stand_in(s);
+
+        if (other != NULL)
+            fputs(other, f);
+        else
             fwrite(s, 1, n, f);
-            break;
-        }
-        s += n;
     }
+}
+
+static void put_within(FILE *f, const char *begin, const char *s, const char *end)
+{
+    fputs(begin, f);
+    html_text(f, s);
+    fputs(end, f);
 }
 
 static void put_escaped(FILE *f, const char *fmt, va_list args)
@@ -118,20 +125,16 @@ void html_table(FILE *f, const char *section, const char *caption, const char *c
 {
     fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
     put_id(f, section, caption);
-    fputs("\"><caption>", f);
-    html_text(f, caption);
-    fputs(" <a class=\"self\" href=\"#", f);
+    put_within(f, "\"><caption>", caption, " <a class=\"self\" href=\"#");
     put_id(f, section, caption);
     fputs("\" aria-label=\"Link to this table\">#</a></caption>", f);
     fputs("<thead><tr>", f);
     for (size_t i = 0; align[i] != '\0'; i++) {
-        if (*columns[i] == '\0') {
+        if (*columns[i] == '\0')
             fputs("<td></td>", f);
-            continue;
-        }
-        fputs(align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">", f);
-        html_text(f, columns[i]);
-        fputs("</th>", f);
+        else
+            put_within(f, align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">",
+                       columns[i], "</th>");
     }
     fputs("</tr></thead><tbody>\n", f);
 }
@@ -158,32 +161,23 @@ void html_cell(FILE *f, const char *fmt, ...)
 
 void html_cells(FILE *f, const char *const *texts)
 {
-    for (; *texts != NULL; texts++) {
-        fputs("<td>", f);
-        html_text(f, *texts);
-        fputs("</td>", f);
-    }
+    for (; *texts != NULL; texts++)
+        put_within(f, "<td>", *texts, "</td>");
 }
 
 void html_cell_text(FILE *f, const char *s)
 {
-    fputs("<td class=\"l\">", f);
-    html_text(f, s);
-    fputs("</td>", f);
+    put_within(f, "<td class=\"l\">", s, "</td>");
 }
 
 void html_cell_wrapped(FILE *f, const char *s)
 {
-    fputs("<td class=\"l wrap\">", f);
-    html_text(f, s);
-    fputs("</td>", f);
+    put_within(f, "<td class=\"l wrap\">", s, "</td>");
 }
 
 void html_name(FILE *f, const char *s)
 {
-    fputs("<th scope=\"row\" class=\"l\">", f);
-    html_text(f, s);
-    fputs("</th>", f);
+    put_within(f, "<th scope=\"row\" class=\"l\">", s, "</th>");
 }
 
 void html_table_end(FILE *f)

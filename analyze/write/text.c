@@ -1,6 +1,7 @@
 #include "analyze/write/text.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/utf8.h"
 #include "libcommon/visible.h"
 
 #include <stdarg.h>
@@ -67,7 +68,7 @@ static size_t width_of(const char *s, size_t n)
 {
     size_t width = 0;
     for (size_t i = 0; i < n; i++)
-        width += ((unsigned char)s[i] & 0xC0) != 0x80;
+        width += !utf8_goes_on(s[i]);
     return width;
 }
 
