@@ -1,18 +1,10 @@
 #include "libcommon/attribution.h"
 
+#include "libcommon/int64.h"
+
 #include <math.h>
 
 #define FRAC_ONE ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS)
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static struct attribution_objects slice_fixed(const struct slice_amounts *s)
 {
@@ -158,7 +150,7 @@ void attribution_add_partial(const struct segment_grid *g, struct slice_totals *
         s->partial_ops++;
         s->partial_started += started;
         s->partial_ended += ended;
-        s->other_ns += min64(r->end_ns, b_ns) - max64(r->start_ns, a_ns);
+        s->other_ns += int64_min(r->end_ns, b_ns) - int64_max(r->start_ns, a_ns);
         if (!ended)
             continue;
         if (r->ok) {

@@ -1,5 +1,6 @@
 #include "libcommon/hist.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -40,18 +41,15 @@ int64_t hist_value_at(const struct hist *h, uint64_t k)
     uint64_t below = 0;
     for (size_t i = 0; i < HIST_N_COUNTERS; i++) {
         below += h->count[i];
-        if (below >= k) {
-            int64_t upper = hist_upper(i);
-            return upper < h->max ? upper : h->max;
-        }
+        if (below >= k)
+            return int64_min(hist_upper(i), h->max);
     }
     return h->max;
 }
 
-static int compare_int64(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 static int64_t median_of_3(int64_t a, int64_t b, int64_t c)
@@ -107,7 +105,7 @@ static void select_nth(int64_t *v, size_t n, size_t k)
     if (hi - lo <= FEW_N)
         sort_few(v + lo, hi - lo);
     else
-        qsort(v + lo, hi - lo, sizeof *v, compare_int64);
+        qsort(v + lo, hi - lo, sizeof *v, compare);
 }
 
 #define N_SHARES 256

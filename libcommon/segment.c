@@ -11,10 +11,8 @@ struct segment_range segment_range_all(const struct segment_thread *threads, siz
         if (!segment_thread_used(&threads[i]))
             continue;
         any = true;
-        if (threads[i].first_end_ns > r.start_ns)
-            r.start_ns = threads[i].first_end_ns;
-        if (threads[i].last_start_ns < r.end_ns)
-            r.end_ns = threads[i].last_start_ns;
+        r.start_ns = int64_max(r.start_ns, threads[i].first_end_ns);
+        r.end_ns = int64_min(r.end_ns, threads[i].last_start_ns);
     }
     return any ? r : (struct segment_range){INT64_MAX, INT64_MIN};
 }

@@ -3,6 +3,8 @@
 #ifndef S3_LIBCOMMON_SEGMENT_H
 #define S3_LIBCOMMON_SEGMENT_H
 
+#include "libcommon/int64.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,8 +34,8 @@ static inline bool segment_thread_used(const struct segment_thread *t)
 
 static inline void segment_thread_add(struct segment_thread *t, int64_t start_ns, int64_t end_ns)
 {
-    t->first_end_ns = end_ns < t->first_end_ns ? end_ns : t->first_end_ns;
-    t->last_start_ns = start_ns > t->last_start_ns ? start_ns : t->last_start_ns;
+    t->first_end_ns = int64_min(t->first_end_ns, end_ns);
+    t->last_start_ns = int64_max(t->last_start_ns, start_ns);
 }
 
 /* From the last thread's first end to the first thread's last start, over the threads that ran a
@@ -58,7 +60,7 @@ static inline void segment_starts_add(struct segment_starts *s, int64_t start_ns
             s->second_ns = start_ns;
         }
     }
-    s->last_ns = start_ns > s->last_ns ? start_ns : s->last_ns;
+    s->last_ns = int64_max(s->last_ns, start_ns);
 }
 
 /* Adds the starts of another set. */

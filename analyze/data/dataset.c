@@ -3,6 +3,7 @@
 #include "analyze/base/intern.h"
 #include "analyze/data/table.h"
 #include "analyze/data/unit.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <pthread.h>
@@ -218,10 +219,8 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
 
     if (part->span.n == 0)
         return true;
-    if (part->span.start_ns < span->start_ns)
-        span->start_ns = part->span.start_ns;
-    if (part->span.end_ns > span->end_ns)
-        span->end_ns = part->span.end_ns;
+    span->start_ns = int64_min(span->start_ns, part->span.start_ns);
+    span->end_ns = int64_max(span->end_ns, part->span.end_ns);
     span->n += part->span.n;
     if (part->rows.n == 0)
         return true;
@@ -263,10 +262,8 @@ static bool add_to_section(const struct loader *l, uint32_t number, const struct
     struct dataset_section *s = &in->sections[in->n_sections - 1];
     s->n_rows += u->n_rows;
     s->fingerprint += u->fingerprint;
-    if (u->first_start_ns < s->first_start_ns)
-        s->first_start_ns = u->first_start_ns;
-    if (u->last_end_ns > s->last_end_ns)
-        s->last_end_ns = u->last_end_ns;
+    s->first_start_ns = int64_min(s->first_start_ns, u->first_start_ns);
+    s->last_end_ns = int64_max(s->last_end_ns, u->last_end_ns);
     return true;
 }
 
@@ -285,10 +282,8 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         return err_set(e, "thread numbers past %u where inputs are put together", UINT32_MAX);
     if (top > l->thread_top)
         l->thread_top = top;
-    if (u->first_start_ns < in->first_start_ns)
-        in->first_start_ns = u->first_start_ns;
-    if (u->last_end_ns > in->last_end_ns)
-        in->last_end_ns = u->last_end_ns;
+    in->first_start_ns = int64_min(in->first_start_ns, u->first_start_ns);
+    in->last_end_ns = int64_max(in->last_end_ns, u->last_end_ns);
     if (!add_to_section(l, input, u, e) || !dataset_unit_finish(u, e) || !resolve_ops(l, u, e) ||
         !resolve_places(l, u, e) || !resolve_errors(l, u, e))
         return false;
@@ -451,7 +446,6 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
 
     memset(d, 0, sizeof *d);
     d->host_filtered = filter->host != NULL;
-    d->client_filtered = filter->client != NULL;
     d->op_filtered = filter->n_ops > 0;
     d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);
@@ -498,28 +492,23 @@ void dataset_free(struct dataset *d)
     memset(d, 0, sizeof *d);
 }
 
-static int order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j)
 {
     const struct place *p = dataset_place(d, a, table_place(a, i));
     const struct place *q = dataset_place(d, b, table_place(b, j));
-    int c = order(a->start[i], b->start[j]);
+    int c = int64_order(a->start[i], b->start[j]);
 
     c = c ? c
-          : order(d->threads[table_thread_index(a, table_thread(a, i))],
-                  d->threads[table_thread_index(b, table_thread(b, j))]);
-    c = c ? c : order(table_end(a, i), table_end(b, j));
+          : int64_order(d->threads[table_thread_index(a, table_thread(a, i))],
+                        d->threads[table_thread_index(b, table_thread(b, j))]);
+    c = c ? c : int64_order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);
     if (a == b)
         c = c ? c : (b->object[j] == a->first.object) - (a->object[i] == a->first.object);
-    c = c ? c : order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
-    return c ? c : order(packed_get(&a->objects, i), packed_get(&b->objects, j));
+    c = c ? c : int64_order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
+    return c ? c : int64_order(packed_get(&a->objects, i), packed_get(&b->objects, j));
 }
 
 /* ---- Spans ---- */
@@ -527,9 +516,9 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
 static int compare_spans(const void *a, const void *b)
 {
     const struct op_span *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    int c = int64_order(x->start_ns, y->start_ns);
+
+    return c ? c : int64_order(x->end_ns, y->end_ns);
 }
 
 bool dataset_any_overlap(struct op_span *spans, size_t n)
@@ -539,8 +528,7 @@ bool dataset_any_overlap(struct op_span *spans, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (latest_end_ns > spans[i].start_ns)
             return true;
-        if (spans[i].end_ns > latest_end_ns)
-            latest_end_ns = spans[i].end_ns;
+        latest_end_ns = int64_max(latest_end_ns, spans[i].end_ns);
     }
     return false;
 }

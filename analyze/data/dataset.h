@@ -195,7 +195,7 @@ struct dataset {
     size_t n_inputs;
     uint64_t n_rows; /* kept */
     bool has_intended;
-    bool host_filtered, client_filtered, op_filtered;
+    bool host_filtered, op_filtered;
     bool salvage; /* damage was passed over */
 };
 

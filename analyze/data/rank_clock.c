@@ -1,5 +1,7 @@
 #include "analyze/data/rank_clock.h"
 
+#include "libcommon/int64.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -42,13 +44,12 @@ void rank_clock_take(struct rank_clock *c, const json_t *comment)
         return;
     int64_t change_ns = last.ahead_ns - first.ahead_ns;
     if (llabs(change_ns) <= first.error_ns + last.error_ns) {
-        int64_t error_ns = llabs(change_ns) + last.error_ns;
-        c->error_ns = error_ns > first.error_ns ? error_ns : first.error_ns;
+        c->error_ns = int64_max(llabs(change_ns) + last.error_ns, first.error_ns);
         return;
     }
     c->drift_ns = change_ns;
     c->drift_per_ns = last.at_ns - first.at_ns;
-    c->error_ns = last.error_ns > first.error_ns ? last.error_ns : first.error_ns;
+    c->error_ns = int64_max(last.error_ns, first.error_ns);
 }
 
 int64_t rank_clock_ahead(const struct rank_clock *c, int64_t at_ns)

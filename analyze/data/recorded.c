@@ -1,6 +1,7 @@
 #include "analyze/data/recorded.h"
 
 #include "analyze/write/json_in.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -10,8 +11,7 @@
 
 static int64_t count_of(const json_t *o, const char *key)
 {
-    json_int_t n = json_integer_value(json_object_get(o, key));
-    return n > 0 ? n : 0;
+    return int64_max(json_integer_value(json_object_get(o, key)), 0);
 }
 
 /* Counts of hostile comments may not overflow. */
@@ -30,8 +30,7 @@ static void take_clock(struct recorded *r, const json_t *o, bool opens)
     }
     rank_clock_take(&r->clock, o);
     r->n_ranks += opens && r->clock.n_ranks > 0;
-    r->clock_error_ns =
-        r->clock.error_ns > r->others_error_ns ? r->clock.error_ns : r->others_error_ns;
+    r->clock_error_ns = int64_max(r->clock.error_ns, r->others_error_ns);
 }
 
 static void close_run(struct recorded *r, const json_t *o)

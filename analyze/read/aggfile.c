@@ -2,6 +2,7 @@
 
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/utf8.h"
 
@@ -108,7 +109,7 @@ void aggfile_free(struct aggfile *a)
 static int by_label(const void *a, const void *b)
 {
     const struct aggfile_second *x = a, *y = b;
-    return (x->label_s > y->label_s) - (x->label_s < y->label_s);
+    return int64_order(x->label_s, y->label_s);
 }
 
 /* Of parties and entries: the name is the first member of both. */

@@ -3,6 +3,7 @@
 #include "analyze/base/tasks.h"
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
@@ -51,10 +52,10 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
         if (!json_is_integer(min) || !json_is_integer(max))
             continue;
         int64_t low = json_integer_value(min), high = json_integer_value(max);
-        *low_ns = low > *low_ns ? low : *low_ns;
-        *high_ns = high < *high_ns ? high : *high_ns;
-        min_low = low < min_low ? low : min_low;
-        max_high = high > max_high ? high : max_high;
+        *low_ns = int64_max(*low_ns, low);
+        *high_ns = int64_min(*high_ns, high);
+        min_low = int64_min(min_low, low);
+        max_high = int64_max(max_high, high);
     }
     if (*low_ns > *high_ns) {
         *low_ns = min_low;
@@ -237,11 +238,6 @@ static bool number_threads(struct merge *m, struct err *e)
 
 /* ---- Time ---- */
 
-static int order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* By what they hold, not by name or place on the command line. */
 static int compare_inputs(const void *a, const void *b, void *ctx)
 {
@@ -249,8 +245,8 @@ static int compare_inputs(const void *a, const void *b, void *ctx)
     const struct merge_input *p = &inputs[*(const size_t *)a], *q = &inputs[*(const size_t *)b];
     int c = (int)merge_has_rows(q) - (int)merge_has_rows(p);
 
-    c = c ? c : order(p->start_ns, q->start_ns);
-    c = c ? c : order(p->end_ns, q->end_ns);
+    c = c ? c : int64_order(p->start_ns, q->start_ns);
+    c = c ? c : int64_order(p->end_ns, q->end_ns);
     c = c ? c : (p->survey.sum.n > q->survey.sum.n) - (p->survey.sum.n < q->survey.sum.n);
     return c ? c
              : (p->survey.rows_hash > q->survey.rows_hash) -
@@ -268,8 +264,8 @@ static int64_t overlap_of(const struct merge *m, size_t i)
         const struct merge_input *other = &m->inputs[m->by_time[k]];
         if (other == in || !merge_has_rows(other))
             continue;
-        int64_t from = other->start_ns > covered_to ? other->start_ns : covered_to;
-        int64_t to = other->end_ns < in->end_ns ? other->end_ns : in->end_ns;
+        int64_t from = int64_max(other->start_ns, covered_to);
+        int64_t to = int64_min(other->end_ns, in->end_ns);
         if (to > from) {
             overlap += to - from;
             covered_to = to;
@@ -294,12 +290,10 @@ static bool place_in_time(struct merge *m, struct err *e)
         if (!merge_has_rows(in))
             continue;
         in->overlap_ns = overlap_of(m, i);
-        m->start_ns = in->start_ns < m->start_ns ? in->start_ns : m->start_ns;
-        m->end_ns = in->end_ns > m->end_ns ? in->end_ns : m->end_ns;
-        if (in->start_ns > m->common_start_ns)
-            m->common_start_ns = in->start_ns;
-        if (in->end_ns < m->common_end_ns)
-            m->common_end_ns = in->end_ns;
+        m->start_ns = int64_min(m->start_ns, in->start_ns);
+        m->end_ns = int64_max(m->end_ns, in->end_ns);
+        m->common_start_ns = int64_max(m->common_start_ns, in->start_ns);
+        m->common_end_ns = int64_min(m->common_end_ns, in->end_ns);
     }
     if (m->n_rows == 0) { /* nothing has narrowed them */
         m->common_start_ns = INT64_MAX;

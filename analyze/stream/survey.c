@@ -1,6 +1,7 @@
 #include "analyze/stream/survey.h"
 
 #include "analyze/base/intern.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <endian.h>
@@ -45,12 +46,10 @@ static void sum_add(struct survey_sum *to, const struct survey_sum *s)
     to->n += s->n;
     to->n_errors += s->n_errors;
     to->n_bytes += s->n_bytes;
-    to->min_bytes = s->min_bytes < to->min_bytes ? s->min_bytes : to->min_bytes;
-    to->max_bytes = s->max_bytes > to->max_bytes ? s->max_bytes : to->max_bytes;
-    if (s->first_start_ns < to->first_start_ns)
-        to->first_start_ns = s->first_start_ns;
-    if (s->last_end_ns > to->last_end_ns)
-        to->last_end_ns = s->last_end_ns;
+    to->min_bytes = int64_min(to->min_bytes, s->min_bytes);
+    to->max_bytes = int64_max(to->max_bytes, s->max_bytes);
+    to->first_start_ns = int64_min(to->first_start_ns, s->first_start_ns);
+    to->last_end_ns = int64_max(to->last_end_ns, s->last_end_ns);
 }
 
 /* ---- Sets of numbers ---- */
@@ -174,7 +173,7 @@ static bool add_to_block(struct unit *u, const struct record *r)
         u->block_bytes = 0;
     }
     b->n_rows++;
-    b->first_start_ns = r->start_ns < b->first_start_ns ? r->start_ns : b->first_start_ns;
+    b->first_start_ns = int64_min(b->first_start_ns, r->start_ns);
     u->block_bytes += ROW_BYTES + r->op.n + r->client.n + r->endpoint.n + r->file.n + r->error.n;
     return true;
 }

@@ -1,5 +1,6 @@
 #include "analyze/stream/survey_sums.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@ static void add(struct survey_sum *to, const struct sums_part *p)
     to->n += (uint64_t)p->n_requests;
     to->n_errors += (uint64_t)p->n_errors;
     to->n_bytes += p->n_bytes;
-    to->first_start_ns = p->start_ns < to->first_start_ns ? p->start_ns : to->first_start_ns;
-    to->last_end_ns = p->end_ns > to->last_end_ns ? p->end_ns : to->last_end_ns;
+    to->first_start_ns = int64_min(to->first_start_ns, p->start_ns);
+    to->last_end_ns = int64_max(to->last_end_ns, p->end_ns);
 }
 
 /* Adds to the part of that name, which is found where the last operation had it, or is new. */
