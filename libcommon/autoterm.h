@@ -8,7 +8,6 @@
 #include "libcommon/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define AUTOTERM_DEFAULT_DUR_NS INT64_C(10000000000)

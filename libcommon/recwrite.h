@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define RECWRITE_FRAME_BYTES   (4u << 20) /* of text */
 #define RECWRITE_DEFAULT_LEVEL 3

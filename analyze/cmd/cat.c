@@ -80,7 +80,7 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
     for (size_t i = 0; i < s->n_groups; i++) {
         const struct survey_group *g = &s->groups[i];
         if (g->sum.first_start_ns < *start_ns &&
-            rowfilter_wants_op(&f->ops, s->ops.v[g->op].name) &&
+            filter_op_matches(f->ops.v, f->ops.n, s->ops.v[g->op].name) &&
             filter_name_matches(f->host, s->hosts.v[g->host].name) &&
             filter_name_matches(f->client, s->clients.v[g->client].name))
             *start_ns = g->sum.first_start_ns;

@@ -1,4 +1,5 @@
-/* The commands of s3analyze, each in its cmd_NAME.c; main.c lists those that are there. */
+/* The commands of s3analyze; main.c lists them. cmd_aggregate is in sums.c, as aggregate.c is about
+ * the captures of that name. */
 #ifndef S3_ANALYZE_CMD_COMMANDS_H
 #define S3_ANALYZE_CMD_COMMANDS_H
 

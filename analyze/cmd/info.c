@@ -75,9 +75,8 @@ static void put_parts(struct text_table *t, const char *what, const struct surve
             text_table_cell(t, "%s  %s", *p->name ? p->name : "(no name)",
                             units_count((int64_t)p->sum.n).s);
     }
-    if (parts->n > max) {
+    if (parts->n > max)
         FACT(t, TEXT_FAINT, "", "and %zu more: --json has them all", parts->n - max);
-    }
 }
 
 static void put_dropped(struct text_table *t, const struct recfile_info *info)
@@ -88,10 +87,9 @@ static void put_dropped(struct text_table *t, const struct recfile_info *info)
         FACT(t, TEXT_WARNING, "dropped", "%" PRIu64 " %s; the first: %s", info->n_dropped[i],
              recfile_drop_names[i], info->first_drop[i]);
     }
-    if (info->n_unverified) {
+    if (info->n_unverified)
         FACT(t, TEXT_WARNING, "unverified", "%" PRIu64 " rows of frames that fail their checksum",
              info->n_unverified);
-    }
 }
 
 /* ---- What s3load wrote in its comments, in words ---- */
@@ -121,10 +119,9 @@ static void put_start(struct text_table *t, const json_t *o)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (string_of(o, settings[i].key) != NULL)
             TEXT_ROW(t, TEXT_PLAIN, settings[i].what, string_of(o, settings[i].key));
-    if (json_is_integer(json_object_get(o, "seed"))) {
+    if (json_is_integer(json_object_get(o, "seed")))
         FACT(t, TEXT_PLAIN, "seed", "%" JSON_INTEGER_FORMAT,
              json_integer_value(json_object_get(o, "seed")));
-    }
 }
 
 /* How far the servers' clocks are ahead of the recorder's. */
@@ -133,12 +130,11 @@ static void put_clocks(struct text_table *t, const json_t *o)
     const json_t *server;
     size_t i;
 
-    json_array_foreach(json_object_get(o, "clock"), i, server) {
+    json_array_foreach(json_object_get(o, "clock"), i, server)
         FACT(t, TEXT_PLAIN, i == 0 ? "clocks" : "", "%s is ahead by %s to %s",
              string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
              units_duration(int_of(server, "ahead_min_ns")).s,
              units_duration(int_of(server, "ahead_max_ns")).s);
-    }
 }
 
 static void put_reason(struct text_table *t, const json_t *o)
@@ -167,14 +163,12 @@ static void put_end(struct text_table *t, const json_t *o)
     FACT(t, TEXT_PLAIN, "benchmark", "%s requests in %s, %s failed; %s connects",
          units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
          units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
-    if (int_of(o, "not_begun") > 0) {
+    if (int_of(o, "not_begun") > 0)
         FACT(t, TEXT_WARNING, "never begun", "%s requests that were due",
              units_count(int_of(o, "not_begun")).s);
-    }
-    if (int_of(o, "resent") > 0) {
+    if (int_of(o, "resent") > 0)
         FACT(t, TEXT_WARNING, "sent twice", "%s, as the server had closed the kept connection",
              units_count(int_of(o, "resent")).s);
-    }
     FACT(t, TEXT_PLAIN, "preparation", "%s objects in %s, %s failed",
          units_count(int_of(o, "prepared")).s, units_duration(int_of(o, "prepare_ns")).s,
          units_count(int_of(o, "not_prepared")).s);
@@ -184,11 +178,10 @@ static void put_end(struct text_table *t, const json_t *o)
          json_number_value(json_object_get(o, "max_thread_cpu_pct")),
          units_duration(int_of(o, "cpu_user_ns")).s, units_duration(int_of(o, "cpu_system_ns")).s,
          bound ? ": it was the limit" : "");
-    if (int_of(o, "capture_waits") > 0) {
+    if (int_of(o, "capture_waits") > 0)
         FACT(t, TEXT_WARNING, "waits", "%s for the capture to be written, %s in all",
              units_count(int_of(o, "capture_waits")).s,
              units_duration(int_of(o, "capture_waits_ns")).s);
-    }
 }
 
 static bool is_event(const json_t *o, const char *event)
@@ -252,9 +245,8 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     put_parts(&t, "clients", &s->clients, MAX_SHOWN);
     if (info->has_intended)
         TEXT_ROW(&t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
-    if (survey_n_merged(s)) {
+    if (survey_n_merged(s))
         FACT(&t, TEXT_PLAIN, "merged from", "%zu captures", survey_n_merged(s));
-    }
     if (!put_s3load(&t, s, &told))
         out->failed = true;
     if (command && !told)

@@ -9,6 +9,7 @@
 #include "analyze/write/json.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/text.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -174,7 +175,7 @@ static size_t n_ranks(const struct merge *m, int64_t *error_ns)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct rank_clock *c = &m->inputs[i].clock;
         n += c->n_ranks > 0;
-        *error_ns = c->error_ns > *error_ns ? c->error_ns : *error_ns;
+        *error_ns = int64_max(*error_ns, c->error_ns);
     }
     return n;
 }
@@ -274,6 +275,7 @@ static bool write_capture(struct merge *m, const struct options *o, const struct
 static bool merge_sums(const struct options *o, const struct cli_args *args, struct err *e)
 {
     enum outfile_replaces replaces = o->output.force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+    const struct cli_list all = {0};
     struct sums s = {0};
 
     if (o->shifts.n > 0 || o->report.json)
@@ -281,7 +283,7 @@ static bool merge_sums(const struct options *o, const struct cli_args *args, str
                        sums_among(args->operands, args->n_operands),
                        o->shifts.n > 0 ? "shift" : "json");
     bool ok = outfile_check(o->output.path, replaces, e) &&
-              sums_load(&s, args->operands, args->n_operands, NULL, o->output.force, e) &&
+              sums_load(&s, args->operands, args->n_operands, &all, o->output.force, e) &&
               sums_save(&s, o->output.path, replaces, e);
     sums_free(&s);
     return ok;

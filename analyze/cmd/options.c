@@ -1,14 +1,9 @@
 #include "analyze/cmd/options.h"
 
-#include "analyze/analysis/confidence.h"
-#include "analyze/base/progress.h"
-#include "analyze/read/recfile.h"
-#include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const range_names[] = {"auto", "all", "single", "full", NULL};

@@ -5,6 +5,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/read/aggfile.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static struct running running_of(const struct sums *s)
     struct running t = {INT64_MAX, INT64_MIN, 0};
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;
-        t.start_ns = p->start_ns < t.start_ns ? p->start_ns : t.start_ns;
-        t.end_ns = p->end_ns > t.end_ns ? p->end_ns : t.end_ns;
+        t.start_ns = int64_min(t.start_ns, p->start_ns);
+        t.end_ns = int64_max(t.end_ns, p->end_ns);
         t.print += p->duration.moments.squares + (uint64_t)p->n_requests;
     }
     return t;
@@ -70,14 +71,16 @@ static bool are_same(const struct running *a, const struct running *b)
 static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *path, struct err *e)
 {
     size_t n = 0;
-    for (size_t i = 0; ops != NULL && i < ops->n; i++) {
+    if (ops->n == 0)
+        return true;
+    for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < s->n_ops; k++)
             found |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
         if (!found)
             return err_set(e, "%s: no operation %s", path, ops->v[i]);
     }
-    for (size_t k = 0; ops != NULL && ops->n > 0 && k < s->n_ops; k++) {
+    for (size_t k = 0; k < s->n_ops; k++) {
         bool wanted = false;
         for (size_t i = 0; i < ops->n; i++)
             wanted |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
@@ -87,8 +90,7 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
             s->ops[k] = op;
         }
     }
-    if (ops != NULL && ops->n > 0)
-        sums_keep(s, n);
+    sums_keep(s, n);
     return true;
 }
 

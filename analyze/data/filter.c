@@ -14,12 +14,12 @@ bool filter_name_matches(const char *pattern, const char *name)
            (strcmp(pattern, bare + 3) == 0 || fnmatch(pattern, bare + 3, 0) == 0);
 }
 
-bool filter_op_matches(const struct dataset_filter *f, const char *op)
+bool filter_op_matches(const char *const *ops, size_t n, const char *op)
 {
-    for (size_t i = 0; i < f->n_ops; i++)
-        if (strcmp(f->ops[i], op) == 0)
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(ops[i], op) == 0)
             return true;
-    return f->n_ops == 0;
+    return n == 0;
 }
 
 bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,

@@ -20,8 +20,8 @@ struct dataset_filter {
  * it, with or without its scheme ("http://"). */
 bool filter_name_matches(const char *pattern, const char *name);
 
-/* Whether operations of that name are kept. */
-bool filter_op_matches(const struct dataset_filter *f, const char *op);
+/* Whether `op` is one of n operations (0: all of them). */
+bool filter_op_matches(const char *const *ops, size_t n, const char *op);
 
 /* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
  * there are. */

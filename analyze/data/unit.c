@@ -1,6 +1,7 @@
 #include "analyze/data/unit.h"
 
 #include "analyze/data/errnorm.h"
+#include "libcommon/int64.h"
 #include "libcommon/le.h"
 #include "libcommon/mem.h"
 
@@ -207,7 +208,8 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
     u->unknown.op_id = g.op;
     u->unknown.in_span = filter_name_matches(f->host, u->hosts.strings[g.host].p) &&
                          filter_name_matches(f->client, u->clients.strings[g.client].p);
-    u->unknown.keep = u->unknown.in_span && filter_op_matches(f, u->ops.strings[g.op].p);
+    u->unknown.keep =
+        u->unknown.in_span && filter_op_matches(f->ops, f->n_ops, u->ops.strings[g.op].p);
     if (id < n_known) /* it came when there was no slot for it */
         return &u->unknown;
     bool full = u->groups.n > (size_t)1 << (u->known_log - 1);
@@ -267,26 +269,12 @@ static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const
     return intern_add(&u->errors, s);
 }
 
-static inline int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-static inline int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool flush(struct dataset_unit_part *part, struct err *e)
 {
     bool ok = part->next.n == 0 || table_add(&part->rows, &part->next) || mem_none(e);
 
     part->next.n = 0;
     return ok;
-}
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 static int compare_slices(struct slice a, struct slice b)
@@ -302,10 +290,10 @@ bool dataset_first_add(struct dataset_first *first, const struct dataset_first_r
 {
     struct dataset_first_row *x = &first->row;
     uint64_t thread = row->thread + thread_base;
-    int c = compare_numbers(row->start_ns, x->start_ns);
+    int c = int64_order(row->start_ns, x->start_ns);
 
-    c = c ? c : compare_numbers((int64_t)thread, (int64_t)x->thread);
-    c = c ? c : compare_numbers(row->end_ns, x->end_ns);
+    c = c ? c : int64_order((int64_t)thread, (int64_t)x->thread);
+    c = c ? c : int64_order(row->end_ns, x->end_ns);
     c = c ? c : compare_slices(row->host, x->host);
     c = c ? c : compare_slices(row->file, x->file);
     if (first->file && c >= 0)
@@ -381,15 +369,15 @@ bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t 
         const struct dataset_unit_known *g = group_of(u, r, e);
         if (!g)
             return false;
-        u->first_start_ns = min_of(u->first_start_ns, r->start_ns);
-        u->last_end_ns = max_of(u->last_end_ns, r->end_ns);
-        u->top_thread = max_of(u->top_thread, r->thread);
+        u->first_start_ns = int64_min(u->first_start_ns, r->start_ns);
+        u->last_end_ns = int64_max(u->last_end_ns, r->end_ns);
+        u->top_thread = int64_max(u->top_thread, r->thread);
         u->fingerprint += fingerprint_of(u->key, r);
         if (!g->in_span)
             continue;
         struct dataset_unit_part *part = &u->parts[g->op_id];
-        part->span.start_ns = min_of(part->span.start_ns, r->start_ns);
-        part->span.end_ns = max_of(part->span.end_ns, r->end_ns);
+        part->span.start_ns = int64_min(part->span.start_ns, r->start_ns);
+        part->span.end_ns = int64_max(part->span.end_ns, r->end_ns);
         part->span.n++;
         if (g->keep && !add_to_part(u, part, g->group, r, e))
             return false;

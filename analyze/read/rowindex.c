@@ -1,5 +1,6 @@
 #include "analyze/read/rowindex.h"
 
+#include "libcommon/le.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -156,21 +157,12 @@ static inline void find_portable(const char *block, char delimiter, struct masks
 
     memset(m, 0, sizeof *m);
     for (int i = 0; i < 8; i++) {
-        uint64_t x;
-        memcpy(&x, block + 8 * i, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        x = __builtin_bswap64(x);
-#endif
-        uint64_t lines = equal_bytes(x, nl);
+        uint64_t x = le_load(block + 8 * i, 8), lines = equal_bytes(x, nl);
+
         m->seps |= gather_bits(equal_bytes(x, tab) | lines) << (8 * i);
         m->lines |= gather_bits(lines) << (8 * i);
         m->quotes |= gather_bits(equal_bytes(x, quote)) << (8 * i);
     }
-}
-
-static void build_portable(struct rowindex *ix, const char *text, size_t n, char delimiter)
-{
-    build(ix, text, n, delimiter, find_portable, append);
 }
 
 #ifdef HAVE_X86
@@ -188,11 +180,6 @@ static inline void find_sse2(const char *block, char delimiter, struct masks *m)
         m->lines |= (uint64_t)(uint32_t)_mm_movemask_epi8(lines) << (16 * i);
         m->quotes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, quote)) << (16 * i);
     }
-}
-
-static void build_sse2(struct rowindex *ix, const char *text, size_t n, char delimiter)
-{
-    build(ix, text, n, delimiter, find_sse2, append);
 }
 
 __attribute__((target("avx2"))) static inline void find_avx2(const char *block, char delimiter,
@@ -271,11 +258,11 @@ bool rowindex_build(struct rowindex *ix, const char *text, size_t n, char delimi
         build_avx2(ix, text, n, delimiter);
         break;
     case ROWINDEX_SSE2:
-        build_sse2(ix, text, n, delimiter);
+        build(ix, text, n, delimiter, find_sse2, append);
         break;
 #endif
     default:
-        build_portable(ix, text, n, delimiter);
+        build(ix, text, n, delimiter, find_portable, append);
     }
     return true;
 }

@@ -435,12 +435,6 @@ parse_lines(struct rowparse *p, time_reader *read_time, const char *text, size_t
     return flush(p) ? ROWPARSE_ALL : ROWPARSE_STOPPED;
 }
 
-static enum rowparse_end lines_portable(struct rowparse *p, const char *text, size_t n, bool last,
-                                        size_t *used, bool *again)
-{
-    return parse_lines(p, parse_time, text, n, last, used, again);
-}
-
 #ifdef HAVE_X86
 __attribute__((target("avx2"))) static enum rowparse_end
 lines_avx2(struct rowparse *p, const char *text, size_t n, bool last, size_t *used, bool *again)
@@ -456,7 +450,7 @@ static enum rowparse_end lines(struct rowparse *p, const char *text, size_t n, b
     if (p->index.kind >= ROWINDEX_AVX2)
         return lines_avx2(p, text, n, last, used, again);
 #endif
-    return lines_portable(p, text, n, last, used, again);
+    return parse_lines(p, parse_time, text, n, last, used, again);
 }
 
 enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, bool last,

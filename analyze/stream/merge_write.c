@@ -54,18 +54,16 @@ static json_t *provenance(const struct merge_input *in)
         json_sprintf("g%d", s->info.generation), "n_rows", (json_int_t)s->sum.n, "n_dropped",
         (json_int_t)recfile_n_dropped(&s->info), "thread_base", (json_int_t)in->thread_bases[0],
         "shift_ns", (json_int_t)in->shift_ns, "rows_hash", hash);
-    if (o && in->clock.n_ranks > 0 &&
-        (json_object_set_new(o, "clock_ahead_ns", json_integer(in->clock.ahead_ns)) != 0 ||
-         json_object_set_new(o, "clock_error_ns", json_integer(in->clock.error_ns)) != 0)) {
-        json_decref(o);
-        return NULL;
-    }
-    if (o && merge_has_rows(in) &&
-        !(put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns))) {
-        json_decref(o);
-        return NULL;
-    }
-    return o;
+    bool ok = o != NULL;
+    if (ok && in->clock.n_ranks > 0)
+        ok = json_object_set_new(o, "clock_ahead_ns", json_integer(in->clock.ahead_ns)) == 0 &&
+             json_object_set_new(o, "clock_error_ns", json_integer(in->clock.error_ns)) == 0;
+    if (ok && merge_has_rows(in))
+        ok = put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns);
+    if (ok)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 /* What went in, and below it the input's own comments. */

@@ -80,14 +80,6 @@ static inline bool is_meant(struct rowfilter_names *names, struct slice name, bo
     return true;
 }
 
-bool rowfilter_wants_op(const struct cli_list *ops, const char *op)
-{
-    for (size_t i = 0; i < ops->n; i++)
-        if (strcmp(ops->v[i], op) == 0)
-            return true;
-    return ops->n == 0;
-}
-
 bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, struct err *e)
 {
     bool host, client, op = true;
@@ -99,7 +91,7 @@ bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, stru
         uint32_t id = intern_add(&f->seen_ops, r->op);
         if (id == INTERN_NONE)
             return mem_none(e);
-        op = rowfilter_wants_op(f->ops, f->seen_ops.strings[id].p);
+        op = filter_op_matches(f->ops->v, f->ops->n, f->seen_ops.strings[id].p);
     }
     *keep = host && client && op && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;
     return true;

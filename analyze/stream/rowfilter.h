@@ -38,7 +38,4 @@ bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, stru
  * was in no row. */
 bool rowfilter_check(const struct rowfilter *f, struct err *e);
 
-/* Whether operation `op` is asked for. */
-bool rowfilter_wants_op(const struct cli_list *ops, const char *op);
-
 #endif
