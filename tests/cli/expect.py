@@ -100,9 +100,7 @@ class ReportTest(CliTest):
     """A test that writes captures and looks at their analysis."""
 
     def write(self, data, name='capture.csv.zst'):
-        path = self.tmp / name
-        path.write_bytes(data)
-        return path
+        return super().put(name, data)
 
     def analyze(self, data, *options, **kwargs):
         """The Report of a capture given as bytes (or as a path)."""

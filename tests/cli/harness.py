@@ -69,6 +69,11 @@ def golden(name):
     return None
 
 
+def kept_figures(report):
+    """What must not change when a capture is written anew."""
+    return {key: report[key] for key in ("n_rows", "mixed", "operations", "total")}
+
+
 def unwrapped(out):
     """Text whose lines were broken, with one blank between any two words."""
     return " ".join(out.split())
@@ -176,6 +181,12 @@ class CliTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.tmp = pathlib.Path(folder.name)
+
+    def put(self, name, data):
+        """The path of a file with these bytes."""
+        path = self.tmp / name
+        path.write_bytes(data)
+        return path
 
     def s3analyze(self, *args, status=0, **kwargs):
         """Runs s3analyze and checks its exit status (None: any but death by a signal)."""

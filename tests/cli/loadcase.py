@@ -122,6 +122,10 @@ class LoadTest(CliTest):
         return self.check_run("s3load", *self.argv(command, *options), status=status,
                               env={**self.environment(), **(env or {})}, cwd=self.tmp, **kwargs)
 
+    def bare(self, *argv, status=0, env=None):
+        """Runs s3load without the server and the keys that the others are given."""
+        return self.check_run("s3load", *argv, status=status, cwd=self.tmp, env={"HOME": str(self.tmp), **(env or {})})
+
     def begin(self, command, *options, **kwargs):
         """Starts s3load and returns its process, which does not outlive the test."""
         argv = [str(a) for a in (BUILD / "s3load", *self.argv(command, *options))]

@@ -96,15 +96,13 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Proxy:
-    """An HTTP proxy that makes tunnels (CONNECT), and says to where; to be stopped."""
+class Listening:
+    """Has a thread for each connection that comes, which calls serve(client); to be stopped."""
 
-    def __init__(self, status="200 OK"):
-        self.status = status
-        self.asked = []
-        self.logins = set()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+    def __init__(self, address="127.0.0.1", port=0):
+        self.listener = socket.create_server((address, port), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        self.hosts = f"{address}:{self.port}"
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -113,9 +111,24 @@ class Proxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.tunnel, args=(client,), daemon=True).start()
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
 
-    def tunnel(self, client):
+    def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class Proxy(Listening):
+    """An HTTP proxy that makes tunnels (CONNECT), and says to where."""
+
+    def __init__(self, status="200 OK"):
+        self.status = status
+        self.asked = []
+        self.logins = set()
+        super().__init__()
+        self.url = f"http://{self.hosts}"
+
+    def serve(self, client):
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             head += client.recv(1)
@@ -141,10 +154,6 @@ class Proxy:
             pass  # one of the two has gone
         source.close()
 
-    def stop(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
 
 class Request:
     """What a Scripted server was asked; names of headers in lower case."""
@@ -161,23 +170,13 @@ class Held(bytes):
     """The beginning of an answer that never ends."""
 
 
-class Scripted:
+class Scripted(Listening):
     """A server that answers what a function makes of each request: (status, body), (status, body,
-    {name: value}), the bytes of an answer after which the connection is closed, or Held; to be stopped."""
+    {name: value}), the bytes of an answer after which the connection is closed, or Held."""
 
     def __init__(self, answer):
         self.answer = answer
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.hosts = f"127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     def serve(self, client):
         with client, client.makefile("rb") as stream:
@@ -207,10 +206,6 @@ class Scripted:
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *(f"{k}: {v}" for k, v in headers.items())]
         client.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if request.method == "HEAD" else body))
         return True
-
-    def stop(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 class VersityGw(Server):

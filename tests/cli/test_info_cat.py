@@ -7,15 +7,8 @@ import capgen
 import oracle
 import zstd
 from capgen import Shape, simulate, steady, text
-from harness import CliTest, capture, captures
+from harness import CliTest, capture, captures, kept_figures
 from oracle import SECOND
-
-FIGURES = ('n_rows', 'mixed', 'operations', 'total')
-
-
-def figures(report):
-    """What must not change when a capture is written anew."""
-    return {key: report[key] for key in FIGURES}
 
 
 def rows_of(data):
@@ -28,13 +21,8 @@ def comments_of(data):
 
 
 class Case(CliTest):
-    def put(self, name, data):
-        path = self.tmp / name
-        path.write_bytes(data)
-        return path
-
     def analyze(self, *args):
-        return figures(self.s3analyze('analyze', '--json', *args).json())
+        return kept_figures(self.s3analyze('analyze', '--json', *args).json())
 
     def cat(self, *args, **kwargs):
         return self.s3analyze('cat', *args, **kwargs).raw

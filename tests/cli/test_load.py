@@ -15,6 +15,7 @@ class Suite:
         self.start()
 
     def assert_clean(self, capture):
+        self.assertGreater(len(capture.rows), 0)
         self.assertEqual([r.error for r in capture.errors()], [])
         self.assertEqual(self.keys(), 0)
         r = self.s3analyze("info", capture.path)

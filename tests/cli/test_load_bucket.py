@@ -1,5 +1,4 @@
 """Buckets and s3load: what is others' stays as it is, what is ours goes; listings and their ends."""
-import http.server
 import os
 import re
 import signal
@@ -344,37 +343,8 @@ class Uploads(LoadTest):
 class Pages(LoadTest):
     """A server whose listings have as many pages as `listing` says."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1  # an answer is sent in one piece
-
-        def answer(self):
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            path, _, query = self.path.partition("?")
-            query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
-            body = b""
-            if "list-type" in query:
-                body = self.server.listing(query).encode()
-            elif self.command == "GET":
-                body = b"x" * 10
-            elif self.command == "POST":
-                body = b"<DeleteResult></DeleteResult>"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer
-
-        def log_message(self, *_):
-            pass
-
     def serve(self, page):
         """page(query, k): token and keys of the k-th request for a page, None and none at the end."""
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.Handler)
-        server.daemon_threads = True
-        server.handle_error = lambda *_: None  # a client may leave
         self.n_pages = 0
         lock = threading.Lock()
 
@@ -391,11 +361,15 @@ class Pages(LoadTest):
                 *(f"<Contents><Key>{key}</Key><Size>10</Size></Contents>" for key in keys),
                 "</ListBucketResult>"])
 
-        server.listing = listing
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        return f"127.0.0.1:{server.server_address[1]}"
+        def answer(request):
+            query = dict(urllib.parse.parse_qsl(request.target.partition("?")[2], keep_blank_values=True))
+            if "list-type" in query:
+                return 200, listing(query).encode()
+            return 200, {"GET": b"x" * 10, "POST": b"<DeleteResult></DeleteResult>"}.get(request.method, b"")
+
+        server = Scripted(answer)
+        self.addCleanup(server.stop)
+        return server.hosts
 
     def test_existing_stops(self):
         host = self.serve(lambda q, k: (str(k), [f"k{k}-{i}" for i in range(100)]))

@@ -21,10 +21,6 @@ COMMANDS = ("get", "put", "delete", "list", "stat", "mixed", "versioned", "reten
 class Secrets(LoadTest):
     TOKEN = "token-FQoGZXIvYXdzEXAMPLE"
 
-    def bare(self, *argv, status=0, env=None):
-        return self.check_run("s3load", *argv, status=status, cwd=self.tmp,
-                              env={"HOME": str(self.tmp), **(env or {})})
-
     def assert_hidden(self, text):
         for secret in (SECRET_KEY, self.TOKEN):
             self.assertNotIn(secret, text)

@@ -16,11 +16,6 @@ LISTING = b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult
 
 
 class Settings(LoadTest):
-    def bare(self, *argv, status=0, env=None):
-        """Without what the other tests have in the environment."""
-        return self.check_run("s3load", *argv, status=status, cwd=self.tmp,
-                              env={"HOME": str(self.tmp), **(env or {})})
-
     def write(self, name, text):
         path = self.tmp / ".aws" / name
         path.parent.mkdir(exist_ok=True)

@@ -1,15 +1,15 @@
 """TLS of s3load: authorities are read once for the run, sessions are resumed, handshakes have an end."""
 import socket
 import ssl
-import threading
 import unittest
 
 from loadcase import LoadTest
+from servers import Listening
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--noclear")
 
 
-class Closer:
+class Closer(Listening):
     """Says 200 to anything over TLS, and closes; on_request is called at each request. From the
     connection `mute_from` on, it gives no more sessions to resume."""
 
@@ -19,9 +19,7 @@ class Closer:
         self.on_request = on_request
         self.resumed = []
         self.mute_from = None
-        self.listener = socket.create_server((address, 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__(address)
 
     def accept(self):
         while True:
@@ -50,10 +48,6 @@ class Closer:
         self.on_request()
         c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         c.unwrap()
-
-    def stop(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 class Tls(LoadTest):

@@ -2,18 +2,17 @@
 changes it.)"""
 import datetime
 import re
-import socket
-import threading
 import unittest
 
 from harness import BUILD, SANITIZED, without_sanitizers
 from loadcase import LoadTest
+from servers import Listening
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--noclear")
 STEP_NS = 3600 * 10**9
 
 
-class Recorder:
+class Recorder(Listening):
     """Says 200 to anything, with a clock that is `ahead_s`, and closes every second connection after one
     answer; keeps what the requests of each connection were; on_request is called at each."""
 
@@ -22,17 +21,7 @@ class Recorder:
         self.on_request = on_request
         self.keep = keep
         self.heads = []
-        self.listener = socket.create_server((address, port))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__(address, port)
 
     def serve(self, c):
         with c:
@@ -62,10 +51,6 @@ class Recorder:
         """When the requests were signed, in seconds."""
         dates = [re.search(r"(?i)x-amz-date: (\S+)", head)[1] for head in self.heads]
         return [datetime.datetime.strptime(d + "+0000", "%Y%m%dT%H%M%SZ%z").timestamp() for d in dates]
-
-    def stop(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 class World(LoadTest):

@@ -9,14 +9,8 @@ import oracle
 import zstd
 from capgen import Shape, simulate, steady, text
 from expect import json_differences, listing, read_table, table_differences
-from harness import CliTest, capture, golden
+from harness import CliTest, capture, golden, kept_figures
 from oracle import SECOND, order
-
-FIGURES = ('n_rows', 'mixed', 'operations', 'total')
-
-
-def figures(report):
-    return {key: report[key] for key in FIGURES}
 
 
 def lines_of(data):
@@ -39,11 +33,6 @@ class Merge(CliTest):
     def setUp(self):
         super().setUp()
         self.out = self.tmp / 'merged.csv.zst'
-
-    def put(self, name, data):
-        path = self.tmp / name
-        path.write_bytes(data)
-        return path
 
     def captures(self, n=3, **kwargs):
         """Paths and rows of n captures of one run."""
@@ -91,7 +80,7 @@ class Merge(CliTest):
         self.assertEqual([int(f[0]) for f in fields], list(range(sum(map(len, rows)))))
 
     def analyze(self, *paths):
-        return figures(self.s3analyze('analyze', '--json', *paths).json())
+        return kept_figures(self.s3analyze('analyze', '--json', *paths).json())
 
     def test_order_of_inputs_changes_only_thread_numbers(self):
         paths, _ = self.captures(4, grid_ns=SECOND // 100)  # many start together

@@ -6,11 +6,6 @@ from harness import CliTest, capture
 
 
 class Messages(CliTest):
-    def put(self, name, data):
-        path = self.tmp / name
-        path.write_bytes(data)
-        return path
-
     def test_damage_names_salvage(self):
         whole = capgen.text(capgen.simulate(1, capgen.Shape(n=40)))
         lines = whole.split(b"\n")

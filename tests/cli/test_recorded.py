@@ -5,7 +5,7 @@ import json
 import unittest
 
 from capgen import steady, text
-from harness import CliTest
+from harness import CliTest, unwrapped
 
 START = {"event": "start", "run_id": "r", "command": "get", "version": "9.9", "host": "bench1",
          "command_line": "s3load get --duration 2s", "seed": 7, "start": "2026-11-21T05:45:58Z",
@@ -29,11 +29,6 @@ CASES = {
 
 def comment(told):
     return f"# s3load/1 {json.dumps(told)}\n"
-
-
-def words(out):
-    """Without line breaks."""
-    return " ".join(out.split())
 
 
 class Recorded(CliTest):
@@ -63,7 +58,7 @@ class Recorded(CliTest):
                 codes = self.codes(path)
                 self.assertEqual(set(codes) & set(CASES), {code})
                 self.assertIn(sentence, codes[code]["message"])
-                self.assertIn(sentence, words(self.s3analyze("analyze", path).out))
+                self.assertIn(sentence, unwrapped(self.s3analyze("analyze", path).out))
                 page = self.tmp / "page.html"
                 self.s3analyze("analyze", "--html", page, path)
                 self.assertIn(sentence, page.read_text())
@@ -72,8 +67,8 @@ class Recorded(CliTest):
                             if w["code"] == code]
                     self.assertEqual(len(told), 1)
                     self.assertIn(sentence, told[0]["message"])
-                self.assertIn(sentence, words(self.s3analyze("cmp", path, usual).out))
-                self.assertIn(sentence, words(self.s3analyze("cmp", "--markdown", path, usual).out))
+                self.assertIn(sentence, unwrapped(self.s3analyze("cmp", path, usual).out))
+                self.assertIn(sentence, unwrapped(self.s3analyze("cmp", "--markdown", path, usual).out))
 
     def test_figures(self):
         figures = self.codes(self.put("a.csv", CASES["not-begun"][0]))["not-begun"]["figures"]
