@@ -182,9 +182,15 @@ shading = 'shades = n_shades == 0 ? "" : "data index \"shades\" using (0):(0):(c
     with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, "'
 bottom = 0
 
-# What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top.
+# What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top, in
+# the first row in which it lies over no other one. Names are taken for a little wider than they are,
+# and the chart for narrower.
 array event_kind[10]; array event_from[10]; array event_to[10]; array event_text[10]
-n_events = 0
+array event_left[10]; array event_row[10]
+n_events = 0; n_event_rows = 0
+event_px(s) = 8.0 * strlen(s) + 12
+event_lies_over(i, j) = event_left[i] < event_left[j] + event_px(event_text[j]) && \
+    event_left[j] < event_left[i] + event_px(event_text[i])
 events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_events = n_events + 1, \
     event_kind[n_events] = int(column("kind")), event_from[n_events] = cut(column("from_s")), \
     event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), 0)) nooutput; \
@@ -196,11 +202,22 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
         set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 nohead front \
             linewidth 1.2 dashtype 2 linecolor rgb (event_kind[i] == 1 ? c_other : c_bad); \
         event_is_late = event_from[i] > t_min + 0.7 * (t_max - t_min); \
-        if (event_is_late) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,-0.8-1.1*((i-1)%3) right front textcolor rgb c_text } \
-        else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,-0.8-1.1*((i-1)%3) left front textcolor rgb c_text } \
+        event_left[i] = (event_from[i] - t_min) / (span > 0 ? span : 1) * (width - right_px - (narrow ? 118 : 180)) - \
+            (event_is_late ? event_px(event_text[i]) : 0); \
+        event_row[i] = -1; event_is_free = 0; \
+        while (!event_is_free) { \
+            event_row[i] = event_row[i] + 1; event_is_free = 1; \
+            do for [j = 1:i - 1] { \
+                if (event_row[j] == event_row[i] && event_lies_over(i, j)) { event_is_free = 0 } \
+            } \
+        }; \
+        n_event_rows = event_row[i] < n_event_rows ? n_event_rows : event_row[i] + 1; \
+        event_offset = -0.8 - 1.1 * event_row[i]; \
+        if (event_is_late) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,event_offset right front textcolor rgb c_text } \
+        else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,event_offset left front textcolor rgb c_text } \
     }'
 # Rows of a heat map of n rows that its top leaves to these names, which would be hard to read on it.
-event_rows(n) = n * 18.0 * (n_events < 3 ? n_events : 3) / (height - panel_top_px - foot_px)
+event_rows(n) = n * 18.0 * n_event_rows / (height - panel_top_px - foot_px)
 events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i }'
 
 # Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.
