@@ -206,11 +206,10 @@ static bool has_traces(const struct op_chart *x, bool is_after)
 static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, const char *runs,
                      const char *all)
 {
-    uint64_t *sum = calloc(HIST_N_INDEXES, sizeof *sum), n_all = 0;
-    uint64_t *one = calloc(HIST_N_INDEXES, sizeof *one);
+    uint64_t *sum = NULL, *one = NULL, n_all = 0;
     double worst_ns = 0;
     size_t n_runs = 0;
-    bool ok = sum != NULL && one != NULL;
+    bool ok = mem_cleared(&sum, HIST_N_INDEXES, NULL) && mem_new(&one, HIST_N_INDEXES, NULL);
 
     plot_out_block(f, runs, "ms pct");
     for (size_t i = 0; ok && i < side->n; i++) {

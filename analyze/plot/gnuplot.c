@@ -44,9 +44,8 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     char program[4096];
 
     if (given != NULL && *given != '\0') {
-        g->scripts = strdup(given);
-        if (g->scripts == NULL)
-            return mem_none(e);
+        if (!mem_text(&g->scripts, given, e))
+            return false;
         return has_scripts(given) ||
                err_set(e, "%s: no chart scripts there (S3ANALYZE_PLOTS)", given);
     }
@@ -75,8 +74,8 @@ static char **utf8_environment(void)
     size_t n = 0, n_kept = 0;
     while (environ[n] != NULL)
         n++;
-    char **env = malloc((n + 2) * sizeof *env);
-    if (env == NULL)
+    char **env;
+    if (!mem_new(&env, n + 2, NULL))
         return NULL;
     for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], "LC_ALL=", 7) != 0)

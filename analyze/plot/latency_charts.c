@@ -4,6 +4,7 @@
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -264,10 +265,10 @@ static void put_hosts(FILE *f, const struct plot_data *p, const struct host_time
 bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct requests *q = &p->operation->requests;
-    struct host_times *v = calloc(q->n_hosts + 1, sizeof *v);
+    struct host_times *v;
     size_t n = 0;
 
-    if (v == NULL)
+    if (!mem_new(&v, q->n_hosts, NULL))
         return false;
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct times *t = q->single_size ? &q->hosts[i].single.dur : &q->hosts[i].sized.ttfb;

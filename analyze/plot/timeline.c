@@ -131,8 +131,7 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
         if (i != k)
             continue;
         t->n_messages++;
-        m->by_bin = calloc(t->n, sizeof *m->by_bin);
-        ok = m->by_bin != NULL || mem_none(e);
+        ok = mem_cleared(&m->by_bin, t->n, e);
     }
     for (size_t i = 0; ok && i < a->dataset->n_tables; i++) {
         const struct table *from = table_of(a, index, i);

@@ -7,10 +7,10 @@
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/write/csv.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define MIB           0x1p20
 #define MAX_ROWS      2000 /* of a series */
@@ -50,8 +50,9 @@ static bool is_drawn(const struct plot_data *p, const struct series_row *r)
 static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
                        double (*column)(const struct series_row *row, size_t i))
 {
-    bool *keep = calloc(p->n_rows + 1, sizeof *keep);
-    if (keep == NULL)
+    bool *keep;
+
+    if (!mem_new(&keep, p->n_rows, NULL))
         return false;
     plot_data_thin(p->rows, p->n_rows, MAX_ROWS, n_columns, column, keep);
     plot_out_block(f, "series", SERIES_COLUMNS);

@@ -111,14 +111,15 @@ static void put_successful(struct text *out, const struct aggregate_part *part)
                   units_count(x->n_errors).s);
 }
 
-static void rate_row(struct text_table *t, const char *name, const struct aggfile_second *s,
-                     int64_t start_ns, bool has_bytes)
+/* Of a second, or of all from the i-th on. */
+static void rate_row(struct text_table *t, const char *name, const struct aggregate_part *part,
+                     const struct aggfile_second *s, size_t i)
 {
     text_table_row(t, TEXT_PLAIN);
     text_table_cell(t, " * %s:", name);
-    TEXT_CELLS(t, has_bytes ? units_byte_rate(s->bytes_per_s).s : "",
+    TEXT_CELLS(t, part->x->n_bytes > 0 ? units_byte_rate(s->bytes_per_s).s : "",
                units_object_rate(s->objects_per_s).s);
-    text_table_cell(t, "at %s UTC", clock_time(start_ns).s);
+    text_table_cell(t, "at %s UTC", clock_time(aggregate_second_ns(part, i)).s);
 }
 
 static void put_throughput(struct text *out, const struct aggregate_part *part)
@@ -137,13 +138,10 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
               figures_counted((int64_t)x->n_seconds, "whole second").s,
               x->n_errors > 0 ? ", failed included" : "");
     text_table_init(&t, out, "lrrl");
-    rate_row(&t, "Average", &mean, aggregate_second_ns(part, 0), x->n_bytes > 0);
-    rate_row(&t, "Fastest", &x->seconds[w->fastest], aggregate_second_ns(part, w->fastest),
-             x->n_bytes > 0);
-    rate_row(&t, "Median", &x->seconds[w->median], aggregate_second_ns(part, w->median),
-             x->n_bytes > 0);
-    rate_row(&t, "Slowest", &x->seconds[w->slowest], aggregate_second_ns(part, w->slowest),
-             x->n_bytes > 0);
+    rate_row(&t, "Average", part, &mean, 0);
+    rate_row(&t, "Fastest", part, &x->seconds[w->fastest], w->fastest);
+    rate_row(&t, "Median", part, &x->seconds[w->median], w->median);
+    rate_row(&t, "Slowest", part, &x->seconds[w->slowest], w->slowest);
     text_table_put(&t);
 }
 

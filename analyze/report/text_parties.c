@@ -1,7 +1,7 @@
 #include "analyze/report/text_internal.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_LISTED   20 /* without --analyze.v; longer lists are cut to the notable ones */
@@ -61,8 +61,9 @@ static size_t keep_notable(const struct text_view *v, struct party *p, size_t n)
 {
     if (v->verbose || n <= MAX_LISTED)
         return n;
-    bool *marks = calloc(n, sizeof *marks);
-    if (!marks) {
+    bool *marks;
+
+    if (!mem_cleared(&marks, n, NULL)) {
         v->out->failed = true;
         return 0;
     }
@@ -265,8 +266,8 @@ void text_parties_hosts(const struct text_view *v, const struct host_result *hos
 {
     if (n < 2)
         return;
-    struct party *p = calloc(n, sizeof *p);
-    if (!p) {
+    struct party *p;
+    if (!mem_new(&p, n, NULL)) {
         v->out->failed = true;
         return;
     }
@@ -294,8 +295,8 @@ void text_parties_clients(const struct text_view *v, const struct operation *op)
     size_t n = op->n_client_results;
     if (n < 2)
         return;
-    struct party *p = calloc(n, sizeof *p);
-    if (!p) {
+    struct party *p;
+    if (!mem_new(&p, n, NULL)) {
         v->out->failed = true;
         return;
     }
