@@ -17,11 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STATISTICS_N_QUANTILES 4
-#define STATISTICS_N_RESIDUALS 3
-
-/* "p50", "p90", "p99", "p99_9", and "p50", "p90", "p99" of the residual life. */
-extern const char *const statistics_quantile_names[STATISTICS_N_QUANTILES];
+#define STATISTICS_N_QUANTILES 4 /* 50, 90, 99 and 99.9 % */
+#define STATISTICS_N_RESIDUALS 3 /* of the residual life: the first three */
 
 /* Amounts per second. */
 struct statistics_rate {

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const statistics_quantile_names[STATISTICS_N_QUANTILES] = {"p50", "p90", "p99",
-                                                                       "p99_9"};
-
 static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
     {1, 2}, {9, 10}, {99, 100}, {999, 1000}};
 

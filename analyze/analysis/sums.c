@@ -38,7 +38,7 @@ static void parts_free(struct sums_parts *parts)
     *parts = (struct sums_parts){0};
 }
 
-void sums_op_free(struct sums_op *op)
+static void op_free(struct sums_op *op)
 {
     sums_part_free(&op->all);
     parts_free(&op->hosts);
@@ -57,7 +57,7 @@ void sums_op_free(struct sums_op *op)
 void sums_free(struct sums *s)
 {
     for (size_t i = 0; i < s->n_ops; i++)
-        sums_op_free(&s->ops[i]);
+        op_free(&s->ops[i]);
     free(s->ops);
     lineset_fini(&s->said);
     *s = (struct sums){0};
@@ -66,7 +66,7 @@ void sums_free(struct sums *s)
 void sums_keep(struct sums *s, size_t n)
 {
     while (s->n_ops > n)
-        sums_op_free(&s->ops[--s->n_ops]);
+        op_free(&s->ops[--s->n_ops]);
 }
 
 /* ---- Values ---- */
@@ -86,12 +86,12 @@ bool sums_overflow(struct err *e)
     return err_set(e, "a sum of all requests does not fit 63 bits");
 }
 
-bool sums_add(int64_t *to, int64_t from, struct err *e)
+static bool add_sum(int64_t *to, int64_t from, struct err *e)
 {
     return !__builtin_add_overflow(*to, from, to) || sums_overflow(e);
 }
 
-bool sums_values_add(struct sums_values *to, const struct sums_values *from, struct err *e)
+static bool values_add(struct sums_values *to, const struct sums_values *from, struct err *e)
 {
     size_t n = 0, i = 0, j = 0;
     if (from->n_buckets == 0)
@@ -111,7 +111,7 @@ bool sums_values_add(struct sums_values *to, const struct sums_values *from, str
         if (left)
             count[n] = to->count[i++];
         if (right)
-            ok = sums_add(&count[n], from->count[j++], e);
+            ok = add_sum(&count[n], from->count[j++], e);
     }
     if (!ok) {
         free(bucket);
@@ -133,7 +133,8 @@ bool sums_values_add(struct sums_values *to, const struct sums_values *from, str
 
 /* ---- Seconds ---- */
 
-bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e)
+/* Makes room for the seconds first_s .. end_s - 1 beside those that are there. */
+static bool part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e)
 {
     if (p->n_seconds > 0) {
         int64_t own_end_s = p->first_s + (int64_t)p->n_seconds;
@@ -162,12 +163,12 @@ static bool seconds_add(struct sums_part *to, const struct sums_part *from, stru
     bool ok = true;
     if (from->n_seconds == 0)
         return true;
-    if (!sums_part_cover(to, from->first_s, from->first_s + (int64_t)from->n_seconds, e))
+    if (!part_cover(to, from->first_s, from->first_s + (int64_t)from->n_seconds, e))
         return false;
     for (size_t i = 0; ok && i < from->n_seconds; i++) {
         struct sums_second *t = &to->seconds[from->first_s - to->first_s + (int64_t)i];
         for (size_t column = 0; ok && column < SUMS_N_COLUMNS; column++)
-            ok = sums_add(sums_cell(t, column), *sums_cell(&from->seconds[i], column), e);
+            ok = add_sum(sums_cell(t, column), *sums_cell(&from->seconds[i], column), e);
     }
     return ok;
 }
@@ -180,14 +181,13 @@ bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct er
         to->start_ns = from->start_ns;
     if (to->n_requests == 0 || from->end_ns > to->end_ns)
         to->end_ns = from->end_ns;
-    return sums_add(&to->n_requests, from->n_requests, e) &&
-           sums_add(&to->n_errors, from->n_errors, e) && sums_add(&to->n_bytes, from->n_bytes, e) &&
-           sums_add(&to->n_objects, from->n_objects, e) &&
-           sums_add(&to->n_rated_bytes, from->n_rated_bytes, e) &&
-           sums_add(&to->n_rated_ns, from->n_rated_ns, e) &&
-           sums_values_add(&to->duration, &from->duration, e) &&
-           sums_values_add(&to->ttfb, &from->ttfb, e) &&
-           sums_values_add(&to->rate, &from->rate, e) && seconds_add(to, from, e);
+    return add_sum(&to->n_requests, from->n_requests, e) &&
+           add_sum(&to->n_errors, from->n_errors, e) && add_sum(&to->n_bytes, from->n_bytes, e) &&
+           add_sum(&to->n_objects, from->n_objects, e) &&
+           add_sum(&to->n_rated_bytes, from->n_rated_bytes, e) &&
+           add_sum(&to->n_rated_ns, from->n_rated_ns, e) &&
+           values_add(&to->duration, &from->duration, e) && values_add(&to->ttfb, &from->ttfb, e) &&
+           values_add(&to->rate, &from->rate, e) && seconds_add(to, from, e);
 }
 
 int sums_compare_parts(const void *a, const void *b)
@@ -256,7 +256,7 @@ bool sums_errors_join(struct sums_op *op, struct err *e)
             op->errors[n++] = *x;
             continue;
         }
-        ok = sums_add(&last->n, x->n, e) && ok;
+        ok = add_sum(&last->n, x->n, e) && ok;
         last->first_ns = x->first_ns < last->first_ns ? x->first_ns : last->first_ns;
         last->last_ns = x->last_ns > last->last_ns ? x->last_ns : last->last_ns;
         free(x->message);
@@ -324,11 +324,11 @@ static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
     to->min_bytes = from->min_bytes < to->min_bytes ? from->min_bytes : to->min_bytes;
     to->max_bytes = from->max_bytes > to->max_bytes ? from->max_bytes : to->max_bytes;
     ranges_meet(&to->range, &from->range);
-    return sums_add(&to->n_threads, from->n_threads, e) && sums_part_add(&to->all, &from->all, e) &&
+    return add_sum(&to->n_threads, from->n_threads, e) && sums_part_add(&to->all, &from->all, e) &&
            parts_merge(&to->hosts, &from->hosts, e) &&
            parts_merge(&to->clients, &from->clients, e) &&
            parts_merge(&to->sizes, &from->sizes, e) && errors_merge(to, from, e) &&
-           sums_values_add(&to->response, &from->response, e);
+           values_add(&to->response, &from->response, e);
 }
 
 int sums_compare_ops(const void *a, const void *b)
@@ -346,7 +346,7 @@ bool sums_ops_join(struct sums *s, struct err *e)
     for (size_t i = 0; i < s->n_ops; i++) {
         if (n > 0 && sums_compare_ops(&s->ops[n - 1], &s->ops[i]) == 0) {
             ok = ok && op_merge(&s->ops[n - 1], &s->ops[i], e);
-            sums_op_free(&s->ops[i]);
+            op_free(&s->ops[i]);
         } else {
             s->ops[n++] = s->ops[i];
         }
@@ -370,7 +370,7 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e)
     }
     to->has_intended |= from->has_intended;
     bool ok =
-        sums_add(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);
+        add_sum(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);
     sums_free(from);
     return sums_ops_join(to, e) && ok;
 }

@@ -130,7 +130,4 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
  * greatest value. Off by at most 0.05 %. */
 int64_t sums_value_at(const struct sums_values *v, int64_t k);
 
-/* Adds the values of `from`. False: out of memory, or past 63 bits. */
-bool sums_values_add(struct sums_values *to, const struct sums_values *from, struct err *e);
-
 #endif

@@ -21,16 +21,16 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
 /* Always false: *e says that a sum is past 63 bits. */
 bool sums_overflow(struct err *e);
 
-/* Adds to a sum. False: it does not fit. */
-bool sums_add(int64_t *to, int64_t from, struct err *e);
-
 /* Adds all figures of `from`. */
 bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
 
-/* Makes room for the seconds first_s .. end_s - 1 beside those that are there. */
-bool sums_part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e);
 void sums_part_free(struct sums_part *p);
-void sums_op_free(struct sums_op *op);
+
+/* Durations and times to first byte of a part. */
+struct durations sums_durations(const struct sums_part *p);
+
+/* Fills what is said of an operation's requests. False: out of memory. */
+bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
 
 /* Sorts, and adds up what has the same name. */
 int sums_compare_parts(const void *a, const void *b);
