@@ -1,6 +1,7 @@
 #include "analyze/findings/by_second.h"
 
 #include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -29,7 +30,7 @@ static bool usual_rate(const struct by_second *s, double *usual, struct err *e)
     for (size_t i = 0; i < s->n; i++)
         if ((double)s->ok[i] + (double)s->failed[i] > STALL_FRAC * most)
             v[n++] = (double)s->ok[i] + (double)s->failed[i];
-    *usual = n > 0 ? find_median(v, n) : 0;
+    *usual = n > 0 ? stats_sort_median(v, n) : 0;
     free(v);
     return true;
 }

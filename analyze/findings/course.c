@@ -525,11 +525,11 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
     const struct names *names = clients ? &c->d->clients : &c->d->hosts;
     *p = (struct course_parties){.clients = clients};
     uint32_t *index = NULL;
-    bool ok = mem_cleared(&p->id, names->n, e) && mem_cleared(&p->of_place, c->d->n_places, e) &&
-              mem_new(&index, names->n + 1, e);
+    bool ok = mem_new(&p->id, names->n, e) && mem_new(&p->of_place, c->d->n_places, e) &&
+              mem_cleared(&p->n_requests, names->n, e) && mem_new(&index, names->n, e);
     if (!ok)
         goto done;
-    memset(index, 0xFF, (names->n + 1) * sizeof *index);
+    memset(index, 0xFF, names->n * sizeof *index);
     for (size_t i = 0; i < c->d->n_places; i++) {
         uint32_t id = party_of(c, clients, i);
         if (c->place_n[i] > 0 && index[id] == UINT32_MAX) {
@@ -540,8 +540,11 @@ bool course_parties_init(struct course_parties *p, const struct course *c, bool 
     qsort_r(p->id, p->n, sizeof *p->id, compare_names, names->v);
     for (size_t k = 0; k < p->n; k++)
         index[p->id[k]] = (uint32_t)k;
-    for (size_t i = 0; i < c->d->n_places; i++)
+    for (size_t i = 0; i < c->d->n_places; i++) {
         p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
+        if (c->place_n[i] > 0)
+            p->n_requests[p->of_place[i]] += c->place_n[i];
+    }
 done:
     free(index);
     return ok;
@@ -551,6 +554,7 @@ void course_parties_fini(struct course_parties *p)
 {
     free(p->id);
     free(p->of_place);
+    free(p->n_requests);
     *p = (struct course_parties){0};
 }
 

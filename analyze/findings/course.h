@@ -107,6 +107,7 @@ struct course_parties {
     size_t n;
     uint32_t *id;       /* into dataset.hosts or clients; sorted by name */
     uint32_t *of_place; /* index into id; UINT32_MAX: the place has no request */
+    int64_t *n_requests;
 };
 bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
                          struct err *e);

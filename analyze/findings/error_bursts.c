@@ -159,7 +159,6 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
                           const struct course_message *m, int64_t *v)
 {
     size_t most = 0;
-    int64_t n_requests = 0;
 
     memset(v, 0, p->n * sizeof *v);
     for (size_t i = 0; i < c->d->n_places; i++)
@@ -168,23 +167,12 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
     for (size_t k = 1; k < p->n; k++)
         if (v[k] > v[most])
             most = k;
-    for (size_t i = 0; i < c->d->n_places; i++)
-        n_requests += p->of_place[i] == most ? c->place_n[i] : 0;
+    double share = (double)p->n_requests[most] / (double)c->n;
     bool confined = p->n > 1 && m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
-                    (double)n_requests < .9 * (double)c->n;
+                    (double)p->n_requests[most] < .9 * (double)c->n;
     /* A share that chance would hardly give. */
-    double log_p = (double)m->n * log((double)n_requests / (double)c->n);
+    double log_p = (double)m->n * log(share);
     return confined && log_p < -7 ? most : SIZE_MAX;
-}
-
-/* Whether no request of the party succeeded. */
-static bool is_dead(const struct course *c, const struct course_parties *p, size_t party,
-                    int64_t n_errors)
-{
-    int64_t n_requests = 0;
-    for (size_t i = 0; i < c->d->n_places; i++)
-        n_requests += p->of_place[i] == party ? c->place_n[i] : 0;
-    return n_requests == n_errors;
 }
 
 static const char *only_operation(const struct course *c, const struct course_message *m)
@@ -235,7 +223,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
     size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
-    bool dead = host != SIZE_MAX && is_dead(c, &s->hosts, host, v[host]);
+    bool dead = host != SIZE_MAX && v[host] == s->hosts.n_requests[host];
 
     if (host == SIZE_MAX)
         client = confined_to(c, &s->clients, m, v);

@@ -45,7 +45,4 @@ struct clock_text {
 };
 struct clock_text find_clock(int64_t ns);
 
-/* The median of v[0..n-1], n > 0, which is sorted by it. */
-double find_median(double *v, size_t n);
-
 #endif

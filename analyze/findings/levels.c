@@ -101,7 +101,7 @@ static double variance_of_batches(const struct levels *l)
         d[n++] = (b - a) * (b - a);
     }
     /* The median of a squared standard normal is .455; a difference has twice the variance. */
-    double v = find_median(d, n) / .455 / 2 * (double)length;
+    double v = stats_sort_median(d, n) / .455 / 2 * (double)length;
     return fmax(v, least_variance(l));
 }
 

@@ -19,21 +19,20 @@
 /* ---- Clients ---- */
 
 struct presence {
-    int64_t first_ns, last_ns, n;
+    int64_t first_ns, last_ns;
 };
 
 static void fill_presence(const struct search *s, struct presence *v)
 {
     const struct course *c = s->c;
     for (size_t k = 0; k < s->clients.n; k++)
-        v[k] = (struct presence){INT64_MAX, INT64_MIN, 0};
+        v[k] = (struct presence){INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < c->d->n_places; i++) {
         if (s->clients.of_place[i] == UINT32_MAX)
             continue;
         struct presence *x = &v[s->clients.of_place[i]];
         x->first_ns = c->place_first_ns[i] < x->first_ns ? c->place_first_ns[i] : x->first_ns;
         x->last_ns = c->place_last_ns[i] > x->last_ns ? c->place_last_ns[i] : x->last_ns;
-        x->n += c->place_n[i];
     }
 }
 
@@ -51,7 +50,7 @@ static bool say_absent(struct search *s, size_t k, const struct presence *x, boo
     f.start_ns = late ? c->start_ns : x->last_ns;
     f.end_ns = late ? x->first_ns : c->end_ns;
     finding_figure(&f, "absent_frac", share);
-    finding_figure(&f, "n_requests", (double)x->n);
+    finding_figure(&f, "n_requests", (double)s->clients.n_requests[k]);
     if (late)
         return findings_add(s->out, &f, e,
                             "Client %s began %s (%.0f %% of the run) after the first", f.party,

@@ -46,15 +46,3 @@ struct clock_text find_clock(int64_t ns)
     snprintf(t.s, sizeof t.s, "%.10s", strchr(rfc3339_format(ns).s, 'T') + 1);
     return t;
 }
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double find_median(double *v, size_t n)
-{
-    qsort(v, n, sizeof *v, compare_doubles);
-    return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}

@@ -6,6 +6,7 @@
  * The stretches with a high sum are the stalls (Page's CUSUM). */
 #include "analyze/findings/find.h"
 #include "analyze/base/csort.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -90,7 +91,7 @@ static bool fill_usual(struct stalls *x)
         rate[b] = n / (double)x->bins_per_block;
     }
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
-    double all = find_median(sorted, x->n_blocks), mean = 0;
+    double all = stats_sort_median(sorted, x->n_blocks), mean = 0;
     for (size_t b = 0; b < x->n_blocks; b++)
         mean += rate[b] / (double)x->n_blocks;
     all = fmax(all, mean / 2);
@@ -99,7 +100,7 @@ static bool fill_usual(struct stalls *x)
         size_t to = b + N_LOCAL_BLOCKS < x->n_blocks ? b + N_LOCAL_BLOCKS + 1 : x->n_blocks;
 
         memcpy(sorted, rate + from, (to - from) * sizeof *rate);
-        x->usual[b] = fmax(find_median(sorted, to - from), all / 2);
+        x->usual[b] = fmax(stats_sort_median(sorted, to - from), all / 2);
     }
     return all > 0;
 }
@@ -249,14 +250,6 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
     return false;
 }
 
-static int64_t party_requests(const struct course *c, const struct course_parties *p, size_t k)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < c->d->n_places; i++)
-        n += p->of_place[i] == k ? c->place_n[i] : 0;
-    return n;
-}
-
 /* The rate of all in the time of a party's stall, against the median of the blocks around it: what
  * is usual in the midst of a long stall is the rate of the stall. */
 static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
@@ -272,7 +265,7 @@ static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t
     for (size_t b = from; b <= last_block + N_LOCAL_BLOCKS && b < x->n_blocks; b++)
         if (b < first_block || b > last_block)
             around[n_around++] = x->rate[b];
-    double usual = n_around > 0 ? find_median(around, n_around) : 0;
+    double usual = n_around > 0 ? stats_sort_median(around, n_around) : 0;
     return usual > 0 && end > first ? n / (double)(end - first) / usual : 0;
 }
 
@@ -327,7 +320,7 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
         gap->after_ns - gap->before_ns < x->least_ns || x->n == MAX_STALLS)
         return;
     double frac = search_frac(x->s, gap->after_ns - gap->before_ns);
-    double expected = (double)party_requests(x->s->c, p, gap->party) * frac / (1 - frac);
+    double expected = (double)p->n_requests[gap->party] * frac / (1 - frac);
     if ((1 - STALL_RATE_FRAC) * expected < SCORE_LEAST ||
         system_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
         return;
@@ -410,7 +403,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     }
     if (n < 2)
         return 0;
-    double period = find_median(gaps, n), sum = 0, n_periods = 0;
+    double period = stats_sort_median(gaps, n), sum = 0, n_periods = 0;
     size_t n_even = 0;
     for (size_t i = 0; i < n; i++) {
         double times = round(gaps[i] / period);
@@ -444,7 +437,7 @@ static double lost_in(const struct stalls *x, const struct stall *st)
     double share = 1;
 
     if (st->scope != SCOPE_SYSTEM)
-        share = (double)party_requests(s->c, parties_of(s, st->scope), st->party) / (double)s->c->n;
+        share = (double)parties_of(s, st->scope)->n_requests[st->party] / (double)s->c->n;
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
 }
 

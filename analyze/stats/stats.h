@@ -372,6 +372,9 @@ bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stat
 bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, double *p,
                     struct err *e);
 
+/* Median of n >= 1 values, which get sorted; the middle two averaged. */
+double stats_sort_median(double *v, size_t n);
+
 /* The value of 0-based rank k among v[0..n-1], which is reordered; k < n. O(n). */
 double stats_select(double *v, size_t n, size_t k);
 

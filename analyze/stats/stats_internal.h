@@ -46,7 +46,4 @@ static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a
  */
 void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride);
 
-/* Median of n >= 1 values, which get sorted; the middle two averaged. */
-double stats_sort_median(double *v, size_t n);
-
 #endif
