@@ -13,22 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int run_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-bool run_op_init(struct run_op *op, const char *name, struct err *e)
-{
-    *op = (struct run_op){.n_parts = 1};
-    for (int i = 0; i < RUN_N_RATES; i++)
-        op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
-    return mem_text(&op->op, name, e) && mem_cleared(&op->parts, 1, e);
-}
-
 /* ---- Figures of the report ---- */
 
 static void fill_rates(struct run_figures *f, const struct throughput *t, const struct segments *s)
@@ -386,28 +370,6 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
 
 /* ---- The run ---- */
 
-bool run_asks_for_autoterm(const char *text)
-{
-    const char *at = strstr(text, "--autoterm");
-    for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
-        const char *value = at + strlen("--autoterm");
-        if (*value == '\0' || *value == ' ' || *value == '"' || strncmp(value, "=true", 5) == 0)
-            return true;
-    }
-    return false;
-}
-
-void run_take_recorded(struct run *r, const struct dataset *d)
-{
-    const struct dataset_input *first = &d->inputs[0];
-    r->n_file_bytes = first->info.n_file_bytes;
-    r->recorded = first->recorded;
-    json_incref(r->recorded.settings);
-    for (size_t i = 0; i < d->n_inputs; i++)
-        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
-            r->autoterm |= run_asks_for_autoterm(keptlines_get(&d->inputs[i].comments, k));
-}
-
 /* An operation on its way, one of several at the same time. */
 struct work {
     const struct analysis *a;
@@ -420,15 +382,6 @@ static bool do_work(void *work, struct err *e)
 {
     const struct work *w = work;
     return fill_op(w->op, w->a, w->from, w->with_parts, e);
-}
-
-void run_fill_shares(struct run *r)
-{
-    double n = 0;
-    for (size_t i = 0; i < r->n_ops; i++)
-        n += (double)r->ops[i].n_requests;
-    for (size_t i = 0; i < r->n_ops; i++)
-        r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
 }
 
 static bool fill_ops(struct run *r, const struct analysis *a, const struct run_options *o,

@@ -1,8 +1,9 @@
-/* Findings of an analysis, kept beyond it. */
+/* What runs are made of, whether of requests or of seconds. */
 #include "analyze/compare/run.h"
 
 #include "libcommon/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,4 +28,51 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
             return false;
     }
     return true;
+}
+
+bool run_asks_for_autoterm(const char *text)
+{
+    const char *at = strstr(text, "--autoterm");
+    for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
+        const char *value = at + strlen("--autoterm");
+        if (*value == '\0' || *value == ' ' || *value == '"' || strncmp(value, "=true", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+void run_take_recorded(struct run *r, const struct dataset *d)
+{
+    const struct dataset_input *first = &d->inputs[0];
+    r->n_file_bytes = first->info.n_file_bytes;
+    r->recorded = first->recorded;
+    json_incref(r->recorded.settings);
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
+            r->autoterm |= run_asks_for_autoterm(keptlines_get(&d->inputs[i].comments, k));
+}
+
+bool run_op_init(struct run_op *op, const char *name, struct err *e)
+{
+    *op = (struct run_op){.n_parts = 1};
+    for (int i = 0; i < RUN_N_RATES; i++)
+        op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
+    for (int i = 0; i < RUN_N_TIMES; i++)
+        op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
+    return mem_text(&op->op, name, e) && mem_cleared(&op->parts, 1, e);
+}
+
+void run_fill_shares(struct run *r)
+{
+    double n = 0;
+    for (size_t i = 0; i < r->n_ops; i++)
+        n += (double)r->ops[i].n_requests;
+    for (size_t i = 0; i < r->n_ops; i++)
+        r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
+}
+
+int run_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
