@@ -73,11 +73,17 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         keep_text(w->region, sizeof w->region, value, n_value);
 }
 
-static bool uses_xml(enum s3op_kind kind)
-{
-    return s3op_is_listing(kind) || kind == S3OP_DELETE_BATCH || kind == S3OP_INITIATE ||
-           kind == S3OP_COMPLETE || kind == S3OP_BUCKET_VERSIONING || kind == S3OP_BUCKET_LOCK;
-}
+/* The documents that requests are answered with; XML_NOTHING: none. */
+static const enum xml_root ROOTS[S3OP_N_KINDS] = {
+    [S3OP_LIST] = XML_LIST,
+    [S3OP_LIST_VERSIONS] = XML_VERSIONS,
+    [S3OP_LIST_UPLOADS] = XML_UPLOADS,
+    [S3OP_BUCKET_VERSIONING] = XML_VERSIONING,
+    [S3OP_BUCKET_LOCK] = XML_LOCK,
+    [S3OP_DELETE_BATCH] = XML_DELETED,
+    [S3OP_INITIATE] = XML_INITIATE,
+    [S3OP_COMPLETE] = XML_COMPLETE,
+};
 
 static bool is_listing(const struct worker *w)
 {
@@ -131,7 +137,7 @@ bool answer_expect(struct worker *w)
     w->n_error_text = 0;
     w->range_fits = false;
     w->region[0] = '\0';
-    w->uses_xml = uses_xml(w->op.kind);
+    w->uses_xml = ROOTS[w->op.kind] != XML_NOTHING;
     if (!w->uses_xml)
         return true;
     err_clear(&w->cause);
@@ -211,16 +217,6 @@ static void check_get(struct worker *w)
 
 static void check_document(struct worker *w)
 {
-    static const enum xml_root roots[S3OP_N_KINDS] = {
-        [S3OP_LIST] = XML_LIST,
-        [S3OP_LIST_VERSIONS] = XML_VERSIONS,
-        [S3OP_LIST_UPLOADS] = XML_UPLOADS,
-        [S3OP_BUCKET_VERSIONING] = XML_VERSIONING,
-        [S3OP_BUCKET_LOCK] = XML_LOCK,
-        [S3OP_DELETE_BATCH] = XML_DELETED,
-        [S3OP_INITIATE] = XML_INITIATE,
-        [S3OP_COMPLETE] = XML_COMPLETE,
-    };
     struct xml *x = w->xml;
     struct err e = {""};
 
@@ -229,7 +225,7 @@ static void check_document(struct worker *w)
     else if (x->root == XML_ERROR)
         answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
                          x->message[0] != '\0' ? ": " : "", x->message);
-    else if (x->root != roots[w->op.kind])
+    else if (x->root != ROOTS[w->op.kind])
         answer_set_error(w, "HTTP %d with another document than asked for", w->http.status);
     else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
         answer_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);

@@ -381,16 +381,5 @@ enum http1_event http1_close(struct http1 *h)
 
 uint64_t http1_rest(const struct http1 *h)
 {
-    switch ((enum state)h->state) {
-    case BODY_LENGTH:
-        return h->rest;
-    case HEAD_END:
-        if (h->head_only || h->status == 204 || h->status == 304)
-            return 0;
-        return h->content_length;
-    case DONE:
-        return 0;
-    default:
-        return HTTP1_UNKNOWN;
-    }
+    return h->state == BODY_LENGTH ? h->rest : HTTP1_UNKNOWN;
 }

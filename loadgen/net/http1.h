@@ -72,7 +72,7 @@ enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t 
 /* The peer closed the connection: HTTP1_DONE if that ends the body, else HTTP1_ERROR. */
 enum http1_event http1_close(struct http1 *h);
 
-/* How many bytes of the body are still to come, if that is known (by Content-Length), else
+/* How many bytes are still to come of a body that has begun and has a Content-Length; else
  * HTTP1_UNKNOWN. */
 uint64_t http1_rest(const struct http1 *h);
 

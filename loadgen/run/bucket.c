@@ -212,7 +212,6 @@ static const char *find_run(const char *key)
 /* The last key seen, to go on after it, and what was counted. */
 struct counting {
     struct bucket_content *content;
-    bool enough;
     char last[S3OP_KEY_MAX + 1];
 };
 

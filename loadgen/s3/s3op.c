@@ -41,19 +41,16 @@ uint64_t s3op_n_body(const struct s3op *op)
     return op->body != NULL ? op->n_body : op->n_payload;
 }
 
+/* Whether it uploads content of objects. */
+static bool uploads(enum s3op_kind kind)
+{
+    return kind == S3OP_PUT || kind == S3OP_PUT_PART;
+}
+
 bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
 {
-    switch (op->kind) {
-    case S3OP_DELETE_BATCH:
-    case S3OP_RETENTION:
-    case S3OP_BUCKET_SET_VERSIONING:
-        return true;
-    case S3OP_PUT:
-    case S3OP_PUT_PART:
-        return s->md5;
-    default:
-        return false;
-    }
+    return op->kind == S3OP_DELETE_BATCH || op->kind == S3OP_RETENTION ||
+           op->kind == S3OP_BUCKET_SET_VERSIONING || (s->md5 && uploads(op->kind));
 }
 
 const char *const S3OP_CHECKSUMS[] = {[CHECKSUM_NONE] = "none",
@@ -64,7 +61,7 @@ const char *const S3OP_CHECKSUMS[] = {[CHECKSUM_NONE] = "none",
 
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
 {
-    return s->checksum != CHECKSUM_NONE && (op->kind == S3OP_PUT || op->kind == S3OP_PUT_PART);
+    return s->checksum != CHECKSUM_NONE && uploads(op->kind);
 }
 
 static bool ends_with(const char *s, size_t n, const char *end)
@@ -183,8 +180,7 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
                                                    [CHECKSUM_SHA256] = "x-amz-checksum-sha256"};
     static const char sse_c[] = "x-amz-server-side-encryption-customer-algorithm";
     bool creates = op->kind == S3OP_PUT || op->kind == S3OP_INITIATE;
-    bool content =
-        creates || op->kind == S3OP_PUT_PART || op->kind == S3OP_GET || op->kind == S3OP_STAT;
+    bool content = creates || uploads(op->kind) || op->kind == S3OP_GET || op->kind == S3OP_STAT;
 
     if (op->kind == S3OP_GET && !op->whole) {
         struct strbuf o = strbuf_on(h->range, sizeof h->range);

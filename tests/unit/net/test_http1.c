@@ -316,7 +316,6 @@ static void test_slices(void **state)
     http1_start(&reader, false, NULL, NULL);
     assert_int_equal(http1_rest(&reader), HTTP1_UNKNOWN);
     assert_int_equal(http1_feed(&reader, head, strlen(head), &used, &body, &n_body), HTTP1_HEADERS);
-    assert_int_equal(http1_rest(&reader), 2500);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(http1_feed(&reader, block, 1000, &used, &body, &n_body), HTTP1_BODY);
         assert_ptr_equal(body, block);
