@@ -31,6 +31,7 @@ extern const struct cli_command cmd_get, cmd_put, cmd_delete, cmd_list, cmd_stat
     cmd_versioned, cmd_retention, cmd_multipart, cmd_clean;
 
 /* What `mixed` and `versioned` have in common: they deal out a deck of requests for a pool. */
+bool cmd_mixed_init(struct work *k, struct err *e);
 enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op);
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
                     const struct worker_result *r);

@@ -2,6 +2,65 @@
 
 #include <stdlib.h>
 
+/* The stream of random numbers for the deck, beside those of the workers. */
+#define DECK_STREAM (UINT64_C(1) << 61)
+
+/* So many uploads in a row that fail while no object is left are the end. */
+#define MAX_VAIN_UPLOADS 20u
+
+enum card { GET, STAT, PUT, DELETE, N_CARDS };
+
+bool cmd_mixed_init(struct work *k, struct err *e)
+{
+    const double shares[N_CARDS] = {
+        [GET] = k->o->get_share,
+        [STAT] = k->o->stat_share,
+        [PUT] = k->o->put_share,
+        [DELETE] = k->o->delete_share,
+    };
+
+    rng_init(&k->deck_rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
+    return deck_init(&k->deck, shares, N_CARDS, &k->deck_rng, e);
+}
+
+/* A worker that had to wait keeps its card. */
+static void deal(struct work *k, struct worker *w)
+{
+    if (w->card >= 0)
+        return;
+    pthread_mutex_lock(&k->lock);
+    w->card = (int)deck_deal(&k->deck);
+    pthread_mutex_unlock(&k->lock);
+}
+
+/* Takes a random object out of the pool; false: it is empty, and the worker waits. A worker keeps
+ * its card while it waits; the last one that would wait plays an upload instead, where the mix has
+ * any. */
+static bool take(struct work *k, struct worker *w, struct work_object *o)
+{
+    struct work_own *own = work_own(k, w);
+
+    pthread_mutex_lock(&k->lock);
+    bool found = k->n_objects > 0, is_last = k->n_waiting + !own->waiting == k->n_workers;
+    if (!found && is_last && !k->drained && deck_exchange(&k->deck, (size_t)w->card, PUT)) {
+        w->card = PUT;
+        k->n_waiting -= own->waiting;
+        own->waiting = false;
+    } else if (found == own->waiting) {
+        own->waiting = !found;
+        k->n_waiting += found ? -1u : 1u;
+        k->n_object_waits += !found;
+        k->drained = k->drained || k->n_waiting == k->n_workers;
+    }
+    if (found) {
+        size_t i = (size_t)rng_below(&w->rng, k->n_objects);
+        *o = k->objects[i];
+        k->objects[i] = k->objects[--k->n_objects];
+    }
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
 /* A further version of an object of the pool, or a new object if that is empty. */
 static struct work_object new_version(struct work *k, struct worker *w)
 {
@@ -21,16 +80,35 @@ static struct work_object new_version(struct work *k, struct worker *w)
 enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct work_object *o = &work_own(k, w)->object;
-    enum work_card card = work_deal(k, w);
 
-    if (card != WORK_PUT) {
-        enum phase_next what = work_use(k, w, card, op);
-        if (w->card != WORK_PUT)
-            return what;
+    deal(k, w);
+    if (w->card != PUT && !take(k, w, o) && w->card != PUT)
+        return work_is_drained(k) ? PHASE_END : PHASE_WAIT;
+    switch ((enum card)w->card) {
+    case GET:
+        work_get(k, w, o, op);
+        break;
+    case STAT:
+        work_stat(k, o, op);
+        break;
+    case DELETE:
+        op->kind = S3OP_DELETE;
+        op->version_id = o->version;
+        work_set_key(k, o, op);
+        break;
+    default:
+        *o = k->kind->versions ? new_version(k, w) : work_new_object(k, w);
+        work_put(k, o, op);
     }
-    *o = k->kind->versions ? new_version(k, w) : work_new_object(k, w);
-    work_put(k, o, op);
     return PHASE_OP;
+}
+
+static void upload_failed(struct work *k)
+{
+    pthread_mutex_lock(&k->lock);
+    if (k->n_objects == 0 && ++k->n_vain_uploads >= MAX_VAIN_UPLOADS)
+        k->drained = true;
+    pthread_mutex_unlock(&k->lock);
 }
 
 /* What failed to be deleted may be gone, unless the server only put it off; what failed to be
@@ -48,7 +126,7 @@ void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
     else if (r->error[0] == '\0')
         work_add(k, o, k->kind->versions ? r->version : "");
     else
-        work_upload_failed(k);
+        upload_failed(k);
     o->version = NULL;
 }
 
@@ -66,5 +144,5 @@ const struct cli_command cmd_mixed = {
     COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20, .get_share = 45,
                      .stat_share = 30, .put_share = 15, .delete_share = 10),
     COMMAND_WORKLOAD(.prepares = true, .mixed = true, .next = cmd_mixed_next,
-                     .done = cmd_mixed_done, .init = work_init_deck),
+                     .done = cmd_mixed_done, .init = cmd_mixed_init),
 };

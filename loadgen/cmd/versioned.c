@@ -21,5 +21,5 @@ const struct cli_command cmd_versioned = {
     COMMAND_DEFAULTS(.n_objects = 250, .n_versions = 5, .size_bytes = INT64_C(10) << 20,
                      .get_share = 45, .stat_share = 30, .put_share = 15, .delete_share = 10),
     COMMAND_WORKLOAD(.prepares = true, .versions = true, .mixed = true, .next = cmd_mixed_next,
-                     .done = cmd_mixed_done, .init = work_init_deck),
+                     .done = cmd_mixed_done, .init = cmd_mixed_init),
 };

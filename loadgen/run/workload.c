@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers beside those of the workers: for the deck, and for the size of each
- * object. */
-#define DECK_STREAM  (UINT64_C(1) << 61)
+/* The stream of random numbers for the size of each object. */
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
 /* If so many uploads have failed, and twice those in flight, and none has succeeded, none will. */
 #define FIRST_UPLOADS 100u
-
-/* So many uploads in a row that fail while no object is left are the end. */
-#define MAX_VAIN_UPLOADS 20u
 
 static uint64_t n_versions(const struct work *k)
 {
@@ -222,42 +217,6 @@ void work_return(struct work *k, const struct work_object *o)
     push(k, o);
 }
 
-void work_upload_failed(struct work *k)
-{
-    pthread_mutex_lock(&k->lock);
-    if (k->n_objects == 0 && ++k->n_vain_uploads >= MAX_VAIN_UPLOADS)
-        k->drained = true;
-    pthread_mutex_unlock(&k->lock);
-}
-
-/* Takes a random object out of the pool; false: it is empty, and the worker waits. A worker keeps
- * its card while it waits; the last one that would wait plays an upload instead, where the mix has
- * any. */
-static bool take(struct work *k, struct worker *w, struct work_object *o)
-{
-    struct work_own *own = work_own(k, w);
-
-    pthread_mutex_lock(&k->lock);
-    bool found = k->n_objects > 0, is_last = k->n_waiting + !own->waiting == k->n_workers;
-    if (!found && is_last && !k->drained && deck_exchange(&k->deck, (size_t)w->card, WORK_PUT)) {
-        w->card = WORK_PUT;
-        k->n_waiting -= own->waiting;
-        own->waiting = false;
-    } else if (found == own->waiting) {
-        own->waiting = !found;
-        k->n_waiting += found ? -1u : 1u;
-        k->n_object_waits += !found;
-        k->drained = k->drained || k->n_waiting == k->n_workers;
-    }
-    if (found) {
-        size_t i = (size_t)rng_below(&w->rng, k->n_objects);
-        *o = k->objects[i];
-        k->objects[i] = k->objects[--k->n_objects];
-    }
-    pthread_mutex_unlock(&k->lock);
-    return found;
-}
-
 /* An object, then its version and its key, each with a NUL. */
 void work_pack_pool(struct work *k, struct strbuf *b)
 {
@@ -297,56 +256,12 @@ bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank,
     return k->n_objects > 0 || err_set(e, "rank %u has uploaded nothing", rank);
 }
 
-/* ---- The deck ---- */
-
-bool work_init_deck(struct work *k, struct err *e)
-{
-    const double shares[WORK_N_CARDS] = {
-        [WORK_GET] = k->o->get_share,
-        [WORK_STAT] = k->o->stat_share,
-        [WORK_PUT] = k->o->put_share,
-        [WORK_DELETE] = k->o->delete_share,
-    };
-
-    rng_init(&k->deck_rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
-    return deck_init(&k->deck, shares, WORK_N_CARDS, &k->deck_rng, e);
-}
-
-enum work_card work_deal(struct work *k, struct worker *w)
-{
-    /* A worker that had to wait keeps its card. */
-    if (w->card < 0) {
-        pthread_mutex_lock(&k->lock);
-        w->card = (int)deck_deal(&k->deck);
-        pthread_mutex_unlock(&k->lock);
-    }
-    return (enum work_card)w->card;
-}
-
 bool work_is_drained(struct work *k)
 {
     pthread_mutex_lock(&k->lock);
     bool drained = k->drained;
     pthread_mutex_unlock(&k->lock);
     return drained;
-}
-
-enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op)
-{
-    struct work_object *o = &work_own(k, w)->object;
-
-    if (!take(k, w, o))
-        return work_is_drained(k) ? PHASE_END : PHASE_WAIT;
-    if (card == WORK_GET) {
-        work_get(k, w, o, op);
-    } else if (card == WORK_STAT) {
-        work_stat(k, o, op);
-    } else {
-        op->kind = S3OP_DELETE;
-        op->version_id = o->version;
-        work_set_key(k, o, op);
-    }
-    return PHASE_OP;
 }
 
 /* ---- Phases ---- */

@@ -157,19 +157,6 @@ bool work_add(struct work *k, const struct work_object *o, const char *version);
 /* Puts one back that was taken. */
 void work_return(struct work *k, const struct work_object *o);
 
-/* Reads the bench shares of --get-distrib ... into the deck, and deals. */
-enum work_card { WORK_GET, WORK_STAT, WORK_PUT, WORK_DELETE, WORK_N_CARDS };
-bool work_init_deck(struct work *k, struct err *e);
-enum work_card work_deal(struct work *k, struct worker *w);
-
-/* Takes an object out of the pool for the worker, and makes op what the card says (not WORK_PUT) of
- * it; or lets the worker wait for one; or ends, once no object will come. The last worker that
- * would wait gets the card WORK_PUT instead, which w->card then is: it is to upload. */
-enum phase_next work_use(struct work *k, struct worker *w, enum work_card card, struct s3op *op);
-
-/* An upload for the pool failed. */
-void work_upload_failed(struct work *k);
-
 /* Whether the run ended, or is to end, because no object is left. */
 bool work_is_drained(struct work *k);
 
