@@ -13,8 +13,7 @@
 
 /* What a run has left. */
 struct run {
-    char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it */
-    const char *id;              /* in root, with a slash behind */
+    char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
     uint64_t n_others; /* below its prefix, but of no name that a run gives */
     int64_t newest_ns; /* wall clock; INT64_MAX: not known */
@@ -23,8 +22,9 @@ struct run {
 struct runs {
     const char *prefix;
     char wanted[S3OP_KEY_MAX + 1]; /* what the keys of all runs that are looked for begin with */
-    struct run **run;
+    struct run *run;
     size_t n;
+    enum s3op_kind kind; /* of the list that shows objects */
     uint64_t n_uploads;
     enum work_scope upload_scope; /* of the list that shows them */
 };
@@ -35,14 +35,13 @@ static struct run *find(struct runs *runs, const char *key, struct err *e)
 
     /* Listings are in order, so it is mostly the last one. */
     for (size_t i = runs->n; i-- > 0;)
-        if (strncmp(runs->run[i]->root, key, n_root) == 0)
-            return runs->run[i];
-    struct run *run = NULL;
-    if (!mem_more(&runs->run, runs->n, e) || !mem_cleared(&run, 1, e))
+        if (strncmp(runs->run[i].root, key, n_root) == 0)
+            return &runs->run[i];
+    if (!mem_more(&runs->run, runs->n, e))
         return NULL;
+    struct run *run = &runs->run[runs->n++];
+    *run = (struct run){0};
     memcpy(run->root, key, n_root);
-    run->id = run->root + n_root - 1 - WORK_ID_LENGTH;
-    runs->run[runs->n++] = run;
     return run;
 }
 
@@ -73,14 +72,15 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 }
 
 /* Finds what all runs have left, or the one of --run. */
-static bool look(struct bench *b, struct runs *runs, enum s3op_kind *kind, struct err *e)
+static bool look(struct bench *b, struct runs *runs, struct err *e)
 {
     const struct options *o = b->o;
 
     snprintf(runs->wanted, sizeof runs->wanted, "%ss3load-%s%s", o->prefix,
              o->run_id != NULL ? o->run_id : "", o->run_id != NULL ? "/" : "");
-    *kind = bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
-    if (!bucket_list_all(&b->control, *kind, runs->wanted, on_entry, runs, NULL, e) ||
+    runs->kind =
+        bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
+    if (!bucket_list_all(&b->control, runs->kind, runs->wanted, on_entry, runs, NULL, e) ||
         !bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL, e))
         return false;
     /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
@@ -90,30 +90,31 @@ static bool look(struct bench *b, struct runs *runs, enum s3op_kind *kind, struc
 }
 
 static bool delete_run(struct bench *b, const struct runs *runs, const struct run *run,
-                       enum s3op_kind kind, struct err *e)
+                       struct err *e)
 {
     struct err cause = {""};
 
     if ((run->n_uploads == 0 ||
          bench_clean(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause)) &&
-        bench_clean(b, run->root, kind, WORK_DIRS, &cause))
+        bench_clean(b, run->root, runs->kind, WORK_DIRS, &cause))
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
 
 static void show(const struct run *run, const char *what)
 {
+    const char *id = run->root + strlen(run->root) - 1 - WORK_ID_LENGTH;
     char newest[] = "unknown             ";
 
     if (run->newest_ns != INT64_MAX)
         snprintf(newest, sizeof newest, "%.19sZ", rfc3339_format(run->newest_ns).s);
-    printf("%.*s  %9llu  %7llu  %7llu  %s  %s\n", WORK_ID_LENGTH, run->id,
+    printf("%.*s  %9llu  %7llu  %7llu  %s  %s\n", WORK_ID_LENGTH, id,
            (unsigned long long)run->n_objects, (unsigned long long)run->n_markers,
            (unsigned long long)run->n_uploads, newest, what);
 }
 
 /* One line for each run. */
-static bool clean_all(struct bench *b, const struct runs *runs, enum s3op_kind kind, struct err *e)
+static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
 {
     const struct options *o = b->o;
     int64_t from_ns = clock_real_ns() - o->older_than_ns;
@@ -129,14 +130,14 @@ static bool clean_all(struct bench *b, const struct runs *runs, enum s3op_kind k
     else
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
     for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
-        const struct run *run = runs->run[i];
+        const struct run *run = &runs->run[i];
         bool young = o->run_id == NULL && run->newest_ns > from_ns;
 
         if (run->n_others > 0)
             err_set(e, "%s is kept: it holds %llu objects that no run of s3load has made",
                     run->root, (unsigned long long)run->n_others);
         bool kept = young || run->n_others > 0;
-        bool done = kept || o->dry_run || delete_run(b, runs, run, kind, e);
+        bool done = kept || o->dry_run || delete_run(b, runs, run, e);
         n_young += young;
         ok = ok && done && run->n_others == 0;
         show(run, kept ? "kept" : o->dry_run ? "to delete" : done ? "deleted" : "failed");
@@ -153,16 +154,13 @@ static int run_clean(struct bench *b)
 {
     const struct options *o = b->o;
     struct runs runs = {.prefix = o->prefix};
-    enum s3op_kind kind = S3OP_LIST;
     struct err e = {""};
     bool ok = bench_set_up(b, &e);
 
     /* Where objects can be locked, retention may hold ours. */
     b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, NULL);
     ok = ok && bench_make_crew(b, &e);
-    ok = ok && look(b, &runs, &kind, &e) && clean_all(b, &runs, kind, &e);
-    for (size_t i = 0; i < runs.n; i++)
-        free(runs.run[i]);
+    ok = ok && look(b, &runs, &e) && clean_all(b, &runs, &e);
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);

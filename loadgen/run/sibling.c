@@ -1,5 +1,7 @@
 #include "loadgen/run/sibling.h"
 
+#include "loadgen/util/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Between two looks at whether it has ended. */
-#define PAUSE_NS 2000000
+#define PAUSE_NS (2 * CLOCK_NS_PER_MS)
 
 extern char **environ;
 
@@ -60,7 +61,6 @@ static bool find(char *path, size_t size)
 
 static bool run(char *const *argv, bool silent, void (*poll)(void *ctx), void *ctx)
 {
-    static const struct timespec pause = {0, PAUSE_NS};
     char path[4096];
     int status = 0;
     pid_t ended = 0;
@@ -87,7 +87,7 @@ static bool run(char *const *argv, bool silent, void (*poll)(void *ctx), void *c
         return false;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         poll(ctx);
-        nanosleep(&pause, NULL);
+        clock_sleep_ns(PAUSE_NS);
     }
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

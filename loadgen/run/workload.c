@@ -61,8 +61,6 @@ static void free_object(struct work_object *o)
 {
     free(o->version);
     free(o->key);
-    o->version = NULL;
-    o->key = NULL;
 }
 
 void work_fini(struct work *k)
