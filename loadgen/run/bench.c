@@ -483,11 +483,10 @@ static bool clean(struct bench *b, struct err *e)
         return team_meet(&b->team, true, e);
     b->said_finishing = interrupted(b);
     b->finishing = true;
-    bool alone = b->team.size == 1;
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
     enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
     /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
-    if (ok && !alone && !b->o->no_clear && !b->o->no_prefix)
+    if (ok && !b->o->no_clear && !b->o->no_prefix)
         run_cleanup(b, root, WORK_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
@@ -498,8 +497,7 @@ static bool clean(struct bench *b, struct err *e)
     ok = ok && (!b->kind->uploads ||
                 bench_clean(b, root, S3OP_LIST_UPLOADS, lost ? WORK_BUCKET : WORK_PREFIX, &cause));
     if (!b->o->no_clear)
-        ok = ok && bench_clean(b, root, kind, alone && !b->o->no_prefix ? WORK_DIRS : WORK_PREFIX,
-                               &cause);
+        ok = ok && bench_clean(b, root, kind, WORK_PREFIX, &cause);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",
