@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum state {
-    STATUS_LINE,
+    STATUS_LINE, /* 0, where http1_start begins */
     HEADER_LINE,
     HEAD_END, /* the headers were reported; decides on the body */
     BODY_LENGTH,
@@ -18,20 +18,12 @@ enum state {
 
 void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header, void *user)
 {
-    h->status = 0;
-    h->content_length = HTTP1_UNKNOWN;
-    h->keep_alive = false;
+    memset(h, 0, offsetof(struct http1, err));
     err_clear(&h->err);
+    h->content_length = HTTP1_UNKNOWN;
     h->on_header = on_header;
     h->user = user;
-    h->rest = 0;
-    h->n_body = 0;
-    h->n_head = 0;
-    h->n_line = 0;
-    h->n_interim = 0;
-    h->state = STATUS_LINE;
     h->head_only = head_only;
-    h->chunked = false;
 }
 
 /* The characters of a token (RFC 9110, 5.6.2), with letters in lower case; 0 for all others. */

@@ -39,8 +39,6 @@ struct http1 {
     uint64_t content_length; /* of the header, with HEAD too; HTTP1_UNKNOWN: none */
     bool keep_alive;         /* the connection can be used again after HTTP1_DONE */
 
-    struct err err; /* after HTTP1_ERROR */
-
     /* Private. */
     http1_header_fn *on_header;
     void *user;
@@ -53,6 +51,8 @@ struct http1 {
     bool head_only;
     bool chunked;
     bool http_1_0;
+
+    struct err err;                /* set after HTTP1_ERROR */
     char line[HTTP1_LINE_MAX + 1]; /* with a CR; only lines split between two calls come here */
 };
 

@@ -120,7 +120,7 @@ bool team_wait(struct team *t, struct ranks_call *c, size_t *n)
 }
 
 /* The same, with a busy CPU at first. */
-static bool catch (struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
+static bool await(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
     bool failed = false;
@@ -151,7 +151,7 @@ static bool receive(struct team *t, int from)
 {
     struct ranks_call c = {.begun = false};
 
-    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && catch (t, &c, PING_BUSY_NS, NULL);
+    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && await(t, &c, PING_BUSY_NS, NULL);
 }
 
 static bool send(struct team *t, int to, int64_t what)
@@ -159,7 +159,7 @@ static bool send(struct team *t, int to, int64_t what)
     struct ranks_call c = {.begun = false};
 
     t->ping = what;
-    return ranks_send(&c, to, &t->ping, sizeof t->ping) && catch (t, &c, PING_BUSY_NS, NULL);
+    return ranks_send(&c, to, &t->ping, sizeof t->ping) && await(t, &c, PING_BUSY_NS, NULL);
 }
 
 /* Rank 0 answers each message with the time at which it came, until one says that it was the last.
@@ -272,7 +272,7 @@ bool team_send_file(struct team *t, const char *path, struct err *e)
             n = 0;
         }
         team_poll(t);
-        if (!ranks_send(&c, 0, block, (size_t)n) || !catch (t, &c, BLOCK_BUSY_NS, NULL))
+        if (!ranks_send(&c, 0, block, (size_t)n) || !await(t, &c, BLOCK_BUSY_NS, NULL))
             t->lost = true;
     }
     if (fd >= 0)
@@ -296,7 +296,7 @@ bool team_receive_file(struct team *t, int from, const char *path, struct err *e
     }
     for (size_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
         team_poll(t);
-        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !catch (t, &c, BLOCK_BUSY_NS, &n))
+        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !await(t, &c, BLOCK_BUSY_NS, &n))
             t->lost = true;
         else if (ok && !write_block(fd, block, n))
             ok = err_errno(e, errno, "cannot write '%s'", path);

@@ -299,10 +299,8 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     XML_SetCharacterDataHandler(x->parser, on_text);
     XML_SetStartDoctypeDeclHandler(x->parser, on_doctype);
 
-    x->root = XML_NOTHING;
-    x->n_entries = 0;
-    x->n_objects = 0;
-    x->is_truncated = false;
+    memset(x, 0, offsetof(struct xml, parser));
+    strbuf_clear(&x->held);
     x->code[0] = '\0';
     x->message[0] = '\0';
     x->upload_id[0] = '\0';
@@ -313,12 +311,6 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     x->prefix = prefix;
     x->on_entry = on_entry;
     x->user = user;
-    strbuf_clear(&x->held);
-    x->url_encoded = false;
-    x->in_entry = false;
-    x->too_long = false;
-    x->depth = 0;
-    x->n_text = 0;
     return true;
 }
 

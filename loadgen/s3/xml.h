@@ -65,6 +65,22 @@ struct xml {
     uint64_t n_objects; /* of these, all but common prefixes */
     bool is_truncated;
 
+    /* Private. */
+    const char *prefix;
+    xml_entry_fn *on_entry;
+    void *user;
+    struct err *err;
+    bool url_encoded;
+    bool in_entry;
+    bool too_long;
+    int depth;
+    size_t n_text;
+    XML_Parser parser;
+    struct strbuf held; /* entries of a list, until its end */
+    struct xml_entry entry;
+    char text[XML_TEXT_MAX];
+
+    /* The texts that it has found. */
     char code[128];    /* of an XML_ERROR */
     char message[512]; /* likewise */
     char upload_id[XML_TEXT_MAX];
@@ -72,21 +88,6 @@ struct xml {
     char next_token[XML_TEXT_MAX];      /* NextContinuationToken */
     char next_key_marker[XML_TEXT_MAX]; /* decoded, as are keys */
     char next_version_marker[XML_TEXT_MAX]; /* of uploads: NextUploadIdMarker */
-
-    /* Private. */
-    XML_Parser parser;
-    const char *prefix;
-    xml_entry_fn *on_entry;
-    void *user;
-    struct err *err;
-    struct xml_entry entry;
-    struct strbuf held; /* entries of a list, until its end */
-    bool url_encoded;
-    bool in_entry;
-    bool too_long;
-    int depth;
-    size_t n_text;
-    char text[XML_TEXT_MAX];
 };
 
 /* False: out of memory. xml_fini in any case. */
