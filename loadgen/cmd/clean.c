@@ -113,7 +113,7 @@ static void show(const struct run *run, const char *what)
            (unsigned long long)run->n_uploads, newest, what);
 }
 
-/* One line for each run. */
+/* Deletes or keeps each run, and shows a line of it. */
 static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
 {
     const struct options *o = b->o;

@@ -1,6 +1,6 @@
 #include "loadgen/cmd/commands.h"
 
-/* The worker's own prefix; all objects without prefixes. */
+/* Lists the worker's own prefix, or without prefixes all objects. */
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     op->kind = S3OP_LIST;

@@ -33,7 +33,7 @@ static void keep_text(char *dst, size_t size, const char *value, size_t n)
     dst[n] = '\0';
 }
 
-/* "bytes FIRST-LAST/SIZE", of which the size may be unknown. */
+/* Reads "bytes FIRST-LAST/SIZE", of which the size may be unknown. */
 static bool is_range_of(const struct s3op *op, const char *value, size_t n)
 {
     char text[80];
@@ -90,7 +90,7 @@ static bool is_listing(const struct worker *w)
     return s3op_is_listing(w->op.kind);
 }
 
-/* Keys that a batch could not delete. */
+/* Counts keys that a batch could not delete, and keeps why the first was not. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
@@ -166,7 +166,7 @@ static size_t plain_text(const struct worker *w)
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
-/* Keys may be renewed during a run. */
+/* Tells that the server refuses the keys, which may be renewed during a run. */
 static void note_refusal(struct services *s, const char *code)
 {
     static const char *const refusals[] = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired",
@@ -245,13 +245,13 @@ static void check_document(struct worker *w)
     }
 }
 
-/* A listing goes on with its next page, in the same row. */
+/* Whether a listing goes on with its next page, in the same row. */
 static bool is_to_go_on(const struct worker *w)
 {
     return is_listing(w) && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
 }
 
-/* The response is complete. */
+/* Judges a response that is complete. */
 static enum answer on_complete(struct worker *w, bool left_over)
 {
     bool early = w->state == WORKER_SENDING || w->broken;
@@ -278,7 +278,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
     return is_to_go_on(w) ? ANSWER_NEXT_PAGE : ANSWER_DONE;
 }
 
-/* A piece of a document. The first byte of a listing is its first element. */
+/* Reads a piece of a document. The first byte of a listing is its first element. */
 static void read_document(struct worker *w, const char *data, size_t n)
 {
     struct xml *x = w->xml;
@@ -296,7 +296,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
     }
 }
 
-/* A piece of an error's body. */
+/* Reads a piece of an error's body. */
 static void read_error(struct worker *w, const char *data, size_t n)
 {
     struct err e = {""};

@@ -24,7 +24,7 @@ static int read_values(const char *group, const char *file, long long *a, long l
     return n;
 }
 
-/* What the group `path` below `root` and those above it allow; n bytes of text. */
+/* CPUs that the group `path` (n bytes) below `root` and those above it allow. */
 static unsigned quota_of(const char *root, const char *path, size_t n)
 {
     char group[8200];

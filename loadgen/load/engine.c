@@ -25,7 +25,7 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
     return true;
 }
 
-/* Where the hosts are. */
+/* Begins to look up where the hosts are. */
 static bool init_names(struct engine *g, struct err *e)
 {
     struct name *names = NULL;

@@ -10,7 +10,7 @@
 /* A host name is at most 253 characters (RFC 1035), a port adds six. */
 #define NAME_MAX_LEN 260
 
-/* Digits of a bound: ports and parts of addresses need five. */
+/* A bound has so many digits at most; ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
 /* The characters of registered names, of addresses, and of IPv6 addresses with a zone. */
@@ -118,7 +118,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
-/* No host has been idle yet: earlier than any time, in random order. */
+/* Makes unused hosts idle since before any time, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -237,7 +237,7 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-/* The caller, for hosts_pick. */
+/* What the caller of hosts_pick can use. */
 struct asker {
     struct conn *const *idle;
     bool may_connect;

@@ -21,7 +21,7 @@
  * that beginning requests does not bend the times of others. */
 #define BEGUN_MAX 8
 
-/* A connection has come further, or to an end. */
+/* Goes on where a connection has come further, or to an end. */
 static void after_connecting(struct loop *l, struct conn *c)
 {
     struct worker *w = c->user;
@@ -35,7 +35,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         queue_again(&l->services.queue, w);
 }
 
-/* `event`: as conn_dialer_act wants it. */
+/* Goes on connecting; `event` is as conn_dialer_act wants it. */
 static void dial(struct loop *l, const struct epoll_event *event)
 {
     struct conn_dialer *d = &l->services.pool.dialer;
@@ -140,7 +140,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     }
 }
 
-/* The run is to end: those who sleep wake up to see it. */
+/* Wakes those who sleep, as the run is to end. */
 static void act_on_stop(struct loop *l, int stop)
 {
     l->stop_seen = stop;

@@ -36,7 +36,7 @@ uint64_t payload_seed(uint64_t run_seed, uint64_t id)
     return rng_spread(rng_spread(run_seed) + id * RNG_STEP);
 }
 
-/* Words of an object that lie together in the block and in a chunk. */
+/* Words of an object that lie side by side in the block and in one chunk. */
 struct run {
     const uint64_t *words;
     uint64_t key;
@@ -54,7 +54,7 @@ static struct run run_at(const struct payload *p, uint64_t seed, uint64_t word)
                         in_chunk < in_block ? in_chunk : in_block};
 }
 
-/* Part of one word: bytes from..from+n-1 of the word at `word`. */
+/* Writes a part of one word: bytes from..from+n-1 of the word at `word`. */
 static void part_of_word(const struct payload *p, uint64_t seed, uint64_t word, size_t from,
                          size_t n, unsigned char *out)
 {

@@ -201,7 +201,7 @@ static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
     }
 }
 
-/* What every loop has reported: since when, and until when. */
+/* Finds since when and until when every loop has reported. */
 static void reported(const struct recorder *r, int64_t *first_ns, int64_t *until_ns)
 {
     *first_ns = *until_ns = CLOCK_NEVER;
@@ -308,7 +308,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
         eventfd_write(r->options.event, 1);
 }
 
-/* Closes the frame if its time has come; returns when it will have. */
+/* Closes the frame if its time has come; else returns when it will come. */
 static int64_t end_frame(struct recorder *r, bool now)
 {
     struct err e = {""};

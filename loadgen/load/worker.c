@@ -12,10 +12,10 @@
 /* Bodies are made, digested and sent in pieces of this size. */
 #define CHUNK_BYTES (256 * 1024)
 
-/* Digested in one turn of the loop: what arrives meanwhile is stamped late. */
+/* So much is digested in one turn of the loop: what arrives meanwhile is stamped late. */
 #define DIGEST_BYTES (2 * CHUNK_BYTES)
 
-/* Sent for one worker before others have their turn. */
+/* So much is sent for one worker before others have their turn. */
 #define TURN_BYTES (1024 * 1024)
 
 /* ---- Start and end ---- */
@@ -89,7 +89,7 @@ static void record(struct worker *w)
     recorder_add(&w->services->port, &row, op->bench);
 }
 
-/* The request has ended at end_ns: makes its row. `keep` its connection. */
+/* Makes the row of a request that ended at end_ns; `keep`: its connection is of further use. */
 static void finish(struct worker *w, int64_t end_ns, bool keep)
 {
     struct services *s = w->services;
@@ -389,7 +389,7 @@ static bool resend(struct worker *w)
     return true;
 }
 
-/* The answer goes no further. */
+/* Acts on an answer that is complete or has broken off. */
 static void act_on(struct worker *w, enum answer verdict, const char *why)
 {
     if (verdict == ANSWER_NEXT_PAGE) {
@@ -443,7 +443,7 @@ static bool is_stopped(const struct worker *w)
     return atomic_load_explicit(&w->services->engine->stop, memory_order_relaxed) != ENGINE_RUN;
 }
 
-/* The payload is digested: chooses a host and begins. */
+/* Chooses a host and begins the request, whose payload is digested. */
 static void launch(struct worker *w)
 {
     struct services *s = w->services;

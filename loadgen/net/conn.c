@@ -166,7 +166,7 @@ static CURL *new_easy(const struct conn_style *style)
     return easy;
 }
 
-/* libcurl was called: when it wants to be called again. */
+/* Asks libcurl, which was just called, when it wants to be called again. */
 static void set_due(struct conn_dialer *d)
 {
     long ms = -1;
@@ -318,7 +318,7 @@ void conn_shake_hands(struct conn *c)
         fail(c, "epoll: ", strerror(errno));
 }
 
-/* The connection stands: takes its socket over. */
+/* Takes over the socket of a connection that stands. */
 static void take_over(struct conn *c)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -385,7 +385,7 @@ void conn_on_timer(struct conn *c, int64_t now_ns)
         fail(c, "TLS: ", "the handshake timed out");
 }
 
-/* The first end tells: a connection that broke down is read as closed from then on. */
+/* Keeps the first end alone: a connection that broke down is read as closed from then on. */
 static void note_end(struct conn *c, int end_errno)
 {
     if (c->end_errno == 0)

@@ -105,7 +105,7 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Connection: a comma-separated list of tokens. */
+/* Reads the tokens of a Connection header, which stand between commas. */
 static void connection(struct http1 *h, const char *s, size_t n)
 {
     const char *end = s + n;
@@ -177,7 +177,7 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
     return header(h, name, n_name, value, (size_t)(end - value));
 }
 
-/* The blank line after headers: next comes another head or the body. */
+/* Acts on the blank line after headers: another head or the body comes next. */
 static bool head_end(struct http1 *h)
 {
     if (h->chunked && h->content_length != HTTP1_UNKNOWN)

@@ -72,7 +72,7 @@ static void names_free(struct names *names)
     free(names);
 }
 
-/* Until then by CLOCK_MONOTONIC; with the lock held. */
+/* Waits until then by CLOCK_MONOTONIC; the lock is held. */
 static int wait_until(struct names *names, int64_t at_ns)
 {
     const struct timespec at = {at_ns / CLOCK_NS_PER_S, at_ns % CLOCK_NS_PER_S};

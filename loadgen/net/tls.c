@@ -19,7 +19,7 @@ static bool refuse(struct err *e, const char *what)
     return err_set(e, "%s: %s", what, why != NULL ? why : "out of memory");
 }
 
-/* A session, for the next connection. */
+/* OpenSSL hands out a session, which the next connection resumes. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
     SSL_SESSION **slot = SSL_get_app_data(ssl);
@@ -67,7 +67,7 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
     return context;
 }
 
-/* Whom the certificate must be for. An address is named in no Server Name Indication. */
+/* Says whom the certificate must be for. Server Name Indication names no addresses. */
 static bool set_name(SSL *ssl, const char *host)
 {
     char name[NAMES_HOST_MAX];

@@ -98,7 +98,7 @@ static bool judge(const struct bench *b, const int64_t *word, struct autoterm_wi
     return autoterm_judge(b->o->autoterm_pct, &b->vote.cut, amount, window);
 }
 
-/* True: the next round is to be at once. */
+/* Takes the vote a step further. True: the next round is to be at once. */
 static bool vote_go_on(struct bench *b, const struct ranks_figures *all)
 {
     struct vote *v = &b->vote;
@@ -219,7 +219,7 @@ bool bench_shift_pools(struct bench *b, struct err *e)
     return ok;
 }
 
-/* The first that rank 0 sees of --syncstart, by the clock of what it records. */
+/* Chooses a start, not before --syncstart, by the clock of what rank 0 records. */
 static int64_t choose_start(const struct bench *b)
 {
     int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
@@ -306,7 +306,7 @@ static bool receive_parts(struct bench *b, char *const *parts, struct err *e)
     return ok;
 }
 
-/* Into the folder, and from there to its name, so that it is there as a whole or not at all. */
+/* Merges in the folder and then names the result, which so appears whole or not at all. */
 static bool merge(struct bench *b, char *const *parts, const char *folder, struct err *e)
 {
     char *merged = NULL;
@@ -321,7 +321,7 @@ static bool merge(struct bench *b, char *const *parts, const char *folder, struc
     return ok;
 }
 
-/* How to do by hand what was not done. */
+/* Says how to do by hand what was not done. */
 static void say_merge(const struct bench *b)
 {
     char **parts = name_parts(b, NULL);

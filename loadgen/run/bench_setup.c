@@ -19,7 +19,7 @@
 /* Prefixes of workers have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
-/* Digits and letters without those that are read for others. */
+/* Draws digits and letters, but none that are taken for others. */
 static bool random_name(char *name, size_t n, struct err *e)
 {
     static const char alphabet[] = WORK_ID_ALPHABET;
@@ -87,7 +87,7 @@ static bool name_part(struct bench *b, struct err *e)
     return b->team.rank > 0 || access(b->path, F_OK) != 0 || is_there(b->path, e);
 }
 
-/* A new file: none is ever overwritten. */
+/* Makes a new file: none is ever overwritten. */
 static bool open_capture(struct bench *b, struct err *e)
 {
     if (b->o->stress)
@@ -207,7 +207,7 @@ static bool name_sums(struct bench *b, struct err *e)
     return access(b->sums, F_OK) != 0 || is_there(b->sums, e);
 }
 
-/* What several ranks cannot do. */
+/* Refuses what several ranks cannot do. */
 static bool check_ranks(const struct bench *b, struct err *e)
 {
     const struct options *o = b->o;

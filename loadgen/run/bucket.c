@@ -61,7 +61,7 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
                                              : "holds objects and keeps no versions");
 }
 
-/* What to do where the bucket stands in the host's name and the server may not look there. */
+/* Says what to do where the host's name has the bucket and the server may not look there. */
 static const char *lookup_hint(const struct s3op_style *style)
 {
     return style->lookup != S3OP_LOOKUP_HOST
@@ -200,7 +200,7 @@ bool bucket_is_name(const char *name)
     return n_hex(name) == 16 && name[16] == '\0';
 }
 
-/* Where in a key our names begin, behind some --prefix or none; NULL: it is not ours. */
+/* Finds where in a key our names begin, behind any --prefix; NULL: it is not ours. */
 static const char *find_run(const char *key)
 {
     for (const char *p = strstr(key, "s3load-"); p != NULL; p = strstr(p + 1, "s3load-"))

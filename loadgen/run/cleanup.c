@@ -57,7 +57,7 @@ static bool take_entry(const struct strbuf *page, size_t *at, const char **key, 
     return true;
 }
 
-/* A request for all of the page that fits into one; false: there is none. */
+/* Makes a request to delete all of the page that fits into one; false: nothing does. */
 static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
 {
     struct strbuf *b = &own->body;
@@ -86,7 +86,7 @@ static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
     return op->n_objects > 0 && !b->failed;
 }
 
-/* A request for the next one that was in no batch; false: there is none. */
+/* Makes a request to delete the next one that was in no batch; false: there is none. */
 static bool next_single(const struct work *k, struct work_own *own, struct s3op *op)
 {
     const char *key = NULL;

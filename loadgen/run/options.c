@@ -167,7 +167,7 @@ const struct cli_option options_run[] = {
 
 /* ---- The environment ---- */
 
-/* The first of the variables that is set and not empty. */
+/* Gives the first of the variables that is set and not empty. */
 static const char *from_environment(const char *const *names)
 {
     for (; *names != NULL; names++) {
@@ -225,7 +225,7 @@ static bool is_true(const char *value, bool *flag, struct err *e)
     return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", value);
 }
 
-/* [http[s]://]host[:port][/], of a variable or of a profile. */
+/* Takes [http[s]://]host[:port][/] of a variable or of a profile. */
 static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
                           struct err *e)
 {
@@ -316,7 +316,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     return p->process == NULL || keep_copy(o, &o->credential_process, p->process, e);
 }
 
-/* What the command line leaves open. */
+/* Fills in what the command line leaves open. */
 static bool take_rest(struct options *o, const struct cli_args *args, struct err *e)
 {
     struct profile p;
@@ -340,7 +340,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
 
 /* ---- Checks ---- */
 
-/* "hh:mm[:ss]" of local time: today, or tomorrow if that is long past. */
+/* Reads "hh:mm[:ss]" of local time: today, or tomorrow if that is long past. */
 static bool parse_clock_time(const char *text, int64_t *ns)
 {
     int hour = 0;
@@ -406,7 +406,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
     return keep(o, &o->hosts, text, e);
 }
 
-/* What can be said of the hosts before they are used. */
+/* Refuses hosts of which it can be said before they are used that they are wrong. */
 static bool check_hosts(struct options *o, struct err *e)
 {
     struct hosts hosts;

@@ -90,7 +90,7 @@ int ranks_size(void)
     return size;
 }
 
-/* Keeps what MPI knows it by. */
+/* Keeps the handle by which MPI knows the call. */
 static bool begin(struct ranks_call *c, int result, const MPI_Request *request)
 {
     c->begun = result == MPI_SUCCESS;

@@ -40,7 +40,7 @@ static char *secret_in(char *word, bool *next)
     return NULL;
 }
 
-/* user:password of a URL: from behind "://" to "@". */
+/* Finds user:password of a URL: from behind "://" to "@". */
 static char *userinfo_in(char *word, size_t *n)
 {
     char *start = strstr(word, "://");
@@ -56,7 +56,7 @@ static char *userinfo_in(char *word, size_t *n)
     return start;
 }
 
-/* The secret in a word: n bytes; NULL: there is none. *next goes from word to word. */
+/* Finds the secret of n bytes in a word; NULL: there is none. *next goes from word to word. */
 static char *find_secret(char *word, bool *next, size_t *n)
 {
     bool whole = *next;
@@ -84,7 +84,7 @@ char **options_hide(int argc, char **argv)
     return copy;
 }
 
-/* A word of the command line as a shell would read it. */
+/* Writes a word of the command line as a shell would read it. */
 static void put_word(struct strbuf *b, const char *word)
 {
     bool plain = *word != '\0' && strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!") == NULL;

@@ -18,7 +18,7 @@ static bool is_known(const struct date_bracket *d)
     return d->lower_ns != INT64_MIN && d->upper_ns != INT64_MAX;
 }
 
-/* What all loops together know of a host's clock. */
+/* Puts together what all loops know of a host's clock. */
 static struct date_bracket combine(const struct control *control, const struct crew *crew,
                                    size_t host)
 {
@@ -74,7 +74,7 @@ static void write_doc(struct strbuf *b, struct doc *d)
     json_decref(d->json);
 }
 
-/* For each server whose clock was seen: it is ahead of ours by at least and at most so much. */
+/* Puts for each server whose clock was seen by how much it is ahead of ours, least and most. */
 static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
     const struct engine *g = control->crew.engine;
@@ -124,7 +124,7 @@ static void put_head(struct doc *d, const struct summary *s)
     put_text(d, "start", rfc3339_format(s->start_ns).s);
 }
 
-/* Options that are secret, or say only how to begin or what becomes of the results. */
+/* Whether it may change what is measured, and is not secret. */
 static bool is_setting(const struct cli_option *o)
 {
     static const char *const others[] = {
