@@ -119,13 +119,10 @@ bool aggregate_analyze(const struct cli_args *args, const struct aggregate_outpu
 {
     struct aggregate a = {0};
     struct findings found = {0};
-    bool ok = aggregate_alone(args, e) &&
-              outfile_check(o->output->path, output_replaces(o->output), e) &&
-              outfile_check(o->series, output_replaces_series(o->output), e) &&
-              outfile_check(o->html, output_replaces_page(o->output), e) &&
-              aggregate_load(&a, args->operands[0], e) && choose_ops(&a, ops, e) &&
-              aggregate_find(&found, &a, e) && write_report(&a, &found, o, e) &&
-              write_series(&a, o, e) && write_page(&a, &found, o, args, e);
+    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
+              choose_ops(&a, ops, e) && aggregate_find(&found, &a, e) &&
+              write_report(&a, &found, o, e) && write_series(&a, o, e) &&
+              write_page(&a, &found, o, args, e);
 
     *problem = findings_have_problem(&found);
     findings_free(&found);

@@ -20,7 +20,8 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
  * which. */
 bool aggregate_alone(const struct cli_args *args, struct err *e);
 
-/* Command `analyze` on one aggregate. *problem: whether there is a finding of that severity. */
+/* Command `analyze` on one aggregate, with outputs that can be written. *problem: whether there is
+ * a finding of that severity. */
 struct aggregate_outputs {
     const struct output_options *output; /* of the report */
     const char *series, *html, *label;   /* as the options of analyze; NULL: none */

@@ -158,7 +158,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
 
     how.full_series = o->series_all;
     bool ok =
-        sums_alone(args, e) && check_files(o, e) &&
+        sums_alone(args, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
         sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_report(&a, o, e) &&
         write_series(&a, o, e) && write_page(&a, o, args, e);
@@ -176,7 +176,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
     struct dataset d = {0};
     struct analysis a = {0};
 
-    if (!aggpipe_spool(args->operands, args->n_operands, e))
+    if (!check_files(o, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     if (aggregate_among(args->operands, args->n_operands) != NULL) {
         const struct aggregate_outputs outputs = {&o->output, o->series,  o->html,
@@ -185,8 +185,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
     }
     if (sums_among(args->operands, args->n_operands) != NULL)
         return analyze_sums(o, args, problem, e);
-    bool ok = check_files(o, e) &&
-              load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
+    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
     if (ok && !load_ran_together(&d, &o->input, e)) {
         dataset_free(&d);
         show_runs(o, args);

@@ -54,10 +54,7 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
-/* A chart that only an aggregated capture has. */
-static const char of_aggregates[] = "groups";
-
-/* Of runs and of comparisons, for shell completion; check_charts knows which may go together. */
+/* Those of runs, and those of comparisons, whose names begin with that. */
 static const char *const chart_names[] = {
     "throughput",         "hosts",       "latency",       "latency-heat", "spectrum",
     "host-latency",       "errors",      "cdf",           "latency-size", "sizes",
@@ -212,7 +209,7 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
 {
     struct aggregate a = {0};
     if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") &&
-        !plot_wants(how, "clients") && !plot_wants(how, of_aggregates))
+        !plot_wants(how, "clients") && !plot_wants(how, "groups"))
         return err_set(e,
                        "%s: of an aggregated capture there are the charts throughput, hosts, "
                        "clients and groups",
@@ -253,15 +250,7 @@ static bool add_comparison(struct plot_set *set, const struct options *o,
 
 static bool is_chart(const char *name, bool comparison)
 {
-    if (!comparison && strcmp(name, of_aggregates) == 0)
-        return true;
-    for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
-        if (strcmp(name, plot_compare_charts[i]) == 0)
-            return true;
-    for (size_t i = 0; !comparison && plot_kinds[i].name != NULL; i++)
-        if (strcmp(name, plot_kinds[i].name) == 0)
-            return true;
-    return false;
+    return (strncmp(name, "compare-", strlen("compare-")) == 0) == comparison;
 }
 
 static bool check_charts(const struct options *o, bool comparison, struct err *e)
@@ -269,17 +258,16 @@ static bool check_charts(const struct options *o, bool comparison, struct err *e
     char known[512] = "";
     size_t n = 0;
 
-    for (size_t i = 0; comparison && plot_compare_charts[i] != NULL; i++)
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
-                              plot_compare_charts[i]);
-    for (size_t i = 0; !comparison && plot_kinds[i].name != NULL; i++)
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
-                              plot_kinds[i].name);
-    if (!comparison)
-        snprintf(known + n, sizeof known - n, ", %s", of_aggregates);
-    for (size_t i = 0; i < o->charts.n; i++)
-        if (!is_chart(o->charts.v[i], comparison))
+    for (const char *const *name = chart_names; *name != NULL; name++)
+        if (is_chart(*name, comparison))
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", *name);
+    for (size_t i = 0; i < o->charts.n; i++) {
+        const char *const *name = chart_names;
+        while (*name != NULL && strcmp(*name, o->charts.v[i]) != 0)
+            name++;
+        if (*name == NULL || !is_chart(*name, comparison))
             return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);
+    }
     return true;
 }
 

@@ -19,9 +19,6 @@
 #define MAX_ROWS           60  /* of the forest plot */
 #define FOREST_HEAD        110 /* pixels above and below its rows */
 
-const char *const plot_compare_charts[] = {"compare-throughput", "compare-cdf",  "compare-shift",
-                                           "compare-change",     "compare-runs", NULL};
-
 /* ---- Traces ---- */
 
 /* Steps of 1 ms, 10 ms ..., so that those of one run divide those of another. */

@@ -38,7 +38,4 @@ void plot_traces_free(struct plot_traces *t);
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
                       const struct plot_options *o, struct err *e);
 
-/* Names of the charts, the last one NULL. */
-extern const char *const plot_compare_charts[];
-
 #endif
