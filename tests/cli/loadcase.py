@@ -142,10 +142,10 @@ class LoadTest(CliTest):
             time.sleep(0.01)
 
     def load_until(self, done, command, *options):
-        """Runs s3load until done() says so, however fast the machine is, and returns its capture."""
+        """Runs s3load until done(path of its capture) says so, however fast the machine is; returns the capture."""
         path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
         p = self.begin(command, "--benchdata", path, "--duration", "1h", *options)
-        self.wait_until(done, p)
+        self.wait_until(lambda: done(path), p)
         p.send_signal(signal.SIGINT)
         err = p.communicate(timeout=TIMEOUT_S)[1]
         self.assertEqual(p.returncode, 128 + signal.SIGINT, err)

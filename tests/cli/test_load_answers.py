@@ -130,7 +130,7 @@ class Answers(LoadTest):
             for name, digest in digests.items():
                 for size in ("0", "77"):
                     seen.clear()
-                    self.load_until(lambda: len(seen) >= n, "put", "--checksum", name, "--obj.size", size, *options)
+                    self.load_until(lambda _: len(seen) >= n, "put", "--checksum", name, "--obj.size", size, *options)
                     self.assertGreaterEqual(len(seen), n)
                     for r in seen[:n]:
                         self.assertEqual(base64.b64decode(r.headers["x-amz-checksum-" + name.lower()]), digest(r.body))
