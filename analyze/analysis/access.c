@@ -5,6 +5,7 @@
 
 #include "analyze/base/csort.h"
 #include "analyze/base/hugemem.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -217,7 +218,7 @@ static int64_t first_rows_limit(const struct few *f)
     int64_t limit_ns = INT64_MIN;
     for (size_t k = 0; k < f->o->n; k++) {
         int64_t start_ns = f->scan->t->start[f->o->v[k].first];
-        limit_ns = start_ns > limit_ns ? start_ns : limit_ns;
+        limit_ns = int64_max(start_ns, limit_ns);
     }
     return limit_ns;
 }
@@ -228,7 +229,7 @@ static int64_t last_rows_limit(const struct few *f)
     int64_t limit_ns = INT64_MAX;
     for (size_t k = 0; k < f->o->n; k++) {
         int64_t start_ns = f->scan->t->start[f->o->v[k].last];
-        limit_ns = start_ns < limit_ns ? start_ns : limit_ns;
+        limit_ns = int64_min(start_ns, limit_ns);
     }
     return limit_ns;
 }

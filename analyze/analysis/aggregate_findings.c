@@ -2,6 +2,7 @@
 
 #include "analyze/data/errnorm.h"
 #include "analyze/findings/by_second.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -118,8 +119,8 @@ bool aggregate_find(struct findings *out, const struct aggregate *a, struct err 
         const struct aggregate_part *part = &a->ops.v[i];
         if (part->is_preparation)
             continue;
-        start_ns = part->x->start_ns < start_ns ? part->x->start_ns : start_ns;
-        end_ns = part->x->end_ns > end_ns ? part->x->end_ns : end_ns;
+        start_ns = int64_min(part->x->start_ns, start_ns);
+        end_ns = int64_max(part->x->end_ns, end_ns);
         if (!a->overlaps && !a->is_merged)
             ok = ok && find_in_part(out, part, part->x->name, e);
     }

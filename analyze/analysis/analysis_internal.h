@@ -18,6 +18,7 @@
 #include "analyze/analysis/blocks.h"
 #include "analyze/data/group.h"
 #include "libcommon/attribution.h"
+#include "libcommon/int64.h"
 #include "libcommon/segment.h"
 
 #include <stdbool.h>
@@ -51,7 +52,7 @@ struct scan_part {
 
 static inline int64_t scan_part_first_start_ns(const struct scan_part *p)
 {
-    return p->ok.first_ns < p->failed.first_ns ? p->ok.first_ns : p->failed.first_ns;
+    return int64_min(p->ok.first_ns, p->failed.first_ns);
 }
 
 void scan_part_merge(struct scan_part *to, const struct scan_part *from);

@@ -1,5 +1,6 @@
 #include "analyze/analysis/blocks.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -57,8 +58,8 @@ static void look_at_times(struct block *b, const struct table *table, struct spa
 
     for (size_t i = r.from; i < r.to; i++) {
         int64_t start_ns = t.start[i], end_ns = table_end(&t, i);
-        min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
-        max_end_ns = end_ns > max_end_ns ? end_ns : max_end_ns;
+        min_start_ns = int64_min(start_ns, min_start_ns);
+        max_end_ns = int64_max(end_ns, max_end_ns);
     }
     b->min_start_ns = min_start_ns;
     b->max_end_ns = max_end_ns;

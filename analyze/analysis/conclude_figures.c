@@ -2,6 +2,7 @@
  * reader (docs/how-the-numbers-are-made.md, section 11). */
 #include "analyze/analysis/conclude.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -204,10 +205,8 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
             const struct scan_thread *x = &scans[k]->threads[i];
             struct scan_thread *all = &threads[table_thread_index(scans[k]->t, i)];
 
-            if (x->first_start_ns < all->first_start_ns)
-                all->first_start_ns = x->first_start_ns;
-            if (x->last_end_ns > all->last_end_ns)
-                all->last_end_ns = x->last_end_ns;
+            all->first_start_ns = int64_min(x->first_start_ns, all->first_start_ns);
+            all->last_end_ns = int64_max(x->last_end_ns, all->last_end_ns);
             all->busy_ns += x->busy_ns;
         }
     }
@@ -264,9 +263,8 @@ static void bins_init(struct bins *x, const struct scan *const *scans, size_t n_
     *x = (struct bins){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
     for (size_t k = 0; k < n_scans; k++) {
         int64_t start_ns = scan_part_first_start_ns(&scans[k]->all);
-        x->start_ns = start_ns < x->start_ns ? start_ns : x->start_ns;
-        if (scans[k]->all.last_end_ns > x->end_ns)
-            x->end_ns = scans[k]->all.last_end_ns;
+        x->start_ns = int64_min(start_ns, x->start_ns);
+        x->end_ns = int64_max(scans[k]->all.last_end_ns, x->end_ns);
     }
     if (x->start_ns > x->end_ns)
         return;

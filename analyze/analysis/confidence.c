@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/flow.h"
 #include "analyze/analysis/latency.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
@@ -91,8 +92,8 @@ static void sum_up_row(struct passes *p, size_t i)
 
     if (end_ns < w->start_ns || start_ns >= w->end_ns)
         return;
-    int64_t from = start_ns > w->start_ns ? start_ns : w->start_ns;
-    int64_t to = end_ns < w->end_ns ? end_ns : w->end_ns;
+    int64_t from = int64_max(start_ns, w->start_ns);
+    int64_t to = int64_min(end_ns, w->end_ns);
     p->busy_ns += to - from;
 
     bool ended = end_ns < w->grid.end_ns;

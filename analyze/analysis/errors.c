@@ -2,6 +2,7 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/base/intern.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -37,11 +38,11 @@ static bool fill_group(struct error_group *g, const struct error_cell *cells, si
             g->hosts[g->n_hosts++] = (struct error_host){x->host, 0, x->first_ns, x->last_ns};
         struct error_host *to = &g->hosts[g->n_hosts - 1];
         to->count += x->count;
-        to->first_ns = x->first_ns < to->first_ns ? x->first_ns : to->first_ns;
-        to->last_ns = x->last_ns > to->last_ns ? x->last_ns : to->last_ns;
+        to->first_ns = int64_min(x->first_ns, to->first_ns);
+        to->last_ns = int64_max(x->last_ns, to->last_ns);
         g->count += x->count;
-        g->first_ns = x->first_ns < g->first_ns ? x->first_ns : g->first_ns;
-        g->last_ns = x->last_ns > g->last_ns ? x->last_ns : g->last_ns;
+        g->first_ns = int64_min(x->first_ns, g->first_ns);
+        g->last_ns = int64_max(x->last_ns, g->last_ns);
     }
     return true;
 }
@@ -113,8 +114,8 @@ static bool add_row(struct error_cell **cells, struct intern *ids, const struct 
     }
     struct error_host *x = &(*cells)[id].at;
     x->count++;
-    x->first_ns = end_ns < x->first_ns ? end_ns : x->first_ns;
-    x->last_ns = end_ns > x->last_ns ? end_ns : x->last_ns;
+    x->first_ns = int64_min(end_ns, x->first_ns);
+    x->last_ns = int64_max(end_ns, x->last_ns);
     return true;
 }
 

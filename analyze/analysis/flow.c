@@ -1,5 +1,6 @@
 #include "analyze/analysis/flow.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
 {
     const struct segment_grid *g = &w->grid;
     struct way p = {.per_ns = 1 / (double)(end_ns - start_ns)};
-    int64_t from = start_ns > g->start_ns ? start_ns : g->start_ns;
-    int64_t to = end_ns < g->end_ns ? end_ns : g->end_ns;
+    int64_t from = int64_max(start_ns, g->start_ns);
+    int64_t to = int64_min(end_ns, g->end_ns);
 
     if (from < to) {
         p.touches = true;
@@ -28,8 +29,8 @@ struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
         else
             p.in_first_ns = (double)(g->start_ns + (int64_t)(p.first + 1) * g->length_ns - from);
     }
-    from = start_ns > g->end_ns ? start_ns : g->end_ns;
-    to = end_ns < w->end_ns ? end_ns : w->end_ns;
+    from = int64_max(start_ns, g->end_ns);
+    to = int64_min(end_ns, w->end_ns);
     if (from < to)
         p.in_tail_ns = (double)(to - from);
     return p;

@@ -1,5 +1,6 @@
 #include "analyze/analysis/replay.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -23,8 +24,7 @@ bool replay_init(struct replay *r, const struct table *const *tables, size_t n_t
         const struct table *t = tables[k];
         for (size_t i = 0; i < t->n; i++) {
             r->items[r->n++] = (struct replay_item){table_end(t, i), (uint32_t)k, (uint32_t)i};
-            if (t->start[i] < r->first_start_ns)
-                r->first_start_ns = t->start[i];
+            r->first_start_ns = int64_min(t->start[i], r->first_start_ns);
         }
     }
     qsort(r->items, r->n, sizeof *r->items, compare_ends);

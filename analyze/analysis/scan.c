@@ -5,6 +5,7 @@
 
 #include "analyze/data/first.h"
 #include "analyze/data/table.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
     /* May wrap around where the sum over all requests is refused later. */
     to->n_bytes = (int64_t)((uint64_t)to->n_bytes + (uint64_t)from->n_bytes);
     to->n_objects = (int64_t)((uint64_t)to->n_objects + (uint64_t)from->n_objects);
-    to->last_end_ns = from->last_end_ns > to->last_end_ns ? from->last_end_ns : to->last_end_ns;
+    to->last_end_ns = int64_max(from->last_end_ns, to->last_end_ns);
     segment_starts_merge(&to->ok, &from->ok);
     segment_starts_merge(&to->failed, &from->failed);
 }
@@ -85,16 +86,6 @@ static void scan_places(struct scan *s, size_t b, struct sums *sums)
         add_row_to_place(&s->parts[table_place(&t, i)], &t, i, sums);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void scan_sizes(struct scan *s, size_t b)
 {
     const struct table t = *s->t;
@@ -106,8 +97,8 @@ static void scan_sizes(struct scan *s, size_t b)
     for (size_t i = from; i < end; i++) {
         if (table_failed(&t, i))
             continue;
-        min_bytes = earlier(min_bytes, packed_get(&t.bytes, i));
-        max_bytes = later(max_bytes, packed_get(&t.bytes, i));
+        min_bytes = int64_min(min_bytes, packed_get(&t.bytes, i));
+        max_bytes = int64_max(max_bytes, packed_get(&t.bytes, i));
     }
     s->min_bytes = min_bytes;
     s->max_bytes = max_bytes;
@@ -148,12 +139,11 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
         struct scan_part *p = &s->parts[table_place(t, i)];
 
         segment_starts_add(!table_failed(t, i) ? &p->ok : &p->failed, start_ns);
-        p->last_end_ns = end_ns > p->last_end_ns ? end_ns : p->last_end_ns;
+        p->last_end_ns = int64_max(end_ns, p->last_end_ns);
         struct scan_thread *thread = &s->threads[table_thread(t, i)];
         segment_thread_add(&s->ranges[table_thread(t, i)], start_ns, end_ns);
-        thread->first_start_ns =
-            start_ns < thread->first_start_ns ? start_ns : thread->first_start_ns;
-        thread->last_end_ns = end_ns > thread->last_end_ns ? end_ns : thread->last_end_ns;
+        thread->first_start_ns = int64_min(start_ns, thread->first_start_ns);
+        thread->last_end_ns = int64_max(end_ns, thread->last_end_ns);
         if (start_ns <= t->start[s->earliest] && dataset_compare(d, t, i, t, s->earliest) < 0)
             s->earliest = i;
     }
@@ -171,12 +161,12 @@ static int64_t first_times_limit(const struct scan *s)
     int64_t limit_ns = INT64_MIN;
     for (size_t i = 0; i < s->n_places; i++) {
         const struct scan_part *p = &s->parts[i];
-        limit_ns = later(limit_ns, last_wanted(&p->ok, p->n - p->n_errors));
-        limit_ns = later(limit_ns, last_wanted(&p->failed, p->n_errors));
+        limit_ns = int64_max(limit_ns, last_wanted(&p->ok, p->n - p->n_errors));
+        limit_ns = int64_max(limit_ns, last_wanted(&p->failed, p->n_errors));
     }
     for (size_t i = 0; i < s->n_threads; i++)
         if (s->threads[i].n > 0)
-            limit_ns = later(limit_ns, s->ranges[i].first_end_ns);
+            limit_ns = int64_max(limit_ns, s->ranges[i].first_end_ns);
     return limit_ns;
 }
 
@@ -187,13 +177,13 @@ static int64_t last_times_limit(const struct scan *s)
     for (size_t i = 0; i < s->n_places; i++) {
         const struct scan_part *p = &s->parts[i];
         if (p->n > p->n_errors)
-            limit_ns = earlier(limit_ns, p->ok.last_ns);
+            limit_ns = int64_min(limit_ns, p->ok.last_ns);
         if (p->n_errors > 0)
-            limit_ns = earlier(limit_ns, p->failed.last_ns);
+            limit_ns = int64_min(limit_ns, p->failed.last_ns);
     }
     for (size_t i = 0; i < s->n_threads; i++)
         if (s->threads[i].n > 0)
-            limit_ns = earlier(limit_ns, s->ranges[i].last_start_ns);
+            limit_ns = int64_min(limit_ns, s->ranges[i].last_start_ns);
     return limit_ns;
 }
 
@@ -295,7 +285,7 @@ static bool keeps_block(const struct scan_keep *k, const struct block *b)
 static bool keeps_all(const struct scan_keep *k, const struct scan_part *all)
 {
     return scan_part_first_start_ns(all) >= k->from_ns &&
-           later(all->ok.last_ns, all->failed.last_ns) <= k->last_ns &&
+           int64_max(all->ok.last_ns, all->failed.last_ns) <= k->last_ns &&
            all->last_end_ns <= k->end_ns;
 }
 

@@ -3,6 +3,7 @@
  * matter, and the blocks say where those are. */
 #include "analyze/analysis/analysis_internal.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -257,8 +258,8 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
     }
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         struct segment_range one = segment_range_single(&starts[k], ends[k].latest_ns);
-        r->start_ns = one.start_ns > r->start_ns ? one.start_ns : r->start_ns;
-        r->end_ns = one.end_ns < r->end_ns ? one.end_ns : r->end_ns;
+        r->start_ns = int64_max(one.start_ns, r->start_ns);
+        r->end_ns = int64_min(one.end_ns, r->end_ns);
     }
     free(starts);
     free(ends);
@@ -368,10 +369,8 @@ static struct throughput throughput_of(const struct total *x, int64_t n_errors)
 /* Narrows the range within which nothing has to be corrected. */
 static void narrow(struct segment_range *inner, const struct total *x)
 {
-    if (x->grid.start_ns > inner->start_ns)
-        inner->start_ns = x->grid.start_ns;
-    if (x->grid.end_ns < inner->end_ns)
-        inner->end_ns = x->grid.end_ns;
+    inner->start_ns = int64_max(x->grid.start_ns, inner->start_ns);
+    inner->end_ns = int64_min(x->grid.end_ns, inner->end_ns);
 }
 
 /* As they begin; *totals stays NULL where the group has no figures of its own. */

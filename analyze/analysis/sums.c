@@ -3,6 +3,7 @@
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -138,8 +139,8 @@ static bool part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, stru
 {
     if (p->n_seconds > 0) {
         int64_t own_end_s = p->first_s + (int64_t)p->n_seconds;
-        first_s = p->first_s < first_s ? p->first_s : first_s;
-        end_s = own_end_s > end_s ? own_end_s : end_s;
+        first_s = int64_min(p->first_s, first_s);
+        end_s = int64_max(own_end_s, end_s);
     }
     size_t n = (size_t)(end_s - first_s);
     if (n == p->n_seconds)
@@ -257,8 +258,8 @@ bool sums_errors_join(struct sums_op *op, struct err *e)
             continue;
         }
         ok = add_sum(&last->n, x->n, e) && ok;
-        last->first_ns = x->first_ns < last->first_ns ? x->first_ns : last->first_ns;
-        last->last_ns = x->last_ns > last->last_ns ? x->last_ns : last->last_ns;
+        last->first_ns = int64_min(x->first_ns, last->first_ns);
+        last->last_ns = int64_max(x->last_ns, last->last_ns);
         free(x->message);
         free(x->host);
     }
@@ -312,8 +313,8 @@ static bool check_limits(const struct sums *s, struct err *e)
 
 static void ranges_meet(struct sums_range *to, const struct sums_range *from)
 {
-    to->start_ns = from->start_ns > to->start_ns ? from->start_ns : to->start_ns;
-    to->end_ns = from->end_ns < to->end_ns ? from->end_ns : to->end_ns;
+    to->start_ns = int64_max(from->start_ns, to->start_ns);
+    to->end_ns = int64_min(from->end_ns, to->end_ns);
 }
 
 static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
@@ -321,8 +322,8 @@ static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
     int64_t start_ns = to->all.start_ns, from_ns = from->all.start_ns;
     if (from_ns < start_ns || (from_ns == start_ns && from->first_objects < to->first_objects))
         to->first_objects = from->first_objects;
-    to->min_bytes = from->min_bytes < to->min_bytes ? from->min_bytes : to->min_bytes;
-    to->max_bytes = from->max_bytes > to->max_bytes ? from->max_bytes : to->max_bytes;
+    to->min_bytes = int64_min(from->min_bytes, to->min_bytes);
+    to->max_bytes = int64_max(from->max_bytes, to->max_bytes);
     ranges_meet(&to->range, &from->range);
     return add_sum(&to->n_threads, from->n_threads, e) && sums_part_add(&to->all, &from->all, e) &&
            parts_merge(&to->hosts, &from->hosts, e) &&

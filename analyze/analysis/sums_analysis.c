@@ -5,6 +5,7 @@
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/findings/by_second.h"
 #include "libcommon/attribution.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
@@ -355,9 +356,8 @@ static bool find_in(struct findings *out, const struct group *g, const char *op,
 
     for (size_t i = 0; i < g->n; i++) {
         const struct sums_part *p = g->part[i];
-        first_s = p->first_s < first_s ? p->first_s : first_s;
-        end_s =
-            p->first_s + (int64_t)p->n_seconds > end_s ? p->first_s + (int64_t)p->n_seconds : end_s;
+        first_s = int64_min(p->first_s, first_s);
+        end_s = int64_max(p->first_s + (int64_t)p->n_seconds, end_s);
         s.n_requests += p->n_requests;
         s.n_errors += p->n_errors;
     }
@@ -443,8 +443,8 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct sums_part *p = &s->ops[k].all;
         in->n_rows += (uint64_t)p->n_requests;
-        in->first_start_ns = p->start_ns < in->first_start_ns ? p->start_ns : in->first_start_ns;
-        in->last_end_ns = p->end_ns > in->last_end_ns ? p->end_ns : in->last_end_ns;
+        in->first_start_ns = int64_min(p->start_ns, in->first_start_ns);
+        in->last_end_ns = int64_max(p->end_ns, in->last_end_ns);
     }
     d->n_rows = in->info.n_rows = in->n_rows;
     return mem_text(&in->path, path, e) && recorded_take(&in->recorded, &s->said, e);
@@ -570,8 +570,8 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
             int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
             int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
 
-            first_ns = part_ns < first_ns ? part_ns : first_ns;
-            last_ns = part_end_ns > last_ns ? part_end_ns : last_ns;
+            first_ns = int64_min(part_ns, first_ns);
+            last_ns = int64_max(part_end_ns, last_ns);
         }
         if (n_rows == 0)
             start_ns = first_ns;

@@ -10,6 +10,7 @@
 #include "analyze/read/jsonpull.h"
 #include "libcommon/attribution.h"
 #include "libcommon/hist.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 #include "libcommon/utf8.h"
@@ -45,8 +46,8 @@ struct extremes {
 static inline void count(uint32_t *by_bucket, struct extremes *x, int64_t v)
 {
     by_bucket[hist_index(v)]++;
-    x->min = v < x->min ? v : x->min;
-    x->max = v > x->max ? v : x->max;
+    x->min = int64_min(v, x->min);
+    x->max = int64_max(v, x->max);
 }
 
 /* Moves what was counted to where it goes. */
@@ -135,8 +136,8 @@ static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *ro
         size_t i = row != NULL ? row[k] : x->from + k;
         const struct attribution_request r = analysis_request(&t, i);
 
-        time.min = r.start_ns < time.min ? r.start_ns : time.min;
-        time.max = r.end_ns > time.max ? r.end_ns : time.max;
+        time.min = int64_min(r.start_ns, time.min);
+        time.max = int64_max(r.end_ns, time.max);
         if (with_seconds)
             spread(x, &r);
         if (!r.ok) {
@@ -257,7 +258,7 @@ static bool look(struct portion *x, struct err *e)
         int64_t end = table_end(t, i);
 
         busy_ns += end - t->start[i];
-        end_ns = end > end_ns ? end : end_ns;
+        end_ns = int64_max(end, end_ns);
         if (t->start[i] < start_ns || (t->start[i] == start_ns && objects < op->first_objects)) {
             start_ns = t->start[i];
             op->first_objects = objects;
@@ -266,8 +267,8 @@ static bool look(struct portion *x, struct err *e)
             continue;
         all_bytes += bytes;
         all_objects += objects;
-        op->min_bytes = bytes < op->min_bytes ? bytes : op->min_bytes;
-        op->max_bytes = bytes > op->max_bytes ? bytes : op->max_bytes;
+        op->min_bytes = int64_min(bytes, op->min_bytes);
+        op->max_bytes = int64_max(bytes, op->max_bytes);
     }
     if (all_bytes > INT64_MAX || all_objects > INT64_MAX / SUMS_MICRO || busy_ns > INT64_MAX)
         return sums_overflow(e);

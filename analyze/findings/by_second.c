@@ -2,6 +2,7 @@
 
 #include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -54,8 +55,7 @@ static bool say_stall(struct search *search, const struct by_second *s, size_t f
     f.ratio = frac;
     finding_figure(&f, "rate_frac", frac);
     /* What led to it and out of it says nothing of a level either. */
-    search_mask(search, start_ns - NS_PER_S > s->start_ns ? start_ns - NS_PER_S : s->start_ns,
-                f.end_ns, MASK_STALL);
+    search_mask(search, int64_max(start_ns - NS_PER_S, s->start_ns), f.end_ns, MASK_STALL);
     return findings_add(search->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)",
                         units_duration(length_ns).s, find_clock(start_ns).s, 100 * frac);
 }

@@ -1,5 +1,6 @@
 #include "analyze/findings/course.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -65,10 +66,10 @@ static int64_t look_at_extent(const struct table *t, struct extent *x, struct vi
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
         struct visits *v = &visits[table_place(t, i)];
 
-        v->first_ns = start_ns < v->first_ns ? start_ns : v->first_ns;
-        v->last_ns = end_ns > v->last_ns ? end_ns : v->last_ns;
+        v->first_ns = int64_min(start_ns, v->first_ns);
+        v->last_ns = int64_max(end_ns, v->last_ns);
         v->n++;
-        last_start_ns = start_ns > last_start_ns ? start_ns : last_start_ns;
+        last_start_ns = int64_max(start_ns, last_start_ns);
         used[table_thread(t, i)] = true;
     }
     for (size_t i = 0; t->error != NULL && i < t->n; i++)
@@ -77,8 +78,8 @@ static int64_t look_at_extent(const struct table *t, struct extent *x, struct vi
         if (table_failed(t, i))
             continue;
         int64_t bytes = packed_get(&t->bytes, i);
-        min_bytes = bytes < min_bytes ? bytes : min_bytes;
-        max_bytes = bytes > max_bytes ? bytes : max_bytes;
+        min_bytes = int64_min(bytes, min_bytes);
+        max_bytes = int64_max(bytes, max_bytes);
     }
     *x = (struct extent){min_bytes, max_bytes};
     return last_start_ns;
@@ -89,20 +90,17 @@ static void add_extent(struct course *c, const struct table *t, int64_t last_sta
                        const struct visits *visits)
 {
     c->n += (int64_t)t->n;
-    if (last_start_ns > c->last_start_ns)
-        c->last_start_ns = last_start_ns;
+    c->last_start_ns = int64_max(last_start_ns, c->last_start_ns);
     for (size_t id = 0, n = dataset_n_places(c->d, t); id < n; id++) {
         const struct visits *v = &visits[id];
         if (v->n == 0)
             continue;
         size_t place = t->own_places.index != NULL ? t->own_places.index[id] : id;
         c->place_n[place] += v->n;
-        if (v->first_ns < c->place_first_ns[place])
-            c->place_first_ns[place] = v->first_ns;
-        if (v->last_ns > c->place_last_ns[place])
-            c->place_last_ns[place] = v->last_ns;
-        c->start_ns = v->first_ns < c->start_ns ? v->first_ns : c->start_ns;
-        c->end_ns = v->last_ns > c->end_ns ? v->last_ns : c->end_ns;
+        c->place_first_ns[place] = int64_min(v->first_ns, c->place_first_ns[place]);
+        c->place_last_ns[place] = int64_max(v->last_ns, c->place_last_ns[place]);
+        c->start_ns = int64_min(v->first_ns, c->start_ns);
+        c->end_ns = int64_max(v->last_ns, c->end_ns);
     }
 }
 
@@ -193,8 +191,8 @@ static void add_error(struct course *c, size_t table, size_t place, uint16_t id,
     m->by_bin[bin]++;
     m->by_place[place]++;
     m->by_table[table]++;
-    m->first_ns = end_ns < m->first_ns ? end_ns : m->first_ns;
-    m->last_ns = end_ns > m->last_ns ? end_ns : m->last_ns;
+    m->first_ns = int64_min(end_ns, m->first_ns);
+    m->last_ns = int64_max(end_ns, m->last_ns);
 }
 
 static void add_sample(const struct pass *p, size_t k, size_t i)
@@ -400,8 +398,7 @@ static void choose_grid(struct course *c)
     int64_t length_ns = c->end_ns - c->start_ns;
 
     c->bin_ns = length_ns / COURSE_MAX_BINS + 1;
-    if (c->bin_ns < LEAST_BIN_NS)
-        c->bin_ns = LEAST_BIN_NS;
+    c->bin_ns = int64_max(LEAST_BIN_NS, c->bin_ns);
     c->n_bins = (size_t)(length_ns / c->bin_ns) + 1;
     size_t cells = MAX_CELLS / (c->n_strata * c->d->n_places + 1) + LEAST_BLOCKS;
     size_t wanted = cells < MAX_BLOCKS ? cells : MAX_BLOCKS;

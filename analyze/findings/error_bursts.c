@@ -1,6 +1,7 @@
 /* Errors: bursts, found as the stretch of bins whose share of failed requests differs most from
  * that of the rest (the interval of the largest log-likelihood ratio), and steady errors. */
 #include "analyze/findings/find.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -258,11 +259,9 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         return findings_add(s->out, &f, e, "%s %s%s%s failed (%s) %s: %s%s", units_count(m->n).s,
                             what, at, where, of_all.s, steady_when(s, m).s, rest.s, message);
     f.start_ns = course_bin_start_ns(c, b->first);
-    if (m->first_ns > f.start_ns)
-        f.start_ns = m->first_ns;
+    f.start_ns = int64_max(m->first_ns, f.start_ns);
     f.end_ns = course_bin_start_ns(c, b->last + 1);
-    if (m->last_ns < f.end_ns)
-        f.end_ns = m->last_ns;
+    f.end_ns = int64_min(m->last_ns, f.end_ns);
     f.has_start = true;
     f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
     return findings_add(

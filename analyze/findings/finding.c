@@ -1,5 +1,6 @@
 #include "analyze/findings/finding.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -105,7 +106,7 @@ static bool can_move_the_level(const struct finding *f)
 
 static bool explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
-    near_ns = f->within_ns > near_ns ? f->within_ns : near_ns;
+    near_ns = int64_max(f->within_ns, near_ns);
     /* Clients that each had a time of their own, by design. */
     if (is_level(f) && is(cause, "absent-client") && cause->scope == SCOPE_SYSTEM)
         return true;

@@ -1,6 +1,7 @@
 /* Who takes part, and who waits: clients that come late or leave early, threads stuck in one
  * request, an open loop that falls behind. */
 #include "analyze/findings/find.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -31,8 +32,8 @@ static void fill_presence(const struct search *s, struct presence *v)
         if (s->clients.of_place[i] == UINT32_MAX)
             continue;
         struct presence *x = &v[s->clients.of_place[i]];
-        x->first_ns = c->place_first_ns[i] < x->first_ns ? c->place_first_ns[i] : x->first_ns;
-        x->last_ns = c->place_last_ns[i] > x->last_ns ? c->place_last_ns[i] : x->last_ns;
+        x->first_ns = int64_min(c->place_first_ns[i], x->first_ns);
+        x->last_ns = int64_max(c->place_last_ns[i], x->last_ns);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/findings/find.h"
 #include "analyze/base/csort.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -301,8 +302,7 @@ static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t
         for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
             if (v[m]->end_ns > v[i]->start_ns) {
                 n_at_once++;
-                if (v[m]->end_ns < first_end_ns)
-                    first_end_ns = v[m]->end_ns;
+                first_end_ns = int64_min(v[m]->end_ns, first_end_ns);
             }
         if (n_at_once > most) {
             most = n_at_once;
