@@ -45,8 +45,9 @@ class Suite:
         self.assertGreater(len({r.bytes for r in c.of("GET")}), 10)
 
     def test_get_existing(self):
-        self.load("put", "--noclear", *SMALL)
+        self.load("stat", "--objects", "20", "--noclear", *SMALL)
         n = self.keys()
+        self.assertEqual(n, 20)
         state, c = self.load("get", "--list-existing", *SMALL)
         self.assertEqual(c.ops().keys(), {"GET"})
         self.assertEqual(c.errors(), [])

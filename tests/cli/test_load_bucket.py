@@ -176,7 +176,7 @@ class Suite:
 
     def test_leftovers_under_a_prefix(self):
         """They are ours for a run without that prefix, too; a name alone is not enough."""
-        few = ("put", "--noclear", "--rate", "50", *SMALL, "--prefix")
+        few = ("get", "--objects", "2", "--noclear", *SMALL, "--prefix")
         for prefix in ("ours/", "a/b", ""):
             self.load(*few, prefix)
         self.load(*few, "c/", "--noprefix")

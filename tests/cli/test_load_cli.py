@@ -258,8 +258,9 @@ class Options(LoadTest):
     def test_clear_bucket_asks(self):
         """Only "yes" deletes; an interrupt ends the question."""
         self.start()
-        self.s3load("put", *SMALL, "--noclear", "--benchdata", "kept")
+        self.s3load("get", "--objects", "5", *SMALL, "--noclear", "--benchdata", "kept")
         n = self.keys()
+        self.assertEqual(n, 5)
         for answer, status in ((b"no\n", 1), (b"\x03", 130), (b"yes\n", 0)):
             with self.subTest(answer=answer):
                 self.assertEqual(self.keys(), n)

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from harness import BUILD
-from loadcase import Capture, LoadTest
+from loadcase import Capture, LoadTest, has_rows
 from servers import ACCESS_KEY, SECRET_KEY, Proxy, Scripted
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms")
@@ -224,8 +224,9 @@ class Arguments(Settings):
 
     def test_aliases(self):
         self.start()
-        self.load("put", *SMALL, "--rps-limit", "50", "--keep-data", "-q")
-        self.assertGreater(self.keys(), 0)
+        c = self.load_until(has_rows, "put", "--obj.size", "1KiB", "--rps-limit", "50", "--keep-data", "-q")
+        self.assertEqual(c.start["settings"]["rate"], 50)
+        self.assertEqual(self.keys(), len(c.rows))
 
     def test_file_of_options(self):
         self.start()
