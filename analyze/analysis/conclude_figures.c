@@ -7,7 +7,9 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HOST_SHARE_LEAST    0.8 /* of the mean host */
 /* Hosts that are picked at random differ too: a count has the square root of its mean as SD. */
@@ -188,17 +190,16 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
 
 /* ---- The run as a whole ---- */
 
-/* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
- * does that. One part in a hundred is left to clocks. */
-static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans,
-                          struct err *e)
+/* What each thread did in some scans, by index into dataset.threads; those that did nothing end
+ * before they start. NULL: out of memory. */
+static struct scan_thread *gather_threads(const struct dataset *d, const struct scan *const *scans,
+                                          size_t n_scans, struct err *e)
 {
-    size_t n = 0, n_used = 0, n_threads = a->dataset->n_threads;
     struct scan_thread *threads;
 
-    if (!mem_new(&threads, n_threads, e))
-        return false;
-    for (size_t i = 0; i < n_threads; i++)
+    if (!mem_new(&threads, d->n_threads, e))
+        return NULL;
+    for (size_t i = 0; i < d->n_threads; i++)
         threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
     for (size_t k = 0; k < n_scans; k++) {
         for (size_t i = 0; i < scans[k]->n_threads; i++) {
@@ -210,7 +211,20 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
             all->busy_ns += x->busy_ns;
         }
     }
-    for (size_t i = 0; i < n_threads; i++) {
+    return threads;
+}
+
+/* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
+ * does that. One part in a hundred is left to clocks. */
+static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                          struct err *e)
+{
+    size_t n = 0, n_used = 0;
+    struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
+
+    if (threads == NULL)
+        return false;
+    for (size_t i = 0; i < a->dataset->n_threads; i++) {
         const struct scan_thread *x = &threads[i];
         if (x->first_start_ns > x->last_end_ns)
             continue;
@@ -226,6 +240,67 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                         "%s thread%s ran several requests at a time: several runs that overlap in "
                         "one file? `merge` keeps their threads apart",
                         units_count((int64_t)n).s, n == 1 ? "" : "s");
+}
+
+/* How many threads were between their first start and their last end, on average over a time. */
+static double n_at_work(const struct scan_thread *threads, size_t n, int64_t from_ns, int64_t to_ns)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct scan_thread *x = &threads[i];
+        int64_t from = x->first_start_ns > from_ns ? x->first_start_ns : from_ns;
+        int64_t to = x->last_end_ns < to_ns ? x->last_end_ns : to_ns;
+
+        if (to > from)
+            sum += (double)to - (double)from;
+    }
+    return sum / ((double)to_ns - (double)from_ns);
+}
+
+/* A level of throughput that changed because threads began or ended says so: neither is any faster
+ * or slower. The threads have to explain half of the change. */
+static bool explain_level(struct finding *f, const struct scan_thread *threads, size_t n,
+                          int64_t start_ns, int64_t end_ns, struct err *e)
+{
+    bool warm_up = strcmp(f->kind, "warm-up") == 0;
+    int64_t at_ns = warm_up ? f->end_ns : f->start_ns;
+
+    if (!(warm_up || strcmp(f->kind, "drop") == 0 || strcmp(f->kind, "rise") == 0) ||
+        f->has_end != warm_up || at_ns <= start_ns || at_ns >= end_ns)
+        return true;
+    double before = n_at_work(threads, n, start_ns, at_ns);
+    double after = n_at_work(threads, n, at_ns, end_ns);
+    double change = warm_up ? -log(f->ratio) : log(f->ratio);
+    if (before <= 0 || after <= 0 || log(after / before) / change < .5)
+        return true;
+    char *sentence;
+    if (asprintf(&sentence, "%s; %.3g threads were at work before, %.3g after", f->sentence, before,
+                 after) < 0)
+        return mem_none(e);
+    free(f->sentence);
+    f->sentence = sentence;
+    finding_figure(f, "threads_before", before);
+    finding_figure(f, "threads_after", after);
+    return true;
+}
+
+static bool explain_levels(struct analysis *a, const struct scan *const *scans, size_t n_scans,
+                           struct err *e)
+{
+    size_t n = a->dataset->n_threads;
+    struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    bool ok = threads != NULL;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        start_ns = threads[i].first_start_ns < start_ns ? threads[i].first_start_ns : start_ns;
+        end_ns = threads[i].last_end_ns > end_ns ? threads[i].last_end_ns : end_ns;
+    }
+    for (size_t i = 0; ok && i < a->findings.n; i++)
+        ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);
+    free(threads);
+    return ok;
 }
 
 /* The run in equal bins of time. */
@@ -445,7 +520,8 @@ bool conclude_figures(struct plan *p, struct err *e)
 {
     struct analysis *a = p->a;
     struct bins bins;
-    bool ok = true;
+    size_t first = a->mixed || p->n == 0 ? 0 : p->n - 1; /* of the benchmark's */
+    bool ok = explain_levels(a, p->scans + first, p->n - first, e);
 
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i], e) &&

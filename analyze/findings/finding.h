@@ -16,6 +16,9 @@ enum finding_severity {
 
 enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 
+/* Of fewer requests no change of throughput is told from chance, and none is looked for. */
+#define FINDING_LEAST_REQUESTS 200
+
 #define FINDING_MAX_FIGURES 8
 #define FINDING_MAX_CAUSES  4
 

@@ -385,7 +385,7 @@ bool find_levels(struct search *s, struct err *e)
     fill_points(l);
     bool ok = true;
     /* An open loop's rate is the one that was asked for, unless it falls behind. */
-    if (l->n >= MIN_POINTS && s->c->n >= 200 &&
+    if (l->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS &&
         (!s->c->open_loop || findings_have(s->out, "backlog"))) {
         double cost, ends[2], off[MAX_POINTS], about_levels = 0;
         size_t least = l->n / 24 > 4 ? l->n / 24 : 4;

@@ -251,9 +251,23 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
     return false;
 }
 
-/* The rate of all in the time of a party's stall, against the median of the blocks around it: what
- * is usual in the midst of a long stall is the rate of the stall. */
+/* The rate of all in a time, of what is usual then, to judge by: it makes little of short stalls.
+ */
 static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
+{
+    const struct course *c = x->s->c;
+    double n = 0, usual = 0;
+
+    for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
+        n += done_in(x, j);
+        usual += usual_at(x, j);
+    }
+    return usual > 0 ? n / usual : 0;
+}
+
+/* The same to be told: of the median of the blocks around, as what is usual in the midst of a
+ * party's long stall is the rate in that stall. */
+static double rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t end_ns)
 {
     const struct course *c = x->s->c;
     size_t first = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns), n_around = 0;
@@ -489,7 +503,8 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac = rate_frac_of(x, st);
+    double frac =
+        st->scope == SCOPE_SYSTEM ? st->rate_frac : rate_frac_around(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f =
         finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));

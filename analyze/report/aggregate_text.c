@@ -311,8 +311,10 @@ static void put_common(struct text *out, const struct aggregate *a)
 void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
                     struct text *out)
 {
-    text_line(out, TEXT_HEADING, "%s", headline_aggregate(a, plot_aggregate_main(a)).s);
-    text_findings_put(out, found);
+    int main = plot_aggregate_main(a);
+
+    text_line(out, TEXT_HEADING, "%s", headline_aggregate(a, main).s);
+    text_findings_put(out, found, (main < 0 ? &a->total : &a->ops.v[main])->x->n_requests);
     put_head(out, a);
     put_warnings(out, a, NULL);
     put_operations(out, a);

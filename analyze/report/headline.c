@@ -184,7 +184,7 @@ struct headline headline_aggregate(const struct aggregate *a, int index)
     return h;
 }
 
-struct headline headline_findings(const struct findings *all)
+struct headline headline_findings(const struct findings *all, int64_t n_requests)
 {
     struct headline h = {""};
     struct sentence s = {&h, 0};
@@ -192,7 +192,12 @@ struct headline headline_findings(const struct findings *all)
 
     for (size_t i = 0; i < all->n; i++)
         n += all->v[i].severity == FINDING_PROBLEM;
-    if (all->n == 0)
+    if (all->n == 0 && n_requests < FINDING_LEAST_REQUESTS)
+        say(&s, "No finding%s",
+            n_requests > 0 ? ": no errors, but too few requests to show if "
+                             "throughput is steady"
+                           : "");
+    else if (all->n == 0)
         say(&s, "No finding: steady, even, no errors");
     else if (n == 0)
         say(&s, "No problem; %s", figures_counted((int64_t)all->n, "notice").s);

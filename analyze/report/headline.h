@@ -20,8 +20,8 @@ struct headline headline(const struct analysis *a);
  */
 struct headline headline_aggregate(const struct aggregate *a, int index);
 
-/* "2 problems, 1 notice", or that nothing was found. */
-struct headline headline_findings(const struct findings *all);
+/* "2 problems, 1 notice", or that nothing was found in so many requests. */
+struct headline headline_findings(const struct findings *all, int64_t n_requests);
 
 /* "Problem" or "Notice", as a finding is marked in text and on pages. */
 const char *headline_severity(const struct finding *f);

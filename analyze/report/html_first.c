@@ -14,7 +14,7 @@
 
 void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all)
 {
-    const struct headline findings = headline_findings(all);
+    const struct headline findings = headline_findings(all, n);
 
     if (n == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: there is no request to analyse.");

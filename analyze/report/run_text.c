@@ -58,10 +58,10 @@ static void put_left_out(const struct text_view *v)
     }
 }
 
-void text_findings_put(struct text *out, const struct findings *all)
+void text_findings_put(struct text *out, const struct findings *all, int64_t n_requests)
 {
-    text_line(out, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s", headline_findings(all).s,
-              all->n > 0 ? ":" : ".");
+    text_line(out, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s",
+              headline_findings(all, n_requests).s, all->n > 0 ? ":" : ".");
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         text_line(out, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN,
@@ -342,10 +342,12 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     struct text out = {.f = f, .colour = options->colour};
     const struct text_view v = {
         .a = a, .verbose = options->verbose, .has_dates = spans_days(a), .out = &out};
-    int64_t n_all = 0;
+    int64_t n_all = 0, n_main = a->n_rows;
 
+    if (!a->mixed && a->n_operations > 0)
+        n_main = a->operations[a->n_operations - 1].n_requests;
     text_line(&out, TEXT_HEADING, "%s", headline(a).s);
-    text_findings_put(&out, &a->findings);
+    text_findings_put(&out, &a->findings, n_main);
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(&v, &a->dataset->inputs[i]);
     put_left_out(&v);

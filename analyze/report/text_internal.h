@@ -6,7 +6,7 @@
 #include "analyze/report/text_cells.h"
 
 /* What happened: worst first. A consequence names its cause. */
-void text_findings_put(struct text *out, const struct findings *all);
+void text_findings_put(struct text *out, const struct findings *all, int64_t n_requests);
 
 /* Statistics of single requests. */
 void text_requests_put(const struct text_view *v, const struct requests *q);

@@ -41,6 +41,7 @@ class Load:
         self.fails = lambda *where: ""
         self.begins = lambda client: 0
         self.ends = lambda client: self.length_s
+        self.thread_begins, self.thread_ends = lambda thread: 0, lambda thread: self.length_s
 
     def noise(self):
         """Correlated over about two seconds."""
@@ -52,7 +53,8 @@ class Load:
 
     def rows(self):
         r, noise, rows = self.random, self.noise(), []
-        free = [(self.begins(t * self.clients // self.threads) + r.random() / 100, t) for t in range(self.threads)]
+        free = [(max(self.begins(t * self.clients // self.threads), self.thread_begins(t)) + r.random() / 100, t)
+                for t in range(self.threads)]
         heapq.heapify(free)
         due = 0
         while free:
@@ -61,7 +63,7 @@ class Load:
                 due += 1 / self.rate
                 start = max(start, due)
             client = t * self.clients // self.threads
-            if start >= self.ends(client):
+            if start >= min(self.ends(client), self.thread_ends(t)):
                 continue
             host = r.randrange(self.hosts)
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
@@ -268,6 +270,23 @@ class Findings(CliTest):
         load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
         self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
 
+    def test_threads_that_end_or_begin(self):
+        """Throughput follows their number: the finding says so, and that of a drop of another cause does not."""
+        load = Load(33)
+        load.thread_ends = lambda t: 11 if t < 6 else 20
+        first, _ = self.check_first(load, "drop", start=11, ratio=.5, near_s=1)
+        self.assertIn("; 12 threads were at work before, 6 after", first["sentence"])
+        load = Load(34, length_s=30)
+        load.thread_begins = lambda t: t * .9
+        levels = [f for f in self.findings(load) if f["kind"] in ("rise", "warm-up")]
+        self.assertTrue(levels)
+        for f in levels:
+            self.assertLess(f["evidence"]["threads_before"], f["evidence"]["threads_after"])
+        load = Load(10)
+        load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
+        first, _ = self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
+        self.assertNotIn("threads", first["sentence"])
+
     def test_drift(self):
         load = Load(11, length_s=30)
         load.factor = lambda s, h, c, op, t: 1 + s / 30
@@ -393,6 +412,15 @@ class Findings(CliTest):
         text = " ".join(self.s3analyze("analyze", path).out.split())
         self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem: "
                                r"1\. Problem: Stalled for 2\.\ds from 12:00:0[78]")
+
+    def test_nothing_found_in_next_to_nothing(self):
+        """What was not looked for is not said to be well."""
+        lines = Load(18, threads=2, hosts=1, length_s=60).rows().splitlines()
+        for n, said in ((0, "No finding."), (60, "No finding: no errors, but too few requests to show if throughput is "
+                                                 "steady."), (4000, "No finding: steady, even, no errors.")):
+            (self.tmp / "few.csv").write_text("\n".join(lines[:n + 1]) + "\n")
+            out = self.s3analyze("analyze", "--dur", "1ms", self.tmp / "few.csv").out
+            self.assertRegex(out, r"(?m)^" + said.replace(".", "[.]") + "$")
 
     def test_preparation_has_none(self):
         for path in sorted(TESTDATA.glob("*.csv.zst")):
