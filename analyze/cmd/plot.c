@@ -332,7 +332,10 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
                     ? add_aggregate(&set, args, &how, e)
                     : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
-        ok = err_set(e, "there is nothing to draw");
+        ok = err_set(e,
+                     "%s: there is nothing to draw: it has no figures for the charts asked for "
+                     "(`analyze` says what it has)",
+                     args->operands[0]);
     ok = ok && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);

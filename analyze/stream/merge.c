@@ -21,13 +21,14 @@
 
 /* ---- Reading them once ---- */
 
-/* All inputs are read twice. */
+/* All inputs are read twice. What reading says of a folder is left to it. */
 static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
 {
     struct stat st;
 
     for (size_t i = 0; i < n_paths; i++)
-        if (strcmp(paths[i], "-") == 0 || (stat(paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
+        if (strcmp(paths[i], "-") == 0 ||
+            (stat(paths[i], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
             return err_set(e,
                            "%s: merge reads its inputs twice, and a pipe can be read only once: "
                            "save it to a file",

@@ -317,6 +317,8 @@ class Merge(CliTest):
         (a, b), _ = self.captures(2)
         r = self.merge(a, '-', stdin=b.read_bytes(), status=1)
         self.assertIn('can be read only once', r.err)
+        r = self.merge(a, self.tmp, status=1)
+        self.assertIn(f'{self.tmp}: is a directory, not a capture', r.err)
 
     def test_damage(self):
         (a, b), rows = self.captures(2)
