@@ -25,6 +25,7 @@
 #define PROBLEM_CHANGE    .15
 #define PROBLEM_LOST_FRAC .03 /* of a change that is taken back */
 #define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
+#define WARM_UP_PROBLEM   .1 /* of the throughput lost; less can be left out, and misleads little */
 #define WARM_UP_FRAC      .25 /* a slow beginning up to here is a warm-up */
 #define FAST_UP_FRAC      .10 /* a fast one */
 #define FREE_FRAC         .5  /* of a point that must not be masked */
@@ -246,7 +247,8 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
     const struct course *c = l->s->c;
     double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
     double lost = share * fabs(1 - ratio);
-    struct finding f = finding_of("warm-up", lost >= .05 ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f =
+        finding_of("warm-up", lost >= WARM_UP_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE, lost);
 
     f.has_start = f.has_end = true;
     f.start_ns = c->start_ns;
