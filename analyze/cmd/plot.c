@@ -335,7 +335,7 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
         ok = err_set(e,
                      "%s: there is nothing to draw: it has no figures for the charts asked for "
                      "(`analyze` says what it has)",
-                     args->operands[0]);
+                     args->n_operands > 0 ? args->operands[0] : "the comparison");
     ok = ok && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);
