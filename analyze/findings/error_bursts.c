@@ -242,7 +242,8 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     finding_figure(&f, "share_within", within);
     if (takes_time)
         finding_figure(&f, "time_share", time_share);
-    const char *what = f.op != NULL ? f.op : m->n == 1 && !b->found ? "request" : "requests";
+    const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
+    const char *what = m->n == 1 && !b->found ? "request" : "requests";
     const char *message = c->d->errors.v[m->id];
     const char *where = f.party != NULL ? f.party : "";
     const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
@@ -256,8 +257,9 @@ static bool say(struct search *s, const struct course_message *m, const struct b
                             "No request of %s succeeded: all %s (%s of the run's) failed: %s%s",
                             where, units_count(m->n).s, units_pct(100 * share).s, rest.s, message);
     if (!b->found)
-        return findings_add(s->out, &f, e, "%s %s%s%s failed (%s) %s: %s%s", units_count(m->n).s,
-                            what, at, where, of_all.s, steady_when(s, m).s, rest.s, message);
+        return findings_add(s->out, &f, e, "%s %s%s%s%s%s failed (%s) %s: %s%s",
+                            units_count(m->n).s, op, space, what, at, where, of_all.s,
+                            steady_when(s, m).s, rest.s, message);
     f.start_ns = course_bin_start_ns(c, b->first);
     f.start_ns = int64_max(m->first_ns, f.start_ns);
     f.end_ns = course_bin_start_ns(c, b->last + 1);
@@ -265,8 +267,8 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     f.has_start = true;
     f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
     return findings_add(
-        s->out, &f, e, "%s %s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
-        units_count((int64_t)b->n_errors).s, what, at, where, find_clock(f.start_ns).s,
+        s->out, &f, e, "%s %s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
+        units_count((int64_t)b->n_errors).s, op, space, what, at, where, find_clock(f.start_ns).s,
         f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", of_all.s,
         units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, message);
 }

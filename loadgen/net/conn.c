@@ -280,6 +280,13 @@ static void fail(struct conn *c, const char *who, const char *why)
     c->due_ns = CLOCK_NEVER;
 }
 
+/* Fails for a reason of this machine: no server is down for that. */
+static void fail_here(struct conn *c, int error)
+{
+    c->local_errno = error;
+    fail(c, "", "");
+}
+
 static bool watch(struct conn *c, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.ptr = c};
@@ -296,7 +303,7 @@ static void stand(struct conn *c)
     c->state = CONN_READY;
     c->due_ns = CLOCK_NEVER;
     if (!watch(c, READY_EVENTS))
-        fail(c, "epoll: ", strerror(errno));
+        fail_here(c, errno);
 }
 
 void conn_shake_hands(struct conn *c)
@@ -315,7 +322,7 @@ void conn_shake_hands(struct conn *c)
     else if (stop == TLS_CLOSED)
         fail(c, "TLS: ", "the server closed the connection");
     else if (!watch(c, stop == TLS_WANTS_WRITE ? EPOLLOUT : READY_EVENTS))
-        fail(c, "epoll: ", strerror(errno));
+        fail_here(c, errno);
 }
 
 /* Takes over the socket of a connection that stands. */
@@ -331,8 +338,7 @@ static void take_over(struct conn *c)
     /* libcurl closes its own descriptor. */
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (c->fd < 0) {
-        c->local_errno = errno;
-        fail(c, "socket: ", strerror(errno));
+        fail_here(c, errno);
         return;
     }
     hang_up(c);
@@ -342,7 +348,7 @@ static void take_over(struct conn *c)
     }
     c->ssl = tls_new(c->dialer->style->context, c->fd, c->name, c->session);
     if (c->ssl == NULL) {
-        fail(c, "TLS: ", "out of memory");
+        fail_here(c, ENOMEM);
         return;
     }
     c->due_ns = c->opened_ns + c->dialer->style->connect_timeout_ns;
@@ -374,6 +380,8 @@ struct conn *conn_dialer_next(struct conn_dialer *d)
     struct conn *c = conn_of(message->easy_handle);
     if (result == CURLE_OK)
         take_over(c);
+    else if (result == CURLE_OUT_OF_MEMORY)
+        fail_here(c, ENOMEM);
     else
         fail(c, "curl: ", c->message[0] != '\0' ? c->message : curl_easy_strerror(result));
     return c;
