@@ -244,7 +244,7 @@ include tests/fuzz/fuzz.mk
 
 all: $(COMMON_LIB) $(ANALYZE_LIB) $(LOADGEN_LIB) $(PROGRAMS) $(RANKED)
 
-tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET) $(RANKED_TESTS)
+tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET) $(RANKED_TESTS) $(BENCHES)
 
 check: tests layering style
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)

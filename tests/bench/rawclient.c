@@ -87,6 +87,7 @@ static void begin(struct client *c, struct conn *conn)
         .method = c->method,
         .host = c->host,
         .path = path,
+        .query = "",
         .payload_hash = !body            ? SIGV4_EMPTY_PAYLOAD
                         : c->is_unsigned ? SIGV4_UNSIGNED
                                          : hash,
