@@ -22,6 +22,8 @@ def ns(text):
     if not text:
         return None
     m = re.fullmatch(r"(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)\.(\d{9})Z", text)
+    if m is None:
+        raise AssertionError(f"{text!r} is no timestamp")
     year, month, day, hour, minute, second, fraction = (int(g) for g in m.groups())
     # Days since the epoch of a date (proleptic Gregorian).
     y = year - (month <= 2)
@@ -72,9 +74,16 @@ class Capture:
             seen[fields["thread"]] += 1
 
     def frames(self):
-        """The frames: where a magic number begins something that can be read."""
-        starts = [m.start() for m in re.finditer(re.escape(FRAME_MAGIC), self.data)]
-        return [self.data[a:b] for a, b in zip(starts, starts[1:] + [len(self.data)])]
+        """The frames; one that is cut off or damaged ends where the next magic number stands."""
+        frames = []
+        at = 0
+        while at < len(self.data):
+            n = zstd.whole_frame(self.data[at:])
+            end = at + n if n else self.data.find(FRAME_MAGIC, at + 1)
+            end = end if end > 0 else len(self.data)
+            frames.append(self.data[at:end])
+            at = end
+        return frames
 
     def of(self, op):
         return [r for r in self.rows if r.op == op]

@@ -1,4 +1,5 @@
 """s3load when the server fails or goes away, and when the run is to end: what is lost, what is said."""
+import contextlib
 import itertools
 import os
 import re
@@ -451,9 +452,14 @@ class Outages(Runs):
         for n in (1, 5):
             self.serve()
             p = self.begin("put", "--concurrent", "8", "--threads", n, "--duration", "1s")
-            time.sleep(0.5)
-            self.assertEqual(len(os.listdir(f"/proc/{p.pid}/task")), n + 4)
-            self.assertEqual(self.finish(p)[0], 0)
+            n_threads = 0
+            while p.poll() is None:
+                with contextlib.suppress(OSError):  # it has just ended
+                    n_threads = max(n_threads, len(os.listdir(f"/proc/{p.pid}/task")))
+                time.sleep(0.02)
+            self.assertEqual(n_threads, n + 4)
+            status, _, err = self.finish(p)
+            self.assertEqual(status, 0, err)
 
 
 class OnVersityGw(Runs):

@@ -19,11 +19,11 @@ CASES = {
 
 
 class Runner(CliTest):
-    def run_tests(self, *args):
+    def run_tests(self, *args, cases=None):
         folder = self.tmp / "tests"
         (folder / "cli").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "tests" / "run", folder / "run")
-        for name, content in CASES.items():
+        for name, content in (cases or CASES).items():
             (folder / "cli" / name).write_text(content)
         env = {k: v for k, v in os.environ.items() if k != "BUILD"}
         return subprocess.run([sys.executable, folder / "run", *args], env=env, text=True,
@@ -39,6 +39,13 @@ class Runner(CliTest):
         done = self.run_tests("--skip-is-failure")
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]),
                          (1, "2 passed, 1 failed, 0 skipped"))
+
+    def test_what_happened_stands_first(self):
+        """Where a log is cut, the trace may be missing, but not what went wrong."""
+        case = CASES["test_other.py"].replace("pass", "raise OSError('no milk')")
+        done = self.run_tests(cases={"test_other.py": case})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^FAIL test_other\.T\.test_a\nOSError: no milk\nTraceback ")
 
     def test_says_how_far_it_is(self):
         out = self.run_tests().stdout

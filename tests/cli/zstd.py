@@ -5,13 +5,15 @@ import ctypes
 _lib = ctypes.CDLL('libzstd.so.1')
 for _name in ('ZSTD_createCCtx', 'ZSTD_createDCtx'):
     getattr(_lib, _name).restype = ctypes.c_void_p
-for _name in ('ZSTD_compressStream2', 'ZSTD_decompressStream', 'ZSTD_CCtx_setParameter'):
+for _name in ('ZSTD_compressStream2', 'ZSTD_decompressStream', 'ZSTD_CCtx_setParameter',
+              'ZSTD_findFrameCompressedSize'):
     getattr(_lib, _name).restype = ctypes.c_size_t
 _lib.ZSTD_isError.argtypes = [ctypes.c_size_t]
 _lib.ZSTD_freeCCtx.argtypes = _lib.ZSTD_freeDCtx.argtypes = [ctypes.c_void_p]
 _lib.ZSTD_CCtx_setParameter.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
 _lib.ZSTD_compressStream2.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int]
 _lib.ZSTD_decompressStream.argtypes = [ctypes.c_void_p] * 3
+_lib.ZSTD_findFrameCompressedSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 _LEVEL, _WINDOW_LOG, _CHECKSUM = 100, 101, 201  # ZSTD_cParameter
 _FLUSH, _END = 1, 2  # ZSTD_EndDirective
@@ -64,3 +66,8 @@ def decodable(data):
     _lib.ZSTD_freeDCtx(d)
     return text
 
+
+def whole_frame(data):
+    """Bytes of the frame that `data` begins with; 0: it is cut off or damaged."""
+    n = _lib.ZSTD_findFrameCompressedSize(data, len(data))
+    return 0 if _lib.ZSTD_isError(n) else n
