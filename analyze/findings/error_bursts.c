@@ -44,28 +44,21 @@ static size_t n_used(const struct course *c, size_t first, size_t end)
     return n;
 }
 
-/* The stretch with the largest sum of scores among the bins that are not taken, given the shares
- * outside and inside. */
-static double best_stretch(const struct course *c, const uint32_t *errors, const uint8_t *taken,
-                           double outside, double inside, struct burst *b)
+/* The stretch of bins that are not taken whose errors speak most for the share inside instead of
+ * that outside; false: none does. */
+static bool best_bins(const struct course *c, const uint32_t *errors, const uint8_t *taken,
+                      double outside, double inside, struct burst *b)
 {
     double failed = log(inside / outside), good = log((1 - inside) / (1 - outside));
-    double sum = 0, most = 0;
-    size_t first = 0;
+    struct top_stretch top = {0};
 
     for (size_t j = 0, end = n_searched(c); j < end; j++) {
         double n = (double)c->ok[j] + (double)c->failed[j], x = errors[j];
-        sum += x * failed + (n - x) * good;
-        if (sum <= 0 || taken[j]) {
-            sum = 0;
-            first = j + 1;
-        } else if (sum > most) {
-            most = sum;
-            b->first = first;
-            b->last = j;
-        }
+        top_stretch_add(&top, j, taken[j] ? -INFINITY : x * failed + (n - x) * good);
     }
-    return most;
+    b->first = top.first;
+    b->last = top.last;
+    return top.most > 0;
 }
 
 static double binomial_log(double x, double n, double p)
@@ -88,7 +81,7 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
     double share = x->n_errors / x->n, outside = fmin(share, inside) / 2;
     for (int i = 0; i < N_REFINEMENTS; i++) {
         *b = (struct burst){0};
-        if (best_stretch(x->c, x->m->by_bin, x->taken, outside, inside, b) <= 0)
+        if (!best_bins(x->c, x->m->by_bin, x->taken, outside, inside, b))
             return 0;
         for (size_t j = b->first; j <= b->last; j++) {
             b->n_inside += (double)x->c->ok[j] + (double)x->c->failed[j];

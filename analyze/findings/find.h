@@ -30,6 +30,29 @@ double search_free_frac(const struct search *s, size_t first, size_t last, uint8
 /* Share of the run. */
 double search_frac(const struct search *s, int64_t length_ns);
 
+/* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
+ * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
+struct top_stretch {
+    size_t first, last;
+    double most;
+    double sum; /* of the stretch [begun, j) that may become the best */
+    size_t begun;
+};
+
+static inline void top_stretch_add(struct top_stretch *t, size_t j, double score)
+{
+    if (t->sum <= 0) {
+        t->sum = 0;
+        t->begun = j;
+    }
+    t->sum += score;
+    if (t->sum > t->most) {
+        t->most = t->sum;
+        t->first = t->begun;
+        t->last = j;
+    }
+}
+
 /* In the order in which they are to be called. */
 bool find_stalls(struct search *s, struct err *e);
 bool find_errors(struct search *s, struct err *e);

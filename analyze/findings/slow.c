@@ -208,27 +208,19 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     g->z = se > 0 ? (g->mean - fmax(base, 0) / 2) / se : INFINITY;
 }
 
-/* The stretch of periods [from, to) with the largest sum of sign * n (r - half) (Kadane); false: no
- * sum is positive. */
-static bool best_stretch(const struct excess *x, size_t party, size_t from, size_t to, double half,
+/* The stretch of periods [from, to) with the largest sum of sign * n (r - half); false: no sum is
+ * positive. */
+static bool best_periods(const struct excess *x, size_t party, size_t from, size_t to, double half,
                          double sign, struct segment_of_party *g)
 {
     const double *n = x->n + party * x->n_periods, *r = x->r + party * x->n_periods;
-    double sum = 0, most = 0;
-    size_t first = from;
+    struct top_stretch top = {0};
 
-    for (size_t j = from; j < to; j++) {
-        sum += sign * n[j] * (r[j] - half);
-        if (sum <= 0) {
-            sum = 0;
-            first = j + 1;
-        } else if (sum > most) {
-            most = sum;
-            g->first = first;
-            g->last = j;
-        }
-    }
-    return most > 0;
+    for (size_t j = from; j < to; j++)
+        top_stretch_add(&top, j, sign * n[j] * (r[j] - half));
+    g->first = top.first;
+    g->last = top.last;
+    return top.most > 0;
 }
 
 /* The stretch in which a party is slow: that with the largest sum of n (r - half of its own
@@ -239,7 +231,7 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
     double half = log(LEAST_RATIO) / 2;
 
     for (int tries = 0; tries < 4; tries++) {
-        if (!best_stretch(x, party, 0, x->n_periods, half, 1, &best))
+        if (!best_periods(x, party, 0, x->n_periods, half, 1, &best))
             return (struct segment_of_party){.party = party, .table = ALL_TABLES};
         measure(x, &best);
         half = best.mean / 2;
@@ -263,7 +255,7 @@ static bool was_fast_within(const struct excess *x, const struct segment_of_part
                             struct segment_of_party *left, struct segment_of_party *right)
 {
     struct segment_of_party gap = *g;
-    if (!best_stretch(x, g->party, g->first, g->last + 1, g->mean / 2, -1, &gap) ||
+    if (!best_periods(x, g->party, g->first, g->last + 1, g->mean / 2, -1, &gap) ||
         gap.first == g->first || gap.last == g->last)
         return false;
     measure(x, &gap);
