@@ -277,10 +277,10 @@ bench: all $(BENCHES)
 bench-stats: $(B)/bench/stats
 	$(B)/bench/stats
 
-# What s3load costs, and how true its clock is.
 bench-sql: all $(BENCHES)
 	@BUILD=$(B) tests/bench/sql $(BENCH_FLAGS)
 
+# What s3load costs, and how true its clock is.
 bench-load: all $(BENCHES)
 	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
 
