@@ -123,13 +123,14 @@ static void test_table_of_groups(void **state)
     }
 }
 
-/* The key of another process. */
+/* The key of another process. tests/cross names the emulator that starts it. */
 static uint64_t key_of_another(const char *program)
 {
+    const char *emulator = getenv("EMULATOR");
     char command[4096];
     uint64_t key = 0;
 
-    snprintf(command, sizeof command, "'%s' --key", program);
+    snprintf(command, sizeof command, "%s '%s' --key", emulator != NULL ? emulator : "", program);
     FILE *f = popen(command, "r");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%" SCNx64, &key), 1);
