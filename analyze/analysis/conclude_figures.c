@@ -200,7 +200,8 @@ static struct scan_thread *gather_threads(const struct dataset *d, const struct 
     if (!mem_new(&threads, d->n_threads, e))
         return NULL;
     for (size_t i = 0; i < d->n_threads; i++)
-        threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
+        threads[i] = (struct scan_thread){
+            .first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN, .latest_start_ns = INT64_MIN};
     for (size_t k = 0; k < n_scans; k++) {
         for (size_t i = 0; i < scans[k]->n_threads; i++) {
             const struct scan_thread *x = &scans[k]->threads[i];
@@ -208,6 +209,7 @@ static struct scan_thread *gather_threads(const struct dataset *d, const struct 
 
             all->first_start_ns = int64_min(x->first_start_ns, all->first_start_ns);
             all->last_end_ns = int64_max(x->last_end_ns, all->last_end_ns);
+            all->latest_start_ns = int64_max(x->latest_start_ns, all->latest_start_ns);
             all->busy_ns += x->busy_ns;
         }
     }
@@ -293,9 +295,10 @@ static bool explain_levels(struct analysis *a, const struct scan *const *scans, 
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     bool ok = threads != NULL;
 
+    /* After the last start threads end one by one, whatever the throughput was. */
     for (size_t i = 0; ok && i < n; i++) {
-        start_ns = threads[i].first_start_ns < start_ns ? threads[i].first_start_ns : start_ns;
-        end_ns = threads[i].last_end_ns > end_ns ? threads[i].last_end_ns : end_ns;
+        start_ns = int64_min(threads[i].first_start_ns, start_ns);
+        end_ns = int64_max(threads[i].latest_start_ns, end_ns);
     }
     for (size_t i = 0; ok && i < a->findings.n; i++)
         ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);

@@ -253,6 +253,7 @@ static void look_at_rows(const struct pass *p, size_t k)
             continue;
         }
         grid.ok[bin]++;
+        grid.ok_half[bin] += table_thread_index(t, table_thread(t, i)) & 1;
         if (((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below)
             add_sample(p, k, i);
     }
@@ -412,6 +413,7 @@ static bool alloc_counts(struct course *c, struct err *e)
     size_t n_cells = c->n_strata * c->d->n_places, n = c->n_tables;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
+           mem_cleared(&c->ok_half, c->n_bins, e) &&
            (n_cells > MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
            mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
@@ -486,6 +488,7 @@ void course_fini(struct course *c)
     free(c->messages);
     free(c->ok);
     free(c->failed);
+    free(c->ok_half);
     free(c->strata);
     free(c->stratum_of_table);
     free(c->cells);

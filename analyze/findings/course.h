@@ -69,6 +69,7 @@ struct course {
     int64_t bin_ns;
     size_t n_bins;
     uint32_t *ok, *failed; /* requests that ended, by bin */
+    uint32_t *ok_half;     /* of ok, those of every other thread; NULL: threads are not known */
 
     int64_t block_ns; /* a whole number of bins */
     size_t n_blocks;

@@ -116,6 +116,8 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
                 is(cause, "absent-client") || is(cause, "backlog"));
     if (is_level(f))
         return can_move_the_level(cause) && begins_or_ends_near(cause, moment_ns(f), near_ns);
+    if (is(f, "swings"))
+        return is(cause, "pauses") || (is(cause, "errors") && cause->lost_frac >= f->lost_frac / 2);
     if (is(f, "slow-op"))
         return is(cause, "slow-host") && cause->op == f->op &&
                is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);

@@ -6,6 +6,7 @@
  * from the differences of neighbouring batches: slow noise that a healthy run has too counts as
  * noise. */
 #include "analyze/findings/find.h"
+#include "analyze/findings/swings.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -378,6 +379,54 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
     return ok;
 }
 
+/* What is left of the throughput when its levels are told, or its trend. */
+struct told {
+    const struct levels *l;
+    bool drifts;
+    double ends[2]; /* of the trend: logs of the rate */
+};
+
+static double expected_rate(const void *told, int64_t at_ns)
+{
+    const struct told *x = told;
+    const struct levels *l = x->l;
+    size_t k = 0;
+
+    if (x->drifts) {
+        double into = (double)(at_ns - l->at_ns[0]) /
+                      (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+        into = fmin(fmax(into, 0), 1);
+        return -log(exp(-x->ends[0]) * (1 - into) + exp(-x->ends[1]) * into);
+    }
+    while (k < l->n_cuts && l->at_ns[l->cuts[k]] <= at_ns)
+        k++;
+    return level_of(l, k);
+}
+
+/* Levels or a trend, what errors do to them, and the swings about them. */
+static bool say_course(struct levels *l, struct err *e)
+{
+    double cost, off[MAX_POINTS], about_levels = 0;
+    size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
+    struct told told = {.l = l};
+    bool swings;
+
+    l->lrv = variance_of_batches(l);
+    if (!fit_few_levels(l, least, PENALTY * l->lrv, e) ||
+        !variance_about_levels(l, &about_levels, e))
+        return false;
+    l->lrv = fmax(l->lrv, about_levels);
+    if (!stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e))
+        return false;
+    double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, told.ends, off);
+    told.drifts = fabs(told.ends[1] - told.ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
+                  all - line >= PENALTY * l->lrv && line + PENALTY * l->lrv <= cost;
+    drop_small_cuts(l);
+    if (told.drifts ? !say_drift(l, told.ends, e) : l->n_cuts > 0 && !say_levels(l, e))
+        return false;
+    return say_effects_of_errors(l, e) && swings_find(l->s, expected_rate, &told, &swings, e);
+}
+
 bool find_levels(struct search *s, struct err *e)
 {
     struct levels *l;
@@ -385,28 +434,11 @@ bool find_levels(struct search *s, struct err *e)
         return false;
     l->s = s;
     fill_points(l);
-    bool ok = true;
+    bool ok = true, swings = false;
     /* An open loop's rate is the one that was asked for, unless it falls behind. */
     if (l->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS &&
-        (!s->c->open_loop || findings_have(s->out, "backlog"))) {
-        double cost, ends[2], off[MAX_POINTS], about_levels = 0;
-        size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
-        l->lrv = variance_of_batches(l);
-        ok = fit_few_levels(l, least, PENALTY * l->lrv, e) &&
-             variance_about_levels(l, &about_levels, e);
-        l->lrv = fmax(l->lrv, about_levels);
-        ok = ok &&
-             stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e);
-        double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, ends, off);
-        bool drifts = fabs(ends[1] - ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
-                      all - line >= PENALTY * l->lrv && line + PENALTY * l->lrv <= cost;
-        drop_small_cuts(l);
-        if (ok && drifts)
-            ok = say_drift(l, ends, e);
-        else if (ok && l->n_cuts > 0)
-            ok = say_levels(l, e);
-        ok = ok && say_effects_of_errors(l, e);
-    }
+        (!s->c->open_loop || findings_have(s->out, "backlog")))
+        ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(l, e));
     free(l);
     return ok;
 }

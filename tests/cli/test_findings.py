@@ -92,7 +92,7 @@ def span(begin, end, hit=lambda h, c, op, t: True):
     return lambda s, h, c, op, t, length: end if s < end and s + length > begin and hit(h, c, op, t) else None
 
 
-class Findings(CliTest):
+class FindingsCase(CliTest):
     def findings(self, load, *args):
         path = self.tmp / "run.csv"
         path.write_text(load.rows())
@@ -113,6 +113,11 @@ class Findings(CliTest):
         self.assertEqual(len(problems), 1, "one problem a cause")
         return first, all_
 
+    def problems(self, load):
+        return [f["sentence"] for f in self.findings(load) if f["severity"] == "problem"]
+
+
+class Findings(FindingsCase):
     def test_healthy(self):
         for seed in range(4):
             load = Load(seed, mix=(("GET", .7), ("PUT", .3)), clients=1 + seed % 2)
@@ -123,9 +128,6 @@ class Findings(CliTest):
         load = Load(5)
         load.factor = lambda *where: 8 if load.random.random() < .3 else 1
         self.assertEqual([f for f in self.findings(load) if f["severity"] == "problem"], [])
-
-    def problems(self, load):
-        return [f["sentence"] for f in self.findings(load) if f["severity"] == "problem"]
 
     def test_heavy_tail(self):
         """The longest request of Pareto's law is no stuck thread."""
