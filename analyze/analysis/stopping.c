@@ -115,8 +115,8 @@ static bool rate_all(struct stopping *s, const struct analysis *a, struct err *e
     return true;
 }
 
-bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_options *options,
-                  int64_t dur_ns, double pct, bool sweep, struct err *e)
+bool stopping_replay(struct stopping *s, struct dataset *d, const struct analysis_options *options,
+                     int64_t dur_ns, double pct, bool sweep, struct err *e)
 {
     struct analysis a = {0};
     struct analysis_options how = *options;
@@ -131,14 +131,31 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
     };
     bool ok = analysis_run(&a, d, &how, e) && replay_all(s, &a, d, dur_ns, pct, sweep, e);
     analysis_free(&a);
-    if (!ok)
+    return ok;
+}
+
+bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_options *options,
+                  int64_t dur_ns, double pct, bool sweep, struct err *e)
+{
+    struct analysis a = {0};
+    struct analysis_options how = *options;
+
+    if (!stopping_replay(s, d, options, dur_ns, pct, sweep, e))
         return false;
-    /* from and to have been done. */
+    how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_AUTO;
-    how.has_from = how.has_to = false;
-    ok = analysis_run(&a, d, &how, e) && rate_all(s, &a, e);
+    how.has_from = how.has_to = false; /* these have been done */
+    bool ok = analysis_run(&a, d, &how, e) && rate_all(s, &a, e);
     analysis_free(&a);
     return ok;
+}
+
+const struct stopping_op *stopping_of(const struct stopping *s, const char *op)
+{
+    for (size_t i = 0; i < s->n_ops; i++)
+        if (strcmp(s->ops[i].op, op) == 0)
+            return &s->ops[i];
+    return NULL;
 }
 
 void stopping_free(struct stopping *s)

@@ -44,4 +44,12 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
                   int64_t dur_ns, double pct, bool sweep, struct err *e);
 void stopping_free(struct stopping *s);
 
+/* The replay alone, without the figures that say how good the estimate was. Costs 16 bytes a
+ * request while it runs, and drops of the rows no others than from and to say. */
+bool stopping_replay(struct stopping *s, struct dataset *d, const struct analysis_options *options,
+                     int64_t dur_ns, double pct, bool sweep, struct err *e);
+
+/* What was found of an operation ("": of all together); NULL: it was not replayed. */
+const struct stopping_op *stopping_of(const struct stopping *s, const char *op);
+
 #endif

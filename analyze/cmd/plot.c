@@ -172,16 +172,13 @@ static void target_fini(struct target *t)
 
 /* The replay sees every request, so it comes before the analysis, which may drop some; from and to
  * are what it takes into account. */
-static bool replay(struct plot_replays *r, struct dataset *d, struct options *o, struct err *e)
+static bool replay(struct stopping *s, struct dataset *d, struct options *o, struct err *e)
 {
-    struct load_analysis whole = {.range = RANGE_FULL};
-    struct analysis a = {0};
-    bool ok = load_run_analysis(&a, d, &o->filter, &whole, &o->input, false, e) &&
-              plot_replays_init(r, d, a.mixed, o->autoterm.dur_ns, o->autoterm.pct, e);
+    const struct load_analysis as_usual = {0};
+    const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
 
-    analysis_free(&a);
-    o->filter.from.given = o->filter.to.given = false; /* that is done */
-    return ok;
+    o->filter.from.given = o->filter.to.given = false; /* that is done then */
+    return stopping_replay(s, d, &how, o->autoterm.dur_ns, o->autoterm.pct, false, e);
 }
 
 static bool add_run(struct plot_set *set, const struct cli_args *args, struct options *o,
@@ -189,7 +186,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
 {
     struct dataset d = {0};
     struct analysis a = {0};
-    struct plot_replays replays = {0};
+    struct stopping replays = {0};
     bool with_replay = o->charts.n > 0 && plot_wants(how, "autoterm");
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
               load_ran_together(&d, &o->input, e) && (!with_replay || replay(&replays, &d, o, e)) &&
@@ -198,7 +195,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, struct op
     how->replays = with_replay ? &replays : NULL;
     ok = ok && plot_add_analysis(set, &a, how, e);
     how->replays = NULL;
-    plot_replays_free(&replays);
+    stopping_free(&replays);
     analysis_free(&a);
     dataset_free(&d);
     return ok;

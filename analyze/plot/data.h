@@ -5,7 +5,7 @@
 #define S3_ANALYZE_PLOT_DATA_H
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/plot/replay.h"
+#include "analyze/analysis/stopping.h"
 #include "analyze/plot/timeline.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
@@ -85,8 +85,7 @@ struct plot_data {
     uint32_t *density; /* the same: [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
 
     /* Set by the caller of plot_data_init: the replay to show, borrowed; NULL: none. */
-    const struct plot_replay *replay;
-    double replay_pct;
+    const struct stopping_op *replay;
 };
 
 /* Computes all that for n operations, v[i] for operation index[i] of `a` (-1: all together, which a

@@ -201,8 +201,7 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
                        const struct plot_options *o, struct err *e)
 {
     bool ok = true;
-    p->replay = o->replays != NULL ? plot_replays_of(o->replays, p->op) : NULL;
-    p->replay_pct = o->replays != NULL ? o->replays->pct : 0;
+    p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
     for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
         const struct run_chart data = {kind, p};

@@ -3,7 +3,7 @@
 #define S3_ANALYZE_PLOT_PLOT_H
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/plot/replay.h"
+#include "analyze/analysis/stopping.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/err.h"
 
@@ -20,13 +20,13 @@ struct plot_options {
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
     bool brief;     /* of one of several operations that ran together only throughput and latency */
     bool no_titles; /* pictures without a title, for a report that has its own */
-    const char *format;                 /* "svg", "png", "pdf", in any case */
-    const char *theme;                  /* "light", "dark" */
-    int width, height;                  /* pixels; 0: as suits the chart */
-    bool with_narrow;                   /* each drawn a second time, for narrow screens */
-    bool with_readings;                 /* values for a page's script */
-    const struct plot_replays *replays; /* of the autoterm rule; NULL: none */
-    const char *const *captures;        /* n_captures files that must not be overwritten */
+    const char *format;             /* "svg", "png", "pdf", in any case */
+    const char *theme;              /* "light", "dark" */
+    int width, height;              /* pixels; 0: as suits the chart */
+    bool with_narrow;               /* each drawn a second time, for narrow screens */
+    bool with_readings;             /* values for a page's script */
+    const struct stopping *replays; /* of the autoterm rule; NULL: none */
+    const char *const *captures;    /* n_captures files that must not be overwritten */
     size_t n_captures;
     bool force; /* replace any file */
 };
