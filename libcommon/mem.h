@@ -5,7 +5,9 @@
 
 #include "libcommon/err.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +70,27 @@ static inline bool mem_text(char **to, const char *text, struct err *e)
 {
     *to = strdup(text);
     return *to != NULL || mem_none(e);
+}
+
+/* The same of what is formatted as by printf. */
+static inline bool __attribute__((format(printf, 3, 0)))
+mem_vformat(char **to, struct err *e, const char *fmt, va_list args)
+{
+    if (vasprintf(to, fmt, args) >= 0)
+        return true;
+    *to = NULL;
+    return mem_none(e);
+}
+
+static inline bool __attribute__((format(printf, 3, 4)))
+mem_format(char **to, struct err *e, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    bool ok = mem_vformat(to, e, fmt, args);
+    va_end(args);
+    return ok;
 }
 
 /* Makes room for n > 0 elements in the array *v. False: out of memory, and *v is as it was. */

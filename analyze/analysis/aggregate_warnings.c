@@ -23,10 +23,10 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
     if (!mem_more(&a->warnings, a->n_warnings, e))
         return false;
     va_start(args, fmt);
-    int n = vasprintf(&message, fmt, args);
+    bool ok = mem_vformat(&message, e, fmt, args);
     va_end(args);
-    if (n < 0)
-        return mem_none(e);
+    if (!ok)
+        return false;
     a->warnings[a->n_warnings++] = (struct aggregate_warning){code, op, message};
     return true;
 }

@@ -68,8 +68,8 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
         if (n_alike == 1)
             continue;
         char *sentence;
-        if (asprintf(&sentence, "%s (%zu operations alike)", f->sentence, n_alike) < 0)
-            return mem_none(e);
+        if (!mem_format(&sentence, e, "%s (%zu operations alike)", f->sentence, n_alike))
+            return false;
         free(f->sentence);
         f->sentence = sentence;
         f->op = NULL;

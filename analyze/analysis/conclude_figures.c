@@ -277,9 +277,9 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     if (before <= 0 || after <= 0 || log(after / before) / change < .5)
         return true;
     char *sentence;
-    if (asprintf(&sentence, "%s; %.3g threads were at work before, %.3g after", f->sentence, before,
-                 after) < 0)
-        return mem_none(e);
+    if (!mem_format(&sentence, e, "%s; %.3g threads were at work before, %.3g after", f->sentence,
+                    before, after))
+        return false;
     free(f->sentence);
     f->sentence = sentence;
     finding_figure(f, "threads_before", before);

@@ -54,10 +54,10 @@ warn(struct compare *c, struct err *e, const char *code, const char *fmt, ...)
     if (!mem_more(&c->warnings, c->n_warnings, e))
         return false;
     va_start(args, fmt);
-    int n = vasprintf(&message, fmt, args);
+    bool ok = mem_vformat(&message, e, fmt, args);
     va_end(args);
-    if (n < 0)
-        return mem_none(e);
+    if (!ok)
+        return false;
     c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
     return true;
 }

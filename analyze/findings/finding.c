@@ -30,12 +30,10 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
     *to = *f;
     va_list args;
     va_start(args, fmt);
-    int length = vasprintf(&to->sentence, fmt, args);
+    bool ok = mem_vformat(&to->sentence, e, fmt, args);
     va_end(args);
-    if (length < 0)
-        return mem_none(e);
-    all->n++;
-    return true;
+    all->n += ok;
+    return ok;
 }
 
 void findings_free(struct findings *all)

@@ -30,8 +30,8 @@ struct child {
 
 static bool has_scripts(const char *folder)
 {
-    char *path = NULL;
-    bool found = asprintf(&path, "%s/style.gp", folder) >= 0 && access(path, R_OK) == 0;
+    char *path;
+    bool found = mem_format(&path, NULL, "%s/style.gp", folder) && access(path, R_OK) == 0;
 
     free(path);
     return found;
@@ -55,10 +55,8 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     if (slash != NULL)
         *slash = '\0';
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        if (asprintf(&g->scripts, "%s%s", program, beside[i]) < 0) {
-            g->scripts = NULL;
-            return mem_none(e);
-        }
+        if (!mem_format(&g->scripts, e, "%s%s", program, beside[i]))
+            return false;
         if (has_scripts(g->scripts))
             return true;
         free(g->scripts);
@@ -194,40 +192,34 @@ void plot_gnuplot_fini(struct plot_gnuplot *g)
     *g = (struct plot_gnuplot){NULL};
 }
 
-/* gnuplot takes a name that begins with '<' or '|' for a command, and "-" for its input. */
-static char *plain_path(const char *path)
+/* What a path begins with for gnuplot, which takes a name that begins with '<' or '|' for a
+ * command, and "-" for its input. */
+static const char *plain(const char *path)
 {
-    char *plain = NULL;
-    if (asprintf(&plain, "%s%s", *path == '/' ? "" : "./", path) < 0)
-        return NULL;
-    return plain;
+    return *path == '/' ? "" : "./";
 }
 
 /* Beside the picture, with an end that says the format as the scripts look for it. */
-static char *aside_path(const char *picture)
+static bool aside_path(char **path, const char *picture, struct err *e)
 {
-    char *path = NULL;
     const char *end = strrchr(picture, '.');
 
-    if (asprintf(&path, "%s%s.%ld.part%s", *picture == '/' ? "" : "./", picture, (long)getpid(),
-                 end) < 0)
-        return NULL;
-    for (char *c = path + strlen(path) - strlen(end); *c != '\0'; c++)
+    if (!mem_format(path, e, "%s%s.%ld.part%s", plain(picture), picture, (long)getpid(), end))
+        return false;
+    for (char *c = *path + strlen(*path) - strlen(end); *c != '\0'; c++)
         *c = (char)tolower((unsigned char)*c);
-    return path;
+    return true;
 }
 
 static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawing *d,
                           struct child *c, struct err *e)
 {
     char width[16], height[16];
-    char *script = NULL, *data = plain_path(d->data);
+    char *script = NULL, *data = NULL;
 
-    c->aside = aside_path(d->picture);
-    bool ok = asprintf(&script, "%s/%s.gp", g->scripts, d->chart) >= 0;
-    if (!ok)
-        script = NULL;
-    ok = (ok && data != NULL && c->aside != NULL) || mem_none(e);
+    bool ok = aside_path(&c->aside, d->picture, e) &&
+              mem_format(&script, e, "%s/%s.gp", g->scripts, d->chart) &&
+              mem_format(&data, e, "%s%s", plain(d->data), d->data);
     snprintf(width, sizeof width, "%d", d->width);
     snprintf(height, sizeof height, "%d", d->height);
     if (ok) {

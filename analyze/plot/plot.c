@@ -46,19 +46,18 @@ void plot_set_free(struct plot_set *s)
 /* ---- Names of files ---- */
 
 /* "throughput-GET": of the operation what no shell or file system minds. */
-static char *stem_of(const char *chart, const char *op)
+static bool stem_of(char **stem, const char *chart, const char *op, struct err *e)
 {
-    char *stem = NULL;
     if (op == NULL)
-        return strdup(chart);
-    if (asprintf(&stem, "%s-%.60s", chart, *op != '\0' ? op : "all") < 0)
-        return NULL;
-    for (char *c = stem; *c != '\0'; c++) {
+        return mem_text(stem, chart, e);
+    if (!mem_format(stem, e, "%s-%.60s", chart, *op != '\0' ? op : "all"))
+        return false;
+    for (char *c = *stem; *c != '\0'; c++) {
         bool plain = (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z') ||
                      (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
         *c = plain ? *c : '_';
     }
-    return stem;
+    return true;
 }
 
 static bool is_taken(const struct plot_set *s, const char *path)
@@ -72,29 +71,20 @@ static bool is_taken(const struct plot_set *s, const char *path)
 /* FOLDER/STEM.tsv, FOLDER/STEM.svg and FOLDER/STEM.narrow.svg, with a number where another
  * operation has that name. */
 static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *stem,
-                         const struct plot_options *o)
+                         const struct plot_options *o, struct err *e)
 {
     char number[16] = "";
     for (unsigned k = 2;; k++) {
-        if (asprintf(&x->data, "%s/%s%s.tsv", o->folder, stem, number) < 0) {
-            x->data = NULL;
+        if (!mem_format(&x->data, e, "%s/%s%s.tsv", o->folder, stem, number))
             return false;
-        }
         if (!is_taken(s, x->data))
             break;
         free(x->data);
         snprintf(number, sizeof number, "-%u", k);
     }
-    if (asprintf(&x->picture, "%s/%s%s.%s", o->folder, stem, number, o->format) < 0) {
-        x->picture = NULL;
-        return false;
-    }
-    if (o->with_narrow &&
-        asprintf(&x->narrow, "%s/%s%s.narrow.%s", o->folder, stem, number, o->format) < 0) {
-        x->narrow = NULL;
-        return false;
-    }
-    return true;
+    return mem_format(&x->picture, e, "%s/%s%s.%s", o->folder, stem, number, o->format) &&
+           (!o->with_narrow ||
+            mem_format(&x->narrow, e, "%s/%s%s.narrow.%s", o->folder, stem, number, o->format));
 }
 
 /* ---- One chart ---- */
@@ -102,13 +92,11 @@ static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const
 enum outfile_replaces plot_replaces(const char *picture, bool force)
 {
     const char *end = strrchr(picture, '.');
-    char *data = NULL;
-    bool ours = false;
+    char *data;
+    bool ours = mem_format(&data, NULL, "%.*s.tsv", (int)(end - picture), picture) &&
+                outfile_is_ours(data, OUTFILE_CHART);
 
-    if (asprintf(&data, "%.*s.tsv", (int)(end - picture), picture) >= 0) {
-        ours = outfile_is_ours(data, OUTFILE_CHART);
-        free(data);
-    }
+    free(data);
     return force || ours ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
 }
 
@@ -128,20 +116,20 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
     int height = c->height > 0 ? c->height : o->height;
     struct plot_picture x = {.chart = c->name,
                              .caption = c->caption,
-                             .op = strdup(op != NULL ? op : ""),
                              .width = o->width > 0 ? o->width : WIDTH,
                              .height = height > 0 ? height : HEIGHT,
                              .narrow_height = height > 0 ? height : NARROW_HEIGHT};
     const char *own_stem = o->stem != NULL ? o->stem : c->stem;
-    char *stem = own_stem != NULL ? strdup(own_stem) : stem_of(c->name, op);
+    char *stem = NULL;
     const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
     bool has_label = o->label != NULL && *o->label != '\0';
 
-    if (asprintf(&x.title, "%s%s%s%s%s", has_label ? o->label : "", has_label ? " \xC2\xB7 " : "",
-                 what, op != NULL ? " \xC2\xB7 " : "", c->title) < 0)
-        x.title = NULL;
-    bool ok = (x.op != NULL && x.title != NULL && stem != NULL && choose_paths(s, &x, stem, o)) ||
-              mem_none(e);
+    bool ok =
+        mem_text(&x.op, op != NULL ? op : "", e) &&
+        mem_format(&x.title, e, "%s%s%s%s%s", has_label ? o->label : "",
+                   has_label ? " \xC2\xB7 " : "", what, op != NULL ? " \xC2\xB7 " : "", c->title) &&
+        (own_stem != NULL ? mem_text(&stem, own_stem, e) : stem_of(&stem, c->name, op, e)) &&
+        choose_paths(s, &x, stem, o, e);
     free(stem);
     if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) ||
         !outfile_spares(x.data, o->captures, o->n_captures, e) ||

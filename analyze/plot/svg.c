@@ -43,8 +43,8 @@ bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *
 {
     char *path = NULL;
     *p = (struct plot_palette){.n = 0};
-    if (asprintf(&path, "%s/style.gp", scripts) < 0)
-        return mem_none(e);
+    if (!mem_format(&path, e, "%s/style.gp", scripts))
+        return false;
     char *text = read_all(path, e);
     free(path);
     if (text == NULL)

@@ -291,18 +291,14 @@ static bool write_data(const void *ctx, FILE *f, struct err *e)
 bool aggregate_html(const struct aggregate *a, const struct findings *found,
                     const struct report_html_options *o, FILE *f, struct err *e)
 {
-    struct html_charts charts;
-    struct html_course course;
+    struct html_charts charts = {0};
+    struct html_course course = {0};
     const struct page page = {a, &course, &charts, found};
     const char *title =
         o->label != NULL && *o->label != '\0' ? o->label : figures_file(a->file.path);
-    bool ok = html_course_init_aggregate(&course, a, e) && html_charts_init(&charts, e);
+    bool ok = html_course_init_aggregate(&course, a, e) && html_charts_init(&charts, e) &&
+              plot_add_aggregate(&charts.set, a, &charts.options, e);
 
-    if (!ok) {
-        html_course_fini(&course);
-        return false;
-    }
-    ok = plot_add_aggregate(&charts.set, a, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);

@@ -418,12 +418,9 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     char *title = NULL;
     size_t *order = NULL;
     bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
-              plot_add_compare(&charts.set, c, traces, &charts.options, e);
+              plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
+              mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
 
-    if (ok && asprintf(&title, "%s against %s", c->after.name, c->before.name) < 0) {
-        title = NULL;
-        ok = mem_none(e);
-    }
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, compare_words_answer(c, ANSWER_MAX).s, e);

@@ -1,5 +1,7 @@
 #include "analyze/report/findings_json.h"
 
+#include "libcommon/mem.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +75,8 @@ void findings_json_put_warnings(struct json_out *w, const struct findings *all, 
         if (path != NULL) {
             /* Not json_sprintf, which refuses what is no UTF-8. */
             char *message = NULL;
-            w->failed |= asprintf(&message, "%s: %s", path, f->sentence) < 0;
-            JSON_PUT(w, "message", w->failed ? NULL : message);
+            w->failed |= !mem_format(&message, NULL, "%s: %s", path, f->sentence);
+            JSON_PUT(w, "message", message);
             free(message);
         } else {
             JSON_PUT(w, "op", f->op);

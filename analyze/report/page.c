@@ -4,6 +4,7 @@
 #include "analyze/plot/gnuplot.h"
 #include "analyze/report/page_files.h"
 #include "analyze/write/html.h"
+#include "libcommon/mem.h"
 #include "libcommon/version.h"
 
 #include <errno.h>
@@ -24,11 +25,9 @@ bool html_charts_init(struct html_charts *c, struct err *e)
                                   .format = "svg",
                                   .theme = "light",
                               }};
-    if (asprintf(&c->folder, "%s/s3analyze-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp") <
-        0) {
-        c->folder = NULL;
-        return err_set(e, "out of memory");
-    }
+    if (!mem_format(&c->folder, e, "%s/s3analyze-XXXXXX",
+                    base != NULL && *base != '\0' ? base : "/tmp"))
+        return false;
     unfinished_lock();
     bool ok = mkdtemp(c->folder) != NULL;
     if (ok)

@@ -55,20 +55,17 @@ static const struct html_definition definitions[] = {
 };
 
 /* What the page is called: the label, or the captures. */
-static char *title_of(const struct analysis *a, const struct report_html_options *o)
+static bool title_of(char **title, const struct analysis *a, const struct report_html_options *o,
+                     struct err *e)
 {
     const struct dataset *d = a->dataset;
-    char *title = NULL;
-    int n;
 
     if (o->label != NULL && *o->label != '\0')
-        return strdup(o->label);
+        return mem_text(title, o->label, e);
     if (d->n_inputs > 1)
-        n = asprintf(&title, "%s and %zu more", figures_file(d->inputs[0].path), d->n_inputs - 1);
-    else
-        n = asprintf(&title, "%s",
-                     d->n_inputs > 0 ? figures_file(d->inputs[0].path) : "no capture");
-    return n >= 0 ? title : NULL;
+        return mem_format(title, e, "%s and %zu more", figures_file(d->inputs[0].path),
+                          d->n_inputs - 1);
+    return mem_text(title, d->n_inputs > 0 ? figures_file(d->inputs[0].path) : "no capture", e);
 }
 
 static void put_header(FILE *f, const struct analysis *a, const char *title, const char *words)
@@ -243,19 +240,15 @@ static bool add_charts(struct html_charts *charts, const struct analysis *a, str
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
                  struct err *e)
 {
-    struct html_charts charts;
-    struct html_course course;
-    char *title = title_of(a, o);
-    bool ok = html_course_init(&course, a, e) && html_charts_init(&charts, e);
+    struct html_charts charts = {0};
+    struct html_course course = {0};
+    char *title = NULL;
+    bool ok = title_of(&title, a, o, e) && html_course_init(&course, a, e) &&
+              html_charts_init(&charts, e);
 
-    if (!ok) {
-        html_course_fini(&course);
-        free(title);
-        return false;
-    }
     charts.options.benchmark_only = true;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
-    ok = (title != NULL || mem_none(e)) && add_charts(&charts, a, e);
+    ok = ok && add_charts(&charts, a, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);

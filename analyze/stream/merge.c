@@ -381,10 +381,10 @@ bool merge_add_note(struct merge *m, struct err *e, const char *code, const char
     if (!mem_more(&m->notes, m->n_notes, e))
         return false;
     va_start(args, fmt);
-    int n = vasprintf(&message, fmt, args);
+    bool ok = mem_vformat(&message, e, fmt, args);
     va_end(args);
-    if (n < 0)
-        return mem_none(e);
+    if (!ok)
+        return false;
     m->notes[m->n_notes++] = (struct merge_note){code, message};
     return true;
 }

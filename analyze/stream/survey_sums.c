@@ -50,12 +50,10 @@ static bool add_comments(struct survey *s, const struct lineset *said, struct er
     bool ok = true;
     for (size_t i = said->n; ok && said->n <= 2 && i-- > 0;) {
         char *line = NULL;
-        int n = asprintf(&line, "# s3load/1 %s", said->line[i]);
 
-        ok = n < 0 ? mem_none(e)
-                   : keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, (size_t)n, e);
-        if (n >= 0)
-            free(line);
+        ok = mem_format(&line, e, "# s3load/1 %s", said->line[i]) &&
+             keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, strlen(line), e);
+        free(line);
     }
     return ok;
 }

@@ -170,11 +170,8 @@ static int open_aside(struct outfile *o, struct err *e)
 {
     for (int i = 0; i < 100; i++) {
         free(o->aside);
-        if (asprintf(&o->aside, "%s.%ld-%d.part", o->target, (long)getpid(), i) < 0) {
-            o->aside = NULL;
-            mem_none(e);
+        if (!mem_format(&o->aside, e, "%s.%ld-%d.part", o->target, (long)getpid(), i))
             return -1;
-        }
         unfinished_lock();
         int fd = open(o->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0)
