@@ -1,11 +1,5 @@
 #include "analyze/cmd/aggregate.h"
 
-#include "analyze/analysis/aggregate.h"
-#include "analyze/report/aggregate.h"
-#include "analyze/report/series.h"
-#include "analyze/write/outfile.h"
-#include "libcommon/mem.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +37,7 @@ bool aggregate_alone(const struct cli_args *args, struct err *e)
     return true;
 }
 
-/* Keeps the operations that --op names. */
-static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
+bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
 {
     size_t n = 0;
     if (ops->n == 0)
@@ -67,65 +60,4 @@ static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct e
     }
     a->ops.n = n;
     return true;
-}
-
-static bool write_report(const struct aggregate *a, const struct findings *found,
-                         const struct aggregate_outputs *o, struct err *e)
-{
-    struct outfile out;
-    if (!outfile_open(&out, o->output->path, output_replaces(o->output), e))
-        return false;
-    bool ok;
-    if (o->output->json) {
-        ok = aggregate_json(a, found, out.f, e);
-    } else {
-        struct text text = {.f = out.f, .colour = output_wants_colour(o->output, out.f)};
-        aggregate_text(a, found, o->verbose, &text);
-        ok = !text.failed || mem_none(e);
-    }
-    return outfile_finish(&out, ok, e);
-}
-
-static bool write_series(const struct aggregate *a, const struct aggregate_outputs *o,
-                         struct err *e)
-{
-    struct outfile out;
-    if (o->series == NULL)
-        return true;
-    if (!outfile_open(&out, o->series, output_replaces_series(o->output), e))
-        return false;
-    bool ok = report_csv_aggregate(a, report_csv_format(o->series), o->csv_safe, out.f, e);
-    return outfile_finish(&out, ok, e);
-}
-
-static bool write_page(const struct aggregate *a, const struct findings *found,
-                       const struct aggregate_outputs *o, const struct cli_args *args,
-                       struct err *e)
-{
-    struct outfile out;
-    if (o->html == NULL)
-        return true;
-    if (!outfile_open(&out, o->html, output_replaces_page(o->output), e))
-        return false;
-    char *command = output_command(args);
-    const struct report_html_options how = {o->label, command, ""};
-    bool ok = command != NULL ? aggregate_html(a, found, &how, out.f, e) : mem_none(e);
-    free(command);
-    return outfile_finish(&out, ok, e);
-}
-
-bool aggregate_analyze(const struct cli_args *args, const struct aggregate_outputs *o,
-                       const struct cli_list *ops, bool *problem, struct err *e)
-{
-    struct aggregate a = {0};
-    struct findings found = {0};
-    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
-              choose_ops(&a, ops, e) && aggregate_find(&found, &a, e) &&
-              write_report(&a, &found, o, e) && write_series(&a, o, e) &&
-              write_page(&a, &found, o, args, e);
-
-    *problem = findings_have_problem(&found);
-    findings_free(&found);
-    aggregate_free(&a);
-    return ok;
 }

@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_CMD_AGGREGATE_H
 #define S3_ANALYZE_CMD_AGGREGATE_H
 
-#include "analyze/cmd/output.h"
+#include "analyze/analysis/aggregate.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 
@@ -20,14 +20,7 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
  * which. */
 bool aggregate_alone(const struct cli_args *args, struct err *e);
 
-/* Command `analyze` on one aggregate, with outputs that can be written. *problem: whether there is
- * a finding of that severity. */
-struct aggregate_outputs {
-    const struct output_options *output; /* of the report */
-    const char *series, *html, *label;   /* as the options of analyze; NULL: none */
-    bool verbose, csv_safe;
-};
-bool aggregate_analyze(const struct cli_args *args, const struct aggregate_outputs *o,
-                       const struct cli_list *ops, bool *problem, struct err *e);
+/* Keeps the operations that --op names (none: all). False: there is no such operation. */
+bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e);
 
 #endif

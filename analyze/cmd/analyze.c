@@ -6,6 +6,7 @@
 #include "analyze/cmd/runs.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/report/aggregate.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
 #include "analyze/report/words.h"
@@ -91,32 +92,52 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
            outfile_spares(o->html, args->operands, args->n_operands, e);
 }
 
-static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
+/* What there is to report: an analysis or, where that is NULL, an aggregated capture and what was
+ * found in it. */
+struct result {
+    const struct analysis *analysis;
+    const struct aggregate *aggregate;
+    const struct findings *found;
+};
+
+static bool write_report(const struct result *r, const struct options *o, struct err *e)
 {
     struct outfile out;
+    bool ok;
+
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     const struct report_text_options how = {.verbose = o->verbose,
                                             .colour = output_wants_colour(&o->output, out.f)};
-    bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
+    if (r->analysis != NULL)
+        ok = o->output.json ? report_json(r->analysis, out.f, e)
+                            : report_text(r->analysis, &how, out.f, e);
+    else
+        ok = o->output.json ? aggregate_json(r->aggregate, r->found, out.f, e)
+                            : aggregate_text(r->aggregate, r->found, &how, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_series(const struct analysis *a, const struct options *o, struct err *e)
+static bool write_series(const struct result *r, const struct options *o, struct err *e)
 {
     struct outfile out;
+
     if (!o->series)
         return true;
     if (!outfile_open(&out, o->series, output_replaces_series(&o->output), e))
         return false;
-    bool ok = report_csv(a, report_csv_format(o->series), o->series_total, o->csv_safe, out.f, e);
+    enum report_csv_format format = report_csv_format(o->series);
+    bool ok = r->analysis != NULL
+                  ? report_csv(r->analysis, format, o->series_total, o->csv_safe, out.f, e)
+                  : report_csv_aggregate(r->aggregate, format, o->csv_safe, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct analysis *a, const struct options *o,
-                       const struct cli_args *args, struct err *e)
+static bool write_page(const struct result *r, const struct options *o, const struct cli_args *args,
+                       struct err *e)
 {
     struct outfile out;
+
     if (!o->html)
         return true;
     if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
@@ -124,10 +145,18 @@ static bool write_page(const struct analysis *a, const struct options *o,
     char *words = load_words(&o->filter, &o->analysis);
     char *command = output_command(args);
     const struct report_html_options how = {o->label, command, words};
-    bool ok = words != NULL && command != NULL ? report_html(a, &how, out.f, e) : mem_none(e);
+    bool ok = words == NULL || command == NULL ? mem_none(e)
+              : r->analysis != NULL            ? report_html(r->analysis, &how, out.f, e)
+                                    : aggregate_html(r->aggregate, r->found, &how, out.f, e);
     free(words);
     free(command);
     return outfile_finish(&out, ok, e);
+}
+
+static bool write_all(const struct result *r, const struct options *o, const struct cli_args *args,
+                      struct err *e)
+{
+    return write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
 }
 
 /* Of runs that were not together: what each of them reached, for whom the report is for. */
@@ -147,6 +176,21 @@ static bool check_files(const struct options *o, struct err *e)
            outfile_check(o->html, output_replaces_page(&o->output), e);
 }
 
+static bool analyze_aggregate(const struct options *o, const struct cli_args *args, bool *problem,
+                              struct err *e)
+{
+    struct aggregate a = {0};
+    struct findings found = {0};
+    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
+              aggregate_choose_ops(&a, &o->filter.ops, e) && aggregate_find(&found, &a, e) &&
+              write_all(&(struct result){NULL, &a, &found}, o, args, e);
+
+    *problem = findings_have_problem(&found);
+    findings_free(&found);
+    aggregate_free(&a);
+    return ok;
+}
+
 /* The same of files of sums. */
 static bool analyze_sums(const struct options *o, const struct cli_args *args, bool *problem,
                          struct err *e)
@@ -160,8 +204,8 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
     bool ok =
         sums_alone(args, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
-        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_report(&a, o, e) &&
-        write_series(&a, o, e) && write_page(&a, o, args, e);
+        sums_analyze(&a, &d, &s, args->operands[0], &how, e) &&
+        write_all(&(struct result){.analysis = &a}, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
@@ -178,11 +222,8 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
 
     if (!check_files(o, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
-    if (aggregate_among(args->operands, args->n_operands) != NULL) {
-        const struct aggregate_outputs outputs = {&o->output, o->series,  o->html,
-                                                  o->label,   o->verbose, o->csv_safe};
-        return aggregate_analyze(args, &outputs, &o->filter.ops, problem, e);
-    }
+    if (aggregate_among(args->operands, args->n_operands) != NULL)
+        return analyze_aggregate(o, args, problem, e);
     if (sums_among(args->operands, args->n_operands) != NULL)
         return analyze_sums(o, args, problem, e);
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
@@ -192,7 +233,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
         return false;
     }
     ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-         write_report(&a, o, e) && write_series(&a, o, e) && write_page(&a, o, args, e);
+         write_all(&(struct result){.analysis = &a}, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);

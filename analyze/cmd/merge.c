@@ -59,8 +59,6 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {0};
-
 /* ---- Options ---- */
 
 /* "2=-1.5s" */
@@ -108,107 +106,81 @@ static bool check_output(const struct options *o, const struct cli_args *args, s
 
 /* ---- Report ---- */
 
-static const char *sign(int64_t ns)
+/* "+1.5s", "-200ms" */
+static struct units_text offset(int64_t ns)
 {
-    return ns < 0 ? "-" : "+";
-}
+    struct units_text t;
 
-static struct units_text magnitude(int64_t ns)
-{
-    return units_duration(ns < 0 ? -ns : ns);
-}
-
-/* "0-7", or what there is. */
-static void put_threads(struct text_table *t, const struct merge_input *in)
-{
-    if (merge_has_rows(in))
-        text_table_cell(t, "%" PRIu64 "-%" PRIu64, in->thread_bases[0], in->thread_top - 1);
-    else
-        text_table_cell(t, "%s", "");
+    snprintf(t.s, sizeof t.s, "%c%.40s", ns < 0 ? '-' : '+', units_duration(ns < 0 ? -ns : ns).s);
+    return t;
 }
 
 static void put_input(struct text_table *t, const struct merge *m, const struct merge_input *in)
 {
-    bool alone = m->n_inputs == 1;
-
     TEXT_ROW(t, TEXT_PLAIN, in->name, units_count((int64_t)in->survey.sum.n).s);
-    put_threads(t, in);
     if (!merge_has_rows(in))
         return;
-    int64_t span_ns = in->end_ns - in->start_ns;
-    text_table_cell(t, "%s", units_duration(span_ns).s);
-    text_table_cell(t, "%s%s", sign(in->start_ns - m->start_ns),
-                    magnitude(in->start_ns - m->start_ns).s);
-    text_table_cell(t, "%s%s", sign(in->end_ns - m->end_ns), magnitude(in->end_ns - m->end_ns).s);
-    text_table_cell(t, "%s", alone ? "" : units_duration(in->overlap_ns).s);
+    text_table_cell(t, "%" PRIu64 "-%" PRIu64, in->thread_bases[0], in->thread_top - 1);
+    TEXT_CELLS(t, units_duration(in->end_ns - in->start_ns).s, offset(in->start_ns - m->start_ns).s,
+               offset(in->end_ns - m->end_ns).s,
+               m->n_inputs == 1 ? "" : units_duration(in->overlap_ns).s);
     if (in->has_clock)
-        text_table_cell(t, "%s%s (+-%s)", sign(in->clock_ns), magnitude(in->clock_ns).s,
+        text_table_cell(t, "%s (+-%s)", offset(in->clock_ns).s,
                         units_duration(in->clock_error_ns).s);
     else
         text_table_cell(t, "%s", "");
-    text_table_cell(t, in->shift_ns ? "%s%s" : "%s%s", in->shift_ns ? sign(in->shift_ns) : "",
-                    in->shift_ns ? magnitude(in->shift_ns).s : "");
+    text_table_cell(t, "%s", in->shift_ns != 0 ? offset(in->shift_ns).s : "");
 }
 
-static bool knows_clocks(const struct merge *m)
-{
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (m->inputs[i].has_clock)
-            return true;
-    return false;
-}
+/* What is known of the clocks of all inputs. */
+struct clocks {
+    bool any_servers, any_shift; /* a server's clock was seen, or times are moved, of some input */
+    size_t n_ranks;              /* inputs that are of ranks */
+    int64_t error_ns;            /* how far the worst of these ranks' clocks may be off */
+};
 
-static bool knows_shifts(const struct merge *m)
+static struct clocks clocks_of(const struct merge *m)
 {
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (m->inputs[i].shift_ns)
-            return true;
-    return false;
-}
+    struct clocks c = {0};
 
-/* Inputs that are of ranks; *error_ns: how far the worst of their clocks may be off. */
-static size_t n_ranks(const struct merge *m, int64_t *error_ns)
-{
-    size_t n = 0;
-
-    *error_ns = 0;
     for (size_t i = 0; i < m->n_inputs; i++) {
-        const struct rank_clock *c = &m->inputs[i].clock;
-        n += c->n_ranks > 0;
-        *error_ns = int64_max(*error_ns, c->error_ns);
+        const struct merge_input *in = &m->inputs[i];
+        c.any_servers |= in->has_clock;
+        c.any_shift |= in->shift_ns != 0;
+        c.n_ranks += in->clock.n_ranks > 0;
+        c.error_ns = int64_max(c.error_ns, in->clock.error_ns);
     }
-    return n;
+    return c;
 }
 
 static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
     struct text_table t;
-    int64_t error_ns;
+    const struct clocks clocks = clocks_of(m);
 
     text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
               units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
     text_table_init(&t, &out, "lrrrrrrrr");
     TEXT_ROW(&t, TEXT_FAINT, "capture", "requests", "threads", "runs", "starts", "ends",
-             m->n_inputs == 1 ? "" : "overlap", knows_clocks(m) ? "servers' clock" : "",
-             knows_shifts(m) ? "shift" : "");
+             m->n_inputs == 1 ? "" : "overlap", clocks.any_servers ? "servers' clock" : "",
+             clocks.any_shift ? "shift" : "");
     for (size_t i = 0; i < m->n_inputs; i++)
         put_input(&t, m, &m->inputs[i]);
     text_table_put(&t);
     if (m->n_inputs > 1 && m->common_start_ns <= m->common_end_ns)
         text_line(&out, TEXT_PLAIN, "All run from %s for %s.", rfc3339_format(m->common_start_ns).s,
                   units_duration(m->common_end_ns - m->common_start_ns).s);
-    if (n_ranks(m, &error_ns) > 1)
+    if (clocks.n_ranks > 1)
         text_line(&out, TEXT_PLAIN,
-                  "All times are by the clock of rank 0, with which those of the "
-                  "others agree within %s.",
-                  units_duration(error_ns).s);
+                  "All times are by the clock of rank 0, with which those of the others agree "
+                  "within %s.",
+                  units_duration(clocks.error_ns).s);
     for (size_t i = 0; i < m->n_notes; i++)
         text_line(&out, TEXT_WARNING, "Note: %s", m->notes[i].message);
-    if (m->n_inputs > 1 && !knows_clocks(m) && n_ranks(m, &error_ns) < m->n_inputs)
+    if (m->n_inputs > 1 && !clocks.any_servers && clocks.n_ranks < m->n_inputs)
         text_line(&out, TEXT_FAINT,
-                  "No capture says how its clock went: whether they agree is not "
-                  "known.");
+                  "No capture says how its clock went: whether they agree is not known.");
     return !out.failed || mem_none(e);
 }
 
@@ -353,6 +325,5 @@ const struct cli_command cmd_merge = {
     .groups = groups,
     .examples = examples,
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
     .run = run,
 };

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static void put_operation(struct text_table *t, const struct operation *op)
 {
     const struct throughput *x = &op->throughput;
@@ -50,7 +43,7 @@ bool report_runs(const char *const *paths, size_t n_paths, const struct load_fil
         ok = load_dataset(&d, &paths[i], 1, filter, input, e) &&
              load_run_analysis(&a, &d, filter, analysis, input, false, e);
         if (ok)
-            text_table_span(&t, TEXT_HEADING, "%s", file_name(paths[i]));
+            text_table_span(&t, TEXT_HEADING, "%s", figures_file(paths[i]));
         for (size_t k = 0; ok && k < a.n_operations; k++)
             put_operation(&t, &a.operations[k]);
         analysis_free(&a);

@@ -180,8 +180,6 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {0};
-
 static bool aggregate(const struct options *o, const struct cli_args *args, struct err *e)
 {
     const struct load_filter all = {0};
@@ -231,6 +229,5 @@ const struct cli_command cmd_aggregate = {
     .groups = groups,
     .examples = examples,
     .options_size = sizeof(struct options),
-    .defaults = &defaults,
     .run = run,
 };

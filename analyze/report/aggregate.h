@@ -23,10 +23,10 @@ bool aggregate_json(const struct aggregate *a, const struct findings *found, FIL
  * sense. */
 void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
-/* What an aggregate tells, for people. verbose: the figures of each 10-second group too. Out of
- * memory sets out->failed. */
-void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
-                    struct text *out);
+/* What an aggregate tells, for people. Verbose: the figures of each 10-second group too. False: out
+ * of memory. */
+bool aggregate_text(const struct aggregate *a, const struct findings *found,
+                    const struct report_text_options *options, FILE *f, struct err *e);
 
 /* What is in it, without results: for `info`. */
 void aggregate_text_info(const struct aggregate *a, struct text *out);

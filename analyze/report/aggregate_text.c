@@ -5,6 +5,7 @@
 #include "analyze/report/headline.h"
 #include "analyze/report/text_cells.h"
 #include "analyze/report/text_internal.h"
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -308,28 +309,30 @@ static void put_common(struct text *out, const struct aggregate *a)
                   figures_counted((int64_t)c.n_seconds, "second").s);
 }
 
-void aggregate_text(const struct aggregate *a, const struct findings *found, bool verbose,
-                    struct text *out)
+bool aggregate_text(const struct aggregate *a, const struct findings *found,
+                    const struct report_text_options *options, FILE *f, struct err *e)
 {
+    struct text out = {.f = f, .colour = options->colour};
     int main = plot_aggregate_main(a);
 
-    text_line(out, TEXT_HEADING, "%s", headline_aggregate(a, main).s);
-    text_findings_put(out, found, (main < 0 ? &a->total : &a->ops.v[main])->x->n_requests);
-    put_head(out, a);
-    put_warnings(out, a, NULL);
-    put_operations(out, a);
-    put_common(out, a);
+    text_line(&out, TEXT_HEADING, "%s", headline_aggregate(a, main).s);
+    text_findings_put(&out, found, (main < 0 ? &a->total : &a->ops.v[main])->x->n_requests);
+    put_head(&out, a);
+    put_warnings(&out, a, NULL);
+    put_operations(&out, a);
+    put_common(&out, a);
     for (size_t i = 0; i < a->ops.n; i++) {
         const struct aggregate_part *part = &a->ops.v[i];
-        if (part->is_preparation && !verbose)
+        if (part->is_preparation && !options->verbose)
             continue;
-        put_throughput(out, part);
-        put_warnings(out, a, part->x->name);
-        put_durations(out, part, verbose);
-        put_parties(out, "Hosts", part, part->x->hosts, part->x->n_hosts);
-        put_parties(out, "Clients", part, part->x->clients, part->x->n_clients);
-        put_errors(out, part->x);
+        put_throughput(&out, part);
+        put_warnings(&out, a, part->x->name);
+        put_durations(&out, part, options->verbose);
+        put_parties(&out, "Hosts", part, part->x->hosts, part->x->n_hosts);
+        put_parties(&out, "Clients", part, part->x->clients, part->x->n_clients);
+        put_errors(&out, part->x);
     }
+    return !out.failed || mem_none(e);
 }
 
 void aggregate_text_info(const struct aggregate *a, struct text *out)

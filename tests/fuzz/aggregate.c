@@ -33,7 +33,7 @@ static void write_all(const struct aggregate *a)
     assert(f != NULL && aggregate_find(&found, a, &e));
     assert(aggregate_json(a, &found, f, &e) && fflush(f) == 0);
     check_json(text, n);
-    aggregate_text(a, &found, true, &out);
+    assert(aggregate_text(a, &found, &(struct report_text_options){.verbose = true}, f, &e));
     aggregate_text_info(a, &out);
     assert(!out.failed && report_csv_aggregate(a, REPORT_CSV_TABS, false, f, &e));
     fclose(f);
