@@ -19,7 +19,6 @@
  * says where to add something; docs/how-the-numbers-are-made.md, where each figure is computed. */
 #include "analyze/cmd/commands.h"
 #include "analyze/stats/stats.h"
-#include "analyze/stats/version.h"
 #include "analyze/write/unfinished.h"
 #include "libcommon/version.h"
 

@@ -378,6 +378,11 @@ struct units_text units_pct(double pct)
     return rate_of(pct, "%");
 }
 
+struct units_text units_frac(double frac)
+{
+    return units_pct(100 * frac);
+}
+
 struct units_text units_count(int64_t n)
 {
     struct units_text t;

@@ -51,8 +51,9 @@ struct units_text units_rate(double per_s);
 /* "9652.0 obj/s" */
 struct units_text units_object_rate(double per_s);
 
-/* "12.5%", "-3.21%". */
+/* "12.5%", "-3.21%"; the second of a fraction such as 0.125. */
 struct units_text units_pct(double pct);
+struct units_text units_frac(double frac);
 
 /* "84,886". */
 struct units_text units_count(int64_t n);

@@ -18,7 +18,6 @@
 #define ANALYSIS_MAX_SEGMENTS     1000000
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
 #define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
-#define ANALYSIS_MIN_RANGE_NS     1  /* an active range of at most this length is none */
 #define ANALYSIS_UNKNOWN          -1 /* a count that the sums of a run do not tell */
 
 struct statistics;

@@ -14,6 +14,7 @@
 #include "libcommon/visible.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,30 +227,34 @@ static bool on_comment(void *ctx, struct slice line, struct err *e)
 
 /* ---- The command ---- */
 
-/* Says what --salvage dropped, in the capture and on standard error. */
+/* Says what --salvage did, in the capture and on standard error. */
+static bool __attribute__((format(printf, 2, 3))) say(struct cat *c, const char *fmt, ...)
+{
+    char *text, *line = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    bool ok = mem_vformat(&text, &c->error, fmt, args) &&
+              mem_format(&line, &c->error, "s3analyze cat --salvage: %s", text);
+    va_end(args);
+    if (ok)
+        visible_line(stderr, "%s", line);
+    ok = ok && recwrite_comment(c->out.writer, line, strlen(line), &c->error);
+    free(text);
+    free(line);
+    return ok;
+}
+
 static bool say_dropped(struct cat *c, const char *path, const struct recfile_info *info)
 {
-    char line[1024];
-
-    for (int i = 0; i < N_DROPS; i++) {
-        if (!info->n_dropped[i])
-            continue;
-        int n = snprintf(line, sizeof line,
-                         "s3analyze cat --salvage: dropped %" PRIu64 " %s; the first: %s",
-                         info->n_dropped[i], recfile_drop_names[i], info->first_drop[i]);
-        visible_line(stderr, "%s", line);
-        if (!recwrite_comment(c->out.writer, line, (size_t)n, &c->error))
+    for (int i = 0; i < N_DROPS; i++)
+        if (info->n_dropped[i] > 0 &&
+            !say(c, "dropped %" PRIu64 " %s; the first: %s", info->n_dropped[i],
+                 recfile_drop_names[i], info->first_drop[i]))
             return false;
-    }
-    if (info->n_unverified) {
-        int n = snprintf(line, sizeof line,
-                         "s3analyze cat --salvage: %" PRIu64
-                         " rows of frames of %s that fail their checksum",
-                         info->n_unverified, path);
-        visible_line(stderr, "%s", line);
-        return recwrite_comment(c->out.writer, line, (size_t)n, &c->error);
-    }
-    return true;
+    return info->n_unverified == 0 ||
+           say(c, "%" PRIu64 " rows of frames of %s that fail their checksum", info->n_unverified,
+               path);
 }
 
 static bool copy(struct cat *c, const struct cli_args *args, struct progress *progress,

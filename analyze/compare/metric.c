@@ -7,11 +7,6 @@ static struct units_text duration_text(double ns)
     return units_duration((int64_t)round(ns));
 }
 
-static struct units_text frac_text(double frac)
-{
-    return units_pct(100 * frac);
-}
-
 #define RATE                                                                                       \
     .kind = METRIC_MEAN, .up_is_better = true, .delta = .05, .better = "faster", .worse = "slower"
 #define TIME                                                                                       \
@@ -29,7 +24,7 @@ const struct metric metrics[] = {
     [RUN_P99] = {"p99", "p99", "99%", TIME, .quantile = 2, .is_primary = true, .delta = .10},
     [RUN_TTFB] = {"ttfb_p50", "ttfb", "TTFB 50%", TIME, .of_ttfb = true, .delta = .05},
     [RUN_ERRORS] = {"errors", "errors", "Error rate", "frac", .kind = METRIC_DIFFERENCE,
-                    .better = "fewer", .worse = "more", .text = frac_text},
+                    .better = "fewer", .worse = "more", .text = units_frac},
 };
 /* clang-format on */
 const size_t n_metrics = sizeof metrics / sizeof *metrics;

@@ -111,9 +111,6 @@ void run_take_recorded(struct run *r, const struct dataset *d);
 /* Each operation's share of the requests of all that were taken. */
 void run_fill_shares(struct run *r);
 
-/* For qsort of doubles. */
-int run_by_value(const void *a, const void *b);
-
 /* Whether a comment or command line, in JSON or not, asks for autoterm. */
 bool run_asks_for_autoterm(const char *text);
 

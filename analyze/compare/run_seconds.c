@@ -56,11 +56,10 @@ static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
     if (!mem_new(&sorted, n + 1, e))
         return false;
     memcpy(sorted, v, n * sizeof *v);
-    qsort(sorted, n, sizeof *sorted, run_by_value);
     out[RUN_AVERAGE] = mean_of(v, n);
-    out[RUN_FASTEST] = sorted[n - 1];
-    out[RUN_MEDIAN] = sorted[analysis_quantile_index(n, 50)];
-    out[RUN_SLOWEST] = sorted[0];
+    out[RUN_FASTEST] = stats_select(sorted, n, n - 1);
+    out[RUN_MEDIAN] = stats_select(sorted, n, analysis_quantile_index(n, 50));
+    out[RUN_SLOWEST] = stats_select(sorted, n, 0);
     free(sorted);
     return true;
 }

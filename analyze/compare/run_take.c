@@ -70,9 +70,3 @@ void run_fill_shares(struct run *r)
     for (size_t i = 0; i < r->n_ops; i++)
         r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
 }
-
-int run_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}

@@ -190,8 +190,7 @@ static double median(double *v, size_t n)
     for (size_t i = 0; i < n; i++)
         if (!isnan(v[i]))
             v[m++] = v[i];
-    qsort(v, m, sizeof *v, run_by_value);
-    return m == 0 ? NAN : m % 2 != 0 ? v[m / 2] : (v[m / 2 - 1] + v[m / 2]) / 2;
+    return m > 0 ? stats_sort_median(v, m) : NAN;
 }
 
 #define N_FIGURES (sizeof(struct run_figures) / sizeof(double))

@@ -201,7 +201,7 @@ static struct units_text setting_value(enum compare_setting_kind kind, double va
     case COMPARE_SIZE:
         return units_size(value);
     case COMPARE_SHARE:
-        return units_pct(100 * value);
+        return units_frac(value);
     case COMPARE_AUTOTERM:
     case COMPARE_MIXED:
         snprintf(t.s, sizeof t.s, "%s", value != 0 ? "yes" : "no");

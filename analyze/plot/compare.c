@@ -163,9 +163,8 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         }
         if (n == 0 || 2 * n < n_runs)
             break;
-        qsort(v, n, sizeof *v, run_by_value);
         plot_out_row(f, "rr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
-                     (v[(n - 1) / 2] + v[n / 2]) / 2);
+                     stats_sort_median(v, n));
     }
     free(v);
     return true;

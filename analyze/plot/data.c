@@ -56,25 +56,20 @@ static inline size_t bin_of(const struct segment_grid *g, int64_t ns)
 
 static const struct table *table_of(const struct plot_data *p, size_t i)
 {
-    const struct table *t = &p->a->dataset->tables[i];
-    return p->index < 0 || strcmp(p->a->dataset->ops.v[t->op], p->op) == 0 ? t : NULL;
+    return plot_timeline_table(p->a, p->index, i);
 }
 
 static void find_span(struct plot_data *p)
 {
+    struct plot_timeline t;
+
+    plot_timeline_begin(&t, p->a, p->index);
     p->zero_ns = p->a->run_start_ns;
-    p->start_ns = INT64_MAX;
-    p->end_ns = INT64_MIN;
-    for (size_t k = 0; k < p->a->n_operations; k++) {
-        const struct operation *op = &p->a->operations[k];
-        if (op->n_requests == 0 || (p->index >= 0 && p->index != (int)k))
-            continue;
-        p->start_ns = op->start_ns < p->start_ns ? op->start_ns : p->start_ns;
-        p->end_ns = op->end_ns > p->end_ns ? op->end_ns : p->end_ns;
-        p->n_requests += op->n_requests;
-        p->n_errors += op->n_errors;
-        p->has_bytes |= op->n_bytes > 0;
-    }
+    p->start_ns = t.start_ns;
+    p->end_ns = t.end_ns;
+    p->n_requests = t.n_requests;
+    p->n_errors = t.n_errors;
+    p->has_bytes = t.has_bytes;
 }
 
 /* ---- The series ---- */

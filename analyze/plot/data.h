@@ -15,13 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLOT_DATA_MIN_SPAN_NS    1000000 /* of time, on an axis */
-#define PLOT_DATA_MAX_HEAT_BINS  160     /* of time, in a heat map */
-#define PLOT_DATA_MAX_LINES      8       /* hosts drawn as lines; more make a heat map */
-#define PLOT_DATA_MAX_HOSTS      400 /* rows of a heat map: the slowest ones, if there are more */
-#define PLOT_DATA_MAX_CLIENTS    60  /* likewise, the first ones by name */
-#define PLOT_DATA_N_LOG          256 /* logarithmic buckets */
-#define PLOT_DATA_MAX_SIZE_CLASS 14
+#define PLOT_DATA_MIN_SPAN_NS   1000000 /* of time, on an axis */
+#define PLOT_DATA_MAX_HEAT_BINS 160     /* of time, in a heat map */
+#define PLOT_DATA_MAX_LINES     8       /* hosts drawn as lines; more make a heat map */
+#define PLOT_DATA_MAX_HOSTS     400 /* rows of a heat map: the slowest ones, if there are more */
+#define PLOT_DATA_MAX_CLIENTS   60  /* likewise, the first ones by name */
+#define PLOT_DATA_N_LOG         256 /* logarithmic buckets */
 
 /* The lower edge of a logarithmic bucket. Edges are the powers of the fourth root of two: bucket 0
  * holds 0 and 1, bucket k [2^(k/4), 2^((k+1)/4)). */

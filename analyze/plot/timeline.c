@@ -30,7 +30,7 @@ int64_t plot_timeline_round_ns(int64_t ns)
                                 : 10 * power_ns;
 }
 
-static const struct table *table_of(const struct analysis *a, int index, size_t i)
+const struct table *plot_timeline_table(const struct analysis *a, int index, size_t i)
 {
     const struct table *t = &a->dataset->tables[i];
     const char *op = a->dataset->ops.v[t->op];
@@ -38,17 +38,19 @@ static const struct table *table_of(const struct analysis *a, int index, size_t 
     return index < 0 || strcmp(op, a->operations[index].op) == 0 ? t : NULL;
 }
 
-static void find_span(struct plot_timeline *t, const struct analysis *a, int index)
+void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int index)
 {
-    t->op = index >= 0 ? a->operations[index].op : "all operations together";
-    t->start_ns = INT64_MAX;
-    t->end_ns = INT64_MIN;
+    *t = (struct plot_timeline){
+        .op = index >= 0 ? a->operations[index].op : "all operations together",
+        .start_ns = INT64_MAX,
+        .end_ns = INT64_MIN,
+    };
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
         if (op->n_requests == 0 || (index >= 0 && (size_t)index != k))
             continue;
-        t->start_ns = op->start_ns < t->start_ns ? op->start_ns : t->start_ns;
-        t->end_ns = op->end_ns > t->end_ns ? op->end_ns : t->end_ns;
+        t->start_ns = int64_min(t->start_ns, op->start_ns);
+        t->end_ns = int64_max(t->end_ns, op->end_ns);
         t->n_requests += op->n_requests;
         t->n_errors += op->n_errors;
         t->has_bytes |= op->n_bytes > 0;
@@ -101,7 +103,7 @@ static int by_number(const void *a, const void *b)
 static void count_messages(struct ranked *v, const struct analysis *a, int index)
 {
     for (size_t i = 0; i < a->dataset->n_tables; i++) {
-        const struct table *t = table_of(a, index, i);
+        const struct table *t = plot_timeline_table(a, index, i);
         for (size_t k = 0; t != NULL && t->error != NULL && k < t->n; k++)
             v[t->error[k]].n += t->error[k] != 0;
     }
@@ -134,7 +136,7 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
         ok = mem_cleared(&m->by_bin, t->n, e);
     }
     for (size_t i = 0; ok && i < a->dataset->n_tables; i++) {
-        const struct table *from = table_of(a, index, i);
+        const struct table *from = plot_timeline_table(a, index, i);
         for (size_t k = 0; from != NULL && from->error != NULL && k < from->n; k++) {
             if (from->error[k] == 0)
                 continue;
@@ -181,8 +183,7 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
 {
     struct segment_grid grid;
 
-    *t = (struct plot_timeline){.n = 0};
-    find_span(t, a, index);
+    plot_timeline_begin(t, a, index);
     if (t->n_requests == 0 || t->end_ns <= t->start_ns)
         return true;
     if (a->dataset->n_tables == 0)

@@ -38,6 +38,12 @@ int plot_timeline_main(const struct analysis *a);
 /* The shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that long. */
 int64_t plot_timeline_round_ns(int64_t ns);
 
+/* Fills all but the bins and what is by bin: what is known without a look at the requests. */
+void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int index);
+
+/* The i-th table of the dataset, if its requests are among those of `index`; else NULL. */
+const struct table *plot_timeline_table(const struct analysis *a, int index, size_t i);
+
 /* At most n_most bins of a round length; fewer where there are few requests. `index` as in
  * analysis_series; of all operations together there are no percentiles, since durations of
  * different operations are no one distribution. No request: n is 0. False: *e says why. The caller

@@ -459,11 +459,6 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Sizes ---- */
 
-static bool has_sizes(const struct plot_data *p)
-{
-    return has_durations(p);
-}
-
 static bool has_several_sizes(const struct plot_data *p)
 {
     size_t n = p->n_empty > 0;
@@ -558,49 +553,50 @@ const struct plot_kind plot_kinds[] = {
      "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
      "amber: warm-up. The line with its band is the mean with its 95% confidence interval, dashes "
      "the levels between change points, crosses failed requests.",
-     NULL, NULL, write_throughput, NULL, NULL},
+     .write = write_throughput},
     {"hosts", "throughput by host",
-     "The rate of each host over time. A host that lags behind, or stops, stands out.", NULL,
-     has_hosts, write_hosts, NULL, NULL},
+     "The rate of each host over time. A host that lags behind, or stops, stands out.",
+     .is_worth = has_hosts, .write = write_hosts},
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",
-     has_latency, NULL, write_latency, NULL, NULL},
+     .has_data = has_latency, .write = write_latency},
     {"latency-heat", "latency heat map",
      "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
      "different kinds of requests; a stripe upwards is a stall.",
-     has_durations, NULL, write_latency_heat, NULL, NULL},
+     .has_data = has_durations, .write = write_latency_heat},
     {"spectrum", "latency percentiles",
      "The duration that a share of the requests did not pass, each step to the right being one "
-     "nine "
-     "more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, the "
-     "response time, which counts from when a request was due.",
-     plot_spectrum_has_data, NULL, plot_spectrum_write, plot_spectrum_readings, NULL},
+     "nine more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, "
+     "the response time, which counts from when a request was due.",
+     .has_data = plot_spectrum_has_data, .write = plot_spectrum_write,
+     .readings = plot_spectrum_readings},
     {"host-latency", "latency by host",
      "The slowest hosts first: a dot at the median, a line to p99. Triangles are hosts that a "
      "finding names.",
-     plot_host_latency_has_data, NULL, plot_host_latency_write, NULL, plot_host_latency_height},
-    {"errors", "errors over time", "How many requests failed when, by message.", has_errors, NULL,
-     write_errors, NULL, NULL},
+     .has_data = plot_host_latency_has_data, .write = plot_host_latency_write,
+     .height = plot_host_latency_height},
+    {"errors", "errors over time", "How many requests failed when, by message.",
+     .has_data = has_errors, .write = write_errors},
     {"cdf", "latency distribution",
      "The share of the requests that took at most so long; dots mark percentiles. Time to first "
      "byte beside the whole duration, where it was recorded.",
-     has_sample, is_by_name_alone, write_cdf, NULL, NULL},
+     .has_data = has_sample, .is_worth = is_by_name_alone, .write = write_cdf},
     {"latency-size", "latency by object size",
      "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
      "and p99 of each class of sizes.",
-     plot_latency_size_has_data, NULL, plot_latency_size_write, NULL, NULL},
-    {"sizes", "object sizes", "How many successful requests had which size.", has_sizes,
-     has_several_sizes, write_sizes, NULL, NULL},
+     .has_data = plot_latency_size_has_data, .write = plot_latency_size_write},
+    {"sizes", "object sizes", "How many successful requests had which size.",
+     .has_data = has_durations, .is_worth = has_several_sizes, .write = write_sizes},
     {"in-flight", "requests in flight",
      "The mean number of requests running at a time; dashes: the number of threads that took part.",
-     NULL, NULL, write_in_flight, NULL, NULL},
+     .write = write_in_flight},
     {"clients", "activity of clients",
-     "How many requests each client had running, over time: whether they all ran at once.", NULL,
-     has_clients, write_clients, NULL, NULL},
+     "How many requests each client had running, over time: whether they all ran at once.",
+     .is_worth = has_clients, .write = write_clients},
     {"autoterm", "where autoterm would have stopped",
      "The red frame is the window that decided: its seven segments are within the given percentage "
      "of the last one's speed. The dashed line is when that was noticed.",
-     has_replay, NULL, write_autoterm, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+     .has_data = has_replay, .write = write_autoterm},
+    {0},
 };

@@ -26,11 +26,6 @@ static const struct html_definition definitions[] = {
      "recorder prints, is none."},
 };
 
-static struct units_text ms(double value)
-{
-    return figures_ns(isnan(value) ? NAN : value * 1e6);
-}
-
 static void put_header(FILE *f, const struct aggregate *a, const char *title)
 {
     const struct aggfile_entry *x = a->total.x;
@@ -112,7 +107,8 @@ static void put_operation(FILE *f, const char *name, const char *section,
     HTML_CELLS(f, units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
                rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
                rated ? units_rate(aggregate_objects_per_s(part)).s : "-",
-               isnan(part->latency.mean_ms) || course == NULL ? "-" : ms(part->latency.mean_ms).s,
+               isnan(part->latency.mean_ms) || course == NULL ? "-"
+                                                              : figures_ms(part->latency.mean_ms).s,
                slowest_ns >= 0 ? units_duration(slowest_ns).s : "-");
     html_row_end(f);
 }
@@ -208,9 +204,9 @@ static void put_groups(FILE *f, const char *section, const struct aggregate_part
         html_row(f);
         html_name(f, g->start_ns != AGGFILE_NO_TIME ? figures_clock(g->start_ns).s : "");
         html_cell_text(f, figures_party(part->x->group_clients[g->client]));
-        HTML_CELLS(f, units_count(g->n_requests).s, ms(g->mean_ms).s, ms(g->p50_ms).s,
-                   g->n_requests >= 10 ? ms(g->p90_ms).s : "",
-                   g->n_requests >= 100 ? ms(g->p99_ms).s : "");
+        HTML_CELLS(f, units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
+                   figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "",
+                   g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "");
         html_row_end(f);
     }
     html_table_end(f);
@@ -224,9 +220,10 @@ static void put_latency(FILE *f, const char *section, const struct aggregate_par
     if (l->kind == AGGREGATE_SINGLE)
         html_element(f, "p", "Durations%s: mean %s, standard deviation %s, fastest %s, slowest %s.",
                      part->x->n_errors > 0 ? " of all requests, failed ones included" : "",
-                     ms(l->mean_ms).s, ms(l->stddev_ms).s, ms(l->min_ms).s, ms(l->max_ms).s);
+                     figures_ms(l->mean_ms).s, figures_ms(l->stddev_ms).s, figures_ms(l->min_ms).s,
+                     figures_ms(l->max_ms).s);
     else if (!isnan(l->mean_ms))
-        html_element(f, "p", "Durations: mean %s.", ms(l->mean_ms).s);
+        html_element(f, "p", "Durations: mean %s.", figures_ms(l->mean_ms).s);
     if (!l->is_one_group)
         html_element(f, "p", "Percentiles of the run: %s.", AGGREGATE_NO_PERCENTILES);
     if (l->kind == AGGREGATE_SINGLE && l->n_groups <= 1000)

@@ -24,11 +24,6 @@ static struct units_text clock_time(int64_t ns)
     return t;
 }
 
-static struct units_text ms(double value)
-{
-    return units_duration((int64_t)llround(value * 1e6));
-}
-
 /* ---- The file ---- */
 
 static void put_head(struct text *out, const struct aggregate *a)
@@ -151,17 +146,18 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
 static void put_range(struct text *out, const char *name, const struct aggregate_range *r)
 {
     text_line(out, TEXT_PLAIN, " * %s of each 10 s: %s .. %s; not of the run", name,
-              ms(r->min_ms).s, ms(r->max_ms).s);
+              figures_ms(r->min_ms).s, figures_ms(r->max_ms).s);
 }
 
 static void put_single(struct text *out, const struct aggregate_part *part)
 {
     const struct aggregate_latency *l = &part->latency;
-    text_line(out, TEXT_PLAIN, " * Fastest: %s, slowest: %s", ms(l->min_ms).s, ms(l->max_ms).s);
+    text_line(out, TEXT_PLAIN, " * Fastest: %s, slowest: %s", figures_ms(l->min_ms).s,
+              figures_ms(l->max_ms).s);
     if (l->is_one_group) {
         const struct aggfile_group *g = &part->x->groups[0];
         text_line(out, TEXT_PLAIN, " * One group holds all requests: 50%%: %s, 90%%: %s, 99%%: %s",
-                  ms(g->p50_ms).s, ms(g->p90_ms).s, ms(g->p99_ms).s);
+                  figures_ms(g->p50_ms).s, figures_ms(g->p90_ms).s, figures_ms(g->p99_ms).s);
         return;
     }
     text_line(out, TEXT_PLAIN, " * In %s of 10 s, the smallest of %s:",
@@ -183,7 +179,7 @@ static void put_classes(struct text *out, const struct aggregate_latency *l)
         text_table_cell(&t, " * %s - %s", units_size((double)c->min_bytes).s,
                         units_size((double)c->max_bytes).s);
         text_cells_count(&t, c->n_requests);
-        TEXT_CELLS(&t, ms(c->mean_ms).s, units_byte_rate(c->fastest_bytes_per_s).s,
+        TEXT_CELLS(&t, figures_ms(c->mean_ms).s, units_byte_rate(c->fastest_bytes_per_s).s,
                    units_byte_rate(c->slowest_bytes_per_s).s);
     }
     text_table_put(&t);
@@ -191,7 +187,7 @@ static void put_classes(struct text *out, const struct aggregate_latency *l)
 
 static void group_cell(struct text_table *t, double value, bool enough)
 {
-    text_table_cell(t, "%s", enough ? ms(value).s : "");
+    text_table_cell(t, "%s", enough ? figures_ms(value).s : "");
 }
 
 /* A percentile of few requests is none: it takes 10 for 90%, 100 for 99%. */
@@ -227,10 +223,10 @@ static void put_durations(struct text *out, const struct aggregate_part *part, b
     else
         text_line(out, TEXT_PLAIN, " * Durations:");
     if (!isnan(l->mean_ms) && !isnan(l->stddev_ms))
-        text_line(out, TEXT_PLAIN, " * Mean: %s, standard deviation: %s", ms(l->mean_ms).s,
-                  ms(l->stddev_ms).s);
+        text_line(out, TEXT_PLAIN, " * Mean: %s, standard deviation: %s", figures_ms(l->mean_ms).s,
+                  figures_ms(l->stddev_ms).s);
     else if (!isnan(l->mean_ms))
-        text_line(out, TEXT_PLAIN, " * Mean: %s", ms(l->mean_ms).s);
+        text_line(out, TEXT_PLAIN, " * Mean: %s", figures_ms(l->mean_ms).s);
     if (l->kind == AGGREGATE_SINGLE)
         put_single(out, part);
     else if (l->n_classes > 0)

@@ -32,9 +32,8 @@ static const struct html_definition definitions[] = {
      "(MDE)."},
     {"Run noise",
      "Runs of one configuration differ from each other by more than the noise within one of them. "
-     "A "
-     "single run a side cannot show by how much: without a history the verdict is then never more "
-     "than \"differs\", with the run CV below which the change would be real."},
+     "A single run a side cannot show by how much: without a history the verdict is then never "
+     "more than \"differs\", with the run CV below which the change would be real."},
     {"Quantiles",
      "Of type 1: always an observed value, over the successful requests that end in the "
      "active range."},
@@ -389,26 +388,26 @@ static bool write_data(const void *ctx, FILE *f, struct err *e)
     return compare_json(ctx, f, e);
 }
 
-static bool put_contents(FILE *f, const struct compare *c, const size_t *order, struct err *e)
+static void put_link(FILE *f, const char *id, const char *title)
 {
-    char(*ids)[24] = NULL;
-    struct html_section *v = NULL;
-    size_t n = 0;
-    bool ok = mem_new(&v, c->n_ops + 3, e) && mem_new(&ids, c->n_ops, e);
+    fprintf(f, "<li><a href=\"#%s\">", id);
+    html_text(f, title);
+    fputs("</a></li>\n", f);
+}
 
-    if (ok) {
-        v[n++] = (struct html_section){"summary", "Summary"};
-        for (size_t k = 0; k < c->n_ops; k++) {
-            snprintf(ids[k], sizeof *ids, "op%zu", order[k]);
-            v[n++] = (struct html_section){ids[k], c->ops[order[k]].op};
-        }
-        v[n++] = (struct html_section){"inputs", "Inputs and parameters"};
-        v[n++] = (struct html_section){"definitions", "Definitions"};
-        html_page_contents(f, v, n);
+static void put_contents(FILE *f, const struct compare *c, const size_t *order)
+{
+    char id[24];
+
+    fputs("<nav aria-label=\"Contents\"><ul>\n", f);
+    put_link(f, "summary", "Summary");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        snprintf(id, sizeof id, "op%zu", order[k]);
+        put_link(f, id, c->ops[order[k]].op);
     }
-    free(v);
-    free(ids);
-    return ok;
+    put_link(f, "inputs", "Inputs and parameters");
+    put_link(f, "definitions", "Definitions");
+    fputs("</ul></nav>\n", f);
 }
 
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
@@ -431,7 +430,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         put_gate(f, c);
         fputs("</section>\n", f);
         put_warnings(f, c, &charts);
-        ok = ok && put_contents(f, c, order, e);
+        put_contents(f, c, order);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);

@@ -62,6 +62,11 @@ struct units_text figures_ns(double ns)
     return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
 }
 
+struct units_text figures_ms(double ms)
+{
+    return figures_ns(ms * 1e6);
+}
+
 struct figures figures_of_times(const struct times *t)
 {
     return (struct figures){

@@ -55,6 +55,7 @@ const char *figures_file(const char *path);
 struct units_text figures_counted(int64_t n, const char *noun);
 /* A duration; NaN: "-". */
 struct units_text figures_ns(double ns);
+struct units_text figures_ms(double ms);
 /* "1KiB -> 10KiB", "10KiB up" */
 struct units_text figures_bucket(const struct size_bucket *b);
 

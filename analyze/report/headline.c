@@ -173,13 +173,11 @@ struct headline headline_aggregate(const struct aggregate *a, int index)
     say_number(&s, a->n_clients > 1 ? (int64_t)a->n_clients : 0, "client");
     say_aggregate_rate(&s, part);
     if (index >= 0 && l->is_one_group)
-        say(&s, "; median %s, p99 %s",
-            units_duration((int64_t)llround(x->groups[0].p50_ms * 1e6)).s,
-            units_duration((int64_t)llround(x->groups[0].p99_ms * 1e6)).s);
+        say(&s, "; median %s, p99 %s", figures_ms(x->groups[0].p50_ms).s,
+            figures_ms(x->groups[0].p99_ms).s);
     else if (index >= 0 && l->kind == AGGREGATE_SINGLE && !isnan(l->mean_ms))
-        say(&s, "; mean duration %s, slowest %s",
-            units_duration((int64_t)llround(l->mean_ms * 1e6)).s,
-            units_duration((int64_t)llround(l->max_ms * 1e6)).s);
+        say(&s, "; mean duration %s, slowest %s", figures_ms(l->mean_ms).s,
+            figures_ms(l->max_ms).s);
     say_failures(&s, x->n_errors, x->n_requests);
     return h;
 }

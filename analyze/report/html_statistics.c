@@ -29,11 +29,6 @@ const char *html_statistics_doubt(const struct statistics *s)
     return s == NULL ? "" : diagnosis_doubt(s->by_objects ? &s->objects : &s->bytes);
 }
 
-static struct units_text frac_text(double frac)
-{
-    return units_pct(100 * frac);
-}
-
 static void latency_rows(FILE *f, const char *what, const struct statistics_latency *l)
 {
     static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
@@ -73,7 +68,7 @@ void html_statistics(FILE *f, const char *section, const struct statistics *s)
                     diagnosis_doubt(&s->objects));
     ci_row(f, "Objects, median segment", &s->objects.median, units_object_rate);
     if (s->n_failed > 0)
-        ci_row(f, "Error rate", &s->error_rate, frac_text);
+        ci_row(f, "Error rate", &s->error_rate, units_frac);
     latency_rows(f, "Duration", &s->duration);
     latency_rows(f, "TTFB", &s->ttfb);
     html_table_end(f);

@@ -162,17 +162,6 @@ void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
     fputs("</p>\n", f);
 }
 
-void html_page_contents(FILE *f, const struct html_section *sections, size_t n)
-{
-    fputs("<nav aria-label=\"Contents\"><ul>\n", f);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(f, "<li><a href=\"#%s\">", sections[i].id);
-        html_text(f, sections[i].title);
-        fputs("</a></li>\n", f);
-    }
-    fputs("</ul></nav>\n", f);
-}
-
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
 {
     html_page_fold(f, "definitions", "How the figures are defined");

@@ -30,11 +30,6 @@ void html_charts_draw(struct html_charts *c);
 /* Removes the folder. */
 void html_charts_fini(struct html_charts *c);
 
-/* A section of the page, for the contents. */
-struct html_section {
-    const char *id, *title;
-};
-
 /* Head of the page up to the contents. `says` is its gist, for where a link to it is shown. False:
  * *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
@@ -43,7 +38,6 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
 enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
 void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void html_page_contents(FILE *f, const struct html_section *sections, size_t n);
 /* The charts of an operation, `op` as in struct plot_picture: figures SECTION-chart-NAME. `series`
  * is the one of the page's data (html_data.h) that charts over time show; -1: none. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,

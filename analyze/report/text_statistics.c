@@ -1,11 +1,6 @@
 #include "analyze/report/diagnosis.h"
 #include "analyze/report/text_internal.h"
 
-static struct units_text frac_text(double frac)
-{
-    return units_pct(100 * frac);
-}
-
 /* " * 99%:  4.8ms  4.5ms .. 5.1ms", or "-" and why there are no limits. */
 static void ci_row(struct text_table *t, const char *name, struct units_text (*text)(double),
                    const struct stats_ci *ci, const char *note)
@@ -62,7 +57,7 @@ void text_statistics_put(const struct text_view *v, const struct statistics *s)
     else
         ci_row(&t, "Median segment", units_object_rate, &s->objects.median, "");
     if (s->n_failed > 0)
-        ci_row(&t, "Errors", frac_text, &s->error_rate, "");
+        ci_row(&t, "Errors", units_frac, &s->error_rate, "");
     text_table_span(&t, TEXT_FAINT, "   service time, closed loop, %s",
                     figures_counted(s->concurrency, "thread").s);
     latency_rows(&t, "Duration", &s->duration);

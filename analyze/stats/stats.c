@@ -7,6 +7,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_version.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,11 @@
 void stats_init(void)
 {
     gsl_set_error_handler_off();
+}
+
+const char *stats_version_gsl(void)
+{
+    return gsl_version;
 }
 
 int64_t stats_segment_width_ns(int64_t window_ns)

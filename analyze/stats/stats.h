@@ -20,6 +20,9 @@
 /* Switches GSL's aborting error handler off. Call once, before any thread starts. */
 void stats_init(void);
 
+/* Version of GSL, which nothing but this room may include. */
+const char *stats_version_gsl(void);
+
 /* ---- Section 7: one run ---- */
 
 #define STATS_MIN_SEGMENTS 20

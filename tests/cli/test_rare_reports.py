@@ -139,6 +139,14 @@ class Damaged(ReportTest):
         merged = self.s3analyze('merge', '--salvage', '-o', self.tmp / 'merged.csv.zst', self.path, good)
         self.assertIn('100 rows of frames that fail their checksum', merged.out + merged.err)
 
+    def test_copies_name_a_file_of_a_long_path(self):
+        folder = self.tmp.joinpath(*['d' * 200] * 6)
+        folder.mkdir(parents=True)
+        path = folder / 'x.csv.zst'
+        path.write_bytes(self.path.read_bytes())
+        out = self.s3analyze('cat', '--salvage', path).raw.decode()
+        self.assertIn(f'100 rows of frames of {path} that fail their checksum\n', out)
+
 
 class Info(ReportTest):
     def test_many_hosts_and_failures(self):
