@@ -64,6 +64,8 @@ static bool start(struct credentials *c, struct err *e)
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        signal(SIGXFSZ, SIG_DFL);
         dup2(fds[1], STDOUT_FILENO);
         execl("/bin/sh", "sh", "-c", c->process, (char *)NULL);
         _exit(127);
@@ -135,6 +137,8 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
     if (c->fd >= 0)
         close(c->fd);
     bool ok = late ? err_set(e, "credential_process did not end within a minute")
+              : WIFSIGNALED(status)
+                  ? err_set(e, "credential_process was ended by signal %d", WTERMSIG(status))
               : status != 0
                   ? err_set(e, "credential_process failed (status %d)", WEXITSTATUS(status))
                   : take_document(c, e);
