@@ -20,6 +20,9 @@ enum engine_stop {
     ENGINE_ABORT /* those in flight fail */
 };
 
+/* A host's name (Linux has up to 64 bytes), a dash and the number of a rank, with a NUL. */
+#define ENGINE_CLIENT_BYTES 80
+
 /* What requests to a host have in common. */
 struct engine_host {
     char *endpoint; /* as the capture names it: http://host:port */
@@ -38,8 +41,8 @@ struct engine {
     struct engine_host *host; /* hosts.n */
     struct payload payload;
     struct checksum checksum;
-    struct credentials *credentials; /* NULL: requests are not signed */
-    const char *client;              /* the id of this process, in rows and User-Agent */
+    struct credentials *credentials;  /* NULL: requests are not signed */
+    char client[ENGINE_CLIENT_BYTES]; /* the id of this process, in rows and User-Agent */
     uint64_t seed;
     unsigned rank, n_ranks; /* this process, of how many of the run */
     bool deals_hosts;       /* round to the ranks */

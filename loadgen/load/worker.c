@@ -206,9 +206,11 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
 
 /* ---- Sending ---- */
 
+#define AGENT_BYTES (sizeof "s3load/1 " + ENGINE_CLIENT_BYTES + 2 * (1 + ROWFORMAT_NUMBER_BYTES))
+
 /* "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be compared with the capture row by row;
  * requests that make no row have no seq. */
-static void user_agent(const struct worker *w, char text[static 96])
+static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
 {
     char *p = stpcpy(stpcpy(text, "s3load/1 "), w->services->engine->client);
 
@@ -229,7 +231,7 @@ static bool build(struct worker *w)
     struct services *s = w->services;
     struct engine *g = s->engine;
     struct err e = {""};
-    char agent[96];
+    char agent[AGENT_BYTES];
     bool has_body = s3op_n_body(&w->op) > 0;
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->hash

@@ -154,8 +154,10 @@ static bool init_engine(struct bench *b, struct err *e)
     if (!o->anonymous && !b->has_credentials)
         return false;
     g->credentials = b->has_credentials ? &b->credentials : NULL;
-    snprintf(b->client, sizeof b->client, "%s-%d", b->host, b->team.rank);
-    g->client = b->team.size > 1 ? b->client : b->run_id;
+    if (b->team.size > 1)
+        snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
+    else
+        snprintf(g->client, sizeof g->client, "%s", b->run_id);
     g->seed = (uint64_t)o->seed;
     g->rank = (unsigned)b->team.rank;
     g->n_ranks = (unsigned)b->team.size;

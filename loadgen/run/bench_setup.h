@@ -28,7 +28,6 @@ struct bench {
     const struct orders *orders;
     const char *run_id;
     char host[256];
-    char client[300];
     char path[4096]; /* of the capture */
     char part[4200]; /* of what this rank records of it; with one rank the same */
     char sums[4200]; /* of its sums, where this rank writes them; "": it does not */
@@ -104,6 +103,9 @@ bool bench_gather(struct bench *b, bool closed, struct err *e);
 void bench_say(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_say_of_all(const struct bench *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* "WHAT: COMMAND", with the command as a shell reads it. */
+void bench_show_command(FILE *out, const char *what, int n_words, char *const *words);
 
 /* The start was due before the preparation was over. */
 void bench_say_late(const struct bench *b);
