@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     /* It reads what a credential_process prints, and nothing else. */
     json_set_alloc_funcs(secret_alloc, secret_free);
     if (copy == NULL || !conn_global_init()) {
-        fprintf(stderr, "s3load: out of memory\n");
+        fprintf(stderr, "%s: out of memory\n", program.name);
         return EXIT_FAILED;
     }
     if (!ranks_open(&e)) {

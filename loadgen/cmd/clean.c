@@ -3,6 +3,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
+#include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/run/bucket.h"
 #include "loadgen/util/clock.h"
@@ -125,8 +126,8 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
         return err_set(e, "bucket '%s' holds nothing of run '%s'%s%s", o->bucket, o->run_id,
                        *o->prefix != '\0' ? " under " : "", o->prefix);
     if (runs->n == 0)
-        printf("Bucket '%s' holds nothing of s3load%s%s.\n", o->bucket,
-               *o->prefix != '\0' ? " under " : "", o->prefix);
+        visible_line(stdout, "Bucket '%s' holds nothing of s3load%s%s.", o->bucket,
+                     *o->prefix != '\0' ? " under " : "", o->prefix);
     else
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
     for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {

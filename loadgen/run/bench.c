@@ -85,13 +85,14 @@ static bool check_content(struct bench *b, struct err *e)
                        "(they are not touched)",
                        o->bucket, content.more_foreign ? "at least " : "",
                        (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
-    if (content.n_runs > 0)
-        screen_say(&b->screen,
-                   "The bucket holds objects of %llu other run%s of s3load: 's3load clean%s%s%s "
-                   "--dry-run' shows them.",
-                   (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s",
-                   *content.prefix != '\0' ? " --prefix '" : "", content.prefix,
-                   *content.prefix != '\0' ? "'" : "");
+    if (content.n_runs > 0 && b->screen.enabled) {
+        char *words[] = {"s3load", "clean", "--dry-run", "--prefix", content.prefix};
+        char what[120];
+        snprintf(what, sizeof what,
+                 "The bucket holds objects of %llu other run%s of s3load, which this shows",
+                 (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
+        bench_show_command(stderr, what, *content.prefix != '\0' ? 5 : 3, words);
+    }
     return true;
 }
 
@@ -528,11 +529,7 @@ static bool report(struct bench *b)
     visible_line(stdout, "Capture: %s", b->path);
     if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->path};
-        char *line = options_redacted(sizeof words / sizeof *words, words);
-
-        if (line != NULL)
-            visible_line(stdout, "To analyse it: %s", line);
-        free(line);
+        bench_show_command(stdout, "To analyse it", sizeof words / sizeof *words, words);
     }
     return true;
 }

@@ -1,5 +1,4 @@
 #include "libcommon/units.h"
-#include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/run/sibling.h"
 #include "loadgen/util/clock.h"
@@ -331,11 +330,8 @@ static void say_merge(const struct bench *b)
         char *const head[] = {"s3analyze", "merge", "-o", (char *)b->path};
         memcpy(words, head, sizeof head);
         memcpy(words + 4, parts, (size_t)b->team.size * sizeof *words);
-        char *line = options_redacted(b->team.size + 4, words);
-        if (line != NULL)
-            visible_line(stderr, "To put the captures together, once they are in one place: %s",
-                         line);
-        free(line);
+        bench_show_command(stderr, "To put the captures together, once they are in one place",
+                           b->team.size + 4, words);
     }
     free(words);
     free_parts(b, parts, false);
@@ -403,16 +399,14 @@ bool bench_gather(struct bench *b, bool closed, struct err *e)
     if (!b->o->stress && !b->team.lost)
         ok = put_together(b, e);
     if (b->team.lost && !b->o->stress)
-        visible_line(stderr, "s3load-mpi: rank %d (%s) has recorded %s", b->team.rank, b->host,
-                     b->part);
+        bench_say(b, "its requests are recorded in %s", b->part);
     if (!b->team.lost && ok && closed && !b->o->keep_parts && !b->o->stress)
         unlink(b->part);
     if (b->team.rank == 0 && !ok && !b->o->stress)
         say_merge(b);
     if (b->team.rank == 0 && b->team.lost)
-        visible_line(stderr,
-                     "What a lost rank has left in the bucket s3load clean --run %s deletes",
-                     b->run_id);
+        bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
+                         b->run_id);
     if (b->team.rank == 0 && !b->team.lost) {
         b->team.all = all;
         take_totals(b);

@@ -1,4 +1,5 @@
 #include "libcommon/units.h"
+#include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/util/clock.h"
 
@@ -11,12 +12,10 @@
 __attribute__((format(printf, 3, 0))) static void say(const struct bench *b, const char *who,
                                                       const char *fmt, va_list args)
 {
-    char *text = NULL;
+    char text[4096];
 
-    if (vasprintf(&text, fmt, args) < 0)
-        return;
-    fprintf(stderr, "%s: %s%s\n", b->args.program, who, text);
-    free(text);
+    vsnprintf(text, sizeof text, fmt, args);
+    visible_line(stderr, "%s: %s%s", b->args.program, who, text);
 }
 
 void bench_say(const struct bench *b, const char *fmt, ...)
@@ -38,6 +37,15 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
     va_start(args, fmt);
     say(b, "", fmt, args);
     va_end(args);
+}
+
+void bench_show_command(FILE *out, const char *what, int n_words, char *const *words)
+{
+    char *line = options_redacted(n_words, words);
+
+    if (line != NULL)
+        visible_line(out, "%s: %s", what, line);
+    free(line);
 }
 
 void bench_say_late(const struct bench *b)

@@ -1,6 +1,7 @@
 #include "loadgen/run/screen.h"
 
 #include "libcommon/units.h"
+#include "libcommon/visible.h"
 #include "loadgen/util/clock.h"
 
 #include <stdarg.h>
@@ -82,7 +83,6 @@ void screen_say(struct screen *s, const char *fmt, ...)
         return;
     screen_end_bar(s);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    visible_vline(stderr, fmt, args);
     va_end(args);
-    fputc('\n', stderr);
 }

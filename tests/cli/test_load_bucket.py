@@ -181,7 +181,7 @@ class Suite:
             self.load(*few, prefix)
         self.load(*few, "c/", "--noprefix")
         self.assertRegex(self.on_terminal("put", "--obj.size", "1", "--duration", "200ms"),
-                         r"4 other runs of s3load: 's3load clean --prefix '(ours/|a/b|c/)'")
+                         r"4 other runs of s3load, which this shows: s3load clean --dry-run --prefix (ours/|a/b|c/)\s")
         bucket = "s3load-benchmark-bucket"
         for key in ("s3load-results/x", f"ours/{RUN}/notes", f"{RUN}/0000/0123456789abcdeg"):
             before = self.client.entries(bucket)
@@ -265,6 +265,13 @@ class OnTarget(Suite, LoadTest):
             self.assertGreater(len(c.errors()), 3)
             self.assertLessEqual({"ABORT"}, c.ops().keys())
             self.assertEqual(self.client.uploads("s3load-benchmark-bucket"), [])
+
+    def test_names_that_a_terminal_would_obey(self):
+        """What is shown of a bucket has no control characters, and quotes as a shell takes them."""
+        self.load("get", "--objects", "2", "--noclear", *SMALL, "--prefix", "it's\x1b[31m/")
+        shown = self.on_terminal("put", "--obj.size", "1", "--duration", "200ms")
+        self.assertIn(r"--prefix 'it'\''s\x1b[31m/'", shown)
+        self.assertNotIn("\x1b[31m", shown)
 
     def test_max_keys(self):
         _, c = self.load("list", "--objects", "50", "--noprefix", "--max-keys", "7", *SMALL)

@@ -422,7 +422,7 @@ class Failing(RankedTest):
             said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
             # Open MPI lets it go on before it kills it.
-            self.assertIn("What a lost rank has left in the bucket s3load clean --run", unwrapped(said))
+            self.assertIn("what a lost rank has left in the bucket s3load clean --run", unwrapped(said))
             self.assertIn("a rank has not answered for 1s (--rank-timeout)", unwrapped(said))
             self.assertIn(f"s3analyze merge -o {path} {self.parts(path, 3)[0]}", said)
             self.check_parts(stopped_ns)
