@@ -21,7 +21,8 @@ bool payload_init(struct payload *p, struct err *e)
     if (!mem_new(&p->words, BLOCK_WORDS, e))
         return false;
     rng_init(&rng, BLOCK_SEED, 0);
-    rng_fill(&rng, p->words, BLOCK_WORDS * sizeof *p->words);
+    for (size_t i = 0; i < BLOCK_WORDS; i++)
+        p->words[i] = rng_next(&rng);
     return true;
 }
 

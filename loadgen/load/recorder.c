@@ -12,6 +12,9 @@
 
 #define BATCH_BYTES (64u * 1024)
 
+/* No row stays longer with its loop. */
+#define BATCH_NS (100 * CLOCK_NS_PER_MS)
+
 /* Batches for each loop. */
 #define BATCHES_PER_LOOP 128
 
@@ -28,6 +31,12 @@ struct row {
     uint32_t n_text; /* the text follows, and after it padding to a multiple of 8 */
     bool ok, bench;
 };
+
+/* From a row of a batch to where the next one begins. */
+static size_t row_bytes(const struct row *row)
+{
+    return (sizeof *row + row->n_text + 7) / 8 * 8;
+}
 
 struct recorder_batch {
     struct recorder_batch *next;
@@ -131,8 +140,8 @@ void recorder_flush(struct recorder_port *p, int64_t until_ns)
 int64_t recorder_due_ns(const struct recorder_port *p)
 {
     if (p->recorder->options.autoterm)
-        return p->flushed_ns + RECORDER_BATCH_NS;
-    return p->since_ns == CLOCK_NEVER ? CLOCK_NEVER : p->since_ns + RECORDER_BATCH_NS;
+        return p->flushed_ns + BATCH_NS;
+    return p->since_ns == CLOCK_NEVER ? CLOCK_NEVER : p->since_ns + BATCH_NS;
 }
 
 void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
@@ -160,7 +169,7 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
         .bench = bench,
     };
     head->n_text = (uint32_t)(rowformat_put(&p->format, text, row) - text);
-    b->n += (sizeof *head + head->n_text + 7) / 8 * 8;
+    b->n += row_bytes(head);
 }
 
 /* ---- Autoterm ---- */
@@ -281,7 +290,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
             fail(r, &e);
             return;
         }
-        at += (sizeof *row + row->n_text + 7) / 8 * 8;
+        at += row_bytes(row);
     }
     if (asking) {
         r->pending[b->loop].until_ns = b->until_ns;
@@ -296,7 +305,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
         count(&r->tick, row);
         if (row->ok)
             hist_add(&r->durations, row->end_ns - row->start_ns);
-        at += (sizeof *row + row->n_text + 7) / 8 * 8;
+        at += row_bytes(row);
     }
     pthread_mutex_unlock(&r->lock);
 
@@ -324,17 +333,6 @@ static int64_t end_frame(struct recorder *r, bool now)
     return CLOCK_NEVER;
 }
 
-/* Waits for a batch, at most until due_ns; the lock is held. */
-static void wait_for_batch(struct recorder *r, int64_t due_ns)
-{
-    if (due_ns == CLOCK_NEVER) {
-        pthread_cond_wait(&r->filled, &r->lock);
-        return;
-    }
-    struct timespec t = {due_ns / CLOCK_NS_PER_S, due_ns % CLOCK_NS_PER_S};
-    pthread_cond_timedwait(&r->filled, &r->lock, &t);
-}
-
 static void *writer(void *user)
 {
     struct recorder *r = user;
@@ -351,8 +349,8 @@ static void *writer(void *user)
             r->busy = false;
             r->state.cpu_ns = clock_thread_cpu_ns();
             pthread_cond_broadcast(&r->emptied);
-            if (due_ns == CLOCK_NEVER || clock_now_ns() < due_ns)
-                wait_for_batch(r, due_ns);
+            if (clock_now_ns() < due_ns)
+                clock_cond_wait(&r->filled, &r->lock, due_ns);
         } else {
             r->queue = b->next;
             if (r->queue == NULL)
@@ -413,7 +411,6 @@ static bool init_batches(struct recorder *r, struct err *e)
 struct recorder *recorder_open(const struct recorder_options *options, struct err *e)
 {
     struct recorder *r = NULL;
-    pthread_condattr_t monotonic;
 
     if (!mem_cleared(&r, 1, e))
         return NULL;
@@ -422,11 +419,8 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
     r->frame_since_ns = CLOCK_NEVER;
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->pending_lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->filled, &monotonic);
+    clock_cond_init(&r->filled);
     pthread_cond_init(&r->emptied, NULL);
-    pthread_condattr_destroy(&monotonic);
 
     const struct recwrite_options out = {
         .fd = options->fd,

@@ -14,9 +14,6 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* No row stays longer with its loop. */
-#define RECORDER_BATCH_NS INT64_C(100000000)
-
 struct recorder_options {
     int fd;           /* of the capture; -1: none, only count */
     const char *name; /* of the capture */

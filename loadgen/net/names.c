@@ -72,14 +72,6 @@ static void names_free(struct names *names)
     free(names);
 }
 
-/* Waits until then by CLOCK_MONOTONIC; the lock is held. */
-static int wait_until(struct names *names, int64_t at_ns)
-{
-    const struct timespec at = {at_ns / CLOCK_NS_PER_S, at_ns % CLOCK_NS_PER_S};
-
-    return pthread_cond_timedwait(&names->changed, &names->lock, &at);
-}
-
 static void *look_up_all(void *user)
 {
     struct names *names = user;
@@ -102,7 +94,7 @@ static void *look_up_all(void *user)
         names->is_done = true;
         pthread_cond_broadcast(&names->changed);
         int64_t again_ns = clock_now_ns() + names->style.again_ns;
-        while (!names->is_over && wait_until(names, again_ns) == 0)
+        while (!names->is_over && clock_cond_wait(&names->changed, &names->lock, again_ns))
             ;
     }
     /* Whoever closed it did not wait. */
@@ -116,7 +108,6 @@ static void *look_up_all(void *user)
 struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e)
 {
     struct names *names = NULL;
-    pthread_condattr_t monotonic;
     sigset_t all;
     sigset_t before;
 
@@ -128,9 +119,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->name = name;
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&names->changed, &monotonic);
+    clock_cond_init(&names->changed);
     /* Signals are for those who know what to do with them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -143,7 +132,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     }
     int64_t until_ns = clock_now_ns() + style.wait_ns;
     pthread_mutex_lock(&names->lock);
-    while (!names->is_done && wait_until(names, until_ns) == 0)
+    while (!names->is_done && clock_cond_wait(&names->changed, &names->lock, until_ns))
         ;
     pthread_mutex_unlock(&names->lock);
     return names;

@@ -19,3 +19,20 @@ int64_t clock_offset_ns(void)
     }
     return offset_ns;
 }
+
+void clock_cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)
+{
+    const struct timespec t = {until_ns / CLOCK_NS_PER_S, until_ns % CLOCK_NS_PER_S};
+
+    return pthread_cond_timedwait(c, lock, &t) == 0;
+}

@@ -1,7 +1,5 @@
 #include "loadgen/util/rng.h"
 
-#include <string.h>
-
 /* The multiplier of the paper for 128-bit states. */
 static const unsigned __int128 MULTIPLIER =
     (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
@@ -30,9 +28,6 @@ uint64_t rng_next(struct rng *r)
 
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
-    if (n == 0)
-        return 0;
-
     /* The high word of a 64 x 64 product is uniform once the low words below 2^64 mod n are refused
      * (D. Lemire, "Fast Random Integer Generation in an Interval", 2019). */
     unsigned __int128 p = (unsigned __int128)rng_next(r) * n;
@@ -47,18 +42,4 @@ uint64_t rng_below(struct rng *r, uint64_t n)
 double rng_unit(struct rng *r)
 {
     return (double)(rng_next(r) >> 11) * 0x1p-53;
-}
-
-void rng_fill(struct rng *r, void *buf, size_t n)
-{
-    unsigned char *p = buf;
-
-    for (; n >= 8; p += 8, n -= 8) {
-        uint64_t x = rng_next(r);
-        memcpy(p, &x, 8);
-    }
-    if (n > 0) {
-        uint64_t x = rng_next(r);
-        memcpy(p, &x, n);
-    }
 }

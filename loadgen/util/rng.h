@@ -4,7 +4,6 @@
 #ifndef S3_LOADGEN_UTIL_RNG_H
 #define S3_LOADGEN_UTIL_RNG_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct rng {
@@ -35,9 +34,5 @@ uint64_t rng_below(struct rng *r, uint64_t n);
 
 /* Uniform on [0, 1), a multiple of 2^-53. */
 double rng_unit(struct rng *r);
-
-/* Fills n bytes; the bytes depend on the state alone, not on how the call is split in multiples
- * of eight. */
-void rng_fill(struct rng *r, void *buf, size_t n);
 
 #endif
