@@ -85,11 +85,6 @@ static const enum xml_root ROOTS[S3OP_N_KINDS] = {
     [S3OP_COMPLETE] = XML_COMPLETE,
 };
 
-static bool is_listing(const struct worker *w)
-{
-    return s3op_is_listing(w->op.kind);
-}
-
 /* Counts keys that a batch could not delete, and keeps why the first was not. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
@@ -143,7 +138,8 @@ bool answer_expect(struct worker *w)
     err_clear(&w->cause);
     w->n_failed_keys = 0;
     pages_begin(answer_pages(w));
-    return is_listing(w) ? start_xml(w, w->op.key, on_listed, w) : start_xml(w, "", on_deleted, w);
+    return s3op_is_listing(w->op.kind) ? start_xml(w, w->op.key, on_listed, w)
+                                       : start_xml(w, "", on_deleted, w);
 }
 
 /* ---- What it means ---- */
@@ -248,7 +244,8 @@ static void check_document(struct worker *w)
 /* Whether a listing goes on with its next page, in the same row. */
 static bool is_to_go_on(const struct worker *w)
 {
-    return is_listing(w) && !w->op.one_page && w->result.error[0] == '\0' && w->xml->is_truncated;
+    return s3op_is_listing(w->op.kind) && !w->op.one_page && w->result.error[0] == '\0' &&
+           w->xml->is_truncated;
 }
 
 /* Judges a response that is complete. */
@@ -289,7 +286,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
         answer_set_error(w, "%s", e.msg);
         w->failed = true;
     }
-    if (is_listing(w)) {
+    if (s3op_is_listing(w->op.kind)) {
         w->result.n_objects += x->n_objects - n_objects;
         if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
             w->result.first_byte_ns = w->services->now_ns;

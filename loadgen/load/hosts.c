@@ -10,6 +10,9 @@
 /* A host name is at most 253 characters (RFC 1035), a port adds six. */
 #define NAME_MAX_LEN 260
 
+/* The same where other hosts do its work. */
+#define LONG_PAUSE_NS (10 * HOSTS_PAUSE_NS)
+
 /* A bound has so many digits at most; ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
@@ -310,7 +313,7 @@ void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns)
         atomic_fetch_add(&h->n_failing, 1);
     }
     bool is_last = atomic_load(&h->n_failing) == h->n;
-    host->retry_ns = now_ns + (is_last ? HOSTS_PAUSE_NS : HOSTS_LONG_PAUSE_NS);
+    host->retry_ns = now_ns + (is_last ? HOSTS_PAUSE_NS : LONG_PAUSE_NS);
     pthread_mutex_unlock(&h->lock);
 }
 

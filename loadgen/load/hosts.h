@@ -12,10 +12,9 @@
 
 #define HOSTS_MAX 65536
 
-/* A host that could not be connected to is tried again so much later, by one request at a time:
- * soon if there is no other, so that it is seen when it is back; seldom if others do its work. */
-#define HOSTS_PAUSE_NS      INT64_C(100000000)
-#define HOSTS_LONG_PAUSE_NS INT64_C(1000000000)
+/* A host that could not be connected to is tried again so much later, by one request at a time, if
+ * there is no other, so that it is seen soon when it is back. */
+#define HOSTS_PAUSE_NS INT64_C(100000000)
 
 /* No host to choose: none has an idle connection, none is to be connected to now. */
 #define HOSTS_NONE SIZE_MAX

@@ -483,6 +483,12 @@ static void launch(struct worker *w)
     start_sending(w);
 }
 
+static void prepare_later(struct worker *w)
+{
+    w->state = WORKER_PREPARING;
+    queue_again(&w->services->queue, w);
+}
+
 /* Digests a piece of the payload; once all is done the request begins, unless the run was stopped
  * meanwhile. */
 void worker_prepare(struct worker *w)
@@ -502,8 +508,7 @@ void worker_prepare(struct worker *w)
 
         /* A piece of which several digests are wanted may be more than a turn allows. */
         if (w->services->n_digested > 0 && w->services->n_digested + n > DIGEST_BYTES) {
-            w->state = WORKER_PREPARING;
-            queue_again(&w->services->queue, w);
+            prepare_later(w);
             return;
         }
         w->services->n_digested += n;
@@ -513,8 +518,7 @@ void worker_prepare(struct worker *w)
         bool ok = digest_chunk(w, hash, md5);
         engine_count(&w->services->digest_ns, clock_now_ns() - from_ns);
         if (ok && w->n_digested < n_body) {
-            w->state = WORKER_PREPARING;
-            queue_again(&w->services->queue, w);
+            prepare_later(w);
             return;
         }
         /* EVP works on memory alone: it fails only for want of that. */

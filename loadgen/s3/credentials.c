@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A process may print so much. */
+#define TEXT_MAX 16384
+
 /* A process that has not answered by then is ended. */
 #define PROCESS_NS (60 * CLOCK_NS_PER_S)
 
@@ -120,8 +123,7 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
     int status = 0;
     ssize_t n = 0;
 
-    while (c->fd >= 0 &&
-           (n = read(c->fd, c->text + c->n_text, CREDENTIALS_TEXT_MAX - c->n_text)) > 0)
+    while (c->fd >= 0 && (n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
     if (c->fd >= 0 && n == 0) {
         close(c->fd);
@@ -142,7 +144,7 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
               : status != 0
                   ? err_set(e, "credential_process failed (status %d)", WEXITSTATUS(status))
                   : take_document(c, e);
-    explicit_bzero(c->text, CREDENTIALS_TEXT_MAX);
+    explicit_bzero(c->text, TEXT_MAX);
     return ok;
 }
 
@@ -210,7 +212,7 @@ bool credentials_init(struct credentials *c, const char *const key[static CREDEN
                               .renew_at_ns = CLOCK_NEVER,
                               .stamp = profile_look()};
     pthread_mutex_init(&c->lock, NULL);
-    c->text = done ? NULL : secret_alloc(CREDENTIALS_TEXT_MAX);
+    c->text = done ? NULL : secret_alloc(TEXT_MAX);
     bool ok = done              ? set_keys(c, key, e)
               : c->text != NULL ? start(c, e)
                                 : err_set(e, "out of memory");

@@ -13,8 +13,6 @@
 
 #define CREDENTIALS_N 3 /* access key, secret key, session token (or NULL) */
 
-#define CREDENTIALS_TEXT_MAX 16384 /* that a credential_process may print */
-
 struct credentials {
     const char *process;  /* that hands out the keys; NULL: none */
     const char *profile;  /* that has them; NULL: none; without either they stay as they are */
@@ -31,7 +29,7 @@ struct credentials {
     int fd;      /* its standard output; -1: it has ended */
     int64_t started_ns;
     size_t n_text;
-    char *text; /* CREDENTIALS_TEXT_MAX bytes, in memory of secret.h, as the keys are */
+    char *text; /* what it has printed, in memory of secret.h, as the keys are */
 };
 
 /* The keys are copied, and looked for again in `profile` if that is not NULL; or, with `process`, a

@@ -3,7 +3,6 @@
 #ifndef S3_LOADGEN_S3_PAGES_H
 #define S3_LOADGEN_S3_PAGES_H
 
-#include "loadgen/util/strbuf.h"
 #include "loadgen/s3/xml.h"
 
 /* Starts as zeros. */

@@ -216,6 +216,16 @@ static bool sends_length(const struct s3op *op)
     return s3op_n_body(op) > 0 || KINDS[op->kind].method[0] == 'P';
 }
 
+/* Adds the headers, signed where there is a signer. */
+static bool put_headers(struct strbuf *o, struct sigv4 *signer, const struct sigv4_request *r,
+                        struct err *e)
+{
+    if (signer != NULL)
+        return sigv4_sign(signer, r, o, e);
+    sigv4_put_lines(o, r->headers, r->n_headers);
+    return true;
+}
+
 size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
                   const struct s3op_head *head, char *out, size_t size, struct err *e)
 {
@@ -245,22 +255,18 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         err_set(e, "the request is too long");
         return 0;
     }
-    if (signer != NULL) {
-        const struct sigv4_request r = {
-            .method = KINDS[op->kind].method,
-            .host = head->host,
-            .path = path.s,
-            .query = query.s,
-            .headers = headers.v,
-            .n_headers = headers.n,
-            .payload_hash = head->payload_hash,
-            .time_s = head->time_s,
-        };
-        if (!sigv4_sign(signer, &r, &o, e))
-            return 0;
-    } else {
-        sigv4_put_lines(&o, headers.v, headers.n);
-    }
+    const struct sigv4_request r = {
+        .method = KINDS[op->kind].method,
+        .host = head->host,
+        .path = path.s,
+        .query = query.s,
+        .headers = headers.v,
+        .n_headers = headers.n,
+        .payload_hash = head->payload_hash,
+        .time_s = head->time_s,
+    };
+    if (!put_headers(&o, signer, &r, e))
+        return 0;
     strbuf_puts(&o, "User-Agent: ");
     strbuf_puts(&o, head->user_agent);
     if (sends_length(op)) {

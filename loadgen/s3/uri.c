@@ -35,7 +35,7 @@ static int hex_value(char c)
     return -1;
 }
 
-bool uri_decode(char *s, size_t *n, bool plus_is_space)
+bool uri_decode(char *s, size_t *n)
 {
     size_t len = 0;
 
@@ -50,7 +50,7 @@ bool uri_decode(char *s, size_t *n, bool plus_is_space)
                 return false;
             c = (char)(hi << 4 | lo);
             i += 2;
-        } else if (c == '+' && plus_is_space) {
+        } else if (c == '+') {
             c = ' ';
         }
         s[len++] = c;

@@ -15,9 +15,9 @@
  * value in a query, where it is encoded too. */
 void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path);
 
-/* Decodes the *n bytes at s in place (no NUL is added) and puts the new length in *n. With
- * plus_is_space, '+' gives a space, as in forms and in listings with encoding-type=url.
- * False if a '%' is not followed by two hexadecimal digits; then s is partly decoded. */
-bool uri_decode(char *s, size_t *n, bool plus_is_space);
+/* Decodes the *n bytes at s in place (no NUL is added) and puts the new length in *n; '+' gives a
+ * space, as in forms and in listings with encoding-type=url. False if a '%' is not followed by two
+ * hexadecimal digits; then s is partly decoded. */
+bool uri_decode(char *s, size_t *n);
 
 #endif

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What one answer may hold of keys: a page has 1,000. */
+#define HELD_MAX (64u << 20)
+
 /* Deeper than any answer of S3. */
 #define DEPTH_MAX 32
 
@@ -165,7 +168,7 @@ static bool hold(struct xml *x)
     strbuf_put(&x->held, entry->version_id, strlen(entry->version_id) + 1);
     if (x->held.failed)
         return err_set(x->err, "out of memory");
-    return x->held.n <= XML_HELD_MAX || err_set(x->err, "the answer's list is too long");
+    return x->held.n <= HELD_MAX || err_set(x->err, "the answer's list is too long");
 }
 
 /* Decodes a key in place if keys are encoded. Some servers say so and do not: what begins with the
@@ -180,7 +183,7 @@ static bool decode(struct xml *x, char *text, size_t *n)
     if (!x->url_encoded || (strchr(text, '%') == NULL && strchr(text, '+') == NULL))
         return true;
     memcpy(decoded, text, *n);
-    if (uri_decode(decoded, &n_decoded, true)) {
+    if (uri_decode(decoded, &n_decoded)) {
         bool begins = n_decoded >= n_prefix && memcmp(decoded, x->prefix, n_prefix) == 0;
         if (begins || strncmp(text, x->prefix, n_prefix) != 0) {
             memcpy(text, decoded, n_decoded);

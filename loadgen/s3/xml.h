@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one answer may hold of keys: a page has 1,000. */
-#define XML_HELD_MAX (64u << 20)
-
 /* The longest text of an element that is kept, with a NUL: keys have up to 1,024 bytes, three times
  * that when URL-encoded. Longer texts are an error in keys, ids and tokens, and are cut in others.
  */

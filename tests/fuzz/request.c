@@ -44,7 +44,7 @@ static void check_path(const char *head, size_t n, const struct s3op *op, bool v
     char *decoded = malloc(n_path);
     assert(decoded != NULL);
     memcpy(decoded, path, n_path);
-    assert(uri_decode(decoded, &n_path, false));
+    assert(uri_decode(decoded, &n_path));
     size_t n_bucket = virtual_host ? 1 : strlen("/bucket/");
     if (op->n_key > 0 && (op->kind == S3OP_GET || op->kind == S3OP_PUT))
         assert(n_path == n_bucket + op->n_key &&

@@ -42,7 +42,7 @@ static void check_uri(const char *s, size_t n)
         uri_encode(&all, s, n, path != 0);
         assert(!all.failed && strcmp(all.s, b.s) == 0);
         free(all.s);
-        assert(uri_decode(b.s, &b.n, false) && b.n == n && memcmp(b.s, s, n) == 0);
+        assert(uri_decode(b.s, &b.n) && b.n == n && memcmp(b.s, s, n) == 0);
         strbuf_fini(&b);
     }
 }

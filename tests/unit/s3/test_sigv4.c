@@ -450,21 +450,21 @@ static void test_uri(void **state)
     n = b.n;
     char *coded = b.s;
     assert_int_equal(n, 66 + 190 * 3);
-    assert_true(uri_decode(coded, &n, false));
+    assert_true(uri_decode(coded, &n));
     assert_int_equal(n, 256);
     assert_memory_equal(coded, all, 256);
     strbuf_fini(&b);
 
     char plus[] = "a+b%2b%2B";
     n = strlen(plus);
-    assert_true(uri_decode(plus, &n, true));
+    assert_true(uri_decode(plus, &n));
     assert_int_equal(n, 5);
     assert_memory_equal(plus, "a b++", 5);
     const char *bad[] = {"%", "%4", "%4g", "x%zz"};
     for (size_t i = 0; i < 4; i++) {
         strcpy(out, bad[i]);
         n = strlen(out);
-        assert_false(uri_decode(out, &n, false));
+        assert_false(uri_decode(out, &n));
     }
 }
 
