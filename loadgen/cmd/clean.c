@@ -6,6 +6,7 @@
 #include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/run/bucket.h"
+#include "loadgen/run/cleanup.h"
 #include "loadgen/util/clock.h"
 
 #include <math.h>
@@ -96,8 +97,8 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
     struct err cause = {""};
 
     if ((run->n_uploads == 0 ||
-         bench_clean(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause)) &&
-        bench_clean(b, run->root, runs->kind, WORK_DIRS, &cause))
+         cleanup_below(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause)) &&
+        cleanup_below(b, run->root, runs->kind, WORK_DIRS, &cause))
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
@@ -135,8 +136,8 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
         bool young = o->run_id == NULL && run->newest_ns > from_ns;
 
         if (run->n_others > 0)
-            err_set(e, "%s is kept: it holds %llu objects that no run of s3load has made",
-                    run->root, (unsigned long long)run->n_others);
+            err_set(e, "%s is kept: it holds %llu object%s that no run of s3load has made",
+                    run->root, (unsigned long long)run->n_others, run->n_others == 1 ? "" : "s");
         bool kept = young || run->n_others > 0;
         bool done = kept || o->dry_run || delete_run(b, runs, run, e);
         n_young += young;
@@ -212,15 +213,9 @@ const struct cli_command cmd_clean = {
             {"Connections", "connection", options_connection, 0},
             {0},
         },
-    .examples =
-        (const struct cli_example[]){
-            {"s3load clean --dry-run", "what killed runs have left"},
-            {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"},
-            {0},
-        },
-    .options_size = sizeof(struct options),
-    .defaults =
-        &(const struct options){OPTIONS_DEFAULTS, .older_than_ns = 24 * 3600 * CLOCK_NS_PER_S},
+    COMMAND_EXAMPLES({"s3load clean --dry-run", "what killed runs have left"},
+                     {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
+    COMMAND_DEFAULTS(.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
     .ctx = &(const struct workload){.run = run_clean},
     .run = run,
 };

@@ -9,7 +9,7 @@
 static bool init(struct work *k, struct err *e)
 {
     (void)e;
-    k->retain_until_s = (clock_real_ns() + RETAIN_NS) / CLOCK_NS_PER_S;
+    k->retain_until_ns = clock_real_ns() + RETAIN_NS;
     return true;
 }
 
@@ -22,7 +22,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     strbuf_printf(body,
                   "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                   "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
-                  rfc3339_format(k->retain_until_s * CLOCK_NS_PER_S).s);
+                  rfc3339_format(k->retain_until_ns).s);
     if (body->failed) {
         work_fail(k, "out of memory");
         return PHASE_END;

@@ -94,9 +94,9 @@ unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
 }
 
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
-               uint32_t first_thread, unsigned n_workers, int event, struct err *e)
+               uint32_t first_thread, unsigned n_workers, struct err *e)
 {
-    *c = (struct crew){.engine = g, .event = event};
+    *c = (struct crew){.engine = g};
     if (!mem_cleared(&c->loops, n_loops, e))
         return false;
     for (; c->n_loops < n_loops; c->n_loops++) {
@@ -117,7 +117,7 @@ void crew_fini(struct crew *c)
     for (unsigned i = 0; i < c->n_loops; i++)
         loop_fini(&c->loops[i]);
     free(c->loops);
-    *c = (struct crew){.event = -1};
+    *c = (struct crew){0};
 }
 
 void crew_end_recording(struct crew *c)
@@ -134,7 +134,7 @@ void crew_stop(struct crew *c, enum engine_stop stop)
         ;
     for (unsigned i = 0; i < c->n_loops; i++)
         loop_wake(&c->loops[i]);
-    eventfd_write(c->event, 1);
+    eventfd_write(c->engine->event, 1);
 }
 
 struct thread {
@@ -152,7 +152,7 @@ static void *run_loop(void *user)
 
     t->ok = loop_run(t->loop, t->phase, &t->error);
     atomic_fetch_sub(&t->crew->n_busy, 1);
-    eventfd_write(t->crew->event, 1);
+    eventfd_write(t->crew->engine->event, 1);
     return NULL;
 }
 
@@ -176,11 +176,11 @@ bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void 
         }
     }
     for (int wait_ms = 0; atomic_load(&c->n_busy) > 0; wait_ms = tick(ctx)) {
-        struct pollfd p = {.fd = c->event, .events = POLLIN};
-        uint64_t value;
+        struct pollfd p = {.fd = c->engine->event, .events = POLLIN};
+        eventfd_t value;
 
         if (poll(&p, 1, wait_ms) > 0)
-            (void)!read(c->event, &value, sizeof value);
+            eventfd_read(c->engine->event, &value);
     }
     for (unsigned i = 0; i < n; i++) {
         pthread_join(threads[i].id, NULL);

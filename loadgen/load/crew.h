@@ -10,7 +10,6 @@ struct crew {
     struct engine *engine;
     struct loop *loops;
     unsigned n_loops;
-    int event; /* eventfd: something happened that the caller's tick should see */
     atomic_uint n_busy;
 };
 
@@ -23,10 +22,9 @@ unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
  * cpu/ of version 1). UINT_MAX: none is set. */
 unsigned crew_quota_cpus(const char *groups, const char *root);
 
-/* `recorder` may be NULL; workers are numbered from first_thread on; event is an eventfd that the
- * caller owns. */
+/* `recorder` may be NULL; workers are numbered from first_thread on. */
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
-               uint32_t first_thread, unsigned n_workers, int event, struct err *e);
+               uint32_t first_thread, unsigned n_workers, struct err *e);
 void crew_fini(struct crew *c);
 
 /* Runs a phase to its end; `tick` is called from the calling thread, at each event and when as many

@@ -56,10 +56,8 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     if (!hosts_init(&g->hosts, hosts, select, &rng, e))
         return false;
     g->hosts.try_ns = g->conn_style.connect_timeout_ns;
-    if (g->resolve_host && !hosts_resolve(&g->hosts, g->op_style.tls, &rng, e)) {
-        hosts_fini(&g->hosts);
+    if (g->resolve_host && !hosts_resolve(&g->hosts, g->op_style.tls, &rng, e))
         return false;
-    }
     if (g->deals_hosts)
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
     checksum_init(&g->checksum, g->op_style.checksum);
@@ -78,10 +76,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     for (size_t i = 0; ok && i < g->hosts.n; i++)
         ok = init_host(g, &g->host[i], &g->hosts.host[i], e);
     ok = ok && (variable != NULL || init_names(g, e));
-    ok = ok && payload_init(&g->payload, e);
-    if (!ok)
-        engine_fini(g);
-    return ok;
+    return ok && payload_init(&g->payload, e);
 }
 
 void engine_fini(struct engine *g)
@@ -91,9 +86,7 @@ void engine_fini(struct engine *g)
         free(g->host[i].name);
     }
     free(g->host);
-    g->host = NULL;
     names_close(g->names);
-    g->names = NULL;
     SSL_CTX_free(g->conn_style.context);
     payload_fini(&g->payload);
     hosts_fini(&g->hosts);

@@ -48,13 +48,14 @@ struct engine {
     bool deals_hosts;       /* round to the ranks */
     int64_t offset_ns;      /* wall clock less the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max;         /* connections that a loop may keep idle */
+    size_t idle_max; /* connections that a loop may keep idle */
+    int event; /* eventfd: something happened that who drives the crews should see; borrowed */
     atomic_int stop;         /* enum engine_stop */
     atomic_bool interrupted; /* by a signal: listings end with their page */
 };
 
 /* Puts together what follows from the styles, set up by the caller: hosts, their addresses, TLS and
- * payload. */
+ * payload. engine_fini in any case. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 

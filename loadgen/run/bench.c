@@ -17,8 +17,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CLEAN_PASSES 3
-
 #define TICK_MS 100
 
 /* Between two looks at what ranks tell: it takes several for it to go round. */
@@ -30,8 +28,7 @@
 /* While the start is waited for. */
 #define START_NAP_NS (10 * CLOCK_NS_PER_MS)
 
-/* By a signal, to this rank or to another. */
-static bool interrupted(const struct bench *b)
+bool bench_is_interrupted(const struct bench *b)
 {
     return atomic_load(&b->signals.n) > 0 || b->team.all.max[TEAM_SIGNAL] > 0;
 }
@@ -39,7 +36,8 @@ static bool interrupted(const struct bench *b)
 /* The same, as all ranks know it since they last met. */
 static bool is_over_for_all(const struct bench *b)
 {
-    return b->team.size > 1 && !b->team.lost ? b->team.all.max[TEAM_SIGNAL] > 0 : interrupted(b);
+    return b->team.size > 1 && !b->team.lost ? b->team.all.max[TEAM_SIGNAL] > 0
+                                             : bench_is_interrupted(b);
 }
 
 /* ---- The bucket ---- */
@@ -60,7 +58,7 @@ static bool confirm(struct bench *b, struct err *e)
     /* Signals go to a thread of their own and end no read. */
     while (poll(&input, 1, TICK_MS) == 0) {
         team_poll(&b->team);
-        if (interrupted(b))
+        if (bench_is_interrupted(b))
             return err_set(e, "interrupted");
     }
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
@@ -88,6 +86,7 @@ static bool check_content(struct bench *b, struct err *e)
     if (content.n_runs > 0 && b->screen.enabled) {
         char *words[] = {"s3load", "clean", "--dry-run", "--prefix", content.prefix};
         char what[120];
+
         snprintf(what, sizeof what,
                  "The bucket holds objects of %llu other run%s of s3load, which this shows",
                  (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
@@ -153,7 +152,7 @@ static void renew_credentials(struct bench *b)
 {
     struct err e = {""};
 
-    if (b->has_credentials && !credentials_renew(&b->credentials, &e))
+    if (b->engine.credentials != NULL && !credentials_renew(&b->credentials, &e))
         bench_say(b, "cannot renew the credentials: %s", e.msg);
 }
 
@@ -165,7 +164,7 @@ static void look(struct bench *b)
     bool told = team_poll(&b->team);
     show(b, now_ns);
     renew_credentials(b);
-    if (b->finishing && interrupted(b) && !b->said_finishing) {
+    if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
         screen_end_bar(&b->screen);
         if (b->team.rank == 0)
             bench_say_of_all(b, "the run is over, and its objects are being deleted: a further "
@@ -200,7 +199,7 @@ static void look(struct bench *b)
                 units_duration(b->o->rank_timeout_ns).s);
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->cleaning && told && b->team.all.sum[TEAM_ENDING] > 0) {
-        end_phase(b, ENGINE_STOP, interrupted(b) ? "signal" : "error");
+        end_phase(b, ENGINE_STOP, bench_is_interrupted(b) ? "signal" : "error");
     }
 }
 
@@ -212,7 +211,7 @@ static int tick(void *ctx)
     return b->team.joining ? JOINING_MS : TICK_MS;
 }
 
-static bool run_phase(struct bench *b, struct err *e)
+bool bench_run_phase(struct bench *b, struct err *e)
 {
     b->shown_at_ns = clock_now_ns();
     b->shown_cpu_ns = 0;
@@ -240,12 +239,12 @@ static bool prepare(struct bench *b, struct err *e)
                               .ctx = k,
                               .start_ns = from_ns,
                               .end_ns = CLOCK_NEVER};
-    bool ok = run_phase(b, e);
+    bool ok = bench_run_phase(b, e);
     b->preparing = false;
     b->summary.n_prepared = k->n_objects;
     b->summary.n_not_prepared = k->n_failed;
     b->summary.prepare_ns = clock_now_ns() - from_ns;
-    if (!ok || interrupted(b) || b->team.all.sum[TEAM_ENDING] > 0)
+    if (!ok || bench_is_interrupted(b) || b->team.all.sum[TEAM_ENDING] > 0)
         return ok;
     if (k->n_objects == 0)
         return err_set(e, "none of the first %llu uploads succeeded: %s",
@@ -270,19 +269,20 @@ static int64_t rest_ns(const struct bench *b)
 {
     if (b->team.size > 1)
         return b->start_ns - clock_now_ns();
-    return b->o->syncstart_given ? b->o->syncstart_ns - clock_real_ns() : 0;
+    return b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
 }
 
 static void wait_for_start(struct bench *b)
 {
     int64_t ns = rest_ns(b);
 
-    if (b->team.size == 1 && b->o->syncstart_given) {
-        screen_say(&b->screen, "Waiting for %s.", rfc3339_format(b->o->syncstart_ns).s);
+    if (b->team.size == 1 && b->o->syncstart != NULL) {
+        if (b->screen.enabled)
+            fprintf(stderr, "Waiting for %s.\n", rfc3339_format(b->o->syncstart_ns).s);
         if (ns <= 0)
             bench_say_late(b);
     }
-    for (; ns > 0 && !interrupted(b); ns = rest_ns(b)) {
+    for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
         renew_credentials(b);
         clock_sleep_ns(clock_earlier(ns, START_NAP_NS));
@@ -327,20 +327,55 @@ static bool is_over(const struct bench *b, int64_t now_ns)
                                    atomic_load(&p->n_tickets) > due_before(p, p->end_ns));
 }
 
+/* What was done and used up to a moment. */
+struct reading {
+    struct recorder_state recorded;
+    struct crew_counts crew;
+    struct rusage cpu;
+};
+
+static struct reading take_reading(struct bench *b)
+{
+    struct reading r;
+
+    recorder_drain(b->recorder);
+    getrusage(RUSAGE_SELF, &r.cpu);
+    r.recorded = recorder_look(b->recorder);
+    r.crew = crew_counts(&b->crew);
+    return r;
+}
+
+/* The figures of the benchmark, between two readings. */
+static void sum_up_bench(struct bench *b, const struct reading *from, const struct reading *to)
+{
+    struct summary *s = &b->summary;
+    const struct recorder_counts *old = &from->recorded.counts;
+    const struct recorder_counts *now = &to->recorded.counts;
+    int64_t writer_ns = to->recorded.cpu_ns - from->recorded.cpu_ns;
+    int64_t loop_ns = to->crew.most_cpu_ns;
+
+    s->counts =
+        (struct recorder_counts){now->n_requests - old->n_requests, now->n_errors - old->n_errors,
+                                 now->n_objects - old->n_objects, now->n_bytes - old->n_bytes};
+    s->n_connects = (uint64_t)(to->crew.n_connects - from->crew.n_connects);
+    s->digest_ns = to->crew.digest_ns - from->crew.digest_ns;
+    s->user_ns = ns_of(to->cpu.ru_utime) - ns_of(from->cpu.ru_utime);
+    s->system_ns = ns_of(to->cpu.ru_stime) - ns_of(from->cpu.ru_stime);
+    s->max_thread_pct = pct_of(loop_ns > writer_ns ? loop_ns : writer_ns, s->bench_ns);
+    s->n_object_waits = b->work.n_object_waits;
+    s->n_waits = to->recorded.n_waits;
+    s->waits_ns = to->recorded.waits_ns;
+    s->autoterm = to->recorded.stop;
+}
+
 static bool bench(struct bench *b, struct err *e)
 {
     struct summary *s = &b->summary;
-    struct rusage before;
-    struct rusage after;
     struct recorder_tick dropped;
-    const struct crew_counts crew = crew_counts(&b->crew);
-
-    recorder_drain(b->recorder);
-    recorder_take_tick(b->recorder, &dropped);
-    const struct recorder_state recorded = recorder_look(b->recorder);
-    getrusage(RUSAGE_SELF, &before);
-
+    const struct reading before = take_reading(b);
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
+
+    recorder_take_tick(b->recorder, &dropped);
     s->end = NULL;
     b->phase = (struct phase){.next = work_bench_next,
                               .done = work_bench_done,
@@ -352,35 +387,17 @@ static bool bench(struct bench *b, struct err *e)
                               .rate = b->o->rate,
                               .first_ticket = b->engine.rank,
                               .ticket_step = b->engine.n_ranks};
-    bool ok = run_phase(b, e);
+    bool ok = bench_run_phase(b, e);
     int64_t end_ns = clock_now_ns();
-    recorder_drain(b->recorder);
-    getrusage(RUSAGE_SELF, &after);
-
-    const struct recorder_state now = recorder_look(b->recorder);
-    const struct crew_counts crew_now = crew_counts(&b->crew);
+    const struct reading after = take_reading(b);
     s->bench_ns = end_ns - from_ns;
-    s->counts = (struct recorder_counts){now.counts.n_requests - recorded.counts.n_requests,
-                                         now.counts.n_errors - recorded.counts.n_errors,
-                                         now.counts.n_objects - recorded.counts.n_objects,
-                                         now.counts.n_bytes - recorded.counts.n_bytes};
-    s->n_connects = (uint64_t)(crew_now.n_connects - crew.n_connects);
-    s->digest_ns = crew_now.digest_ns - crew.digest_ns;
-    s->user_ns = ns_of(after.ru_utime) - ns_of(before.ru_utime);
-    s->system_ns = ns_of(after.ru_stime) - ns_of(before.ru_stime);
-    int64_t writer_ns = now.cpu_ns - recorded.cpu_ns;
-    s->max_thread_pct =
-        pct_of(crew_now.most_cpu_ns > writer_ns ? crew_now.most_cpu_ns : writer_ns, s->bench_ns);
-    s->n_object_waits = b->work.n_object_waits;
+    sum_up_bench(b, &before, &after);
     s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
-    s->n_waits = now.n_waits;
-    s->waits_ns = now.waits_ns;
-    s->autoterm = now.stop;
     bool drained = s->end == NULL && work_is_drained(&b->work);
     if (drained)
         s->end = "no objects left";
     if (s->end == NULL)
-        s->end = interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
+        s->end = bench_is_interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
     if (ok && drained)
         return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
     if (ok && b->work.n_failed > 0)
@@ -406,104 +423,6 @@ static bool succeeded(const struct bench *b, struct err *e)
                        (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
                        first);
     return err_set(e, "no part was uploaded, the first request to fail did with: %s", first);
-}
-
-/* ---- Cleaning ---- */
-
-static bool run_cleanup(struct bench *b, const char *prefix, enum work_scope scope,
-                        enum s3op_kind kind, struct err *e)
-{
-    struct work *k = &b->work;
-    struct err cause = {""};
-
-    k->n_failed = 0;
-    err_clear(&k->error);
-    err_clear(&b->error);
-    b->cleaning = true;
-    cleanup_begin(k, prefix, scope, kind);
-    b->phase = (struct phase){.next = cleanup_next,
-                              .done = cleanup_done,
-                              .ctx = k,
-                              .end_ns = CLOCK_NEVER,
-                              .closes = true};
-    bool ok = run_phase(b, &cause);
-    b->cleaning = false;
-    if (ok && k->n_failed > 0)
-        ok = err_set(&cause, "%s", k->error.msg);
-    return ok || err_set(e, "%s", cause.msg);
-}
-
-bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
-                 struct err *e)
-{
-    struct err cause = {""};
-    bool left = true;
-
-    if (scope == WORK_DIRS) {
-        run_cleanup(b, root, scope, kind, NULL);
-        scope = WORK_PREFIX;
-    }
-    /* What one pass could not delete, a later one may. */
-    for (int i = 0; i < CLEAN_PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
-        err_clear(&cause);
-        left = !run_cleanup(b, root, scope, kind, &cause);
-    }
-    if (!left && atomic_load(&b->engine.stop) == ENGINE_RUN)
-        return true;
-    return err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
-}
-
-/* Deletes all that the bucket holds. */
-static bool clear_bucket(struct bench *b, struct err *e)
-{
-    struct err cause = {""};
-
-    return run_cleanup(b, "", WORK_PREFIX, S3OP_LIST_VERSIONS, &cause) ||
-           err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
-}
-
-/* How objects are listed so that none is left: where versions were ever kept, deleting makes
- * markers. */
-static enum s3op_kind listing(struct bench *b)
-{
-    enum bucket_versioning now = bucket_versioning(&b->control);
-    bool versions = now == BUCKET_UNKNOWN ? b->kind->versions || atomic_load(&b->work.saw_version)
-                                          : now != BUCKET_UNVERSIONED;
-
-    return versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
-}
-
-/* Deletes what this run has uploaded; what it has not uploaded to the end in any case, since no one
- * can use it. */
-static bool clean(struct bench *b, struct err *e)
-{
-    const char *root = b->work.root;
-    struct err cause = {""};
-
-    if (!b->uploaded || !b->has_crew || (b->o->no_clear && !b->kind->uploads))
-        return team_meet(&b->team, true, e);
-    b->said_finishing = interrupted(b);
-    b->finishing = true;
-    bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
-    /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
-    if (ok && !b->o->no_clear && !b->o->no_prefix)
-        run_cleanup(b, root, WORK_DIRS, kind, NULL);
-    team_meet(&b->team, true, NULL);
-    if (b->team.rank > 0)
-        return true;
-    /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
-     * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
-    bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
-    ok = ok && (!b->kind->uploads ||
-                bench_clean(b, root, S3OP_LIST_UPLOADS, lost ? WORK_BUCKET : WORK_PREFIX, &cause));
-    if (!b->o->no_clear)
-        ok = ok && bench_clean(b, root, kind, WORK_PREFIX, &cause);
-    return ok || err_set(e,
-                         "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
-                         "--run %s, with that bucket and prefix, deletes them",
-                         b->o->no_clear ? "unfinished uploads" : "objects", root, b->o->bucket,
-                         cause.msg, b->run_id);
 }
 
 /* ---- End ---- */
@@ -610,7 +529,7 @@ static bool measure(struct bench *b, struct err *e)
     if (!team_meet(&b->team, ok, e))
         return false;
     b->has_parts = b->team.size > 1;
-    ok = !b->o->clear_bucket || b->team.rank > 0 || clear_bucket(b, e);
+    ok = !b->o->clear_bucket || b->team.rank > 0 || cleanup_clear_bucket(b, e);
     ok = team_meet(&b->team, ok, e) && prepare(b, e);
     ok = team_meet(&b->team, ok, e);
     if (ok && !is_over_for_all(b))
@@ -621,7 +540,7 @@ static bool measure(struct bench *b, struct err *e)
     ok = team_meet(&b->team, ok, e) && (is_over_for_all(b) || succeeded(b, e));
     if (!ok)
         b->summary.error = e->msg;
-    if (interrupted(b) && b->summary.end == NULL)
+    if (bench_is_interrupted(b) && b->summary.end == NULL)
         b->summary.end = "signal";
     return ok;
 }
@@ -639,9 +558,9 @@ int bench_run(struct bench *b)
         bench_measure_clocks(b, 2);
     bool closed = bench_close_capture(b, &closing);
     bool gathered = bench_gather(b, closed, &gathering);
-    if (b->has_control)
+    if (b->control.crew.n_loops > 0)
         bench_warn_of_clocks(b);
-    if (b->has_crew) {
+    if (b->crew.n_loops > 0) {
         /* Rank 0 has the sums of all, unless one is lost. */
         if (b->team.rank == 0 || b->team.lost)
             bench_warn(b);
@@ -653,9 +572,9 @@ int bench_run(struct bench *b)
         /* Cleaning may take long, and what was measured does not wait for it. */
         fflush(stdout);
     }
-    bool cleaned = clean(b, &cleaning);
+    bool cleaned = cleanup_run(b, &cleaning);
     b->status = ok && closed && gathered && cleaned ? EXIT_DONE : EXIT_FAILED;
-    if (!ok && !(interrupted(b) && strcmp(e.msg, "interrupted") == 0))
+    if (!ok && !(bench_is_interrupted(b) && strcmp(e.msg, "interrupted") == 0))
         bench_complain(b, &e);
     if (!closed && strcmp(closing.msg, e.msg) != 0)
         bench_complain(b, &closing);

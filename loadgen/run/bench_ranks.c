@@ -11,23 +11,10 @@
 /* From the agreement on a start to the start: all must know of it by then. */
 #define START_NS (200 * CLOCK_NS_PER_MS)
 
-/* Between two looks at the others while a request of ours lasts. */
-#define POLL_MS 10
+/* Between two looks at the others while a request or a child process of ours lasts. */
+#define POLL_MS 5
 
 #define CPU_SCALE 100
-
-/* Figures of the summary that add up, told from TEAM_FREE on. */
-static const size_t TOTALS[] = {
-    offsetof(struct summary, counts.n_requests), offsetof(struct summary, counts.n_errors),
-    offsetof(struct summary, counts.n_objects),  offsetof(struct summary, counts.n_bytes),
-    offsetof(struct summary, n_connects),        offsetof(struct summary, n_resent),
-    offsetof(struct summary, n_prepared),        offsetof(struct summary, n_not_prepared),
-    offsetof(struct summary, user_ns),           offsetof(struct summary, system_ns),
-    offsetof(struct summary, digest_ns),         offsetof(struct summary, n_waits),
-    offsetof(struct summary, waits_ns),          offsetof(struct summary, n_object_waits),
-    offsetof(struct summary, n_not_begun),
-};
-#define N_TOTALS (sizeof TOTALS / sizeof *TOTALS)
 
 /* ---- Autoterm ---- */
 
@@ -39,7 +26,7 @@ enum vote_max { MINUS_FIRST, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END, N_VOTE_M
 
 /* An amount in words whose sums cannot wrap around, but for those that may. */
 #define N_WORDS     6
-#define VOTE_SUM    (TEAM_FREE + N_TOTALS)
+#define VOTE_SUM    (TEAM_FREE + SUMMARY_N_NUMBERS)
 #define N_FRAC_BITS 32
 
 _Static_assert(VOTE_SUM + N_WORDS * AUTOTERM_N_ENDS <= RANKS_N_SUMS, "room for them");
@@ -140,13 +127,12 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     f->sum[TEAM_TICK_BYTES] = (int64_t)b->tick.counts.n_bytes;
     f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
     f->sum[TEAM_RUNNING] = b->n_running;
-    if (b->has_work)
-        f->sum[TEAM_DONE] =
-            (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
+    f->sum[TEAM_DONE] = (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
     if (b->recorder != NULL && b->o->autoterm)
         vote_tell(b, f);
-    for (size_t i = 0; i < N_TOTALS; i++)
-        memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + TOTALS[i], sizeof f->sum[0]);
+    for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
+        memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + SUMMARY_NUMBERS[i].offset,
+               sizeof f->sum[0]);
     f->max[TEAM_SIGNAL] = atomic_load(&b->signals.first);
     f->max[TEAM_STATUS] = b->status;
     f->max[TEAM_CPU_PCT] = (int64_t)(b->cpu_pct * CPU_SCALE);
@@ -165,16 +151,11 @@ bool bench_told(void *ctx, const struct ranks_figures *all)
     return b->recorder != NULL && b->o->autoterm && vote_go_on(b, all);
 }
 
-void bench_poll(void *ctx)
+int bench_poll(void *ctx)
 {
     struct bench *b = ctx;
 
     team_poll(&b->team);
-}
-
-int bench_poll_tick(void *ctx)
-{
-    bench_poll(ctx);
     return POLL_MS;
 }
 
@@ -197,23 +178,24 @@ void bench_show_team(struct bench *b, int64_t now_ns, const char *state)
 
 bool bench_shift_pools(struct bench *b, struct err *e)
 {
-    int n = b->team.size;
-    int by = (int)(b->o->read_shift % n);
+    int by = (int)(b->o->read_shift % b->team.size);
+    unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
     struct strbuf mine = {0};
-    char *theirs = NULL;
-    size_t n_theirs = 0;
+    struct strbuf theirs = {0};
 
     if (by == 0)
         return true;
     work_pack_pool(&b->work, &mine);
+    bool packed = !mine.failed;
     /* Without memory it is an empty pool that goes out, so that none waits in vain. */
-    bool ok = team_swap(&b->team, (b->team.rank + n - by) % n, mine.s, mine.failed ? 0 : mine.n,
-                        (b->team.rank + by) % n, &theirs, &n_theirs, e);
-    ok = ok && (!mine.failed || err_set(e, "out of memory"));
-    ok = ok && work_unpack_pool(&b->work, theirs, n_theirs, (unsigned)((b->team.rank + by) % n), e);
+    if (!packed)
+        strbuf_clear(&mine);
+    bool ok = team_swap(&b->team, by, &mine, &theirs, e);
+    ok = ok && (packed || err_set(e, "out of memory"));
+    ok = ok && work_unpack_pool(&b->work, theirs.s, theirs.n, from, e);
     if (!b->team.lost) {
         strbuf_fini(&mine);
-        free(theirs);
+        strbuf_fini(&theirs);
     }
     return ok;
 }
@@ -222,9 +204,9 @@ bool bench_shift_pools(struct bench *b, struct err *e)
 static int64_t choose_start(const struct bench *b)
 {
     int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
-    int64_t rest_ns = b->o->syncstart_given ? b->o->syncstart_ns - clock_real_ns() : 0;
+    int64_t rest_ns = b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
 
-    if (b->o->syncstart_given && rest_ns < START_NS)
+    if (b->o->syncstart != NULL && rest_ns < START_NS)
         bench_say_late(b);
     return now_ns + (rest_ns > START_NS ? rest_ns : START_NS);
 }
@@ -277,12 +259,11 @@ static void free_parts(const struct bench *b, char **parts, bool gathered)
 static char **name_parts(const struct bench *b, const char *folder)
 {
     char **parts = calloc((size_t)b->team.size, sizeof *parts);
-    int n = (int)(strlen(b->path) - strlen(".csv.zst"));
     bool ok = parts != NULL;
 
     for (int i = 0; ok && i < b->team.size; i++) {
         char name[sizeof b->part];
-        snprintf(name, sizeof name, "%.*s.rank-%d.csv.zst", n, b->path, i);
+        bench_name_part(b, i, name);
         bool there = folder != NULL && i > 0;
         ok = asprintf(&parts[i], "%s%s%s", there ? folder : "", there ? "/" : "",
                       there ? last_part(name) : name) >= 0;
@@ -382,8 +363,10 @@ static void take_totals(struct bench *b)
 {
     const struct ranks_figures *all = &b->team.all;
 
-    for (size_t i = 0; i < N_TOTALS; i++)
-        memcpy((char *)&b->summary + TOTALS[i], &all->sum[TEAM_FREE + i], sizeof all->sum[0]);
+    for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
+        if (SUMMARY_NUMBERS[i].adds_up)
+            memcpy((char *)&b->summary + SUMMARY_NUMBERS[i].offset, &all->sum[TEAM_FREE + i],
+                   sizeof all->sum[0]);
     b->summary.bench_ns = all->max[TEAM_BENCH_NS];
     b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
 }

@@ -74,16 +74,21 @@ bool bench_choose_names(struct orders *d, const char *command, struct err *e)
     return true;
 }
 
-/* Each rank's part lies where the capture is to be, whose name must be free too. */
-static bool name_part(struct bench *b, struct err *e)
+void bench_name_part(const struct bench *b, int rank, char name[static sizeof b->part])
 {
     int n = (int)(strlen(b->path) - strlen(SUFFIX));
 
+    snprintf(name, sizeof b->part, "%.*s.rank-%d" SUFFIX, n, b->path, rank);
+}
+
+/* Each rank's part lies where the capture is to be, whose name must be free too. */
+static bool name_part(struct bench *b, struct err *e)
+{
     if (b->team.size == 1) {
         strcpy(b->part, b->path);
         return true;
     }
-    snprintf(b->part, sizeof b->part, "%.*s.rank-%d" SUFFIX, n, b->path, b->team.rank);
+    bench_name_part(b, b->team.rank, b->part);
     return b->team.rank > 0 || access(b->path, F_OK) != 0 || is_there(b->path, e);
 }
 
@@ -148,12 +153,12 @@ static bool init_engine(struct bench *b, struct err *e)
     g->insecure = o->insecure;
     g->cacert = o->cacert;
     const char *const key[CREDENTIALS_N] = {o->access_key, o->secret_key, o->session_token};
-    b->has_credentials = !o->anonymous && credentials_init(&b->credentials, key,
-                                                           o->keys_of_profile ? o->profile : NULL,
-                                                           o->credential_process, e);
-    if (!o->anonymous && !b->has_credentials)
-        return false;
-    g->credentials = b->has_credentials ? &b->credentials : NULL;
+    if (!o->anonymous) {
+        if (!credentials_init(&b->credentials, key, o->keys_of_profile ? o->profile : NULL,
+                              o->credential_process, e))
+            return false;
+        g->credentials = &b->credentials;
+    }
     if (b->team.size > 1)
         snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
     else
@@ -164,8 +169,7 @@ static bool init_engine(struct bench *b, struct err *e)
     g->deals_hosts = o->hosts_per_rank;
     g->offset_ns = clock_offset_ns();
     g->request_timeout_ns = o->request_timeout_ns;
-    b->has_engine = engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
-    return b->has_engine;
+    return engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
 }
 
 /* While it connects: its socket, libcurl's means to wake itself up, and a copy of the socket. */
@@ -229,7 +233,7 @@ static bool check_ranks(const struct bench *b, struct err *e)
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->fd = -1;
-    b->event = -1;
+    b->engine.event = -1;
     b->run_id = b->orders->run_id;
     strcpy(b->path, b->orders->path);
     b->to_stdout = strcmp(b->path, "-") == 0;
@@ -243,18 +247,15 @@ bool bench_set_up(struct bench *b, struct err *e)
         return false;
     b->n_loops = crew_n_loops((unsigned)b->o->n_workers, (unsigned)b->o->n_threads);
     b->engine.idle_max /= b->n_loops;
-    b->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (b->event < 0)
+    b->engine.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (b->engine.event < 0)
         return err_errno(e, errno, "cannot make an eventfd");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
     screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->progress);
-    if (!init_engine(b, e))
+    if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_poll, b, e) ||
+        !signals_init(&b->signals, &b->control.crew, e))
         return false;
-    b->has_control = control_init(&b->control, &b->engine, b->event, bench_poll_tick, b, e);
-    if (!b->has_control || !signals_init(&b->signals, &b->control.crew, e))
-        return false;
-    b->has_work = work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
     b->summary = (struct summary){
         .command = b->args.command->name,
         .command_line = b->orders->command_line,
@@ -268,16 +269,15 @@ bool bench_set_up(struct bench *b, struct err *e)
         .clocks = b->clocks,
         .open_loop = b->o->rate > 0,
     };
-    return b->has_work;
+    return work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
 }
 
 bool bench_make_crew(struct bench *b, struct err *e)
 {
-    b->has_crew = crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0,
-                            (unsigned)b->o->n_workers, b->event, e);
-    if (b->has_crew)
-        atomic_store(&b->signals.crew, &b->crew);
-    return b->has_crew;
+    if (!crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0, (unsigned)b->o->n_workers, e))
+        return false;
+    atomic_store(&b->signals.crew, &b->crew);
+    return true;
 }
 
 bool bench_start_recording(struct bench *b, struct err *e)
@@ -298,7 +298,7 @@ bool bench_start_recording(struct bench *b, struct err *e)
         .autoterm_pct = o->autoterm_pct,
         .autoterm_together = b->team.size > 1,
         .offset_ns = b->engine.offset_ns,
-        .event = b->event,
+        .event = b->engine.event,
     };
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
@@ -317,12 +317,10 @@ bool bench_close_capture(struct bench *b, struct err *e)
     if (b->recorder == NULL)
         return true;
     /* Cleaning has no rows, and no writer would take them. */
-    if (b->has_crew) {
-        crew_end_recording(&b->crew);
-        b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
-    }
+    crew_end_recording(&b->crew);
+    b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
-    summary_put_end(&comment, &b->summary, &b->control, b->has_crew ? &b->crew : NULL);
+    summary_put_end(&comment, &b->summary, &b->control, &b->crew);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_close(b->recorder, comment.s, e);
     strbuf_fini(&comment);
@@ -342,19 +340,15 @@ void bench_tear_down(struct bench *b)
 {
     signals_fini(&b->signals);
     recorder_free(b->recorder);
-    if (b->has_crew)
-        crew_fini(&b->crew);
-    if (b->has_work)
-        work_fini(&b->work);
-    if (b->has_control)
-        control_fini(&b->control);
-    if (b->has_engine)
-        engine_fini(&b->engine);
-    if (b->has_credentials)
+    crew_fini(&b->crew);
+    work_fini(&b->work);
+    control_fini(&b->control);
+    if (b->engine.credentials != NULL)
         credentials_fini(&b->credentials);
+    engine_fini(&b->engine);
     ssec_fini(&b->ssec);
     if (b->fd >= 0)
         close(b->fd);
-    if (b->event >= 0)
-        close(b->event);
+    if (b->engine.event >= 0)
+        close(b->engine.event);
 }

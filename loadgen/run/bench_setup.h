@@ -1,4 +1,5 @@
-/* What bench.c (the course of a run) and bench_setup.c (what it consists of) share. */
+/* One run, and what the files that lead through it share: bench.c (its course), bench_setup.c (what
+ * it consists of), bench_ranks.c, bench_say.c, and lead.c, which makes it. */
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
 
@@ -39,7 +40,6 @@ struct bench {
     struct team_clock clocks[3]; /* before all, before and after the benchmark */
     int status;
     int fd;
-    int event;
     struct ssec ssec;
     struct credentials credentials;
     struct engine engine;
@@ -51,7 +51,6 @@ struct bench {
     struct work work;
     struct screen screen;
     struct summary summary;
-    bool has_credentials, has_engine, has_control, has_crew, has_work;
     bool uploaded; /* there may be something to clean */
 
     /* While a phase runs. */
@@ -70,13 +69,20 @@ struct bench {
  * code. */
 int bench_run(struct bench *b);
 
+/* Runs b->phase to its end, with all that goes on meanwhile. False: *e says why it broke off. */
+bool bench_run_phase(struct bench *b, struct err *e);
+
+/* Whether a signal came, to this rank or to another. */
+bool bench_is_interrupted(const struct bench *b);
+
 /* bench_ranks.c: what is only of several ranks; with one, nothing. */
 
 /* What this rank tells the others; `ctx` is the bench, and so below. */
 void bench_figures(void *ctx, struct ranks_figures *f);
 bool bench_told(void *ctx, const struct ranks_figures *all);
-void bench_poll(void *ctx);
-int bench_poll_tick(void *ctx); /* the same, for crew_run */
+
+/* Goes on with telling while something of ours lasts; returns after how many ms to do so again. */
+int bench_poll(void *ctx);
 
 /* The second's line, of all ranks. */
 void bench_show_team(struct bench *b, int64_t now_ns, const char *state);
@@ -122,6 +128,9 @@ void bench_complain(const struct bench *b, const struct err *e);
 /* Chooses the id of a run and the name of its capture. */
 bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 
+/* What the part of a rank is named. */
+void bench_name_part(const struct bench *b, int rank, char name[static sizeof b->part]);
+
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
@@ -131,11 +140,6 @@ bool bench_make_crew(struct bench *b, struct err *e);
 
 /* Opens the capture with its first comment, and makes the loops. */
 bool bench_start_recording(struct bench *b, struct err *e);
-
-/* Deletes all below the prefix `root`: what listings of `kind` show, with WORK_DIRS below the
- * prefixes of workers first. */
-bool bench_clean(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
-                 struct err *e);
 
 /* Ends the capture with its last comment. */
 bool bench_close_capture(struct bench *b, struct err *e);

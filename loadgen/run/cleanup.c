@@ -1,5 +1,7 @@
 #include "loadgen/run/cleanup.h"
 
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bucket.h"
 #include "loadgen/util/clock.h"
 
 #include <string.h>
@@ -7,9 +9,13 @@
 /* A server that is away or overloaded is asked again so much later. */
 #define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
+/* What one pass could not delete, a later one may. */
+#define PASSES 3
+
 enum step { LIST, BATCH, SINGLES, DONE };
 
-void cleanup_begin(struct work *k, const char *prefix, enum work_scope scope, enum s3op_kind kind)
+/* Sets up a pass over what listings of that kind show. */
+static void begin(struct work *k, const char *prefix, enum work_scope scope, enum s3op_kind kind)
 {
     k->clean_prefix = prefix;
     k->clean_scope = scope;
@@ -105,7 +111,7 @@ static bool next_single(const struct work *k, struct work_own *own, struct s3op 
     return false;
 }
 
-enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op)
+static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
@@ -174,7 +180,7 @@ static bool is_refused(const struct s3op *op, int status)
            ((status >= 400 && status < 500 && status != 408 && status != 429) || status == 501);
 }
 
-void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
+static void done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
 {
     struct work *k = ctx;
     struct work_own *own = work_own(k, w);
@@ -204,4 +210,95 @@ void cleanup_done(void *ctx, struct worker *w, const struct s3op *op, const stru
     } else if (!own_upload) {
         atomic_fetch_add(&k->n_deleted, r->n_objects);
     }
+}
+
+/* ---- The passes ---- */
+
+static bool run_pass(struct bench *b, const char *prefix, enum work_scope scope,
+                     enum s3op_kind kind, struct err *e)
+{
+    struct work *k = &b->work;
+    struct err cause = {""};
+
+    k->n_failed = 0;
+    err_clear(&k->error);
+    err_clear(&b->error);
+    b->cleaning = true;
+    begin(k, prefix, scope, kind);
+    b->phase =
+        (struct phase){.next = next, .done = done, .ctx = k, .end_ns = CLOCK_NEVER, .closes = true};
+    bool ok = bench_run_phase(b, &cause);
+    b->cleaning = false;
+    if (ok && k->n_failed > 0)
+        ok = err_set(&cause, "%s", k->error.msg);
+    return ok || err_set(e, "%s", cause.msg);
+}
+
+bool cleanup_below(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
+                   struct err *e)
+{
+    struct err cause = {""};
+    bool left = true;
+
+    if (scope == WORK_DIRS) {
+        run_pass(b, root, scope, kind, NULL);
+        scope = WORK_PREFIX;
+    }
+    for (int i = 0; i < PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+        err_clear(&cause);
+        left = !run_pass(b, root, scope, kind, &cause);
+    }
+    if (!left && atomic_load(&b->engine.stop) == ENGINE_RUN)
+        return true;
+    return err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+}
+
+bool cleanup_clear_bucket(struct bench *b, struct err *e)
+{
+    struct err cause = {""};
+
+    return run_pass(b, "", WORK_PREFIX, S3OP_LIST_VERSIONS, &cause) ||
+           err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
+}
+
+/* How objects are listed so that none is left: where versions were ever kept, deleting makes
+ * markers. */
+static enum s3op_kind listing(struct bench *b)
+{
+    enum bucket_versioning now = bucket_versioning(&b->control);
+    bool versions = now == BUCKET_UNKNOWN ? b->kind->versions || atomic_load(&b->work.saw_version)
+                                          : now != BUCKET_UNVERSIONED;
+
+    return versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
+}
+
+bool cleanup_run(struct bench *b, struct err *e)
+{
+    const char *root = b->work.root;
+    struct err cause = {""};
+
+    if (!b->uploaded || b->crew.n_loops == 0 || (b->o->no_clear && !b->kind->uploads))
+        return team_meet(&b->team, true, e);
+    b->said_finishing = bench_is_interrupted(b);
+    b->finishing = true;
+    bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
+    enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
+    /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
+    if (ok && !b->o->no_clear && !b->o->no_prefix)
+        run_pass(b, root, WORK_DIRS, kind, NULL);
+    team_meet(&b->team, true, NULL);
+    if (b->team.rank > 0)
+        return true;
+    /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
+     * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
+    bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
+    ok = ok && (!b->kind->uploads || cleanup_below(b, root, S3OP_LIST_UPLOADS,
+                                                   lost ? WORK_BUCKET : WORK_PREFIX, &cause));
+    if (!b->o->no_clear)
+        ok = ok && cleanup_below(b, root, kind, WORK_PREFIX, &cause);
+    return ok || err_set(e,
+                         "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
+                         "--run %s, with that bucket and prefix, deletes them",
+                         b->o->no_clear ? "unfinished uploads" : "objects", root, b->o->bucket,
+                         cause.msg, b->run_id);
 }

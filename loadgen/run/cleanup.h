@@ -1,17 +1,20 @@
-/* Deletes what a run has uploaded, and nothing else: page by page it lists keys below a prefix and
- * deletes them. */
+/* Deletes what a run has uploaded, and nothing else: page by page its workers list keys below a
+ * prefix and delete them. */
 #ifndef S3_LOADGEN_RUN_CLEANUP_H
 #define S3_LOADGEN_RUN_CLEANUP_H
 
 #include "loadgen/run/workload.h"
 
-/* Phases: first each worker below its own prefix, then one pass over all that is left. Keys that
- * begin with work.clean_prefix alone are deleted. */
-enum phase_next cleanup_next(void *ctx, struct worker *w, struct s3op *op);
-void cleanup_done(void *ctx, struct worker *w, const struct s3op *op,
-                  const struct worker_result *r);
+/* Deletes all below the prefix `root`: what listings of `kind` show, with WORK_DIRS below the
+ * prefixes of workers first. False: *e says why something is left. */
+bool cleanup_below(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
+                   struct err *e);
 
-/* Sets up a pass over what listings of that kind show: objects, versions or uploads. */
-void cleanup_begin(struct work *k, const char *prefix, enum work_scope scope, enum s3op_kind kind);
+/* Deletes all that the bucket holds. */
+bool cleanup_clear_bucket(struct bench *b, struct err *e);
+
+/* Deletes what this run has uploaded, with --noclear only what it has not uploaded to the end,
+ * which no one can use. All ranks call it. */
+bool cleanup_run(struct bench *b, struct err *e);
 
 #endif

@@ -30,13 +30,13 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     c->op = NULL;
 }
 
-bool control_init(struct control *c, struct engine *g, int event, int (*tick)(void *ctx), void *ctx,
+bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), void *ctx,
                   struct err *e)
 {
     *c = (struct control){.phase = {.next = next, .done = done, .ctx = c, .end_ns = CLOCK_NEVER},
                           .tick = tick,
                           .tick_ctx = ctx};
-    return crew_init(&c->crew, g, NULL, 1, CONTROL_THREAD, 1, event, e);
+    return crew_init(&c->crew, g, NULL, 1, CONTROL_THREAD, 1, e);
 }
 
 void control_fini(struct control *c)

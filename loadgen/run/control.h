@@ -13,9 +13,9 @@ struct control {
     void *tick_ctx;
 };
 
-/* `g` is borrowed; `event` and `tick`, which is called while a request lasts, are as crew_init and
- * crew_run want them. On failure nothing is left to free. */
-bool control_init(struct control *c, struct engine *g, int event, int (*tick)(void *ctx), void *ctx,
+/* `g` is borrowed; `tick` is called while a request lasts, as by crew_run. On failure nothing is
+ * left to free. */
+bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), void *ctx,
                   struct err *e);
 void control_fini(struct control *c);
 

@@ -25,7 +25,12 @@ static int start(const char *program, const struct cli_command *command, struct 
     b->o = &d->options;
     b->kind = command->ctx;
     b->orders = d;
-    team_init(&b->team, d->options.rank_timeout_ns, bench_figures, bench_told, b);
+    b->team = (struct team){.rank = ranks_rank(),
+                            .size = ranks_size(),
+                            .timeout_ns = d->options.rank_timeout_ns,
+                            .fill = bench_figures,
+                            .told = bench_told,
+                            .ctx = b};
     /* Work that is no benchmark is done by rank 0, which the others know nothing of. */
     if (b->kind->run != NULL)
         b->team.size = 1;

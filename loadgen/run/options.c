@@ -17,6 +17,9 @@
 
 #define HOSTS_FILE_MAX (1 << 20)
 
+/* Our names after the prefix have 41 bytes: s3load-RUNID/0000/NUMBER. */
+#define PREFIX_MAX (S3OP_KEY_MAX - 41)
+
 static const char *const SELECTS[] = {
     [HOSTS_WEIGHED] = "weighed", [HOSTS_ROUNDROBIN] = "roundrobin", NULL};
 static const char *const LOOKUPS[] = {
@@ -113,8 +116,9 @@ const struct cli_option options_existing[] = {
 };
 
 const struct cli_option options_versions[] = {
+    /* With --objects no more uploads in all than 64 bits can count. */
     {"versions", CLI_INT, AT(n_versions), "N", .help = "versions of each to upload", .min = 1,
-     .max = 1e9},
+     .max = 1e6},
     {0},
 };
 
@@ -373,7 +377,6 @@ static bool check_syncstart(struct options *o, struct err *e)
 {
     if (o->syncstart == NULL)
         return true;
-    o->syncstart_given = true;
     if (!parse_clock_time(o->syncstart, &o->syncstart_ns) &&
         !rfc3339_parse(o->syncstart, strlen(o->syncstart), &o->syncstart_ns))
         return err_set(e, "--syncstart: '%s' is neither hh:mm[:ss] nor a time of RFC 3339",
@@ -446,8 +449,8 @@ static bool check(struct options *o, struct err *e)
     if (o->put_share < o->delete_share)
         return err_set(e, "--put-distrib must be at least --delete-distrib, else there are no "
                           "objects left at some time");
-    if (strlen(o->prefix) > OPTIONS_PREFIX_MAX)
-        return err_set(e, "--prefix is longer than %d bytes", OPTIONS_PREFIX_MAX);
+    if (strlen(o->prefix) > PREFIX_MAX)
+        return err_set(e, "--prefix is longer than %d bytes", PREFIX_MAX);
     if (o->clear_bucket && o->list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)

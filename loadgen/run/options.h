@@ -11,10 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* S3 allows keys of 1,024 bytes, and our names after the prefix have 41: s3load-RUNID/0000/NUMBER.
- */
-#define OPTIONS_PREFIX_MAX 983
-
 /* Ranks get it from rank 0: what text it points to, orders.c must know. */
 struct options {
     /* Where */
@@ -84,8 +80,7 @@ struct options {
     /* Found out. */
     bool failed; /* what options_complete says is no fault of the command line */
     bool objects_given;
-    bool syncstart_given;
-    int64_t syncstart_ns; /* CLOCK_REALTIME */
+    int64_t syncstart_ns; /* CLOCK_REALTIME; where syncstart is given */
     char *memory[16];     /* of secret.h; options_free frees it */
     size_t n_memory;
 };

@@ -10,7 +10,7 @@ struct orders {
     struct options options;
     const char *command_line; /* without secrets */
     char run_id[WORK_ID_LENGTH + 1];
-    char path[4096]; /* of the capture; "-": standard output; "": none */
+    char path[4096]; /* of the capture; "-": standard output */
 };
 
 /* All of it in *n bytes of memory of secret.h, which the caller frees, since keys are among them;

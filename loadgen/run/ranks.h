@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Figures that all ranks put together: sums (which may wrap around), and the largest of each. */
-#define RANKS_N_SUMS  72
+#define RANKS_N_SUMS  80
 #define RANKS_N_MAXES 16
 struct ranks_figures {
     int64_t sum[RANKS_N_SUMS];

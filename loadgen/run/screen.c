@@ -1,10 +1,8 @@
 #include "loadgen/run/screen.h"
 
 #include "libcommon/units.h"
-#include "libcommon/visible.h"
 #include "loadgen/util/clock.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -73,16 +71,4 @@ void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *t
             units_count((int64_t)tick->counts.n_errors).s, known ? p50.s : "-", known ? p99.s : "-",
             n_running, cpu_pct);
     fprintf(stderr, "%s%s\n", *autoterm != '\0' ? " " : "", autoterm);
-}
-
-void screen_say(struct screen *s, const char *fmt, ...)
-{
-    va_list args;
-
-    if (!s->enabled)
-        return;
-    screen_end_bar(s);
-    va_start(args, fmt);
-    visible_vline(stderr, fmt, args);
-    va_end(args);
 }

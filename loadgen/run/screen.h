@@ -31,7 +31,4 @@ bool screen_is_due(struct screen *s, int64_t now_ns);
 void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *tick,
                  unsigned n_running, double cpu_pct, const char *autoterm);
 
-/* A message for the user, unless --quiet. */
-void screen_say(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -2,7 +2,6 @@
 
 #include "loadgen/util/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,9 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Between two looks at whether it has ended. */
-#define PAUSE_NS (2 * CLOCK_NS_PER_MS)
 
 extern char **environ;
 
@@ -59,7 +55,7 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-static bool run(char *const *argv, bool silent, void (*poll)(void *ctx), void *ctx)
+static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
@@ -85,29 +81,27 @@ static bool run(char *const *argv, bool silent, void (*poll)(void *ctx), void *c
     free(env);
     if (child < 0)
         return false;
-    while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        poll(ctx);
-        clock_sleep_ns(PAUSE_NS);
-    }
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0)
+        clock_sleep_ns(tick(ctx) * CLOCK_NS_PER_MS);
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx)
+bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx)
 {
     char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
 
-    return run(argv, false, poll, ctx);
+    return run(argv, false, tick, ctx);
 }
 
-bool sibling_aggregate(const char *output, const char *capture, void (*poll)(void *ctx), void *ctx)
+bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx)
 {
     char *argv[] = {"s3analyze",    "aggregate", "--quiet",       "-o",
                     (char *)output, "--",        (char *)capture, NULL};
 
-    return run(argv, false, poll, ctx);
+    return run(argv, false, tick, ctx);
 }
 
-bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
+bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
                    void *ctx)
 {
     char *const head[] = {"s3analyze", "merge", "--quiet", "--force", "-o", (char *)output, "--"};
@@ -118,7 +112,7 @@ bool sibling_merge(const char *output, char *const *captures, size_t n, void (*p
         return false;
     memcpy(argv, head, sizeof head);
     memcpy(argv + n_head, captures, n * sizeof *argv);
-    bool ok = run(argv, true, poll, ctx);
+    bool ok = run(argv, true, tick, ctx);
     free(argv);
     return ok;
 }

@@ -6,15 +6,16 @@
 #include <stddef.h>
 
 /* Runs `s3analyze analyze CAPTURE`, with a scrubbed environment (locale, terminal, PATH and the
- * like; no credentials). `poll` is called now and then until it has ended. False: there is no such
+ * like; no credentials). `tick` is called until it has ended, and returns after how many ms
+ * (less than 1,000) it is to be called again. False: there is no such
  * program, or it failed. */
-bool sibling_analyze(const char *capture, void (*poll)(void *ctx), void *ctx);
+bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx);
 
 /* In the same way `s3analyze aggregate` of the capture to a new file. */
-bool sibling_aggregate(const char *output, const char *capture, void (*poll)(void *ctx), void *ctx);
+bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx);
 
 /* In the same way, with its report left out, `s3analyze merge` of n captures to a new one. */
-bool sibling_merge(const char *output, char *const *captures, size_t n, void (*poll)(void *ctx),
+bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
                    void *ctx);
 
 #endif

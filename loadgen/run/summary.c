@@ -188,43 +188,41 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
     write_doc(b, &d);
 }
 
-/* Numbers of 64 bits, none beyond INT64_MAX. */
-static const struct {
-    const char *name;
-    size_t offset;
-} NUMBERS[] = {
-    {"requests", offsetof(struct summary, counts.n_requests)},
-    {"errors", offsetof(struct summary, counts.n_errors)},
-    {"objects", offsetof(struct summary, counts.n_objects)},
-    {"bytes", offsetof(struct summary, counts.n_bytes)},
-    {"connects", offsetof(struct summary, n_connects)},
-    {"prepared", offsetof(struct summary, n_prepared)},
-    {"not_prepared", offsetof(struct summary, n_not_prepared)},
-    {"prepare_ns", offsetof(struct summary, prepare_ns)},
-    {"bench_ns", offsetof(struct summary, bench_ns)},
-    {"cpu_user_ns", offsetof(struct summary, user_ns)},
-    {"cpu_system_ns", offsetof(struct summary, system_ns)},
-    {"digest_ns", offsetof(struct summary, digest_ns)},
-    {"capture_waits", offsetof(struct summary, n_waits)},
-    {"capture_waits_ns", offsetof(struct summary, waits_ns)},
-    {"clock_change_ns", offsetof(struct summary, clock_change_ns)},
-    {"object_waits", offsetof(struct summary, n_object_waits)},
-    {"resent", offsetof(struct summary, n_resent)},
+const struct summary_number SUMMARY_NUMBERS[SUMMARY_N_NUMBERS] = {
+    {"requests", offsetof(struct summary, counts.n_requests), true},
+    {"errors", offsetof(struct summary, counts.n_errors), true},
+    {"objects", offsetof(struct summary, counts.n_objects), true},
+    {"bytes", offsetof(struct summary, counts.n_bytes), true},
+    {"connects", offsetof(struct summary, n_connects), true},
+    {"prepared", offsetof(struct summary, n_prepared), true},
+    {"not_prepared", offsetof(struct summary, n_not_prepared), true},
+    {"prepare_ns", offsetof(struct summary, prepare_ns), false},
+    {"bench_ns", offsetof(struct summary, bench_ns), false},
+    {"cpu_user_ns", offsetof(struct summary, user_ns), true},
+    {"cpu_system_ns", offsetof(struct summary, system_ns), true},
+    {"digest_ns", offsetof(struct summary, digest_ns), true},
+    {"capture_waits", offsetof(struct summary, n_waits), true},
+    {"capture_waits_ns", offsetof(struct summary, waits_ns), true},
+    {"clock_change_ns", offsetof(struct summary, clock_change_ns), false},
+    {"object_waits", offsetof(struct summary, n_object_waits), true},
+    {"resent", offsetof(struct summary, n_resent), true},
+    {"not_begun", offsetof(struct summary, n_not_begun), true},
 };
 
 static void put_result(struct doc *d, const struct summary *s)
 {
     put_text(d, "end", s->end);
     put_text(d, "error", s->error);
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    for (const struct summary_number *n = SUMMARY_NUMBERS; n < &SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
+         n++) {
         json_int_t value = 0;
-        memcpy(&value, (const char *)s + NUMBERS[i].offset, sizeof value);
-        put(d, NUMBERS[i].name, json_integer(value));
+        memcpy(&value, (const char *)s + n->offset, sizeof value);
+        /* In a closed loop no request is due. */
+        if (s->open_loop || n->offset != offsetof(struct summary, n_not_begun))
+            put(d, n->name, json_integer(value));
     }
     put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
     put(d, "client_bound", json_boolean(s->max_thread_pct > SUMMARY_BOUND_PCT));
-    if (s->open_loop)
-        put(d, "not_begun", json_integer((json_int_t)s->n_not_begun));
     if (s->autoterm.stopped)
         put(d, "autoterm",
             json_pack("{s:I, s:f, s:f}", "at_s", (json_int_t)s->autoterm.at_s, "bytes_per_s",

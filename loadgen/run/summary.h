@@ -47,6 +47,15 @@ struct summary {
     int64_t clock_change_ns; /* of the wall clock against the run's, from its begin to its end */
 };
 
+/* Figures of a summary, each of 64 bits and none beyond INT64_MAX; the first four are its counts.
+ */
+#define SUMMARY_N_NUMBERS 18
+extern const struct summary_number {
+    const char *name;
+    size_t offset;
+    bool adds_up; /* over ranks */
+} SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
+
 /* How far the clock of a host is ahead of ours at least; negative: behind; 0: it may be right. */
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
 

@@ -38,17 +38,6 @@ static void nap(unsigned *n)
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
 }
 
-void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
-               bool (*told)(void *, const struct ranks_figures *), void *ctx)
-{
-    *t = (struct team){.rank = ranks_rank(),
-                       .size = ranks_size(),
-                       .timeout_ns = timeout_ns,
-                       .fill = fill,
-                       .told = told,
-                       .ctx = ctx};
-}
-
 /* ---- Telling ---- */
 
 static bool begin(struct team *t, int64_t now_ns)
@@ -107,7 +96,8 @@ bool team_meet(struct team *t, bool ok, struct err *e)
     return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
 }
 
-bool team_wait(struct team *t, struct ranks_call *c, size_t *n)
+/* Waits until a call is over, and sleeps meanwhile. False: it will not be. */
+static bool wait_for(struct team *t, struct ranks_call *c, size_t *n)
 {
     bool failed = false;
 
@@ -127,7 +117,7 @@ static bool await(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t 
 
     while (!ranks_done(c, n, &failed)) {
         if (clock_now_ns() > until_ns)
-            return team_wait(t, c, n) && !failed;
+            return wait_for(t, c, n);
         sched_yield();
     }
     return !failed;
@@ -207,31 +197,34 @@ void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *cl
     for (int i = 1; t->rank == 0 && i < t->size && !t->lost; i++)
         if (!send(t, i, 1) || !answer(t, i, offset_ns))
             t->lost = true;
-    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) ||
-                        !team_wait(t, &c, NULL) || !ask(t, offset_ns, clock)))
+    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) || !wait_for(t, &c, NULL) ||
+                        !ask(t, offset_ns, clock)))
         t->lost = true;
 }
 
 /* ---- Data ---- */
 
-bool team_swap(struct team *t, int to, const char *out, size_t n_out, int from, char **in,
-               size_t *n_in, struct err *e)
+/* Sends n_out bytes to a rank, and takes n_in from another. */
+static bool exchange(struct team *t, int by, const void *out, size_t n_out, void *in, size_t n_in)
 {
     struct ranks_call sent = {.begun = false};
     struct ranks_call received = {.begun = false};
-    bool lost = false;
 
-    t->ping = (int64_t)n_out;
-    lost = !ranks_receive(&received, from, &t->pong, sizeof t->pong) ||
-           !ranks_send(&sent, to, &t->ping, sizeof t->ping) || !team_wait(t, &received, NULL) ||
-           !team_wait(t, &sent, NULL);
-    *n_in = lost ? 0 : (size_t)t->pong;
-    *in = malloc(*n_in + 1);
-    lost = lost || *in == NULL || !ranks_receive(&received, from, *in, *n_in) ||
-           !ranks_send(&sent, to, out, n_out) || !team_wait(t, &received, NULL) ||
-           !team_wait(t, &sent, NULL);
-    t->lost = t->lost || lost;
-    return !lost || err_set(e, "what was uploaded cannot be told to rank %d", to);
+    return ranks_receive(&received, (t->rank + by) % t->size, in, n_in) &&
+           ranks_send(&sent, (t->rank + t->size - by) % t->size, out, n_out) &&
+           wait_for(t, &received, NULL) && wait_for(t, &sent, NULL);
+}
+
+bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e)
+{
+    t->ping = (int64_t)out->n;
+    bool ok = exchange(t, by, &t->ping, sizeof t->ping, &t->pong, sizeof t->pong) &&
+              strbuf_reserve(in, (size_t)t->pong) &&
+              exchange(t, by, out->s, out->n, in->s, (size_t)t->pong);
+
+    in->n = ok ? (size_t)t->pong : 0;
+    t->lost = t->lost || !ok;
+    return ok || err_set(e, "what was uploaded cannot be told to another rank");
 }
 
 static ssize_t read_block(int fd, char *block)

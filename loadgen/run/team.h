@@ -6,6 +6,7 @@
 
 #include "libcommon/err.h"
 #include "loadgen/run/ranks.h"
+#include "loadgen/util/strbuf.h"
 
 /* What the ranks tell: sums ... */
 enum team_sum {
@@ -40,16 +41,20 @@ struct team_clock {
     int64_t at_ns, ahead_ns, error_ns;
 };
 
+/* Starts as zeros but for the first six. */
 struct team {
     int rank, size;
     int64_t timeout_ns; /* a rank that is silent for so long is lost */
-    bool lost;          /* one is: all goes on as if this rank were alone */
     /* Fills in what this rank tells, but for meetings. */
     void (*fill)(void *ctx, struct ranks_figures *mine);
     /* All have told t->all; true: the next time is to be at once. Ranks see the same each time. */
     bool (*told)(void *ctx, const struct ranks_figures *all);
     void *ctx;
+
     struct ranks_figures all; /* what all told last */
+    bool lost;                /* a rank is: all goes on as if this one were alone */
+
+    /* Private. */
 
     int64_t step;
     bool failed, meeting, joining;
@@ -58,9 +63,6 @@ struct team {
     struct ranks_figures sent, coming;
     int64_t ping, pong; /* MPI may write to it as long as a rank that is lost lives */
 };
-
-void team_init(struct team *t, int64_t timeout_ns, void (*fill)(void *, struct ranks_figures *),
-               bool (*told)(void *, const struct ranks_figures *), void *ctx);
 
 /* Goes on with telling; true: t->all is new. To be called often. */
 bool team_poll(struct team *t);
@@ -72,9 +74,6 @@ bool team_meet(struct team *t, bool ok, struct err *e);
 /* What team_meet says when only others failed. */
 extern const char team_other_failed[];
 
-/* Waits until a call is over, and sleeps meanwhile. False: it will not be. */
-bool team_wait(struct team *t, struct ranks_call *c, size_t *n);
-
 /* Measures the clock of this rank, which is clock_now_ns() + offset_ns, against that of rank 0. All
  * ranks call it, between two meetings. */
 void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *clock);
@@ -82,10 +81,10 @@ void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *cl
 /* Brings `data` of rank 0 to all, before the first meeting or after the last. */
 bool team_hand_out(void *data, size_t n);
 
-/* Sends n bytes to a rank while as many as there are come from another; *in is to be freed unless a
- * rank is lost. All ranks call it, between two meetings. */
-bool team_swap(struct team *t, int to, const char *out, size_t n_out, int from, char **in,
-               size_t *n_in, struct err *e);
+/* Sends `out` to the rank `by` before this one while what the rank `by` behind it sends comes into
+ * `in`, round the ranks; neither may be freed if a rank is lost. All ranks call it, between two
+ * meetings. */
+bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e);
 
 /* Sends a file to rank 0, which receives it; block by block. On failure the other side goes on to
  * the end. */

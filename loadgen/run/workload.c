@@ -51,10 +51,7 @@ bool work_init(struct work *k, const struct workload *kind, const struct options
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;
-    bool ok = mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
-    if (!ok)
-        work_fini(k);
-    return ok;
+    return mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
 }
 
 static void free_object(struct work_object *o)
@@ -92,33 +89,34 @@ void work_fail(struct work *k, const char *why)
 
 /* ---- Objects ---- */
 
-/* The bytes of an object, by --obj.size and --obj.randsize. */
-static uint64_t size_of(const struct work *k, uint64_t id)
+/* The bytes of an upload, by --obj.size and --obj.randsize. */
+static uint64_t size_of(const struct work *k, uint64_t i)
 {
     struct rng rng;
 
     if (!k->o->random_sizes)
         return (uint64_t)k->o->size_bytes;
-    rng_init(&rng, k->engine->seed, SIZES_STREAM + id);
+    rng_init(&rng, k->engine->seed, SIZES_STREAM + i);
     return sizes_random(&rng, (uint64_t)k->o->size_bytes);
 }
 
-static struct work_object make_object(const struct work *k, uint64_t id, uint32_t dir)
+/* Object `id`, with the content and size of upload `i`. */
+static struct work_object make_object(const struct work *k, uint64_t id, uint64_t i, uint32_t dir)
 {
     return (struct work_object){
         .id = id,
-        .seed = payload_seed(k->engine->seed, id),
-        .size_bytes = size_of(k, id),
+        .seed = payload_seed(k->engine->seed, i),
+        .size_bytes = size_of(k, i),
         .dir = dir,
     };
 }
 
 struct work_object work_new_object(struct work *k, const struct worker *w)
 {
-    uint64_t i = atomic_fetch_add(&k->n_new, 1);
+    uint64_t i = atomic_fetch_add(&k->n_new, 1) * k->engine->n_ranks + k->engine->rank;
+    uint64_t id = work_n_prepare(k) + i;
 
-    return make_object(k, work_n_prepare(k) + i * k->engine->n_ranks + k->engine->rank,
-                       k->first_dir + w->thread);
+    return make_object(k, id, id, k->first_dir + w->thread);
 }
 
 static char *put_hex(char *p, uint64_t value, int n_digits)
@@ -269,11 +267,8 @@ static struct work_object prepared_object(const struct work *k, uint64_t i)
 {
     uint64_t id = i % (uint64_t)k->o->n_objects;
     uint32_t dir = k->first_dir + (uint32_t)(id / k->engine->n_ranks % k->n_workers);
-    struct work_object o = make_object(k, id, dir);
 
-    o.seed = payload_seed(k->engine->seed, i);
-    o.size_bytes = size_of(k, i);
-    return o;
+    return make_object(k, id, i, dir);
 }
 
 enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)

@@ -94,7 +94,7 @@ struct work {
     uint64_t n_failed;
     struct err first_error; /* of a request of the benchmark */
 
-    int64_t retain_until_s; /* retention: the same for all, since it must not be shortened */
+    int64_t retain_until_ns; /* retention: the same for all, since it must not be shortened */
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
@@ -112,7 +112,7 @@ struct work {
     atomic_bool no_batches;    /* the server refuses them */
 };
 
-/* kind, o and g are borrowed. On failure nothing is left to free. */
+/* kind, o and g are borrowed. work_fini in any case. */
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, const char *run_id, struct err *e);
 void work_fini(struct work *k);
