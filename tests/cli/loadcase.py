@@ -107,6 +107,11 @@ def has_rows(path, n=1, op=None):
     return c is not None and len(c.of(op) if op else c.rows) >= n
 
 
+def has_ops(path, *ops):
+    c = recorded(path)
+    return c is not None and c.ops().keys() >= set(ops)
+
+
 class LoadTest(CliTest):
     """Runs s3load against self.server, which make_server made (by default the target)."""
     server_class = Target
@@ -150,10 +155,10 @@ class LoadTest(CliTest):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
-    def load_until(self, done, command, *options):
+    def load_until(self, done, command, *options, **kwargs):
         """Runs s3load until done(path of its capture) says so, however fast the machine is; returns the capture."""
         path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
-        p = self.begin(command, "--benchdata", path, "--duration", "1h", *options)
+        p = self.begin(command, "--benchdata", path, "--duration", "1h", *options, **kwargs)
         self.wait_until(lambda: done(path), p)
         p.send_signal(signal.SIGINT)
         err = p.communicate(timeout=TIMEOUT_S)[1]

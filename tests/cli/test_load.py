@@ -2,7 +2,7 @@
 import collections
 import signal
 
-from loadcase import Capture, LoadTest, has_rows, recorded
+from loadcase import Capture, LoadTest, has_ops, has_rows, recorded
 from s3client import S3Client
 from servers import Target, VersityGw
 
@@ -39,8 +39,8 @@ class Suite:
         _, c = self.load("get", "--objects", "5", "--range-size", "1KiB", "--verify", "1", *SMALL)
         self.assert_clean(c)
         self.assertEqual({r.bytes for r in c.of("GET")}, {1024})
-        _, c = self.load("get", "--objects", "5", "--range", "--obj.randsize", "--verify", "1",
-                         *SMALL)
+        c = self.load_until(lambda path: has_rows(path, 100, "GET"), "get", "--objects", "5", "--range",
+                            "--obj.randsize", "--verify", "1", *SMALL[:-2])
         self.assert_clean(c)
         self.assertGreater(len({r.bytes for r in c.of("GET")}), 10)
 
@@ -112,10 +112,11 @@ class Suite:
 
     def test_versioned(self):
         # versitygw moves files when a version is added: one request at a time.
-        _, c = self.load("versioned", "--objects", "5", "--versions", "3", "--bucket", "versions",
-                         "--obj.size", "1KiB", "--concurrent", "1", "--duration", "500ms")
+        ops = {"GET", "STAT", "PUT", "DELETE"}
+        c = self.load_until(lambda path: has_ops(path, *ops), "versioned", "--objects", "5", "--versions", "3",
+                            "--bucket", "versions", "--obj.size", "1KiB", "--concurrent", "1")
         self.assertEqual([r.error for r in c.errors()], [])
-        self.assertEqual(c.ops().keys(), {"GET", "STAT", "PUT", "DELETE"})
+        self.assertEqual(c.ops().keys(), ops)
         self.assertEqual(self.keys("versions"), 0)
 
     def test_retention(self):
@@ -132,10 +133,11 @@ class Suite:
         self.assertIn("object lock", r.err)
 
     def test_multipart(self):
-        _, c = self.load("multipart", "--parts", "3", "--part.size", "5MiB", "--concurrent", "2",
-                         "--duration", "1s")
+        ops = {"INITIATE", "PUTPART", "COMPLETE"}
+        c = self.load_until(lambda path: has_ops(path, *ops), "multipart", "--parts", "3", "--part.size", "5MiB",
+                            "--concurrent", "2")
         self.assert_clean(c)
-        self.assertEqual(c.ops().keys(), {"INITIATE", "PUTPART", "COMPLETE"})
+        self.assertEqual(c.ops().keys(), ops)
         self.assertEqual({r.bytes for r in c.of("PUTPART")}, {5 << 20})
 
     def test_open_loop(self):

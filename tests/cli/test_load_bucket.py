@@ -140,7 +140,7 @@ class Suite:
                     r = self.s3load("clean", *where, *options, status=1)
                     for run_id in ids:
                         self.assertRegex(r.out, f"{run_id} .* (kept|to delete)\n")
-                    self.assertIn("1 objects that no run", r.err)
+                    self.assertIn("1 object that no run", r.err)
                     self.assertRegex(r.out, f"{RUN[7:]} .* kept\n")
                     self.assertLessEqual(max(len(line) for line in r.out.split("\n")), 80)
                     self.assert_state(bucket, left)

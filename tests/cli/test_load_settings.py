@@ -1,7 +1,9 @@
 """Where s3load takes its settings from: credentials, region and endpoint, a file of options, proxies;
 what it says of them in the capture, and what it never shows."""
 import json
+import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -121,7 +123,8 @@ class Credentials(Settings):
         script.write_text(f"echo '{json.dumps(document)}'\n")
         self.process(f"sh {script}")
         self.assertEqual(self.who("--host", self.server.hosts), ("p", "us-east-1", "t"))
-        for text, message in (("false", "failed (status 1)"), ("echo very-secret", "printed no JSON"),
+        for text, message in (("false", "failed (status 1)"), ("kill -9 $$", "was ended by signal 9"),
+                              ("echo very-secret", "printed no JSON"),
                               ("echo '{\"Version\":1,\"AccessKeyId\":\"very-secret\"}'", "printed no JSON"),
                               (f"sh {script} | sed s/t.}}/t\",\"Expiration\":\"2001-01-01T00:00:00Z\"}}/", None)):
             with self.subTest(process=text):
@@ -131,21 +134,25 @@ class Credentials(Settings):
                 self.assertIn(message or "", str(err))
 
     def test_expiring_keys_are_renewed(self):
-        """The process counts its calls in the key, and gives two seconds each time."""
+        """The process counts its calls in the key, and gives five seconds each time."""
         script = self.tmp / "keys.py"
         script.write_text(
             "import datetime, json, pathlib\n"
             f"count = pathlib.Path({str(self.tmp / 'count')!r})\n"
             "n = int(count.read_text()) + 1 if count.exists() else 1\n"
             "count.write_text(str(n))\n"
-            "until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)\n"
+            "until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)\n"
             "print(json.dumps({'Version': 1, 'AccessKeyId': f'key{n}', 'SecretAccessKey': 's',\n"
             "                  'Expiration': until.strftime('%Y-%m-%dT%H:%M:%SZ') if n < 9 else '?'}))\n")
         self.process(f"python3 {script}")
-        r = self.bare("put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "3s", "--stress", "--json",
-                      "--host", self.server.hosts)
-        self.assertEqual(r.json()["errors"], 0)
-        self.assertGreater(len({key for key, _, _ in self.seen}), 1)
+        with subprocess.Popen([BUILD / "s3load", "put", "--obj.size", "1KiB", "--concurrent", "2", "--rate", "50",
+                               "--stress", "--json", "--host", self.server.hosts], cwd=self.tmp,
+                              env={**os.environ, "HOME": str(self.tmp)}, stdout=subprocess.PIPE) as p:
+            self.wait_until(lambda: len({key for key, _, _ in list(self.seen)}) > 1, p)
+            p.terminate()
+            out = p.communicate(timeout=30)[0]
+        self.assertEqual(p.returncode, 128 + signal.SIGTERM)
+        self.assertEqual(json.loads(out)["errors"], 0)
 
     def renewed(self, change, refuse):
         """A run whose keys are changed after the first upload; the server refuses the old ones if it is to.

@@ -221,7 +221,7 @@ class Options(RankedTest):
         self.assertEqual(r.err.count("throughput"), 1)
         line = re.search(r"^ +1s +(\S+) +(\d+)\S* +0 +[\d.]+ms +[\d.]+ms", r.err, re.M)
         # All ranks' 300 a second; one has 100.
-        self.assertGreater(float(line.group(2)), 150)
+        self.assertGreater(float(line.group(2)), 110)
         self.assertNotIn("Preparing", self.ranks(self.MPI, 2, "get", "--objects", "4", *QUICK).err)
 
     def normal(self, capture):
@@ -497,9 +497,11 @@ class Clocks(RankedTest):
                 # 100 us: the clock of the target.
                 within = stated["clock_error_ns"] + 100_000
                 self.assertEqual(sum(self.misplaced(p.rows, log, within) for p in (parts[0], parts[2])), 0)
-                # As they were recorded, those of rank 1 are not where they belong.
-                self.assertEqual(self.misplaced(parts[1].rows, log, within),
-                                 len(parts[1].rows) if self.AHEAD_NS else 0)
+                # As they were recorded, those of rank 1 are not where they belong; of requests that took longer than
+                # its clock is ahead, as some do on a busy machine, nothing follows.
+                quick = [r for r in parts[1].rows if r.duration < self.AHEAD_NS - within]
+                self.assertEqual(self.misplaced(quick, log, within), len(quick))
+                self.assertEqual(bool(quick), self.AHEAD_NS > 0)
                 bases = {}
                 for row in whole.rows:
                     bases[row.client] = min(bases.get(row.client, row.thread), row.thread)
