@@ -550,6 +550,19 @@ done:
     return ok;
 }
 
+bool course_operations_init(struct course_parties *p, const struct course *c, struct err *e)
+{
+    *p = (struct course_parties){.operations = true};
+    if (!mem_new(&p->id, c->n_tables, e) || !mem_new(&p->n_requests, c->n_tables, e))
+        return false;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        p->id[k] = c->tables[k]->op;
+        p->n_requests[k] = (int64_t)c->tables[k]->n;
+    }
+    p->n = c->n_tables;
+    return true;
+}
+
 void course_parties_fini(struct course_parties *p)
 {
     free(p->id);
@@ -560,7 +573,10 @@ void course_parties_fini(struct course_parties *p)
 
 const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k)
 {
-    return p->clients ? c->d->clients.v[p->id[k]] : c->d->hosts.v[p->id[k]];
+    const struct names *names = p->operations ? &c->d->ops
+                                : p->clients  ? &c->d->clients
+                                              : &c->d->hosts;
+    return names->v[p->id[k]];
 }
 
 /* Takes the end of a request of its party into account. */
@@ -590,7 +606,7 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
     for (size_t k = 0; ok && k < c->n_tables; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i++) {
-            size_t party = p->of_place[course_place(t, i)];
+            size_t party = course_party_of(p, k, course_place(t, i));
             if (party == UINT32_MAX || first[party] == SIZE_MAX ||
                 (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k]))
                 continue;

@@ -102,18 +102,26 @@ bool course_init(struct course *c, const struct dataset *d, const struct table *
                  size_t n_tables, struct err *e);
 void course_fini(struct course *c);
 
-/* Names and number of the hosts (or clients) of the places, as an index of parties. */
+/* Names and number of the hosts (or clients) of the places, as an index of parties; or the
+ * operations, of which each table is one. */
 struct course_parties {
-    bool clients;
+    bool clients, operations;
     size_t n;
-    uint32_t *id;       /* into dataset.hosts or clients; sorted by name */
-    uint32_t *of_place; /* index into id; UINT32_MAX: the place has no request */
+    uint32_t *id;       /* into dataset.hosts, clients or ops; hosts and clients sorted by name */
+    uint32_t *of_place; /* index into id; UINT32_MAX: the place has no request; NULL: operations */
     int64_t *n_requests;
 };
 bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
                          struct err *e);
+bool course_operations_init(struct course_parties *p, const struct course *c, struct err *e);
 void course_parties_fini(struct course_parties *p);
 const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k);
+
+/* The party of a request; UINT32_MAX: its place has none. */
+static inline size_t course_party_of(const struct course_parties *p, size_t table, size_t place)
+{
+    return p->operations ? table : p->of_place[place];
+}
 
 /* What is asked of a party: its last end at or before at_ns, and its first after. Requests that
  * hung and then failed do not count: they are not answers, but time-outs. */

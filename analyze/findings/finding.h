@@ -21,6 +21,7 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 
 #define FINDING_MAX_FIGURES 8
 #define FINDING_MAX_CAUSES  4
+#define FINDING_MAX_PARTIES 16
 
 struct finding_figure {
     const char *name; /* static */
@@ -32,7 +33,9 @@ struct finding {
     enum finding_severity severity;
     const char *op; /* borrowed; NULL: all operations together */
     enum finding_scope scope;
-    const char *party; /* borrowed: name of the host or client */
+    const char *party;                           /* borrowed: name of the host or client */
+    const char *others[FINDING_MAX_PARTIES - 1]; /* borrowed: further hosts or clients alike */
+    size_t n_others;
     uint32_t thread;
     bool has_start, has_end; /* false: from the beginning of the run, to its end */
     int64_t start_ns, end_ns;

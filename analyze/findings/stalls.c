@@ -4,8 +4,7 @@
  * Where a process completes usual requests per second, a stretch of time with c completions scores
  * .9 usual t - ln(10) c: the log-likelihood ratio of a tenth of the usual rate to the usual rate.
  * The stretches with a high sum are the stalls (Page's CUSUM). */
-#include "analyze/findings/find.h"
-#include "analyze/base/csort.h"
+#include "analyze/findings/stalls_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -15,36 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCORE_LEAST      25.0 /* e^-25 over up to 32,768 bins and a thousand hosts */
-#define STALL_RATE_FRAC  .1
 #define TYPICAL_TIMES    3 /* shorter gaps are those between requests that run in step */
-#define MAX_STALLS       256
-#define LEAST_HUNG       3   /* requests of a party at once */
-#define MAX_AT_ONCE      512 /* that are looked at */
-#define PARTY_SHARE      .9  /* of the requests that hang are of the one party */
-#define OTHERS_GO_ON     .3  /* of the usual rate */
 #define N_LOCAL_BLOCKS   12
-#define MAX_RATE_BLOCKS  128
+#define MAX_NAME         120 /* letters of a name in a sentence */
+#define MAX_NAMED        3   /* parties */
 #define PERIOD_TOLERANCE .15
 #define WORTH_FRAC       .005 /* of the run: a shorter stall is not worth a word by itself */
 #define PROBLEM_FRAC     .02
 #define PROBLEM_NS       INT64_C(1000000000)
 
-struct stall {
-    int64_t start_ns, end_ns;
-    double rate_frac; /* of the usual rate */
-    enum finding_scope scope;
-    size_t party;
-};
-
-struct stalls {
-    struct search *s;
-    double rate[MAX_RATE_BLOCKS], usual[MAX_RATE_BLOCKS]; /* completions per bin */
-    size_t n_blocks, bins_per_block;
-    uint32_t *timed_out; /* by bin: requests that hung and then failed, which are no deliveries */
-    int64_t least_ns;
-    struct stall v[MAX_STALLS];
-    size_t n;
+/* The beginning of a sentence. */
+struct parties_text {
+    char s[(MAX_NAMED + 1) * (MAX_NAME + 8) + 32];
 };
 
 /* The longest of the typical durations of operations that matter. */
@@ -57,9 +38,7 @@ static double typical_ns(const struct course *c)
     return longest;
 }
 
-/* Requests that ended in a bin, but for those that hung until they failed: a stall is not over when
- * they time out. */
-static double done_in(const struct stalls *x, size_t bin)
+double stalls_done_in(const struct stalls *x, size_t bin)
 {
     const struct course *c = x->s->c;
     return (double)c->ok[bin] + (double)c->failed[bin] - (double)x->timed_out[bin];
@@ -79,16 +58,16 @@ static void count_timed_out(struct stalls *x)
 static bool fill_usual(struct stalls *x)
 {
     const struct course *c = x->s->c;
-    double *rate = x->rate, sorted[MAX_RATE_BLOCKS];
+    double *rate = x->rate, sorted[STALLS_MAX_BLOCKS];
 
-    x->bins_per_block = (c->n_bins + MAX_RATE_BLOCKS - 1) / MAX_RATE_BLOCKS;
+    x->bins_per_block = (c->n_bins + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
     x->n_blocks = c->n_bins / x->bins_per_block;
     if (x->n_blocks < 4)
         return false;
     for (size_t b = 0; b < x->n_blocks; b++) {
         double n = 0;
         for (size_t j = b * x->bins_per_block; j < (b + 1) * x->bins_per_block; j++)
-            n += done_in(x, j);
+            n += stalls_done_in(x, j);
         rate[b] = n / (double)x->bins_per_block;
     }
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
@@ -106,7 +85,7 @@ static bool fill_usual(struct stalls *x)
     return all > 0;
 }
 
-static double usual_at(const struct stalls *x, size_t bin)
+double stalls_usual_at(const struct stalls *x, size_t bin)
 {
     size_t b = bin / x->bins_per_block;
     return x->usual[b < x->n_blocks ? b : x->n_blocks - 1];
@@ -128,8 +107,8 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
     double n = 0, usual = 0;
 
     for (size_t j = first; j <= last; j++) {
-        n += done_in(x, j);
-        usual += usual_at(x, j);
+        n += stalls_done_in(x, j);
+        usual += stalls_usual_at(x, j);
     }
     struct stall st = {.start_ns = course_bin_start_ns(c, first),
                        .end_ns = course_bin_start_ns(c, last + 1),
@@ -137,8 +116,8 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
     /* The last requests of a run come in by themselves, but few of them late. */
     bool tail = st.end_ns > c->last_start_ns && st.start_ns >= c->last_start_ns - x->least_ns &&
                 !most_threads_hang(c, st.start_ns + (st.end_ns - st.start_ns) / 2);
-    if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALL_RATE_FRAC &&
-        x->n < MAX_STALLS)
+    if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
+        x->n < STALLS_MAX)
         x->v[x->n++] = st;
 }
 
@@ -151,10 +130,11 @@ static void find_stretches(struct stalls *x)
     for (size_t j = 0; j <= c->n_bins; j++) {
         double score = 0;
         if (j < c->n_bins)
-            score = (1 - STALL_RATE_FRAC) * usual_at(x, j) + log(STALL_RATE_FRAC) * (done_in(x, j));
-        bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - SCORE_LEAST;
+            score = (1 - STALLS_RATE_FRAC) * stalls_usual_at(x, j) +
+                    log(STALLS_RATE_FRAC) * (stalls_done_in(x, j));
+        bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - STALLS_SCORE;
         if (over) {
-            if (most >= SCORE_LEAST)
+            if (most >= STALLS_SCORE)
                 add_stretch(x, first, last);
             sum = most = 0;
             first = j + 1;
@@ -168,99 +148,14 @@ static void find_stretches(struct stalls *x)
     }
 }
 
-/* ---- Whose requests hang ---- */
-
-/* Requests that hang at `at_ns`, by party; returns how many there are in all. */
-static size_t count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
-                         size_t *of_party)
-{
-    size_t n = 0;
-    memset(of_party, 0, p->n * sizeof *of_party);
-    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
-        if (c->hung[i].end_ns > at_ns) {
-            of_party[p->of_place[c->hung[i].place]]++;
-            n++;
-        }
-    return n;
-}
-
-static size_t index_of_most(const size_t *v, size_t n)
-{
-    size_t most = 0;
-    for (size_t i = 1; i < n; i++)
-        if (v[i] > v[most])
-            most = i;
-    return most;
-}
-
-/* The one party whose requests hang in the stall, in the middle of it; SIZE_MAX: there is none. */
-static size_t party_that_hangs(const struct stalls *x, const struct stall *st,
-                               const struct course_parties *p, size_t *of_party)
-{
-    int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
-    size_t n = count_hung(x->s->c, p, at_ns, of_party), most = index_of_most(of_party, p->n);
-
-    return of_party[most] >= LEAST_HUNG && (double)of_party[most] >= PARTY_SHARE * (double)n
-               ? most
-               : SIZE_MAX;
-}
-
-/* Gives stalls of the system to the one host (or client) whose requests hang in them. */
-static bool give_to_parties(struct stalls *x, const struct course_parties *p,
-                            enum finding_scope scope, struct err *e)
-{
-    if (p->n < 2 || x->n == 0)
-        return true;
-    size_t *of_party = NULL, n = 0;
-    struct course_gap *gaps = NULL;
-    bool ok = mem_new(&of_party, p->n, e) && mem_new(&gaps, x->n, e);
-    for (size_t i = 0; ok && i < x->n; i++) {
-        struct stall *st = &x->v[i];
-        size_t party = st->scope == SCOPE_SYSTEM ? party_that_hangs(x, st, p, of_party) : SIZE_MAX;
-
-        if (party == SIZE_MAX)
-            continue;
-        st->scope = scope;
-        st->party = party;
-        gaps[n++] = (struct course_gap){.party = party,
-                                        .at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2};
-    }
-    ok = ok && course_find_gaps(x->s->c, p, gaps, n, e);
-    n = 0;
-    for (size_t i = 0; ok && i < x->n; i++) {
-        if (x->v[i].scope != scope)
-            continue;
-        const struct course_gap *gap = &gaps[n++];
-        if (gap->before_ns != INT64_MIN && gap->after_ns != INT64_MAX) {
-            x->v[i].start_ns = gap->before_ns;
-            x->v[i].end_ns = gap->after_ns;
-        }
-    }
-    free(of_party);
-    free(gaps);
-    return ok;
-}
-
-/* ---- One party stalls while the others go on ---- */
-
-static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
-{
-    for (size_t i = 0; i < x->n; i++)
-        if (x->v[i].start_ns <= at_ns && at_ns < x->v[i].end_ns)
-            return true;
-    return false;
-}
-
-/* The rate of all in a time, of what is usual then, to judge by: it makes little of short stalls.
- */
-static double system_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
+double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
 {
     const struct course *c = x->s->c;
     double n = 0, usual = 0;
 
     for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
-        n += done_in(x, j);
-        usual += usual_at(x, j);
+        n += stalls_done_in(x, j);
+        usual += stalls_usual_at(x, j);
     }
     return usual > 0 ? n / usual : 0;
 }
@@ -276,97 +171,12 @@ static double rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t
     double n = 0, around[2 * N_LOCAL_BLOCKS + 2];
 
     for (size_t j = first; j < end; j++)
-        n += done_in(x, j);
+        n += stalls_done_in(x, j);
     for (size_t b = from; b <= last_block + N_LOCAL_BLOCKS && b < x->n_blocks; b++)
         if (b < first_block || b > last_block)
             around[n_around++] = x->rate[b];
     double usual = n_around > 0 ? stats_sort_median(around, n_around) : 0;
     return usual > 0 && end > first ? n / (double)(end - first) / usual : 0;
-}
-
-/* The requests that hang, by party: those of party k are [first[k], first[k + 1]) of `of`, by
- * start.
- */
-struct hung_by_party {
-    size_t *first;
-    const struct course_hung **of;
-};
-
-static bool group_hung(struct hung_by_party *g, const struct course *c,
-                       const struct course_parties *p, struct err *e)
-{
-    if (!mem_cleared(&g->first, p->n + 2, e) || !mem_new(&g->of, c->n_hung, e))
-        return false;
-    for (size_t i = 0; i < c->n_hung; i++)
-        csort_count(g->first, p->of_place[c->hung[i].place]);
-    csort_sum(g->first, p->n);
-    for (size_t i = 0; i < c->n_hung; i++)
-        g->of[csort_place(g->first, p->of_place[c->hung[i].place])] = &c->hung[i];
-    return true;
-}
-
-/* The moment at which most of v[0..n-1] hang: that of the last start before the first end. */
-static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t *at_ns)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t n_at_once = 0;
-        int64_t first_end_ns = INT64_MAX;
-
-        for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
-            if (v[m]->end_ns > v[i]->start_ns) {
-                n_at_once++;
-                first_end_ns = int64_min(v[m]->end_ns, first_end_ns);
-            }
-        if (n_at_once > most) {
-            most = n_at_once;
-            *at_ns = v[i]->start_ns + (first_end_ns - v[i]->start_ns) / 2;
-        }
-    }
-    return most;
-}
-
-/* Adds the gap as a stall of its party, if it is long and empty enough. */
-static void add_party_stall(struct stalls *x, const struct course_parties *p,
-                            enum finding_scope scope, const struct course_gap *gap)
-{
-    if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
-        gap->after_ns - gap->before_ns < x->least_ns || x->n == MAX_STALLS)
-        return;
-    double frac = search_frac(x->s, gap->after_ns - gap->before_ns);
-    double expected = (double)p->n_requests[gap->party] * frac / (1 - frac);
-    if ((1 - STALL_RATE_FRAC) * expected < SCORE_LEAST ||
-        system_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
-        return;
-    x->v[x->n++] = (struct stall){
-        .start_ns = gap->before_ns, .end_ns = gap->after_ns, .scope = scope, .party = gap->party};
-}
-
-static bool find_party_stalls(struct stalls *x, const struct course_parties *p,
-                              enum finding_scope scope, struct err *e)
-{
-    const struct course *c = x->s->c;
-    if (p->n < 2 || c->n_hung < LEAST_HUNG)
-        return true;
-    struct hung_by_party g = {0};
-    struct course_gap *gaps = NULL;
-    size_t n = 0;
-    bool ok = group_hung(&g, c, p, e) && mem_new(&gaps, c->n_hung, e);
-    for (size_t k = 0; ok && k < p->n; k++) {
-        int64_t at_ns = 0;
-        size_t n_hung = g.first[k + 1] - g.first[k];
-
-        if (n_hung >= LEAST_HUNG && most_hung_at(g.of + g.first[k], n_hung, &at_ns) >= LEAST_HUNG &&
-            !lies_in_stall(x, at_ns))
-            gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
-    }
-    ok = ok && course_find_gaps(c, p, gaps, n, e);
-    for (size_t i = 0; ok && i < n; i++)
-        add_party_stall(x, p, scope, &gaps[i]);
-    free(g.first);
-    free(g.of);
-    free(gaps);
-    return ok;
 }
 
 /* ---- Pauses that come again ---- */
@@ -388,17 +198,12 @@ static void sort_stalls(struct stalls *x)
     for (size_t i = 0; i < x->n; i++) {
         bool said = false;
         for (size_t k = 0; k < n; k++)
-            said = said || (x->v[k].scope == x->v[i].scope && x->v[k].party == x->v[i].party &&
-                            x->v[k].end_ns > x->v[i].start_ns);
+            said = said ||
+                   (stalls_same_parties(&x->v[k], &x->v[i]) && x->v[k].end_ns > x->v[i].start_ns);
         if (!said)
             x->v[n++] = x->v[i];
     }
     x->n = n;
-}
-
-static bool same_party(const struct stall *a, const struct stall *b)
-{
-    return a->scope == b->scope && a->party == b->party;
 }
 
 /* The period of the stalls of one's party; 0: they have none. A pause that was too short to be
@@ -409,7 +214,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     int64_t last_ns = INT64_MIN;
 
     for (size_t i = 0; i < x->n; i++) {
-        if (!same_party(&x->v[i], one))
+        if (!stalls_same_parties(&x->v[i], one))
             continue;
         if (last_ns != INT64_MIN)
             gaps[n++] = (double)(x->v[i].start_ns - last_ns);
@@ -432,16 +237,45 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
 
 /* ---- Findings ---- */
 
-static const struct course_parties *parties_of(const struct search *s, enum finding_scope scope)
+/* Names the parties whose stall it is in the finding; returns them as the beginning of a sentence.
+ */
+static struct parties_text name_parties(const struct search *s, const struct stall *st,
+                                        struct finding *f)
 {
-    return scope == SCOPE_CLIENT ? &s->clients : &s->hosts;
+    const struct course_parties *p = st->of;
+    struct parties_text t = {""};
+    size_t n = 0;
+
+    if (p == NULL)
+        return t;
+    f->party = course_party_name(s->c, p, st->parties[0]);
+    for (size_t i = 1; i < st->n_parties; i++)
+        f->others[f->n_others++] = course_party_name(s->c, p, st->parties[i]);
+    if (p->operations) {
+        f->op = f->party;
+        f->party = NULL;
+        snprintf(t.s, sizeof t.s, "%.*s requests", MAX_NAME, f->op);
+        return t;
+    }
+    f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
+    n += (size_t)snprintf(t.s, sizeof t.s, "%s%.*s",
+                          !p->clients         ? ""
+                          : st->n_parties > 1 ? "Clients "
+                                              : "Client ",
+                          MAX_NAME, f->party);
+    size_t n_named = st->n_parties > MAX_NAMED + 1 ? MAX_NAMED : st->n_parties;
+    for (size_t i = 1; i < n_named; i++)
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%.*s",
+                              i + 1 == st->n_parties ? " and " : ", ", MAX_NAME, f->others[i - 1]);
+    if (n_named < st->n_parties)
+        snprintf(t.s + n, sizeof t.s - n, " and %zu more", st->n_parties - n_named);
+    return t;
 }
 
 /* Where all of a closed loop waits for one host, the system stands too. */
 static double rate_frac_of(const struct stalls *x, const struct stall *st)
 {
-    return st->scope == SCOPE_SYSTEM ? st->rate_frac
-                                     : system_rate_frac(x, st->start_ns, st->end_ns);
+    return st->of == NULL ? st->rate_frac : stalls_rate_frac(x, st->start_ns, st->end_ns);
 }
 
 /* The share of the run's throughput that a stall cost: at least the party's own. */
@@ -450,8 +284,8 @@ static double lost_in(const struct stalls *x, const struct stall *st)
     const struct search *s = x->s;
     double share = 1;
 
-    if (st->scope != SCOPE_SYSTEM)
-        share = (double)parties_of(s, st->scope)->n_requests[st->party] / (double)s->c->n;
+    if (st->of != NULL)
+        share = (double)stalls_n_requests(st) / (double)s->c->n;
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
 }
 
@@ -464,7 +298,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     double lost = 0;
 
     for (size_t i = 0; i < x->n; i++)
-        if (same_party(&x->v[i], one)) {
+        if (stalls_same_parties(&x->v[i], one)) {
             stood_ns += x->v[i].end_ns - x->v[i].start_ns;
             lost += lost_in(x, &x->v[i]);
             n++;
@@ -472,15 +306,12 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     struct finding f =
         finding_of("pauses", lost >= PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.period_ns = period_ns;
-    f.scope = one->scope;
+    struct parties_text who = name_parties(s, one, &f);
     finding_figure(&f, "n", (double)n);
     finding_figure(&f, "mean_length_ns", (double)stood_ns / (double)n);
     finding_figure(&f, "period_ns", (double)period_ns);
-    if (one->scope != SCOPE_SYSTEM)
-        f.party = course_party_name(s->c, parties_of(s, one->scope), one->party);
-    return findings_add(s->out, &f, e, "%s%s%s %s times for about %s, every %s from %s on",
-                        f.scope == SCOPE_CLIENT ? "Client " : "", f.party != NULL ? f.party : "",
-                        f.party != NULL ? " paused" : "Paused", units_count(n).s,
+    return findings_add(s->out, &f, e, "%s %s times for about %s, every %s from %s on",
+                        one->of != NULL ? strcat(who.s, " paused") : "Paused", units_count(n).s,
                         units_duration(stood_ns / n).s, units_duration(period_ns).s,
                         find_clock(one->start_ns).s);
 }
@@ -503,13 +334,12 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac =
-        st->scope == SCOPE_SYSTEM ? st->rate_frac : rate_frac_around(x, st->start_ns, st->end_ns);
+    double frac = st->of == NULL ? st->rate_frac : rate_frac_around(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f =
         finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));
 
-    f.scope = st->scope;
+    struct parties_text who = name_parties(s, st, &f);
     f.has_start = f.has_end = true;
     f.start_ns = st->start_ns;
     f.end_ns = st->end_ns;
@@ -522,16 +352,14 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
         snprintf(others, sizeof others, "; %zu shorter one%s, %s in all", n_alike - 1,
                  n_alike == 2 ? "" : "s", units_duration(stood_ns - length_ns).s);
     }
-    if (st->scope == SCOPE_SYSTEM)
+    if (st->of == NULL)
         return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)%s",
                             units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac,
                             others);
-    f.party = course_party_name(s->c, parties_of(s, st->scope), st->party);
     return findings_add(
         s->out, &f, e,
-        "%s%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)%s",
-        f.scope == SCOPE_CLIENT ? "Client " : "", f.party, units_duration(length_ns).s,
-        find_clock(st->start_ns).s, 100 * frac, others);
+        "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)%s", who.s,
+        units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac, others);
 }
 
 /* The stalls of one's party, `one` the first of them, that come at no period: each that is a
@@ -544,7 +372,7 @@ static bool say_stalls(const struct stalls *x, const struct stall *one, struct e
     bool ok = true;
 
     for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
-        enum worth worth = same_party(st, one) ? worth_of(x, st) : WORTH_NOTHING;
+        enum worth worth = stalls_same_parties(st, one) ? worth_of(x, st) : WORTH_NOTHING;
         if (worth == WORTH_PROBLEM)
             ok = say_stall(x, st, 1, 0, e);
         if (worth != WORTH_NOTICE)
@@ -565,7 +393,7 @@ static bool say(struct stalls *x, struct err *e)
     bool ok = true;
     for (size_t i = 0; ok && i < x->n; i++) {
         size_t first = 0;
-        while (!same_party(&x->v[first], &x->v[i]))
+        while (!stalls_same_parties(&x->v[first], &x->v[i]))
             first++;
         if (first < i)
             continue;
@@ -592,10 +420,7 @@ bool find_stalls(struct search *s, struct err *e)
         count_timed_out(x);
     if (ok && c->n >= 100 && fill_usual(x)) {
         find_stretches(x);
-        ok = give_to_parties(x, &s->hosts, SCOPE_HOST, e) &&
-             give_to_parties(x, &s->clients, SCOPE_CLIENT, e) &&
-             find_party_stalls(x, &s->hosts, SCOPE_HOST, e) &&
-             find_party_stalls(x, &s->clients, SCOPE_CLIENT, e);
+        ok = stalls_find_parties(x, e);
         sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)
             search_mask(s, x->v[i].start_ns, x->v[i].end_ns, MASK_STALL);

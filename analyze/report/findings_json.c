@@ -14,6 +14,13 @@ static void put_scope(struct json_out *w, const struct finding *f)
         JSON_PUT(w, "thread", f->thread);
     else
         JSON_PUT(w, f->scope == SCOPE_HOST ? "host" : "client", f->party);
+    if (f->n_others > 0) {
+        json_out_array(w, f->scope == SCOPE_HOST ? "hosts" : "clients");
+        JSON_PUT(w, NULL, f->party);
+        for (size_t i = 0; i < f->n_others; i++)
+            JSON_PUT(w, NULL, f->others[i]);
+        json_out_end(w);
+    }
     json_out_end(w);
 }
 

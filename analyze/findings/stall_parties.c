@@ -1,0 +1,366 @@
+/* Whose requests hang: stalls of the system that are of some hosts, clients or one operation, and
+ * stalls of these while the others go on. */
+#include "analyze/base/csort.h"
+#include "analyze/findings/stalls_internal.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_HUNG   3   /* requests at once */
+#define MAX_AT_ONCE  512 /* that are looked at */
+#define PARTY_SHARE  .9  /* of the requests that hang are of the parties */
+#define ALIKE_SHARE  .25 /* as many as of the party before hang of one more */
+#define CHANCE       .01 /* that a stall of all is taken for that of some */
+#define OTHERS_GO_ON .3  /* of the usual rate */
+#define ALIKE_FRAC   .15 /* of their length apart, stalls of several parties are one */
+
+bool stalls_same_parties(const struct stall *a, const struct stall *b)
+{
+    return a->of == b->of && a->n_parties == b->n_parties &&
+           memcmp(a->parties, b->parties, a->n_parties * sizeof *a->parties) == 0;
+}
+
+int64_t stalls_n_requests(const struct stall *st)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < st->n_parties; i++)
+        n += st->of->n_requests[st->parties[i]];
+    return n;
+}
+
+/* ---- Some of all ---- */
+
+/* How the requests under way are spread over the parties, as shares of the time of all. */
+static void fill_busy(const struct course *c, const struct course_parties *p, double *busy)
+{
+    memset(busy, 0, p->n * sizeof *busy);
+    if (c->cells == NULL)
+        for (size_t k = 0; k < p->n; k++)
+            busy[k] = (double)p->n_requests[k];
+    for (size_t q = 0; c->cells != NULL && q < c->n_strata; q++)
+        for (size_t i = 0; i < c->d->n_places; i++) {
+            size_t party = course_party_of(p, c->strata[q].table, i);
+            double n = 0, log_sum = 0;
+
+            for (size_t b = 0; b < c->n_blocks; b++) {
+                n += (double)course_cell(c, q, i, b)->n;
+                log_sum += (double)course_cell(c, q, i, b)->log_sum;
+            }
+            if (n > 0)
+                busy[party] += n * exp2(log_sum / n / COURSE_LOG_ONE);
+        }
+    double sum = 0;
+    for (size_t k = 0; k < p->n; k++)
+        sum += busy[k];
+    for (size_t k = 0; k < p->n; k++)
+        busy[k] /= fmax(sum, 1);
+}
+
+/* Requests that hang at `at_ns`, by party; returns how many there are in all. */
+static size_t count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
+                         size_t *of_party)
+{
+    size_t n = 0;
+    memset(of_party, 0, p->n * sizeof *of_party);
+    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
+        if (c->hung[i].end_ns > at_ns) {
+            of_party[course_party_of(p, c->hung[i].table, c->hung[i].place)]++;
+            n++;
+        }
+    return n;
+}
+
+static size_t index_of_most(const size_t *v, size_t n)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < n; i++)
+        if (v[i] > v[most])
+            most = i;
+    return most;
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* A bound of the log of the chance that k of n or more are of a share (Chernoff). */
+static double log_chance(double k, double n, double share)
+{
+    double part = k / n;
+    if (part <= share)
+        return 0;
+    return -n *
+           (part * log(part / share) + (part < 1 ? (1 - part) * log((1 - part) / (1 - share)) : 0));
+}
+
+/* The fewest parties, less than all, of which nearly all requests are that hang in the middle of
+ * the stall, and the log of the chance that any so many parties have them in a stall of all. False:
+ * there are none. */
+static bool choose_parties(const struct stalls *x, struct stall *st, const struct course_parties *p,
+                           const double *busy, size_t *of_party, double *chance)
+{
+    int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
+    size_t n = count_hung(x->s->c, p, at_ns, of_party), sum = 0, last = 0;
+    size_t most_parties = p->operations ? 1 : FINDING_MAX_PARTIES;
+    double share = 0;
+
+    *chance = 0;
+    st->of = p;
+    st->n_parties = 0;
+    while (st->n_parties < p->n) {
+        size_t k = index_of_most(of_party, p->n), n_here = of_party[k];
+        bool enough = (double)sum >= PARTY_SHARE * (double)n;
+
+        if (enough && (n_here < LEAST_HUNG || (double)n_here < ALIKE_SHARE * (double)last))
+            break;
+        if (st->n_parties == most_parties || n_here == 0)
+            return false;
+        *chance += log((double)(p->n - st->n_parties) / (double)(st->n_parties + 1));
+        st->parties[st->n_parties++] = k;
+        share += busy[k];
+        sum += n_here;
+        last = n_here;
+        of_party[k] = 0;
+    }
+    if (st->n_parties == p->n || sum < LEAST_HUNG)
+        return false;
+    qsort(st->parties, st->n_parties, sizeof *st->parties, compare_indexes);
+    *chance += log_chance((double)sum, (double)n, share);
+    return true;
+}
+
+/* Only what is longer than a request of any operation has to be to hang shows which one does. */
+static bool tells_operations(const struct course *c, const struct stall *st)
+{
+    for (size_t k = 0; k < c->n_tables; k++)
+        if ((double)c->tables[k]->n >= .02 * (double)c->n &&
+            st->end_ns - st->start_ns < c->hung_ns[k])
+            return false;
+    return true;
+}
+
+/* From the last end of a request of the parties to the next. */
+static bool narrow(struct stall *st, const struct course_gap *gaps)
+{
+    int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+
+    for (size_t i = 0; i < st->n_parties; i++) {
+        start_ns = int64_max(gaps[i].before_ns, start_ns);
+        end_ns = int64_min(gaps[i].after_ns, end_ns);
+    }
+    if (start_ns == INT64_MIN || end_ns == INT64_MAX)
+        return false;
+    st->start_ns = start_ns;
+    st->end_ns = end_ns;
+    return true;
+}
+
+/* The log of the chance that no request of the parties is among those that ended in a stall before
+ * `to_ns`, though all stood alike. */
+static double log_chance_of_others(const struct stalls *x, const struct stall *st, int64_t to_ns)
+{
+    const struct course *c = x->s->c;
+    double n = 0, share = (double)stalls_n_requests(st) / (double)c->n;
+
+    for (size_t j = course_bin(c, st->start_ns) + 1, end = course_bin(c, to_ns); j < end; j++)
+        n += stalls_done_in(x, j);
+    return n * log1p(-fmin(share, 1 - 1e-9));
+}
+
+/* Gives stalls of the system to the parties whose requests alone hang in them. */
+static bool give_to_parties(struct stalls *x, const struct course_parties *p, struct err *e)
+{
+    const struct course *c = x->s->c;
+    size_t *of_party = NULL, n = 0;
+    double *busy = NULL, *chances = NULL;
+    struct stall *given = NULL;
+    struct course_gap *gaps = NULL;
+
+    if (p->n < 2 || x->n == 0)
+        return true;
+    bool ok = mem_new(&of_party, p->n, e) && mem_new(&busy, p->n, e) &&
+              mem_new(&chances, x->n, e) && mem_cleared(&given, x->n, e) &&
+              mem_new(&gaps, x->n * FINDING_MAX_PARTIES, e);
+    if (ok)
+        fill_busy(c, p, busy);
+    for (size_t i = 0; ok && i < x->n; i++) {
+        struct stall st = x->v[i];
+
+        if (st.of != NULL || (p->operations && !tells_operations(c, &st)) ||
+            !choose_parties(x, &st, p, busy, of_party, &chances[i]))
+            continue;
+        given[i] = st;
+        for (size_t k = 0; k < st.n_parties; k++)
+            gaps[n++] = (struct course_gap){.party = st.parties[k],
+                                            .at_ns = st.start_ns + (st.end_ns - st.start_ns) / 2};
+    }
+    ok = ok && course_find_gaps(c, p, gaps, n, e);
+    n = 0;
+    for (size_t i = 0; ok && i < x->n; i++) {
+        struct stall *st = &given[i];
+        int64_t at_ns = x->v[i].start_ns + (x->v[i].end_ns - x->v[i].start_ns) / 2;
+
+        if (st->of == NULL)
+            continue;
+        bool whole = narrow(st, gaps + n);
+        n += st->n_parties;
+        if (whole)
+            chances[i] += log_chance_of_others(x, st, at_ns);
+        if (chances[i] <= log(CHANCE))
+            x->v[i] = *st;
+    }
+    free(of_party);
+    free(busy);
+    free(chances);
+    free(given);
+    free(gaps);
+    return ok;
+}
+
+/* ---- One party stalls while the others go on ---- */
+
+static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].start_ns <= at_ns && at_ns < x->v[i].end_ns)
+            return true;
+    return false;
+}
+
+/* The requests that hang, by party: those of party k are [first[k], first[k + 1]) of `of`, by
+ * start.
+ */
+struct hung_by_party {
+    size_t *first;
+    const struct course_hung **of;
+};
+
+static bool group_hung(struct hung_by_party *g, const struct course *c,
+                       const struct course_parties *p, struct err *e)
+{
+    if (!mem_cleared(&g->first, p->n + 2, e) || !mem_new(&g->of, c->n_hung, e))
+        return false;
+    for (size_t i = 0; i < c->n_hung; i++)
+        csort_count(g->first, course_party_of(p, c->hung[i].table, c->hung[i].place));
+    csort_sum(g->first, p->n);
+    for (size_t i = 0; i < c->n_hung; i++)
+        g->of[csort_place(g->first, course_party_of(p, c->hung[i].table, c->hung[i].place))] =
+            &c->hung[i];
+    return true;
+}
+
+/* The moment at which most of v[0..n-1] hang: that of the last start before the first end. */
+static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t *at_ns)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t n_at_once = 0;
+        int64_t first_end_ns = INT64_MAX;
+
+        for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
+            if (v[m]->end_ns > v[i]->start_ns) {
+                n_at_once++;
+                first_end_ns = int64_min(v[m]->end_ns, first_end_ns);
+            }
+        if (n_at_once > most) {
+            most = n_at_once;
+            *at_ns = v[i]->start_ns + (first_end_ns - v[i]->start_ns) / 2;
+        }
+    }
+    return most;
+}
+
+/* Adds the gap as a stall of its party, if it is long and empty enough. */
+static void add_party_stall(struct stalls *x, const struct course_parties *p,
+                            const struct course_gap *gap)
+{
+    if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
+        gap->after_ns - gap->before_ns < x->least_ns || x->n == STALLS_MAX)
+        return;
+    double frac = search_frac(x->s, gap->after_ns - gap->before_ns);
+    double expected = (double)p->n_requests[gap->party] * frac / (1 - frac);
+    if ((1 - STALLS_RATE_FRAC) * expected < STALLS_SCORE ||
+        stalls_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
+        return;
+    x->v[x->n++] = (struct stall){.start_ns = gap->before_ns,
+                                  .end_ns = gap->after_ns,
+                                  .of = p,
+                                  .n_parties = 1,
+                                  .parties = {gap->party}};
+}
+
+static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
+{
+    const struct course *c = x->s->c;
+    if (p->n < 2 || c->n_hung < LEAST_HUNG)
+        return true;
+    struct hung_by_party g = {0};
+    struct course_gap *gaps = NULL;
+    size_t n = 0;
+    bool ok = group_hung(&g, c, p, e) && mem_new(&gaps, c->n_hung, e);
+    for (size_t k = 0; ok && k < p->n; k++) {
+        int64_t at_ns = 0;
+        size_t n_hung = g.first[k + 1] - g.first[k];
+
+        if (n_hung >= LEAST_HUNG && most_hung_at(g.of + g.first[k], n_hung, &at_ns) >= LEAST_HUNG &&
+            !lies_in_stall(x, at_ns))
+            gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
+    }
+    ok = ok && course_find_gaps(c, p, gaps, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        add_party_stall(x, p, &gaps[i]);
+    free(g.first);
+    free(g.of);
+    free(gaps);
+    return ok;
+}
+
+/* ---- Several at the same time ---- */
+
+static bool is_near(int64_t a_ns, int64_t b_ns, double near_ns)
+{
+    return fabs((double)a_ns - (double)b_ns) <= near_ns;
+}
+
+/* Stalls of several hosts, or clients, at the same time are one of them together. */
+static void join_alike(struct stalls *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = i + 1; k < x->n; k++) {
+            struct stall *a = &x->v[i], *b = &x->v[k];
+            double near_ns =
+                fmax((double)x->least_ns, ALIKE_FRAC * ((double)a->end_ns - (double)a->start_ns));
+
+            if (a->of == NULL || a->of != b->of || a->of->operations || stalls_same_parties(a, b) ||
+                a->n_parties + b->n_parties > FINDING_MAX_PARTIES ||
+                !is_near(a->start_ns, b->start_ns, near_ns) ||
+                !is_near(a->end_ns, b->end_ns, near_ns))
+                continue;
+            for (size_t m = 0; m < b->n_parties; m++)
+                a->parties[a->n_parties++] = b->parties[m];
+            qsort(a->parties, a->n_parties, sizeof *a->parties, compare_indexes);
+            a->start_ns = int64_max(a->start_ns, b->start_ns);
+            a->end_ns = int64_min(a->end_ns, b->end_ns);
+            memmove(b, b + 1, (x->n - k - 1) * sizeof *b);
+            x->n--;
+            k--;
+        }
+}
+
+bool stalls_find_parties(struct stalls *x, struct err *e)
+{
+    const struct course_parties *const all[] = {&x->s->hosts, &x->s->clients, &x->s->operations};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < 3; i++)
+        ok = give_to_parties(x, all[i], e);
+    for (size_t i = 0; ok && i < 3; i++)
+        ok = find_party_stalls(x, all[i], e);
+    join_alike(x);
+    return ok;
+}

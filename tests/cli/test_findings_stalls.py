@@ -1,0 +1,63 @@
+"""Stalls of some hosts, or of one operation, are told of these, and stalls of all of the whole system."""
+import unittest
+
+from test_findings import FindingsCase, Load, span
+
+MIXED = (("GET", .6), ("PUT", .4))
+
+
+def host(i):
+    return f"http://10.0.0.{i}:9000"
+
+
+class Stalls(FindingsCase):
+    def check_hosts(self, load, which, start, end):
+        first, _ = self.check_first(load, "stall", {"host": host(which[0]), "hosts": [host(i) for i in which]}, start, end)
+        return first["sentence"]
+
+    def test_two_of_eight_hosts(self):
+        """All threads come to wait for them, so that nothing is completed at all."""
+        load = Load(60, hosts=8, threads=24)
+        load.hangs = span(8, 11, lambda h, c, op, t: h in (2, 5))
+        self.assertRegex(self.check_hosts(load, (2, 5), 8, 11), f"^{host(2)} and {host(5)} stalled for [23]")
+
+    def test_two_of_six_hosts_while_the_others_go_on(self):
+        load = Load(61, hosts=6, threads=300, length_s=12)
+        load.factor = lambda *where: 10
+        load.hangs = span(5, 6.5, lambda h, c, op, t: h in (0, 3))
+        self.check_hosts(load, (0, 3), 5, 6.5)
+
+    def test_a_rack(self):
+        """Three names and a number."""
+        load = Load(62, hosts=12, threads=40)
+        load.hangs = span(8, 11, lambda h, c, op, t: h < 5)
+        # Names are in the order of letters.
+        self.assertRegex(self.check_hosts(load, (0, 1, 2, 3, 4), 8, 11),
+                         f"^{host(0)}, {host(1)}, {host(2)} and 2 more stalled for")
+
+    def test_one_operation(self):
+        load = Load(63, mix=MIXED, threads=24)
+        load.hangs = span(8, 11, lambda h, c, op, t: op == "PUT")
+        first, _ = self.check_first(load, "stall", None, 8, 11)
+        self.assertEqual(first["op"], "PUT")
+        self.assertRegex(first["sentence"], "^PUT requests stalled for [23]")
+
+    def test_one_operation_pauses(self):
+        load = Load(64, mix=MIXED, threads=24)
+        load.hangs = lambda s, h, c, op, t, length: s // 4 * 4 + 1 if op == "PUT" and s % 4 < 1 else None
+        first, _ = self.check_first(load, "pauses")
+        self.assertEqual(first["op"], "PUT")
+        self.assertRegex(first["sentence"], "^PUT requests paused 5 times")
+
+    def test_all_of_it(self):
+        """Few threads may wait for one host by chance, and hosts that are slow have more requests under way."""
+        for seed in range(65, 73):
+            load = Load(seed, mix=MIXED, hosts=2, threads=4 if seed < 69 else 20)
+            load.factor = lambda s, h, c, op, t, seed=seed: 5 if seed >= 69 and h == 1 else 1
+            load.hangs = span(8, 11)
+            stall, = [f for f in self.findings(load) if f["kind"] == "stall"]
+            self.assertEqual((stall["scope"], stall["op"]), (None, None), stall["sentence"])
+
+
+if __name__ == "__main__":
+    unittest.main()
