@@ -16,7 +16,7 @@ enum answer {
  * set. */
 bool answer_expect(struct worker *w);
 
-/* Takes n > 0 bytes of it; the end of the connection. */
+/* Take n > 0 bytes of it, or the end of the connection. */
 enum answer answer_feed(struct worker *w, const char *data, size_t n);
 enum answer answer_close(struct worker *w);
 

@@ -33,7 +33,7 @@ void crew_fini(struct crew *c);
 bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
               struct err *e);
 
-/* From here on, between phases, the loops record nothing. */
+/* Has the loops record nothing from here on; to be called between phases. */
 void crew_end_recording(struct crew *c);
 
 /* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */

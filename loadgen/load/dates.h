@@ -16,7 +16,8 @@ struct date_bracket {
 /* An array of n brackets that nothing is known of, to be freed; NULL: out of memory. */
 struct date_bracket *dates_new(size_t n);
 
-/* A header came, and was read at now_ns, in answer to a request sent at send_ns: wall clock. */
+/* Takes a header that was read at now_ns in the answer to a request sent at send_ns, both by the
+ * wall clock. */
 void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n);
 
 #endif

@@ -10,7 +10,7 @@
 /* A host name is at most 253 characters (RFC 1035), a port adds six. */
 #define NAME_MAX_LEN 260
 
-/* The same where other hosts do its work. */
+/* The pause of a host that cannot be connected to while other hosts do its work. */
 #define LONG_PAUSE_NS (10 * HOSTS_PAUSE_NS)
 
 /* A bound has so many digits at most; ports and parts of addresses need five. */

@@ -68,7 +68,7 @@ void hosts_fini(struct hosts *h);
  * host. For any number of threads, as are the following. */
 size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
 
-/* A request to host i ended. */
+/* Notes that a request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
 
 /* Host i could not be connected to; or it could; or a connection to it was in use until now, which

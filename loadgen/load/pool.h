@@ -34,10 +34,10 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
 /* Closes the connection that has been idle for longest; false: none is idle. */
 bool pool_drop_idle(struct pool *p);
 
-/* One that was being made stands. */
+/* Notes that a connection that was being made stands. */
 void pool_stands(struct pool *p, struct conn *c);
 
-/* Something happened to an idle connection: closes it, unless it is alive. */
+/* Closes an idle connection that something happened to, unless it is alive. */
 void pool_look(struct pool *p, struct conn *c);
 
 /* Frees those that were closed; no event that was fetched may name them. */

@@ -20,15 +20,16 @@ struct queue {
 
 void queue_init(struct queue *q);
 
-/* To be run in the next turn. */
+/* Has the worker run in the next turn. */
 void queue_again(struct queue *q, struct worker *w);
 
-/* Until its due_ns, which is not before that of any that waits. */
+/* Has it wait until its due_ns, which is not before that of any that waits. */
 void queue_wait(struct queue *q, struct worker *w);
 
-/* Until there may be an object or a host. */
+/* Has it wait until there may be an object or a host. */
 void queue_park(struct queue *q, struct worker *w);
 
+/* Keeps the time at which its request is to fail. */
 void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
 
 /* The next one to be run again; the next one that is due by now_ns. NULL: none. */

@@ -15,7 +15,7 @@
 /* No row stays longer with its loop. */
 #define BATCH_NS (100 * CLOCK_NS_PER_MS)
 
-/* Batches for each loop. */
+/* How many batches each loop may fill before it waits for the writer. */
 #define BATCHES_PER_LOOP 128
 
 /* Frames are closed so long after their first row at the latest; with the batches' time and a sync
@@ -32,7 +32,7 @@ struct row {
     bool ok, bench;
 };
 
-/* From a row of a batch to where the next one begins. */
+/* The bytes that a row takes in a batch, up to where the next one begins. */
 static size_t row_bytes(const struct row *row)
 {
     return (sizeof *row + row->n_text + 7) / 8 * 8;
@@ -559,7 +559,7 @@ struct recorder_state recorder_look(struct recorder *r)
     return state;
 }
 
-/* Rank ceil(n * pct / 100). */
+/* The value of rank ceil(n * pct / 100); 0: there is none. */
 static int64_t percentile_ns(const struct hist *h, uint64_t pct)
 {
     return h->n == 0 ? 0 : hist_value_at(h, (h->n * pct + 99) / 100);

@@ -89,13 +89,14 @@ void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
  * yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 
-/* Adds what ended by an instant that has been reported; the range of all threads then. */
+/* Adds what ended by an instant that has been reported, and finds the range that all threads share
+ * then. */
 bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
                        struct err *e);
 void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
                       struct autoterm_amount amount[AUTOTERM_N_ENDS]);
 
-/* It was decided: recorder_look tells it from now on. */
+/* Keeps a stop that was decided on, which recorder_look tells from now on. */
 void recorder_stop(struct recorder *r, const struct autoterm_stop *stop);
 
 /* Waits until all that was handed over is written. */

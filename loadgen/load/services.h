@@ -7,7 +7,7 @@
 #include "loadgen/load/queue.h"
 #include "loadgen/load/recorder.h"
 
-/* A read takes so much; also what is read for one worker before others have their turn. */
+/* The size of a read, and of all that is read for one worker before others have their turn. */
 #define SERVICES_READ_BYTES (512 * 1024)
 
 struct worker_result;

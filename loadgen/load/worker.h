@@ -96,8 +96,8 @@ void worker_fini(struct worker *w);
 /* Takes requests until one has to wait for something. */
 void worker_run(struct worker *w);
 
-/* Go on, for the loop: its connection is ready or has failed; has data, or room; a digest goes on.
- */
+/* The loop calls these to go on: the connection is ready or has failed; it has data, or room; a
+ * digest goes on. */
 void worker_on_connected(struct worker *w);
 void worker_on_event(struct worker *w, bool readable, bool writable);
 void worker_prepare(struct worker *w);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a name so many addresses are used. */
+/* The most addresses of a name that are used. */
 #define NAMES_ADDRESSES_MAX 32
 
 /* The longest host, with a NUL. */

@@ -19,13 +19,13 @@
 
 #define TICK_MS 100
 
-/* Between two looks at what ranks tell: it takes several for it to go round. */
+/* How often what ranks tell is looked at: it takes several looks to go round. */
 #define JOINING_MS 10
 
-/* Until what a rank knows of its last second has come to rank 0: some ticks. */
+/* What a rank knows of its last second has come to rank 0 after some ticks. */
 #define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
 
-/* While the start is waited for. */
+/* How long a look at the clock is put off while the start is waited for. */
 #define START_NAP_NS (10 * CLOCK_NS_PER_MS)
 
 bool bench_is_interrupted(const struct bench *b)
@@ -33,7 +33,7 @@ bool bench_is_interrupted(const struct bench *b)
     return atomic_load(&b->signals.n) > 0 || b->team.all.max[TEAM_SIGNAL] > 0;
 }
 
-/* The same, as all ranks know it since they last met. */
+/* Whether it was, as all ranks know it since they last met. */
 static bool is_over_for_all(const struct bench *b)
 {
     return b->team.size > 1 && !b->team.lost ? b->team.all.max[TEAM_SIGNAL] > 0
@@ -103,7 +103,7 @@ static double pct_of(int64_t part_ns, int64_t whole_ns)
     return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
-/* What this rank did in the last second. */
+/* Takes what this rank did in the last second. */
 static void take_second(struct bench *b, int64_t now_ns)
 {
     const struct crew_counts crew = crew_counts(&b->crew);
@@ -156,7 +156,8 @@ static void renew_credentials(struct bench *b)
         bench_say(b, "cannot renew the credentials: %s", e.msg);
 }
 
-/* Ten times a second, when something happens, and while ranks tell each other. */
+/* Shows how the run goes, and ends the phase where it must. It is called ten times a second, when
+ * something happens, and while ranks tell each other. */
 static void look(struct bench *b)
 {
     int64_t now_ns = clock_now_ns();
@@ -427,7 +428,7 @@ static bool succeeded(const struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
-/* False: there was no memory for the summary. */
+/* Writes what came of the run. False: there was no memory for that. */
 static bool report(struct bench *b)
 {
     FILE *out = b->to_stdout ? stderr : stdout;
@@ -516,7 +517,8 @@ static bool set_up_bucket(struct bench *b, struct err *e)
            (!b->o->clear_bucket || confirm(b, e)) && bucket_ready(&b->control, &b->work, made, e);
 }
 
-/* Up to the closed capture. Where ranks meet they find the same, and go on or leave together. */
+/* Does all that comes before the capture is closed. Where ranks meet they find the same, and go on
+ * or leave together. */
 static bool measure(struct bench *b, struct err *e)
 {
     uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From the agreement on a start to the start: all must know of it by then. */
+/* The start is so much later than the agreement on it: all must know of it by then. */
 #define START_NS (200 * CLOCK_NS_PER_MS)
 
-/* Between two looks at the others while a request or a child process of ours lasts. */
+/* How often the others are looked at while a request or a child process of ours lasts. */
 #define POLL_MS 5
 
 #define CPU_SCALE 100

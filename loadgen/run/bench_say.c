@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In one piece, as launchers mix what several ranks write. */
+/* Writes a line in one piece, as launchers mix what several ranks write. */
 __attribute__((format(printf, 3, 0))) static void say(const struct bench *b, const char *who,
                                                       const char *fmt, va_list args)
 {

@@ -172,7 +172,8 @@ static bool init_engine(struct bench *b, struct err *e)
     return engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
 }
 
-/* While it connects: its socket, libcurl's means to wake itself up, and a copy of the socket. */
+/* A worker that connects has its socket, libcurl's means to wake itself up, and a copy of the
+ * socket. */
 #define CONNECTING_DESCRIPTORS 4
 
 /* Raises the limit of descriptors as far as we may. False: it cannot be enough. *idle_max: what it

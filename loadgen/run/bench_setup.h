@@ -84,13 +84,13 @@ bool bench_told(void *ctx, const struct ranks_figures *all);
 /* Goes on with telling while something of ours lasts; returns after how many ms to do so again. */
 int bench_poll(void *ctx);
 
-/* The second's line, of all ranks. */
+/* Shows the second's line, of all ranks. */
 void bench_show_team(struct bench *b, int64_t now_ns, const char *state);
 
-/* --read-shift: what was uploaded goes to the ranks that are to use it. */
+/* Brings what was uploaded to the ranks that are to use it, by --read-shift. */
 bool bench_shift_pools(struct bench *b, struct err *e);
 
-/* b->clocks[i]. */
+/* Measures this rank's clock against that of rank 0, into b->clocks[i]. */
 void bench_measure_clocks(struct bench *b, size_t i);
 
 /* Measures the clocks, and finds b->start_ns, which is the same moment on all ranks. False: `ok`
@@ -113,16 +113,16 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* "WHAT: COMMAND", with the command as a shell reads it. */
 void bench_show_command(FILE *out, const char *what, int n_words, char *const *words);
 
-/* The start was due before the preparation was over. */
+/* Tells that the start was due before the preparation was over. */
 void bench_say_late(const struct bench *b);
 
-/* What may have distorted what was measured, by the summary. */
+/* Tells what may have distorted what was measured, by the summary. */
 void bench_warn(const struct bench *b);
 
-/* Clocks that are off, which servers refuse requests for. */
+/* Tells of clocks that are off, for which servers refuse requests. */
 void bench_warn_of_clocks(const struct bench *b);
 
-/* The error that this rank ends with, but what only others know is theirs to say. */
+/* Tells the error that this rank ends with, unless it is what others know and tell. */
 void bench_complain(const struct bench *b, const struct err *e);
 
 /* Chooses the id of a run and the name of its capture. */

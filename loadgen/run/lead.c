@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Comes before orders, or says that there are no more. */
+/* What comes before orders, or says that there are no more. */
 struct head {
     char version[64];
     char command[32]; /* "": go */

@@ -116,7 +116,7 @@ const struct cli_option options_existing[] = {
 };
 
 const struct cli_option options_versions[] = {
-    /* With --objects no more uploads in all than 64 bits can count. */
+    /* So many versions of the most --objects are still counted in 64 bits. */
     {"versions", CLI_INT, AT(n_versions), "N", .help = "versions of each to upload", .min = 1,
      .max = 1e6},
     {0},

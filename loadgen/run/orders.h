@@ -1,4 +1,4 @@
-/* What rank 0 of a run has read and found out, for the others. */
+/* What rank 0 of a run has read and found out, and hands to the others. */
 #ifndef S3_LOADGEN_RUN_ORDERS_H
 #define S3_LOADGEN_RUN_ORDERS_H
 

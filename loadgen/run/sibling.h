@@ -11,10 +11,11 @@
  * program, or it failed. */
 bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx);
 
-/* In the same way `s3analyze aggregate` of the capture to a new file. */
+/* Runs `s3analyze aggregate` of the capture to a new file in the same way. */
 bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx);
 
-/* In the same way, with its report left out, `s3analyze merge` of n captures to a new one. */
+/* Runs `s3analyze merge` of n captures to a new one in the same way, and shows none of its report.
+ */
 bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
                    void *ctx);
 

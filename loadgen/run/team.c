@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Between two rounds of telling, unless somebody waits for the result. */
+/* A round of telling begins so much after the one before, or at once if somebody waits for it. */
 #define EVERY_NS (50 * CLOCK_NS_PER_MS)
 
-/* Between two looks at what is not over yet. */
+/* What is not over yet is looked at again after the first, and after many looks after the second.
+ */
 #define SLEEP_NS       INT64_C(100000)
 #define LONG_SLEEP_NS  (2 * CLOCK_NS_PER_MS)
 #define N_SHORT_SLEEPS 100
@@ -109,7 +110,7 @@ static bool wait_for(struct team *t, struct ranks_call *c, size_t *n)
     return !failed;
 }
 
-/* The same, with a busy CPU at first. */
+/* Waits with a busy CPU at first, and then as wait_for. */
 static bool await(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
@@ -193,7 +194,7 @@ void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *cl
     struct ranks_call c = {.begun = false};
 
     *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
-    /* One after another: two that ask at once would wait for each other. */
+    /* Ranks ask one after another: two that ask at once would wait for each other. */
     for (int i = 1; t->rank == 0 && i < t->size && !t->lost; i++)
         if (!send(t, i, 1) || !answer(t, i, offset_ns))
             t->lost = true;

@@ -8,7 +8,7 @@
 #include "loadgen/run/ranks.h"
 #include "loadgen/util/strbuf.h"
 
-/* What the ranks tell: sums ... */
+/* The sums that the ranks tell. */
 enum team_sum {
     TEAM_FAILED,      /* at the meeting that is to come */
     TEAM_ENDING,      /* want the run to end */
@@ -21,7 +21,7 @@ enum team_sum {
     TEAM_FREE, /* from here on, for whoever asks */
 };
 
-/* ... and the largest of each. */
+/* The figures of which they tell the largest. */
 enum team_max {
     TEAM_STEP,    /* meetings so far, negative: that of the last rank */
     TEAM_SIGNAL,  /* that came first; 0: none */
@@ -41,7 +41,7 @@ struct team_clock {
     int64_t at_ns, ahead_ns, error_ns;
 };
 
-/* Starts as zeros but for the first six. */
+/* All ranks of a run, seen from this one. Starts as zeros but for the first six. */
 struct team {
     int rank, size;
     int64_t timeout_ns; /* a rank that is silent for so long is lost */

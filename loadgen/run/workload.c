@@ -209,7 +209,7 @@ bool work_add(struct work *k, const struct work_object *o, const char *version)
 
 void work_return(struct work *k, const struct work_object *o)
 {
-    /* It had its place there. */
+    /* There is room: it had its place there. */
     push(k, o);
 }
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process may print so much. */
+/* The longest document that a process may print. */
 #define TEXT_MAX 16384
 
 /* A process that has not answered by then is ended. */
@@ -22,7 +22,7 @@
 /* Keys are renewed so long before they expire, or after half of a shorter life. */
 #define AHEAD_NS (300 * CLOCK_NS_PER_S)
 
-/* Between two tries. */
+/* A renewal that failed is tried again after so long. */
 #define AGAIN_NS (5 * CLOCK_NS_PER_S)
 
 static bool set_keys(struct credentials *c, const char *const key[static CREDENTIALS_N],

@@ -29,7 +29,7 @@ bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *ent
  * or if this could go on for ever: as tokens come again, or many pages are empty. */
 bool pages_next(struct pages *p, const struct xml *x, struct err *e);
 
-/* As S3 wants it back; NULL: none. */
+/* Where the next page begins, as S3 wants it back; NULL: at the start. */
 const char *pages_token(const struct pages *p);
 const char *pages_token_id(const struct pages *p); /* of versions and uploads */
 

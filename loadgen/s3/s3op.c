@@ -106,7 +106,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
     uri_encode(o, value, strlen(value), false);
 }
 
-/* In order of names, as signatures want it. */
+/* Writes the query in order of names, as signatures want it. */
 static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
     const char *resource = KINDS[op->kind].resource;

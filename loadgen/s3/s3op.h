@@ -51,7 +51,7 @@ static inline bool s3op_has_no_uploads(enum s3op_kind kind, int status)
     return kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405);
 }
 
-/* As the capture names it. */
+/* The name that the capture has for it. */
 const char *s3op_name(enum s3op_kind kind);
 
 struct s3op {
@@ -140,7 +140,7 @@ uint64_t s3op_n_body(const struct s3op *op);
 /* Whether it goes with a checksum of its body. */
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op);
 
-/* As --checksum and S3 call it. */
+/* The names that --checksum and S3 have for them, NULL at the end. */
 extern const char *const S3OP_CHECKSUMS[];
 
 /* Whether it goes with a Content-MD5: where S3 wants one, and where the user does. */

@@ -42,7 +42,7 @@ static const struct {
     {XML_DELETED, XML_FAILED_KEY, "Error"},       {XML_UPLOADS, XML_UPLOAD, "Upload"},
 };
 
-/* After an error was put into x->err: nothing more of the answer is read. */
+/* Reads no more of the answer, once an error was put into x->err. */
 static void stop(struct xml *x)
 {
     XML_StopParser(x->parser, XML_FALSE);
