@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const analysis_range_names[] = {"auto", "all", "single", "full", NULL};
+
 /* ---- Mixed or not, and in what order ---- */
 
 static int compare_by_name(const void *a, const void *b)

@@ -29,6 +29,9 @@ enum range_kind {
     RANGE_FULL,   /* first start to last end */
 };
 
+/* By kind, as --range and JSON name them; NULL at the end. */
+extern const char *const analysis_range_names[];
+
 /* How much is found out; a command says so, not its user. */
 enum analysis_depth {
     ANALYSIS_ALL,

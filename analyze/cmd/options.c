@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const range_names[] = {"auto", "all", "single", "full", NULL};
-
 /* A moment (RFC 3339), or how far into the run. */
 static bool parse_time(const char *text, void *field, struct err *e)
 {
@@ -67,7 +65,7 @@ const struct cli_option load_analysis_table[] = {
      .help = "leave out the first part of each operation", .alias = "skip", .min = 0,
      .max = INFINITY},
     {"range", CLI_CHOICE, offsetof(struct load_analysis, range), "KIND",
-     .help = "which time counts", .choices = range_names},
+     .help = "which time counts", .choices = analysis_range_names},
     {"steady", CLI_FLAG, offsetof(struct load_analysis, steady),
      .help = "leave out the warm-up, where there is one"},
     {"co-interval", CLI_DURATION, offsetof(struct load_analysis, co_interval_ns), "T",

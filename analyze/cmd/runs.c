@@ -13,12 +13,10 @@ static void put_operation(struct text_table *t, const struct operation *op)
     const struct throughput *x = &op->throughput;
     const struct times *d = &op->requests.all.dur;
 
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s", op->op);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s", op->op);
     text_table_cell(t, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
-    text_cells_count(t, op->n_requests);
-    text_cells_count(t, op->n_errors);
-    TEXT_CELLS(t, x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
+    TEXT_CELLS(t, units_count(op->n_requests).s, units_count(op->n_errors).s,
+               x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
                x->present ? units_rate(x->objects_per_s).s : "-");
     if (d->present) {
         TEXT_CELLS(t, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);

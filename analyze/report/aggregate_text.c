@@ -59,12 +59,9 @@ static void put_operation_row(struct text_table *t, const char *name,
                               const struct aggregate_part *part)
 {
     const struct aggfile_entry *x = part->x;
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s", name);
-    text_cells_count(t, x->n_requests);
-    text_cells_count(t, x->n_errors);
-    text_table_cell(t, "%s", units_size((double)x->n_bytes).s);
-    text_cells_count(t, x->n_objects);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s", name);
+    TEXT_CELLS(t, units_count(x->n_requests).s, units_count(x->n_errors).s,
+               units_size((double)x->n_bytes).s, units_count(x->n_objects).s);
     if (part->duration_ns <= 0 || x->n_errors > 0 || part->is_preparation) {
         TEXT_CELLS(t, "-", "-");
     } else {
@@ -111,8 +108,7 @@ static void put_successful(struct text *out, const struct aggregate_part *part)
 static void rate_row(struct text_table *t, const char *name, const struct aggregate_part *part,
                      const struct aggfile_second *s, size_t i)
 {
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s:", name);
     TEXT_CELLS(t, part->x->n_bytes > 0 ? units_byte_rate(s->bytes_per_s).s : "",
                units_object_rate(s->objects_per_s).s);
     text_table_cell(t, "at %s UTC", clock_time(aggregate_second_ns(part, i)).s);
@@ -175,11 +171,10 @@ static void put_classes(struct text *out, const struct aggregate_latency *l)
     TEXT_ROW(&t, TEXT_FAINT, "", "Requests", "Mean", "Fastest", "Slowest");
     for (size_t i = 0; i < l->n_classes; i++) {
         const struct aggfile_class *c = &l->classes[i];
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s - %s", units_size((double)c->min_bytes).s,
-                        units_size((double)c->max_bytes).s);
-        text_cells_count(&t, c->n_requests);
-        TEXT_CELLS(&t, figures_ms(c->mean_ms).s, units_byte_rate(c->fastest_bytes_per_s).s,
+        TEXT_ITEM(&t, TEXT_PLAIN, "%s - %s", units_size((double)c->min_bytes).s,
+                  units_size((double)c->max_bytes).s);
+        TEXT_CELLS(&t, units_count(c->n_requests).s, figures_ms(c->mean_ms).s,
+                   units_byte_rate(c->fastest_bytes_per_s).s,
                    units_byte_rate(c->slowest_bytes_per_s).s);
     }
     text_table_put(&t);
@@ -200,8 +195,7 @@ static void put_groups(struct text *out, const struct aggregate_part *part)
     for (size_t i = 0; i < part->x->n_groups; i++) {
         const struct aggfile_group *g = &part->x->groups[i];
         TEXT_ROW(&t, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "" : clock_time(g->start_ns).s,
-                 part->x->group_clients[g->client]);
-        text_cells_count(&t, g->n_requests);
+                 part->x->group_clients[g->client], units_count(g->n_requests).s);
         group_cell(&t, g->mean_ms, !g->is_multi);
         group_cell(&t, g->p50_ms, !g->is_multi);
         group_cell(&t, g->p90_ms, !g->is_multi && g->n_requests >= 10);
@@ -250,11 +244,9 @@ static void put_parties(struct text *out, const char *what, const struct aggrega
     text_table_init(&t, out, "lrrrr");
     TEXT_ROW(&t, TEXT_FAINT, what, "Requests", "Errors", "Average", "obj/s");
     for (size_t i = 0; i < n && i < MAX_SHOWN; i++) {
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s", v[i].name);
-        text_cells_count(&t, v[i].n_requests);
-        text_cells_count(&t, v[i].n_errors);
-        TEXT_CELLS(&t, units_byte_rate((double)v[i].n_bytes / seconds).s,
+        TEXT_ITEM(&t, TEXT_PLAIN, "%s", v[i].name);
+        TEXT_CELLS(&t, units_count(v[i].n_requests).s, units_count(v[i].n_errors).s,
+                   units_byte_rate((double)v[i].n_bytes / seconds).s,
                    units_rate((double)v[i].n_objects / seconds).s);
     }
     if (n > MAX_SHOWN)

@@ -1,7 +1,7 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
-#include "analyze/report/findings_json.h"
+#include "analyze/report/json_internal.h"
 #include "analyze/write/json.h"
 
 #include <math.h>

@@ -259,8 +259,7 @@ static void put_geomeans(struct text *out, const struct compare *c)
             text_table_span(&t, TEXT_HEADING, "Geometric mean over the operations:");
         }
         any = true;
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s (%zu)", metrics[i].name, n);
+        TEXT_ITEM(&t, TEXT_PLAIN, "%s (%zu)", metrics[i].name, n);
         TEXT_CELLS(&t, metrics[i].text(before).s, metrics[i].text(after).s,
                    compare_words_percent(before, after).s);
     }

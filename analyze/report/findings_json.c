@@ -1,4 +1,4 @@
-#include "analyze/report/findings_json.h"
+#include "analyze/report/json_internal.h"
 
 #include "libcommon/mem.h"
 

@@ -1,4 +1,4 @@
-#include "analyze/report/json_statistics.h"
+#include "analyze/report/json_internal.h"
 
 #include <inttypes.h>
 

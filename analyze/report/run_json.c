@@ -1,8 +1,7 @@
 #include "analyze/report/run.h"
 
-#include "analyze/report/findings_json.h"
 #include "analyze/report/json_capture.h"
-#include "analyze/report/json_statistics.h"
+#include "analyze/report/json_internal.h"
 #include "analyze/write/json.h"
 
 static void put_total_of_set(struct json_out *w, const struct throughput *t)
@@ -264,10 +263,6 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
 
 bool report_json(const struct analysis *a, FILE *f, struct err *e)
 {
-    static const char *const range_names[] = {[RANGE_AUTO] = "auto",
-                                              [RANGE_ALL] = "all",
-                                              [RANGE_SINGLE] = "single",
-                                              [RANGE_FULL] = "full"};
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/analysis/1");
@@ -276,7 +271,7 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     JSON_MEMBERS(&w, &a->left_out, by_times, by_warm_up, by_range);
     json_out_end(&w);
     JSON_PUT(&w, "mixed", a->mixed);
-    JSON_PUT(&w, "range", range_names[a->range]);
+    JSON_PUT(&w, "range", analysis_range_names[a->range]);
     JSON_OBJECTS(&w, "inputs", i, a->dataset->n_inputs)
         put_input(&w, &a->dataset->inputs[i]);
     json_out_array(&w, "warnings");

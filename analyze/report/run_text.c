@@ -78,11 +78,8 @@ static void summary_row(struct text_table *t, enum text_style style, const char 
                         int64_t n_requests, int64_t n_errors, const struct throughput *x,
                         double largest)
 {
-    text_table_row(t, style);
-    text_table_cell(t, " * %s", name);
-    text_cells_count(t, n_requests);
-    text_cells_count(t, n_errors);
-    TEXT_CELLS(t,
+    TEXT_ITEM(t, style, "%s", name);
+    TEXT_CELLS(t, units_count(n_requests).s, units_count(n_errors).s,
                x->present && x->n_bytes > 0 ? text_cells_rate_like(x->bytes_per_s, largest).s : "-",
                x->present ? units_rate(x->objects_per_s).s : "-");
 }
@@ -141,8 +138,7 @@ static void rate_cells(struct text_table *t, double largest, double bytes_per_s,
 static void segment_row(const struct text_view *v, struct text_table *t, const char *name,
                         double largest, const struct segment_pick *p)
 {
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s:", name);
     rate_cells(t, largest, p->bytes_per_s, p->objects_per_s);
     text_table_cell(t, "starting %s UTC", text_cells_time(v, p->start_ns).s);
 }
@@ -194,8 +190,7 @@ static void put_single_range(const struct text_view *v, const struct operation *
         n = MAX_THREADS;
     for (size_t i = 0; i < n; i++) {
         const struct slow_thread *x = &op->slow_threads[i];
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * Thread %" PRIu32 ":", x->thread);
+        TEXT_ITEM(&t, TEXT_PLAIN, "Thread %" PRIu32 ":", x->thread);
         text_table_cell(&t, "first request ended %s,", text_cells_time(v, x->first_end_ns).s);
         text_table_cell(&t, "last began %s UTC", text_cells_time(v, x->last_start_ns).s);
     }
@@ -215,9 +210,8 @@ static void error_hosts_row(const struct text_view *v, struct text_table *t,
     size_t n = v->verbose || g->n_hosts < MAX_ERROR_HOSTS ? g->n_hosts : MAX_ERROR_HOSTS;
     for (size_t i = 0; i < n; i++) {
         const struct error_host *h = &g->hosts[i];
-        text_table_row(t, TEXT_FAINT);
-        text_cells_count(t, h->count);
-        TEXT_CELLS(t, text_cells_time(v, h->first_ns).s, text_cells_time(v, h->last_ns).s);
+        TEXT_ROW(t, TEXT_FAINT, units_count(h->count).s, text_cells_time(v, h->first_ns).s,
+                 text_cells_time(v, h->last_ns).s);
         text_table_cell(t, "  at %s", figures_party(h->host));
     }
     if (n < g->n_hosts)
@@ -238,10 +232,8 @@ static void put_errors(const struct text_view *v, const struct operation *op)
     TEXT_ROW(&t, TEXT_FAINT, "Count", "First UTC", "Last UTC", "Message");
     for (size_t i = 0; i < n; i++) {
         const struct error_group *g = &op->errors[i];
-        text_table_row(&t, TEXT_PLAIN);
-        text_cells_count(&t, g->count);
-        TEXT_CELLS(&t, text_cells_time(v, g->first_ns).s, text_cells_time(v, g->last_ns).s,
-                   g->message);
+        TEXT_ROW(&t, TEXT_PLAIN, units_count(g->count).s, text_cells_time(v, g->first_ns).s,
+                 text_cells_time(v, g->last_ns).s, g->message);
         if (op->n_hosts > 1)
             error_hosts_row(v, &t, g);
     }

@@ -66,8 +66,7 @@ static void put_sweep(struct text *out, const struct stopping *s, const struct s
     for (size_t i = 0; i < s->n_sweep_pct; i++)
         text_table_cell(&t, "%g%%", s->sweep_pct[i]);
     for (size_t d = 0; d < s->n_sweep_dur; d++) {
-        text_table_row(&t, TEXT_PLAIN);
-        text_table_cell(&t, " * %s", units_duration(s->sweep_dur_ns[d]).s);
+        TEXT_ITEM(&t, TEXT_PLAIN, "%s", units_duration(s->sweep_dur_ns[d]).s);
         for (size_t i = 0; i < s->n_sweep_pct; i++) {
             const struct stopping_case *c = &op->sweep[d * s->n_sweep_pct + i];
             if (!c->stop.stopped)
@@ -130,14 +129,10 @@ static void put_op(struct json_out *w, const struct stopping *s, const struct st
         JSON_MEMBERS(w, &op->drift, reported, change_frac, p);
         json_out_end(w);
     }
-    json_out_array(w, "sweep");
-    for (size_t i = 0; op->sweep != NULL && i < s->n_sweep_dur * s->n_sweep_pct; i++) {
-        json_out_object(w, NULL);
+    JSON_OBJECTS(w, "sweep", i, op->sweep != NULL ? s->n_sweep_dur * s->n_sweep_pct : 0) {
         JSON_MEMBERS(w, &op->sweep[i], dur_ns, pct);
         put_stop(w, &op->sweep[i]);
-        json_out_end(w);
     }
-    json_out_end(w);
 }
 
 bool stopping_report_json(const struct stopping *s, FILE *f, struct err *e)

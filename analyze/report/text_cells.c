@@ -7,16 +7,11 @@ struct units_text text_cells_time(const struct text_view *v, int64_t ns)
     return v->has_dates ? figures_moment(ns) : figures_clock(ns);
 }
 
-void text_cells_count(struct text_table *t, int64_t n)
-{
-    text_table_cell(t, "%s", units_count(n).s);
-}
-
 void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns)
 {
     for (; *columns != N_FIGURES; columns++) {
         if (*columns == FIGURE_N)
-            text_cells_count(t, x->n);
+            text_table_cell(t, "%s", units_count(x->n).s);
         else
             text_table_cell(t, "%s", x->v[*columns].s);
     }

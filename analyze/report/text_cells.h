@@ -22,8 +22,6 @@ struct text_view {
 /* The time of day, with the date where the run needs it. */
 struct units_text text_cells_time(const struct text_view *v, int64_t ns);
 
-void text_cells_count(struct text_table *t, int64_t n);
-
 /* Figures of requests, those of `columns`. */
 void text_cells_figures(struct text_table *t, const struct figures *x, const enum figure *columns);
 

@@ -146,9 +146,9 @@ static void throughput_row(struct text_table *t, const struct party *p, const st
 
     text_table_row(t, TEXT_PLAIN);
     name_cell(t, p);
-    text_cells_count(t, p->n_requests);
+    text_table_cell(t, "%s", units_count(p->n_requests).s);
     if (c->errors)
-        text_cells_count(t, p->n_errors);
+        text_table_cell(t, "%s", units_count(p->n_errors).s);
     if (c->largest > 0)
         text_table_cell(t, "%s",
                         x->present ? text_cells_rate_like(x->bytes_per_s, c->largest).s : "-");

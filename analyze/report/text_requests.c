@@ -18,8 +18,7 @@ static void put_row(struct text_table *t, const char *name, struct figures x,
 {
     if (!x.present)
         return;
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s:", name);
     text_cells_figures(t, &x, columns);
 }
 

@@ -5,8 +5,7 @@
 static void ci_row(struct text_table *t, const char *name, struct units_text (*text)(double),
                    const struct stats_ci *ci, const char *note)
 {
-    text_table_row(t, TEXT_PLAIN);
-    text_table_cell(t, " * %s:", name);
+    TEXT_ITEM(t, TEXT_PLAIN, "%s:", name);
     if (!ci->ok) {
         TEXT_CELLS(t, "-", "");
         text_table_cell(t, "(%s)", ci->why);

@@ -1,6 +1,7 @@
 #include "analyze/stats/stats.h"
 
 #include "analyze/stats/dist.h"
+#include "analyze/stats/exactdist.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
@@ -29,18 +30,15 @@ bool stats_history_sigma(const double *values, size_t n, double *sigma)
     return true;
 }
 
-/* Variance and degrees of freedom of the sum of two estimates, Welch-Satterthwaite, plus an extra
- * variance that is known. */
-static void welch(double v_a, double df_a, double v_b, double df_b, double extra, double *v,
-                  double *df)
+void stats_welch(double v_a, double df_a, double v_b, double df_b, double extra, double *v,
+                 double *df)
 {
     *v = v_a + v_b + extra;
     double spread = v_a * v_a / df_a + v_b * v_b / df_b;
     *df = spread > 0 ? *v * *v / spread : INFINITY;
 }
 
-/* Fills p and the limits of theta from theta, se and df. */
-static void t_test(struct stats_cmp *c)
+void stats_t_test(struct stats_cmp *c)
 {
     c->t = c->theta / c->se;
     c->p = stats_dist_t_two_sided(c->t, c->df);
@@ -124,10 +122,10 @@ static void test_single(struct stats_cmp *c, const struct stats_ci *a, const str
         v = fmax(noise_v, v_a + v_b);
         c->df = (double)noise.n_history - 1;
     } else {
-        welch(v_a, a->df, v_b, b->df, noise_v, &v, &c->df);
+        stats_welch(v_a, a->df, v_b, b->df, noise_v, &v, &c->df);
     }
     c->se = sqrt(v);
-    t_test(c);
+    stats_t_test(c);
 }
 
 /* The largest sigma_run in [0, 1] at which p stays below .05. */
@@ -199,30 +197,19 @@ void stats_cmp_rates(const struct stats_ci *a, const struct stats_ci *b, struct 
     cmp_single(STATS_DIFFERENCE, a, b, noise, out);
 }
 
-struct placed_p {
-    double p;
-    size_t place;
-};
-
-static int compare_placed_p(const void *a, const void *b)
-{
-    double x = ((const struct placed_p *)a)->p, y = ((const struct placed_p *)b)->p;
-    return (x > y) - (x < y);
-}
-
 bool stats_holm(double *p, size_t n, struct err *e)
 {
-    struct placed_p *s;
+    struct exactdist_placed *s;
     if (!mem_new(&s, n, e))
         return false;
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(p[i]))
-            s[m++] = (struct placed_p){p[i], i};
-    qsort(s, m, sizeof *s, compare_placed_p);
+            s[m++] = (struct exactdist_placed){p[i], i};
+    qsort(s, m, sizeof *s, exactdist_compare_placed);
     double adjusted = 0;
     for (size_t i = 0; i < m; i++) {
-        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].p));
+        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].v));
         p[s[i].place] = adjusted;
     }
     free(s);

@@ -6,14 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct placed {
-    double v;
-    size_t place;
-};
-
-static int compare_placed(const void *a, const void *b)
+int exactdist_compare_placed(const void *a, const void *b)
 {
-    double x = ((const struct placed *)a)->v, y = ((const struct placed *)b)->v;
+    double x = ((const struct exactdist_placed *)a)->v, y = ((const struct exactdist_placed *)b)->v;
     return (x > y) - (x < y);
 }
 
@@ -21,7 +16,7 @@ static int compare_placed(const void *a, const void *b)
 
 /* Fills s with the values in order: by as many buckets of equal width as there are values, so that
  * thousands of hosts cost no comparison of each with many others. `first` has n + 2 zeros. */
-static void sort_values(struct placed *s, size_t *first, const double *v, size_t n)
+static void sort_values(struct exactdist_placed *s, size_t *first, const double *v, size_t n)
 {
     double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -36,12 +31,12 @@ static void sort_values(struct placed *s, size_t *first, const double *v, size_t
     csort_sum(first, n);
     for (size_t i = 0; i < n; i++)
         s[csort_place(first, per > 0 ? (size_t)((v[i] - least) * per) : 0)] =
-            (struct placed){v[i], i};
+            (struct exactdist_placed){v[i], i};
     for (size_t k = 0; k < n; k++)
         if (first[k + 1] - first[k] > FEW)
-            qsort(s + first[k], first[k + 1] - first[k], sizeof *s, compare_placed);
+            qsort(s + first[k], first[k + 1] - first[k], sizeof *s, exactdist_compare_placed);
     for (size_t i = 1; i < n; i++) {
-        struct placed x = s[i];
+        struct exactdist_placed x = s[i];
         size_t k = i;
 
         for (; k > 0 && s[k - 1].v > x.v; k--)
@@ -52,7 +47,7 @@ static void sort_values(struct placed *s, size_t *first, const double *v, size_t
 
 bool exactdist_ranks(const double *v, size_t n, uint64_t *ranks2, double *ties, struct err *e)
 {
-    struct placed *s = NULL;
+    struct exactdist_placed *s = NULL;
     size_t *first = NULL;
     bool ok = mem_new(&s, n, e) && mem_cleared(&first, n + 2, e);
 

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A value and where it stood before it was sorted; the function is for qsort, and for no NaN. */
+struct exactdist_placed {
+    double v;
+    size_t place;
+};
+int exactdist_compare_placed(const void *a, const void *b);
+
 #define EXACTDIST_MAX 50 /* largest side for which the distributions below are computed */
 
 /* ranks2[i] = twice the mid-rank of v[i] (1-based, so 2..2n), an integer; *ties = the sum of t^3 -

@@ -157,10 +157,10 @@ static void difference_error(double sd_a, size_t n_a, double sd_b, size_t n_b, d
         *df = (double)n - 1;
         return;
     }
-    double v_a = sd_a * sd_a / (double)n_a, v_b = sd_b * sd_b / (double)n_b;
-    double spread = v_a * v_a / (double)(n_a - 1) + v_b * v_b / (double)(n_b - 1);
-    *se = sqrt(v_a + v_b);
-    *df = (v_a + v_b) * (v_a + v_b) / spread;
+    double v;
+    stats_welch(sd_a * sd_a / (double)n_a, (double)(n_a - 1), sd_b * sd_b / (double)n_b,
+                (double)(n_b - 1), 0, &v, df);
+    *se = sqrt(v);
 }
 
 static bool cmp_by_t(const double *a, size_t n_a, const double *b, size_t n_b,
@@ -173,16 +173,9 @@ static bool cmp_by_t(const double *a, size_t n_a, const double *b, size_t n_b,
         return true;
     }
     difference_error(sd_a, n_a, sd_b, n_b, &out->se, &out->df);
-    out->t = out->theta / out->se;
-    out->p = stats_dist_t_two_sided(out->t, out->df);
-    double half = stats_dist_t_inv(.975, out->df) * out->se;
-    double half90 = stats_dist_t_inv(.95, out->df) * out->se;
-    if (isnan(out->p) || isnan(half) || isnan(half90))
+    stats_t_test(out);
+    if (isnan(out->p) || isnan(out->lo) || isnan(out->lo90))
         return err_set(e, "no t distribution with %g degrees of freedom", out->df);
-    out->lo = out->theta - half;
-    out->hi = out->theta + half;
-    out->lo90 = out->theta - half90;
-    out->hi90 = out->theta + half90;
     out->ok = true;
     return true;
 }

@@ -89,10 +89,7 @@ bool stats_quantile(struct stats_ratio ratio, const int64_t *n_exceed, const int
         return true;
     }
     out->rank = stats_rank(out->n, ratio);
-    if (n_segments < STATS_MIN_SEGMENTS)
-        out->why = "fewer than 20 segments";
-    else if (out->n < STATS_MIN_REQUESTS)
-        out->why = "fewer than 30 requests";
+    out->why = stats_too_few(n_segments, out->n);
     if (*out->why != '\0')
         return true;
 

@@ -107,11 +107,7 @@ static bool t_limits(double value, double se, double df, size_t m, struct stats_
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e)
 {
-    *out = stats_no_ci(mean, "");
-    if (n < STATS_MIN_SEGMENTS)
-        out->why = "fewer than 20 segments";
-    else if (n_requests < STATS_MIN_REQUESTS)
-        out->why = "fewer than 30 requests";
+    *out = stats_no_ci(mean, stats_too_few(n, (uint64_t)n_requests));
     if (*out->why != '\0')
         return true;
     struct stats_bse bse;
@@ -130,11 +126,8 @@ bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n
         n += n_requests[j];
         failed += errors[j];
     }
-    *out = stats_no_ci(n > 0 ? (double)failed / (double)n : NAN, "");
-    if (n_segments < STATS_MIN_SEGMENTS)
-        out->why = "fewer than 20 segments";
-    else if (n < STATS_MIN_REQUESTS)
-        out->why = "fewer than 30 requests";
+    *out = stats_no_ci(n > 0 ? (double)failed / (double)n : NAN,
+                       stats_too_few(n_segments, (uint64_t)n));
     if (*out->why != '\0')
         return true;
     struct stats_bse bse;

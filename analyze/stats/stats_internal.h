@@ -42,6 +42,22 @@ static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a
                               .break_even = NAN};
 }
 
+/* Variance and degrees of freedom of the sum of two estimates, Welch-Satterthwaite, plus an extra
+ * variance that is known. */
+void stats_welch(double v_a, double df_a, double v_b, double df_b, double extra, double *v,
+                 double *df);
+
+/* Fills t, p and the limits of theta from theta, se and df; NaN where GSL fails. */
+void stats_t_test(struct stats_cmp *c);
+
+/* Why so few segments or requests carry no interval; "": they are enough. */
+static inline const char *stats_too_few(size_t n_segments, uint64_t n_requests)
+{
+    return n_segments < STATS_MIN_SEGMENTS   ? "fewer than 20 segments"
+           : n_requests < STATS_MIN_REQUESTS ? "fewer than 30 requests"
+                                             : "";
+}
+
 /* Cuts the last b*m points of x[0..n-1] into b batches of m; y[0], y[stride], ... get their means.
  */
 void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride);

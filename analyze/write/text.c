@@ -37,8 +37,8 @@ size_t text_width(struct text *t)
 
 static char *format_clean(const char *fmt, va_list args, size_t *width)
 {
-    char *raw = NULL;
-    if (vasprintf(&raw, fmt, args) < 0)
+    char *raw;
+    if (!mem_vformat(&raw, NULL, fmt, args))
         return NULL;
     char *s = visible_copy(raw, width);
     free(raw);

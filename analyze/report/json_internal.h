@@ -1,9 +1,16 @@
-/* Findings as JSON. */
-#ifndef S3_ANALYZE_REPORT_FINDINGS_JSON_H
-#define S3_ANALYZE_REPORT_FINDINGS_JSON_H
+/* Parts of JSON documents: statistics and findings. Used by the room's documents and by nothing
+ * else.
+ */
+#ifndef S3_ANALYZE_REPORT_JSON_INTERNAL_H
+#define S3_ANALYZE_REPORT_JSON_INTERNAL_H
 
+#include "analyze/analysis/confidence.h"
 #include "analyze/findings/finding.h"
 #include "analyze/write/json.h"
+
+/* Writes the member `statistics` of an operation in schema s3analyze/analysis/1; null if s is NULL.
+ */
+void json_statistics_put(struct json_out *w, const struct statistics *s);
 
 /* Writes the array "findings" into the open object, worst first. */
 void findings_json_put(struct json_out *w, const struct findings *all);
