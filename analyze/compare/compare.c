@@ -450,9 +450,9 @@ static bool is_wholly_before(const struct compare_side *a, const struct compare_
 {
     int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
     for (size_t i = 0; i < a->n; i++)
-        last_ns = a->runs[i].start_ns > last_ns ? a->runs[i].start_ns : last_ns;
+        last_ns = int64_max(last_ns, a->runs[i].start_ns);
     for (size_t i = 0; i < b->n; i++)
-        first_ns = b->runs[i].start_ns < first_ns ? b->runs[i].start_ns : first_ns;
+        first_ns = int64_min(first_ns, b->runs[i].start_ns);
     return last_ns < first_ns;
 }
 

@@ -158,8 +158,8 @@ static void find_faults(struct spans *out, const struct findings *all, const cha
                 k++;
                 continue;
             }
-            s.start_ns = other->start_ns < s.start_ns ? other->start_ns : s.start_ns;
-            s.end_ns = other->end_ns > s.end_ns ? other->end_ns : s.end_ns;
+            s.start_ns = int64_min(s.start_ns, other->start_ns);
+            s.end_ns = int64_max(s.end_ns, other->end_ns);
             out->v[k] = out->v[--out->n];
         }
         out->v[out->n++] = s;
@@ -420,9 +420,8 @@ static bool fill_run(struct run *r, const struct analysis *a, const struct run_o
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
     for (size_t i = 0; i < d->n_inputs; i++) {
-        r->start_ns =
-            d->inputs[i].first_start_ns < r->start_ns ? d->inputs[i].first_start_ns : r->start_ns;
-        r->end_ns = d->inputs[i].last_end_ns > r->end_ns ? d->inputs[i].last_end_ns : r->end_ns;
+        r->start_ns = int64_min(r->start_ns, d->inputs[i].first_start_ns);
+        r->end_ns = int64_max(r->end_ns, d->inputs[i].last_end_ns);
     }
     return run_take_findings(r, &a->findings, e) && fill_ops(r, a, o, e);
 }

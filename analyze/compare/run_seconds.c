@@ -367,8 +367,8 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
         const struct sums_part *p = &s->ops[k].all;
         spans[k] = (struct op_span){p->start_ns, p->end_ns, 0};
         r->n_rows += p->n_requests;
-        r->start_ns = p->start_ns < r->start_ns ? p->start_ns : r->start_ns;
-        r->end_ns = p->end_ns > r->end_ns ? p->end_ns : r->end_ns;
+        r->start_ns = int64_min(r->start_ns, p->start_ns);
+        r->end_ns = int64_max(r->end_ns, p->end_ns);
         bool is_asked = filter->ops.n > 0 && is_wanted(filter, s->ops[k].op);
         if (is_asked || (filter->ops.n == 0 && !is_preparation(s, k)))
             ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);

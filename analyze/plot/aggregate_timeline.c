@@ -101,7 +101,7 @@ bool plot_aggregate_timeline(struct plot_timeline *t, const struct aggregate *a,
                                 .has_bytes = x->n_bytes > 0,
                                 .n_requests = x->n_requests,
                                 .n_errors = x->n_errors};
-    step_ns = step_ns > NS_PER_S ? step_ns : NS_PER_S;
+    step_ns = int64_max(step_ns, NS_PER_S);
     size_t n = (size_t)((last_s - first_s) * NS_PER_S / step_ns) + 1;
     if (part->duration_ns <= 0)
         return true;

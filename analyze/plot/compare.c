@@ -137,7 +137,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         const struct plot_trace *t = &x->traces->v[i];
         if (!is_of(t, x, is_after))
             continue;
-        length_ns = t->length_ns > length_ns ? t->length_ns : length_ns;
+        length_ns = int64_max(length_ns, t->length_ns);
         from_ns = t->from_ns;
         if (n_runs++ > 0)
             fputc('\n', f); /* ends the line */

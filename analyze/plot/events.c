@@ -62,7 +62,7 @@ static int64_t first_error_ns(const struct plot_data *p)
     for (size_t k = 0; k < p->a->n_operations; k++) {
         const struct operation *op = &p->a->operations[k];
         for (size_t i = 0; i < op->n_error_groups && (p->index < 0 || p->index == (int)k); i++)
-            first_ns = op->errors[i].first_ns < first_ns ? op->errors[i].first_ns : first_ns;
+            first_ns = int64_min(first_ns, op->errors[i].first_ns);
     }
     return first_ns;
 }

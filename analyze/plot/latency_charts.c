@@ -255,7 +255,7 @@ static void put_hosts(FILE *f, const struct plot_data *p, const struct host_time
         return;
     int64_t most_ns = 0;
     for (size_t i = n_named; i < n; i++)
-        most_ns = v[i].p99_ns > most_ns ? v[i].p99_ns : most_ns;
+        most_ns = int64_max(most_ns, v[i].p99_ns);
     snprintf(name, sizeof name, "%zu more", n - n_named);
     plot_out_row(f, "irrris", (int64_t)n_named, (double)v[n - 1].p50_ns / 1e6,
                  (double)v[(n_named + n) / 2].p50_ns / 1e6, (double)most_ns / 1e6, INT64_C(0),

@@ -95,8 +95,8 @@ static void say_mix(struct sentence *s, const struct analysis *a)
         const struct operation *op = &a->operations[k];
         n += op->n_requests;
         n_errors += op->n_errors;
-        concurrency = op->concurrency > concurrency ? op->concurrency : concurrency;
-        n_hosts = op->n_hosts > n_hosts ? op->n_hosts : n_hosts;
+        concurrency = int64_max(concurrency, op->concurrency);
+        n_hosts = int64_max(n_hosts, op->n_hosts);
         if (k < MAX_NAMES)
             say(s, "%s%s", k > 0 ? ", " : "", op->op);
     }

@@ -73,8 +73,8 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = 0; i < a->dataset->n_inputs; i++) {
         const struct dataset_input *in = &a->dataset->inputs[i];
-        start_ns = in->first_start_ns < start_ns ? in->first_start_ns : start_ns;
-        end_ns = in->last_end_ns > end_ns ? in->last_end_ns : end_ns;
+        start_ns = int64_min(start_ns, in->first_start_ns);
+        end_ns = int64_max(end_ns, in->last_end_ns);
     }
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);

@@ -322,8 +322,8 @@ static bool spans_days(const struct analysis *a)
         if (op->n_requests == 0)
             continue;
         int64_t start = op->start_ns / NS_PER_DAY, end = op->end_ns / NS_PER_DAY;
-        first_day = start < first_day ? start : first_day;
-        last_day = end > last_day ? end : last_day;
+        first_day = int64_min(first_day, start);
+        last_day = int64_max(last_day, end);
     }
     return first_day < last_day;
 }
