@@ -3,15 +3,18 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/cmd/runs.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/aggregate.h"
+#include "analyze/report/figures.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
+#include "analyze/write/text.h"
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 
@@ -159,15 +162,54 @@ static bool write_all(const struct result *r, const struct options *o, const str
     return write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
 }
 
-/* Of runs that were not together: what each of them reached, for whom the report is for. */
+/* ---- Runs that were not together ---- */
+
+static void put_operation(struct text_table *t, const struct operation *op)
+{
+    const struct throughput *x = &op->throughput;
+    const struct times *d = &op->requests.all.dur;
+
+    TEXT_ITEM(t, TEXT_PLAIN, "%s", op->op);
+    text_table_cell(t, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
+    TEXT_CELLS(t, units_count(op->n_requests).s, units_count(op->n_errors).s,
+               x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
+               x->present ? units_rate(x->objects_per_s).s : "-");
+    if (d->present)
+        TEXT_CELLS(t, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
+}
+
+/* What each of them reached, for whom the report is for: the captures one by one, up to the first
+ * that cannot be read so. */
 static void show_runs(const struct options *o, const struct cli_args *args)
 {
+    struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
+    struct text_table t;
     struct err unsaid = {""};
-    if (!o->output.json && outfile_is_stdout(o->output.path) &&
-        !(o->series && outfile_is_stdout(o->series)) && !(o->html && outfile_is_stdout(o->html)))
-        report_runs(args->operands, args->n_operands, &o->filter, &o->analysis, &o->input,
-                    output_wants_colour(&o->output, stdout), stdout, &unsaid);
+    bool ok = true;
+
+    if (o->output.json || !outfile_is_stdout(o->output.path) ||
+        (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
+        return;
+    text_table_init(&t, &out, "llrrrrrr");
+    TEXT_ROW(&t, TEXT_FAINT, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%",
+             "99%");
+    for (size_t i = 0; i < args->n_operands && ok; i++) {
+        struct dataset d = {0};
+        struct analysis a = {0};
+
+        ok = load_dataset(&d, &args->operands[i], 1, &o->filter, &o->input, &unsaid) &&
+             load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
+        if (ok)
+            text_table_span(&t, TEXT_HEADING, "%s", figures_file(args->operands[i]));
+        for (size_t k = 0; ok && k < a.n_operations; k++)
+            put_operation(&t, &a.operations[k]);
+        analysis_free(&a);
+        dataset_free(&d);
+    }
+    text_table_put(&t);
 }
+
+/* ---- The command ---- */
 
 static bool check_files(const struct options *o, struct err *e)
 {
@@ -278,12 +320,6 @@ const struct cli_command cmd_analyze = {
         "A damaged capture is an error that names the line. With --salvage, damaged rows are left "
         "out, reading goes on at the next whole frame, and the report says how many rows were "
         "dropped and why. Rows of a frame that fails its checksum are kept, and counted apart.",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
+    COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
-    .run = run,
 };

@@ -85,12 +85,6 @@ const struct cli_command cmd_autoterm = {
     .text = "Replays the rule that a load generator stops by: at each whole second, whether the "
             "last 7 of about 25 equal parts of the run so far are equally fast. A steady drift "
             "passes that rule; where one is found, a warning says so.",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
+    COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
-    .run = run,
 };

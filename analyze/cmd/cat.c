@@ -334,12 +334,6 @@ const struct cli_command cmd_cat = {
     .text = "Writes the requests of a capture as g4, tab-separated, plain or compressed. Several "
             "captures, or several in one file, become one: the threads of each further one are "
             "numbered on from those before it, as analyze does.",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
+    COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
-    .run = run,
 };

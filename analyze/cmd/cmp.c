@@ -338,7 +338,6 @@ const struct cli_command cmd_cmp = {
         "CSV holds names as they were recorded. With --csv-safe, cells that a spreadsheet would "
         "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
     .operands = "BEFORE AFTER",
-    .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples = examples,

@@ -14,4 +14,10 @@ extern const struct cli_command cmd_aggregate;
 extern const struct cli_command cmd_autoterm;
 extern const struct cli_command cmd_plot;
 
+/* What a command has that takes one or more captures: the options, groups, examples and the
+ * function of its file. */
+#define COMMANDS_ON_CAPTURES                                                                       \
+    .operands = "CAPTURE...", .min_operands = 1, .max_operands = CLI_ANY_NUMBER, .groups = groups, \
+    .examples = examples, .options_size = sizeof(struct options), .run = run
+
 #endif

@@ -433,12 +433,6 @@ const struct cli_command cmd_info = {
         "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
         "clients and threads, and the recorder's command line. One that cannot be read does not "
         "keep the others from being shown; the exit status is 1 then.",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
+    COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
-    .run = run,
 };

@@ -319,11 +319,5 @@ const struct cli_command cmd_merge = {
         "are refused, and so are, without --force, inputs that do not overlap in time.\n\n"
         "Rows that have to wait for earlier ones take up to 64 MiB of memory, and beyond that a "
         "temporary file in TMPDIR (default /var/tmp).",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
-    .run = run,
+    COMMANDS_ON_CAPTURES,
 };

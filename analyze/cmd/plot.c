@@ -369,7 +369,6 @@ const struct cli_command cmd_plot = {
         "began last. Charts of a comparison (--before, --after): compare-change, "
         "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",
     .operands = "CAPTURE...",
-    .min_operands = 0,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples = examples,

@@ -223,11 +223,5 @@ const struct cli_command cmd_aggregate = {
         "confidence intervals of percentiles, first accesses, and figures between two seconds.\n\n"
         "Several captures are read as if merged, and the sums of captures can be merged later: "
         "the result is the same to the byte.",
-    .operands = "CAPTURE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct options),
-    .run = run,
+    COMMANDS_ON_CAPTURES,
 };

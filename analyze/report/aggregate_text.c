@@ -3,7 +3,6 @@
 #include "analyze/data/errnorm.h"
 #include "analyze/plot/aggregate.h"
 #include "analyze/report/headline.h"
-#include "analyze/report/text_cells.h"
 #include "analyze/report/text_internal.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"

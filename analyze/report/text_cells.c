@@ -1,4 +1,4 @@
-#include "analyze/report/text_cells.h"
+#include "analyze/report/text_internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "analyze/stats/dist.h"
+#include "analyze/stats/stats_internal.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

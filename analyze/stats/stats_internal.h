@@ -62,4 +62,15 @@ static inline const char *stats_too_few(size_t n_segments, uint64_t n_requests)
  */
 void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride);
 
+/* Distribution functions. df may be infinite: then t is normal. A failure inside GSL gives NaN. */
+
+/* The t with P(T <= t) = p. */
+double stats_dist_t_inv(double p, double df);
+
+/* P(T >= t). */
+double stats_dist_t_upper(double t, double df);
+
+/* min(1, 2 P(T >= |t|)). */
+double stats_dist_t_two_sided(double t, double df);
+
 #endif
