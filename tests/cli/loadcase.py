@@ -58,7 +58,8 @@ class Capture:
     def __init__(self, path):
         self.path = path
         self.data = path.read_bytes()
-        text = b"".join(zstd.decodable(f) for f in self.frames()).decode()
+        text = b"".join(zstd.decodable(f) for f in self.frames()).decode(errors="surrogateescape")
+        text = text[:text.rfind("\n") + 1]  # what follows is the beginning of a line that is being written
         self.text = text
         lines = text.split("\n")
         comments = [line for line in lines if line.startswith("# s3load/1 ")]
@@ -69,7 +70,7 @@ class Capture:
         self.rows = []
         for fields in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t"):
             if fields["cat"] is None:
-                continue  # cut off
+                continue  # cut off within an error of several lines
             self.rows.append(Row(fields, seen[fields["thread"]]))
             seen[fields["thread"]] += 1
 
