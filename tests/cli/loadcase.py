@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -103,14 +104,20 @@ def recorded(path):
     return None
 
 
-def has_rows(path, n=1, op=None):
+def has_rows(path, n=1, op=None, host=None):
+    """Whether there are so many: of an operation, of a host (of whose name the end is enough)."""
     c = recorded(path)
-    return c is not None and len(c.of(op) if op else c.rows) >= n
+    return c is not None and sum(op in (None, r.op) and r.endpoint.endswith(host or "") for r in c.rows) >= n
 
 
 def has_ops(path, *ops):
     c = recorded(path)
     return c is not None and c.ops().keys() >= set(ops)
+
+
+def n_hosts(path):
+    c = recorded(path)
+    return len({r.endpoint for r in c.rows}) if c is not None else 0
 
 
 class LoadTest(CliTest):
@@ -141,11 +148,12 @@ class LoadTest(CliTest):
         """Runs s3load without the server and the keys that the others are given."""
         return self.check_run("s3load", *argv, status=status, cwd=self.tmp, env={"HOME": str(self.tmp), **(env or {})})
 
-    def begin(self, command, *options, **kwargs):
+    def begin(self, command, *options, env=None, **kwargs):
         """Starts s3load and returns its process, which does not outlive the test."""
         argv = [str(a) for a in (BUILD / "s3load", *self.argv(command, *options))]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        p = subprocess.Popen(argv, env={**os.environ, **self.environment()}, cwd=self.tmp, **streams | kwargs)
+        p = subprocess.Popen(argv, env={**os.environ, **self.environment(), **(env or {})}, cwd=self.tmp,
+                             **streams | kwargs)
         self.addCleanup(p.kill)
         return p
 
@@ -156,15 +164,28 @@ class LoadTest(CliTest):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
+    def send_signal(self, p, sent):
+        """Sends a signal that the process waits for, and returns when it has been taken."""
+        def is_pending():
+            with contextlib.suppress(OSError):  # it has ended
+                status = pathlib.Path(f"/proc/{p.pid}/status").read_text()
+                return int(re.search(r"(?m)^ShdPnd:\s*(\w+)$", status)[1], 16) >> (sent - 1) & 1
+            return False
+        p.send_signal(sent)
+        self.wait_until(lambda: not is_pending(), p)
+
     def load_until(self, done, command, *options, **kwargs):
-        """Runs s3load until done(path of its capture) says so, however fast the machine is; returns the capture."""
+        """Runs s3load until done(path of its capture) says so, however fast the machine is; returns the capture,
+        which has the final state too (`state`)."""
         path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
-        p = self.begin(command, "--benchdata", path, "--duration", "1h", *options, **kwargs)
+        p = self.begin(command, "--benchdata", path, "--duration", "1h", "--json", *options, **kwargs)
         self.wait_until(lambda: done(path), p)
         p.send_signal(signal.SIGINT)
-        err = p.communicate(timeout=TIMEOUT_S)[1]
+        out, err = p.communicate(timeout=TIMEOUT_S)
         self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
-        return Capture(path)
+        c = Capture(path)
+        c.state = json.loads(out)
+        return c
 
     def load(self, command, *options, **kwargs):
         """Runs s3load to its end and returns its final state and capture."""

@@ -52,7 +52,7 @@ class Suite:
         self.assertEqual(c.ops().keys(), {"GET"})
         self.assertEqual(c.errors(), [])
         self.assertEqual(self.keys(), n)
-        state, c = self.load("stat", "--list-existing", "--objects", "3", *SMALL)
+        c = self.load_until(lambda path: has_rows(path, 100), "stat", "--list-existing", "--objects", "3", *SMALL[:-2])
         self.assertEqual(len({r.file for r in c.rows}), 3)
 
     def test_put(self):
@@ -120,11 +120,10 @@ class Suite:
         self.assertEqual(self.keys("versions"), 0)
 
     def test_retention(self):
-        _, c = self.load("retention", "--objects", "10", "--versions", "3", "--bucket", "locked",
-                         *SMALL)
+        c = self.load_until(lambda path: has_rows(path, 3, "RETENTION"), "retention", "--objects", "10", "--versions",
+                            "3", "--bucket", "locked", *SMALL[:-2])
         self.assertEqual([r.error for r in c.errors()], [])
         self.assertEqual(c.ops()["PUT"], 30)
-        self.assertGreater(c.ops()["RETENTION"], 2)
         self.assertEqual(self.keys("locked"), 0)
 
     def test_retention_needs_object_lock(self):

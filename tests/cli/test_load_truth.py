@@ -70,8 +70,8 @@ class Truth(LoadTest):
     def test_mixed(self):
         self.start("--fault", "latency=exp:3ms", "--fault", "op=GET,fail=503:0.05", "--fault",
                    "op=GET,truncate=0.02,reset=0.02", "--seed", "7")
-        _, c = self.load("mixed", "--objects", "50", "--obj.size", "20KiB", "--obj.randsize",
-                         "--concurrent", "16", "--duration", "2s")
+        c = self.load_until(lambda path: has_rows(path, 2000), "mixed", "--objects", "50", "--obj.size", "20KiB",
+                            "--obj.randsize", "--concurrent", "16")
         self.assertGreater(len(c.errors()), 10)
         self.assertTrue(any("SlowDown" in r.error for r in c.errors()))
         self.assert_as_logged(c)
@@ -91,7 +91,7 @@ class Truth(LoadTest):
         """Delays of the server show, whatever their law."""
         for law, mean_ms in (("5ms", 5), ("exp:4ms", 4), ("uniform:1ms:9ms", 5)):
             self.start("--fault", f"op=PUT,latency={law}")
-            _, c = self.load("put", "--obj.size", "1KiB", "--concurrent", "8", "--duration", "2s")
+            c = self.load_until(lambda path: has_rows(path, 1000), "put", "--obj.size", "1KiB", "--concurrent", "8")
             self.assert_as_logged(c)
             mean = sum(r.duration for r in c.rows) / len(c.rows) / MS
             self.assertGreater(mean, mean_ms * 0.9)
@@ -107,7 +107,8 @@ class Truth(LoadTest):
         self.assertTrue(bad)
         self.assertEqual(len(bad), len(c.errors()))
         self.assertTrue(corrupted)
-        c = self.load_until(lambda path: has_rows(path, 400, "GET"), *args, "--verify", "3")
+        # Of so many the share is as expected, but for 5 standard deviations.
+        c = self.load_until(lambda path: has_rows(path, 1000, "GET"), *args, "--verify", "3")
         share = len(c.errors()) / len(c.of("GET"))
         self.assertTrue(0.02 < share < 0.15, share)
 
@@ -159,7 +160,7 @@ class Truth(LoadTest):
         # And so says the analysis: of 500 requests, two waited for the server, 200 for these.
         requests = self.s3analyze("analyze", "--json", c.path).json()["operations"][0]["requests"]
         self.assertLess(requests["p50_ns"], 500 * MS)
-        self.assertLess(requests["p99_ns"], 500 * MS)
+        self.assertLess(requests["p99_ns"], 1500 * MS)
         self.assertGreater(requests["response_time"]["p99_ns"], 1500 * MS)
         self.assertRegex(self.s3analyze("analyze", c.path).out, "(?i)response")
 
@@ -204,12 +205,12 @@ class Truth(LoadTest):
         self.assertLessEqual(max(n.values()) - min(n.values()), 2)
 
         # The slow one gets fewer.
-        self.start("--fault", "server=0,latency=20ms", n_ports=3)
-        _, c = self.load("put", "--concurrent", "6", "--obj.size", "1KiB", "--duration", "1s")
+        self.start("--fault", "server=0,op=PUT,latency=200ms", n_ports=3)
+        slow = self.server.ports[0]
+        c = self.load_until(lambda path: has_rows(path, 11, host=slow), "put", "--concurrent", "6", "--obj.size",
+                            "1KiB")
         n = collections.Counter(r.endpoint for r in c.rows)
-        slow = n[f"http://127.0.0.1:{self.server.ports[0]}"]
-        self.assertGreater(slow, 0)
-        self.assertLess(slow, min(v for k, v in n.items() if not k.endswith(self.server.ports[0])))
+        self.assertLess(n.pop(f"http://127.0.0.1:{slow}"), min(n.values()))
 
     def test_random_sizes(self):
         """Equal numbers for each of the highest doublings, a chi-square test at 1 in 10,000."""
@@ -307,8 +308,8 @@ class Crashes(LoadTest):
 
         def interrupt(p):
             self.wait_until(lambda: len(held) == 4, p)
-            p.send_signal(signal.SIGINT)
-            time.sleep(2)  # within a second they would be one signal
+            self.send_signal(p, signal.SIGINT)
+            time.sleep(1.2)  # within a second they would be one signal
             self.assertIsNone(p.poll(), "the requests in flight are waited for")
             p.send_signal(signal.SIGINT)
         status, c, err = self.run_and(interrupt, "--concurrent", "4", "--request-timeout", "1h")

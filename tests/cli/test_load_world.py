@@ -2,13 +2,15 @@
 changes it.)"""
 import datetime
 import re
+import signal
 import unittest
 
-from harness import BUILD, SANITIZED, without_sanitizers
-from loadcase import LoadTest
+from harness import BUILD, SANITIZED, TIMEOUT_S, without_sanitizers
+from loadcase import LoadTest, n_hosts
 from servers import Listening
 
-SMALL = ("--obj.size", "1KiB", "--concurrent", "1", "--duration", "300ms", "--noclear")
+ENDLESS = ("--obj.size", "1KiB", "--concurrent", "1", "--noclear")
+SMALL = (*ENDLESS, "--duration", "300ms")
 STEP_NS = 3600 * 10**9
 
 
@@ -82,9 +84,9 @@ class World(LoadTest):
     def test_names_are_looked_up_once(self):
         """For the run, not for each connection; these take turns at the addresses."""
         a, b, name, env = self.two_addresses()
-        state, c = self.load("put", *SMALL, "--host", name, env=env)
+        c = self.load_until(lambda _: len(a.heads + b.heads) > 9, "put", *ENDLESS, "--host", name, env=env)
         self.assertEqual(c.errors(), [])
-        self.assertGreater(state["connects"], 4)
+        self.assertGreater(c.end["connects"], 4)
         self.assertEqual(self.counts()["lookups"], 1)
         self.assertLess(abs(len(a.heads) - len(b.heads)), 3)
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://{name}"})
@@ -93,8 +95,8 @@ class World(LoadTest):
     def test_resolve_host(self):
         """A host for each address, which is named so in the capture, and by its name to the server."""
         a, b, name, env = self.two_addresses()
-        _, c = self.load("put", *SMALL, "--host", f"{name},127.0.0.1:{a.port}", "--resolve-host",
-                         "--host-select", "roundrobin", env=env)
+        c = self.load_until(lambda path: n_hosts(path) == 2, "put", *ENDLESS, "--host", f"{name},127.0.0.1:{a.port}",
+                            "--resolve-host", "--host-select", "roundrobin", env=env)
         self.assertEqual(c.errors(), [])
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://127.0.0.{i}:{a.port}" for i in (1, 2)})
         self.assertEqual(self.counts()["lookups"], 1)
@@ -106,7 +108,8 @@ class World(LoadTest):
         path = self.tmp / "hosts"
         lines = ["# ours", "", *(f"  127.0.0.1:{s.port} \r" for s in servers)]
         path.write_text("\n".join(lines))
-        _, c = self.load("put", *SMALL, "--host", f"file:{path}", "--host-select", "roundrobin")
+        c = self.load_until(lambda capture: n_hosts(capture) == 3, "put", *ENDLESS, "--host", f"file:{path}",
+                            "--host-select", "roundrobin")
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://127.0.0.1:{s.port}" for s in servers})
         for text, line, why in (("a\n\nb:x\nc\n", 3, "port is not a number"), ("# none\n", 3, "no host"),
                                 ("a,b\n", 1, "unexpected ','")):
@@ -133,8 +136,7 @@ class World(LoadTest):
         """Requests are signed with the new time, rows go on in the old one, and the step is told."""
         server = self.recorder(on_request=self.step.touch)
         before = datetime.datetime.now().timestamp()
-        path = self.tmp / "c.csv.zst"
-        state, c = self.load("put", *SMALL, "--host", f"127.0.0.1:{server.port}")
+        c = self.load_until(lambda _: len(server.heads) > 4, "put", *ENDLESS, "--host", f"127.0.0.1:{server.port}")
         times = server.times()
         self.assertGreater(len(times), 2)
         self.assertLess(times[0], before + 1800)
@@ -142,7 +144,7 @@ class World(LoadTest):
             self.assertGreater(at, before + 1800)
         for row in c.rows:
             self.assertLess(row.end, (before + 1800) * 1e9)
-        for end in (c.end, state):
+        for end in (c.end, c.state):
             self.assertLess(abs(end["clock_change_ns"] - STEP_NS), 10**9)
         self.step.unlink()
         r = self.s3load("put", *SMALL, "--json", "--host", f"127.0.0.1:{server.port}", "--stress")
@@ -151,9 +153,12 @@ class World(LoadTest):
     def test_clock_of_a_server(self):
         """Is told where it is more than a second off, of several servers once; and not where it is right."""
         hosts = [self.recorder(ahead_s=s) for s in (-100, 3600, 0)]
-        r = self.s3load("put", *SMALL, "--stress", "--json", "--host-select", "roundrobin", "--host",
-                        ",".join(f"127.0.0.1:{h.port}" for h in hosts))
-        self.assertRegex(r.err, r"\A(?!.*clock was set)s3load: the clocks of 2 of 3 servers are off by more "
+        p = self.begin("put", *ENDLESS, "--stress", "--json", "--host-select", "roundrobin", "--host",
+                       ",".join(f"127.0.0.1:{h.port}" for h in hosts))
+        self.wait_until(lambda: all(len(h.heads) > 4 for h in hosts), p)
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+        self.assertRegex(err, r"\A(?!.*clock was set)s3load: the clocks of 2 of 3 servers are off by more "
                          rf"than 1 s: that of http://127.0.0.1:{hosts[1].port} is at least (59m59|1h0m0)\S* ahead of "
                          r"this machine's\n\Z")
         r = self.s3load("put", *SMALL, "--stress", "--json", "--host", f"127.0.0.1:{hosts[2].port}")

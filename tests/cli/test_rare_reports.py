@@ -246,7 +246,7 @@ class Terminal(LoadTest):
                                  '--autoterm', '--json')
         self.assertRegex(shown, r'\[#+ *\] +\d+% of 300')
         self.assertRegex(shown, r' time +throughput +obj/s +failed +50% +99% +active +CPU\r?\n'
-                                r' +1s +[\d.]+[KM]iB/s +[\d.]+ +0 +\d\S+ +\d\S+ +\d+ +\d+% unstable\r?\n')
+                                r' +\d+s +[\d.]+[KM]iB/s +[\d.]+ +0 +\d\S+ +\d\S+ +\d+ +\d+% unstable\r?\n')
         for line in re.split(r'[\r\n]|\033\[K', shown):
             self.assertLessEqual(len(line), 80)
         quiet = self.on_terminal(BUILD / 's3load', 'stat', '--host', self.server.hosts, '--objects', '300',
