@@ -17,6 +17,7 @@
 #define TAIL_RANK      60
 #define TAIL_TOP       10
 #define HUNG_TIMES_P90 6
+#define SLOW_SD        2.5
 #define STRETCH        1024 /* rows */
 #define MAX_HUNG       20000
 #define MAX_OF_MESSAGE 65536
@@ -195,19 +196,33 @@ static void add_error(struct course *c, size_t table, size_t place, uint16_t id,
     m->last_ns = int64_max(end_ns, m->last_ns);
 }
 
+static size_t stratum_of(const struct course *c, size_t k, size_t i)
+{
+    size_t stratum = c->stratum_of_table[k];
+
+    if (c->stratum_of_table[k + 1] > stratum + 1)
+        stratum += (size_t)size_class(packed_get(&c->tables[k]->bytes, i)) -
+                   c->strata[stratum].first_class;
+    return stratum;
+}
+
+static bool is_sampled(int64_t start_ns, uint64_t sample_below)
+{
+    return ((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below;
+}
+
 static void add_sample(const struct pass *p, size_t k, size_t i)
 {
     struct course *c = p->c;
     const struct table *t = c->tables[k];
     int64_t dur_ns = packed_get(&t->dur, i);
     int64_t log = log2_fixed(dur_ns > 0 ? dur_ns : 1);
-    size_t stratum = c->stratum_of_table[k];
-
-    if (c->stratum_of_table[k + 1] > stratum + 1)
-        stratum += (size_t)size_class(packed_get(&t->bytes, i)) - c->strata[stratum].first_class;
+    size_t stratum = stratum_of(c, k, i);
     size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+
     if (c->cells != NULL) {
         struct course_cell *cell = course_cell(c, stratum, course_place(t, i), block);
+
         cell->n++;
         cell->log_sum += log;
         c->log_squares[stratum] += log * log;
@@ -254,7 +269,7 @@ static void look_at_rows(const struct pass *p, size_t k)
         }
         grid.ok[bin]++;
         grid.ok_half[bin] += table_thread_index(t, table_thread(t, i)) & 1;
-        if (((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below)
+        if (is_sampled(start_ns, sample_below))
             add_sample(p, k, i);
     }
     look_at_lateness(p, t);
@@ -372,6 +387,56 @@ static void find_hung(const struct pass *p)
     qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
 }
 
+/* ---- Fourth pass: samples that took long ---- */
+
+/* From SLOW_SD standard deviations of the logarithms above their mean on. */
+static bool fill_slow_from(struct course *c, struct err *e)
+{
+    if (!mem_cleared(&c->slow_from_ns, c->n_strata, e))
+        return false;
+    for (size_t q = 0; q < c->n_strata; q++) {
+        double n = 0, sum = 0;
+
+        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
+            n += course_cell(c, q, 0, 0)[i].n;
+            sum += (double)course_cell(c, q, 0, 0)[i].log_sum;
+        }
+        double mean = n > 0 ? sum / n : 0;
+        double variance = n > 0 ? fmax((double)c->log_squares[q] / n - mean * mean, 0) : 0;
+        double from_ns = exp2((mean + SLOW_SD * sqrt(variance)) / COURSE_LOG_ONE);
+
+        c->slow_from_ns[q] = n > 0 && from_ns < 0x1p62 ? (int64_t)from_ns : INT64_MAX;
+    }
+    return true;
+}
+
+static bool count_slow(const struct pass *p, struct err *e)
+{
+    struct course *c = p->c;
+    if (c->cells == NULL)
+        return true;
+    if (!fill_slow_from(c, e) || !mem_cleared(&c->place_busy_ns, c->d->n_places, e) ||
+        !mem_cleared(&c->place_slow_ns, c->d->n_places, e))
+        return false;
+    for (size_t k = 0; k < c->n_tables; k++) {
+        const struct table *t = c->tables[k];
+        for (size_t i = 0; i < t->n; i++) {
+            if (!is_sampled(t->start[i], p->sample_below) || table_failed(t, i))
+                continue;
+            size_t q = stratum_of(c, k, i), place = course_place(t, i);
+            int64_t dur_ns = packed_get(&t->dur, i);
+
+            c->place_busy_ns[place] += (double)dur_ns;
+            if (dur_ns < c->slow_from_ns[q])
+                continue;
+            size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+            course_cell(c, q, place, block)->n_slow++;
+            c->place_slow_ns[place] += (double)dur_ns;
+        }
+    }
+    return true;
+}
+
 /* ---- From the outside ---- */
 
 static bool choose_strata(struct course *c, const struct extent *extents, struct err *e)
@@ -452,7 +517,7 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
         c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
-    return true;
+    return count_slow(p, e);
 }
 
 bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
@@ -493,6 +558,9 @@ void course_fini(struct course *c)
     free(c->stratum_of_table);
     free(c->cells);
     free(c->log_squares);
+    free(c->slow_from_ns);
+    free(c->place_busy_ns);
+    free(c->place_slow_ns);
     free(c->late_n);
     free(c->late_ns);
     free(c->median_ns);
@@ -504,117 +572,4 @@ void course_fini(struct course *c)
     free(c->place_last_ns);
     free(c->place_n);
     *c = (struct course){0};
-}
-
-/* ---- Parties ---- */
-
-static uint32_t party_of(const struct course *c, bool clients, size_t place)
-{
-    return clients ? c->d->places[place].client : c->d->places[place].host;
-}
-
-static int compare_names(const void *a, const void *b, void *names)
-{
-    char *const *v = names;
-    return strcmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
-}
-
-bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
-                         struct err *e)
-{
-    const struct names *names = clients ? &c->d->clients : &c->d->hosts;
-    *p = (struct course_parties){.clients = clients};
-    uint32_t *index = NULL;
-    bool ok = mem_new(&p->id, names->n, e) && mem_new(&p->of_place, c->d->n_places, e) &&
-              mem_cleared(&p->n_requests, names->n, e) && mem_new(&index, names->n, e);
-    if (!ok)
-        goto done;
-    memset(index, 0xFF, names->n * sizeof *index);
-    for (size_t i = 0; i < c->d->n_places; i++) {
-        uint32_t id = party_of(c, clients, i);
-        if (c->place_n[i] > 0 && index[id] == UINT32_MAX) {
-            index[id] = 0;
-            p->id[p->n++] = id;
-        }
-    }
-    qsort_r(p->id, p->n, sizeof *p->id, compare_names, names->v);
-    for (size_t k = 0; k < p->n; k++)
-        index[p->id[k]] = (uint32_t)k;
-    for (size_t i = 0; i < c->d->n_places; i++) {
-        p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
-        if (c->place_n[i] > 0)
-            p->n_requests[p->of_place[i]] += c->place_n[i];
-    }
-done:
-    free(index);
-    return ok;
-}
-
-bool course_operations_init(struct course_parties *p, const struct course *c, struct err *e)
-{
-    *p = (struct course_parties){.operations = true};
-    if (!mem_new(&p->id, c->n_tables, e) || !mem_new(&p->n_requests, c->n_tables, e))
-        return false;
-    for (size_t k = 0; k < c->n_tables; k++) {
-        p->id[k] = c->tables[k]->op;
-        p->n_requests[k] = (int64_t)c->tables[k]->n;
-    }
-    p->n = c->n_tables;
-    return true;
-}
-
-void course_parties_fini(struct course_parties *p)
-{
-    free(p->id);
-    free(p->of_place);
-    free(p->n_requests);
-    *p = (struct course_parties){0};
-}
-
-const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k)
-{
-    const struct names *names = p->operations ? &c->d->ops
-                                : p->clients  ? &c->d->clients
-                                              : &c->d->hosts;
-    return names->v[p->id[k]];
-}
-
-/* Takes the end of a request of its party into account. */
-static void narrow_gap(struct course_gap *gap, int64_t end_ns)
-{
-    if (end_ns <= gap->at_ns && end_ns > gap->before_ns)
-        gap->before_ns = end_ns;
-    if (end_ns > gap->at_ns && end_ns < gap->after_ns)
-        gap->after_ns = end_ns;
-}
-
-bool course_find_gaps(const struct course *c, const struct course_parties *p,
-                      struct course_gap *gaps, size_t n, struct err *e)
-{
-    if (n == 0)
-        return true;
-    size_t *first = NULL, *next = NULL;
-    bool ok = mem_new(&first, p->n, e) && mem_new(&next, n, e);
-    for (size_t k = 0; ok && k < p->n; k++)
-        first[k] = SIZE_MAX;
-    for (size_t q = 0; ok && q < n; q++) {
-        gaps[q].before_ns = INT64_MIN;
-        gaps[q].after_ns = INT64_MAX;
-        next[q] = first[gaps[q].party];
-        first[gaps[q].party] = q;
-    }
-    for (size_t k = 0; ok && k < c->n_tables; k++) {
-        const struct table *t = c->tables[k];
-        for (size_t i = 0; i < t->n; i++) {
-            size_t party = course_party_of(p, k, course_place(t, i));
-            if (party == UINT32_MAX || first[party] == SIZE_MAX ||
-                (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k]))
-                continue;
-            for (size_t q = first[party]; q != SIZE_MAX; q = next[q])
-                narrow_gap(&gaps[q], table_end(t, i));
-        }
-    }
-    free(first);
-    free(next);
-    return ok;
 }

@@ -27,8 +27,8 @@ struct course_stratum {
 };
 
 struct course_cell {
-    int64_t n;
-    int64_t log_sum; /* in COURSE_LOG_ONE */
+    uint32_t n, n_slow; /* n_slow: those that took course.slow_from_ns or more */
+    int64_t log_sum;    /* in COURSE_LOG_ONE */
 };
 
 /* A request far longer than others of its operation. */
@@ -80,8 +80,10 @@ struct course {
                                   successes that began in the block; NULL: there are too many
                                   places to compare them */
     int64_t *log_squares;      /* by stratum: of the same samples, in COURSE_LOG_ONE squared */
-    int64_t *late_n;           /* by block: requests that were due at a known time */
-    double *late_ns;           /* ... and how late they began, in all */
+    int64_t *slow_from_ns;     /* by stratum; with the two below, NULL as cells */
+    double *place_busy_ns, *place_slow_ns; /* by place: time of the samples, of the slow ones */
+    int64_t *late_n;                       /* by block: requests that were due at a known time */
+    double *late_ns;                       /* ... and how late they began, in all */
     bool open_loop;
 
     double *median_ns, *p90_ns; /* by table; 0: no success */

@@ -61,6 +61,7 @@ bool find_stuck(struct search *s, struct err *e);
 bool find_backlog(struct search *s, struct err *e);
 bool find_levels(struct search *s, struct err *e);
 bool find_slow(struct search *s, struct err *e);
+bool find_slow_tails(struct search *s, struct err *e);
 
 /* The time of day at `ns`, UTC, as sentences name it. */
 struct clock_text {

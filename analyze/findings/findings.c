@@ -27,8 +27,9 @@ static bool look(struct findings *out, const struct dataset *d, const struct tab
 bool findings_find(struct findings *out, const struct dataset *d, const struct table **tables,
                    size_t n_tables, int64_t *run_ns, struct err *e)
 {
-    static detector_fn *const detectors[] = {find_stalls,  find_errors, find_absent, find_stuck,
-                                             find_backlog, find_slow,   find_levels};
+    static detector_fn *const detectors[] = {find_stalls,     find_errors,  find_absent,
+                                             find_stuck,      find_backlog, find_slow,
+                                             find_slow_tails, find_levels};
 
     return look(out, d, tables, n_tables, detectors, sizeof detectors / sizeof *detectors, run_ns,
                 e);

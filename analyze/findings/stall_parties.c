@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_HUNG   3   /* requests at once */
-#define MAX_AT_ONCE  512 /* that are looked at */
-#define PARTY_SHARE  .9  /* of the requests that hang are of the parties */
-#define ALIKE_SHARE  .25 /* as many as of the party before hang of one more */
-#define CHANCE       .01 /* that a stall of all is taken for that of some */
-#define OTHERS_GO_ON .3  /* of the usual rate */
-#define ALIKE_FRAC   .15 /* of their length apart, stalls of several parties are one */
+#define LEAST_HUNG   3    /* requests at once */
+#define MAX_AT_ONCE  512  /* that are looked at */
+#define PARTY_SHARE  .9   /* of the requests that hang are of the parties */
+#define ALIKE_SHARE  .25  /* as many as of the party before hang of one more */
+#define CHANCE       .001 /* that a stall of all is taken for that of some */
+#define OTHERS_GO_ON .3   /* of the usual rate */
+#define ALIKE_FRAC   .15  /* of their length apart, stalls of several parties are one */
 
 bool stalls_same_parties(const struct stall *a, const struct stall *b)
 {

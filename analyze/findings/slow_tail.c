@@ -1,0 +1,218 @@
+/* Slow tails: a host (or client) that answers some of its requests far later than the others do,
+ * while its typical duration is theirs.
+ *
+ * What counts is how many of its samples are slow (course.slow_from_ns), against how many of so
+ * many samples at the same times, of the same operations and sizes, are slow anywhere. */
+#include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PERIODS     48
+#define LEAST_PERIODS   8
+#define LEAST_SLOW      30
+#define LEAST_Z         6.0
+#define LEAST_PERIODS_Z 4.0 /* by how periods differ */
+#define LEAST_TIMES     2   /* as many as at the others */
+#define LEAST_LOST      .005
+#define PROBLEM_LOST    .03
+#define OWN_PART        .7 /* of what makes the party slow on average */
+
+/* Of a party: samples, slow ones, and as many slow ones as there are of so many samples anywhere.
+ */
+struct tail {
+    double n, n_slow, expected;
+    double busy_ns, slow_ns; /* time of all samples, of the slow ones */
+    double off[MAX_PERIODS]; /* n_slow less expected, by period */
+    double expected_in[MAX_PERIODS];
+};
+
+struct tails {
+    struct search *s;
+    const struct course_parties *p;
+    size_t n_periods, blocks_per_period;
+    double busy_ns; /* of all samples */
+    struct tail *of_party;
+};
+
+/* Adds what stratum q has in period j. */
+static void add_period(struct tails *x, size_t q, size_t j, double *n, double *n_slow)
+{
+    const struct course *c = x->s->c;
+    size_t from = j * x->blocks_per_period, to = from + x->blocks_per_period;
+    double all = 0, all_slow = 0;
+
+    to = to < c->n_blocks ? to : c->n_blocks;
+    memset(n, 0, x->p->n * sizeof *n);
+    memset(n_slow, 0, x->p->n * sizeof *n_slow);
+    for (size_t i = 0; i < c->d->n_places; i++)
+        for (size_t b = from; b < to && x->p->of_place[i] != UINT32_MAX; b++) {
+            n[x->p->of_place[i]] += course_cell(c, q, i, b)->n;
+            n_slow[x->p->of_place[i]] += course_cell(c, q, i, b)->n_slow;
+        }
+    for (size_t k = 0; k < x->p->n; k++) {
+        all += n[k];
+        all_slow += n_slow[k];
+    }
+    for (size_t k = 0; k < x->p->n && all > 0; k++) {
+        struct tail *t = &x->of_party[k];
+        double expected = n[k] * all_slow / all;
+
+        t->n += n[k];
+        t->n_slow += n_slow[k];
+        t->expected += expected;
+        t->off[j] += n_slow[k];
+        t->expected_in[j] += expected;
+    }
+}
+
+static bool fill_tails(struct tails *x, struct err *e)
+{
+    const struct course *c = x->s->c;
+    double *n = NULL, *n_slow = NULL;
+    bool ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&n, x->p->n, e) &&
+              mem_new(&n_slow, x->p->n, e);
+    size_t bins = (size_t)(c->block_ns / c->bin_ns) * x->blocks_per_period;
+
+    for (size_t j = 0; ok && j < x->n_periods; j++) {
+        size_t to = (j + 1) * bins < c->n_bins ? (j + 1) * bins : c->n_bins;
+        if (search_free_frac(x->s, j * bins, to, MASK_STALL | MASK_ERRORS) < 1)
+            continue;
+        for (size_t q = 0; q < c->n_strata; q++)
+            add_period(x, q, j, n, n_slow);
+    }
+    for (size_t i = 0; ok && i < c->d->n_places; i++)
+        if (x->p->of_place[i] != UINT32_MAX) {
+            x->of_party[x->p->of_place[i]].slow_ns += c->place_slow_ns[i];
+            x->of_party[x->p->of_place[i]].busy_ns += c->place_busy_ns[i];
+            x->busy_ns += c->place_busy_ns[i];
+        }
+    free(n);
+    free(n_slow);
+    return ok;
+}
+
+/* The lower median of the other parties' slow samples, as a share of those expected; *count: how
+ * many the party has whose share it is, about. */
+static double share_of_others(const struct tails *x, size_t party, double *v, double *count)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < x->p->n; k++)
+        if (k != party && x->of_party[k].expected > 0)
+            v[n++] = x->of_party[k].n_slow / x->of_party[k].expected;
+    double share = n > 0 ? stats_select(v, n, (n - 1) / 2) : INFINITY;
+    *count = share * x->of_party[party].expected;
+    return share;
+}
+
+/* How surely there are more slow samples than expected, in standard errors. Slow requests that come
+ * together say less: chance is taken for as much more uneven as they are among periods. What came
+ * in a few periods only is an event and no tail: 0. */
+static double sureness(const struct tails *x, const struct tail *t, double share, double count)
+{
+    double more = t->n_slow - share * t->expected, variance = 0, m = 0;
+
+    for (size_t j = 0; j < x->n_periods; j++)
+        m += t->expected_in[j] > 0;
+    if (m < LEAST_PERIODS)
+        return 0;
+    for (size_t j = 0; j < x->n_periods; j++) {
+        double off = t->off[j] - share * t->expected_in[j] - more / m;
+        variance += t->expected_in[j] > 0 ? off * off * m / (m - 1) : 0;
+    }
+    if (more < LEAST_PERIODS_Z * sqrt(variance))
+        return 0;
+    return more / sqrt(fmax(2 * count, 1) * fmax(variance / t->n_slow, 1));
+}
+
+/* Whether the tail is news: the party is not said to be slow, or only because its tail raises its
+ * mean. Then that finding is taken back. */
+static bool is_news(struct findings *all, const struct tail *t, double more, const char *kind,
+                    const char *party)
+{
+    double others_ns = (t->busy_ns - t->slow_ns) / fmax(t->n - t->n_slow, 1);
+    double excess = more / t->n * log(t->slow_ns / t->n_slow / others_ns);
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct finding *f = &all->v[i];
+        if (strcmp(f->kind, kind) != 0 || f->party != party)
+            continue;
+        if (f->has_start || f->has_end || f->op != NULL || excess < OWN_PART * log(f->ratio))
+            return false;
+        free(f->sentence);
+        memmove(f, f + 1, (--all->n - i) * sizeof *f);
+        return true;
+    }
+    return true;
+}
+
+static bool say(struct tails *x, size_t k, double share, double z, struct err *e)
+{
+    const struct tail *t = &x->of_party[k];
+    bool clients = x->p->clients;
+    double more = t->n_slow - share * t->expected;
+    double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
+    const char *kind = clients ? "slow-client" : "slow-host",
+               *party = course_party_name(x->s->c, x->p, k);
+
+    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, kind, party))
+        return true;
+    struct finding f =
+        finding_of(kind, lost >= PROBLEM_LOST ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    f.scope = clients ? SCOPE_CLIENT : SCOPE_HOST;
+    f.party = party;
+    double usual = share * t->expected / t->n;
+    finding_figure(&f, "n_samples", t->n);
+    finding_figure(&f, "z", fmin(z, 1e6));
+    finding_figure(&f, "slow_share", t->n_slow / t->n);
+    finding_figure(&f, "others_slow_share", usual);
+    finding_figure(&f, "slow_mean_ns", t->slow_ns / t->n_slow);
+    char others[64] = "";
+    if (x->p->n > 2)
+        snprintf(others, sizeof others, "%s ", units_count((int64_t)x->p->n - 1).s);
+    return findings_add(x->s->out, &f, e,
+                        "%s%s answers %s of its requests late, in %s on average (%s at the other "
+                        "%s%s%s); its other requests are no slower",
+                        clients ? "Client " : "", party, units_pct(100 * t->n_slow / t->n).s,
+                        units_duration((int64_t)(t->slow_ns / t->n_slow)).s,
+                        units_pct(100 * usual).s, others, clients ? "client" : "host",
+                        x->p->n > 2 ? "s" : "");
+}
+
+static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)
+{
+    const struct course *c = s->c;
+    struct tails x = {.s = s, .p = p};
+    double *v = NULL;
+
+    if (p->n < 2)
+        return true;
+    x.blocks_per_period = (c->n_blocks + MAX_PERIODS - 1) / MAX_PERIODS;
+    x.n_periods = (c->n_blocks + x.blocks_per_period - 1) / x.blocks_per_period;
+    bool ok = fill_tails(&x, e) && mem_new(&v, p->n, e);
+    for (size_t k = 0; ok && k < p->n; k++) {
+        const struct tail *t = &x.of_party[k];
+        double count, share = share_of_others(&x, k, v, &count);
+
+        if (t->n_slow < LEAST_SLOW || t->n_slow < LEAST_TIMES * share * t->expected)
+            continue;
+        double z = sureness(&x, t, share, count);
+        /* With more parties one of them is sooner off by chance. */
+        if (z >= LEAST_Z + .5 * log10((double)p->n))
+            ok = say(&x, k, share, z, e);
+    }
+    free(x.of_party);
+    free(v);
+    return ok;
+}
+
+bool find_slow_tails(struct search *s, struct err *e)
+{
+    if (s->c->cells == NULL)
+        return true;
+    return find_tails_of(s, &s->hosts, e) && find_tails_of(s, &s->clients, e);
+}
