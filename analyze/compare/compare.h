@@ -140,6 +140,12 @@ static inline const struct run *compare_nth_run(const struct compare *c, size_t 
     return i < c->before.n ? &c->before.runs[i] : &c->after.runs[i - c->before.n];
 }
 
+/* The side that it is of. */
+static inline const struct compare_side *compare_side_of(const struct compare *c, size_t i)
+{
+    return i < c->before.n ? &c->before : &c->after;
+}
+
 static inline size_t compare_n_runs(const struct compare *c)
 {
     return c->before.n + c->after.n;

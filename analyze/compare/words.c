@@ -516,6 +516,17 @@ struct compare_words_text compare_words_answer(const struct compare *c, size_t w
     return t;
 }
 
+struct compare_words_text compare_words_faulty(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+    size_t n = compare_n_faulty(c);
+
+    if (n > 0)
+        append(&t, "%zu of %zu runs hold%s a fault, which the figures do not leave out", n,
+               compare_n_runs(c), n == 1 ? "s" : "");
+    return t;
+}
+
 struct compare_words_text compare_words_without_faults(const struct compare_op *op)
 {
     struct compare_words_text t = {""};

@@ -80,7 +80,7 @@ static void add_groups(struct plot_timeline *t, const struct aggfile_entry *x)
         const struct aggfile_group *g = &x->groups[i];
         for (size_t k = 0; !g->is_multi && g->start_ns != AGGFILE_NO_TIME && k < t->n; k++) {
             int64_t middle_ns = t->rows[k].start_ns + t->rows[k].duration_ns / 2;
-            if (middle_ns < g->start_ns || middle_ns >= g->start_ns + GROUP_S * NS_PER_S)
+            if (middle_ns < g->start_ns || middle_ns - g->start_ns >= GROUP_S * NS_PER_S)
                 continue;
             t->rows[k].p50_ms = g->p50_ms;
             t->rows[k].p99_ms = g->n_requests >= MIN_P99 ? g->p99_ms : NAN;

@@ -204,6 +204,14 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     return ok;
 }
 
+double plot_timeline_rate(const struct plot_timeline *t, size_t i)
+{
+    const struct series_row *r = &t->rows[i];
+
+    return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
+           ((double)r->duration_ns / 1e9);
+}
+
 bool plot_timeline_is_steady(const struct plot_timeline *t)
 {
     double least = INFINITY, most = 0;

@@ -52,6 +52,9 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);
 
+/* What a bin moved a second: bytes or, where there are none, objects; NAN: not known. */
+double plot_timeline_rate(const struct plot_timeline *t, size_t i);
+
 /* Whether about as many requests were in flight at any time of the active range, as in a closed
  * loop. */
 bool plot_timeline_is_steady(const struct plot_timeline *t);

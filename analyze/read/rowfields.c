@@ -85,77 +85,90 @@ bool rowfields_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
     return v <= max;
 }
 
-static bool bad_field(char *why, size_t size, int column, struct slice f, const char *what)
-{
-    int shown = f.n > 60 ? 60 : (int)f.n;
-
-    snprintf(why, size, "%s \"%.*s%s\" is not %s", record_column_names[column], shown, f.p,
-             f.n > 60 ? "..." : "", what);
-    return false;
-}
+/* A row to be checked, and where to say what is wrong with it. */
+struct row {
+    const struct recfile_layout *layout;
+    const struct slice *fields;
+    char *why;
+    size_t why_size;
+};
 
 /* What a column that is not there holds. */
 static const char nothing[RECORD_PADDING];
 
-static struct slice field_of(const struct recfile_layout *l, const struct slice *fields, int column)
+static struct slice field_of(const struct row *row, int column)
 {
-    return l->field[column] >= 0 ? fields[l->field[column]] : (struct slice){nothing, 0};
+    int field = row->layout->field[column];
+
+    return field >= 0 ? row->fields[field] : (struct slice){nothing, 0};
 }
 
-static bool get_time(const struct recfile_layout *l, const struct slice *fields, int column,
-                     bool optional, int64_t *out, char *why, size_t size)
+/* Always false. */
+static bool bad_field(const struct row *row, int column, const char *what)
 {
-    struct slice f = field_of(l, fields, column);
+    struct slice f = field_of(row, column);
+    int shown = f.n > 60 ? 60 : (int)f.n;
 
-    if (optional && f.n == 0) {
-        *out = RECORD_NO_TIME;
-        return true;
-    }
-    if (!rfc3339_parse(f.p, f.n, out))
-        return bad_field(why, size, column, f, "an RFC 3339 time of the years 1970 to 2262");
-    return true;
+    snprintf(row->why, row->why_size, "%s \"%.*s%s\" is not %s", record_column_names[column], shown,
+             f.p, f.n > 60 ? "..." : "", what);
+    return false;
 }
 
-static bool get_uint(const struct recfile_layout *l, const struct slice *fields, int column,
-                     uint64_t max, uint64_t if_empty, bool optional, uint64_t *out, char *why,
-                     size_t size)
+static bool get_time(const struct row *row, int column, int64_t *out)
 {
-    struct slice f = field_of(l, fields, column);
+    struct slice f = field_of(row, column);
+
+    return rfc3339_parse(f.p, f.n, out) ||
+           bad_field(row, column, "an RFC 3339 time of the years 1970 to 2262");
+}
+
+static bool get_optional_time(const struct row *row, int column, int64_t *out)
+{
+    *out = RECORD_NO_TIME;
+    return field_of(row, column).n == 0 || get_time(row, column, out);
+}
+
+static bool get_uint(const struct row *row, int column, uint64_t max, uint64_t *out)
+{
+    struct slice f = field_of(row, column);
     char what[64];
 
-    if (optional && f.n == 0) {
-        *out = if_empty;
-        return true;
-    }
     if (rowfields_uint(f.p, f.n, max, out))
         return true;
     snprintf(what, sizeof what, "an integer of 0 to %llu", (unsigned long long)max);
-    return bad_field(why, size, column, f, what);
+    return bad_field(row, column, what);
+}
+
+static bool get_optional_uint(const struct row *row, int column, uint64_t max, uint64_t *out)
+{
+    return field_of(row, column).n == 0 || get_uint(row, column, max, out);
 }
 
 bool rowfields_record(const struct recfile_layout *l, const struct slice *fields, struct record *r,
                       char *why, size_t size)
 {
-    uint64_t thread, bytes, n_objects;
+    const struct row row = {l, fields, why, size};
+    uint64_t thread, bytes, n_objects = 1;
 
-    if (!get_uint(l, fields, COL_THREAD, UINT32_MAX, 0, false, &thread, why, size) ||
-        !get_uint(l, fields, COL_N_OBJECTS, INT64_MAX, 1, true, &n_objects, why, size) ||
-        !get_uint(l, fields, COL_BYTES, INT64_MAX, 0, false, &bytes, why, size) ||
-        !get_uint(l, fields, COL_CAT, UINT64_MAX, 0, true, &r->cat, why, size) ||
-        !get_time(l, fields, COL_START, false, &r->start_ns, why, size) ||
-        !get_time(l, fields, COL_FIRST_BYTE, true, &r->first_byte_ns, why, size) ||
-        !get_time(l, fields, COL_LAST_BYTE, true, &r->last_byte_ns, why, size) ||
-        !get_time(l, fields, COL_END, false, &r->end_ns, why, size) ||
-        !get_time(l, fields, COL_INTENDED, true, &r->intended_ns, why, size))
+    r->cat = 0;
+    if (!get_uint(&row, COL_THREAD, UINT32_MAX, &thread) ||
+        !get_optional_uint(&row, COL_N_OBJECTS, INT64_MAX, &n_objects) ||
+        !get_uint(&row, COL_BYTES, INT64_MAX, &bytes) ||
+        !get_optional_uint(&row, COL_CAT, UINT64_MAX, &r->cat) ||
+        !get_time(&row, COL_START, &r->start_ns) ||
+        !get_optional_time(&row, COL_FIRST_BYTE, &r->first_byte_ns) ||
+        !get_optional_time(&row, COL_LAST_BYTE, &r->last_byte_ns) ||
+        !get_time(&row, COL_END, &r->end_ns) ||
+        !get_optional_time(&row, COL_INTENDED, &r->intended_ns))
         return false;
     r->thread = (uint32_t)thread;
     r->bytes = (int64_t)bytes;
     r->n_objects = (int64_t)n_objects;
-    r->op = field_of(l, fields, COL_OP);
-    r->client = field_of(l, fields, COL_CLIENT_ID);
-    r->endpoint = field_of(l, fields, COL_ENDPOINT);
-    r->file = field_of(l, fields, COL_FILE);
-    r->error = field_of(l, fields, COL_ERROR);
+    r->op = field_of(&row, COL_OP);
+    r->client = field_of(&row, COL_CLIENT_ID);
+    r->endpoint = field_of(&row, COL_ENDPOINT);
+    r->file = field_of(&row, COL_FILE);
+    r->error = field_of(&row, COL_ERROR);
     if (r->op.n == 0) {
         snprintf(why, size, "op is empty");
         return false;

@@ -85,13 +85,8 @@ static void put_header(FILE *f, const struct compare *c, const char *words)
 /* Whether the answer can be relied on, in a sign and words. */
 static void put_badge(FILE *f, const struct compare *c)
 {
-    size_t n_faulty = compare_n_faulty(c);
-
-    if (n_faulty > 0)
-        html_page_badge(f, HTML_PAGE_POOR,
-                        "%zu of %zu runs hold%s a fault, which the figures do not "
-                        "leave out.",
-                        n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+    if (compare_n_faulty(c) > 0)
+        html_page_badge(f, HTML_PAGE_POOR, "%s.", compare_words_faulty(c).s);
     else if (compare_n_limits(c) > 0)
         html_page_badge(f, HTML_PAGE_POOR, "Mind that %s.", compare_words_limited);
     else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
@@ -100,11 +95,26 @@ static void put_badge(FILE *f, const struct compare *c)
         html_page_badge(f, HTML_PAGE_GOOD, "No run holds a fault, and the runs are of one kind.");
 }
 
-/* What happened in the runs of a side: faults, or the rest. */
-static void put_side_findings(FILE *f, const struct compare_side *s, bool faults)
+static size_t n_findings(const struct compare *c, bool faults)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        const struct run *r = &s->runs[i];
+    size_t n = 0;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct findings *all = &compare_nth_run(c, i)->findings;
+        for (size_t k = 0; k < all->n; k++)
+            n += run_is_fault(&all->v[k]) == faults;
+    }
+    return n;
+}
+
+/* What happened in the runs: faults, or the rest. */
+static void put_findings(FILE *f, const struct compare *c, bool faults)
+{
+    fputs("<ul class=\"findings\">\n", f);
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct compare_side *s = compare_side_of(c, i);
+        const struct run *r = compare_nth_run(c, i);
+
         for (size_t k = 0; k < r->findings.n; k++) {
             const struct finding *x = &r->findings.v[k];
             if (run_is_fault(x) != faults)
@@ -115,23 +125,6 @@ static void put_side_findings(FILE *f, const struct compare_side *s, bool faults
             fputs("</li>\n", f);
         }
     }
-}
-
-static size_t n_findings(const struct compare_side *s, bool faults)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->runs[i].findings.n; k++)
-            n += run_is_fault(&s->runs[i].findings.v[k]) == faults;
-    return n;
-}
-
-static void put_findings(FILE *f, const struct compare *c, bool faults)
-{
-    fputs("<ul class=\"findings\">\n", f);
-    put_side_findings(f, &c->before, faults);
-    put_side_findings(f, &c->after, faults);
     for (size_t k = 0; faults && k < c->n_ops; k++)
         if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
             html_element(f, "li", "%s", compare_words_without_faults(&c->ops[k]).s);
@@ -141,14 +134,13 @@ static void put_findings(FILE *f, const struct compare *c, bool faults)
 /* The answer, whether it can be relied on, and what happened in the runs. */
 static void put_first(FILE *f, const struct compare *c)
 {
-    size_t n_faults = n_findings(&c->before, true) + n_findings(&c->after, true);
-    size_t n_others = n_findings(&c->before, false) + n_findings(&c->after, false);
+    size_t n_others = n_findings(c, false);
 
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, compare_words_answer(c, ANSWER_MAX).s);
     fputs("</p>\n", f);
     put_badge(f, c);
-    if (n_faults > 0)
+    if (compare_n_faulty(c) > 0)
         put_findings(f, c, true);
     if (n_others > 0) {
         fprintf(f, "<details class=\"more\"><summary>%s of the runs</summary>\n",

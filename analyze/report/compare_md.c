@@ -44,10 +44,12 @@ static void put_settings(FILE *f, const char *op, const struct compare_setting *
     }
 }
 
-static void put_findings(FILE *f, const struct compare_side *s)
+static void put_findings(FILE *f, const struct compare *c)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        const struct run *r = &s->runs[i];
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct compare_side *s = compare_side_of(c, i);
+        const struct run *r = compare_nth_run(c, i);
+
         for (size_t k = 0; k < r->findings.n; k++) {
             const struct finding *x = &r->findings.v[k];
             fprintf(f, "- %s: ", headline_severity(x));
@@ -66,15 +68,13 @@ static void put_faults(FILE *f, const struct compare *c)
 {
     size_t n_faulty = compare_n_faulty(c);
     if (n_faulty > 0)
-        fprintf(f, "**%zu of %zu runs hold%s a fault, which the figures do not leave out.**\n",
-                n_faulty, c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+        fprintf(f, "**%s.**\n", compare_words_faulty(c).s);
     for (size_t k = 0; k < c->n_ops; k++) {
         put_text(f, compare_words_without_faults(&c->ops[k]).s);
         fputs(c->ops[k].has_clear ? "\n" : "", f);
     }
     fputs(n_faulty > 0 ? "\n" : "", f);
-    put_findings(f, &c->before);
-    put_findings(f, &c->after);
+    put_findings(f, c);
     fputc('\n', f);
 }
 

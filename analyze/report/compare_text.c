@@ -41,23 +41,17 @@ static void put_finding(struct text *out, const struct compare_side *s, const st
               f->sentence);
 }
 
-/* Faults, or the rest. Returns how many there are. */
-static size_t put_side_findings(struct text *out, const struct compare_side *s, bool faults,
-                                size_t n)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const struct findings *all = &s->runs[i].findings;
-        for (size_t k = 0; k < all->n; k++)
-            if (run_is_fault(&all->v[k]) == faults && n++ < MAX_FAULTS)
-                put_finding(out, s, &s->runs[i], &all->v[k]);
-    }
-    return n;
-}
-
+/* Faults, or the rest. */
 static void put_findings(struct text *out, const struct compare *c, bool faults)
 {
-    size_t n = put_side_findings(out, &c->before, faults, 0);
-    n = put_side_findings(out, &c->after, faults, n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        for (size_t k = 0; k < r->findings.n; k++)
+            if (run_is_fault(&r->findings.v[k]) == faults && n++ < MAX_FAULTS)
+                put_finding(out, compare_side_of(c, i), r, &r->findings.v[k]);
+    }
     if (n > MAX_FAULTS)
         text_line(out, faults ? TEXT_WARNING : TEXT_PLAIN,
                   "%zu more %s: `s3analyze analyze` names those of each run.", n - MAX_FAULTS,
@@ -72,11 +66,8 @@ static void put_findings(struct text *out, const struct compare *c, bool faults)
 
 static void put_head(struct text *out, const struct compare *c)
 {
-    size_t n_faulty = compare_n_faulty(c);
-    if (n_faulty > 0)
-        text_line(out, TEXT_WARNING,
-                  "%zu of %zu runs hold%s a fault, which the figures do not leave out:", n_faulty,
-                  c->before.n + c->after.n, n_faulty == 1 ? "s" : "");
+    if (compare_n_faulty(c) > 0)
+        text_line(out, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
     put_findings(out, c, true);
     put_side(out, &c->before);
     put_side(out, &c->after);

@@ -18,12 +18,13 @@ static void put_number(FILE *f, size_t i, double value)
         fprintf(f, "%s%.5g", i > 0 ? "," : "", value);
 }
 
-static double column(const struct plot_timeline *t, const struct series_row *r, int which)
+static double column(const struct plot_timeline *t, size_t i, int which)
 {
+    const struct series_row *r = &t->rows[i];
+
     switch (which) {
     case 0:
-        return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
-               ((double)r->duration_ns / 1e9);
+        return plot_timeline_rate(t, i);
     case 1:
         return r->p50_ms;
     case 2:
@@ -48,7 +49,7 @@ static bool put_series(FILE *f, const struct plot_timeline *t)
     for (int k = 0; k < 5; k++) {
         fprintf(f, ",\"%s\":[", names[k]);
         for (size_t i = 0; i < t->n; i++)
-            put_number(f, i, column(t, &t->rows[i], k));
+            put_number(f, i, column(t, i, k));
         fputc(']', f);
     }
     fputc('}', f);

@@ -54,8 +54,7 @@ static double value_of(const struct plot_timeline *t, enum course what, size_t i
 
     switch (what) {
     case THROUGHPUT:
-        return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
-               ((double)r->duration_ns / 1e9);
+        return plot_timeline_rate(t, i);
     case P50:
         return r->p50_ms * 1e6;
     case P99:
