@@ -143,6 +143,12 @@ static inline bool conn_must_drain(const struct conn *c)
     return c->ssl != NULL;
 }
 
+/* Whether bytes have come behind those that conn_recv gave. */
+static inline bool conn_has_more(const struct conn *c)
+{
+    return c->ssl != NULL && SSL_has_pending(c->ssl);
+}
+
 /* Whether to be woken when it can be written to. */
 void conn_want_write(struct conn *c, bool want);
 

@@ -130,7 +130,7 @@ enum tls_stop tls_stopped(const SSL *ssl, int n, struct err *e)
         err_errno(e, cause, "TLS");
         return TLS_FAILED;
     default:
-        if (!SSL_is_init_finished(ssl) && verified != X509_V_OK)
+        if (SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE && verified != X509_V_OK)
             err_set(e, "TLS: the server's certificate: %s",
                     X509_verify_cert_error_string(verified));
         else

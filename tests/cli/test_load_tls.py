@@ -1,4 +1,6 @@
 """TLS of s3load: authorities are read once for the run, sessions are resumed, handshakes have an end."""
+import contextlib
+import re
 import socket
 import ssl
 import unittest
@@ -49,6 +51,48 @@ class Closer(Listening):
         self.on_request()
         c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         c.unwrap()
+
+
+class Rude(Listening):
+    """Says the same to the first request of each connection, at once with the goodbye of TLS or without
+    one; with it, the connection itself stands until the client closes it."""
+
+    def __init__(self, certificate, key, answer, goodbye):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate, key)
+        self.answer = answer
+        self.goodbye = goodbye
+        super().__init__()
+
+    def serve(self, client):
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = self.context.wrap_bio(incoming, outgoing, server_side=True)
+
+        def until_done(step):
+            """Of what TLS wants to read, gives it more; None if the client has gone."""
+            while True:
+                try:
+                    return step()
+                except ssl.SSLWantReadError:
+                    client.sendall(outgoing.read())
+                    data = client.recv(1 << 16)
+                    if not data:
+                        return None
+                    incoming.write(data)
+
+        with client, contextlib.suppress(OSError):
+            until_done(tls.do_handshake)
+            head, _, body = until_done(lambda: tls.read(1 << 16)).partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: *(\d+)", head)
+            while length and len(body) < int(length[1]):
+                body += until_done(lambda: tls.read(1 << 16))
+            tls.write(self.answer)
+            if self.goodbye:
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    tls.unwrap()
+            client.sendall(outgoing.read())
+            while self.goodbye and client.recv(1 << 16):
+                pass
 
 
 class Tls(LoadTest):
@@ -115,6 +159,25 @@ class Tls(LoadTest):
         self.start()
         r = self.s3load("put", *SMALL, "--tls", "--insecure", status=1)
         self.assertRegex(r.err, "TLS: ")
+
+    def test_cut_off_without_verification(self):
+        """What ends a connection is told, not what the certificate would be worth."""
+        certificate, key = self.tmp / "cert.pem", self.tmp / "key.pem"
+        self.start("--tls", "--cert-out", certificate, "--key-out", key)
+        server = Rude(certificate, key, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", goodbye=False)
+        self.addCleanup(server.stop)
+        r = self.s3load("put", *SMALL, "--tls", "--insecure", "--host", server.hosts, status=1)
+        self.assertRegex(r.err, "TLS: unexpected eof")
+
+    def test_goodbye_with_the_answer(self):
+        """A connection over which no more will come is not used again, though it stands."""
+        certificate, key = self.tmp / "cert.pem", self.tmp / "key.pem"
+        self.start("--tls", "--cert-out", certificate, "--key-out", key)
+        server = Rude(certificate, key, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", goodbye=True)
+        self.addCleanup(server.stop)
+        state, c = self.load("put", *SMALL, "--tls", "--insecure", "--host", server.hosts, "--request-timeout", "5s")
+        self.assertEqual(c.errors(), [])
+        self.assertEqual(state["connects"], state["requests"])
 
     def test_proxy_over_tls(self):
         r = self.s3load("put", *SMALL, "--host", "127.0.0.1:9", status=1,
