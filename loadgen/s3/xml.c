@@ -10,6 +10,10 @@
 /* What one answer may hold of keys: a page has 1,000. */
 #define HELD_MAX (64u << 20)
 
+/* Expat keeps what has no end yet, as a comment, and begins it anew with each piece: no answer of
+ * S3 has as much without an element or text in it. */
+#define UNENDING_MAX (1 << 16)
+
 /* Deeper than any answer of S3. */
 #define DEPTH_MAX 32
 
@@ -80,6 +84,7 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     struct xml *x = user;
 
     (void)attributes;
+    x->n_unending = 0;
     if (++x->depth > DEPTH_MAX) {
         err_set(x->err, "the answer's XML is nested too deeply");
         stop(x);
@@ -98,6 +103,7 @@ static void XMLCALL on_text(void *user, const XML_Char *s, int n)
     size_t room = sizeof x->text - 1 - x->n_text;
     size_t take = (size_t)n < room ? (size_t)n : room;
 
+    x->n_unending = 0;
     memcpy(x->text + x->n_text, s, take);
     x->n_text += take;
     x->too_long = x->too_long || take < (size_t)n;
@@ -252,6 +258,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
 {
     struct xml *x = user;
 
+    x->n_unending = 0;
     x->text[x->n_text] = '\0';
     if (x->depth == 3 && x->in_entry) {
         end_of_field(x, name);
@@ -338,7 +345,11 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
         const char *p = part > 0 ? data + at : NULL;
 
         at += part;
-        ok = XML_Parse(x->parser, p, (int)part, last && at == n) == XML_STATUS_OK;
+        x->n_unending += part;
+        ok = XML_Parse(x->parser, p, (int)part, last && at == n) == XML_STATUS_OK &&
+             (x->n_unending <= UNENDING_MAX ||
+              err_set(&stopped, "the answer's XML has a tag or comment of more than %d bytes",
+                      UNENDING_MAX));
     } while (ok && at < n);
     ok = ok && (!last || end_of_document(x));
     x->err = NULL;

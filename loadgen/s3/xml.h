@@ -72,6 +72,7 @@ struct xml {
     bool too_long;
     int depth;
     size_t n_text;
+    size_t n_unending; /* bytes since the last element or text */
     XML_Parser parser;
     struct strbuf held; /* entries of a list, until its end */
     struct xml_entry entry;

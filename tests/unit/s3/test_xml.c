@@ -214,6 +214,26 @@ static void test_long(void **state)
     assert_int_equal(strlen(xml.message), sizeof xml.message - 1);
 }
 
+/* What has no end is not kept for ever: a tag, a comment, before the root too. */
+static void test_unending(void **state)
+{
+    (void)state;
+    static const char *const begins[] = {"<Error a=\"", "<Error><!--", "<!--", "<Error><?x "};
+    static char text[100000];
+
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        struct err e = {0};
+        memset(text, 'x', sizeof text - 1);
+        memcpy(text, begins[i], strlen(begins[i]));
+        assert_true(xml_start(&xml, "", NULL, NULL, &e));
+        size_t n = 0;
+        while (n < sizeof text && xml_feed(&xml, text + n, 1000, false, &e))
+            n += 1000;
+        assert_true(n < sizeof text);
+        assert_non_null(strstr(e.msg, "more than 65536 bytes"));
+    }
+}
+
 static void test_callback_stops(void **state)
 {
     (void)state;
@@ -255,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_multipart),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_unending),
         cmocka_unit_test(test_callback_stops),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
