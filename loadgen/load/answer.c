@@ -241,11 +241,15 @@ static void check_document(struct worker *w)
     }
 }
 
-/* Whether a listing goes on with its next page, in the same row. */
+/* Whether a listing goes on with its next page, in the same row. Where all that a page would show
+ * was deleted, a server may give an empty one, which is not the one that was asked for. */
 static bool is_to_go_on(const struct worker *w)
 {
-    return s3op_is_listing(w->op.kind) && !w->op.one_page && w->result.error[0] == '\0' &&
-           w->xml->is_truncated;
+    const struct s3op *op = &w->op;
+
+    if (!s3op_is_listing(op->kind) || w->result.error[0] != '\0' || !w->xml->is_truncated)
+        return false;
+    return !op->one_page || (op->pages == NULL && w->xml->n_entries == 0);
 }
 
 /* Judges a response that is complete. */
@@ -265,6 +269,9 @@ static enum answer on_complete(struct worker *w, bool left_over)
         check_get(w);
     else if (w->uses_xml)
         check_document(w);
+    else if (w->n_error_text > 0 && w->xml != NULL && w->xml->root == XML_ERROR)
+        /* A server that has begun its answer cannot change the status. */
+        set_http_error(w, "");
     else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
         answer_set_error(w, "HTTP %d without the ETag that completing an upload takes",
                          w->http.status);
@@ -293,7 +300,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
     }
 }
 
-/* Reads a piece of an error's body. */
+/* Reads a piece of a body that is or may be an error. */
 static void read_error(struct worker *w, const char *data, size_t n)
 {
     struct err e = {""};
@@ -322,7 +329,9 @@ static void on_body(struct worker *w, const char *data, size_t n)
                              n, (unsigned long long)(w->op.offset + w->n_read));
             w->failed = true;
         }
-    } else if (w->uses_xml && !w->failed) {
+    } else if (!w->uses_xml) {
+        read_error(w, data, n);
+    } else if (!w->failed) {
         read_document(w, data, n);
     }
     w->n_read += n;

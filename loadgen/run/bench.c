@@ -400,7 +400,10 @@ static bool bench(struct bench *b, struct err *e)
     if (s->end == NULL)
         s->end = bench_is_interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
     if (ok && drained)
-        return err_set(e, "no objects left: what was deleted was not replaced, as uploads failed");
+        return err_set(e,
+                       "no objects left: what was deleted was not replaced, as uploads failed; the "
+                       "first request that failed did with: %s",
+                       b->work.first_error.msg);
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
     return ok;

@@ -80,8 +80,8 @@ struct s3op {
     bool whole;
     bool verify; /* compare the body with that of payload_seed */
 
-    /* Listings: on_entry gets each element; all pages, or one if one_page: the first, or the one
-     * behind `pages`. */
+    /* Listings: on_entry gets each element; all pages, or one if one_page: the first that is not
+     * empty, or the one behind `pages`. */
     bool one_page;
     struct pages *pages;   /* NULL: none */
     uint64_t max_keys;     /* of a page; 0: as many as the server gives */

@@ -543,6 +543,8 @@ put("put-never-read", HOLD, errors=TIMED_OUT)
 put("put-body-never-read", 30, errors=TIMED_OUT, early=True, options=LARGE)
 put("put-reset-in-body", RESET, errors="reset|pipe|closed", early=True, options=LARGE)
 put("put-quota", error(507, b"QuotaExceeded", b"full"), errors="HTTP 507 QuotaExceeded: full")
+put("put-200-with-error", error(200, b"InternalError"), errors="^HTTP 200 InternalError: for a test")
+put("put-200-with-page", answer(200, b"<html><body><p>hello<br></body></html>"), errors="")
 put("put-interim", head(b"HTTP/1.1 100 Continue") + answer(200), errors="")
 put("put-304", head(b"HTTP/1.1 304 Not Modified"), errors="^HTTP 304")
 mode("upload-refused", "get", {"PUT": steps(error(507, b"QuotaExceeded", b"full"))}, says="QuotaExceeded", rows=False)
@@ -659,7 +661,16 @@ mode("clean-lists-escapes", "get", {"LIST": lambda r: r.server.usual(r) if not r
 mode("clean-list-html", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else
                                 [answer(200, b"<html>")]}, "", says="may be left.*XML", leaves=True)
 mode("clean-list-same-token", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else
-                                      [answer(200, listing(own_keys(r), token=b"again"))]}, "", status=0, says="")
+                                      [answer(200, listing(own_keys(r), token=b"again"))]}, "",
+     says="may be left.*the same continuation token twice")
+
+
+def behind_empty_page(r):
+    """The first page of each listing is empty, and not the last."""
+    return r.server.usual(r) if "continuation-token" in r.query else [answer(200, listing([], token=b"on"))]
+
+
+mode("clean-list-empty-page", "get", {"LIST": behind_empty_page}, "", status=0, says="")
 mode("clean-list-silent", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else [HOLD]}, "",
      says="may be left.*" + TIMED_OUT, leaves=True)
 
@@ -722,6 +733,7 @@ bucket("bucket-list-bomb", {"LIST": steps(answer(200, bomb(b"ListBucketResult", 
 bucket("bucket-list-endless", {"LIST": lambda r: [answer(200, listing(
     [b"k%09d" % len(r.server.requests)], token=b"t%d" % len(r.server.requests)))]}, "objects? of others", foreign=(b"k",))
 bucket("bucket-of-others", {}, "2 objects of others", foreign=FOREIGN)
+bucket("bucket-of-others-behind-empty-page", {"LIST": behind_empty_page}, "2 objects of others", foreign=FOREIGN)
 bucket("existing-endless-same-token", {"LIST": lambda r: [answer(200, listing([], token=b"t"))]},
        "the same continuation token twice", options=("--list-existing",))
 bucket("existing-endless-repeats", {"LIST": lambda r: [answer(200, listing([b"k"], token=b"t%d" % len(r.server.requests)))]},
