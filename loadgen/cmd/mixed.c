@@ -89,12 +89,10 @@ enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op
         work_get(k, w, o, op);
         break;
     case STAT:
-        work_stat(k, o, op);
+        work_ask(k, S3OP_STAT, o, op);
         break;
     case DELETE:
-        op->kind = S3OP_DELETE;
-        op->version_id = o->version;
-        work_set_key(k, o, op);
+        work_ask(k, S3OP_DELETE, o, op);
         break;
     default:
         *o = k->kind->versions ? new_version(k, w) : work_new_object(k, w);

@@ -27,9 +27,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         work_fail(k, "out of memory");
         return PHASE_END;
     }
-    op->kind = S3OP_RETENTION;
-    work_set_key(k, o, op);
-    op->version_id = o->version;
+    work_ask(k, S3OP_RETENTION, o, op);
     op->body = body->s;
     op->n_body = body->n;
     return PHASE_OP;

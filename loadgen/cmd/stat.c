@@ -2,7 +2,7 @@
 
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
-    work_stat(k, &k->objects[rng_below(&w->rng, k->n_objects)], op);
+    work_ask(k, S3OP_STAT, &k->objects[rng_below(&w->rng, k->n_objects)], op);
     return PHASE_OP;
 }
 

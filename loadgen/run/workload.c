@@ -146,10 +146,17 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
     op->n_key = (size_t)(p - op->key);
 }
 
-void work_put(struct work *k, const struct work_object *o, struct s3op *op)
+void work_ask(const struct work *k, enum s3op_kind kind, const struct work_object *o,
+              struct s3op *op)
 {
-    op->kind = S3OP_PUT;
+    op->kind = kind;
     work_set_key(k, o, op);
+    op->version_id = o->version;
+}
+
+void work_put(const struct work *k, const struct work_object *o, struct s3op *op)
+{
+    work_ask(k, S3OP_PUT, o, op);
     op->payload_seed = o->seed;
     op->n_payload = o->size_bytes;
 }
@@ -159,9 +166,7 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     const struct options *options = k->o;
     struct sizes_range range = {0, o->size_bytes};
 
-    op->kind = S3OP_GET;
-    work_set_key(k, o, op);
-    op->version_id = o->version;
+    work_ask(k, S3OP_GET, o, op);
     if (options->range_bytes > 0)
         range = sizes_range_fixed(&w->rng, o->size_bytes, (uint64_t)options->range_bytes);
     else if (options->range)
@@ -171,13 +176,6 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     op->whole = range.length == o->size_bytes;
     op->payload_seed = o->seed;
     op->verify = options->verify > 0 && work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
-}
-
-void work_stat(struct work *k, const struct work_object *o, struct s3op *op)
-{
-    op->kind = S3OP_STAT;
-    work_set_key(k, o, op);
-    op->version_id = o->version;
 }
 
 static bool push(struct work *k, const struct work_object *o)

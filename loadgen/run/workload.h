@@ -141,10 +141,12 @@ struct work_object work_new_object(struct work *k, const struct worker *w);
 /* Puts the object's key into op. */
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op);
 
-/* Makes op an upload, a download (a part, with --range), ... of the object. */
-void work_put(struct work *k, const struct work_object *o, struct s3op *op);
+/* Makes op a request for the object, or its version; an upload; a download (a part, with --range).
+ */
+void work_ask(const struct work *k, enum s3op_kind kind, const struct work_object *o,
+              struct s3op *op);
+void work_put(const struct work *k, const struct work_object *o, struct s3op *op);
 void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
-void work_stat(struct work *k, const struct work_object *o, struct s3op *op);
 
 /* Writes what the pool holds, and takes what that rank wrote for it instead. */
 void work_pack_pool(struct work *k, struct strbuf *b);
