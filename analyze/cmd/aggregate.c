@@ -1,5 +1,7 @@
 #include "analyze/cmd/aggregate.h"
 
+#include "analyze/analysis/load.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +42,6 @@ bool aggregate_alone(const struct cli_args *args, struct err *e)
 bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
 {
     size_t n = 0;
-    if (ops->n == 0)
-        return true;
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < a->ops.n; k++)
@@ -50,10 +50,7 @@ bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struc
             return err_set(e, "%s: no operation %s", a->file.path, ops->v[i]);
     }
     for (size_t k = 0; k < a->ops.n; k++) {
-        bool wanted = false;
-        for (size_t i = 0; i < ops->n; i++)
-            wanted |= strcasecmp(ops->v[i], a->ops.v[k].x->name) == 0;
-        if (wanted)
+        if (load_wants_op(ops, a->ops.v[k].x->name))
             a->ops.v[n++] = a->ops.v[k];
         else
             free(a->ops.v[k].latency.classes);

@@ -71,8 +71,6 @@ static bool are_same(const struct running *a, const struct running *b)
 static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *path, struct err *e)
 {
     size_t n = 0;
-    if (ops->n == 0)
-        return true;
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < s->n_ops; k++)
@@ -81,11 +79,8 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
             return err_set(e, "%s: no operation %s", path, ops->v[i]);
     }
     for (size_t k = 0; k < s->n_ops; k++) {
-        bool wanted = false;
-        for (size_t i = 0; i < ops->n; i++)
-            wanted |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
         struct sums_op op = s->ops[n];
-        if (wanted) {
+        if (load_wants_op(ops, s->ops[k].op)) {
             s->ops[n++] = s->ops[k];
             s->ops[k] = op;
         }

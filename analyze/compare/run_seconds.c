@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #define NS_PER_S INT64_C(1000000000)
@@ -119,14 +118,6 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
 }
 
 /* ---- Aggregates ---- */
-
-static bool is_wanted(const struct load_filter *filter, const char *op)
-{
-    for (size_t i = 0; i < filter->ops.n; i++)
-        if (strcasecmp(filter->ops.v[i], op) == 0)
-            return true;
-    return filter->ops.n == 0;
-}
 
 static bool take_seconds(struct seconds *s, const struct aggfile_entry *x, struct err *e)
 {
@@ -247,7 +238,8 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     }
     for (size_t i = 0; ok && i < a.ops.n; i++) {
         const struct aggregate_part *part = &a.ops.v[i];
-        if (part->is_preparation || part->x->n_requests == 0 || !is_wanted(filter, part->x->name))
+        if (part->is_preparation || part->x->n_requests == 0 ||
+            !load_wants_op(&filter->ops, part->x->name))
             continue;
         ok = take_op(&r->ops[r->n_ops++], &a, part, e);
     }
@@ -369,7 +361,7 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
         r->n_rows += p->n_requests;
         r->start_ns = int64_min(r->start_ns, p->start_ns);
         r->end_ns = int64_max(r->end_ns, p->end_ns);
-        bool is_asked = filter->ops.n > 0 && is_wanted(filter, s->ops[k].op);
+        bool is_asked = filter->ops.n > 0 && load_wants_op(&filter->ops, s->ops[k].op);
         if (is_asked || (filter->ops.n == 0 && !is_preparation(s, k)))
             ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);
     }
