@@ -184,40 +184,46 @@ bottom = 0
 
 # What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top, in
 # the first row in which it lies over no other one. Names are taken for a little wider than they are,
-# and the chart for narrower.
+# and the chart for narrower. A line ends at the row of its name: where names lie beside each other the one
+# that is nearest to the middle takes the lower row, so that no line passes through the name of another.
 array event_kind[10]; array event_from[10]; array event_to[10]; array event_text[10]
 array event_left[10]; array event_row[10]
 n_events = 0; n_event_rows = 0
+event_is_late(i) = event_from[i] > t_min + 0.7 * (t_max - t_min)
+event_row_part(x) = 18.0 / (height - panel_top_px - foot_px) # of the height of the axis
+event_turn(i) = event_is_late(i) ? -event_from[i] : event_from[i]
 event_px(s) = 8.0 * strlen(s) + 12
 event_lies_over(i, j) = event_left[i] < event_left[j] + event_px(event_text[j]) && \
     event_left[j] < event_left[i] + event_px(event_text[i])
 events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_events = n_events + 1, \
     event_kind[n_events] = int(column("kind")), event_from[n_events] = cut(column("from_s")), \
-    event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), 0)) nooutput; \
-    do for [i = 1:n_events] { \
+    event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), event_row[n_events] = -1, 0)) nooutput; \
+    do for [k = 1:n_events] { \
+        i = 0; \
+        do for [j = 1:n_events] { if (event_row[j] < 0 && (i == 0 || event_turn(j) < event_turn(i))) { i = j } }; \
+        event_left[i] = (event_from[i] - t_min) / (span > 0 ? span : 1) * (width - right_px - (narrow ? 118 : 180)) - \
+            (event_is_late(i) ? event_px(event_text[i]) : 0); \
+        event_next = -1; event_is_free = 0; \
+        while (!event_is_free) { \
+            event_next = event_next + 1; event_is_free = 1; \
+            do for [j = 1:n_events] { \
+                if (event_row[j] == event_next && event_lies_over(i, j)) { event_is_free = 0 } \
+            } \
+        }; \
+        event_row[i] = event_next; \
+        n_event_rows = event_next < n_event_rows ? n_event_rows : event_next + 1; \
+        event_offset = -0.8 - 1.1 * event_next; \
         if (event_kind[i] < 2) { \
             set object 300 + i rectangle from first event_from[i], graph 0 to first event_to[i], graph 1 \
                 behind fillstyle solid noborder fillcolor rgb (event_kind[i] == 1 ? c_warm : c_event) \
         }; \
-        set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 nohead front \
+        set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 - event_next * event_row_part(0) nohead front \
             linewidth 1.2 dashtype 2 linecolor rgb (event_kind[i] == 1 ? c_other : c_bad); \
-        event_is_late = event_from[i] > t_min + 0.7 * (t_max - t_min); \
-        event_left[i] = (event_from[i] - t_min) / (span > 0 ? span : 1) * (width - right_px - (narrow ? 118 : 180)) - \
-            (event_is_late ? event_px(event_text[i]) : 0); \
-        event_row[i] = -1; event_is_free = 0; \
-        while (!event_is_free) { \
-            event_row[i] = event_row[i] + 1; event_is_free = 1; \
-            do for [j = 1:i - 1] { \
-                if (event_row[j] == event_row[i] && event_lies_over(i, j)) { event_is_free = 0 } \
-            } \
-        }; \
-        n_event_rows = event_row[i] < n_event_rows ? n_event_rows : event_row[i] + 1; \
-        event_offset = -0.8 - 1.1 * event_row[i]; \
-        if (event_is_late) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,event_offset right front textcolor rgb c_text } \
+        if (event_is_late(i)) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,event_offset right front textcolor rgb c_text } \
         else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,event_offset left front textcolor rgb c_text } \
     }'
 # Rows of a heat map of n rows that its top leaves to these names, which would be hard to read on it.
-event_rows(n) = n * 18.0 * n_event_rows / (height - panel_top_px - foot_px)
+event_rows(n) = n * n_event_rows * event_row_part(0)
 events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i }'
 
 # Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.

@@ -100,21 +100,29 @@ static bool most_threads_hang(const struct course *c, int64_t at_ns)
     return 10 * n >= 9 * c->n_threads;
 }
 
+static double score_of(const struct stalls *x, size_t bin)
+{
+    return (1 - STALLS_RATE_FRAC) * stalls_usual_at(x, bin) +
+           log(STALLS_RATE_FRAC) * stalls_done_in(x, bin);
+}
+
 /* Adds the stretch of bins [first, last] if it is long and empty enough. */
 static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
-    double n = 0, usual = 0;
+    double n = 0, usual = 0, score_before = 0;
+    size_t last_start = course_bin(c, c->last_start_ns);
 
     for (size_t j = first; j <= last; j++) {
         n += stalls_done_in(x, j);
         usual += stalls_usual_at(x, j);
+        score_before += j < last_start ? score_of(x, j) : 0;
     }
     struct stall st = {.start_ns = course_bin_start_ns(c, first),
                        .end_ns = course_bin_start_ns(c, last + 1),
                        .rate_frac = n / usual};
     /* The last requests of a run come in by themselves, but few of them late. */
-    bool tail = st.end_ns > c->last_start_ns && st.start_ns >= c->last_start_ns - x->least_ns &&
+    bool tail = st.end_ns > c->last_start_ns && score_before < STALLS_SCORE &&
                 !most_threads_hang(c, st.start_ns + (st.end_ns - st.start_ns) / 2);
     if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
         x->n < STALLS_MAX)
@@ -128,11 +136,9 @@ static void find_stretches(struct stalls *x)
     size_t first = 0, last = 0;
 
     for (size_t j = 0; j <= c->n_bins; j++) {
-        double score = 0;
-        if (j < c->n_bins)
-            score = (1 - STALLS_RATE_FRAC) * stalls_usual_at(x, j) +
-                    log(STALLS_RATE_FRAC) * (stalls_done_in(x, j));
+        double score = j < c->n_bins ? score_of(x, j) : 0;
         bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - STALLS_SCORE;
+
         if (over) {
             if (most >= STALLS_SCORE)
                 add_stretch(x, first, last);

@@ -127,29 +127,51 @@ static int place_marks(const struct html_drawing *d, int row[HTML_TIMELINE_MARKS
     return n_rows;
 }
 
-/* Numbers above the panels, one for each finding that has a time, and lines down from them. */
+/* A line down from the number of a finding, and the span that it has. */
+static void put_line(const struct html_drawing *d, const struct finding *x, double y, double top,
+                     double bottom)
+{
+    bool is_problem = x->severity == FINDING_PROBLEM;
+
+    if (x->has_end)
+        shade(d, x->start_ns, x->end_ns, top, bottom, is_problem ? "event" : "noticed");
+    fprintf(d->f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+            is_problem ? "mark problem" : "mark", html_panels_x(d, x->start_ns), y, bottom);
+}
+
+static void put_number(const struct html_drawing *d, const struct finding *x, size_t number,
+                       double y)
+{
+    bool is_problem = x->severity == FINDING_PROBLEM;
+    double at = html_panels_x(d, x->start_ns);
+
+    fprintf(d->f,
+            "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
+            "class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
+            "y=\"%.1f\">%zu</text></a>",
+            number, d->prefix, number, is_problem ? "Problem" : "Notice", number,
+            is_problem ? "dot problem" : "dot", at, y, at, y + 4, number);
+}
+
+/* Numbers above the panels, one for each finding that has a time, and lines down from them, which
+ * pass below the numbers of others. */
 static void put_marks(const struct html_drawing *d, double top, double bottom)
 {
     const struct findings *found = d->of->findings;
-    int row[HTML_TIMELINE_MARKS], n = 0;
+    int row[HTML_TIMELINE_MARKS];
 
     place_marks(d, row);
-    for (size_t i = 0; i < found->n; i++) {
-        const struct finding *x = &found->v[i];
-        if (!html_timeline_marks(d->of->all, found, i))
-            continue;
-        double at = html_panels_x(d, x->start_ns), y = top - 10 - row[n++] * MARK_ROW_PX;
-        bool is_problem = x->severity == FINDING_PROBLEM;
-        if (x->has_end)
-            shade(d, x->start_ns, x->end_ns, top, bottom, is_problem ? "event" : "noticed");
-        fprintf(d->f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
-                is_problem ? "mark problem" : "mark", at, y, bottom);
-        fprintf(d->f,
-                "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
-                "class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
-                "y=\"%.1f\">%zu</text></a>",
-                i + 1, d->prefix, i + 1, is_problem ? "Problem" : "Notice", i + 1,
-                is_problem ? "dot problem" : "dot", at, y, at, y + 4, i + 1);
+    for (int numbers = 0; numbers <= 1; numbers++) {
+        int n = 0;
+        for (size_t i = 0; i < found->n; i++) {
+            if (!html_timeline_marks(d->of->all, found, i))
+                continue;
+            double y = top - 10 - row[n++] * MARK_ROW_PX;
+            if (numbers)
+                put_number(d, &found->v[i], i + 1, y);
+            else
+                put_line(d, &found->v[i], y, top, bottom);
+        }
     }
 }
 
