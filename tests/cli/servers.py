@@ -1,8 +1,10 @@
 """Servers for tests of s3load: the embedded target (tests/target), and versitygw, a real one."""
+import contextlib
 import csv
 import fcntl
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -91,9 +93,12 @@ def versitygw():
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Of those that Linux does not give to connections (ip_local_port_range), so that it is still free when a
+    server begins to listen, and while that is being restarted."""
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", random.randrange(10000, 32768)))
+            return s.getsockname()[1]
 
 
 class Listening:

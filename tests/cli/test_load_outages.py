@@ -13,7 +13,7 @@ import time
 
 from loadcase import Capture, LoadTest, has_rows, n_hosts, recorded
 from s3client import S3Client
-from servers import VersityGw
+from servers import VersityGw, free_port
 
 MS = 10**6
 S = 10**9
@@ -278,7 +278,7 @@ class Outages(Runs):
                 objects.difference_update(re.findall("<Key>(.*?)</Key>", body.decode()))
 
         self.again = threading.Event()
-        first = self.serve(answer)
+        first = self.serve(answer, port=free_port())
         p = self.begin("put", "--concurrent", "4", "--duration", "6s", "--rate", "200",
                        "--json")
         self.wait_until(lambda: has_rows(p.path), p)
