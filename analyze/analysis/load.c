@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 bool load_check_times(const struct load_filter *f, struct err *e)
 {
@@ -20,14 +19,6 @@ bool load_check_times(const struct load_filter *f, struct err *e)
         f->from.ns < f->to.ns)
         return true;
     return err_set(e, ANALYSIS_TIMES_CROSSED);
-}
-
-bool load_wants_op(const struct cli_list *ops, const char *op)
-{
-    for (size_t i = 0; i < ops->n; i++)
-        if (strcasecmp(ops->v[i], op) == 0)
-            return true;
-    return ops->n == 0;
 }
 
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,

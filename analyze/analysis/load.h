@@ -43,10 +43,6 @@ struct load_analysis {
 /* False, for wrong usage: no request can start from --from on and before --to. */
 bool load_check_times(const struct load_filter *filter, struct err *e);
 
-/* Whether --op asks for an operation (no --op: for all), of files without requests, whatever the
- * case. */
-bool load_wants_op(const struct cli_list *ops, const char *op);
-
 /* Reads the captures, no file twice, as one dataset, with a progress bar. The caller calls
  * dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,

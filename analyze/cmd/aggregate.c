@@ -1,6 +1,6 @@
 #include "analyze/cmd/aggregate.h"
 
-#include "analyze/analysis/load.h"
+#include "analyze/data/filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +45,12 @@ bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struc
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < a->ops.n; k++)
-            found |= strcasecmp(ops->v[i], a->ops.v[k].x->name) == 0;
+            found |= filter_op_matches(&ops->v[i], 1, a->ops.v[k].x->name);
         if (!found)
             return err_set(e, "%s: no operation %s", a->file.path, ops->v[i]);
     }
     for (size_t k = 0; k < a->ops.n; k++) {
-        if (load_wants_op(ops, a->ops.v[k].x->name))
+        if (filter_op_matches(ops->v, ops->n, a->ops.v[k].x->name))
             a->ops.v[n++] = a->ops.v[k];
         else
             free(a->ops.v[k].latency.classes);

@@ -4,13 +4,13 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/data/filter.h"
 #include "analyze/read/aggfile.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const char *sums_among(const char *const *paths, size_t n)
 {
@@ -74,13 +74,13 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < s->n_ops; k++)
-            found |= strcasecmp(ops->v[i], s->ops[k].op) == 0;
+            found |= filter_op_matches(&ops->v[i], 1, s->ops[k].op);
         if (!found)
             return err_set(e, "%s: no operation %s", path, ops->v[i]);
     }
     for (size_t k = 0; k < s->n_ops; k++) {
         struct sums_op op = s->ops[n];
-        if (load_wants_op(ops, s->ops[k].op)) {
+        if (filter_op_matches(ops->v, ops->n, s->ops[k].op)) {
             s->ops[n++] = s->ops[k];
             s->ops[k] = op;
         }

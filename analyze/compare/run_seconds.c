@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/sums.h"
+#include "analyze/data/filter.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -239,7 +240,7 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     for (size_t i = 0; ok && i < a.ops.n; i++) {
         const struct aggregate_part *part = &a.ops.v[i];
         if (part->is_preparation || part->x->n_requests == 0 ||
-            !load_wants_op(&filter->ops, part->x->name))
+            !filter_op_matches(filter->ops.v, filter->ops.n, part->x->name))
             continue;
         ok = take_op(&r->ops[r->n_ops++], &a, part, e);
     }
@@ -361,7 +362,8 @@ static bool take_all_sums(struct run *r, const struct sums *s, const struct load
         r->n_rows += p->n_requests;
         r->start_ns = int64_min(r->start_ns, p->start_ns);
         r->end_ns = int64_max(r->end_ns, p->end_ns);
-        bool is_asked = filter->ops.n > 0 && load_wants_op(&filter->ops, s->ops[k].op);
+        bool is_asked =
+            filter->ops.n > 0 && filter_op_matches(filter->ops.v, filter->ops.n, s->ops[k].op);
         if (is_asked || (filter->ops.n == 0 && !is_preparation(s, k)))
             ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);
     }

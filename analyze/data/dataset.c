@@ -348,10 +348,7 @@ static bool check_filter(const struct loader *l, struct err *e)
         return filter_list_known(&l->hosts, "host", f->host, e);
     if (!client)
         return filter_list_known(&l->clients, "client", f->client, e);
-    for (size_t i = 0; i < f->n_ops; i++)
-        if (intern_find(&l->ops, (struct slice){f->ops[i], strlen(f->ops[i])}) == INTERN_NONE)
-            return filter_list_known(&l->ops, "operation", f->ops[i], e);
-    return true;
+    return filter_ops_known(&l->ops, f->ops, f->n_ops, e);
 }
 
 struct exact {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool filter_name_matches(const char *pattern, const char *name)
 {
@@ -17,9 +18,21 @@ bool filter_name_matches(const char *pattern, const char *name)
 bool filter_op_matches(const char *const *ops, size_t n, const char *op)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(ops[i], op) == 0)
+        if (strcasecmp(ops[i], op) == 0)
             return true;
     return n == 0;
+}
+
+bool filter_ops_known(const struct intern *known, const char *const *ops, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool found = false;
+        for (size_t k = 0; k < known->n; k++)
+            found |= filter_op_matches(&ops[i], 1, known->strings[k].p);
+        if (!found)
+            return filter_list_known(known, "operation", ops[i], e);
+    }
+    return true;
 }
 
 bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,

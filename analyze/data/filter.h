@@ -10,7 +10,7 @@
 
 /* What to keep. NULL or 0 means all. */
 struct dataset_filter {
-    const char *const *ops; /* exact names */
+    const char *const *ops; /* names, in any case */
     size_t n_ops;
     const char *host;   /* exact name, else glob */
     const char *client; /* exact name, else glob */
@@ -20,8 +20,11 @@ struct dataset_filter {
  * it, with or without its scheme ("http://"). */
 bool filter_name_matches(const char *pattern, const char *name);
 
-/* Whether `op` is one of n operations (0: all of them). */
+/* Whether `op` is one of n operations (0: all of them), whose case does not count. */
 bool filter_op_matches(const char *const *ops, size_t n, const char *op);
+
+/* Whether each of n operations is known; if not, *e says which is not and which there are. */
+bool filter_ops_known(const struct intern *known, const char *const *ops, size_t n, struct err *e);
 
 /* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
  * there are. */

@@ -107,10 +107,7 @@ static bool check_names(const struct rowfilter_names *names, struct err *e)
 
 bool rowfilter_check(const struct rowfilter *f, struct err *e)
 {
-    for (size_t i = 0; i < f->ops->n && f->seen_ops.n; i++) {
-        const char *op = f->ops->v[i];
-        if (intern_find(&f->seen_ops, (struct slice){op, strlen(op)}) == INTERN_NONE)
-            return filter_list_known(&f->seen_ops, "operation", op, e);
-    }
+    if (f->seen_ops.n > 0 && !filter_ops_known(&f->seen_ops, f->ops->v, f->ops->n, e))
+        return false;
     return check_names(&f->hosts, e) && check_names(&f->clients, e);
 }
