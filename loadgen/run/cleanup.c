@@ -207,8 +207,10 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
     } else if (s3op_is_listing(op->kind)) {
         own->step = own->page.n > 0 ? BATCH : DONE;
-    } else if (!own_upload) {
-        atomic_fetch_add(&k->n_deleted, r->n_objects);
+    } else if (!own_upload &&
+               atomic_fetch_add(&k->n_deleted, r->n_objects) + r->n_objects > k->most_deleted) {
+        work_fail(k, "the server lists ever more than this run can have stored");
+        own->step = DONE;
     }
 }
 
@@ -272,6 +274,17 @@ static enum s3op_kind listing(struct bench *b)
     return versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
 }
 
+/* The most that a run can have made, with room for what is deleted twice, as a server that lists
+ * what is gone lets it be. What other ranks made is theirs to know. */
+static uint64_t most_of(const struct bench *b)
+{
+    const struct summary *s = &b->summary;
+
+    if (b->team.size > 1)
+        return UINT64_MAX;
+    return 1000 + 2 * (s->n_prepared + s->n_not_prepared + s->counts.n_requests + s->n_resent);
+}
+
 bool cleanup_run(struct bench *b, struct err *e)
 {
     const char *root = b->work.root;
@@ -281,6 +294,8 @@ bool cleanup_run(struct bench *b, struct err *e)
         return team_meet(&b->team, true, e);
     b->said_finishing = bench_is_interrupted(b);
     b->finishing = true;
+    b->work.most_deleted = most_of(b);
+    atomic_store(&b->work.n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
     enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
     /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */

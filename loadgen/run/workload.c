@@ -47,7 +47,11 @@ static uint64_t of_all(const struct work *k, uint64_t i)
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, const char *run_id, struct err *e)
 {
-    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
+    *k = (struct work){.kind = kind,
+                       .o = o,
+                       .engine = g,
+                       .n_workers = (unsigned)o->n_workers,
+                       .most_deleted = UINT64_MAX};
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;

@@ -102,6 +102,7 @@ struct work {
     atomic_uint_fast64_t n_new;     /* objects made by the benchmark */
     atomic_bool saw_version;        /* the bucket keeps versions, or did once */
     atomic_uint_fast64_t n_deleted; /* in cleaning */
+    uint64_t most_deleted;          /* more than these cannot be ours */
 
     /* Cleaning. */
     atomic_int_fast64_t

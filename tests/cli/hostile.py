@@ -671,6 +671,18 @@ def behind_empty_page(r):
 
 
 mode("clean-list-empty-page", "get", {"LIST": behind_empty_page}, "", status=0, says="")
+
+
+def endless_below(r):
+    """Each listing below the run shows ten further objects."""
+    prefix = r.query.get("prefix", "").encode()
+    if not prefix:
+        return r.server.usual(r)
+    first = len(r.server.requests) * 10
+    return [answer(200, listing([b"%s%016x" % (prefix, first + i) for i in range(10)], token=b"on"))]
+
+
+mode("clean-list-endless", "get", {"LIST": endless_below}, "", says="may be left.*ever more than this run", leaves=True)
 mode("clean-list-silent", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else [HOLD]}, "",
      says="may be left.*" + TIMED_OUT, leaves=True)
 
