@@ -185,7 +185,7 @@ class Truth(LoadTest):
         p.send_signal(signal.SIGINT)
         p.communicate()
         self.assertEqual(p.returncode, 130)
-        self.assertEqual(len(threads), 2 + 4)
+        self.assertGreaterEqual(len(threads), 2 + 4)  # the thread sanitizer has one of its own
         self.assertEqual(policies, {os.SCHED_BATCH})
 
     def test_idle_connections(self):
