@@ -4,9 +4,11 @@
 #include "analyze/plot/gnuplot.h"
 #include "analyze/plot/timeline.h"
 #include "analyze/plot/write.h"
+#include "analyze/stats/stats.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +208,37 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
     return ok;
 }
 
+/* Keeps the `most` of *n operations that have the most requests, in their order. All of them
+ * together (-1) have the most. */
+static bool choose_most(const struct analysis *a, size_t most, int *index, size_t *n, struct err *e)
+{
+    double *requests = NULL, *sorted = NULL;
+    size_t n_kept = 0;
+
+    if (*n <= most)
+        return true;
+    bool ok = mem_new(&requests, *n, e) && mem_new(&sorted, *n, e);
+    for (size_t i = 0; ok && i < *n; i++)
+        requests[i] = index[i] < 0 ? INFINITY : (double)a->operations[index[i]].n_requests;
+    if (ok) {
+        memcpy(sorted, requests, *n * sizeof *sorted);
+        double least = stats_select(sorted, *n, *n - most);
+        size_t n_alike = most;
+        for (size_t i = 0; i < *n; i++)
+            n_alike -= requests[i] > least;
+        for (size_t i = 0; i < *n; i++) {
+            bool is_alike = requests[i] == least && n_alike > 0;
+            n_alike -= is_alike;
+            if (requests[i] > least || is_alike)
+                index[n_kept++] = index[i];
+        }
+        *n = n_kept;
+    }
+    free(requests);
+    free(sorted);
+    return ok;
+}
+
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e)
 {
@@ -225,7 +258,8 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
             if (!o->benchmark_only || main < 0 || (size_t)main == k)
                 index[n++] = (int)k;
     }
-    ok = ok && plot_data_init(v, n, a, index, e);
+    size_t most = o->most_operations > 0 ? o->most_operations + has_total : n;
+    ok = ok && choose_most(a, most, index, &n, e) && plot_data_init(v, n, a, index, e);
     for (size_t i = 0; ok && i < n; i++)
         ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], o, e);
     for (size_t i = 0; i < n; i++)

@@ -18,8 +18,9 @@ struct plot_options {
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool brief;     /* of one of several operations that ran together only throughput and latency */
-    bool no_titles; /* pictures without a title, for a report that has its own */
+    bool brief; /* of one of several operations that ran together only throughput and latency */
+    size_t most_operations;         /* of those with the most requests alone; 0: of all */
+    bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */
     const char *theme;              /* "light", "dark" */
     int width, height;              /* pixels; 0: as suits the chart */

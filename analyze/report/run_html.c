@@ -175,7 +175,8 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
 
 /* ---- The page ---- */
 
-#define MANY_OPERATIONS 4 /* more have fewer charts each: a page is to stay below 2 MB */
+#define MANY_OPERATIONS 4  /* more have fewer charts each: a page is to stay below 2 MB */
+#define MOST_OPERATIONS 24 /* of more are no charts: drawing takes a second for each */
 
 struct page {
     const struct analysis *a;
@@ -219,6 +220,11 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
 {
     html_first(f, a, c);
     put_warnings(f, a, charts);
+    if (a->mixed && a->n_operations > MOST_OPERATIONS)
+        html_element(
+            f, "p",
+            "Charts are of the operations with the most requests: s3analyze plot --op NAME "
+            "draws those of any other.");
     if (!put_total(f, a, charts, e) ||
         !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
         return false;
@@ -247,6 +253,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
               html_charts_init(&charts, e);
 
     charts.options.benchmark_only = true;
+    charts.options.most_operations = MOST_OPERATIONS;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
     ok = ok && add_charts(&charts, a, e);
     if (ok) {

@@ -220,6 +220,18 @@ class Html(CliTest):
         self.assertIn("The specified key does not exist.", said)
         self.assertEqual(json.loads(reader.scripts["application/json"])["analysis"]["operations"][1]["op"], "GET")
 
+    def test_very_many_operations(self):
+        """All have their tables; those with the most requests have charts, which is said."""
+        rows = [row for k in range(30) for row in capgen.steady(40 + k % 7, op=f"OP{k:02}", threads=2)]
+        path, page = self.tmp / "run.csv", self.tmp / "run.html"
+        path.write_bytes(capgen.text(rows))
+        self.s3analyze("analyze", "--html", page, path)
+        text = page.read_text()
+        self.assertIn("Charts are of the operations with the most requests", text)
+        most = sorted(range(30), key=lambda k: -(k % 7))[:24]
+        self.assertEqual({int(k) for k in re.findall(r'<figure id="op(\d+)-chart-', text)}, set(most))
+        self.assertEqual({int(k) for k in re.findall(r'<h2 id="op(\d+)"', text)}, set(range(30)))
+
     def test_twelve_operations(self):
         rows = [row for k in range(12) for row in capgen.steady(300, op=f"OP{k:02}", threads=2, host=f"h{k % 3}")]
         path = self.tmp / "run.csv"
