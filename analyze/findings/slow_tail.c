@@ -58,7 +58,9 @@ static void add_period(struct tails *x, size_t q, size_t j, double *n, double *n
         all += n[k];
         all_slow += n_slow[k];
     }
-    for (size_t k = 0; k < x->p->n && all > 0; k++) {
+    for (size_t k = 0; k < x->p->n; k++) {
+        if (n[k] == 0)
+            continue;
         struct tail *t = &x->of_party[k];
         double expected = n[k] * all_slow / all;
 
@@ -196,9 +198,10 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
     bool ok = fill_tails(&x, e) && mem_new(&v, p->n, e);
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct tail *t = &x.of_party[k];
+        if (t->n_slow < LEAST_SLOW)
+            continue;
         double count, share = share_of_others(&x, k, v, &count);
-
-        if (t->n_slow < LEAST_SLOW || t->n_slow < LEAST_TIMES * share * t->expected)
+        if (t->n_slow < LEAST_TIMES * share * t->expected)
             continue;
         double z = sureness(&x, t, share, count);
         /* With more parties one of them is sooner off by chance. */
