@@ -13,6 +13,7 @@
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_M  (60 * NS_PER_S)
 #define NS_PER_H  (60 * NS_PER_M)
+#define NS_PER_D  (24 * NS_PER_H)
 
 /* ---- Parsing ---- */
 
@@ -99,8 +100,9 @@ static bool parse_duration_unit(const char **p, int64_t *unit)
         const char *name;
         int64_t ns;
     } units[] = {
-        {"ns", 1},         {"us", NS_PER_US}, {"\u00b5s", NS_PER_US}, {"\u03bcs", NS_PER_US},
-        {"ms", NS_PER_MS}, {"s", NS_PER_S},   {"m", NS_PER_M},        {"h", NS_PER_H},
+        {"ns", 1},         {"us", NS_PER_US},   {"\u00b5s", NS_PER_US}, {"\u03bcs", NS_PER_US},
+        {"ms", NS_PER_MS}, {"s", NS_PER_S},     {"m", NS_PER_M},        {"h", NS_PER_H},
+        {"d", NS_PER_D},   {"w", 7 * NS_PER_D},
     };
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         size_t n = strlen(units[i].name);
@@ -131,6 +133,12 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
             return err_set(e, "%s", expected);
         int64_t unit = NS_PER_S;
         bool is_bare = first && !*p;
+        /* Who means days must not get seconds. */
+        if (is_bare && (d.whole > 0 || d.fraction > 0))
+            return err_set(e,
+                           "expected a duration with a unit: %ss for seconds, %sm for minutes, "
+                           "%sd for days",
+                           text, text, text);
         if (!is_bare && !parse_duration_unit(&p, &unit))
             return err_set(e, "%s", expected);
         int64_t part;

@@ -15,9 +15,8 @@
  * does not matter, fractions of a byte are cut off. */
 bool units_parse_size(const char *text, int64_t *bytes, struct err *e);
 
-/* "1m30s", "500ms", "1.5h", "10" (seconds), units ns us ms s m h: ns. A sign only where
- * `negative_ok`.
- */
+/* "1m30s", "500ms", "1.5h", "7d", units ns us ms s m h d w: ns. Without a unit only 0 is taken. A
+ * sign only where `negative_ok`. */
 bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struct err *e);
 
 /* "250", "1.5k", "90/m": per second (also /s, /h). */
