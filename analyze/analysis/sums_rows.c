@@ -164,9 +164,6 @@ static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *ro
     p->n_requests = (int64_t)n;
     p->start_ns = time.min;
     p->end_ns = time.max;
-    if (ttfbs.min < 0)
-        return err_set(e, "a request has its first byte before its start, or its last byte after "
-                          "its end: there are no buckets for such times");
     return take_counts(&p->duration, x->duration, &durations, &duration, e) &&
            take_counts(&p->ttfb, x->ttfb, &ttfbs, &ttfb, e) &&
            take_counts(&p->rate, x->rate, &rate_span, &rates, e) &&

@@ -103,6 +103,17 @@ static struct slice field_of(const struct row *row, int column)
     return field >= 0 ? row->fields[field] : (struct slice){nothing, 0};
 }
 
+/* False, with why, if the time lies before `start` or after the time `limit` of the same row. */
+static bool in_order(const struct row *row, int column, int64_t ns, int64_t start_ns,
+                     int64_t limit_ns, const char *limit)
+{
+    if (rowfields_within(ns, start_ns, limit_ns))
+        return true;
+    snprintf(row->why, row->why_size, "%s is %s", record_column_names[column],
+             ns < start_ns ? "before start" : limit);
+    return false;
+}
+
 /* Always false. */
 static bool bad_field(const struct row *row, int column, const char *what)
 {
@@ -173,9 +184,8 @@ bool rowfields_record(const struct recfile_layout *l, const struct slice *fields
         snprintf(why, size, "op is empty");
         return false;
     }
-    if (r->end_ns < r->start_ns) {
-        snprintf(why, size, "end is before start");
-        return false;
-    }
-    return true;
+    return in_order(&row, COL_END, r->end_ns, r->start_ns, INT64_MAX, "") &&
+           in_order(&row, COL_FIRST_BYTE, r->first_byte_ns, r->start_ns, r->end_ns, "after end") &&
+           in_order(&row, COL_LAST_BYTE, r->last_byte_ns, r->start_ns, r->end_ns, "after end") &&
+           in_order(&row, COL_INTENDED, r->intended_ns, 0, r->start_ns, "after start");
 }

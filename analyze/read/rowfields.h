@@ -22,6 +22,12 @@ bool rowfields_is_header(const char *line, size_t n);
 bool rowfields_record(const struct recfile_layout *layout, const struct slice *fields,
                       struct record *out, char *why, size_t why_size);
 
+/* True if the time is not given or lies between from and to, both included. */
+static inline bool rowfields_within(int64_t ns, int64_t from, int64_t to)
+{
+    return (ns == RECORD_NO_TIME) | ((ns >= from) & (ns <= to));
+}
+
 /* A decimal number of any length that is all of s[0..n). False: it is none, or above max. */
 bool rowfields_uint(const char *s, size_t n, uint64_t max, uint64_t *out);
 

@@ -191,8 +191,16 @@ reads("centuries-apart", HEADER + b"".join(
     enumerate((b"1970-01-01T00:00:00Z", b"2262-04-11T23:47:16.854775807Z"))), 2,
       without=("analyze-series", "analyze-page"))
 reads("sums-beyond-64-bits", GOOD.replace(b"\t4096\t", b"\t9223372036854775807\t"), sums="sum of bytes exceeds")
-reads("first-byte-outside", capture_of(*(row(i * SECOND, i * SECOND + 9, first=i * SECOND - 5, last=i * SECOND + 50)
-                                         for i in range(40))), 40)
+for name, times in (("first_byte is before start", {"first": -1}), ("first_byte is after end", {"first": 101}),
+                    ("last_byte is before start", {"last": -1}), ("last_byte is after end", {"last": 101}),
+                    ("end is before start", {"end": -1})):
+    for quoted in "", '"':  # which is read another way
+        line = lines([row(**{"start": 0, "end": 100, "error": "x", **times})])[1].replace("\tx\t", f"\t{quoted}x{quoted}\t")
+        refuses(name.replace(" ", "-") + "-quoted" * len(quoted), with_line(30, line.encode()), f":30: {name} ", N - 1)
+refuses("intended-after-start", text(ROWS[:1]).replace(b"\n", b"\tintended\n", 1)[:-1] + b"\t2200-01-01T00:00:00Z\n",
+        ":2: intended is after start ", 0)
+reads("first-and-last-byte-at-the-ends", capture_of(*(row(i * SECOND, i * SECOND + 9, first=i * SECOND + 9 * (i % 2),
+                                                          last=i * SECOND + 9 * (i % 3 > 0)) for i in range(40))), 40)
 reads("no-objects", GOOD.replace(b"\tc0\t1\t", b"\tc0\t0\t"))
 reads("a-comment-of-ours-that-is-no-json", GOOD + b"# s3load/1 {\n# s3load/1 [1,2]\n# s3load/1 \"x\"\n# s3load/2 {}\n")
 reads("comments-of-ours-of-wrong-types",
