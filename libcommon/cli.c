@@ -73,10 +73,20 @@ static int unknown_command(const struct cli_program *program, const char *name)
     for (const struct cli_command *const *c = program->commands; *c; c++)
         suggest_offer(&s, (*c)->name);
     const char *what = name[0] == '-' && name[1] ? "option" : "command";
+    const char *bare = name + strspn(name, "-");
+    const char *foreign = suggest_for_foreign(bare, strcspn(bare, "="));
+    if (foreign)
+        s.best = NULL;
     /* A value may be a secret. */
     visible_line(stderr, "%s: unknown %s '%.*s'%s%s%s", program->name, what,
-                 (int)strcspn(name, "="), name, s.best ? ": did you mean '" : "",
-                 s.best ? s.best : "", s.best ? "'?" : "");
+                 (int)strcspn(name, "="), name,
+                 foreign  ? ": "
+                 : s.best ? ": did you mean '"
+                          : "",
+                 foreign  ? foreign
+                 : s.best ? s.best
+                          : "",
+                 s.best ? "'?" : "");
     hint(program->name, NULL);
     return EXIT_USAGE;
 }
@@ -154,8 +164,8 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
         command = find_command(program, second);
         if (!command)
             return unknown_command(program, second);
-        cli_help_command(stdout, program->name, command, "");
-        return EXIT_DONE;
+        char *words[] = {argv[0], argv[2], "--help", argv[3]};
+        return run_command(program, command, argc > 3 ? 4 : 3, words);
     }
     if (is_help) {
         cli_help_program(stdout, program);

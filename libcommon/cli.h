@@ -56,7 +56,7 @@ struct cli_option {
 };
 
 /* Options under one heading. A group can be shared: `base` is the offset of the group's struct in
- * the options struct of the command. Groups that follow each other with the same title and topic
+ * the options struct of the command. Groups that are shown after each other under the same title
  * are shown as one. */
 struct cli_group {
     const char *title;                /* heading: "Filters" */

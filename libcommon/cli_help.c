@@ -116,12 +116,18 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     put_wrapped(out, text, at, HELP_COLUMN);
 }
 
-bool cli_help_goes_on(const struct cli_command *command, const struct cli_group *group)
+/* A group may be empty in one program and not in the other. */
+static bool is_empty(const struct cli_group *g)
 {
-    if (group == command->groups || strcmp(group[-1].title, group->title) != 0)
+    return g->options->type == CLI_NONE;
+}
+
+bool cli_help_needs_heading(const struct cli_group *group, const char **title)
+{
+    if (is_empty(group) || strcmp(group->title, *title) == 0)
         return false;
-    const char *topic = group->topic ? group->topic : "";
-    return strcmp(group[-1].topic ? group[-1].topic : "", topic) == 0;
+    *title = group->title;
+    return true;
 }
 
 static bool is_shown(const struct cli_group *g, const char *topic)
@@ -136,7 +142,7 @@ bool cli_help_has_topic(const struct cli_command *command, const char *topic)
     if (strcmp(topic, CLI_HELP_ALL) == 0)
         return true;
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
-        if (g->topic && strcmp(g->topic, topic) == 0)
+        if (g->topic && !is_empty(g) && strcmp(g->topic, topic) == 0)
             return true;
     }
     return false;
@@ -155,7 +161,7 @@ static void put_topics(FILE *out, const struct cli_command *command)
 {
     bool any = false;
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
-        if (!g->topic || is_known_topic(command, g))
+        if (!g->topic || is_empty(g) || is_known_topic(command, g))
             continue;
         fprintf(out, any ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
         any = true;
@@ -168,6 +174,8 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
                       const char *topic)
 {
     bool is_first_page = !topic[0];
+    const char *title = "";
+
     fprintf(out, "%s %s: %s\n", program, command->name, command->summary);
     fprintf(out, "\nUsage: %s %s%s%s%s\n", program, command->name,
             command->groups ? " [OPTION...]" : "", command->operands ? " " : "",
@@ -175,7 +183,7 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
         if (!is_shown(g, topic))
             continue;
-        if (!cli_help_goes_on(command, g))
+        if (cli_help_needs_heading(g, &title))
             fprintf(out, "\n%s:\n", g->title);
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             put_option(out, command, g, o);

@@ -16,8 +16,9 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
 /* Whether the command has such a page (other than the first). */
 bool cli_help_has_topic(const struct cli_command *command, const char *topic);
 
-/* Whether the group, one of the command's, belongs under the heading of the one before. */
-bool cli_help_goes_on(const struct cli_command *command, const struct cli_group *group);
+/* Whether a heading comes before the group's options: it has some, and its title is not *title,
+ * that of the group shown before it ("": none). Keeps its title in *title. */
+bool cli_help_needs_heading(const struct cli_group *group, const char **title);
 
 struct cli_option_text {
     char s[96];

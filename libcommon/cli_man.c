@@ -122,10 +122,11 @@ static void put_command(FILE *out, const struct cli_program *program, const stru
         fputs(".SH DESCRIPTION\n", out);
         put_paragraphs(out, c->text);
     }
+    const char *title = "";
     if (c->groups)
         fputs(".SH OPTIONS\n", out);
     for (const struct cli_group *g = c->groups; g && g->options; g++) {
-        if (!cli_help_goes_on(c, g)) {
+        if (cli_help_needs_heading(g, &title)) {
             fputs(".SS ", out);
             put_text(out, g->title);
             fputc('\n', out);

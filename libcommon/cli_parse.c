@@ -116,6 +116,10 @@ static bool unknown_option(const struct parser *p, const char *arg, const char *
         }
     }
     suggest_offer(&s, "help");
+    const char *foreign = suggest_for_foreign(name, n);
+    if (foreign)
+        return err_set(p->e, "unknown option %.*s: %s", (int)((size_t)(name - arg) + n), arg,
+                       foreign);
     if (name == arg + 1 && !s.best)
         n_shown = 1;
     int n_arg = (int)((size_t)(name - arg) + n_shown);
@@ -258,11 +262,11 @@ static bool take_option(struct parser *p, struct found f, const char *inlined, c
 static bool take_help(struct parser *p, const char *topic)
 {
     if (!topic) {
-        bool has = p->next < p->argc && cli_help_has_topic(p->command, p->argv[p->next]);
+        bool has = p->next < p->argc && p->argv[p->next][0] != '-';
         topic = has ? p->argv[p->next] : "";
-    } else if (!cli_help_has_topic(p->command, topic)) {
-        return err_set(p->e, "no help on '%s'", topic);
     }
+    if (*topic && !cli_help_has_topic(p->command, topic))
+        return err_set(p->e, "no help on '%s': --help alone names the topics", topic);
     p->args->help_topic = topic;
     return true;
 }
@@ -326,12 +330,10 @@ static bool check_operands(const struct parser *p)
         return err_set(p->e, "missing operand: %s", c->operands);
     if (p->args->n_operands <= c->max_operands)
         return true;
-    /* It may be a secret that a blank has cut off its option, and is not shown. */
+    /* It is not shown, as a blank may have cut a secret off its option. */
     if (!c->operands)
-        return err_set(p->e,
-                       "an argument is no option, and %s takes options alone (it is not shown, as "
-                       "it may be a secret)",
-                       c->name);
+        return err_set(p->e, "%s takes only options%s", c->name,
+                       find(p, "host", 4, 0).option ? "; to name a server use --host" : "");
     return err_set(p->e, "unexpected operand '%s': %s takes %s", p->args->operands[c->max_operands],
                    c->name, c->operands);
 }

@@ -51,3 +51,24 @@ void suggest_offer(struct suggest *s, const char *candidate)
         s->best = candidate;
     }
 }
+
+const char *suggest_for_foreign(const char *name, size_t n)
+{
+    static const char *const known[][2] = {
+        {"compare", "did you mean 's3analyze cmp'?"},
+        {"diff", "did you mean 's3analyze cmp'?"},
+        {"client", "several machines are one run with mpirun and s3load-mpi"},
+        {"warp-client", "several machines are one run with mpirun and s3load-mpi"},
+        {"run", "a command such as get reads its options from a file with @FILE"},
+        {"md", "'s3analyze cmp --markdown' prints Markdown"},
+        {"V", "did you mean --version, without a command?"},
+        {"version", "did you mean --version, without a command?"},
+        {"sse-s3-encrypt", "did you mean --sse-s3?"},
+        {"no-color", "NO_COLOR=1 in the environment switches colours off"},
+        {"full", "a capture always holds every request"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i][0]) == n && memcmp(known[i][0], name, n) == 0)
+            return known[i][1];
+    return NULL;
+}

@@ -1,10 +1,67 @@
 """What s3load says to who is not quite right: each message names the way on."""
+import re
+
+from harness import CliTest
 from loadcase import LoadTest
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--quiet")
 
 
+ANALYZE = ("analyze", "info", "cat", "cmp", "merge", "autoterm", "plot", "aggregate")
+LOAD = ("get", "put", "delete", "list", "stat", "mixed", "versioned", "retention", "multipart", "clean")
+
+
+class BothPrograms(CliTest):
+    def assert_refused(self, argv, message):
+        r = self.check_run(*argv, status=2, cwd=self.tmp)
+        self.assertEqual((r.err.splitlines()[0], r.out), (f"{argv[0]}: {message}", ""))
+
+    def test_words_of_other_tools(self):
+        ranks = "several machines are one run with mpirun and s3load-mpi"
+        version = "did you mean --version, without a command?"
+        for program, command in (("s3load", "get"), ("s3analyze", "analyze")):
+            for word, hint in (("compare", "did you mean 's3analyze cmp'?"), ("diff", "did you mean 's3analyze cmp'?"),
+                               ("client", ranks), ("run", "a command such as get reads its options from a file with "
+                                                   "@FILE")):
+                self.assert_refused([program, word, "x"], f"unknown command '{word}': {hint}")
+            self.assert_refused([program, "-V"], f"unknown option '-V': {version}")
+            for word, hint in (("--md", "'s3analyze cmp --markdown' prints Markdown"), ("-V", version),
+                               ("--version", version), ("--warp-client", ranks), ("--full=x", "a capture always holds every "
+                                                                                  "request"),
+                               ("--sse-s3-encrypt", "did you mean --sse-s3?")):
+                self.assert_refused([program, command, word], f"unknown option {word.split('=')[0]}: {hint}")
+        self.assert_refused(["s3load", "get", "--no-color"],
+                            "unknown option --no-color: NO_COLOR=1 in the environment switches colours off")
+
+    def test_help_topics(self):
+        for program, command in (("s3load", "get"), ("s3analyze", "analyze")):
+            for argv in ([command, "--help", "nosuch"], [command, "--help=nosuch"], ["help", command, "nosuch"],
+                         ["--help", command, "nosuch"], [command, "-h", "nosuch"]):
+                self.assert_refused([program, *argv], "no help on 'nosuch': --help alone names the topics")
+            self.assertEqual(self.check_run(program, "help", command, "all").out,
+                             self.check_run(program, command, "--help", "all").out)
+
+    def test_help_all_has_each_heading_once(self):
+        """And options below each, in the man page too."""
+        for program, commands in (("s3load", LOAD), ("s3analyze", ANALYZE)):
+            for command in commands:
+                with self.subTest(command=command):
+                    for text, heading, option in (
+                            (self.check_run(program, command, "--help", "all").out, r"(?m)^(\w.*):$", "  -"),
+                            (self.check_run(program, "--dump-man", f"{program}-{command}").out, r"(?m)^\.SS (.*)$",
+                             ".TP")):
+                        parts = re.split(heading, text)
+                        self.assertEqual(len(set(parts[1::2])), len(parts[1::2]), parts[1::2])
+                        self.assertEqual([p for p in parts[2::2] if not p.strip().startswith(option.strip())], [])
+
+
 class CommandLine(LoadTest):
+    def test_operand(self):
+        """It may be a secret, and is not shown."""
+        for command in LOAD:
+            r = self.bare(command, "127.0.0.1:9000", status=2)
+            self.assertEqual(r.err.splitlines()[0], f"s3load: {command} takes only options; to name a server use --host")
+
     def test_durations_need_a_unit(self):
         """A run of 3 s ago was deleted by `clean --older-than 1`."""
         for options in (["clean", "--older-than", "1"], ["put", "--duration", "1"], ["get", "--give-up-after=1"]):
