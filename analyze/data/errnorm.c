@@ -44,16 +44,30 @@ static bool starts_with(const char *p, size_t n, const char *what)
     return n >= len && memcmp(p, what, len) == 0;
 }
 
-/* http://... up to a blank, quote or bracket. */
-static size_t url_length(const char *p, size_t n)
+static bool begins_with_key(const char *p, size_t n, struct slice key)
+{
+    return key.n >= MIN_KEY_CHARS && n >= key.n && memcmp(p, key.p, key.n) == 0;
+}
+
+/* http://... up to the quote that closes it; where none stands before it, up to a blank, a quote or
+ * a bracket that was not opened in it. The key in it, as it is, may hold any of these. */
+static size_t url_length(const char *p, size_t n, char before, struct slice key)
 {
     size_t i = starts_with(p, n, "http://") ? 7 : starts_with(p, n, "https://") ? 8 : 0;
+    int depth = 0;
 
     if (i == 0)
         return 0;
-    while (i < n && !strchr(" \t\r\n\"'<>()", p[i]))
-        i++;
-    while (i && strchr(":,.;", p[i - 1]))
+    const char *closing = before == '"' || before == '\'' ? memchr(p, before, n) : NULL;
+    if (closing != NULL)
+        return (size_t)(closing - p);
+    for (bool is_key; i < n; i += is_key ? key.n : 1) {
+        is_key = begins_with_key(p + i, n - i, key);
+        if (!is_key && (strchr(" \t\r\n\"<>", p[i]) || (p[i] == ')' && depth == 0)))
+            break;
+        depth += is_key ? 0 : (p[i] == '(') - (p[i] == ')');
+    }
+    while (i && strchr(":,.;'", p[i - 1]))
         i--;
     return i;
 }
@@ -142,10 +156,10 @@ size_t errnorm_message(struct slice message, struct slice key, char *out)
         const char *with = NULL;
         size_t len;
 
-        if (key.n >= MIN_KEY_CHARS && left >= key.n && memcmp(p, key.p, key.n) == 0) {
+        if (begins_with_key(p, left, key)) {
             len = key.n;
             with = "<key>";
-        } else if ((len = url_length(p, left)) != 0) {
+        } else if ((len = url_length(p, left, p > message.p ? p[-1] : '\0', key)) != 0) {
             with = "<url>";
         } else if ((len = host_length(p, left)) != 0) {
             with = "<host>";

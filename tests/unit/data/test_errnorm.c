@@ -39,11 +39,25 @@ static void test_replaced(void **state)
         {"two\nlines\tand tabs", "two lines and tabs"},
         {"see https://example.org/a, please.", "see <url>, please."},
         {"TLS 1.2 at 12:30", "TLS 1.2 at 12:30"},
+        /* Keys with brackets and blanks: nothing of them stays behind. */
+        {"GET http://h:9000/b/x(815).bin: EOF", "GET <url>: EOF"},
+        {"GET http://h:9000/b/x%20(815: EOF", "GET <url>: EOF"},
+        {"GET http://h:9000/b/x (", "GET <url> ("},
+        {"Get \"http://h:9000/b/x (815) <a'b>\": EOF", "Get \"<url>\": EOF"},
+        {"'http://h:9000/b/it is' gone", "'<url>' gone"},
+        {"refused (http://h:9000/b/x)", "refused (<url>)"},
+        {"refused (see http://h:9000/b/x(1)), again", "refused (see <url>), again"},
+        {"at <http://h:9000/b/x>", "at <<url>>"},
+        {"\"http://h:9000/b/x is not closed", "\"<url> is not closed"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(normal(cases[i][0], "p/1.rnd"), cases[i][1]);
+    /* An address that ends in the key as it is. */
+    assert_string_equal(normal("GET http://h:9000/b/x (81) 5: EOF", "x (81) 5"), "GET <url>: EOF");
+    assert_string_equal(normal("GET http://h/b/<\">)1: EOF", "<\">)1"), "GET <url>: EOF");
+    assert_string_equal(normal("GET http://h/b/x ( failed", "x ("), "GET <url> failed");
 }
 
 /* Messages that differ in what is taken out are the same; a cut message ends between characters. */
