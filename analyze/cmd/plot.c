@@ -123,11 +123,13 @@ static const char *format_of(const char *path)
 }
 
 /* Who writes such a name does not mean a folder. */
-static bool is_other_picture(const char *path)
+static bool is_other_file(const char *path)
 {
-    static const char *const formats[] = {"gif",  "jpg", "jpeg", "webp", "bmp", "tif",
-                                          "tiff", "eps", "ps",   "html", "htm"};
-    return ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
+    static const char *const formats[] = {"gif",  "jpg",  "jpeg", "webp", "bmp", "tif",
+                                          "tiff", "eps",  "ps",   "html", "htm", "csv",
+                                          "tsv",  "json", "xlsx", "zst"};
+    return strcmp(path, "-") == 0 ||
+           ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
 }
 
 static bool target_init(struct target *t, const char *out, bool force, struct err *e)
@@ -272,13 +274,14 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
 {
     bool comparison = sides_given(&o->sides);
     if (o->out == NULL || *o->out == '\0')
-        return err_set(e, "--out is missing: a folder, or a picture such as run.svg");
+        return err_set(e, "--out is missing: name a folder, or a picture such as run.svg");
     if (!sides_check(&o->sides, args, "captures", e))
         return false;
     if (!comparison && args->n_operands == 0)
         return err_set(e, "which capture?");
-    if (is_other_picture(o->out))
-        return err_set(e, "--out %s: pictures are .svg, .png or .pdf", o->out);
+    if (is_other_file(o->out))
+        return err_set(e, "--out %s: name a folder, or a picture that ends in .svg, .png or .pdf",
+                       o->out);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
@@ -329,10 +332,10 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
                     ? add_aggregate(&set, args, &how, e)
                     : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
-        ok = err_set(e,
-                     "%s: there is nothing to draw: it has no figures for the charts asked for "
-                     "(`analyze` says what it has)",
-                     args->n_operands > 0 ? args->operands[0] : "the comparison");
+        ok = err_set(e, "%s: nothing to draw: there is no data for %s%s",
+                     args->n_operands > 0 ? args->operands[0] : "the comparison",
+                     how.n_charts == 1 ? "--chart " : "any of the charts",
+                     how.n_charts == 1 ? how.charts[0] : "");
     ok = ok && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);
@@ -364,9 +367,11 @@ const struct cli_command cmd_plot = {
         "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, "
         "host-latency, errors, latency-size, sizes, in-flight, clients and, if asked for by name, "
         "cdf and autoterm; of an aggregated capture throughput, hosts, clients and groups, the "
-        "durations of each 10 seconds. A mixed run has those of all "
-        "operations together too; a single picture shows those, or else the operation that "
-        "began last. Charts of a comparison (--before, --after): compare-change, "
+        "durations of each 10 seconds. A mixed run also has charts of "
+        "all operations together. A single picture shows these; where there is no such chart (cdf, "
+        "latency, spectrum) it shows the operation with the most requests. In other runs it shows "
+        "the operation that began last. Charts of a comparison (--before, --after): "
+        "compare-change, "
         "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",
     .operands = "CAPTURE...",
     .max_operands = CLI_ANY_NUMBER,

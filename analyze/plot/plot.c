@@ -239,32 +239,51 @@ static bool choose_most(const struct analysis *a, size_t most, int *index, size_
     return ok;
 }
 
+/* Adds the charts of the n operations of `index`; has_total: the first is all of them together. */
+static bool add_operations(struct plot_set *s, const struct analysis *a, const int *index, size_t n,
+                           bool has_total, const struct plot_options *o, struct err *e)
+{
+    struct plot_data *v = NULL;
+    bool ok = mem_new(&v, n, e) && plot_data_init(v, n, a, index, e);
+
+    for (size_t i = 0; ok && i < n; i++)
+        ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], o, e);
+    for (size_t i = 0; v != NULL && i < n; i++)
+        plot_data_fini(&v[i]);
+    free(v);
+    return ok;
+}
+
+static int by_requests(const void *x, const void *y, void *operations)
+{
+    const struct operation *of = operations, *a = &of[*(const int *)x], *b = &of[*(const int *)y];
+    return (a->n_requests < b->n_requests) - (a->n_requests > b->n_requests);
+}
+
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e)
 {
-    bool has_total = a->mixed && a->total.present && a->n_operations > 1;
-    int main = a->n_operations > 0 ? plot_timeline_main(a) : -1;
+    int main = plot_timeline_main(a), *index = NULL;
+    bool has_total = main < 0 && a->n_operations > 1;
     size_t n = 0;
-    struct plot_data *v = NULL;
-    int *index = NULL;
-    bool ok = mem_new(&v, a->n_operations + 1, e) && mem_new(&index, a->n_operations + 1, e);
 
-    if (ok && o->stem != NULL && a->n_operations > 0) {
+    if (!mem_new(&index, a->n_operations + 1, e))
+        return false;
+    if (a->n_operations > 0 && (has_total || o->stem != NULL))
         index[n++] = main;
-    } else if (ok) {
-        if (has_total)
-            index[n++] = -1;
-        for (size_t k = 0; k < a->n_operations; k++)
-            if (!o->benchmark_only || main < 0 || (size_t)main == k)
-                index[n++] = (int)k;
+    for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
+        if (!o->benchmark_only || main < 0 || (size_t)main == k)
+            index[n++] = (int)k;
+    bool ok =
+        choose_most(a, o->most_operations > 0 ? o->most_operations + has_total : n, index, &n, e) &&
+        add_operations(s, a, index, n, has_total, o, e);
+    if (ok && o->stem != NULL && s->n == 0 && has_total) {
+        for (n = 0; n < a->n_operations; n++)
+            index[n] = (int)n;
+        qsort_r(index, n, sizeof *index, by_requests, a->operations);
+        for (size_t i = 0; ok && i < n && s->n == 0; i++)
+            ok = add_operations(s, a, &index[i], 1, false, o, e);
     }
-    size_t most = o->most_operations > 0 ? o->most_operations + has_total : n;
-    ok = ok && choose_most(a, most, index, &n, e) && plot_data_init(v, n, a, index, e);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = add_charts(s, &v[i], has_total ? &v[0] : &v[i], o, e);
-    for (size_t i = 0; i < n; i++)
-        plot_data_fini(&v[i]);
-    free(v);
     free(index);
     return ok;
 }

@@ -97,6 +97,16 @@ class Plot(CliTest):
         self.assertGreater(len(ops), 2)
         self.assertIn(f"<title>{largest} ", (self.tmp / "x.svg").read_text())
 
+    def test_one_picture_of_a_mixed_run(self):
+        """Of all operations together; a chart that these do not have is of the one with the most requests."""
+        get = ("cdf", "latency", "latency-heat", "spectrum", "host-latency", "sizes")
+        for chart, op in [(c, "GET") for c in get] + [("throughput", "All operations"), ("hosts", "All operations")]:
+            with self.subTest(chart=chart):
+                self.plot(capture("mixed-3hosts"), "--chart", chart, "--out", self.tmp / "x.svg")
+                self.assertIn(f"<title>{op} ", (self.tmp / "x.svg").read_text())
+        r = self.plot(capture("mixed-3hosts"), "--chart", "errors", "--out", self.tmp / "y.svg", status=1)
+        self.assertIn("nothing to draw: there is no data for --chart errors", r.err)
+
     def test_formats_and_size(self):
         for name, start in (("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.svg", b"<?xml")):
             self.plot(capture("get-g4"), "--out", self.tmp / name, "--size", "640x300")
@@ -349,6 +359,8 @@ class Plot(CliTest):
                            (["--out", "x", "--size", "300x300"], "from 360x300"),
                            (["--out", "x.svg", "--chart", "cdf,sizes"], "one picture"),
                            (["--out", "x.gif"], ".svg, .png or .pdf"),
+                           (["--out", "x.csv"], "--out x.csv: name a folder, or a picture that ends in .svg, .png or .pdf"),
+                           (["--out", "-"], "--out -: name a folder, or a picture that ends in .svg"),
                            (["--out", "x", "--before", "a"], "")):
             r = self.s3analyze("plot", capture("get-g4"), *args, status=2)
             self.assertIn(said, r.err)
