@@ -3,6 +3,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/data/rank_clock.h"
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/aggregate.h"
@@ -124,17 +125,25 @@ static void put_start(struct text_table *t, const json_t *o)
              json_integer_value(json_object_get(o, "seed")));
 }
 
-/* How far the servers' clocks are ahead of the recorder's. */
+/* How far the servers' clocks are ahead of the recorder's, or behind. */
 static void put_clocks(struct text_table *t, const json_t *o)
 {
+    const char *what = "clocks";
     const json_t *server;
     size_t i;
 
-    json_array_foreach(json_object_get(o, "clock"), i, server)
-        FACT(t, TEXT_PLAIN, i == 0 ? "clocks" : "", "%s is ahead by %s to %s",
+    json_array_foreach(json_object_get(o, "clock"), i, server) {
+        int64_t low_ns, high_ns;
+        if (!rank_clock_server(server, &low_ns, &high_ns))
+            continue;
+        bool behind = high_ns <= 0;
+        FACT(t, TEXT_PLAIN, what, "%s is %s%s to %s %s",
              string_of(server, "endpoint") ? string_of(server, "endpoint") : "?",
-             units_duration(int_of(server, "ahead_min_ns")).s,
-             units_duration(int_of(server, "ahead_max_ns")).s);
+             units_duration(llabs(behind ? high_ns : low_ns)).s,
+             low_ns < 0 && !behind ? " behind" : "",
+             units_duration(llabs(behind ? low_ns : high_ns)).s, behind ? "behind" : "ahead");
+        what = "";
+    }
 }
 
 static void put_reason(struct text_table *t, const json_t *o)

@@ -125,7 +125,8 @@ static void put_input(struct text_table *t, const struct merge *m, const struct 
                offset(in->end_ns - m->end_ns).s,
                m->n_inputs == 1 ? "" : units_duration(in->overlap_ns).s);
     if (in->has_clock)
-        text_table_cell(t, "%s (+-%s)", offset(in->clock_ns).s,
+        text_table_cell(t, "%s %s (+-%s)", units_duration(llabs(in->clock_ns)).s,
+                        in->clock_ns < 0 ? "behind" : "ahead",
                         units_duration(in->clock_error_ns).s);
     else
         text_table_cell(t, "%s", "");

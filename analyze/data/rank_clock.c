@@ -2,11 +2,15 @@
 
 #include "libcommon/int64.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* No clock is further off, and sums of some such times fit into 64 bits. */
 #define MAX_AHEAD_NS (INT64_MAX / 4)
+
+/* Bounds that are so far apart rest on one Date of the server, which may be so old. s3load once did
+ * not count that in. */
+#define ONE_DATE_NS INT64_C(500000000)
+#define DATE_AGE_NS INT64_C(5000000000)
 
 struct measured {
     int64_t at_ns, ahead_ns, error_ns;
@@ -58,4 +62,19 @@ int64_t rank_clock_ahead(const struct rank_clock *c, int64_t at_ns)
         return c->ahead_ns;
     __int128 more = (__int128)(at_ns - c->at_ns) * c->drift_ns / c->drift_per_ns;
     return more > -MAX_AHEAD_NS && more < MAX_AHEAD_NS ? c->ahead_ns + (int64_t)more : c->ahead_ns;
+}
+
+bool rank_clock_server(const json_t *server, int64_t *low_ns, int64_t *high_ns)
+{
+    const json_t *min = json_object_get(server, "ahead_min_ns"),
+                 *max = json_object_get(server, "ahead_max_ns");
+
+    *low_ns = json_integer_value(min);
+    *high_ns = json_integer_value(max);
+    if (!json_is_integer(min) || !json_is_integer(max) || *low_ns > *high_ns ||
+        *low_ns <= -MAX_AHEAD_NS || *high_ns >= MAX_AHEAD_NS)
+        return false;
+    int64_t width_ns = *high_ns - *low_ns;
+    *high_ns += width_ns >= ONE_DATE_NS && width_ns < DATE_AGE_NS ? DATE_AGE_NS : 0;
+    return true;
 }

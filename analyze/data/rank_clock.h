@@ -1,9 +1,10 @@
-/* The clock of one rank of s3load-mpi against that of rank 0, by which the times of all ranks are
- * told, from what the comments of its capture say. */
+/* Clocks, from what the comments of a capture say: that of one rank of s3load-mpi against that of
+ * rank 0, by which the times of all ranks are told; those of servers against the recorder's. */
 #ifndef S3_ANALYZE_DATA_RANK_CLOCK_H
 #define S3_ANALYZE_DATA_RANK_CLOCK_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rank_clock {
@@ -22,5 +23,10 @@ void rank_clock_take(struct rank_clock *c, const json_t *comment);
 
 /* What a time of the rank's clock is ahead. */
 int64_t rank_clock_ahead(const struct rank_clock *c, int64_t at_ns);
+
+/* How far a server's clock is ahead, of an element of "clock": [{"endpoint": "...", "ahead_min_ns":
+ * N, "ahead_max_ns": N}, ...]. False: it does not say, or contradicts itself, as it did where the
+ * server sent old Dates. */
+bool rank_clock_server(const json_t *server, int64_t *low_ns, int64_t *high_ns);
 
 #endif

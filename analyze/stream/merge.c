@@ -36,9 +36,8 @@ static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
     return outfile_all_differ(paths, n_paths, e);
 }
 
-/* Clocks are told apart by s3load's comments, the closing one first, as it has seen more:
- * "clock": [{"endpoint": "...", "ahead_min_ns": N, "ahead_max_ns": N}, ...] brackets how far each
- * server's clock is ahead of the recorder's. Servers that disagree widen the bracket. */
+/* Clocks are told apart by s3load's comments, the closing one first, as it has seen more: how far
+ * each server's clock is ahead of the recorder's. Servers that disagree widen the bracket. */
 static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_ns)
 {
     int64_t min_low = INT64_MAX, max_high = INT64_MIN;
@@ -48,11 +47,9 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
     *low_ns = INT64_MIN;
     *high_ns = INT64_MAX;
     json_array_foreach(servers, i, server) {
-        const json_t *min = json_object_get(server, "ahead_min_ns"),
-                     *max = json_object_get(server, "ahead_max_ns");
-        if (!json_is_integer(min) || !json_is_integer(max))
+        int64_t low, high;
+        if (!rank_clock_server(server, &low, &high))
             continue;
-        int64_t low = json_integer_value(min), high = json_integer_value(max);
         *low_ns = int64_max(*low_ns, low);
         *high_ns = int64_min(*high_ns, high);
         min_low = int64_min(min_low, low);

@@ -6,15 +6,49 @@
 #include <string.h>
 #include <time.h>
 
+#define UNKNOWN_NS (INT64_MAX / 2)
+
+/* Clocks that are kept right drift apart by a part in so many at most: 500 ppm. */
+#define DRIFT_PARTS 2000
+
+/* Many servers make their Date now and then, and send it until it is so old. */
+#define CACHED_NS (5 * CLOCK_NS_PER_S)
+
 struct date_bracket *dates_new(size_t n)
 {
     struct date_bracket *d = calloc(n, sizeof *d);
 
     for (size_t i = 0; d != NULL && i < n; i++) {
-        d[i].lower_ns = INT64_MIN;
-        d[i].upper_ns = INT64_MAX;
+        d[i].lower_ns = -UNKNOWN_NS;
+        d[i].upper_ns = UNKNOWN_NS;
     }
     return d;
+}
+
+/* Takes bounds as they were at a time. The older ones are wider by now. */
+static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int64_t at_ns)
+{
+    int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
+    int64_t old_ns = drift_ns > 0 ? drift_ns : 0;
+    int64_t new_ns = drift_ns < 0 ? -drift_ns : 0;
+
+    d->lower_ns = -clock_earlier(old_ns - d->lower_ns, new_ns - lower_ns);
+    d->upper_ns = clock_earlier(d->upper_ns + old_ns, upper_ns + new_ns);
+    d->at_ns += drift_ns > 0 ? at_ns - d->at_ns : 0;
+}
+
+void dates_join(struct date_bracket *all, const struct date_bracket *d)
+{
+    take(all, d->lower_ns, d->upper_ns, d->at_ns);
+    all->ticks |= d->ticks;
+}
+
+bool dates_tell(struct date_bracket *d)
+{
+    bool holds = d->lower_ns > -UNKNOWN_NS / 2 && d->lower_ns <= d->upper_ns;
+
+    d->upper_ns += d->ticks ? 0 : CACHED_NS;
+    return holds;
 }
 
 void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n)
@@ -29,7 +63,7 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
     }
     /* The old second was still on when the last request that got it was sent. */
     if (d->text[0] != '\0')
-        d->upper_ns = clock_earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns);
+        take(d, -UNKNOWN_NS, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns, d->last_send_ns);
     memcpy(d->text, text, n);
     d->text[n] = '\0';
     const char *end = strptime(d->text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
@@ -39,9 +73,8 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
         return;
     }
     /* The new one had begun when its answer was here. */
+    d->ticks |= date_s * CLOCK_NS_PER_S == d->date_ns + CLOCK_NS_PER_S;
     d->date_ns = date_s * CLOCK_NS_PER_S;
     d->last_send_ns = send_ns;
-    int64_t lower_ns = d->date_ns - now_ns;
-    d->lower_ns = lower_ns > d->lower_ns ? lower_ns : d->lower_ns;
-    d->upper_ns = clock_earlier(d->upper_ns, d->date_ns + CLOCK_NS_PER_S - send_ns);
+    take(d, d->date_ns - now_ns, d->date_ns + CLOCK_NS_PER_S - send_ns, now_ns);
 }

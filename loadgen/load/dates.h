@@ -2,15 +2,18 @@
 #ifndef S3_LOADGEN_LOAD_DATES_H
 #define S3_LOADGEN_LOAD_DATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns. */
+/* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns, if it puts its
+ * time into each Date as it sends it. */
 struct date_bracket {
-    char text[32];        /* the latest header */
-    int64_t date_ns;      /* its time */
-    int64_t last_send_ns; /* of the last request answered with it, wall clock */
-    int64_t lower_ns, upper_ns;
+    char text[32];                     /* the latest header */
+    int64_t date_ns;                   /* its time */
+    bool ticks;                        /* a second was followed by the next */
+    int64_t last_send_ns;              /* of the last request answered with it, wall clock */
+    int64_t lower_ns, upper_ns, at_ns; /* as they were then, wall clock */
 };
 
 /* An array of n brackets that nothing is known of, to be freed; NULL: out of memory. */
@@ -19,5 +22,12 @@ struct date_bracket *dates_new(size_t n);
 /* Takes a header that was read at now_ns in the answer to a request sent at send_ns, both by the
  * wall clock. */
 void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n);
+
+/* Takes what another loop knows of the same clock. */
+void dates_join(struct date_bracket *all, const struct date_bracket *d);
+
+/* Widens the bounds unless the Date was seen to tick, as it may be old then. False: nothing is
+ * known, or the bounds contradict each other, as those of a server that sends old Dates do. */
+bool dates_tell(struct date_bracket *d);
 
 #endif

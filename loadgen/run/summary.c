@@ -12,31 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Initial bounds stand until the first Date header has come. */
-static bool is_known(const struct date_bracket *d)
+/* Puts together what all loops know of a host's clock. False: nothing can be told of it. */
+static bool combine(const struct control *control, const struct crew *crew, size_t host,
+                    struct date_bracket *all)
 {
-    return d->lower_ns != INT64_MIN && d->upper_ns != INT64_MAX;
-}
-
-/* Puts together what all loops know of a host's clock. */
-static struct date_bracket combine(const struct control *control, const struct crew *crew,
-                                   size_t host)
-{
-    struct date_bracket all = control->crew.loops[0].services.dates[host];
-
-    for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++) {
-        const struct date_bracket *d = &crew->loops[i].services.dates[host];
-        all.lower_ns = d->lower_ns > all.lower_ns ? d->lower_ns : all.lower_ns;
-        all.upper_ns = d->upper_ns < all.upper_ns ? d->upper_ns : all.upper_ns;
-    }
-    return all;
+    *all = control->crew.loops[0].services.dates[host];
+    for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++)
+        dates_join(all, &crew->loops[i].services.dates[host]);
+    return dates_tell(all);
 }
 
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host)
 {
-    struct date_bracket d = combine(control, crew, host);
+    struct date_bracket d;
 
-    return !is_known(&d) ? 0 : d.lower_ns > 0 ? d.lower_ns : d.upper_ns < 0 ? d.upper_ns : 0;
+    return !combine(control, crew, host, &d) ? 0
+           : d.lower_ns > 0                  ? d.lower_ns
+           : d.upper_ns < 0                  ? d.upper_ns
+                                             : 0;
 }
 
 /* An object of JSON that is filled. */
@@ -81,8 +74,8 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
     json_t *clocks = json_array();
 
     for (size_t i = 0; i < g->hosts.n; i++) {
-        struct date_bracket date = combine(control, crew, i);
-        if (!is_known(&date))
+        struct date_bracket date;
+        if (!combine(control, crew, i, &date))
             continue;
         json_t *clock =
             json_pack("{s:s, s:I, s:I}", "endpoint", g->host[i].endpoint, "ahead_min_ns",

@@ -6,7 +6,7 @@ import signal
 import unittest
 
 from harness import BUILD, SANITIZED, TIMEOUT_S, without_sanitizers
-from loadcase import LoadTest, n_hosts
+from loadcase import LoadTest, n_hosts, recorded
 from servers import Listening
 
 ENDLESS = ("--obj.size", "1KiB", "--concurrent", "1", "--noclear")
@@ -16,10 +16,12 @@ STEP_NS = 3600 * 10**9
 
 class Recorder(Listening):
     """Says 200 to anything, with a clock that is `ahead_s`, and closes every second connection after one
-    answer; keeps what the requests of each connection were; on_request is called at each."""
+    answer; keeps what the requests of each connection were; on_request is called at each. With `stale` it sends
+    the time at which it was made."""
 
-    def __init__(self, address="127.0.0.1", port=0, ahead_s=0, on_request=lambda: None, keep=False):
+    def __init__(self, address="127.0.0.1", port=0, ahead_s=0, on_request=lambda: None, keep=False, stale=False):
         self.ahead = datetime.timedelta(seconds=ahead_s)
+        self.stale = datetime.datetime.now(datetime.timezone.utc) if stale else None
         self.on_request = on_request
         self.keep = keep
         self.heads = []
@@ -41,7 +43,7 @@ class Recorder(Listening):
                     text += c.recv(1 << 16)
                 text = text[n:]
                 self.heads.append(head.decode())
-                date = datetime.datetime.now(datetime.timezone.utc) + self.ahead
+                date = (self.stale or datetime.datetime.now(datetime.timezone.utc)) + self.ahead
                 self.on_request()
                 close = "" if self.keep else "Connection: close\r\n"
                 c.sendall(f"HTTP/1.1 200 OK\r\nDate: {date:%a, %d %b %Y %H:%M:%S} GMT\r\n{close}"
@@ -163,6 +165,18 @@ class World(LoadTest):
                          r"this machine's\n\Z")
         r = self.s3load("put", *SMALL, "--stress", "--json", "--host", f"127.0.0.1:{hosts[2].port}")
         self.assertEqual(r.err, "")
+
+    def test_date_that_is_old(self):
+        """Servers make a Date now and then: one that may be so old says nothing against a clock."""
+        server = self.recorder(stale=True, ahead_s=-3)
+        path = self.tmp / "old.csv.zst"
+        r = self.s3load("put", *SMALL, "--json", "--benchdata", path, "--host", f"127.0.0.1:{server.port}")
+        self.assertEqual(r.err, "")
+        for said in (recorded(path).start, recorded(path).end):
+            for clock in said["clock"]:
+                self.assertLess(clock["ahead_min_ns"], 0)
+                self.assertGreater(clock["ahead_max_ns"], 0)
+        self.assertEqual(len(recorded(path).end["clock"]), 1)
 
     def test_clock_of_a_server_without_a_run(self):
         """Is told though none begins."""
