@@ -303,7 +303,12 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i);
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e);
 
-/* The same on a grid of the caller's. */
+/* Makes the segments, one of which starts at anchor_ns, that hold all times from first_ns to
+ * last_ns; the first may start before 1970. False: they are too many, or end after 2262. */
+bool analysis_grid_around(struct segment_grid *grid, int64_t anchor_ns, int64_t length_ns,
+                          int64_t first_ns, int64_t last_ns, struct err *e);
+
+/* The same as analysis_series on a grid of the caller's. */
 bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e);
 

@@ -188,18 +188,13 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
     return fill_quantiles(rows, sel, n_sel, g, e);
 }
 
-/* The grid continued on both sides until it holds every request; without an active range it starts
- * with the first request. */
-static bool full_grid(struct segment_grid *g, const struct analysis_source *s, struct err *e)
+bool analysis_grid_around(struct segment_grid *g, int64_t anchor_ns, int64_t length_ns,
+                          int64_t first_ns, int64_t last_ns, struct err *e)
 {
-    int64_t length_ns = s->segment_ns;
-    int64_t anchor_ns = s->has_range ? s->grid.start_ns : s->first_start_ns;
-    int64_t n_before = 0;
-
-    if (s->first_start_ns < anchor_ns)
-        n_before = (anchor_ns - s->first_start_ns - 1) / length_ns + 1;
-    int64_t n_after = (s->last_end_ns - anchor_ns) / length_ns + 1;
+    int64_t n_before = first_ns < anchor_ns ? (anchor_ns - first_ns - 1) / length_ns + 1 : 0;
+    int64_t n_after = (last_ns - anchor_ns) / length_ns + 1;
     __int128 start_ns = anchor_ns - (__int128)n_before * length_ns;
+
     if (n_before > ANALYSIS_MAX_SEGMENTS || n_after > ANALYSIS_MAX_SEGMENTS - n_before)
         return err_set(e, "more than %d segments of %lld ns: choose longer ones",
                        ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
@@ -246,7 +241,9 @@ bool analysis_series(const struct analysis *a, int op, int host, struct series_r
     *n = 0;
     if (s->n_tables == 0)
         return true;
-    if (a->options.full_series && !full_grid(&grid, s, e))
+    if (a->options.full_series &&
+        !analysis_grid_around(&grid, s->has_range ? s->grid.start_ns : s->first_start_ns,
+                              s->segment_ns, s->first_start_ns, s->last_end_ns, e))
         return false;
     return analysis_series_on(a, op, host, &grid, rows, n, e);
 }

@@ -94,18 +94,10 @@ static bool fill_series(struct plot_data *p, struct err *e)
 {
     int64_t length_ns = series_length_ns(p);
     int64_t anchor_ns = p->range.present ? p->range.start_ns : p->start_ns;
-    int64_t n_before = p->start_ns < anchor_ns ? (anchor_ns - p->start_ns - 1) / length_ns + 1 : 0;
-    int64_t n_after = (p->end_ns - anchor_ns) / length_ns + 1;
     struct segment_grid grid;
 
-    if (n_before + n_after > ANALYSIS_MAX_SEGMENTS)
-        return err_set(e, "more than %d segments of %lld ns: choose longer ones",
-                       ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
-    if (anchor_ns < n_before * length_ns || length_ns > (INT64_MAX - anchor_ns) / n_after)
-        return err_set(e, "segments of %lld ns are too long", (long long)length_ns);
-    segment_grid_init(&grid, anchor_ns - n_before * length_ns, length_ns,
-                      (size_t)(n_before + n_after));
-    return analysis_series_on(p->a, p->index, -1, &grid, &p->rows, &p->n_rows, e);
+    return analysis_grid_around(&grid, anchor_ns, length_ns, p->start_ns, p->end_ns, e) &&
+           analysis_series_on(p->a, p->index, -1, &grid, &p->rows, &p->n_rows, e);
 }
 
 void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,

@@ -122,6 +122,20 @@ class Plot(CliTest):
             start = number(blocks(self.tmp / "throughput-GET.tsv")["chart"][0]["t_min"])
             self.assertTrue(start == 0 if len(args) == 2 else 2 <= start < 2.1, start)
 
+    def test_captures_that_begin_in_1970(self):
+        """A clock that was never set: the first segments begin before 1970."""
+        drawn = []
+        for year in 0, 56:
+            at = year * 365 * 86400 * SECOND - capgen.START
+            rows = [capgen.row(at + i * SECOND // 20, at + i * SECOND // 20 + SECOND // 11, thread=i % 2) for i in range(400)]
+            path, out = self.written(capgen.text(rows)), self.tmp / str(year)
+            self.plot(path, "--out", out)
+            self.s3analyze("analyze", "-q", "--html", out / "page", "--all", "--out", out / "series", path)
+            drawn.append(({p.name: p.read_text() for p in out.glob("*.tsv")}, (out / "page").read_text().count("<svg"),
+                          (out / "series").read_text().count("\n")))
+        self.assertEqual(*drawn)
+        self.assertGreater(len(drawn[0][0]), 5)
+
     def test_hardly_any_data(self):
         """One request, few, failures alone: what can be drawn is."""
         def rows(n, **how):
