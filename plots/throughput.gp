@@ -31,7 +31,7 @@ means = n_means == 0 ? "" : 'data index "means" \
 levels = n_levels == 0 ? "" : 'for [i = 1:is_main] data index "levels" \
     using (column("from_s")):(column("level") / scale):(column("to_s") - column("from_s")):(0) \
     with vectors nohead dashtype 2 linewidth 1.6 linecolor rgb c_level title "level", '
-marks = n_marks == 0 ? "" : 'for [i = 0:(is_main ? 2 : -1)] data index "marks" \
+marks = n_marks == 0 ? "" : 'for [i = 0:(is_main ? 2 : -1):(n_marks > 2 ? 1 : 2)] data index "marks" \
     using (column("kind") == i ? column("t_s") : NaN):(column(rate) / scale) with points \
     pointtype (i == 0 ? 9 : i == 1 ? 7 : 11) pointsize 1 \
     linecolor rgb (i == 0 ? c_3 : i == 1 ? c_text : c_bad) \

@@ -81,6 +81,9 @@ struct segments {
     struct segment_pick fastest, median, slowest;
 };
 
+/* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
+#define ANALYSIS_MIN_MEDIAN 4
+
 /* Durations of a set of requests, or their times to first byte. */
 struct times {
     bool present;

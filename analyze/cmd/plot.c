@@ -125,9 +125,8 @@ static const char *format_of(const char *path)
 /* Who writes such a name does not mean a folder. */
 static bool is_other_file(const char *path)
 {
-    static const char *const formats[] = {"gif",  "jpg",  "jpeg", "webp", "bmp", "tif",
-                                          "tiff", "eps",  "ps",   "html", "htm", "csv",
-                                          "tsv",  "json", "xlsx", "zst"};
+    static const char *const formats[] = {"gif",  "jpg", "jpeg", "webp", "bmp", "tif",
+                                          "tiff", "eps", "ps",   "html", "htm", "xlsx"};
     return strcmp(path, "-") == 0 ||
            ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
 }

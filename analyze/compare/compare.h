@@ -110,6 +110,13 @@ struct compare_op {
     size_t n_metrics;
 };
 
+/* Whether reports show RUN_AVERAGE, ...: a median only where both sides have segments enough. */
+static inline bool compare_shows_rate(const struct compare_op *op, int rate)
+{
+    return rate != RUN_MEDIAN || (!(op->before.n_segments < ANALYSIS_MIN_MEDIAN) &&
+                                  !(op->after.n_segments < ANALYSIS_MIN_MEDIAN));
+}
+
 struct compare_warning {
     const char *code;
     char *message;

@@ -23,6 +23,7 @@ static void fill_rates(struct run_figures *f, const struct throughput *t, const 
     f->objects_per_s[RUN_AVERAGE] = t->objects_per_s;
     if (has_bytes)
         f->bytes_per_s[RUN_AVERAGE] = t->bytes_per_s;
+    f->n_segments = s->present ? (double)s->n : NAN;
     const struct segment_pick *picks[RUN_N_RATES] = {
         [RUN_FASTEST] = &s->fastest, [RUN_MEDIAN] = &s->median, [RUN_SLOWEST] = &s->slowest};
     for (int i = RUN_FASTEST; s->present && i < RUN_N_RATES; i++) {

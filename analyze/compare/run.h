@@ -33,6 +33,7 @@ enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
 /* Figures of the report (docs/how-the-numbers-are-made.md, sections 4 and 5); NaN: none. */
 struct run_figures {
     double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
+    double n_segments; /* or seconds, that the fastest, median and slowest are chosen from */
     double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES]; /* quantiles by the report's rank rule */
 };
 

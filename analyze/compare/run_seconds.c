@@ -108,6 +108,7 @@ static bool fill_values(struct run_op *op, const struct seconds *s, bool has_byt
         op->why_no_rates = s->n == 0 ? no_series : has_failed;
         return true;
     }
+    op->figures.n_segments = (double)s->n;
     if (!fill_rate(op, RUN_OBJECTS, op->figures.objects_per_s, s->objects, s->n, e) ||
         (has_bytes && !fill_rate(op, RUN_THROUGHPUT, op->figures.bytes_per_s, s->bytes, s->n, e)))
         return false;

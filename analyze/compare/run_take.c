@@ -56,7 +56,7 @@ bool run_op_init(struct run_op *op, const char *name, struct err *e)
 {
     *op = (struct run_op){.n_parts = 1};
     for (int i = 0; i < RUN_N_RATES; i++)
-        op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
+        op->figures.n_segments = op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
         op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
     return mem_text(&op->op, name, e) && mem_cleared(&op->parts, 1, e);

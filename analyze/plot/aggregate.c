@@ -60,17 +60,21 @@ static void put_mean(FILE *f, const struct aggregate_part *part, double from, do
     plot_out_row(f, "irrrrr", INT64_C(1), from, to, w->mean_objects_per_s, NAN, NAN);
 }
 
-static void put_marks(FILE *f, const struct chart *c)
+static int64_t put_marks(FILE *f, const struct chart *c)
 {
     const struct aggregate_window *w = &c->part->window;
     const size_t picks[] = {w->fastest, w->median, w->slowest};
 
     plot_out_block(f, "marks", "kind t_s mb_per_sec objs_per_sec");
+    bool has_median = c->part->x->n_seconds >= ANALYSIS_MIN_MEDIAN;
     for (int64_t i = 0; i < 3; i++) {
         const struct aggfile_second *s = &c->part->x->seconds[picks[i]];
+        if (i == 1 && !has_median)
+            continue;
         plot_out_row(f, "irrr", i, t_s(c->a, aggregate_second_ns(c->part, picks[i])) + .5,
                      s->bytes_per_s / MIB, s->objects_per_s);
     }
+    return 2 + has_median;
 }
 
 static bool write_throughput(FILE *f, const void *ctx, const char *title)
@@ -101,7 +105,7 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     int64_t n_shades = put_shades(f, c->a, x, from, to);
     put_mean(f, c->part, from, to);
     plot_out_block(f, "levels", "from_s to_s level");
-    put_marks(f, c);
+    int64_t n_marks = put_marks(f, c);
     plot_out_block(f, "fine", "t_s mb_per_sec objs_per_sec");
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max has_bytes n_errors n_shades n_means n_bands "
@@ -109,7 +113,7 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
                    "fine_s segment_s");
     plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(c->a), first_s(c->a, x), last_s(c->a, x),
                  (int64_t)(x->n_bytes > 0), n_errors, n_shades, (int64_t)(1 + (x->n_bytes > 0)),
-                 INT64_C(0), INT64_C(0), INT64_C(3), INT64_C(0), 1.0, 1.0);
+                 INT64_C(0), INT64_C(0), n_marks, INT64_C(0), 1.0, 1.0);
     return true;
 }
 

@@ -176,10 +176,12 @@ static int64_t put_marks(FILE *f, const struct plot_data *p)
     if (!s->present)
         return 0;
     const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
+    bool has_median = s->n >= ANALYSIS_MIN_MEDIAN;
     for (int64_t i = 0; i < 3; i++)
-        plot_out_row(f, "irrr", i, plot_data_t_s(p, picks[i]->start_ns + s->duration_ns / 2),
-                     picks[i]->bytes_per_s / MIB, picks[i]->objects_per_s);
-    return 3;
+        if (i != 1 || has_median)
+            plot_out_row(f, "irrr", i, plot_data_t_s(p, picks[i]->start_ns + s->duration_ns / 2),
+                         picks[i]->bytes_per_s / MIB, picks[i]->objects_per_s);
+    return 2 + has_median;
 }
 
 /* Between segments, where they are long. */

@@ -188,6 +188,8 @@ static void put_window(FILE *f, const char *section, const struct aggregate_part
                aggregate_second_ns(part, 0));
     for (size_t i = 0; i < 3; i++) {
         const struct aggfile_second *s = &part->x->seconds[picks[i]];
+        if (i == 1 && part->x->n_seconds < ANALYSIS_MIN_MEDIAN)
+            continue;
         put_second(f, names[i], part, s->bytes_per_s, s->objects_per_s,
                    aggregate_second_ns(part, picks[i]));
     }

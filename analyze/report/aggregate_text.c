@@ -131,7 +131,8 @@ static void put_throughput(struct text *out, const struct aggregate_part *part)
     text_table_init(&t, out, "lrrl");
     rate_row(&t, "Average", part, &mean, 0);
     rate_row(&t, "Fastest", part, &x->seconds[w->fastest], w->fastest);
-    rate_row(&t, "Median", part, &x->seconds[w->median], w->median);
+    if (x->n_seconds >= ANALYSIS_MIN_MEDIAN)
+        rate_row(&t, "Median", part, &x->seconds[w->median], w->median);
     rate_row(&t, "Slowest", part, &x->seconds[w->slowest], w->slowest);
     text_table_put(&t);
 }

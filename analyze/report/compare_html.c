@@ -298,11 +298,13 @@ static void put_figures(FILE *f, const char *section, const struct compare *c,
 
     html_table(f, section, "Figures of the runs' own reports", names, "lrrr");
     for (int i = 0; i < RUN_N_RATES; i++)
-        figure_row(f, "Throughput", rates[i], units_byte_rate, a->bytes_per_s[i],
-                   b->bytes_per_s[i]);
+        if (compare_shows_rate(op, i))
+            figure_row(f, "Throughput", rates[i], units_byte_rate, a->bytes_per_s[i],
+                       b->bytes_per_s[i]);
     for (int i = 0; i < RUN_N_RATES; i++)
-        figure_row(f, "Objects", rates[i], units_object_rate, a->objects_per_s[i],
-                   b->objects_per_s[i]);
+        if (compare_shows_rate(op, i))
+            figure_row(f, "Objects", rates[i], units_object_rate, a->objects_per_s[i],
+                       b->objects_per_s[i]);
     for (int i = 0; i < RUN_N_TIMES; i++)
         figure_row(f, "Duration", times[i], figures_ns, a->duration_ns[i], b->duration_ns[i]);
     for (int i = 0; i < RUN_N_TIMES; i++)

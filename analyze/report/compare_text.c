@@ -143,7 +143,8 @@ static void put_figures(struct text *out, const struct compare_op *op)
 {
     static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
     for (int i = 0; i < RUN_N_RATES; i++)
-        put_rate(out, names[i], &op->before, &op->after, i);
+        if (compare_shows_rate(op, i))
+            put_rate(out, names[i], &op->before, &op->after, i);
     put_times(out, "Duration, of successful requests", op->before.duration_ns,
               op->after.duration_ns);
     put_times(out, "First byte, of requests that have one", op->before.ttfb_ns, op->after.ttfb_ns);

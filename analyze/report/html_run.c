@@ -32,8 +32,9 @@ static void put_throughput(FILE *f, const char *section, const char *caption,
                                              "Slowest segment"};
 
         for (size_t i = 0; i < 3; i++)
-            rate_row(f, picked[i], picks[i]->bytes_per_s, picks[i]->objects_per_s,
-                     picks[i]->start_ns, s->duration_ns);
+            if (i != 1 || s->n >= ANALYSIS_MIN_MEDIAN)
+                rate_row(f, picked[i], picks[i]->bytes_per_s, picks[i]->objects_per_s,
+                         picks[i]->start_ns, s->duration_ns);
     }
     html_table_end(f);
     fputs("<p>", f);
@@ -65,7 +66,7 @@ static void party_row(FILE *f, const char *name, int64_t n_requests, int64_t n_e
     const struct segment_pick *picks[] = {&s->fastest, &s->median, &s->slowest};
     for (size_t i = 0; i < 3; i++)
         html_cell(f, "%s",
-                  !s->present     ? "-"
+                  !s->present || (i == 1 && s->n < ANALYSIS_MIN_MEDIAN) ? "-"
                   : s->by_objects ? units_object_rate(picks[i]->objects_per_s).s
                                   : units_byte_rate(picks[i]->bytes_per_s).s);
     html_row_end(f);

@@ -165,7 +165,8 @@ static void put_throughput(const struct text_view *v, const char *name, const st
         text_table_span(&t, TEXT_HEADING, "%s, split into %s x %s:", name, units_count(s->n).s,
                         units_duration(s->duration_ns).s);
         segment_row(v, &t, "Fastest", largest, &s->fastest);
-        segment_row(v, &t, "50% Median", largest, &s->median);
+        if (s->n >= ANALYSIS_MIN_MEDIAN)
+            segment_row(v, &t, "50% Median", largest, &s->median);
         segment_row(v, &t, "Slowest", largest, &s->slowest);
     }
     text_table_put(&t);

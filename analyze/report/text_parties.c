@@ -121,7 +121,7 @@ static void name_cell(struct text_table *t, const struct party *p)
 static void pick_cell(struct text_table *t, double largest, const struct segments *s,
                       const struct segment_pick *p)
 {
-    if (!s->present)
+    if (!s->present || (p == &s->median && s->n < ANALYSIS_MIN_MEDIAN))
         text_table_cell(t, "-");
     else if (s->by_objects)
         text_table_cell(t, "%s", units_rate(p->objects_per_s).s);

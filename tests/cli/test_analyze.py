@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -44,8 +45,9 @@ class Text(ReportTest):
             self.assertRegex(section, rf"Operation: \S+ \({o['n_requests']:,}\b")
             picks = [('Average', o['throughput'])]
             segments = o['segments'] or {}
-            picks += [('Fastest', segments.get('fastest')), ('50% Median', segments.get('median')),
-                      ('Slowest', segments.get('slowest'))]
+            picks += [('Fastest', segments.get('fastest')), ('Slowest', segments.get('slowest'))]
+            if segments.get('n', 0) > 3:
+                picks.append(('50% Median', segments['median']))
             for label, figures in picks:
                 if not figures:
                     continue
@@ -265,6 +267,22 @@ class Filters(ReportTest):
         (self.tmp / 'b').symlink_to(a)
         r = self.s3analyze('analyze', a, self.tmp / 'b', status=1)
         self.assertIn('the same file', r.err)
+
+    def test_median_of_few_segments_is_left_out(self):
+        """Of two or three segments the rule of ranks picks the fastest one."""
+        for n in (2, 3, 4):
+            path = self.write(text(steady(10 * n + 10, threads=2)), f'n{n}.csv')
+            with self.subTest(n=n):
+                shown = self.s3analyze('analyze', path, '--json', '--html', self.tmp / 'x.html', '--force')
+                self.assertEqual(shown.json()['operations'][0]['segments']['n'], n)
+                outs = [self.s3analyze('analyze', path, '-v').out, self.s3analyze('cmp', path, path, status=None).out]
+                outs.append((self.tmp / 'x.html').read_text())
+                for out, label in zip(outs, ('50% Median:', '50% Median:', 'Median segment')):
+                    self.assertEqual(label in out, n > 3, out)
+                    self.assertIn('Slowest', out)
+                if shutil.which('gnuplot'):
+                    self.s3analyze('plot', path, '--chart', 'throughput', '--out', self.tmp / 'x.svg', '--force')
+                    self.assertEqual('>median<' in (self.tmp / 'x.svg').read_text(), n > 3)
 
     def test_a_copy_is_named(self):
         data = text(steady(60))

@@ -374,7 +374,7 @@ class Plot(CliTest):
                            (["--out", "x", "--size", "300x300"], "from 360x300"),
                            (["--out", "x.svg", "--chart", "cdf,sizes"], "one picture"),
                            (["--out", "x.gif"], ".svg, .png or .pdf"),
-                           (["--out", "x.csv"], "--out x.csv: name a folder, or a picture that ends in .svg, .png or .pdf"),
+                           (["--out", "x.xlsx"], "--out x.xlsx: name a folder, or a picture that ends in .svg, .png or .pdf"),
                            (["--out", "-"], "--out -: name a folder, or a picture that ends in .svg"),
                            (["--out", "x", "--before", "a"], "")):
             r = self.s3analyze("plot", capture("get-g4"), *args, status=2)
