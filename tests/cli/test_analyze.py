@@ -247,7 +247,7 @@ class Filters(ReportTest):
 
     def test_from_and_to(self):
         rows = steady(100)  # one every 100 ms
-        for options in (['--from', '2', '--to', '5s'],
+        for options in (['--from', '2s', '--to', '5s'],
                         ['--from', '2026-11-21T05:46:00Z', '--to', '2026-11-21T06:46:03+01:00']):
             report = self.analyze(text(rows), *options)
             self.assertEqual(report.operations['GET']['n_requests'], 30)
