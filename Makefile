@@ -143,6 +143,19 @@ COMMON_LIBS = $(call pkg_libs,$(COMMON_PKGS)) -lpthread -lm
 ANALYZE_LIBS = $(call pkg_libs,$(ANALYZE_PKGS)) -lcsv
 LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
 
+# What packing needs; for `make deb` what debian/control asks for, but for what only tests need.
+ifneq ($(filter dist distcheck deb,$(MAKECMDGOALS)),)
+missing := $(shell command -v git >/dev/null || echo git)
+ifneq ($(filter deb,$(MAKECMDGOALS)),)
+missing += $(shell for p in build-essential $$(sed -n '/^Build-Depends/,/^[^ ]*$$/ { /nocheck/d; \
+	s/^ debhelper-.*/debhelper/p; s/^ \([^, ]*\),$$/\1/p; }' debian/control); do \
+	dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -q '^installed' || echo $$p; done)
+endif
+ifneq ($(strip $(missing)),)
+$(error packages are missing: apt-get install $(sort $(missing)))
+endif
+endif
+
 # --- Compiling --------------------------------------------------------------------------------------
 
 # No contraction to fused multiply-add: the same digits on every machine.
@@ -324,19 +337,20 @@ PLOTS_DIR = $(DATADIR)/s3analyze/plots
 PLOTS := $(wildcard plots/*)
 
 install: docs
-	install -d $(BINDIR) $(MANDIR) $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
-	install $(PROGRAMS) $(RANKED) $(BINDIR)
-	install -m 644 $(B)/man/*.1 $(MANDIR)
+	install -d "$(BINDIR)" "$(MANDIR)" "$(BASH_DIR)" "$(ZSH_DIR)" "$(FISH_DIR)"
+	install $(PROGRAMS) $(RANKED) "$(BINDIR)"
+	install -m 644 $(B)/man/*.1 "$(MANDIR)"
 	set -e; for name in $(notdir $(PROGRAMS) $(RANKED)); do \
-		install -m 644 $(B)/completion/$$name.bash $(BASH_DIR)/$$name; \
-		install -m 644 $(B)/completion/$$name.zsh $(ZSH_DIR)/_$$name; \
-		install -m 644 $(B)/completion/$$name.fish $(FISH_DIR)/$$name.fish; done
-	$(if $(PLOTS),install -d $(PLOTS_DIR) && install -m 644 $(PLOTS) $(PLOTS_DIR))
+		install -m 644 $(B)/completion/$$name.bash "$(BASH_DIR)/$$name"; \
+		install -m 644 $(B)/completion/$$name.zsh "$(ZSH_DIR)/_$$name"; \
+		install -m 644 $(B)/completion/$$name.fish "$(FISH_DIR)/$$name.fish"; done
+	$(if $(PLOTS),install -d "$(PLOTS_DIR)" && install -m 644 $(PLOTS) "$(PLOTS_DIR)")
 
 uninstall:
-	for name in s3analyze s3load s3load-mpi; do rm -f $(BINDIR)/$$name $(MANDIR)/$$name.1 $(MANDIR)/$$name-*.1 \
-		$(BASH_DIR)/$$name $(ZSH_DIR)/_$$name $(FISH_DIR)/$$name.fish; done
-	rm -rf $(DATADIR)/s3analyze
+	for name in s3analyze s3load s3load-mpi; do \
+		rm -f "$(BINDIR)/$$name" "$(MANDIR)/$$name.1" "$(MANDIR)/$$name"-*.1 "$(BASH_DIR)/$$name" \
+			"$(ZSH_DIR)/_$$name" "$(FISH_DIR)/$$name.fish"; done
+	rm -rf "$(DATADIR)/s3analyze"
 
 clean:
 	rm -rf build build-*
@@ -353,13 +367,12 @@ dist:
 	rm -rf build/dist
 	@echo build/$(DIST).tar.gz
 
-# Without the tests, which `make check` runs.
+# Without the tests, which `make check` runs; and in /tmp, as dpkg's flags do not quote the folder.
 deb: dist
 	rm -rf build/deb && mkdir -p build/deb
-	tar -xzf build/$(DIST).tar.gz -C build/deb
-	cd build/deb/$(DIST) && env -u MAKEFLAGS DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
-		dpkg-buildpackage -us -uc -b -Pnocheck
-	rm -rf build/deb/$(DIST)
+	folder=$$(mktemp -d) && trap "rm -rf $$folder" EXIT && tar -xzf build/$(DIST).tar.gz -C $$folder && \
+		(cd $$folder/$(DIST) && env -u MAKEFLAGS DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
+		dpkg-buildpackage -us -uc -b -Pnocheck) && rm -rf $$folder/$(DIST) && mv $$folder/* build/deb
 	@ls build/deb/*.deb
 
 cross: all
@@ -371,8 +384,8 @@ distcheck: dist
 	tar -xzf build/$(DIST).tar.gz -C build/distcheck
 	$(MAKE) -C build/distcheck/$(DIST) all
 	$(MAKE) -C build/distcheck/$(DIST) check
-	$(MAKE) -C build/distcheck/$(DIST) install DESTDIR=$(CURDIR)/build/distcheck/root
-	$(MAKE) -C build/distcheck/$(DIST) uninstall DESTDIR=$(CURDIR)/build/distcheck/root
+	$(MAKE) -C build/distcheck/$(DIST) install DESTDIR="$(CURDIR)/build/distcheck/root"
+	$(MAKE) -C build/distcheck/$(DIST) uninstall DESTDIR="$(CURDIR)/build/distcheck/root"
 	@left=$$(find build/distcheck/root -type f); \
 		if [ -n "$$left" ]; then echo "left behind: $$left"; exit 1; fi
 	rm -rf build/distcheck

@@ -4,33 +4,33 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
-from harness import BUILD, ROOT, CliTest, capture, run, tool
+from harness import BUILD, ROOT, TIMEOUT_S, CliTest, capture, run, tool
 
 # The last one is there where an MPI is.
 PROGRAMS = tuple(p for p in ("s3analyze", "s3load", "s3load-mpi") if (BUILD / p).exists())
-DEADLINE_S = 60
 
 
 def commands(program):
     return [page[len(program) + 1:] for page in run(program, "--dump-pages").out.split()[1:]]
 
 
-def install(root, goal):
+def make(*args, status=0, env=None):
     """Runs make with the build under test. With -o it does not see that its flags are not the default ones,
-    which would compile all again."""
+    which would compile all again. Returns what it says."""
     b = os.path.relpath(BUILD, ROOT)
-    done = subprocess.run(["make", f"B={b}", *(f"-o{b}/{name}" for name in ("flags", "version", "sources")),
-                           goal, f"DESTDIR={root}", "PREFIX=/usr"], cwd=ROOT,
-                          env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"},
+    done = subprocess.run([shutil.which("make"), f"B={b}", *(f"-o{b}/{name}" for name in ("flags", "version", "sources")),
+                           *args], cwd=ROOT, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"} | (env or {}),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.decode(errors="replace")[-4000:]
-    if done.returncode != 0 or "  CC " in said:
+    if done.returncode != status or "  CC " in said:
         raise AssertionError(said)
+    return said
 
 
 class Shell:
@@ -51,7 +51,7 @@ class Shell:
         """Types and waits for output that has the regular expression `answer`; returns its group."""
         os.write(self.fd, keys.encode())
         said = ""
-        end = time.monotonic() + DEADLINE_S
+        end = time.monotonic() + TIMEOUT_S
         while not (match := re.search(answer, said)):
             ready = select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]
             if not ready:
@@ -70,8 +70,8 @@ class Install(CliTest):
         super().setUpClass()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.root = pathlib.Path(folder.name)
-        install(cls.root, "install")
+        cls.root = pathlib.Path(folder.name) / "a root"
+        make("install", f"DESTDIR={cls.root}", "PREFIX=/usr")
 
     def files(self, root):
         return {str(p.relative_to(root)) for p in root.rglob("*") if not p.is_dir()}
@@ -90,10 +90,31 @@ class Install(CliTest):
             self.assertEqual(path.stat().st_mode & 0o7777, mode, path)
 
     def test_uninstall_leaves_nothing(self):
-        install(self.tmp, "install")
-        (self.tmp / "usr/bin/other").write_text("")
-        install(self.tmp, "uninstall")
-        self.assertEqual(self.files(self.tmp), {"usr/bin/other"})
+        """Of what it installed, and takes nothing else: here what the path is up to each blank."""
+        others = {"my", "my root/usr/my", "my root/usr/my dir/bin/other", "my root/usr/my dir/share/s3"}
+        for other in others:
+            (self.tmp / other).parent.mkdir(parents=True, exist_ok=True)
+            (self.tmp / other).write_text("")
+        for goal in "install", "uninstall":
+            make(goal, f"DESTDIR={self.tmp}/my root", "PREFIX=/usr/my dir")
+        self.assertEqual(self.files(self.tmp), others)
+
+    def test_packages(self):
+        """`make dist` and `make deb` name what is missing."""
+        for name in ("sh", "sed", "cat", "gcc", "pkg-config", "find"):
+            (self.tmp / name).symlink_to(tool(name))
+        bare = {"PATH": str(self.tmp)}
+        said = make("dist", status=2, env=bare)
+        self.assertIn("apt-get install git.", said.replace(".  Stop", "."))
+        said = make("deb", status=2, env=bare)
+        self.assertRegex(said, r"apt-get install build-essential debhelper git libcsv-dev .*\blibopenmpi-dev\b")
+
+    def test_examples_of_documents_are_packaged(self):
+        have = set((ROOT / "debian/s3analyze.examples").read_text().split())
+        used = {folder for document in ("README.md", "docs/sql.md") for folder in
+                re.findall(r"(?<![\w/])(\w+)/[\w.-]+\.(?:csv|sql)", (ROOT / document).read_text())}
+        self.assertEqual(used - {"build"}, {"sql", "testdata"})
+        self.assertLessEqual(used - {"build"}, have)
 
     def test_installed_program_finds_its_plots(self):
         tool("gnuplot")
@@ -159,19 +180,19 @@ class Install(CliTest):
     def test_bash_completes(self):
         folder = self.root / "usr/share/bash-completion/completions"
         self.check_shell(["bash", "--norc", "--noprofile", "-i"],
-                         "; ".join(f"source {folder}/{name}" for name in PROGRAMS))
+                         "; ".join(f"source '{folder}/{name}'" for name in PROGRAMS))
 
     def test_zsh_completes(self):
         tool("zsh")
         folder = self.root / "usr/share/zsh/site-functions"
         self.check_shell(["zsh", "-f", "-i"],
-                         f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep")
+                         f"fpath=('{folder}' $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep")
 
     def test_fish_completes(self):
         fish = tool("fish")
         (self.tmp / "my run.csv").write_text("")
         folder = self.root / "usr/share/fish/vendor_completions.d"
-        sources = "; ".join(f"source {folder}/{name}.fish" for name in PROGRAMS)
+        sources = "; ".join(f"source '{folder}/{name}.fish'" for name in PROGRAMS)
         for line, want in self.LINES:
             with self.subTest(line=line):
                 r = self.check_run(fish, "--no-config", "-c", f"{sources}; complete --escape -C '{line}'",
