@@ -17,7 +17,8 @@ import time
 import unittest
 import urllib.request
 
-TIMEOUT_S = 60
+from harness import TIMEOUT_S
+
 
 # Run in a page or picture: what is cut off, what lies over something else, what is too wide.
 FAULTS = """(() => {

@@ -20,6 +20,7 @@ import os
 import pathlib
 import pty
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -32,7 +33,12 @@ TESTDATA = ROOT / "testdata"
 GOLDEN = TESTDATA / "golden"
 # More captures and goldens, in the same layout, where the developers keep them.
 SHARED = ROOT.parent / "shared"
-TIMEOUT_S = 300
+# After that a program hangs; none takes a tenth of it, but on a machine that is busy.
+TIMEOUT_S = 600
+# As programs inherit what is ignored, and `nohup make check &` ignores these.
+for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 # What the programs were built with; there is nothing yet where a server is fetched before the build.
 FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS

@@ -14,9 +14,8 @@ import threading
 import time
 import unittest
 
-from harness import BUILD, ROOT
+from harness import BUILD, ROOT, TIMEOUT_S
 
-START_TIMEOUT_S = 20
 ACCESS_KEY = "s3load"
 SECRET_KEY = "s3load-secret"
 
@@ -245,7 +244,7 @@ class VersityGw(Server):
         self.wait_until_up()
 
     def wait_until_up(self):
-        until = time.monotonic() + START_TIMEOUT_S
+        until = time.monotonic() + TIMEOUT_S
         while time.monotonic() < until and self.process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.ports[0]), 1).close()

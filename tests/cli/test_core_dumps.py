@@ -10,7 +10,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import BUILD, without_sanitizers
+from harness import BUILD, TIMEOUT_S, without_sanitizers
 from loadcase import LoadTest
 from servers import Proxy, Scripted
 
@@ -82,7 +82,7 @@ class CoreDumps(LoadTest):
                                "--noclear", "--quiet", "--benchdata", self.tmp / "c.csv.zst"], cwd=self.tmp,
                               env={**clean, "HOME": str(self.tmp), **env}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE) as process:
-            err = process.communicate(timeout=60)[1]
+            err = process.communicate(timeout=TIMEOUT_S)[1]
         self.assertEqual(process.returncode, 0, err)
         self.assertGreater(found.pop(0), 1 << 20)
         return found

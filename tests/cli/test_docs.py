@@ -14,7 +14,7 @@ import unittest
 
 import aggregates
 from capgen import Shape, simulate, steady, text
-from harness import BUILD, ROOT, TESTDATA, CliTest, run, tool
+from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, CliTest, run, tool
 from oracle import SECOND
 from servers import Target
 
@@ -193,7 +193,7 @@ class Examples(CliTest):
                "S3LOAD_ACCESS_KEY": KEY, "S3LOAD_SECRET_KEY": KEY, "NO_COLOR": "1"}
         done = subprocess.run(["bash", "-c", command + pipe + rest], cwd=self.folder, env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=300)
+                              timeout=TIMEOUT_S)
         said = f"{example}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         self.assertEqual(done.returncode, STATUS.get(example.command, 0), said)
         if example.output is not None:

@@ -9,12 +9,10 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import run
+from harness import TIMEOUT_S, run
 from hostile import BUCKET, MODES, Hostile
 from loadcase import Capture
 
-# Beyond this a run is taken for one that never ends.
-DEADLINE_S = 60
 AT_ONCE = 16
 COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--duration", "1s", "--connect-timeout", "2s", "--give-up-after", "2s",
           "--access-key", "A", "--secret-key", "S", "--json", "--quiet")
@@ -32,11 +30,11 @@ class Outcome:
         counted = () if mode.command in ("put", "multipart") else ("--objects", "4")
         try:
             self.run = run("s3load", mode.command, "--host", f"127.0.0.1:{self.server.port}", *sized, *counted,
-                           *COMMON, "--request-timeout", mode.timeout, "--benchdata", path, *mode.options, timeout=DEADLINE_S, cwd=folder,
+                           *COMMON, "--request-timeout", mode.timeout, "--benchdata", path, *mode.options, cwd=folder,
                            env={"HOME": str(folder), "AWS_PROFILE": "", "http_proxy": ""})
         finally:
             self.server.stop()
-        self.info = run("s3analyze", "info", path, timeout=DEADLINE_S) if path.exists() else None
+        self.info = run("s3analyze", "info", path) if path.exists() else None
         self.capture = Capture(path) if path.exists() else None
         self.files = {p.name for p in folder.iterdir()}
 
@@ -63,7 +61,7 @@ class Servers(unittest.TestCase):
         if name not in self.outcomes:
             self.skipTest("left out")
         mode, o = MODES[name], self.outcomes[name]
-        self.assertNotIsInstance(o, subprocess.TimeoutExpired, f"{name}: no end within {DEADLINE_S} s")
+        self.assertNotIsInstance(o, subprocess.TimeoutExpired, f"{name}: no end within {TIMEOUT_S} s")
         said = f"{name}: status {o.run.status}\n{o.run.err[-3000:]}\n{o.run.out[-1000:]}"
         self.assertNotIn("Sanitizer", o.run.err, said)
         self.assertIn(o.run.status, (0, 1) if mode.status is None else (mode.status,), said)

@@ -2,6 +2,7 @@
 import collections
 import signal
 
+from harness import TIMEOUT_S
 from loadcase import Capture, LoadTest, has_ops, has_rows, recorded
 from s3client import S3Client
 from servers import Target, VersityGw
@@ -226,7 +227,7 @@ class Suite:
                            preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))
             self.wait_until(lambda: has_rows(path), p)
             p.send_signal(sent)
-            p.communicate(timeout=30)
+            p.communicate(timeout=TIMEOUT_S)
             self.assertEqual(p.returncode, 128 + sent)
             c = Capture(path)
             self.assertEqual(c.end["end"], "signal")
@@ -241,7 +242,7 @@ class Suite:
                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_until(lambda: recorded(path), p)
         p.send_signal(signal.SIGHUP)
-        p.communicate(timeout=30)
+        p.communicate(timeout=TIMEOUT_S)
         self.assertEqual(p.returncode, 0)
         self.assertEqual(Capture(path).end["end"], "duration")
 

@@ -6,7 +6,7 @@ import threading
 import time
 import urllib.parse
 
-from harness import BUILD, on_terminal
+from harness import BUILD, TIMEOUT_S, on_terminal
 from loadcase import Capture, LoadTest, has_ops, has_rows
 from s3client import RUN, S3Client
 from servers import Scripted, Target, VersityGw
@@ -35,7 +35,7 @@ class Suite:
 
     def settled(self, bucket):
         """The state of a bucket once it stays so: a server ends what a killed run had begun."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + TIMEOUT_S
         state = self.client.state(bucket)
         while time.monotonic() < until:
             time.sleep(0.2)
@@ -397,12 +397,12 @@ class Pages(LoadTest):
                           (lambda q, k: (f"t{k % 2}", [q["prefix"] + "xy"[k % 2]]), "a page of the listing goes back to '"),
                           (lambda q, k: (str(k), [q["prefix"] + "x"]), "a page of the listing goes back to '")):
             host = self.serve(page)
-            r = self.s3load("get", "--host", host, "--list-existing", *SMALL, status=1, timeout=30)
+            r = self.s3load("get", "--host", host, "--list-existing", *SMALL, status=1)
             self.assertIn(why, r.err)
-            r = self.s3load("clean", "--host", host, status=1, timeout=30)
+            r = self.s3load("clean", "--host", host, status=1)
             self.assertIn(why, r.err)
             _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", "--concurrent", "1", *SMALL,
-                             status=1, timeout=30)
+                             status=1)
             self.assertTrue(c.of("LIST"))
             self.assertTrue(all(r.error.startswith(why) for r in c.of("LIST")), c.of("LIST")[0].error)
 
@@ -410,7 +410,7 @@ class Pages(LoadTest):
         """A key that is there twice does not make up for one that is missing."""
         host = self.serve(lambda q, k: ("", [q["prefix"] + "x"] * 2))
         _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", "--concurrent", "1", *SMALL,
-                         status=1, timeout=30)
+                         status=1)
         self.assertTrue(c.of("LIST"))
         self.assertTrue(all(re.fullmatch("the server lists '.*' twice", r.error) for r in c.of("LIST")))
 
@@ -418,7 +418,7 @@ class Pages(LoadTest):
         """A listing without an end fails at --request-timeout, however fast its pages come."""
         host = self.serve(lambda q, k: (str(k), [f"{q['prefix']}{k:09}"]))
         _, c = self.load("list", "--host", host, "--objects", "2", "--noclear", *SMALL,
-                         "--request-timeout", "500ms", status=1, timeout=30)
+                         "--request-timeout", "500ms", status=1)
         self.assertTrue(c.of("LIST"))
         self.assertTrue(all(r.error.startswith("timeout") for r in c.of("LIST")))
 
@@ -432,7 +432,7 @@ class Pages(LoadTest):
             p = self.begin(*options, "--host", host, "--benchdata", path, "--quiet")
             self.wait_until(lambda: self.n_pages >= 20, p)
             p.send_signal(signal.SIGTERM)
-            p.communicate(timeout=20)
+            p.communicate(timeout=TIMEOUT_S)
             self.assertEqual(p.returncode, 128 + signal.SIGTERM)
             if options[0] == "list":
                 self.assertEqual({r.error for r in Capture(path).of("LIST")},

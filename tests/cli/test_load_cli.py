@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 
-from harness import BUILD
+from harness import BUILD, TIMEOUT_S
 from loadcase import Capture, LoadTest, has_rows
 from servers import ACCESS_KEY, SECRET_KEY, Proxy
 
@@ -33,7 +33,7 @@ class Secrets(LoadTest):
         self.wait_until(lambda: has_rows(path), p)
         seen = pathlib.Path(f"/proc/{p.pid}/{what}").read_bytes().decode()
         p.send_signal(signal.SIGINT)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=TIMEOUT_S)
         self.assertEqual(p.returncode, 130, err)
         return seen, out.decode(), err.decode()
 
@@ -271,7 +271,7 @@ class Options(LoadTest):
                     os.execve(BUILD / "s3load",
                               ["s3load", *self.argv("put", *SMALL, "--clear-bucket")],
                               {**os.environ, **self.environment()})
-                late = threading.Timer(60, os.kill, (pid, signal.SIGKILL))
+                late = threading.Timer(TIMEOUT_S, os.kill, (pid, signal.SIGKILL))
                 late.start()
                 said = b""
                 while b"Type yes:" not in said:

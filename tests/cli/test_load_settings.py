@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from harness import BUILD
+from harness import BUILD, TIMEOUT_S
 from loadcase import Capture, LoadTest, has_rows
 from servers import ACCESS_KEY, SECRET_KEY, Proxy, Scripted
 
@@ -150,7 +150,7 @@ class Credentials(Settings):
                               env={**os.environ, "HOME": str(self.tmp)}, stdout=subprocess.PIPE) as p:
             self.wait_until(lambda: len({key for key, _, _ in list(self.seen)}) > 1, p)
             p.terminate()
-            out = p.communicate(timeout=30)[0]
+            out = p.communicate(timeout=TIMEOUT_S)[0]
         self.assertEqual(p.returncode, 128 + signal.SIGTERM)
         self.assertEqual(json.loads(out)["errors"], 0)
 
@@ -180,7 +180,7 @@ class Credentials(Settings):
             while p.poll() is None and "new" not in seen:
                 time.sleep(0.02)
             p.terminate()
-            err = p.communicate(timeout=30)[1]
+            err = p.communicate(timeout=TIMEOUT_S)[1]
         self.assertNotIn(b"cannot renew", err)
         return set(seen)
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from harness import BUILD
+from harness import BUILD, TIMEOUT_S
 from loadcase import Capture, LoadTest, has_rows, recorded
 from servers import Held, Scripted
 
@@ -263,7 +263,7 @@ class Crashes(LoadTest):
         p = self.begin(command, "--obj.size", "1KiB", "--benchdata", path, *options)
         self.wait_until(lambda: recorded(path), p)
         act(p)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=TIMEOUT_S)
         return p.returncode, Capture(path) if path.exists() else None, err.decode()
 
     def test_kill(self):
@@ -325,7 +325,7 @@ class Crashes(LoadTest):
         p = self.begin("get", "--objects", "1000000", "--obj.size", "1KiB", "--concurrent", "2", "--benchdata", path)
         self.wait_until(lambda: has_rows(path, 11, "PUT"), p)
         p.send_signal(signal.SIGINT)
-        self.assertEqual(p.communicate(timeout=60)[0].decode(), f"Capture: {path}\n")
+        self.assertEqual(p.communicate(timeout=TIMEOUT_S)[0].decode(), f"Capture: {path}\n")
         self.assertEqual(p.returncode, 130)
         self.assertGreater(len(Capture(path).of("PUT")), 10)
         self.assertEqual(self.keys(), 0)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD, CliTest, capture, run
+from harness import BUILD, TIMEOUT_S, CliTest, capture, run
 
 FOREIGN = "my notes\n"
 STOPS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -23,11 +23,11 @@ def rows(n):
 
 def wait_until(found):
     """What `found` returns once it is not empty; a deadline for a broken program."""
-    for _ in range(3000):
+    for _ in range(100 * TIMEOUT_S):
         if found():
             return found()
         time.sleep(0.01)
-    raise AssertionError("nothing happened in 30 s")
+    raise AssertionError(f"nothing happened in {TIMEOUT_S} s")
 
 
 class Existing(CliTest):
@@ -183,7 +183,7 @@ class Interrupted(CliTest):
                 p.stdin.flush()
                 wait_until(lambda: self.left())
                 p.send_signal(caught)
-                self.assertEqual(p.wait(timeout=60), -caught)  # its input goes on
+                self.assertEqual(p.wait(timeout=TIMEOUT_S), -caught)  # its input goes on
                 err = p.stderr.read()
                 self.assertIn(f"stopped by {caught.name}: unfinished output is removed".encode(), err)
                 self.assertEqual(self.left(), [])
@@ -193,7 +193,7 @@ class Interrupted(CliTest):
         p.stdin.write(HEADER.encode())
         p.stdin.flush()
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=TIMEOUT_S), -signal.SIGTERM)
         self.assertEqual(p.stderr.read(), b"")
 
     def test_nohup(self):
@@ -203,7 +203,7 @@ class Interrupted(CliTest):
         p.stdin.flush()
         wait_until(lambda: self.left())
         p.send_signal(signal.SIGHUP)
-        p.communicate(timeout=60)
+        p.communicate(timeout=TIMEOUT_S)
         self.assertEqual(p.returncode, 0)
         self.assertEqual(self.left(), ["out.csv"])
 
@@ -224,7 +224,7 @@ class Interrupted(CliTest):
             p = self.start(*args, capture("get-g4"), env=env)
             wait_until(lambda: list((self.tmp / "bin").glob("pid.*")))
             p.send_signal(caught)
-            self.assertEqual(p.wait(timeout=60), -caught)
+            self.assertEqual(p.wait(timeout=TIMEOUT_S), -caught)
             for pid in (self.tmp / "bin").glob("pid.*"):
                 number = int(pid.read_text() or 0)
                 self.assertTrue(number == 0 or self.is_gone(number), "gnuplot goes on")

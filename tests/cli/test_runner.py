@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import ROOT, CliTest
+from harness import ROOT, TIMEOUT_S, CliTest
 
 CASES = {
     "test_some.py": "import unittest\nclass T(unittest.TestCase):\n"
@@ -19,15 +19,15 @@ CASES = {
 
 
 class Runner(CliTest):
-    def run_tests(self, *args, cases=None):
+    def run_tests(self, *args, cases=None, shell='exec "$@"'):
         folder = self.tmp / "tests"
         (folder / "cli").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "tests" / "run", folder / "run")
         for name, content in (cases or CASES).items():
             (folder / "cli" / name).write_text(content)
         env = {k: v for k, v in os.environ.items() if k != "BUILD"}
-        return subprocess.run([sys.executable, folder / "run", *args], env=env, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        return subprocess.run(["sh", "-c", shell, "sh", sys.executable, folder / "run", *args], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
 
     def test_skipped_are_counted(self):
         for names in (), ("test_some", "test_other"):
@@ -64,6 +64,18 @@ class Runner(CliTest):
             self.assertEqual(sorted(took), sorted(CASES))
             self.assertNotIn(9, took.values())
 
+    def test_no_signal_stays_ignored(self):
+        """Programs of tests can be interrupted, though `nohup make check &` ignores it."""
+        ignored = "; ".join(f"trap '' {name}" for name in ("HUP", "INT", "QUIT", "TERM"))
+        case = ("import unittest\nimport harness\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+                "        r = harness.run('/bin/grep', 'SigIgn', '/proc/self/status')\n"
+                "        self.assertEqual(int(r.out.split()[1], 16) & 0x4007, 0, r.out)\n")
+        folder = self.tmp / "tests" / "cli"
+        folder.mkdir(parents=True)
+        shutil.copy(ROOT / "tests" / "cli" / "harness.py", folder)
+        done = self.run_tests(cases={"test_other.py": case}, shell=f"{ignored}; exec \"$@\"")
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped", done.stdout)
+
     def test_ci_reads_the_last_line(self):
         script = pathlib.Path(ROOT / ".ci" / "run").read_text()
         suite = re.search(r"^suite\(\) \{\n.*?^\}\n", script, re.M | re.S).group(0)
@@ -77,7 +89,7 @@ class Mutants(unittest.TestCase):
     def test_each_can_be_applied(self):
         """A change of the sources takes the mutants of its lines along."""
         done = subprocess.run([sys.executable, ROOT / "tests" / "mutants", "--check"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
 

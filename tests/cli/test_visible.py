@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from capgen import simulate, steady, text, Shape
-from harness import BUILD, CliTest, on_terminal
+from harness import BUILD, TIMEOUT_S, CliTest, on_terminal
 
 # OSC, CSI, DEL, C1 in UTF-8, a C1 byte alone, marks of direction, separators of lines and paragraphs.
 HOSTILE = ("\x1b]0;pwn\x07\x1b[31m\x7f\u009b31m\u200f\u202e\u2066\u061c\u2028\u2029".encode() + b"\x9b").decode(
@@ -28,7 +28,7 @@ class Visible(CliTest):
 
     def run_raw(self, *argv):
         done = subprocess.run([BUILD / argv[0], *argv[1:]], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=60, cwd=self.tmp)
+                              timeout=TIMEOUT_S, cwd=self.tmp)
         self.assertGreaterEqual(done.returncode, 0)
         self.assertNotIn(b"Sanitizer", done.stderr)
         return done
