@@ -36,11 +36,13 @@ static void take_clock(struct recorded *r, const json_t *o, bool opens)
 static void close_run(struct recorded *r, const json_t *o)
 {
     const char *error = json_string_value(json_object_get(o, "error"));
+    const char *end = json_string_value(json_object_get(o, "end"));
     double pct = json_number_value(json_object_get(o, "max_thread_cpu_pct"));
 
     r->n_closed++;
     if (error != NULL && r->n_failed++ == 0)
         snprintf(r->error, sizeof r->error, "%s", error);
+    r->n_interrupted += end != NULL && strcmp(end, "signal") == 0;
     r->n_client_bound += json_is_true(json_object_get(o, "client_bound"));
     add_count(&r->n_requests, count_of(o, "requests"));
     add_count(&r->n_connects, count_of(o, "connects"));
@@ -131,6 +133,21 @@ static struct recorded_note failed(const struct recorded *r)
     return note;
 }
 
+static struct recorded_note interrupted(const struct recorded *r)
+{
+    struct recorded_note note = {
+        .code = "interrupted",
+        .figures = {{"n_interrupted", (double)r->n_interrupted}, {"n_runs", (double)r->n_runs}}};
+    if (r->n_runs == 1)
+        snprintf(note.message, sizeof note.message,
+                 "the run was interrupted: a signal ended it before its time");
+    else
+        snprintf(note.message, sizeof note.message,
+                 "%s of %s runs were interrupted: a signal ended them before their time",
+                 units_count((int64_t)r->n_interrupted).s, units_count((int64_t)r->n_runs).s);
+    return note;
+}
+
 static struct recorded_note generator_bound(const struct recorded *r)
 {
     struct recorded_note note = {.code = "generator-bound",
@@ -196,6 +213,8 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
         notes[n++] = failed(r);
     if (r->n_runs > r->n_closed)
         notes[n++] = cut_off(r);
+    if (r->n_interrupted > 0)
+        notes[n++] = interrupted(r);
     if (r->n_client_bound > 0)
         notes[n++] = generator_bound(r);
     if (r->n_not_begun > 0)

@@ -18,6 +18,7 @@ struct recorded {
     uint64_t n_runs;                /* opening comments */
     uint64_t n_closed;              /* runs with a closing comment */
     uint64_t n_failed;              /* of these: runs that ended by an error */
+    uint64_t n_interrupted;         /* of these: runs that a signal ended */
     uint64_t n_client_bound;        /* of these: runs that the load generator limited */
     int64_t n_requests, n_connects; /* of the closed runs, without their preparation */
     int64_t n_not_begun;            /* due in an open loop, and never begun */
@@ -43,8 +44,8 @@ bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e
 
 /* What a reader of the figures must know, with a stable code and the figures behind it. */
 struct recorded_note {
-    const char *code; /* "cut-off", "ended-by-error", "generator-bound", "not-begun", "resent",
-                         "reconnects" */
+    const char *code; /* "cut-off", "ended-by-error", "interrupted", "generator-bound", "not-begun",
+                         "resent", "reconnects" */
     bool is_problem;  /* who does not know it draws a wrong conclusion */
     char message[768];
     struct {
@@ -52,7 +53,7 @@ struct recorded_note {
         double value;
     } figures[RECORDED_MAX_FIGURES]; /* fewer end with a NULL name */
 };
-#define RECORDED_MAX_NOTES 6
+#define RECORDED_MAX_NOTES 7
 
 /* Writes the notes, worst first, and returns how many; n_threads: of the capture, each of which may
  * connect once. */

@@ -1,6 +1,5 @@
 #include "loadgen/run/bench_setup.h"
 
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/load/worker.h"
@@ -122,10 +121,11 @@ static void show(struct bench *b, int64_t now_ns)
 
     if (b->preparing) {
         uint64_t n_done = alone ? atomic_load(&k->n_done) : (uint64_t)b->team.all.sum[TEAM_DONE];
-        screen_bar(&b->screen, now_ns, "Preparing", n_done, work_n_prepare(k));
+        screen_bar(&b->screen, now_ns, "Preparing", n_done, work_n_prepare(k),
+                   (double)work_n_prepare(k) * (double)b->o->size_bytes);
     } else if (b->cleaning) {
         uint64_t n_done = alone ? atomic_load(&k->n_deleted) : (uint64_t)b->team.all.sum[TEAM_DONE];
-        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0);
+        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0, 0);
     } else {
         bool due = screen_is_due(&b->screen, now_ns);
         const char *state = "";
@@ -235,6 +235,7 @@ static bool prepare(struct bench *b, struct err *e)
     if (!b->kind->prepares)
         return true;
     b->preparing = true;
+    bench_say_preparation(b);
     b->phase = (struct phase){.next = work_prepare_next,
                               .done = work_prepare_done,
                               .ctx = k,
@@ -251,7 +252,7 @@ static bool prepare(struct bench *b, struct err *e)
         return err_set(e, "none of the first %llu uploads succeeded: %s",
                        (unsigned long long)k->n_failed, k->error.msg);
     if (k->n_failed > 0)
-        bench_say(b, "%llu of %llu uploads failed, the first with: %s",
+        bench_say(b, "%llu of %llu uploads of the preparation failed, the first with: %s",
                   (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
                   k->error.msg);
     if (b->kind->mixed && k->n_objects < k->n_workers)
@@ -278,8 +279,8 @@ static void wait_for_start(struct bench *b)
     int64_t ns = rest_ns(b);
 
     if (b->team.size == 1 && b->o->syncstart != NULL) {
-        if (b->screen.enabled)
-            fprintf(stderr, "Waiting for %s.\n", rfc3339_format(b->o->syncstart_ns).s);
+        if (b->screen.enabled && ns > 0)
+            fprintf(stderr, "Waiting for the start, %s.\n", units_duration(ns).s);
         if (ns <= 0)
             bench_say_late(b);
     }
@@ -417,15 +418,16 @@ static bool succeeded(const struct bench *b, struct err *e)
     const char *first = b->work.first_error.msg;
     bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
     bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
+    bool no_batch = b->o->batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
 
     if (!none && !no_part)
         return true;
     if (b->summary.counts.n_errors == 0)
         return err_set(e, "%s", team_other_failed);
     if (none)
-        return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s",
+        return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s%s",
                        (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
-                       first);
+                       first, no_batch ? "; try --batch 1" : "");
     return err_set(e, "no part was uploaded, the first request to fail did with: %s", first);
 }
 
@@ -439,7 +441,7 @@ static bool report(struct bench *b)
 
     if (b->o->json)
         summary_put_json(&text, &b->summary);
-    else if (b->summary.bench_ns > 0)
+    else if (b->summary.bench_ns > 0 || bench_is_interrupted(b))
         summary_put_line(&text, &b->summary);
     bool ok = !text.failed;
     if (ok && text.n > 0)
@@ -449,9 +451,10 @@ static bool report(struct bench *b)
         return ok;
     if (b->summary.capture == NULL || b->to_stdout)
         return true;
-    visible_line(stdout, "Capture: %s", b->path);
+    if (!b->summary.capture_goes)
+        visible_line(stdout, "Capture: %s", b->path);
     if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
-        char *words[] = {"s3analyze", "analyze", "--", b->path};
+        char *words[] = {"s3analyze", "analyze", "--", b->summary.capture_goes ? b->sums : b->path};
         bench_show_command(stdout, "To analyse it", sizeof words / sizeof *words, words);
     }
     return true;
@@ -516,6 +519,7 @@ static bool set_up_bucket(struct bench *b, struct err *e)
     if (b->team.rank > 0)
         return true;
     say_proxy(b);
+    bench_say_start(b);
     return bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
            (!b->o->clear_bucket || confirm(b, e)) && bucket_ready(&b->control, &b->work, made, e);
 }

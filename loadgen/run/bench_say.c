@@ -1,3 +1,4 @@
+#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
@@ -46,6 +47,27 @@ void bench_show_command(FILE *out, const char *what, int n_words, char *const *w
     if (line != NULL)
         visible_line(out, "%s: %s", what, line);
     free(line);
+}
+
+/* What fills the store for long, or waits until tomorrow, is told before, in a pipe too. */
+void bench_say_preparation(const struct bench *b)
+{
+    double n = (double)work_n_prepare(&b->work), size = (double)b->o->size_bytes;
+    bool random = b->o->random_sizes;
+
+    if (!b->o->quiet && b->team.rank == 0)
+        fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
+                n == 1 ? "" : "s", random ? "up to " : "", units_size(size).s,
+                random ? "at most " : "", units_size(n * size).s);
+}
+
+void bench_say_start(const struct bench *b)
+{
+    int64_t ns = b->o->syncstart_ns - clock_real_ns();
+
+    if (b->o->syncstart != NULL && !b->o->quiet)
+        fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n", units_duration(ns).s,
+                rfc3339_format(b->o->syncstart_ns).s);
 }
 
 void bench_say_late(const struct bench *b)

@@ -113,6 +113,10 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* "WHAT: COMMAND", with the command as a shell reads it. */
 void bench_show_command(FILE *out, const char *what, int n_words, char *const *words);
 
+/* Tell what is uploaded first, and when --syncstart is. */
+void bench_say_preparation(const struct bench *b);
+void bench_say_start(const struct bench *b);
+
 /* Tells that the start was due before the preparation was over. */
 void bench_say_late(const struct bench *b);
 

@@ -21,7 +21,7 @@ void screen_begin(struct screen *s, int64_t now_ns, int64_t lag_ns)
 }
 
 void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,
-                uint64_t n_total)
+                uint64_t n_total, double n_bytes)
 {
     static const char full[] = "##############################";
 
@@ -32,9 +32,9 @@ void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_d
         fprintf(stderr, "\r\033[K%s: %s", what, units_count((int64_t)n_done).s);
     } else {
         double share = (double)n_done / (double)n_total;
-        fprintf(stderr, "\r\033[K%s [%-*.*s] %3.0f%% of %s, %.0fs", what, BAR_WIDTH,
+        fprintf(stderr, "\r\033[K%s [%-*.*s] %3.0f%% of %s (%s), %.0fs", what, BAR_WIDTH,
                 (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n_total).s,
-                seconds);
+                units_size(n_bytes).s, seconds);
     }
     s->bar_shown = true;
 }

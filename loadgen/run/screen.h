@@ -21,9 +21,9 @@ void screen_init(struct screen *s, bool quiet, bool asked);
 /* A new part of the run begins; what a line tells of comes so much later. */
 void screen_begin(struct screen *s, int64_t now_ns, int64_t lag_ns);
 
-/* A bar: n_done of n_total (0: not known) are done. */
+/* A bar: n_done of n_total (0: not known), n_bytes in all, are done. */
 void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_done,
-                uint64_t n_total);
+                uint64_t n_total, double n_bytes);
 void screen_end_bar(struct screen *s);
 
 /* Whether a line is due, one a second; and the line. */

@@ -244,9 +244,15 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
 
     int n_run =
         snprintf(run, sizeof run, "(run %s, seed %llu)", s->run_id, (unsigned long long)s->seed);
+    bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
+
     strbuf_printf(b, "%s: %s requests, %s failed, in %s", s->command,
                   units_count((int64_t)s->counts.n_requests).s,
                   units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
+    if (s->n_not_prepared > 0)
+        strbuf_printf(b, "; %s uploads of the preparation failed",
+                      units_count((int64_t)s->n_not_prepared).s);
+    strbuf_puts(b, interrupted ? "; interrupted" : "");
     strbuf_printf(b, "%c%s\n", b->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
 }
 

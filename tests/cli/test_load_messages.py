@@ -1,8 +1,10 @@
 """What s3load says to who is not quite right: each message names the way on."""
+import datetime
 import re
+import signal
 
-from harness import CliTest
-from loadcase import LoadTest
+from harness import TIMEOUT_S, CliTest, unwrapped
+from loadcase import LoadTest, has_rows
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--quiet")
 
@@ -71,3 +73,64 @@ class CommandLine(LoadTest):
         for good in ("7d", "1w", "1d12h", "0"):
             r = self.s3load("clean", "--dry-run", "--bucket", "none", "--older-than", good, status=1)
             self.assertIn("NoSuchBucket", r.err)
+
+
+class Runs(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def interrupted(self, done, *argv, **kwargs):
+        """What a run says that SIGINT ends once done() says so: to standard output and error."""
+        p = self.begin(*argv, **kwargs)
+        self.wait_until(done, p)
+        p.send_signal(signal.SIGINT)
+        out, err = (text.decode() for text in p.communicate(timeout=TIMEOUT_S))
+        self.assertEqual(p.returncode, 130, err)
+        return out, err
+
+    def test_what_is_uploaded_first(self):
+        for options, sentence in (([], "Preparing 7 objects of 1KiB, 7KiB in all"),
+                                  (["--obj.randsize"], "Preparing 7 objects of up to 1KiB, at most 7KiB in all")):
+            argv = ["get", *SMALL[:-1], "--objects", "7", "--stress", *options]
+            self.assertEqual(self.s3load(*argv).err, sentence + "\n")
+            self.assertEqual(self.s3load(*argv, "--quiet").err, "")
+        path = self.tmp / "defaults.csv.zst"
+        _, err = self.interrupted(lambda: has_rows(path), "get", "--benchdata", path)
+        self.assertEqual(err.splitlines()[0], "Preparing 2,500 objects of 10MiB, 24.4GiB in all")
+
+    def test_time_that_has_passed(self):
+        """It is one of tomorrow."""
+        now = datetime.datetime.now(datetime.timezone.utc)
+        path = self.tmp / "late.csv.zst"
+        for at, rest in ((now - datetime.timedelta(hours=13), "1[01]h"), (now + datetime.timedelta(hours=2), "(1h[0-9ms]+|2h)")):
+            out, err = self.interrupted(lambda: has_rows(path), "get", "--objects", "2", "--obj.size", "1KiB",
+                                        "--benchdata", path, "--syncstart", at.strftime("%H:%M"), env={"TZ": "UTC"})
+            self.assertRegex(err, rf"(?m)^The run starts in {rest}.*, at 20..-..-..T{at.strftime('%H:%M')}:00Z "
+                                  r"\(--syncstart\)$")
+            self.assertRegex(out, r"^get: 0 requests, 0 failed, in 0s; interrupted\s\(run ")
+            path.unlink()
+
+    def test_interrupted(self):
+        path = self.tmp / "run.csv.zst"
+        out, _ = self.interrupted(lambda: has_rows(path), "put", "--obj.size", "1KiB", "--benchdata", path)
+        self.assertRegex(out.splitlines()[0], r"^put: .* failed, in .*; interrupted")
+        self.assertIn("the run was interrupted: a signal ended it before its time", unwrapped(out))
+
+    def test_sums_alone(self):
+        """The capture that goes is not named as if it stayed."""
+        r = self.s3load("get", *SMALL, "--objects", "5", "--aggregate-only", "--benchdata", "run")
+        self.assertNotIn("Capture:", r.out)
+        self.assertIn("Sums, in place of the capture: run.sums.zst", r.out)
+
+    def test_failed_preparation(self):
+        self.start("--fault", "op=PUT,fail=503:0.5")
+        r = self.s3load("get", *SMALL, "--objects", "400")
+        n = re.search(r"get: .* requests, 0 failed, in .*; (\d+) uploads of the preparation failed", r.out)[1]
+        self.assertIn(f"s3load: {n} of 400 uploads of the preparation failed, the first with: HTTP 503", r.err)
+
+    def test_no_batches(self):
+        self.start("--refuse-batches")
+        r = self.s3load("delete", *SMALL, "--objects", "200", status=1)
+        self.assertRegex(r.err, r"none of \d+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
+        self.s3load("delete", *SMALL, "--objects", "200", "--batch", "1")

@@ -29,6 +29,10 @@ static void test_last_line_fits(void **state)
     s.command = "versioned";
     expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
                     "(run abcdefghijkl, seed 4294967295)\n");
+    s = (struct summary){
+        .command = "get", .run_id = "abcdefghijkl", .n_not_prepared = 208, .end = "signal"};
+    expect_line(&s, "get: 0 requests, 0 failed, in 0s; 208 uploads of the preparation failed; "
+                    "interrupted\n(run abcdefghijkl, seed 0)\n");
 }
 
 int main(void)
