@@ -4,8 +4,10 @@
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,23 +227,80 @@ static void check_part(struct reader *r, const struct sums_part *p, bool with_se
         check_seconds(r, p);
 }
 
-/* What parts add up to. */
+/* ---- What parts add up to ---- */
+
+/* The durations, times to first byte or rates of all parts together. */
+static bool values_add_up(struct reader *r, const struct sums_parts *parts, size_t offset,
+                          const struct sums_values *all)
+{
+    struct moments m = {0};
+    uint64_t *count;
+
+    if (!jsonpull_check(&r->p, mem_cleared(&count, HIST_N_INDEXES, r->p.e)))
+        return true;
+    for (size_t k = 0; k < parts->n; k++) {
+        const struct sums_values *v = (const void *)((const char *)&parts->v[k] + offset);
+        for (size_t i = 0; i < v->n_buckets; i++)
+            count[v->bucket[i]] += (uint64_t)v->count[i];
+        moments_merge(&m, &v->moments);
+    }
+    bool same =
+        m.n == all->moments.n && m.sum == all->moments.sum && m.squares == all->moments.squares;
+    for (size_t i = 0; i < all->n_buckets; i++)
+        same &= count[all->bucket[i]] == (uint64_t)all->count[i];
+    free(count);
+    return same;
+}
+
+/* The seconds of all parts together, each of which lies within `all`. */
+static bool seconds_add_up(struct reader *r, const struct sums_parts *parts,
+                           const struct sums_part *all)
+{
+    uint64_t *sum;
+    size_t n_cells = all->n_seconds * SUMS_N_COLUMNS;
+
+    if (!jsonpull_check(&r->p, mem_cleared(&sum, n_cells, r->p.e)))
+        return true;
+    for (size_t k = 0; k < parts->n; k++) {
+        size_t first = (size_t)(parts->v[k].first_s - all->first_s);
+        for (size_t i = 0; i < parts->v[k].n_seconds * SUMS_N_COLUMNS; i++)
+            sum[first * SUMS_N_COLUMNS + i] +=
+                (uint64_t)*sums_cell(&parts->v[k].seconds[i / SUMS_N_COLUMNS], i % SUMS_N_COLUMNS);
+    }
+    bool same = true;
+    for (size_t i = 0; i < n_cells; i++)
+        same &=
+            sum[i] == (uint64_t)*sums_cell(&all->seconds[i / SUMS_N_COLUMNS], i % SUMS_N_COLUMNS);
+    free(sum);
+    return same;
+}
+
 static void check_sums(struct reader *r, const struct sums_parts *parts,
                        const struct sums_part *all, const char *name)
 {
-    __int128 n_requests = 0, n_errors = 0, n_bytes = 0, n_objects = 0, ns = 0;
+    __int128 n_requests = 0, n_errors = 0, n_bytes = 0, n_objects = 0, rated[2] = {0};
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+
     for (size_t i = 0; i < parts->n; i++) {
         const struct sums_part *p = &parts->v[i];
         n_requests += p->n_requests;
         n_errors += p->n_errors;
         n_bytes += p->n_bytes;
         n_objects += p->n_objects;
-        ns += p->duration.moments.sum;
+        rated[0] += p->n_rated_bytes;
+        rated[1] += p->n_rated_ns;
+        start_ns = int64_min(start_ns, p->start_ns);
+        end_ns = int64_max(end_ns, p->end_ns);
         if (i > 0 && sums_compare_parts(p - 1, p) >= 0)
             jsonpull_fail(&r->p, "the %s are not in order", name);
     }
     if (n_requests != all->n_requests || n_errors != all->n_errors || n_bytes != all->n_bytes ||
-        n_objects != all->n_objects || ns != all->duration.moments.sum)
+        n_objects != all->n_objects || rated[0] != all->n_rated_bytes ||
+        rated[1] != all->n_rated_ns || start_ns != all->start_ns || end_ns != all->end_ns ||
+        !values_add_up(r, parts, offsetof(struct sums_part, duration), &all->duration) ||
+        !values_add_up(r, parts, offsetof(struct sums_part, ttfb), &all->ttfb) ||
+        !values_add_up(r, parts, offsetof(struct sums_part, rate), &all->rate) ||
+        (parts->v[0].n_seconds > 0 && !seconds_add_up(r, parts, all)))
         jsonpull_fail(&r->p, "the %s do not add up to all", name);
 }
 
@@ -299,20 +358,36 @@ static void read_errors(struct reader *r, struct sums_op *op)
         read_error(r, x);
 }
 
+/* Some request begins or ends at each limit of a range. */
+static void check_range(struct reader *r, const struct sums_range *range, int64_t start_ns,
+                        int64_t end_ns)
+{
+    if (range->start_ns < start_ns || range->start_ns > end_ns || range->end_ns < start_ns ||
+        range->end_ns > end_ns)
+        jsonpull_fail(&r->p, "the range is not within start_ns and end_ns");
+}
+
 static void check_op(struct reader *r, struct sums_op *op)
 {
     __int128 n = 0;
     check_part(r, &op->all, true);
-    if (!r->p.failed && (op->n_threads < 1 ||
-                         (op->min_bytes > op->max_bytes && op->all.n_requests > op->all.n_errors)))
+    int64_t n_ok = op->all.n_requests - op->all.n_errors;
+    if (!r->p.failed && (op->n_threads < 1 || op->n_threads > op->all.n_requests ||
+                         (n_ok > 0 && (op->min_bytes > op->max_bytes ||
+                                       (__int128)n_ok * op->min_bytes > op->all.n_bytes ||
+                                       (__int128)n_ok * op->max_bytes < op->all.n_bytes))))
         jsonpull_fail(&r->p, "there are no such threads or sizes");
+    check_range(r, &op->range, op->all.start_ns, op->all.end_ns);
     if (r->p.failed)
         return;
     check_sums(r, &op->hosts, &op->all, "hosts");
     check_sums(r, &op->clients, &op->all, "clients");
     check_sums(r, &op->sizes, &op->all, "sizes");
-    for (size_t i = 0; i < op->n_errors; i++)
+    for (size_t i = 0; i < op->n_errors; i++) {
         n += op->errors[i].n;
+        if (op->errors[i].first_ns < op->all.start_ns || op->errors[i].last_ns > op->all.end_ns)
+            jsonpull_fail(&r->p, "there are no such errors");
+    }
     if (n != op->all.n_errors)
         jsonpull_fail(&r->p, "the errors do not add up to n_errors");
     if (op->response.moments.n > op->all.n_requests - op->all.n_errors)
@@ -382,6 +457,24 @@ static void read_recorded(struct reader *r, struct lineset *said)
     }
 }
 
+/* Each thread of the file has requests of one operation at least. */
+static void check_file(struct reader *r, const struct sums *s)
+{
+    int64_t least = 0, start_ns = INT64_MAX, end_ns = INT64_MIN;
+    __int128 most = 0;
+
+    for (size_t k = 0; k < s->n_ops; k++) {
+        most += s->ops[k].n_threads;
+        least = int64_max(least, s->ops[k].n_threads);
+        start_ns = int64_min(start_ns, s->ops[k].all.start_ns);
+        end_ns = int64_max(end_ns, s->ops[k].all.end_ns);
+    }
+    if (s->n_threads < least || s->n_threads > most)
+        jsonpull_fail(&r->p, "n_threads is not that of the operations");
+    if (s->n_ops > 0)
+        check_range(r, &s->range, start_ns, end_ns);
+}
+
 static void read_file(struct reader *r, struct sums *s)
 {
     enum { SCHEMA = 1, RECORDED, OPERATIONS };
@@ -410,6 +503,8 @@ static void read_file(struct reader *r, struct sums *s)
     for (size_t i = 0; i < 3; i++)
         fields[i].optional = s->n_ops == 0;
     jsonpull_need(&r->p, fields);
+    if (!r->p.failed)
+        check_file(r, s);
     jsonpull_end(&r->p);
 }
 

@@ -329,6 +329,38 @@ class Damage(SumsTest):
             self.assertEqual(r.status, 1, path)
             self.assertIn(words, " ".join(r.err.split()))
 
+    def move(self, at, key):
+        most = at[key].index(max(at[key]))
+        at[key][most] -= 1
+        at[key][most - 1] += 1
+
+    def test_forged(self):
+        """What each figure alone allows, and the others do not."""
+        document = self.document_of()
+        big, host = 9223372036854775807, ("operations", 0, "hosts", 0)
+        cases = [((*where, key), lambda at, key, v=v: at.__setitem__(key, v), words)
+                 for where in ((), ("operations", 0))
+                 for key, v, words in (("n_threads", big, "threads"), ("range_end_ns", big, "range is not within"),
+                                       ("range_start_ns", 0, "range is not within"))]
+        cases += [(("operations", 0, key), lambda at, key, v=v: at.__setitem__(key, v), "no such threads or sizes")
+                  for key, v in (("min_bytes", 1 << 40), ("max_bytes", 1), ("n_threads", 40))]
+        cases += [((*host, "seconds", key), self.move, "hosts do not add up") for key in ("bytes", "started", "busy_ns")]
+        cases += [((*host, "rate", "buckets"), lambda at, key: at.__setitem__(key, [at[key][0], at[key][1] + 1, at[key][2] - 1,
+                                                                                 *at[key][3:]]), "hosts do not add up"),
+                  (("operations", 0, "errors", 0, "first_ns"), lambda at, key: at.__setitem__(key, 1), "no such errors"),
+                  (("operations", 0, "clients", 0, "rated_ns"), lambda at, key: at.__setitem__(key, at[key] - 1),
+                   "clients do not add up")]
+        for path, change, words in cases:
+            changed = json.loads(json.dumps(document))
+            at = changed
+            for key in path[:-1]:
+                at = at[key]
+            change(at, path[-1])
+            with self.subTest(path=path):
+                r = self.look(json.dumps(changed, separators=(",", ":")).encode())
+                self.assertEqual(r.status, 1)
+                self.assertIn(words, " ".join(r.err.split()))
+
     def test_unknown_keys_and_versions(self):
         document = self.document_of()
         document["operations"][0]["more"] = {"a": [1, None]}
