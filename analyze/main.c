@@ -52,8 +52,7 @@ static const struct cli_program program = {
     .summary = "say how fast an S3 store was, from the requests that a run recorded",
     .version = version_string,
     .text =
-        "Reads captures (NAME.csv.zst): the requests that s3load, or an older recorder of the same "
-        "family, wrote.\n\n"
+        "Reads captures (NAME.csv.zst): the requests that s3load, or warp since 2019, recorded.\n\n"
         "Environment: NO_COLOR switches colours off, TMPDIR is where temporary files go, and "
         "S3ANALYZE_PLOTS names another folder of gnuplot scripts.",
     .commands = commands,

@@ -51,18 +51,18 @@ static const struct cli_program program = {
     .text =
         "Sends one kind of request, or a mix, and records each request in a capture "
         "(NAME.csv.zst), from which s3analyze says how fast the store was.\n\n"
-        "Environment: S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, S3LOAD_SESSION_TOKEN, "
-        "S3LOAD_REGION and S3LOAD_TLS stand for options that are not given; then the same names "
-        "with WARP_; then AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, "
-        "AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL; then the profile that "
-        "AWS_PROFILE names, or \"default\": keys, region, endpoint_url and credential_process in "
-        "~/.aws/credentials and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE "
-        "and AWS_CONFIG_FILE name. A profile of --profile comes before all variables. Access key, "
-        "secret key and token come from one place. Keys of a credential_process are renewed "
-        "before they expire, those of a profile when its file changes, both when the server says "
-        "that they have expired.\n\n"
-        "@FILE stands for the options in a file: one on each line, \"name value\"; lines that "
-        "begin with # are comments. What comes later on the command line counts more.",
+        "Environment: an option that is not given comes from the first of: a profile named by "
+        "--profile; S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, S3LOAD_SESSION_TOKEN, "
+        "S3LOAD_REGION and S3LOAD_TLS; the same with WARP_; AWS_ACCESS_KEY_ID, "
+        "AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION, "
+        "AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL; the profile that AWS_PROFILE names, or "
+        "\"default\". Access key, secret key and token come from one place.\n\n"
+        "A profile has keys, region, endpoint_url and credential_process, in ~/.aws/credentials "
+        "and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE "
+        "name. Keys of a credential_process are renewed before they expire, those of a profile "
+        "when its file changes, both when the server says that they have expired.\n\n"
+        "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "
+        "begin with # are comments. What comes later counts more.",
     .commands = commands,
     .exits = exits,
     .write_libraries = write_libraries,

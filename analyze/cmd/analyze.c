@@ -37,19 +37,19 @@ static const struct cli_option own_table[] = {
     {"exit-on", CLI_CHOICE, offsetof(struct options, exit_on), "WHAT",
      .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
     {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
-     .help = "more: each host, client, size and error", .alias = "v", .letter = 'v'},
+     .help = "also each host, client, size and error", .alias = "v", .letter = 'v'},
     {"html", CLI_STRING, offsetof(struct options, html), "FILE",
      .help = "write a page with charts too"},
     {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
      .help = "the title of that page"},
     {"analyze.out", CLI_STRING, offsetof(struct options, series), "FILE",
-     .help = "write the time series: tabs, or .csv, .json", .alias = "out"},
+     .help = "write figures over time: tabs, or .csv, .json", .alias = "out"},
     {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
-     .help = "series: no cell that a spreadsheet would run"},
+     .help = "no cell there that a spreadsheet would run"},
     {"analyze.out.total", CLI_FLAG, offsetof(struct options, series_total),
-     .help = "with the cluster total of a mixed run", .alias = "out.total"},
+     .help = "also the total of a mixed run", .alias = "out.total"},
     {"analyze.all", CLI_FLAG, offsetof(struct options, series_all),
-     .help = "the series from first start to last end", .alias = "all"},
+     .help = "from first start to last end", .alias = "all"},
     {0},
 };
 
@@ -299,27 +299,27 @@ const struct cli_command cmd_analyze = {
     .name = "analyze",
     .summary = "say how fast a recorded run was",
     .text =
-        "Reads captures of any generation (plain or zstd, - is standard input) and reports "
-        "throughput, latency and errors by operation, host, client and size. Several captures "
-        "are analysed as if merged, which they must be of one run for: where one overlaps with no "
-        "other, a table of the runs, a line for each operation, is all there is, and the exit "
-        "status is 1; --together takes them for one run all the same. An "
-        "aggregated capture (NAME.json.zst of other recorders) is reported as far as it goes.\n\n"
-        "Tables hold names as they were recorded. With --csv-safe, cells that a spreadsheet would "
-        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.\n\n"
-        "While threads start and stop, a store is not under full load: --range says which time "
-        "counts. all: from when each thread has ended a request until one of them begins its last. "
-        "single: from the first request's to the last one's, but for requests at the edges. full: "
-        "everything. auto: all, or single where requests failed, operations ran at once, one host "
-        "was picked, or requests were sent at a fixed rate.\n\n"
-        "A worker that waits for a slow answer sends nothing in the meantime, so that a stall "
-        "counts as one slow request and not as the many that it would have held up. "
-        "--co-interval T shows beside the other figures what percentiles would have been if each "
-        "thread had had to send a request every T; where s3load ran with --rate, response times "
-        "say it without an estimate.\n\n"
-        "A damaged capture is an error that names the line. With --salvage, damaged rows are left "
-        "out, reading goes on at the next whole frame, and the report says how many rows were "
-        "dropped and why. Rows of a frame that fails its checksum are kept, and counted apart.",
+        "Reads captures of any generation (plain or zstd, - is standard input). Reports "
+        "throughput, latency and errors by operation, host, client and size. Of an aggregated "
+        "capture (NAME.json.zst of other recorders) it reports what that holds.\n\n"
+        "Several captures must be of one run (they overlap in time) and are analysed as one. If "
+        "one overlaps with no other, analyze only prints a table of the runs, one line for each "
+        "operation, and the exit status is 1. --together takes them for one run all the same.\n\n"
+        "Tables hold names as they were recorded. With --csv-safe, an apostrophe begins each "
+        "cell that a spreadsheet would take for a formula (= + - @, tab, carriage return).\n\n"
+        "While threads start and stop, a store is not under full load. --range says which time "
+        "counts. all: from the moment when every thread has ended a request until the first "
+        "thread begins its last one. single: from the first request to the last one, but for "
+        "requests at the edges. full: everything. auto: single if requests failed, operations "
+        "ran at once, one host was picked, or requests were sent at a fixed rate; else all.\n\n"
+        "A worker that waits for a slow answer sends nothing meanwhile. So a stall counts as one "
+        "slow request, not as the many that it would have held up. --co-interval T shows, beside "
+        "the other figures, percentiles as if each thread had to send a request every T. If "
+        "s3load ran with --rate, response times say it without an estimate.\n\n"
+        "A damaged capture is an error that names the line. With --salvage, analyze leaves "
+        "damaged rows out and reads on at the next whole frame. The report says how many rows "
+        "were dropped and why. Rows of a frame that fails its checksum are kept, and counted "
+        "apart.",
     COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
 };

@@ -82,9 +82,9 @@ static int run(const struct cli_args *args, void *options)
 const struct cli_command cmd_autoterm = {
     .name = "autoterm",
     .summary = "say when a run could have been stopped as stable",
-    .text = "Replays the rule that a load generator stops by: at each whole second, whether the "
-            "last 7 of about 25 equal parts of the run so far are equally fast. A steady drift "
-            "passes that rule; where one is found, a warning says so.",
+    .text = "Replays the rule by which a load generator stops. At each whole second it looks at "
+            "about 25 equal parts of the run so far, and whether the last 7 are equally fast. A "
+            "steady drift passes that rule; a warning says so.",
     COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
 };

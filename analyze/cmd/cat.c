@@ -27,10 +27,10 @@ struct options {
 };
 
 static const struct cli_option output_table[] = {
-    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE", .help = "write it there",
+    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE", .help = "where to write",
      .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct options, output.force),
-     .help = "overwrite a file that is there", .letter = 'f'},
+    {"force", CLI_FLAG, offsetof(struct options, output.force), .help = "overwrite that file",
+     .letter = 'f'},
     {0},
 };
 
@@ -332,8 +332,8 @@ const struct cli_command cmd_cat = {
     .name = "cat",
     .summary = "write captures of any generation in the newest one",
     .text = "Writes the requests of a capture as g4, tab-separated, plain or compressed. Several "
-            "captures, or several in one file, become one: the threads of each further one are "
-            "numbered on from those before it, as analyze does.",
+            "captures, or several in one file, become one. As in analyze, the threads of each "
+            "further one get numbers above those before.",
     COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
 };

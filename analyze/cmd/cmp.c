@@ -31,20 +31,20 @@ struct options {
 
 static const struct cli_option noise_table[] = {
     {"history", CLI_STRINGS, offsetof(struct options, history), "GLOB",
-     .help = "3 or more earlier runs: how much runs scatter"},
+     .help = "3 or more earlier runs: how much runs vary"},
     {"run-cv", CLI_PCT, offsetof(struct options, run_cv_pct), "PCT",
-     .help = "how much runs scatter: standard deviation / mean", .min = 0, .max = 100},
+     .help = "how much runs vary: standard deviation / mean", .min = 0, .max = 100},
     {0},
 };
 
 static const struct cli_option own_table[] = {
     {"gate", CLI_LIST, offsetof(struct options, gate), "METRIC:PCT,...",
-     .help = "exit 0, 1 or 3: no worse, worse, undecided"},
+     .help = "exit status 0: no worse, 1: worse, 3: undecided"},
     {"markdown", CLI_FLAG, offsetof(struct options, markdown), .help = "print a Markdown table"},
     {"csv", CLI_FLAG, offsetof(struct options, csv), .help = "print comma-separated values"},
     {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
-     .help = "CSV: no cell that a spreadsheet would run"},
-    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose), .help = "each host and size too",
+     .help = "no cell there that a spreadsheet would run"},
+    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose), .help = "also each host and size",
      .alias = "v", .letter = 'v'},
     {"html", CLI_STRING, offsetof(struct options, html), "FILE",
      .help = "write a page with charts too"},
@@ -323,20 +323,20 @@ const struct cli_command cmd_cmp = {
     .name = "cmp",
     .summary = "say what differs between runs, and whether it is noise",
     .text =
-        "Compares two runs, or two groups of runs, per operation: throughput, latency and errors, "
-        "with confidence intervals.\n\n"
-        "One run cannot show how much runs differ from each other. Without --history (at least "
-        "three earlier runs of one configuration) or --run-cv a comparison of single runs "
-        "therefore gives the break-even run CV, below which the difference would be real, and "
-        "never calls anything a change. With several runs a side the run is the unit: Mann-Whitney "
-        "tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
-        "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, ttfb "
-        "or errors (percentage points). The exit code is 0 if all are shown to be within their "
-        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. Of operations one "
-        "after another the gate is for the last one, the others being its preparation; --op says "
-        "otherwise.\n\n"
-        "CSV holds names as they were recorded. With --csv-safe, cells that a spreadsheet would "
-        "take for a formula (= + - @, tab, carriage return) begin with an apostrophe.",
+        "Compares two runs, or two groups of runs, per operation: throughput, latency and "
+        "errors, with confidence intervals.\n\n"
+        "One run cannot show how much runs vary. Compare several runs a side, or give --history "
+        "(at least three earlier runs of one configuration) or --run-cv. Without, a comparison "
+        "of single runs never calls anything a change. It gives the break-even run CV: if runs "
+        "vary by less, the difference is real. Several runs a side are compared run by run: "
+        "Mann-Whitney tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
+        "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, "
+        "ttfb or errors (percentage points). The exit status is 0 if all are shown to be within "
+        "their limits, 1 if one is shown to be worse, 3 if the runs do not decide it. If "
+        "operations ran one after another, the gate is for the last one, as the others prepare "
+        "it; --op chooses others.\n\n"
+        "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
+        "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
     .operands = "BEFORE AFTER",
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,

@@ -439,9 +439,9 @@ const struct cli_command cmd_info = {
     .name = "info",
     .summary = "say what is in a capture and how it was recorded",
     .text =
-        "Reads each capture to its end and tells its format, size, time span, operations, hosts, "
-        "clients and threads, and the recorder's command line. One that cannot be read does not "
-        "keep the others from being shown; the exit status is 1 then.",
+        "Reads each capture to its end. Says its format, size, time span, operations, hosts, "
+        "clients and threads, and the recorder's command line. If one cannot be read, the others "
+        "are shown all the same, and the exit status is 1.",
     COMMANDS_ON_CAPTURES,
     .defaults = &defaults,
 };

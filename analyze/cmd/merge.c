@@ -32,13 +32,13 @@ static const struct cli_option own_table[] = {
     {"output", CLI_STRING, offsetof(struct options, output.path), "FILE",
      .help = "the merged capture; - is standard output", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct options, output.force),
-     .help = "overwrite it; merge what does not overlap", .letter = 'f'},
+     .help = "overwrite it; also merge what does not overlap", .letter = 'f'},
     {0},
 };
 
 static const struct cli_option time_table[] = {
     {"shift", CLI_STRINGS, offsetof(struct options, shifts), "K=+-DUR",
-     .help = "move all times of the K-th input, from 1"},
+     .help = "move all times of the K-th input (the first is 1)"},
     {0},
 };
 
@@ -314,11 +314,10 @@ static int run(const struct cli_args *args, void *options)
 const struct cli_command cmd_merge = {
     .name = "merge",
     .summary = "put captures of one run, of several clients, together",
-    .text =
-        "Writes one capture with the requests of all inputs in order of start. Threads of each "
-        "further input are numbered on from those before it. Inputs that hold the same requests "
-        "are refused, and so are, without --force, inputs that do not overlap in time.\n\n"
-        "Rows that have to wait for earlier ones take up to 64 MiB of memory, and beyond that a "
-        "temporary file in TMPDIR (default /var/tmp).",
+    .text = "Writes one capture with the requests of all inputs in order of start. The threads of "
+            "each further input get numbers above those before. Inputs that hold the same requests "
+            "are refused. Inputs that do not overlap in time are refused without --force.\n\n"
+            "Rows that wait for earlier ones take up to 64 MiB of memory, then a temporary file in "
+            "TMPDIR (default /var/tmp).",
     COMMANDS_ON_CAPTURES,
 };

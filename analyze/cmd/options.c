@@ -39,7 +39,7 @@ const struct cli_option load_threads_table[] = {
 
 const struct cli_option load_together_table[] = {
     {"together", CLI_FLAG, offsetof(struct load_input, together),
-     .help = "captures are one run though they do not overlap"},
+     .help = "captures are one run, though they do not overlap"},
     {0},
 };
 
@@ -51,7 +51,7 @@ const struct cli_option load_filter_table[] = {
     {"analyze.client", CLI_STRING, offsetof(struct load_filter, client), "GLOB",
      .help = "only these clients", .alias = "client"},
     {"from", CLI_CUSTOM, offsetof(struct load_filter, from), "TIME",
-     .help = "only from then on: RFC 3339, or 10s after start", .parse = parse_time},
+     .help = "only what starts from then on: 10s, or RFC 3339", .parse = parse_time},
     {"to", CLI_CUSTOM, offsetof(struct load_filter, to), "TIME",
      .help = "only what starts before that", .parse = parse_time},
     {0},
@@ -67,16 +67,16 @@ const struct cli_option load_analysis_table[] = {
     {"range", CLI_CHOICE, offsetof(struct load_analysis, range), "KIND",
      .help = "which time counts", .choices = analysis_range_names},
     {"steady", CLI_FLAG, offsetof(struct load_analysis, steady),
-     .help = "leave out the warm-up, where there is one"},
+     .help = "leave out the warm-up, if there is one"},
     {"co-interval", CLI_DURATION, offsetof(struct load_analysis, co_interval_ns), "T",
-     .help = "correct for coordinated omission: one request every T", .min = 1, .max = INFINITY},
+     .help = "coordinated omission: as if with a request every T", .min = 1, .max = INFINITY},
     {0},
 };
 
 const struct cli_option load_autoterm_table[] = {
     {"autoterm.dur", CLI_DURATION, offsetof(struct load_autoterm, dur_ns), "DUR",
-     .help = "how long it must have been stable", .min = 1, .max = INFINITY},
+     .help = "how long it must be stable", .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, offsetof(struct load_autoterm, pct), "PCT",
-     .help = "within how much of the last speed", .min = 0, .max = INFINITY},
+     .help = "how far from the last speed, in percent", .min = 0, .max = INFINITY},
     {0},
 };

@@ -15,9 +15,9 @@ const struct cli_option output_form_table[] = {
 
 const struct cli_option output_file_table[] = {
     {"output", CLI_STRING, offsetof(struct output_options, path), "FILE",
-     .help = "write the report there", .letter = 'o'},
+     .help = "where to write the report", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct output_options, force),
-     .help = "overwrite any file; without, only reports of ours", .letter = 'f'},
+     .help = "overwrite any file, not only our reports", .letter = 'f'},
     {0},
 };
 

@@ -65,14 +65,14 @@ static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
      .help = "a folder; or one picture: .svg, .png, .pdf", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct options, force),
-     .help = "overwrite any file; without, only charts of ours", .letter = 'f'},
+     .help = "overwrite any file, not only our charts", .letter = 'f'},
     {"chart", CLI_LIST, offsetof(struct options, charts), "NAME,...",
-     .help = "only these; default: all that show something", .choices = chart_names},
-    {"size", CLI_CUSTOM, offsetof(struct options, size), "WxH", .help = "of a picture, in pixels",
-     .parse = parse_size},
-    {"dark", CLI_FLAG, offsetof(struct options, dark), .help = "light on dark"},
+     .help = "which charts; default: all that show something", .choices = chart_names},
+    {"size", CLI_CUSTOM, offsetof(struct options, size), "WxH",
+     .help = "size of a picture in pixels", .parse = parse_size},
+    {"dark", CLI_FLAG, offsetof(struct options, dark), .help = "light lines on dark"},
     {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
-     .help = "put it before every title"},
+     .help = "text before every title"},
     {0},
 };
 
@@ -359,19 +359,18 @@ const struct cli_command cmd_plot = {
     .name = "plot",
     .summary = "draw charts of a run or of a comparison",
     .text =
-        "Draws charts by gnuplot, whose scripts are in the folder share/s3analyze/plots of the "
-        "installation. Beside each picture lies its data file: gnuplot -c SCRIPT DATA OUT draws it "
-        "again, and SCRIPT may be changed. The environment variable S3ANALYZE_PLOTS names another "
-        "folder of scripts.\n\n"
-        "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, "
-        "host-latency, errors, latency-size, sizes, in-flight, clients and, if asked for by name, "
-        "cdf and autoterm; of an aggregated capture throughput, hosts, clients and groups, the "
-        "durations of each 10 seconds. A mixed run also has charts of "
-        "all operations together. A single picture shows these; where there is no such chart (cdf, "
-        "latency, spectrum) it shows the operation with the most requests. In other runs it shows "
-        "the operation that began last. Charts of a comparison (--before, --after): "
-        "compare-change, "
-        "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.",
+        "Draws charts with gnuplot. Its scripts are in the folder share/s3analyze/plots of the "
+        "installation, or in the folder that the environment variable S3ANALYZE_PLOTS names. The "
+        "data file of each picture lies beside it: gnuplot -c SCRIPT DATA OUT draws it again, "
+        "and SCRIPT may be changed.\n\n"
+        "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, host-latency, "
+        "errors, latency-size, sizes, in-flight, clients and, if asked for by name, cdf and "
+        "autoterm. Of an aggregated capture: throughput, hosts, clients and groups, the "
+        "durations of each 10 seconds. Of a comparison (--before, --after): compare-change, "
+        "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.\n\n"
+        "A mixed run also has charts of all operations together. A single picture shows these; "
+        "if there is no such chart (cdf, latency, spectrum) it shows the operation with the most "
+        "requests. In other runs a single picture shows the operation that began last.",
     .operands = "CAPTURE...",
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,

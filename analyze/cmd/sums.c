@@ -156,7 +156,7 @@ struct options {
 
 static const struct cli_option own_table[] = {
     {"output", CLI_STRING, offsetof(struct options, output), "FILE",
-     .help = "where to write the sums (- is standard output)", .letter = 'o'},
+     .help = "where to write the sums, - is standard output", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct options, force), .help = "overwrite FILE", .letter = 'f'},
     {0},
 };
@@ -211,12 +211,12 @@ const struct cli_command cmd_aggregate = {
     .name = "aggregate",
     .summary = "reduce a capture to its sums, a hundredth of its size",
     .text =
-        "Writes sums by second, host, client, operation and size class, and histograms of "
+        "Writes sums by second, host, client, operation and class of sizes, and histograms of "
         "durations, times to first byte and rates, in place of single requests (docs/sums.md). "
         "analyze, cmp and merge read such a file. Requests, errors, bytes and objects are exact, "
-        "percentiles within 0.1 %; what needs single requests is not there any more, such as "
-        "confidence intervals of percentiles, first accesses, and figures between two seconds.\n\n"
-        "Several captures are read as if merged, and the sums of captures can be merged later: "
-        "the result is the same to the byte.",
+        "percentiles within 0.1 %. What needs single requests is lost, such as confidence "
+        "intervals of percentiles, first accesses, and figures between two seconds.\n\n"
+        "Several captures are read as if merged. Sums can also be merged later: the result is "
+        "the same to the byte.",
     COMMANDS_ON_CAPTURES,
 };

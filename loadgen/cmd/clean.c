@@ -173,11 +173,11 @@ static int run_clean(struct bench *b)
 
 static const struct cli_option own_table[] = {
     {"run", CLI_STRING, offsetof(struct options, run_id), "ID",
-     .help = "of this run alone, however new"},
+     .help = "left by this run, however new"},
     {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR",
-     .help = "of runs that wrote nothing for so long", .min = 0, .max = INFINITY},
+     .help = "left by runs that wrote nothing for so long", .min = 0, .max = INFINITY},
     {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT",
-     .help = "of runs that had this --prefix"},
+     .help = "left by runs with this --prefix"},
     {"dry-run", CLI_FLAG, offsetof(struct options, dry_run), NULL,
      .help = "show what there is, delete nothing"},
     {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
@@ -202,9 +202,9 @@ const struct cli_command cmd_clean = {
     .name = "clean",
     .summary = "delete what killed runs have left",
     .text = "Deletes objects, versions, delete markers and unfinished uploads of runs that could "
-            "not clean up: what lies under PREFIXs3load-RUNID/ and has a name as s3load gives it. "
-            "A run that wrote something in the last --older-than may not have ended, and is kept; "
-            "--run names one that has. Nothing else in the bucket is touched.",
+            "not clean up: what lies below PREFIXs3load-RUNID/ and has a name as s3load gives it. "
+            "A run that wrote something within --older-than may still be going on, and is kept; "
+            "--run deletes it all the same. Nothing else in the bucket is touched.",
     .groups =
         (const struct cli_group[]){
             {"What to delete", NULL, own_table, 0},

@@ -48,7 +48,7 @@ static bool init(struct work *k, struct err *e)
 
 static const struct cli_option own_table[] = {
     {"batch", CLI_INT, offsetof(struct options, batch), "N",
-     .help = "objects to delete with a request; 1: a plain DELETE", .min = 1, .max = 1000},
+     .help = "objects in one request; 1: plain DELETEs", .min = 1, .max = 1000},
     {0},
 };
 

@@ -22,7 +22,7 @@ static const struct cli_option own_table[] = {
     {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL,
      .help = "list what the bucket holds, upload nothing"},
     {"max-keys", CLI_INT, offsetof(struct options, max_keys), "N",
-     .help = "keys to ask for with a page", .min = 1, .max = 1000},
+     .help = "keys in a page of the list", .min = 1, .max = 1000},
     {0},
 };
 
@@ -30,7 +30,7 @@ const struct cli_command cmd_list = {
     .name = "list",
     .summary = "list objects",
     .text = "Uploads --objects objects under a prefix per worker, then lists these prefixes to "
-            "their ends, page by page, until --duration is over. A row is one whole list, its "
+            "their ends, page by page, until --duration is over. A row is a whole list, its "
             "objects those listed, its first byte the first object. The uploads are recorded too.",
     COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, own_table, 0},
                    {"Objects", NULL, options_size, 0}),

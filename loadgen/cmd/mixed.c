@@ -131,10 +131,10 @@ void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
 const struct cli_command cmd_mixed = {
     .name = "mixed",
     .summary = "a mix of downloads, uploads, HEADs and deletions",
-    .text =
-        "Uploads --objects objects and works on them until --duration is over. New objects join "
-        "the pool, deleted ones leave it; none is deleted while a request reads it. Requests are "
-        "dealt in the shares of --get-distrib and so on. The first uploads are not recorded.",
+    .text = "Uploads --objects objects and works on them until --duration is over. New objects "
+            "join the pool, deleted ones leave it; none is deleted while a request reads it. "
+            "Requests are dealt in the shares of --get-distrib and so on. The first uploads are "
+            "not recorded.",
     COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_shares, 0},
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load mixed --duration 1m --rate 500",

@@ -114,11 +114,10 @@ static const struct cli_option own_table[] = {
 const struct cli_command cmd_multipart = {
     .name = "multipart",
     .summary = "upload objects in parts",
-    .text =
-        "Each worker uploads objects of --parts parts, one part after another, until --duration "
-        "is over. Each request is a row: INITIATE begins an upload, PUTPART is a part, COMPLETE "
-        "ends "
-        "it. What is not completed is aborted, with --noclear too.",
+    .text = "Each worker uploads objects of --parts parts, one part after another, until "
+            "--duration is over. Each request is a row: INITIATE begins an upload, PUTPART is a "
+            "part, COMPLETE ends the upload. What is not completed is aborted, with --noclear "
+            "too.",
     COMMAND_GROUPS({"Parts", NULL, own_table, 0}),
     COMMAND_EXAMPLES({"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"}),
     COMMAND_DEFAULTS(.n_parts = 200, .part_bytes = INT64_C(5) << 20),

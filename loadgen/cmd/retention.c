@@ -37,9 +37,9 @@ const struct cli_command cmd_retention = {
     .name = "retention",
     .summary = "set the retention of objects",
     .text = "Uploads --versions versions of each of --objects objects, then sets the retention of "
-            "versions chosen at random until --duration is over. It needs a bucket with object "
-            "lock, which is only given when a bucket is made: s3load makes one that is not there. "
-            "The uploads are recorded too.",
+            "versions chosen at random until --duration is over. The bucket needs object lock, "
+            "which it can only get when it is made: s3load makes one that is not there. The "
+            "uploads are recorded too.",
     COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, options_versions, 0},
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(

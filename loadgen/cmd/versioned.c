@@ -2,17 +2,17 @@
 
 static const struct cli_option bucket_table[] = {
     {"enable-versioning", CLI_FLAG, offsetof(struct options, enable_versioning), NULL,
-     .help = "switch it on in a bucket of others, too"},
+     .help = "switch versioning on in any bucket"},
     {0},
 };
 
 const struct cli_command cmd_versioned = {
     .name = "versioned",
     .summary = "a mix of requests for versions of objects",
-    .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds and "
-            "deletes single versions in the shares of --get-distrib and so on, until --duration is "
-            "over. Versioning is switched on in a bucket that s3load makes or finds empty, in "
-            "others only with --enable-versioning. The first uploads are not recorded.",
+    .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds "
+            "and deletes single versions in the shares of --get-distrib and so on, until "
+            "--duration is over. s3load switches versioning on in a bucket that it makes or finds "
+            "empty; in others only with --enable-versioning. The first uploads are not recorded.",
     COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_versions, 0},
                    {"Mix", NULL, options_shares, 0}, {"Objects", NULL, options_size, 0},
                    {"Bucket", "data", bucket_table, 0}),

@@ -43,7 +43,7 @@ const struct cli_option options_connection[] = {
     {"host-select", CLI_CHOICE, AT(host_select), "HOW", .help = "how a server is chosen",
      .choices = SELECTS},
     {"resolve-host", CLI_FLAG, AT(resolve_host), NULL,
-     .help = "use each address of a name as a server of its own"},
+     .help = "each address of a name is a server of its own"},
     {"session-token", CLI_STRING, AT(session_token), "TOKEN",
      .help = "session token of temporary credentials"},
     {"profile", CLI_STRING, AT(profile), "NAME",
@@ -55,11 +55,11 @@ const struct cli_option options_connection[] = {
     {"insecure", CLI_FLAG, AT(insecure), NULL, .help = "do not verify the server's certificate"},
     {"cacert", CLI_STRING, AT(cacert), "FILE", .help = "certificates to verify the server with"},
     {"request-timeout", CLI_DURATION, AT(request_timeout_ns), "DUR",
-     .help = "a request fails after this", .min = 1e6, .max = 86400e9},
+     .help = "a request fails after this time", .min = 1e6, .max = 86400e9},
     {"connect-timeout", CLI_DURATION, AT(connect_timeout_ns), "DUR",
-     .help = "connecting fails after this", .min = 1e6, .max = 86400e9},
+     .help = "connecting fails after this time", .min = 1e6, .max = 86400e9},
     {"give-up-after", CLI_DURATION, AT(give_up_ns), "DUR",
-     .help = "the run ends if no server can be reached for this", .min = 1e6, .max = INFINITY},
+     .help = "end if no server is reachable for this long", .min = 1e6, .max = INFINITY},
     {0},
 };
 
@@ -75,26 +75,26 @@ const struct cli_option options_load[] = {
 };
 
 const struct cli_option options_load_more[] = {
-    {"autoterm.dur", CLI_DURATION, AT(autoterm_dur_ns), "DUR",
-     .help = "how long it must have been stable", .min = 1, .max = INFINITY},
-    {"autoterm.pct", CLI_PCT, AT(autoterm_pct), "PCT", .help = "within how much of the last speed",
-     .min = 0, .max = 1e6},
+    {"autoterm.dur", CLI_DURATION, AT(autoterm_dur_ns), "DUR", .help = "how long it must be stable",
+     .min = 1, .max = INFINITY},
+    {"autoterm.pct", CLI_PCT, AT(autoterm_pct), "PCT",
+     .help = "how far from the last speed, in percent", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, AT(syncstart), "TIME",
-     .help = "start then: hh:mm[:ss], local time, or RFC 3339"},
+     .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
     {"max-errors", CLI_INT, AT(max_errors), "N",
-     .help = "the run ends once so many requests failed; 0: never", .min = 0, .max = INFINITY},
-    {"threads", CLI_INT, AT(n_threads), "N",
-     .help = "threads that send; 0: one for each CPU we may use", .min = 0, .max = 4096},
+     .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
+    {"threads", CLI_INT, AT(n_threads), "N", .help = "threads that send; 0: one for each CPU",
+     .min = 0, .max = 4096},
     {"label", CLI_STRING, AT(label), "TEXT", .help = "a text to keep in the capture"},
     {"aggregate", CLI_FLAG, AT(aggregate), NULL,
-     .help = "write the capture's sums beside it too (.sums.zst)"},
+     .help = "also write the sums of the capture (.sums.zst)"},
     {"aggregate-only", CLI_FLAG, AT(aggregate_only), NULL,
-     .help = "keep these in place of the capture"},
+     .help = "keep the sums, delete the capture"},
     {"stress", CLI_FLAG, AT(stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, AT(verify), "N", .help = "check the body of every Nth GET; 0: of none",
      .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, AT(seed), "N",
-     .help = "seed of all random choices; default: another each time", .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, AT(seed), "N", .help = "seed of random choices; default: a new one", .min = 0,
+     .max = INFINITY},
     {0},
 };
 
@@ -111,14 +111,14 @@ const struct cli_option options_pool[] = {
 
 const struct cli_option options_existing[] = {
     {"list-existing", CLI_FLAG, AT(list_existing), NULL,
-     .help = "use what the bucket holds (--objects N: of it, 0: all)"},
+     .help = "use N objects of the bucket (--objects N; 0: all)"},
     {0},
 };
 
 const struct cli_option options_versions[] = {
     /* So many versions of the most --objects are still counted in 64 bits. */
-    {"versions", CLI_INT, AT(n_versions), "N", .help = "versions of each to upload", .min = 1,
-     .max = 1e6},
+    {"versions", CLI_INT, AT(n_versions), "N", .help = "versions of each object to upload",
+     .min = 1, .max = 1e6},
     {0},
 };
 
@@ -137,18 +137,18 @@ const struct cli_option options_shares[] = {
 const struct cli_option options_size[] = {
     {"obj.size", CLI_SIZE, AT(size_bytes), "SIZE", .help = "size of objects, base 2", .min = 0,
      .max = 5.0 * (1ull << 40)},
-    {"obj.randsize", CLI_FLAG, AT(random_sizes), NULL, .help = "random sizes up to that"},
+    {"obj.randsize", CLI_FLAG, AT(random_sizes), NULL, .help = "random sizes up to --obj.size"},
     {0},
 };
 
 const struct cli_option options_data[] = {
     {"prefix", CLI_STRING, AT(prefix), "TEXT",
-     .help = "keys begin with it; the bucket may hold other data"},
+     .help = "begin keys with it; the bucket may hold other data"},
     {"noprefix", CLI_FLAG, AT(no_prefix), NULL, .help = "no prefix for each worker"},
     {"noclear", CLI_FLAG, AT(no_clear), NULL,
      .help = "leave the objects; the bucket may hold other data", .alias = "keep-data"},
     {"clear-bucket", CLI_FLAG, AT(clear_bucket), NULL,
-     .help = "delete all the bucket holds first; asks"},
+     .help = "first delete all that the bucket holds; asks"},
     {"yes", CLI_FLAG, AT(yes), NULL, .help = "do not ask"},
     {"md5", CLI_FLAG, AT(md5), NULL, .help = "send Content-MD5"},
     {"checksum", CLI_CHOICE, AT(checksum), "NAME",

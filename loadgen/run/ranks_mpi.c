@@ -22,15 +22,15 @@ const char ranks_program[] = "s3load-mpi";
 
 const struct cli_option ranks_options[] = {
     {"hosts-per-rank", CLI_FLAG, offsetof(struct options, hosts_per_rank), NULL,
-     .help = "deal the servers round; else each rank uses all"},
+     .help = "give each rank its share of the servers"},
     {"read-shift", CLI_INT, offsetof(struct options, read_shift), "K",
-     .help = "each rank uses what the K-th rank behind it uploaded", .min = 0, .max = 1e6},
+     .help = "each rank reads what the K-th rank after it uploaded", .min = 0, .max = 1e6},
     {"keep-parts", CLI_FLAG, offsetof(struct options, keep_parts), NULL,
-     .help = "keep the capture of each rank beside the merged one"},
+     .help = "also keep the capture of each rank"},
     {"progress", CLI_FLAG, offsetof(struct options, progress), NULL,
-     .help = "show progress though launchers hide the terminal"},
+     .help = "show progress, though launchers hide the terminal"},
     {"rank-timeout", CLI_DURATION, offsetof(struct options, rank_timeout_ns), "DUR",
-     .help = "the run ends if a rank is silent for this", .min = 1e9, .max = 86400e9},
+     .help = "end if a rank is silent for this long", .min = 1e9, .max = 86400e9},
     {0},
 };
 
