@@ -13,6 +13,8 @@
 
 /* Compressed bytes of a unit where frames are small. */
 #define UNIT_MIN_BYTES (512u << 10)
+/* Files shorter than this are read in pieces of so many bytes, with less memory around them. */
+#define SMALL_BYTES    (64u << 10)
 #define MAX_THREADS    64
 /* The default number of reader threads. More do not help: commits are serial, and each thread holds
  * about 8 MiB. */
@@ -105,6 +107,11 @@ static void pass_turn(struct recworker *w)
     pthread_mutex_unlock(&r->lock);
 }
 
+static uint64_t unit_bytes(const struct reader *r)
+{
+    return r->options->unit_bytes > 0 ? r->options->unit_bytes : UNIT_MIN_BYTES;
+}
+
 /* The next unit of the file; NULL: none. */
 static struct recunit *take_unit(struct reader *r)
 {
@@ -122,7 +129,7 @@ static struct recunit *take_unit(struct reader *r)
         u->start = r->next_start;
         u->end = r->n_threads == 1
                      ? UINT64_MAX
-                     : zsource_range_end(&r->source, &r->near, u->start, UNIT_MIN_BYTES);
+                     : zsource_range_end(&r->source, &r->near, u->start, unit_bytes(r));
         u->is_last = r->no_more = r->n_threads == 1 || u->end >= r->source.size;
         u->head = u->index == r->turn;
         r->next_start = u->end;
@@ -159,8 +166,11 @@ static bool worker_init(struct recworker *w, struct reader *r)
     w->checksum = XXH64_createState();
     if (w->checksum == NULL)
         return mem_none(&r->error);
+    size_t chunk_bytes = r->options->chunk_bytes;
+    if (chunk_bytes == 0 && r->source.seekable && r->source.size < SMALL_BYTES)
+        chunk_bytes = SMALL_BYTES;
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
-           chunks_init(&w->chunks, r->options->chunk_bytes, &r->error);
+           chunks_init(&w->chunks, chunk_bytes, &r->error);
 }
 
 static void worker_fini(struct recworker *w)
@@ -176,7 +186,7 @@ static unsigned choose_threads(const struct reader *r)
     unsigned most = r->options->threads > 0 ? MAX_THREADS : USUAL_THREADS;
 
     if (r->sink->unit_new == NULL || !r->source.seekable || !r->source.compressed ||
-        r->source.size < 2 * UNIT_MIN_BYTES)
+        r->source.size < 2 * unit_bytes(r))
         return 1;
     return n < most ? n : most;
 }

@@ -54,9 +54,10 @@ struct recfile_options {
     /* Size of the text buffer between decompressing and parsing; 0 means 1 MiB. A smaller one saves
      * memory. */
     size_t chunk_bytes;
-    bool alone;    /* no thread beside decompresses ahead: for many captures at a time */
-    bool portable; /* no SIMD (tests) */
-    bool all_slow; /* every row through libcsv (tests) */
+    bool alone;        /* no thread beside decompresses ahead: for many captures at a time */
+    bool portable;     /* no SIMD (tests) */
+    bool all_slow;     /* every row through libcsv (tests) */
+    size_t unit_bytes; /* compressed bytes of a unit of small frames; 0: 512 KiB (tests) */
     /* Called now and then with the compressed bytes read and the file's size (0: not known). */
     void (*progress)(void *ctx, uint64_t n_read, uint64_t n_total);
     void *progress_ctx;

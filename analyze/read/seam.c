@@ -44,12 +44,6 @@ size_t seam_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *
 
 /* ---- The row at the seam ---- */
 
-enum joined {
-    JOINED,  /* the row is committed */
-    MISREAD, /* what the unit read behind the row is wrong */
-    FAILED,
-};
-
 /* Takes what the parser of the row finds as a unit of its own. */
 struct joint {
     struct reader *reader;
@@ -94,8 +88,9 @@ static bool same_layout(const struct recfile_layout *a, const struct recfile_lay
 }
 
 /* Parses the row that the reader's carry begins and the unit's first line ends, and commits it. The
- * unit's own parser may be in the middle of its text, so this takes another. */
-static enum joined join(struct reader *r, struct recunit *u)
+ * unit's own parser may be in the middle of its text, so this takes another. False: failed, or the
+ * unit is misread, as what it read behind the row, or the row, is wrong. */
+static bool join(struct reader *r, struct recunit *u)
 {
     struct joint j = {
         .reader = r,
@@ -109,14 +104,13 @@ static enum joined join(struct reader *r, struct recunit *u)
     struct rowtext text = r->seam.carry;
     bool last = u->is_last && !u->has_first_line;
     size_t at, used = 0;
-    enum joined end = FAILED;
+    bool joined = false;
 
     r->seam.carry = (struct rowtext){0};
     if (!rowtext_add(&text, u->first_line.s ? u->first_line.s : "", u->first_line.n) ||
         !rowparse_init(&parse, r->options, &events, &u->error)) {
         rowtext_fini(&text);
-        recstate_fail(u, "out of memory");
-        return FAILED;
+        return recstate_fail(u, "out of memory");
     }
     rowparse_set_layout(&parse, r->has_layout ? &r->layout : NULL);
     parse.n_lines = r->seam.n_lines;
@@ -128,7 +122,7 @@ static enum joined join(struct reader *r, struct recunit *u)
     /* A row that is still open, or another layout: what was read behind it is wrong. */
     bool whole = at == text.n || !u->has_first_line;
     if (ok && whole && same_layout(&r->layout, &u->layout)) {
-        recstate_commit_sink(r, &j.unit, 0);
+        joined = recstate_commit_sink(r, &j.unit, 0) || recstate_fail(u, "out of memory");
         recstate_add_counts(r, &j.unit);
         u->n_seam_rows = j.unit.n_rows;
         r->seam.n_lines = parse.n_lines;
@@ -136,37 +130,25 @@ static enum joined join(struct reader *r, struct recunit *u)
         r->seam.skip_line = j.unit.seam.skip_line;
         if (!u->has_first_line && at < text.n &&
             !rowtext_add(&r->seam.carry, text.s + at, text.n - at))
-            recstate_fail(&j.unit, "out of memory");
-        end = JOINED;
-    } else if (!j.unit.failed) {
-        /* The carry goes back for another reading. */
+            joined = recstate_fail(u, "out of memory");
+    } else {
+        /* The carry goes back for another reading, which finds what is wrong with the row. */
         text.n -= u->first_line.n;
         r->seam.carry = text;
         text = (struct rowtext){0};
-        end = MISREAD;
-    }
-    if (j.unit.failed) {
-        u->failed = true;
-        u->error = j.unit.error;
-        u->error_line = j.unit.error_line;
-        u->error_has_line = j.unit.error_has_line;
-        u->head = true; /* its lines are absolute */
-        end = FAILED;
+        u->misread = true;
     }
     rowtext_fini(&text);
     rowparse_fini(&parse);
     recstate_fini(r, &j.unit);
-    return end;
+    return joined;
 }
 
 /* ---- Turns ---- */
 
 bool seam_become_head(struct reader *r, struct recunit *u)
 {
-    enum joined joined = join(r, u);
-
-    u->misread = joined == MISREAD;
-    if (joined != JOINED)
+    if (!join(r, u))
         return false;
     uint64_t shift = r->seam.n_lines;
     for (size_t i = 0; i < u->n_comments; i++)

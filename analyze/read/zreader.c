@@ -319,9 +319,9 @@ static void cut(struct zreader *r)
     }
     r->in_pos += available(r);
     r->in_frame = false;
-    if (r->source->seekable && r->limit < r->source->size) {
-        /* Damage is reported at the same byte with any number of threads, on which it depends how
-         * far zstd would have read ahead. */
+    if (r->source->seekable && end_of_frame(r) < r->source->size) {
+        /* Damage is reported at the same byte, and as the same, with any number of threads, on
+         * which it depends how far zstd would have read ahead. */
         damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
         return;
     }
@@ -484,7 +484,11 @@ static void step_frame(struct zreader *r)
     } else if (n < want) { /* of a block that is not compressed, it takes what there is */
         cut(r);
     } else {
-        damage(r, ZSTD_getErrorName(got));
+        /* Which check a damaged block fails first depends on the room that zstd is given. */
+        ZSTD_ErrorCode why = ZSTD_getErrorCode(got);
+        if (why != ZSTD_error_dictionary_wrong)
+            why = ZSTD_error_corruption_detected;
+        damage(r, ZSTD_getErrorString(why));
     }
 }
 

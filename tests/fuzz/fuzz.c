@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+bool fuzz_all;
+
 uint64_t fuzz_take(struct fuzz_input *in, size_t n_bytes)
 {
     uint64_t value = 0;

@@ -4,10 +4,14 @@
 #ifndef S3_FUZZ_H
 #define S3_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Checks of which an input chooses one are all made: the tests have few inputs. */
+extern bool fuzz_all;
 
 /* An input that is taken piece by piece; at its end come zeros and empty texts. */
 struct fuzz_input {

@@ -29,6 +29,7 @@ static uint8_t *read_file(const char *path, size_t *n)
 
 int main(int argc, char **argv)
 {
+    fuzz_all = true;
     for (int i = 1; i < argc; i++) {
         size_t n;
         uint8_t *data = read_file(argv[i], &n);

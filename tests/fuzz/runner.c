@@ -13,7 +13,7 @@
 /* Where reports of sanitizers go, which would else be lost with standard error. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-static char folder[] = "/tmp/s3fuzz-XXXXXX";
+static char folder[] = "/dev/shm/s3fuzz-XXXXXX"; /* in memory */
 static int real_stderr, said; /* what the commands print goes to the file `said` */
 
 static void remove_folder(void)

@@ -33,15 +33,15 @@ def captures():
 
 def of_capture():
     for i, text in enumerate(captures()):
-        yield bytes([0]) + text
-        yield bytes([20 + i]) + text
+        yield bytes([i, 0]) + text
+        yield bytes([i, 20 + i]) + text
         frame = zstd.frame(text[:100], text[100:])
-        yield bytes([0]) + frame + zstd.skippable(b"x") + frame[:-9]
+        yield bytes([i, 0]) + frame + zstd.skippable(b"x") + frame[:-9]
 
 
 def of_commands():
     for i, text in enumerate(captures()):
-        yield bytes([30 + i % 2]) + text
+        yield bytes([i]) + text
 
 
 def of_aggregate():
