@@ -173,6 +173,23 @@ static void note_refusal(struct services *s, const char *code)
             credentials_refuse(s->engine->credentials, s->signer_version);
 }
 
+/* Servers refuse what was signed with a time that is 15 minutes off; a Date may be older. */
+#define SKEW_NS (14 * 60 * CLOCK_NS_PER_S)
+
+/* Takes the time of a server that refuses ours. What answers HEAD has no code. */
+static void note_skew(struct worker *w, const char *code)
+{
+    const struct services *s = w->services;
+    const struct date_bracket *d = &s->dates[w->host];
+    struct engine_host *host = &s->engine->host[w->host];
+
+    w->result.skewed = w->http.status == 403 && d->text[0] != '\0' &&
+                       (strcmp(code, "RequestTimeTooSkewed") == 0 ||
+                        llabs(d->date_ns - engine_sign_ns(host)) > SKEW_NS);
+    if (w->result.skewed)
+        atomic_store(&host->time_offset_ns, d->date_ns - s->now_ns);
+}
+
 /* "HTTP 503 SlowDown: Reduce your request rate." Of a body that is not whole, what was read counts.
  * `why`: "", or what happened then. */
 static void set_http_error(struct worker *w, const char *why)
@@ -181,6 +198,7 @@ static void set_http_error(struct worker *w, const char *why)
     const char *region = w->services->engine->op_style.region;
     struct err text = {""};
 
+    note_skew(w, x != NULL ? x->code : "");
     if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0') {
         note_refusal(w->services, x->code);
         err_set(&text, "%s%s%s", x->code, x->message[0] != '\0' ? ": " : "", x->message);

@@ -9,6 +9,7 @@
 #include "loadgen/net/names.h"
 #include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
+#include "loadgen/util/clock.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -28,6 +29,8 @@ struct engine_host {
     char *endpoint; /* as the capture names it: http://host:port */
     char *name;     /* to connect to, and in the Host header */
     bool virtual_host;
+    /* What its time is ahead of the run's clock, once it has refused ours; 0: it has not. */
+    atomic_int_fast64_t time_offset_ns;
 };
 
 struct engine {
@@ -58,6 +61,14 @@ struct engine {
  * payload. engine_fini in any case. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
+
+/* The time that requests to a host are signed with, ns since 1970. */
+static inline int64_t engine_sign_ns(const struct engine_host *h)
+{
+    int64_t offset_ns = atomic_load_explicit(&h->time_offset_ns, memory_order_relaxed);
+
+    return offset_ns != 0 ? clock_now_ns() + offset_ns : clock_real_ns();
+}
 
 /* Adds to a counter that one thread alone changes. */
 static inline void engine_count(atomic_int_fast64_t *n, int64_t by)

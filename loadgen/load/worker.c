@@ -254,7 +254,7 @@ static bool build(struct worker *w)
         .user_agent = agent,
         .token = pages_token(answer_pages(w)),
         .token_id = pages_token_id(answer_pages(w)),
-        .time_s = clock_real_ns() / CLOCK_NS_PER_S,
+        .time_s = engine_sign_ns(&g->host[w->host]) / CLOCK_NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &s->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
@@ -465,6 +465,7 @@ static void launch(struct worker *w)
     w->result.n_bytes = w->op.n_payload;
     w->result.n_objects = w->op.n_objects;
     w->result.status = 0;
+    w->result.skewed = false;
     w->result.error[0] = '\0';
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';

@@ -20,6 +20,7 @@ struct worker_result {
     uint64_t n_bytes; /* payload, as the capture has it */
     uint64_t n_objects;
     int status;                 /* of HTTP; 0: no response */
+    bool skewed;                /* refused for our clock: signed by the server's from now on */
     char error[600];            /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];

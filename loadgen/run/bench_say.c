@@ -121,7 +121,8 @@ void bench_warn_of_clocks(const struct bench *b)
     if (llabs(off_ns) > CLOCK_NS_PER_S)
         bench_say(b,
                   "this machine's clock was set %s by %s during the run, or it slept: requests "
-                  "were signed with it, the capture's times go on as if it had not",
+                  "are signed with it, or with a server's that refuses it; the capture's times go "
+                  "on as if it had not",
                   off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
     off_ns = 0;
     for (size_t i = 0; i < b->engine.hosts.n; i++) {

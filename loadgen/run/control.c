@@ -49,7 +49,7 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
     size_t n_hosts = c->crew.engine->hosts.n;
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
 
-    for (size_t i = 0; i < n_tries; i++) {
+    for (size_t i = 0, skewed = 0; i < n_tries + skewed; i++) {
         c->op = op;
         c->result = r;
         r->status = 0;
@@ -61,9 +61,10 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
         }
         if (r->error[0] == '\0')
             return true;
-        /* Where a server answered, another would answer the same. */
-        if (r->status != 0)
+        /* Where a server answered, another would answer the same; unless it told its time. */
+        if (r->status != 0 && (skewed > 0 || !r->skewed))
             break;
+        skewed += r->skewed;
     }
     return err_set(e, "%s", r->error);
 }
