@@ -1,5 +1,7 @@
 #include "analyze/analysis/drop.h"
 
+#include "libcommon/units.h"
+
 #include <stdlib.h>
 
 static bool drop_rows(void *entry, struct err *e)
@@ -71,7 +73,11 @@ bool drop_early_and_late(struct plan *p, struct err *e)
         else if (skip_to_ns > keep->from_ns)
             keep->from_ns = skip_to_ns;
     }
-    return drop_all(p, &p->a->left_out.by_times, e);
+    if (!drop_all(p, &p->a->left_out.by_times, e))
+        return false;
+    return p->n == 0 || count_rows(p) > 0 || !(o->has_from || o->has_to) ||
+           err_set(e, "%s: no requests: --from and --to cut all %s off", p->d->inputs[0].path,
+                   units_count(p->a->left_out.by_times).s);
 }
 
 /* `range`: what it is, in words. */

@@ -39,7 +39,14 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
     progress_init(&progress, input->quiet);
     bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);
     progress_fini(&progress);
-    return ok;
+    if (!ok || d->n_rows > 0)
+        return ok;
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (int k = 0; k < N_DROPS; k++)
+            if (d->inputs[i].info.n_dropped[k] > 0)
+                return err_set(e, "%s: no requests are left; the first damage: %s", paths[i],
+                               d->inputs[i].info.first_drop[k]);
+    return err_set(e, "%s: no requests", paths[0]);
 }
 
 static bool overlaps_another(const struct dataset *d, const struct dataset_input *in)

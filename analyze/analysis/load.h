@@ -43,8 +43,8 @@ struct load_analysis {
 /* False, for wrong usage: no request can start from --from on and before --to. */
 bool load_check_times(const struct load_filter *filter, struct err *e);
 
-/* Reads the captures, no file twice, as one dataset, with a progress bar. The caller calls
- * dataset_free, on failure too. */
+/* Reads the captures, no file twice, as one dataset, with a progress bar. False also where no
+ * request is left. The caller calls dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e);
 

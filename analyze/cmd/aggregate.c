@@ -42,6 +42,8 @@ bool aggregate_alone(const struct cli_args *args, struct err *e)
 bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
 {
     size_t n = 0;
+    if (a->total.x->n_requests == 0)
+        return err_set(e, "%s: no requests", a->file.path);
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < a->ops.n; k++)

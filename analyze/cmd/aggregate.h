@@ -20,7 +20,8 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
  * which. */
 bool aggregate_alone(const struct cli_args *args, struct err *e);
 
-/* Keeps the operations that --op names (none: all). False: there is no such operation. */
+/* Keeps the operations that --op names (none: all). False: there is no such operation, or
+ * no request at all. */
 bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e);
 
 #endif

@@ -178,14 +178,13 @@ static void put_operation(struct text_table *t, const struct operation *op)
         TEXT_CELLS(t, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
 }
 
-/* What each of them reached, for whom the report is for: the captures one by one, up to the first
- * that cannot be read so. */
+/* What each of them reached, for whom the report is for: the captures one by one, but for those of
+ * which nothing is left. */
 static void show_runs(const struct options *o, const struct cli_args *args)
 {
     struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
     struct text_table t;
     struct err unsaid = {""};
-    bool ok = true;
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
         (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
@@ -193,12 +192,11 @@ static void show_runs(const struct options *o, const struct cli_args *args)
     text_table_init(&t, &out, "llrrrrrr");
     TEXT_ROW(&t, TEXT_FAINT, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%",
              "99%");
-    for (size_t i = 0; i < args->n_operands && ok; i++) {
+    for (size_t i = 0; i < args->n_operands; i++) {
         struct dataset d = {0};
         struct analysis a = {0};
-
-        ok = load_dataset(&d, &args->operands[i], 1, &o->filter, &o->input, &unsaid) &&
-             load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
+        bool ok = load_dataset(&d, &args->operands[i], 1, &o->filter, &o->input, &unsaid) &&
+                  load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
         if (ok)
             text_table_span(&t, TEXT_HEADING, "%s", figures_file(args->operands[i]));
         for (size_t k = 0; ok && k < a.n_operations; k++)
@@ -246,6 +244,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
     bool ok =
         sums_alone(args, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
+        (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
         sums_analyze(&a, &d, &s, args->operands[0], &how, e) &&
         write_all(&(struct result){.analysis = &a}, o, args, e);
     *problem = findings_have_problem(&a.findings);

@@ -441,10 +441,11 @@ static bool load_rows(void *loading, struct err *e)
     struct dataset d = {0};
     struct analysis a = {0};
 
-    if (aggfile_is(path))
-        return run_seconds_aggregate(l->run, o->filter, e);
-    if (aggfile_is_sums(path))
-        return run_seconds_sums(l->run, o->filter, e);
+    if (aggfile_is(path) || aggfile_is_sums(path)) {
+        bool read = aggfile_is(path) ? run_seconds_aggregate(l->run, o->filter, e)
+                                     : run_seconds_sums(l->run, o->filter, e);
+        return read && (l->run->n_ops > 0 || err_set(e, "%s: no requests", path));
+    }
     if (o->by_second) {
         bool reduced = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
                        run_seconds_capture(l->run, &d, (unsigned)o->input->threads, e);

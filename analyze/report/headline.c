@@ -120,9 +120,7 @@ struct headline headline(const struct analysis *a)
     struct headline h = {""};
     struct sentence s = {&h, 0};
 
-    if (a->n_operations == 0)
-        say(&s, "There are no requests.");
-    else if (a->mixed)
+    if (a->mixed)
         say_mix(&s, a);
     else
         say_operation(&s, &a->operations[a->n_operations - 1]);

@@ -83,8 +83,6 @@ static void put_sweep(struct text *out, const struct stopping *s, const struct s
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = colour};
-    if (s->n_ops == 0)
-        text_line(&out, TEXT_PLAIN, "No requests.");
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct stopping_op *op = &s->ops[k];
         if (k > 0)

@@ -295,6 +295,49 @@ class Filters(ReportTest):
         self.assertNotIn('copied-capture', [w['code'] for w in warnings])
 
 
+class NoRequests(ReportTest):
+    """An analysis of nothing is an error; what copies or lists captures takes an empty one."""
+
+    def written(self, data):
+        path = self.tmp / 'made.csv'
+        path.write_bytes(data)
+        return path
+
+    def check(self, path, says, *options, salvage=()):
+        other, out = self.tmp / 'other.csv', self.tmp / 'out'
+        other.write_bytes(text(steady(100, every=10**9)))
+        for command in (('analyze', '--json', '--exit-on', 'problem'), ('analyze', '--html', out), ('autoterm',),
+                        ('plot', '--out', out), ('cmp', other), ('cmp', '--before', other, path, '--after'),
+                        *([('aggregate', '-o', out)] if not options else [])):
+            with self.subTest(command=command):
+                r = self.s3analyze(*command, path, *options, *salvage, status=1)
+                self.assertEqual((r.out, r.err), ('', f's3analyze: {path}: {says}\n'))
+                self.assertFalse(out.exists())
+        for command in ('info',), ('cat',), ('merge', '--force', '-o', self.tmp / 'merged'):
+            self.s3analyze(*command, path, *salvage)
+
+    def test_header_alone(self):
+        self.check(self.written(text([])), 'no requests')
+        path = self.written(text([]) + b'stray\n')
+        self.check(path, f'no requests are left; the first damage: {path}:2: 1 field where the header has 15',
+                   salvage=['--salvage'])
+
+    def test_times_that_leave_nothing(self):
+        path = self.written(text(steady(30)))
+        self.check(path, 'no requests: --from and --to cut all 30 off', '--from', '1m')
+
+    def test_one_empty_capture_of_two(self):
+        """Clients of one run: one of them made no request."""
+        path = self.written(text(steady(30)))
+        (empty := self.tmp / 'empty.csv').write_bytes(text([]))
+        self.assertEqual(self.s3analyze('analyze', '--json', empty, path).json()['n_rows'], 30)
+
+    def test_sums(self):
+        path = self.written(b'{"schema":"s3analyze/sums/1","intended":false,"n_threads":0,"operations":[]}')
+        for command in ('analyze',), ('cmp', capture('get-g4')):
+            self.assertEqual(self.s3analyze(*command, path, status=1).err, f's3analyze: {path}: no requests\n')
+
+
 class Help(ReportTest):
     def test_aliases(self):
         path = capture('get-g4')

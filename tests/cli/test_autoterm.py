@@ -70,12 +70,6 @@ class Autoterm(CliTest):
             self.assertEqual(stop, one['stop'])
         self.assertIn('how far off', self.s3analyze('autoterm', '--sweep', path).out)
 
-    def test_no_requests(self):
-        path = self.tmp / 'empty.csv'
-        path.write_bytes(text([]))
-        self.assertEqual(self.s3analyze('autoterm', path).out, 'No requests.\n')
-        self.assertEqual(self.s3analyze('autoterm', '--json', path).json()['operations'], [])
-
     def test_mixed_is_one(self):
         rows = steady(300, threads=2) + [r._replace(op='PUT', thread=r.thread + 2)
                                          for r in steady(300, threads=2)]

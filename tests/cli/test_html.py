@@ -200,12 +200,8 @@ class Html(CliTest):
         self.assertIn("s3analyze analyze -q --html report.html get-g4.csv.zst --host '*' "
                       "'--label=it'\\''s http://*REDACTED*@host/'", said)
 
-    def test_no_request_and_no_success(self):
+    def test_no_success(self):
         path = self.tmp / "run.csv"
-        path.write_bytes(capgen.text([]))
-        _, reader, said = self.page(path, charts=False)
-        self.assertIn("There are no figures: there is no request to analyse.", said)
-        self.assertEqual(reader.metas["og:description"], "There are no requests.")
         path.write_bytes(capgen.text(capgen.steady(100, error="refused")))
         _, _, said = self.page(path, charts=False)
         self.assertIn("There are no figures: no request succeeded.", said)
