@@ -3,19 +3,28 @@
 -- All times are nanoseconds since 1970, all intervals half-open. What several views need is a table, as
 -- Spark would work it out again in each.
 
--- What decides which range counts: are operations mixed, did anything fail, are there several clients?
+-- What decides which range counts: are operations mixed, did anything fail, are there several clients, is it
+-- an open loop?
 CREATE OR REPLACE TEMP VIEW capture_kind AS
 SELECT coalesce(max(CASE WHEN first_ns < before_ns THEN 1 ELSE 0 END), 0) = 1 AS mixed,
        (SELECT count(*) FROM requests WHERE failed) > 0 AS has_errors,
-       (SELECT count(DISTINCT client) FROM requests) > 1 AS many_clients
+       (SELECT count(DISTINCT client) FROM requests) > 1 AS many_clients,
+       (SELECT count(intended_ns) FROM requests) > 0 AS open_loop
 FROM (SELECT first_ns, max(last_ns) OVER (ORDER BY first_ns, last_ns
                                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
       FROM (SELECT op, min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM requests GROUP BY op) AS o) AS b;
 
--- The range in which all threads of the whole capture were active.
+-- The range in which all threads of the whole capture were active; of an open loop from its second start to
+-- its last end before the last start.
 CREATE OR REPLACE TEMP VIEW capture_range AS
-SELECT max(first_end_ns) AS from_ns, min(last_start_ns) AS to_ns
-FROM (SELECT min(end_ns) AS first_end_ns, max(start_ns) AS last_start_ns FROM requests GROUP BY thread) AS t;
+SELECT CASE WHEN open_loop THEN second_start_ns ELSE from_ns END AS from_ns,
+       CASE WHEN open_loop THEN last_end_ns ELSE to_ns END AS to_ns
+FROM (SELECT max(first_end_ns) AS from_ns, min(last_start_ns) AS to_ns
+      FROM (SELECT min(end_ns) AS first_end_ns, max(start_ns) AS last_start_ns FROM requests GROUP BY thread) AS t) AS a
+CROSS JOIN (SELECT coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), max(s1)) AS second_start_ns,
+                   coalesce(max(CASE WHEN end_ns < s1 THEN end_ns END), min(s0)) AS last_end_ns
+            FROM requests CROSS JOIN (SELECT min(start_ns) AS s0, max(start_ns) AS s1 FROM requests) AS c) AS s
+CROSS JOIN capture_kind;
 
 -- The range of each client by itself, from its second start to its last end but one, and what all have
 -- in common.
@@ -28,11 +37,11 @@ FROM (SELECT r.client, coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), 
       ON r.client = c.client
       GROUP BY r.client) AS single;
 
--- What is analysed: of a mixed capture what lies in the time of all threads; where requests failed, what
+-- What is analysed: of a mixed capture what lies in its range; where requests failed, what
 -- lies in the time of all clients.
 DROP TABLE IF EXISTS kept;
 CREATE TABLE kept AS
-SELECT r.*, r.end_ns - r.start_ns AS duration_ns, k.mixed OR k.has_errors AS single_range
+SELECT r.*, r.end_ns - r.start_ns AS duration_ns, k.mixed OR k.has_errors OR k.open_loop AS single_range
 FROM requests AS r CROSS JOIN capture_kind AS k CROSS JOIN capture_range AS a CROSS JOIN client_range AS c
 WHERE CASE WHEN k.has_errors AND k.many_clients THEN r.start_ns >= c.from_ns AND r.end_ns <= c.to_ns
            WHEN k.mixed AND NOT k.has_errors THEN r.start_ns >= a.from_ns AND r.end_ns <= a.to_ns

@@ -22,8 +22,10 @@ SELECT CAST(thread AS BIGINT) AS thread, op, CAST(bytes AS BIGINT) AS bytes,
        coalesce(error, '') <> '' AS failed,
        to_ns("start") AS start_ns, to_ns("end") AS end_ns,
        CASE WHEN coalesce(last_byte, '') <> '' THEN to_ns("end") - to_ns(last_byte)
-            WHEN coalesce(first_byte, '') <> '' THEN to_ns(first_byte) - to_ns("start") END AS ttfb_ns
-FROM (SELECT NULL AS n_objects, NULL AS endpoint, NULL AS client_id, NULL AS last_byte, NULL AS first_byte
+            WHEN coalesce(first_byte, '') <> '' THEN to_ns(first_byte) - to_ns("start") END AS ttfb_ns,
+       CASE WHEN coalesce(intended, '') <> '' THEN to_ns(intended) END AS intended_ns
+FROM (SELECT NULL AS n_objects, NULL AS endpoint, NULL AS client_id, NULL AS last_byte, NULL AS first_byte,
+             NULL AS intended
       UNION ALL BY NAME
       SELECT * FROM read_csv(getvariable('capture'), delim = '\t', quote = '"', escape = '"', comment = '#',
                              header = true, all_varchar = true))

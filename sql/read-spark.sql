@@ -31,7 +31,8 @@ SELECT CAST(r['thread'] AS BIGINT) AS thread, r['op'] AS op, CAST(r['bytes'] AS 
        to_ns(r['start']) AS start_ns, to_ns(r['end']) AS end_ns,
        CASE WHEN coalesce(r['last_byte'], '') <> '' THEN to_ns(r['end']) - to_ns(r['last_byte'])
             WHEN coalesce(r['first_byte'], '') <> '' THEN to_ns(r['first_byte']) - to_ns(r['start'])
-       END AS ttfb_ns
+       END AS ttfb_ns,
+       CASE WHEN coalesce(r['intended'], '') <> '' THEN to_ns(r['intended']) END AS intended_ns
 FROM (SELECT map_from_arrays(name, slice(cell, 1, size(name))) AS r
       FROM cells CROSS JOIN (SELECT filter(cell, x -> x IS NOT NULL) AS name FROM cells WHERE cell[0] = 'idx' LIMIT 1)
       WHERE cell[0] <> 'idx');

@@ -24,7 +24,9 @@ class SameDigits:
     """What a test of an engine has: `table(view)` gives the rows of a view, as dicts."""
 
     def assert_figures(self, name):
-        report = json.loads(golden(f"{name}.analysis.json").read_text())
+        self.assert_report(json.loads(golden(f"{name}.analysis.json").read_text()))
+
+    def assert_report(self, report):
         self.operations = {r["op"]: r for r in self.table("operations")}
         self.assertEqual(sorted(self.operations), sorted(o["op"] for o in report["operations"]))
         totals = {(r["op"], r["host"] if r["scope"] == "host" else None): r for r in self.table("throughput")}

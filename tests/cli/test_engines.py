@@ -1,9 +1,13 @@
 """The SQL of sql/ gives the digits of s3analyze on DuckDB, and what docs/columns.md says how to type works."""
+import json
+import pathlib
 import re
+import tempfile
 import unittest
 
+import zstd
 from engines import CAPTURES, SameDigits, statements
-from harness import ROOT, CliTest, capture
+from harness import BUILD, ROOT, CliTest, capture, run
 
 try:
     import duckdb
@@ -34,6 +38,21 @@ class DuckDb(SameDigits, unittest.TestCase):
                     self.db.execute(statement)
                 self.assert_figures(name)
                 self.assert_segments(name)
+
+    def test_open_loop(self):
+        """A mixed one without errors, which have the single range too; and one of its operations alone."""
+        header, *rows = zstd.decodable(capture("s3load-open-loop").read_bytes()).decode().splitlines()
+        error = header.split("\t").index("error")
+        mixed = [r for r in rows if not r.startswith("#") and not r.split("\t")[error]]
+        one = [r for r in mixed if "\tGET\t" in r]
+        for name, body in (("one", one), ("mixed", mixed)):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "open.csv"
+                path.write_text("\n".join([header, *body]) + "\n")
+                self.db.execute(f"SET VARIABLE capture = '{path}'")
+                for statement in statements("read-duckdb") + statements("analysis"):
+                    self.db.execute(statement)
+                self.assert_report(json.loads(run(BUILD / "s3analyze", "analyze", "--json", path).out))
 
 
 @unittest.skipIf(MISSING, MISSING)
