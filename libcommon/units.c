@@ -184,6 +184,8 @@ bool units_parse_pct(const char *text, double *pct, struct err *e)
 
     if (!parse_number(text, &v, &end) || (*end && strcmp(end, "%") != 0))
         return err_set(e, "expected a percentage such as 7.5");
+    if (v > 0 && v < 0.5 && *end == '\0')
+        return err_set(e, "%g%% or %g%%? Write it with its %% sign", v, 100 * v);
     *pct = v;
     return true;
 }

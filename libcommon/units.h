@@ -22,7 +22,7 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
 /* "250", "1.5k", "90/m": per second (also /s, /h). */
 bool units_parse_rate(const char *text, double *per_s, struct err *e);
 
-/* "7.5" or "7.5%": 7.5. */
+/* "7.5" or "7.5%": 7.5. What is above 0 and below 0.5 needs the sign: 0.05 might mean 5%. */
 bool units_parse_pct(const char *text, double *pct, struct err *e);
 
 /* A decimal integer, with an optional sign. */

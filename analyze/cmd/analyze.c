@@ -197,6 +197,7 @@ static void show_runs(const struct options *o, const struct cli_args *args)
         struct analysis a = {0};
         bool ok = load_dataset(&d, &args->operands[i], 1, &o->filter, &o->input, &unsaid) &&
                   load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
+
         if (ok)
             text_table_span(&t, TEXT_HEADING, "%s", figures_file(args->operands[i]));
         for (size_t k = 0; ok && k < a.n_operations; k++)

@@ -85,7 +85,7 @@ struct compare_metric {
     enum stats_verdict verdict;
     bool beyond_delta;
     double delta;    /* half of the region of equivalence; 0: none */
-    double mde_frac; /* NaN: none */
+    double mde_frac; /* NaN: none; infinite: over 1000 %, as of too few runs */
     bool gated;
     double gate_limit; /* on theta */
     double p_worse;

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this, 1000 %, there is no MDE to speak of. */
+#define MAX_MDE_FRAC 10
+
 static const struct compare_gate *gate_of(const struct compare_options *o, enum run_metric metric)
 {
     for (size_t i = 0; i < o->n_gates; i++)
@@ -118,6 +121,8 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
             return false;
         m->mde_frac = m->cmp.is_difference ? factor * m->cmp.sd : expm1(factor * m->cmp.sd);
     }
+    if (m->mde_frac > MAX_MDE_FRAC)
+        m->mde_frac = INFINITY;
     if (!m->gated)
         return true;
     struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};

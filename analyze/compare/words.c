@@ -117,6 +117,8 @@ struct compare_words_text compare_words_verdict(const struct compare_metric *m)
     case STATS_INCONCLUSIVE:
         if (isfinite(m->mde_frac))
             append(&t, "inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
+        else if (isinf(m->mde_frac))
+            append(&t, "too few runs");
         else
             append(&t, "inconclusive (no effect could be found)");
         break;

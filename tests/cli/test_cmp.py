@@ -302,6 +302,18 @@ class Verdicts(CmpTest):
         self.assertIn('few-runs', codes(2))
         self.assertIn('few-runs', codes(4))
 
+    def test_an_effect_beyond_all_bounds(self):
+        """Two runs a side that scatter say nothing; no cell holds a percentage of 20 digits."""
+        sides = ['--before', *self.runs('a', 2, cv=1, seconds=2), '--after', *self.runs('b', 2, cv=1, seconds=2)]
+        m = self.metric(self.cmp(*sides), 'throughput')
+        self.assertEqual((m['verdict'], m['mde_frac'], m['verdict_text'][:12]), ('inconclusive', None, 'too few runs'))
+        for form in [], ['--markdown'], ['--csv']:
+            out = self.s3analyze('cmp', *form, *sides).out
+            self.assertIn('too few runs', out)
+            self.assertNotRegex(out, r'\d{4}%')
+        self.s3analyze('cmp', '--html', self.tmp / 'page', *sides)
+        self.assertIn('too few runs', (self.tmp / 'page').read_text())
+
     def test_one_against_many(self):
         one, *many = self.runs('a', 6, cv=.05, seconds=2)
         report = self.cmp('--before', *many, '--after', one)
@@ -389,7 +401,7 @@ class Gate(CmpTest):
 
     def test_wrong_gates(self):
         a, b = self.runs('a', 2)
-        for gate in ('latency:5%', 'p99', 'p99:', 'p99:-1%', 'p99:100%', 'p99:5%,p99:6%', 'p99:5x'):
+        for gate in ('latency:5%', 'p99', 'p99:', 'p99:-1%', 'p99:100%', 'p99:5%,p99:6%', 'p99:5x', 'p99:0.49'):
             r = self.s3analyze('cmp', '--gate', gate, a, b, status=2)
             self.assertIn('--gate', r.err)
             self.assertEqual(r.out, '')
@@ -416,6 +428,12 @@ class Formats(CmpTest):
         columns = {len(re.findall(r'(?<!\\)\|', line)) for line in table}
         self.assertEqual(columns, {9})
         self.assertEqual(len(table), 2 + len(self.cmp(a, b)['operations'][0]['metrics']))
+
+    def test_a_fraction_for_a_percentage(self):
+        a, b = self.runs('a', 2)
+        for option, value in ('--run-cv', '0.05'), ('--gate', 'throughput:0.05'):
+            self.assertIn('0.05% or 5%?', self.s3analyze('cmp', option, value, a, b, status=2).err)
+            self.s3analyze('cmp', option, value + '%', a, b, status=None if option == '--gate' else 0)
 
     def test_output_file(self):
         a, b = self.runs('a', 2)

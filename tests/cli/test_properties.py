@@ -293,13 +293,6 @@ class Corners(Invariants):
         self.check_invariants(report, rows)
         return report
 
-    def test_no_rows(self):
-        for data in text([]), frames(text([])):
-            report = self.analyze(data)
-            self.assertEqual(report.json['n_rows'], 0)
-            self.assertEqual(report.json['operations'], [])
-            self.assertEqual(report.series, [])
-
     def test_one_row(self):
         for size in 0, 1, 5 << 40:
             for length in 0, 1, SECOND, 3 * 86400 * SECOND:

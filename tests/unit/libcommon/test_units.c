@@ -185,6 +185,11 @@ static void test_parse_numbers(void **state)
     assert_true(d == 7.5);
     assert_true(units_parse_pct("-3", &d, NULL));
     assert_true(d == -3);
+    assert_true(units_parse_pct("0", &d, NULL));
+    assert_true(units_parse_pct("0.5", &d, NULL));
+    assert_true(units_parse_pct("0.05%", &d, NULL));
+    assert_true(d == 0.05);
+    assert_false(units_parse_pct("0.49", &d, NULL));
     assert_false(units_parse_pct("5%%", &d, NULL));
     assert_false(units_parse_pct("5 %", &d, NULL));
     assert_false(units_parse_pct("%", &d, NULL));
