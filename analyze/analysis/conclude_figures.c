@@ -490,8 +490,8 @@ static bool about_hosts(struct analysis *a, const char *op, const struct host_re
     return findings_add(&a->findings, &f, e,
                         "Hosts are unevenly loaded: %s completed %s of the mean number of "
                         "requests, %s %s",
-                        hosts[least].host, units_pct(100 * low / mean).s, hosts[most].host,
-                        units_pct(100 * high / mean).s);
+                        intern_shown(hosts[least].host), units_pct(100 * low / mean).s,
+                        intern_shown(hosts[most].host), units_pct(100 * high / mean).s);
 }
 
 /* Where clocks of ranks may be further apart than this share of the median duration, what happened

@@ -56,4 +56,10 @@ uint32_t intern_find(const struct intern *t, struct slice s);
  * look the same. False: out of memory. */
 bool intern_show_nuls(struct slice *s);
 
+/* How a host's or client's name is shown, which a capture may leave empty. */
+static inline const char *intern_shown(const char *name)
+{
+    return *name != '\0' ? name : "(unnamed)";
+}
+
 #endif

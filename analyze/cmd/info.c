@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts and clients that the text shows; --json has all. */
+/* Operations, hosts and clients that the text shows, each; --json has all. */
 #define MAX_SHOWN 20
 
 struct options {
@@ -62,22 +62,19 @@ static void put_time_span(struct text_table *t, const struct survey_sum *sum)
                         units_duration(sum->last_end_ns - sum->first_start_ns).s);
 }
 
-static void put_parts(struct text_table *t, const char *what, const struct survey_parts *parts,
-                      size_t max)
+static void put_parts(struct text_table *t, const char *what, const struct survey_parts *parts)
 {
-    for (size_t i = 0; i < parts->n && i < max; i++) {
+    for (size_t i = 0; i < parts->n && i < MAX_SHOWN; i++) {
         const struct survey_part *p = &parts->v[i];
         TEXT_ROW(t, TEXT_PLAIN, i == 0 ? what : "");
-        if (p->sum.n_errors)
-            text_table_cell(t, "%s  %s, %s failed", *p->name ? p->name : "(no name)",
-                            units_count((int64_t)p->sum.n).s,
-                            units_count((int64_t)p->sum.n_errors).s);
-        else
-            text_table_cell(t, "%s  %s", *p->name ? p->name : "(no name)",
-                            units_count((int64_t)p->sum.n).s);
+        bool failed = p->sum.n_errors > 0;
+        text_table_cell(t, "%s  %s%s%s%s", intern_shown(p->name), units_count((int64_t)p->sum.n).s,
+                        failed ? ", " : "", failed ? units_count((int64_t)p->sum.n_errors).s : "",
+                        failed ? " failed" : "");
     }
-    if (parts->n > max)
-        FACT(t, TEXT_FAINT, "", "and %zu more: --json has them all", parts->n - max);
+    if (parts->n > MAX_SHOWN)
+        FACT(t, TEXT_FAINT, "", "and %s more: --json has them all",
+             units_count((int64_t)parts->n - MAX_SHOWN).s);
 }
 
 static void put_dropped(struct text_table *t, const struct recfile_info *info)
@@ -249,9 +246,9 @@ static void put_capture(struct text *out, const char *path, const struct survey 
     }
     put_time_span(&t, &s->sum);
     TEXT_ROW(&t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
-    put_parts(&t, "operations", &s->ops, SIZE_MAX);
-    put_parts(&t, "hosts", &s->hosts, MAX_SHOWN);
-    put_parts(&t, "clients", &s->clients, MAX_SHOWN);
+    put_parts(&t, "operations", &s->ops);
+    put_parts(&t, "hosts", &s->hosts);
+    put_parts(&t, "clients", &s->clients);
     if (info->has_intended)
         TEXT_ROW(&t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
     if (survey_n_merged(s))

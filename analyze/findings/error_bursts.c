@@ -238,7 +238,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && !b->found ? "request" : "requests";
     const char *message = c->d->errors.v[m->id];
-    const char *where = f.party != NULL ? f.party : "";
+    const char *where = f.party != NULL ? intern_shown(f.party) : "";
     const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
     struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
 

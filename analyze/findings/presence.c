@@ -54,10 +54,10 @@ static bool say_absent(struct search *s, size_t k, const struct presence *x, boo
     finding_figure(&f, "n_requests", (double)s->clients.n_requests[k]);
     if (late)
         return findings_add(s->out, &f, e,
-                            "Client %s began %s (%.0f %% of the run) after the first", f.party,
-                            units_duration(length_ns).s, 100 * share);
+                            "Client %s began %s (%.0f %% of the run) after the first",
+                            intern_shown(f.party), units_duration(length_ns).s, 100 * share);
     return findings_add(s->out, &f, e, "Client %s stopped %s (%.0f %% of the run) before the end",
-                        f.party, units_duration(length_ns).s, 100 * share);
+                        intern_shown(f.party), units_duration(length_ns).s, 100 * share);
 }
 
 /* Clients one after the other, or each in a time of its own, are by design. */

@@ -324,7 +324,7 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     const char *what = p->clients ? "client" : "host";
     return findings_add(
         s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s%s%s%s",
-        p->clients ? "Client " : "", f.party, f.op != NULL ? f.op : "",
+        p->clients ? "Client " : "", intern_shown(f.party), f.op != NULL ? f.op : "",
         f.op != NULL ? " requests " : "", ratio, p->n > 2 ? units_count((int64_t)p->n - 1).s : "",
         p->n > 2 ? " " : "", what, p->n > 2 ? "s" : "", f.has_start ? " from " : "",
         f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",

@@ -176,13 +176,13 @@ static bool say(struct tails *x, size_t k, double share, double z, struct err *e
     char others[64] = "";
     if (x->p->n > 2)
         snprintf(others, sizeof others, "%s ", units_count((int64_t)x->p->n - 1).s);
-    return findings_add(x->s->out, &f, e,
-                        "%s%s answers %s of its requests late, in %s on average (%s at the other "
-                        "%s%s%s); its other requests are no slower",
-                        clients ? "Client " : "", party, units_pct(100 * t->n_slow / t->n).s,
-                        units_duration((int64_t)(t->slow_ns / t->n_slow)).s,
-                        units_pct(100 * usual).s, others, clients ? "client" : "host",
-                        x->p->n > 2 ? "s" : "");
+    return findings_add(
+        x->s->out, &f, e,
+        "%s%s answers %s of its requests late, in %s on average (%s at the other "
+        "%s%s%s); its other requests are no slower",
+        clients ? "Client " : "", intern_shown(party), units_pct(100 * t->n_slow / t->n).s,
+        units_duration((int64_t)(t->slow_ns / t->n_slow)).s, units_pct(100 * usual).s, others,
+        clients ? "client" : "host", x->p->n > 2 ? "s" : "");
 }
 
 static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)

@@ -268,11 +268,12 @@ static struct parties_text name_parties(const struct search *s, const struct sta
                           !p->clients         ? ""
                           : st->n_parties > 1 ? "Clients "
                                               : "Client ",
-                          MAX_NAME, f->party);
+                          MAX_NAME, intern_shown(f->party));
     size_t n_named = st->n_parties > MAX_NAMED + 1 ? MAX_NAMED : st->n_parties;
     for (size_t i = 1; i < n_named; i++)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%.*s",
-                              i + 1 == st->n_parties ? " and " : ", ", MAX_NAME, f->others[i - 1]);
+                              i + 1 == st->n_parties ? " and " : ", ", MAX_NAME,
+                              intern_shown(f->others[i - 1]));
     if (n_named < st->n_parties)
         snprintf(t.s + n, sizeof t.s - n, " and %zu more", st->n_parties - n_named);
     return t;

@@ -181,7 +181,7 @@ static bool write_parties(FILE *f, const void *ctx, const char *title)
         plot_names_rest(&names, c->parties->v[h].x->name, rest, sizeof rest);
         plot_out_row(f, "irs", (int64_t)h,
                      (has_bytes ? w->mean_bytes_per_s : w->mean_objects_per_s) / unit,
-                     *rest != '\0' ? rest : "(unnamed)");
+                     intern_shown(rest));
     }
     int64_t n_shades = put_shades(f, c->a, all, from, to);
     plot_out_block(f, "chart",

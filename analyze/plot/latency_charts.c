@@ -249,7 +249,7 @@ static void put_hosts(FILE *f, const struct plot_data *p, const struct host_time
         plot_names_rest(names, v[i].name, name, sizeof name);
         plot_out_row(f, "irrris", (int64_t)i, (double)v[i].p50_ns / 1e6, (double)v[i].p50_ns / 1e6,
                      (double)v[i].p99_ns / 1e6, (int64_t)has_slow_finding(p, v[i].name),
-                     *name != '\0' ? name : "(unnamed)");
+                     intern_shown(name));
     }
     if (n_named == n)
         return;

@@ -279,7 +279,7 @@ static struct plot_names put_party_names(FILE *f, const struct plot_party *v, si
     plot_out_block(f, "names", "index mean name");
     for (size_t h = 0; h < n; h++) {
         plot_names_rest(&names, v[h].name, rest, sizeof rest);
-        plot_out_row(f, "irs", (int64_t)h, v[h].mean, *rest != '\0' ? rest : "(unnamed)");
+        plot_out_row(f, "irs", (int64_t)h, v[h].mean, intern_shown(rest));
     }
     return names;
 }

@@ -205,7 +205,7 @@ static void put_groups(FILE *f, const char *section, const struct aggregate_part
         const struct aggfile_group *g = &part->x->groups[i];
         html_row(f);
         html_name(f, g->start_ns != AGGFILE_NO_TIME ? figures_clock(g->start_ns).s : "");
-        html_cell_text(f, figures_party(part->x->group_clients[g->client]));
+        html_cell_text(f, intern_shown(part->x->group_clients[g->client]));
         HTML_CELLS(f, units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
                    figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "",
                    g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "");
@@ -244,7 +244,7 @@ static void put_parties(FILE *f, const char *section, const char *caption, const
             figures_counted((int64_t)n, *name == 'H' ? "host" : "client").s);
     html_table(f, section, caption, columns, "lrrrr");
     for (size_t i = 0; i < n && i < 1000; i++) {
-        HTML_ROW(f, figures_party(v[i].name), units_count(v[i].n_requests).s,
+        HTML_ROW(f, intern_shown(v[i].name), units_count(v[i].n_requests).s,
                  units_count(v[i].n_errors).s, units_byte_rate((double)v[i].n_bytes / seconds).s,
                  units_rate((double)v[i].n_objects / seconds).s);
     }

@@ -39,11 +39,6 @@ struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t dur
     return t;
 }
 
-const char *figures_party(const char *name)
-{
-    return *name != '\0' ? name : "(unnamed)";
-}
-
 const char *figures_file(const char *path)
 {
     const char *slash = strrchr(path, '/');

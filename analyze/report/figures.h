@@ -48,7 +48,7 @@ struct figures_run {
 };
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns);
 /* The name of a host or client; "(unnamed)" of an empty one. */
-const char *figures_party(const char *name);
+const char *intern_shown(const char *name);
 /* A file's name without its folders. */
 const char *figures_file(const char *path);
 /* "1 request", "24,032 requests"; the noun has a regular plural. */

@@ -116,8 +116,8 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
         begin_table(f, section, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        put_row(f, figures_party(h->host), durations, figures_of_times(&h->single.dur));
-        put_row(f, figures_party(h->host), rates, figures_of_sized(&h->sized));
+        put_row(f, intern_shown(h->host), durations, figures_of_times(&h->single.dur));
+        put_row(f, intern_shown(h->host), rates, figures_of_sized(&h->sized));
         has_ttfb |= h->single.ttfb.present || h->sized.ttfb.present;
     }
     html_table_end(f);
@@ -126,7 +126,7 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
     begin_table(f, section, "Requests by host: TTFB", figures_times);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        put_row(f, figures_party(h->host), figures_times,
+        put_row(f, intern_shown(h->host), figures_times,
                 figures_of_times(q->single_size ? &h->single.ttfb : &h->sized.ttfb));
     }
     html_table_end(f);
@@ -140,7 +140,7 @@ void html_requests_clients(FILE *f, const char *section, const struct client_res
         return;
     begin_table(f, section, "Requests by client: durations", durations);
     for (size_t i = 0; i < n; i++) {
-        put_row(f, figures_party(clients[i].client), durations,
+        put_row(f, intern_shown(clients[i].client), durations,
                 figures_of_times(&clients[i].requests.dur));
         has_ttfb |= clients[i].requests.ttfb.present;
     }
@@ -149,7 +149,7 @@ void html_requests_clients(FILE *f, const char *section, const struct client_res
         return;
     begin_table(f, section, "Requests by client: TTFB", figures_times);
     for (size_t i = 0; i < n; i++)
-        put_row(f, figures_party(clients[i].client), figures_times,
+        put_row(f, intern_shown(clients[i].client), figures_times,
                 figures_of_times(&clients[i].requests.ttfb));
     html_table_end(f);
 }

@@ -56,7 +56,7 @@ static void party_row(FILE *f, const char *name, int64_t n_requests, int64_t n_e
                       const struct throughput *t, const struct segments *s)
 {
     html_row(f);
-    html_name(f, figures_party(name));
+    html_name(f, intern_shown(name));
     html_cell(f, "%s", units_count(n_requests).s);
     fputs(n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
     html_textf(f, "%s", units_count(n_errors).s);
@@ -103,7 +103,7 @@ static void put_clients(FILE *f, const char *section, const struct operation *op
     html_table(f, section, "When clients ran", times, "lrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
-        HTML_ROW(f, figures_party(c->client), units_size((double)c->n_bytes).s,
+        HTML_ROW(f, intern_shown(c->client), units_size((double)c->n_bytes).s,
                  figures_clock(c->first_start_ns).s, figures_clock(c->last_end_ns).s);
     }
     html_table_end(f);
@@ -120,14 +120,14 @@ static void put_errors(FILE *f, const char *section, const struct operation *op)
         const struct error_group *g = &op->errors[i];
         html_row(f);
         html_cell_wrapped(f, g->message);
-        html_cell_text(f, g->n_hosts == 1 ? figures_party(g->hosts[0].host) : "all");
+        html_cell_text(f, g->n_hosts == 1 ? intern_shown(g->hosts[0].host) : "all");
         HTML_CELLS(f, units_count(g->count).s, figures_clock(g->first_ns).s,
                    figures_clock(g->last_ns).s);
         html_row_end(f);
         for (size_t k = 0; g->n_hosts > 1 && k < g->n_hosts; k++) {
             html_row(f);
             fputs("<td></td>", f);
-            html_cell_text(f, figures_party(g->hosts[k].host));
+            html_cell_text(f, intern_shown(g->hosts[k].host));
             HTML_CELLS(f, units_count(g->hosts[k].count).s, figures_clock(g->hosts[k].first_ns).s,
                        figures_clock(g->hosts[k].last_ns).s);
             html_row_end(f);
@@ -150,7 +150,7 @@ void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c
         html_row(f);
         HTML_CELLS(f, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s);
         html_cell_text(f, v[i].op);
-        html_cell_text(f, figures_party(v[i].host));
+        html_cell_text(f, intern_shown(v[i].host));
         html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
         html_cell(f, "%s", units_size((double)v[i].bytes).s);
         html_cell(f, "%" PRIu32, v[i].thread);

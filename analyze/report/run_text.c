@@ -213,7 +213,7 @@ static void error_hosts_row(const struct text_view *v, struct text_table *t,
         const struct error_host *h = &g->hosts[i];
         TEXT_ROW(t, TEXT_FAINT, units_count(h->count).s, text_cells_time(v, h->first_ns).s,
                  text_cells_time(v, h->last_ns).s);
-        text_table_cell(t, "  at %s", figures_party(h->host));
+        text_table_cell(t, "  at %s", intern_shown(h->host));
     }
     if (n < g->n_hosts)
         text_table_span(t, TEXT_FAINT, "      and at %s more hosts (all with --analyze.v)",

@@ -114,7 +114,7 @@ static struct columns columns_of(const struct party *p, size_t n)
 
 static void name_cell(struct text_table *t, const struct party *p)
 {
-    text_table_cell(t, " * %s", figures_party(p->name));
+    text_table_cell(t, " * %s", intern_shown(p->name));
 }
 
 /* The figure by which the party's segments are sorted. */

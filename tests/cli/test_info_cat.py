@@ -195,6 +195,14 @@ class Cat(Case):
 
 
 class Info(Case):
+    def test_of_many_names_the_first_are_shown(self):
+        rows = [r._replace(op=f"OP{i:03}", host=f"h{i:03}", client=f"c{i:03}") for i, r in enumerate(steady(300))]
+        out = self.s3analyze("info", self.put("ops.csv", text(rows))).out
+        for last, left_out in ("OP019", "OP020"), ("h019", "h020"), ("c019", "c020"):
+            self.assertIn(f"{last}  1\n", out)
+            self.assertNotIn(left_out, out)
+        self.assertEqual(out.count("and 280 more: --json has them all"), 3)
+
     def info(self, *args, **kwargs):
         return self.s3analyze('info', '--json', *args, **kwargs).json()['captures']
 

@@ -1,7 +1,7 @@
 """Names of hosts and operations that something else would take for more than a name."""
 import unittest
 
-from capgen import SECOND, row, text
+from capgen import SECOND, order, row, steady, text
 from harness import CliTest
 
 
@@ -36,6 +36,26 @@ class OddNames(CliTest):
         self.s3analyze("plot", "--out", self.tmp / "charts", path)
         self.assertTrue((self.tmp / "charts" / "throughput-_c.svg").exists())
         self.s3analyze("plot", "--out", self.tmp / "x.svg", "--label", "# label", path)
+
+    def test_empty_names(self):
+        """A host or client without a name is "(unnamed)" in every sentence that names one."""
+        one = [r._replace(host="", client="") for r in steady(400, threads=2)]
+        cases = {
+            "absent-client": [r._replace(client=f"c{r.thread}" if r.thread else "")
+                              for i, r in enumerate(steady(200, threads=4)) if r.thread or i > 300],
+            "uneven-hosts": one + [r._replace(thread=r.thread + 5, host="h") for r in steady(400, threads=2)[::3]],
+            "errors": [r._replace(error="no") if r.thread == 0 and i % 20 == 0 else r._replace(host="h", client="b")
+                       if r.thread else r for i, r in enumerate(one)],
+            "slow-host": steady(100, threads=3, host="", every=SECOND * 4 // 10) + [
+                r._replace(thread=r.thread + 5) for r in steady(400, threads=3, host="h")],
+            "stall": [row(i * SECOND // 50, (i + (199 if t < 4 and i == 500 else 1)) * SECOND // 50 - 1000, thread=t,
+                          host="" if t < 4 else "h") for i in range(2000) for t in range(12) if t > 3 or not 500 < i < 699]}
+        for kind, rows in cases.items():
+            path = self.put(sorted(rows, key=order))
+            found = [f for f in self.s3analyze("analyze", "--json", path).json()["findings"] if f["kind"] == kind]
+            with self.subTest(kind=kind):
+                self.assertIn("(unnamed)", " ".join(f["sentence"] for f in found))
+        self.assertIn("(unnamed)  ", self.s3analyze("info", path).out)
 
 
 if __name__ == "__main__":
