@@ -55,6 +55,20 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
                         in->path, in->info.n_headers);
 }
 
+/* A stop of s3load is worth as much as a stall of the store. False: it is worth no word. */
+static bool place_stop(struct finding *f, const struct dataset_input *in,
+                       const struct recorded_stop *stop)
+{
+    f->has_start = f->has_end = true;
+    f->start_ns = stop->start_ns;
+    f->end_ns = stop->start_ns + stop->length_ns;
+    f->lost_frac =
+        (double)stop->length_ns / ((double)in->last_end_ns - (double)in->first_start_ns + 1);
+    if (stop->length_ns >= FINDING_PROBLEM_NS || f->lost_frac >= FINDING_PROBLEM_FRAC)
+        f->severity = FINDING_PROBLEM;
+    return in->last_end_ns > in->first_start_ns && f->lost_frac >= FINDING_WORTH_FRAC;
+}
+
 bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
                        uint64_t n_threads, struct err *e)
 {
@@ -69,6 +83,8 @@ bool conclude_recorder(struct findings *out, const struct dataset *d, size_t inp
 
         for (size_t k = 0; k < RECORDED_MAX_FIGURES && x->figures[k].name != NULL; k++)
             finding_figure(&f, x->figures[k].name, x->figures[k].value);
+        if (x->when.length_ns > 0 && !place_stop(&f, in, &x->when))
+            continue;
         ok = findings_add(out, &f, e, "%s%s%s", one ? "" : in->path, one ? "" : ": ", x->message);
     }
     return ok;

@@ -3,11 +3,16 @@
 #include "analyze/write/json_in.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A clock that is kept right moves by less; servers refuse what is signed with one so far off. */
+#define CLOCK_SET_NS INT64_C(1000000000)
+#define REFUSED_NS   (900 * INT64_C(1000000000))
 
 static int64_t count_of(const json_t *o, const char *key)
 {
@@ -33,12 +38,36 @@ static void take_clock(struct recorded *r, const json_t *o, bool opens)
     r->clock_error_ns = int64_max(r->clock.error_ns, r->others_error_ns);
 }
 
+/* Of more stops than there is room for the longest stay. */
+static void take_stop(struct recorded *r, const json_t *o)
+{
+    struct recorded_stop stop = {count_of(o, "at_ns"), count_of(o, "length_ns")};
+    struct recorded_stop *to = r->stop;
+
+    if (stop.length_ns == 0 || stop.start_ns > INT64_MAX / 2 || stop.length_ns > INT64_MAX / 2)
+        return;
+    stop.start_ns = int64_max(stop.start_ns - rank_clock_ahead(&r->clock, stop.start_ns), 0);
+    for (size_t i = 1; i < r->n_stops; i++)
+        to = r->stop[i].length_ns < to->length_ns ? &r->stop[i] : to;
+    if (r->n_stops < RECORDED_MAX_STOPS)
+        r->stop[r->n_stops++] = stop;
+    else if (to->length_ns < stop.length_ns)
+        *to = stop;
+}
+
 static void close_run(struct recorded *r, const json_t *o)
 {
     const char *error = json_string_value(json_object_get(o, "error"));
     const char *end = json_string_value(json_object_get(o, "end"));
     double pct = json_number_value(json_object_get(o, "max_thread_cpu_pct"));
+    int64_t change_ns = json_integer_value(json_object_get(o, "clock_change_ns"));
+    const json_t *stop;
+    size_t i;
 
+    if (change_ns > INT64_MIN && llabs(change_ns) > llabs(r->clock_change_ns))
+        r->clock_change_ns = change_ns;
+    json_array_foreach(json_object_get(o, "stops"), i, stop)
+        take_stop(r, stop);
     r->n_closed++;
     if (error != NULL && r->n_failed++ == 0)
         snprintf(r->error, sizeof r->error, "%s", error);
@@ -198,6 +227,29 @@ static struct recorded_note reconnects(const struct recorded *r)
     return note;
 }
 
+static struct recorded_note clock_step(const struct recorded *r)
+{
+    struct recorded_note note = {.code = "clock-step",
+                                 .is_problem = llabs(r->clock_change_ns) >= REFUSED_NS,
+                                 .figures = {{"clock_change_ns", (double)r->clock_change_ns}}};
+    snprintf(note.message, sizeof note.message,
+             "the clock of s3load's machine was set %s by %s during the run, or it slept%s",
+             r->clock_change_ns < 0 ? "back" : "forward",
+             units_duration(llabs(r->clock_change_ns)).s,
+             note.is_problem ? ": servers refuse what is signed with such a clock" : "");
+    return note;
+}
+
+static struct recorded_note stopped(const struct recorded_stop *stop)
+{
+    struct recorded_note note = {
+        .code = "stopped", .when = *stop, .figures = {{"length_ns", (double)stop->length_ns}}};
+    snprintf(note.message, sizeof note.message,
+             "s3load itself was stopped for %s from %.*s, or got no CPU: it sent and read nothing",
+             units_duration(stop->length_ns).s, 10, rfc3339_format(stop->start_ns).s + 11);
+    return note;
+}
+
 /* Half of the requests, beyond the one connection that each thread needs. */
 static bool connects_often(const struct recorded *r, uint64_t n_threads)
 {
@@ -223,5 +275,9 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
         notes[n++] = resent(r);
     if (connects_often(r, n_threads))
         notes[n++] = reconnects(r);
+    if (llabs(r->clock_change_ns) > CLOCK_SET_NS)
+        notes[n++] = clock_step(r);
+    for (size_t i = 0; i < r->n_stops; i++)
+        notes[n++] = stopped(&r->stop[i]);
     return n;
 }

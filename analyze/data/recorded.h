@@ -13,6 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The most stops that are kept, the longest. */
+#define RECORDED_MAX_STOPS 8
+
+/* When s3load itself did not run, by the clock of the rows. */
+struct recorded_stop {
+    int64_t start_ns, length_ns;
+};
+
 /* Counters of all runs in a capture; zeros: s3load did not write it. */
 struct recorded {
     uint64_t n_runs;                /* opening comments */
@@ -23,13 +31,16 @@ struct recorded {
     int64_t n_requests, n_connects; /* of the closed runs, without their preparation */
     int64_t n_not_begun;            /* due in an open loop, and never begun */
     int64_t n_resent;               /* sent twice in one row; in the preparation too */
-    double max_thread_cpu_pct;      /* of one CPU; the busiest thread of s3load in any run */
-    int64_t n_ranks;                /* runs that were ranks of one run */
-    int64_t clock_error_ns;         /* how far the clocks of these may be apart from rank 0's */
-    int64_t others_error_ns;        /* the same, but of the run that was opened last ... */
-    struct rank_clock clock;        /* ... whose clock this is */
-    char error[512];                /* of the first run that failed */
-    json_t *settings;               /* object: what the first run was told to do; NULL: not said */
+    int64_t clock_change_ns;        /* of s3load's clock in a run; of several the largest */
+    struct recorded_stop stop[RECORDED_MAX_STOPS];
+    size_t n_stops;
+    double max_thread_cpu_pct; /* of one CPU; the busiest thread of s3load in any run */
+    int64_t n_ranks;           /* runs that were ranks of one run */
+    int64_t clock_error_ns;    /* how far the clocks of these may be apart from rank 0's */
+    int64_t others_error_ns;   /* the same, but of the run that was opened last ... */
+    struct rank_clock clock;   /* ... whose clock this is */
+    char error[512];           /* of the first run that failed */
+    json_t *settings;          /* object: what the first run was told to do; NULL: not said */
 };
 
 /* Takes a comment line of n bytes, with its '#', in the order of the file; the JSON of s3load's is
@@ -45,15 +56,16 @@ bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e
 /* What a reader of the figures must know, with a stable code and the figures behind it. */
 struct recorded_note {
     const char *code; /* "cut-off", "ended-by-error", "interrupted", "generator-bound", "not-begun",
-                         "resent", "reconnects" */
+                         "resent", "reconnects", "clock-step", "stopped" */
     bool is_problem;  /* who does not know it draws a wrong conclusion */
     char message[768];
+    struct recorded_stop when; /* length 0: in all of the run */
     struct {
         const char *name;
         double value;
     } figures[RECORDED_MAX_FIGURES]; /* fewer end with a NULL name */
 };
-#define RECORDED_MAX_NOTES 7
+#define RECORDED_MAX_NOTES (8 + RECORDED_MAX_STOPS)
 
 /* Writes the notes, worst first, and returns how many; n_threads: of the capture, each of which may
  * connect once. */

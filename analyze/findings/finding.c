@@ -99,12 +99,27 @@ static bool overlap(const struct finding *a, const struct finding *b)
 static bool can_move_the_level(const struct finding *f)
 {
     return is(f, "errors") || is(f, "slow-host") || is(f, "slow-client") || is(f, "slow-op") ||
-           is(f, "absent-client") || is(f, "backlog") || is(f, "stuck-thread") || is(f, "stall");
+           is(f, "absent-client") || is(f, "backlog") || is(f, "stuck-thread") || is(f, "stall") ||
+           is(f, "stopped");
+}
+
+/* Whether half of *f at least is in the time of *cause, or so soon after it. */
+static bool mostly_in(const struct finding *f, const struct finding *cause, int64_t after_ns)
+{
+    int64_t start_ns = int64_max(f->start_ns, cause->start_ns);
+    int64_t end_ns = int64_min(f->end_ns, cause->end_ns + after_ns);
+
+    return f->has_start && f->has_end && end_ns - start_ns >= (f->end_ns - f->start_ns) / 2;
 }
 
 static bool explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     near_ns = int64_max(f->within_ns, near_ns);
+    if (is(cause, "clock-step"))
+        return strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
+               (is(f, "errors") && strstr(f->sentence, "HTTP 403") != NULL);
+    if (is(cause, "stopped") && (is(f, "stall") || is(f, "stuck-thread") || is(f, "errors")))
+        return mostly_in(f, cause, is(f, "errors") ? near_ns : 0);
     /* Clients that each had a time of their own, by design. */
     if (is_level(f) && is(cause, "absent-client") && cause->scope == SCOPE_SYSTEM)
         return true;
@@ -120,7 +135,7 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
         return is(cause, "slow-host") && cause->op == f->op &&
                is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
     if (is(f, "backlog"))
-        return (is(cause, "slow-host") || is(cause, "slow-op")) &&
+        return (is(cause, "slow-host") || is(cause, "slow-op") || is(cause, "stopped")) &&
                is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
     if (is(f, "errors")) /* requests that hung until their time-out */
         return is(cause, "stall") && overlap(cause, f) && f->start_ns >= cause->start_ns;

@@ -19,6 +19,11 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 /* Of fewer requests no change of throughput is told from chance, and none is looked for. */
 #define FINDING_LEAST_REQUESTS 200
 
+/* Shares of the run that a stall must cost to be worth a word, and a problem; or it is so long. */
+#define FINDING_WORTH_FRAC   .005
+#define FINDING_PROBLEM_FRAC .02
+#define FINDING_PROBLEM_NS   INT64_C(1000000000)
+
 #define FINDING_MAX_FIGURES 8
 #define FINDING_MAX_CAUSES  4
 #define FINDING_MAX_PARTIES 16

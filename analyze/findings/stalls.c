@@ -19,9 +19,6 @@
 #define MAX_NAME         120 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
 #define PERIOD_TOLERANCE .15
-#define WORTH_FRAC       .005 /* of the run: a shorter stall is not worth a word by itself */
-#define PROBLEM_FRAC     .02
-#define PROBLEM_NS       INT64_C(1000000000)
 
 /* The beginning of a sentence. */
 struct parties_text {
@@ -311,7 +308,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
             n++;
         }
     struct finding f =
-        finding_of("pauses", lost >= PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+        finding_of("pauses", lost >= FINDING_PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.period_ns = period_ns;
     struct parties_text who = name_parties(s, one, &f);
     finding_figure(&f, "n", (double)n);
@@ -330,9 +327,9 @@ static enum worth worth_of(const struct stalls *x, const struct stall *st)
     int64_t length_ns = st->end_ns - st->start_ns;
     double lost = lost_in(x, st);
 
-    if (lost >= PROBLEM_FRAC || length_ns >= PROBLEM_NS)
+    if (lost >= FINDING_PROBLEM_FRAC || length_ns >= FINDING_PROBLEM_NS)
         return WORTH_PROBLEM;
-    return lost >= WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
+    return lost >= FINDING_WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
 }
 
 /* A stall; of n_alike > 1 stalls of the party that are worth a notice each, the longest. */

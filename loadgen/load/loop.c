@@ -17,6 +17,9 @@
 
 #define SLICE_NS INT64_C(100000)
 
+/* The longest wait. A turn that takes twice as long shows that we were stopped. */
+#define WAIT_MAX_NS (100 * CLOCK_NS_PER_MS)
+
 /* New requests begun before arrivals are looked at again: what has arrived is stamped first, so
  * that beginning requests does not bend the times of others. */
 #define BEGUN_MAX 8
@@ -165,16 +168,15 @@ static int64_t next_due_ns(const struct services *s)
 
 static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t now_ns)
 {
-    int64_t due_ns = next_due_ns(&l->services);
+    int64_t due_ns = clock_earlier(next_due_ns(&l->services), now_ns + WAIT_MAX_NS);
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     struct timespec t = {wait_ns / CLOCK_NS_PER_S, wait_ns % CLOCK_NS_PER_S};
 
-    int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, due_ns == CLOCK_NEVER ? NULL : &t, NULL);
+    int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, &t, NULL);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
         /* Linux before 5.11, or a container that does not know the call, counts in ms. */
         int64_t ms = (wait_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
-        ms = ms < 60000 ? ms : 60000;
-        n = epoll_wait(l->epoll, events, EVENTS_MAX, due_ns == CLOCK_NEVER ? -1 : (int)ms);
+        n = epoll_wait(l->epoll, events, EVENTS_MAX, (int)ms);
     }
     return n;
 }
@@ -191,6 +193,9 @@ static void turn(struct loop *l)
     pool_free_dead(&s->pool);
 
     int64_t now_ns = clock_now_ns();
+    if (s->recording && now_ns - l->turned_ns > 2 * WAIT_MAX_NS && l->n_stops < LOOP_MAX_STOPS)
+        l->stops[l->n_stops++] = (struct loop_stop){l->turned_ns, now_ns - l->turned_ns};
+    l->turned_ns = now_ns;
     int stop = atomic_load_explicit(&s->engine->stop, memory_order_relaxed);
     run_again(&s->queue);
     run_due(&s->queue, now_ns);
@@ -233,6 +238,7 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e)
     s->queue.n_active = l->n_workers;
     s->queue.timeout_ns = CLOCK_NEVER;
     l->stop_seen = ENGINE_RUN;
+    l->turned_ns = clock_now_ns();
     for (unsigned i = 0; i < l->n_workers; i++) {
         l->workers[i].state = WORKER_IDLE;
         l->workers[i].card = -1;

@@ -5,12 +5,21 @@
 #include "loadgen/load/services.h"
 #include "loadgen/load/worker.h"
 
+/* When a loop did not run though it had to: s3load or its machine was stopped. */
+#define LOOP_MAX_STOPS 32
+struct loop_stop {
+    int64_t start_ns, length_ns;
+};
+
 struct loop {
     struct services services; /* for its workers */
     int epoll;
     int wake; /* eventfd: something changed outside */
     struct worker *workers;
     unsigned n_workers;
+    int64_t turned_ns; /* when its last turn looked at the clock */
+    struct loop_stop stops[LOOP_MAX_STOPS];
+    unsigned n_stops;
     int stop_seen;              /* the engine's stop that was acted on */
     atomic_int_fast64_t cpu_ns; /* of the phase's thread; for other threads to read */
 };

@@ -85,6 +85,22 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
     put(d, "clock", clocks);
 }
 
+/* Puts when the first loop, and with it all, did not run. */
+static void put_stops(struct doc *d, const struct crew *crew)
+{
+    json_t *stops = json_array();
+
+    for (unsigned i = 0; crew->n_loops > 0 && i < crew->loops[0].n_stops; i++) {
+        const struct loop_stop *s = &crew->loops[0].stops[i];
+        json_t *stop =
+            json_pack("{s:I, s:I}", "at_ns", (json_int_t)(s->start_ns + crew->engine->offset_ns),
+                      "length_ns", (json_int_t)s->length_ns);
+
+        d->failed |= json_array_append_new(stops, stop) != 0;
+    }
+    put(d, "stops", stops);
+}
+
 /* Of several ranks: which one this is, and what was measured of its clock against that of rank 0.
  */
 static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
@@ -231,6 +247,7 @@ void summary_put_end(struct strbuf *b, const struct summary *s, const struct con
     put_text(&d, "event", "end");
     put_result(&d, s);
     put_rank(&d, s, 1, 2);
+    put_stops(&d, crew);
     put_clocks(&d, control, crew);
     strbuf_puts(b, "s3load/1 ");
     write_doc(b, &d);

@@ -3,10 +3,11 @@ changes it.)"""
 import datetime
 import re
 import signal
+import time
 import unittest
 
 from harness import BUILD, SANITIZED, TIMEOUT_S, without_sanitizers
-from loadcase import LoadTest, n_hosts, recorded
+from loadcase import LoadTest, has_rows, n_hosts, recorded
 from servers import Listening
 
 ENDLESS = ("--obj.size", "1KiB", "--concurrent", "1", "--noclear")
@@ -151,6 +152,57 @@ class World(LoadTest):
         self.step.unlink()
         r = self.s3load("put", *SMALL, "--json", "--host", f"127.0.0.1:{server.port}", "--stress")
         self.assertIn("clock was set forward by 1h", r.err)
+
+    @without_sanitizers("they want to be loaded first")
+    def test_clock_that_is_refused(self):
+        """Where a server refuses our time, requests are signed with its own: each worker has one that fails at most,
+        and its objects are deleted; HEAD is refused without a word."""
+        self.start()
+        for command, options in (("put", ()), ("stat", ("--objects", "4"))):
+            with self.subTest(command):
+                self.step.unlink(missing_ok=True)
+
+                def done(path, op=command.upper()):
+                    capture = recorded(path)
+                    rows = capture.of(op) if capture else []
+                    failed = [r.start for r in rows if r.error]
+                    if sum(not r.error for r in rows) > 4:
+                        self.step.touch()
+                    return len(failed) > 8 or failed and sum(r.start > failed[0] and not r.error for r in rows) > 4
+                c = self.load_until(done, command, *options, "--obj.size", "1KiB", "--concurrent", "2")
+                self.assertIn(len(c.errors()), (1, 2))
+                self.assertEqual(c.state["error"], None)
+                self.assertEqual(self.keys(), 0)
+                report = self.s3analyze("analyze", "--json", c.path).json()
+                self.assertIn("clock-step", [f["kind"] for f in report["findings"] if f["severity"] == "problem"])
+
+    @without_sanitizers("they want to be loaded first")
+    def test_clock_that_is_wrong_from_the_beginning(self):
+        self.start()
+        self.step.touch()
+        _, c = self.load("put", *SMALL)
+        self.assertEqual(c.errors(), [])
+        self.s3load("clean", "--run", c.start["run_id"])
+        self.assertEqual(self.keys(), 0)
+
+    def test_stop_of_s3load(self):
+        """It is in the last comment, by the clock of the rows: a loop that runs wakes up more often. A machine that is
+        busy may stop it too."""
+        self.start()
+        path = self.tmp / "stop.csv.zst"
+        p = self.begin("put", *ENDLESS, "--benchdata", path, "--duration", "1h")
+        self.wait_until(lambda: has_rows(path), p)
+        p.send_signal(signal.SIGSTOP)
+        began = time.time_ns()
+        time.sleep(0.5)
+        ended = time.time_ns()
+        p.send_signal(signal.SIGCONT)
+        self.wait_until(lambda: any(r.start > ended for r in recorded(path).rows), p)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=TIMEOUT_S)
+        stops = [(s["at_ns"], s["at_ns"] + s["length_ns"]) for s in recorded(path).end["stops"]]
+        slack = 20_000_000
+        self.assertTrue(any(at < began + slack and end > ended - slack for at, end in stops), (began, ended, stops))
 
     def test_clock_of_a_server(self):
         """Is told where it is more than a second off, of several servers once; and not where it is right."""

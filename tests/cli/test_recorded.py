@@ -5,6 +5,7 @@ import json
 import re
 import unittest
 
+from capgen import START as START_NS
 from capgen import steady, text
 from harness import CliTest, unwrapped
 
@@ -26,6 +27,9 @@ CASES = {
     "not-begun": ({"requests": 22449, "not_begun": 77551}, "77,551 of 100,000 due requests"),
     "resent": ({"resent": 17}, "sent 17 requests twice"),
     "reconnects": ({"connects": 400}, "connected 400 times for 400 requests"),
+    "clock-step": ({"clock_change_ns": -3600 * 10**9}, "machine was set back by 1h during the run"),
+    "stopped": ({"stops": [{"at_ns": START_NS + 500_000_000, "length_ns": 900_000_000}]},
+                "s3load itself was stopped for 900ms from 05:45:58.5"),
 }
 
 
@@ -92,6 +96,47 @@ class Recorded(CliTest):
         path.write_text(f"{header}\n{odd}{body}")
         self.assertIn("not-begun", self.codes(path))
         self.s3analyze("info", path)
+
+    def findings(self, rows, end):
+        """Of a run of these rows: the problems, and what each other finding is because of, by kind."""
+        path = self.tmp / "found.csv"
+        path.write_text(text(rows).decode() + comment(START) + comment({**END, **end}))
+        found = self.s3analyze("analyze", "--json", path).json()["findings"]
+        return ([f["kind"] for f in found if f["severity"] == "problem"],
+                {f["kind"]: {found[i]["kind"] for i in f["because"]} for f in found if f["severity"] != "problem"})
+
+    def test_stop_of_s3load_is_no_stall_of_the_store(self):
+        """Where s3load itself was stopped, that is why nothing was completed; elsewhere it is the store."""
+        rows = steady(1000, threads=4, every=10_000_000)
+        gap = rows[2000].start
+        rows = [r._replace(start=r.start + (r.start >= gap) * 3 * 10**9, end=r.end + (r.end >= gap) * 3 * 10**9)
+                for r in rows]
+        for at, told in ((0, {"stall": {"stopped"}}), (-2_500_000_000, None)):
+            stops = [{"at_ns": gap + at, "length_ns": 3 * 10**9}]
+            problems, others = self.findings(rows, {"stops": stops})
+            self.assertEqual(problems, ["stopped"] if told else ["stall", "stopped"])
+            self.assertEqual(others, told or {})
+        self.assertEqual(self.findings(rows, {"stops": []})[0], ["stall"])
+        # One that is worth no word, many of which the longest stay, and nonsense.
+        short = {"at_ns": gap, "length_ns": 2_000_000}
+        self.assertEqual(self.findings(rows, {"stops": [short]})[0], ["stall"])
+        problems, others = self.findings(rows, {"stops": [short] * 20 + stops[:1] + [{"at_ns": 2**63 - 1, "length_ns": 1},
+                                                          {"at_ns": gap}, 7, {"length_ns": "a"}]})
+        self.assertEqual(problems, ["stall", "stopped"])
+
+    def test_step_of_the_clock_is_one_finding(self):
+        """What servers refuse for it follows from it, with a code and, of HEAD, without."""
+        rows = steady(1000, threads=4, every=10_000_000)
+        for error in ("HTTP 403 RequestTimeTooSkewed: The request is refused.", "HTTP 403"):
+            failing = [r._replace(error=error) if i >= 1000 else r for i, r in enumerate(rows)]
+            problems, others = self.findings(failing, {"clock_change_ns": 3600 * 10**9})
+            self.assertEqual(problems, ["clock-step"])
+            self.assertEqual(others["errors"], {"clock-step"})
+        problems, others = self.findings([r._replace(error="HTTP 503") for r in rows[:1000]] + rows[1000:],
+                                         {"clock_change_ns": 3600 * 10**9})
+        self.assertEqual(sorted(problems), ["clock-step", "errors"])
+        self.assertEqual(self.findings(rows, {"clock_change_ns": 2 * 10**9}), ([], {"clock-step": set()}))
+        self.assertEqual(self.findings(rows, {"clock_change_ns": 10**9}), ([], {}))
 
     def test_clocks_of_servers(self):
         """Behind is not "ahead by -1s"; bounds that contradict each other say nothing; and those of one Date, which
