@@ -20,6 +20,8 @@
 #define REPEATED_PCT        1
 #define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
 
+#define LATE_NS INT64_C(1000000)
+
 /* ---- Inputs ---- */
 
 static bool about_input(struct analysis *a, const struct dataset_input *in, struct err *e)
@@ -535,6 +537,34 @@ static bool about_clocks(struct analysis *a, const struct operation *op, struct 
                         units_duration(error_ns).s, units_duration(p50_ns).s);
 }
 
+/* Requests of an open loop that began late: from a hundredth on, as then the 99th percentile has
+ * them. */
+static bool about_late_starts(struct analysis *a, const struct operation *op, const struct table *t,
+                              struct err *e)
+{
+    int64_t n = 0, n_late = 0, worst_ns = 0;
+
+    for (size_t i = 0; !packed_has_none(&t->late) && i < t->n; i++) {
+        if (!packed_has(&t->late, i))
+            continue;
+        int64_t ns = packed_get(&t->late, i);
+        n++;
+        n_late += ns > LATE_NS;
+        worst_ns = int64_max(worst_ns, ns);
+    }
+    struct finding f = finding_of("late-starts", FINDING_NOTICE, 0);
+    f.op = op->op;
+    finding_figure(&f, "n_late", (double)n_late);
+    finding_figure(&f, "n_requests", (double)n);
+    finding_figure(&f, "worst_ns", (double)worst_ns);
+    return n_late == 0 || n_late * 100 < n ||
+           findings_add(&a->findings, &f, e,
+                        "%s of %s requests began over %s after they were due, up to %s: only the "
+                        "response time has that wait",
+                        units_count(n_late).s, units_count(n).s, units_duration(LATE_NS).s,
+                        units_duration(worst_ns).s);
+}
+
 bool conclude_figures(struct plan *p, struct err *e)
 {
     struct analysis *a = p->a;
@@ -556,6 +586,7 @@ bool conclude_figures(struct plan *p, struct err *e)
         ok = about_samples(a, op, e) && about_range(a, op, e);
         if (ok && op->n_requests > 0)
             ok = about_error_groups(a, op, e) && about_clocks(a, op, e) &&
+                 about_late_starts(a, op, p->entries[k].table, e) &&
                  (a->mixed || about_hosts(a, op->op, op->hosts, op->n_host_results, e));
     }
     return ok && about_hosts(a, NULL, a->total.hosts, a->total.n_hosts, e);

@@ -123,6 +123,24 @@ class Findings(FindingsCase):
             load = Load(seed, mix=(("GET", .7), ("PUT", .3)), clients=1 + seed % 2)
             self.assertEqual([f["sentence"] for f in self.findings(load) if f["severity"] == "problem"], [])
 
+    def test_late_starts(self):
+        """Of an open loop: over 1 ms, from a hundredth of the requests on."""
+        for n_late, late_ns, wanted in ((30, 2_000_000, True), (4, 2_000_000, True), (3, 2_000_000, False),
+                                        (30, 1_000_000, False)):
+            with self.subTest(n_late=n_late, late_ns=late_ns):
+                rows = [HEAD + "\tintended"]
+                for i in range(400):
+                    due = i * 10_000_000
+                    start = due + (late_ns if i % 13 == 5 and i // 13 < n_late else 1000)
+                    rows.append(f"{i}\t0\tGET\tc\t1\t9\thttp://h:1\tk\t\t{stamp(start)}\t\t{stamp(start + 5_000_000)}"
+                                f"\t5000000\t{stamp(due)}")
+                path = self.tmp / "late.csv"
+                path.write_text("\n".join(rows) + "\n")
+                found = [f for f in json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+                         if f["kind"] == "late-starts"]
+                self.assertEqual([(f["severity"], f["evidence"]) for f in found],
+                                 [("notice", {"n_late": n_late, "n_requests": 400, "worst_ns": late_ns})] * wanted)
+
     def test_two_kinds_of_latency(self):
         """Requests of two speeds, without any fault."""
         load = Load(5)

@@ -198,6 +198,10 @@ class Merge(CliTest):
         self.assertEqual([x['start_offset_ns'] for x in report['inputs']],
                          [0, 5 * SECOND, 8 * SECOND])
         self.assertEqual([x['end_offset_ns'] for x in report['inputs']], [-SECOND, 0, -2 * SECOND])
+        # Against the earliest start and the latest end, whatever the order; moved by a shift.
+        back = self.report(*paths[::-1], '--shift', '3=1s')
+        self.assertEqual([(x['start_offset_ns'], x['end_offset_ns']) for x in back['inputs']],
+                         [(7 * SECOND, -2 * SECOND), (4 * SECOND, 0), (0, 0)])
         self.assertEqual(report['common_start'], oracle.format_time(c[0].start))
         self.assertEqual(report['common_end'], oracle.format_time(c[-1].end))
         self.assertEqual([x['n_rows'] for x in report['inputs']], [100, 60, 10])
