@@ -1,5 +1,5 @@
 """The documents: every command that they show runs and prints what they say; links, options, files and
-functions that they name exist; the map of the code lists every room.
+functions that they name exist; sentences are short; the map of the code lists every room.
 
 A command is a line of an indented block that begins with "$ " or with a program's name; those of a loop
 over $i run once. What follows a "$ " line is its output; "..." there stands for any lines. Programs are
@@ -271,6 +271,16 @@ class Names(unittest.TestCase):
                     self.assertTrue((ROOT / name).exists())
                     if function:
                         self.assertRegex((ROOT / name).read_text(), rf"(?m)^(?:[a-z].*\b)?{function}\(")
+
+    def test_sentences_are_short(self):
+        """Of prose and of cells of tables; code counts as a word."""
+        for path in DOCUMENTS:
+            prose = re.sub(r"(?m)^    .*$", "", path.read_text())
+            prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "CODE", prose))
+            for part in re.split(r"\n\s*\n|\n(?=\s*- |\d+\. )|\|", prose):
+                for sentence in re.split(r"(?<=[.?!])[*)\"]*\s", part):
+                    with self.subTest(document=path.name, sentence=sentence):
+                        self.assertLess(len(sentence.split()), 48)
 
     def test_every_room_is_on_the_map(self):
         document = (ROOT / "docs" / "how-it-is-built.md").read_text()
