@@ -29,6 +29,7 @@ struct runs {
     enum s3op_kind kind; /* of the list that shows objects */
     uint64_t n_uploads;
     enum work_scope upload_scope; /* of the list that shows them */
+    struct err unlisted;          /* why they could not be listed */
 };
 
 static struct run *find(struct runs *runs, const char *key, struct err *e)
@@ -80,15 +81,16 @@ static bool look(struct bench *b, struct runs *runs, struct err *e)
 
     snprintf(runs->wanted, sizeof runs->wanted, "%ss3load-%s%s", o->prefix,
              o->run_id != NULL ? o->run_id : "", o->run_id != NULL ? "/" : "");
-    runs->kind =
-        bucket_versioning(&b->control) > BUCKET_UNVERSIONED ? S3OP_LIST_VERSIONS : S3OP_LIST;
-    if (!bucket_list_all(&b->control, runs->kind, runs->wanted, on_entry, runs, NULL, e) ||
-        !bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL, e))
+    if (!bucket_listing(&b->control, runs->wanted, &runs->kind, e) ||
+        !bucket_list_all(&b->control, runs->kind, runs->wanted, on_entry, runs, NULL, e))
         return false;
+    bool ok = bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL,
+                              &runs->unlisted);
     /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
     runs->upload_scope = runs->n_uploads > 0 ? WORK_PREFIX : WORK_BUCKET;
-    return runs->n_uploads > 0 ||
-           bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, NULL, e);
+    if (ok && runs->n_uploads == 0)
+        bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, NULL, &runs->unlisted);
+    return true;
 }
 
 static bool delete_run(struct bench *b, const struct runs *runs, const struct run *run,
@@ -96,9 +98,9 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
 {
     struct err cause = {""};
 
-    if ((run->n_uploads == 0 ||
-         cleanup_below(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause)) &&
-        cleanup_below(b, run->root, runs->kind, WORK_DIRS, &cause))
+    bool ok = run->n_uploads == 0 ||
+              cleanup_below(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause);
+    if (cleanup_below(b, run->root, runs->kind, WORK_DIRS, ok ? &cause : NULL) && ok)
         return true;
     return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
@@ -165,6 +167,10 @@ static int run_clean(struct bench *b)
     ok = ok && look(b, &runs, &e) && clean_all(b, &runs, &e);
     free(runs.run);
     if (!ok)
+        cli_failed(&b->args, &e);
+    if (runs.unlisted.msg[0] != '\0')
+        ok = err_set(&e, "unfinished uploads are left, if there are any: %s", runs.unlisted.msg);
+    if (runs.unlisted.msg[0] != '\0')
         cli_failed(&b->args, &e);
     if (atomic_load(&b->signals.n) > 0)
         return 128 + atomic_load(&b->signals.first);

@@ -118,7 +118,10 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
             return answer_set_error(w, "out of memory");
         }
     }
-    return xml_start(w->xml, prefix, on_entry, user, &e) || answer_set_error(w, "%s", e.msg);
+    if (!xml_start(w->xml, prefix, on_entry, user, &e))
+        return answer_set_error(w, "%s", e.msg);
+    w->xml->wanted = ROOTS[w->op.kind];
+    return true;
 }
 
 bool answer_expect(struct worker *w)
@@ -213,6 +216,13 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
+/* rclone answers so where a bucket has no unfinished uploads. */
+static bool has_no_uploads(const struct worker *w)
+{
+    return w->op.kind == S3OP_LIST_UPLOADS && w->http.status == 404 && w->n_error_text > 0 &&
+           strcmp(w->xml->code, "NoSuchUpload") == 0;
+}
+
 static void check_get(struct worker *w)
 {
     const struct s3op *op = &w->op;
@@ -240,7 +250,8 @@ static void check_document(struct worker *w)
         answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
                          x->message[0] != '\0' ? ": " : "", x->message);
     else if (x->root != ROOTS[w->op.kind])
-        answer_set_error(w, "HTTP %d with another document than asked for", w->http.status);
+        answer_set_error(w, "HTTP %d with another document than asked for: <%s>", w->http.status,
+                         x->name);
     else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
         answer_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
     else if (w->op.kind == S3OP_LIST && !x->is_truncated && w->result.n_objects < w->op.min_objects)
@@ -279,7 +290,9 @@ static enum answer on_complete(struct worker *w, bool left_over)
     w->result.status = w->http.status;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->n_read : 0;
-    if (!is_success(w))
+    if (has_no_uploads(w))
+        w->xml->root = XML_UPLOADS;
+    else if (!is_success(w))
         set_http_error(w, "");
     else if (early)
         answer_set_error(w, "HTTP %d before the request was sent", w->http.status);
@@ -365,6 +378,7 @@ void answer_break(struct worker *w, const char *why)
         set_http_error(w, text.msg);
     } else
         answer_set_error(w, "%s", why);
+    w->result.cut = true;
     /* Of an interim answer alone (100 Continue) nothing came. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_GET)

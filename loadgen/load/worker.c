@@ -466,6 +466,7 @@ static void launch(struct worker *w)
     w->result.n_objects = w->op.n_objects;
     w->result.status = 0;
     w->result.skewed = false;
+    w->result.cut = false;
     w->result.error[0] = '\0';
     w->result.etag[0] = '\0';
     w->result.version[0] = '\0';

@@ -21,11 +21,19 @@ struct worker_result {
     uint64_t n_objects;
     int status;                 /* of HTTP; 0: no response */
     bool skewed;                /* refused for our clock: signed by the server's from now on */
+    bool cut;                   /* the connection ended before the response did */
     char error[600];            /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
     const struct xml *xml; /* the answer's document, for kinds that have one */
 };
+
+/* Whether the same request may succeed a moment later. */
+static inline bool worker_may_pass(const struct worker_result *r)
+{
+    return r->cut || r->skewed || r->status == 0 || r->status == 408 || r->status == 429 ||
+           (r->status >= 500 && r->status != 501);
+}
 
 enum worker_state {
     WORKER_IDLE,      /* to take the next request now */

@@ -257,6 +257,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_poll, b, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
+    b->control.give_up_ns = b->o->give_up_ns;
     b->summary = (struct summary){
         .command = b->args.command->name,
         .command_line = b->orders->command_line,

@@ -5,16 +5,48 @@
 /* Foreign objects are counted up to here. */
 #define COUNT_MAX 10000
 
-enum bucket_versioning bucket_versioning(struct control *c)
+enum versioning { UNKNOWN, UNVERSIONED, ENABLED, SUSPENDED };
+
+static enum versioning versioning(struct control *c, struct worker_result *r, struct err *e)
 {
     const struct s3op op = {.kind = S3OP_BUCKET_VERSIONING};
-    struct worker_result r;
 
-    if (!control_run(c, &op, &r, NULL))
-        return BUCKET_UNKNOWN;
-    return strcmp(r.xml->status, "Enabled") == 0     ? BUCKET_ENABLED
-           : strcmp(r.xml->status, "Suspended") == 0 ? BUCKET_SUSPENDED
-                                                     : BUCKET_UNVERSIONED;
+    if (!control_run(c, &op, r, e))
+        return UNKNOWN;
+    return strcmp(r->xml->status, "Enabled") == 0     ? ENABLED
+           : strcmp(r->xml->status, "Suspended") == 0 ? SUSPENDED
+                                                      : UNVERSIONED;
+}
+
+/* Whether the server does not know this kind of request: it says so, or answers another one, with a
+ * list of objects or no document. */
+static bool is_unsupported(const struct worker_result *r)
+{
+    return r->status == 501 || r->status == 405 ||
+           (r->status == 200 && !r->cut &&
+            (r->xml->root == XML_LIST || r->xml->root == XML_NOTHING));
+}
+
+bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e)
+{
+    struct s3op op = {.kind = S3OP_LIST_VERSIONS, .one_page = true};
+    struct worker_result r;
+    struct err state = {""};
+    struct err list = {""};
+    enum versioning now = versioning(c, &r, &state);
+    bool unsupported = is_unsupported(&r);
+
+    *kind = now == UNVERSIONED ? S3OP_LIST : S3OP_LIST_VERSIONS;
+    op.n_key = strlen(prefix);
+    memcpy(op.key, prefix, op.n_key + 1);
+    if (now != UNKNOWN || control_run(c, &op, &r, &list))
+        return true;
+    *kind = S3OP_LIST;
+    return (unsupported && is_unsupported(&r)) ||
+           err_set(e,
+                   "bucket '%s' does not say whether it keeps versions (%s), and these cannot be "
+                   "listed (%s)",
+                   c->crew.engine->op_style.bucket, state.msg, list.msg);
 }
 
 static bool set_versioning(struct control *c, struct err *e)
@@ -45,20 +77,21 @@ static bool is_empty(struct control *c)
  * or that is empty and never had versions; or where the user says so. */
 static bool need_versions(struct control *c, const struct work *k, bool made, struct err *e)
 {
-    enum bucket_versioning now = made ? BUCKET_UNVERSIONED : bucket_versioning(c);
+    struct worker_result r;
+    enum versioning now = made ? UNVERSIONED : versioning(c, &r, NULL);
 
-    if (now == BUCKET_ENABLED)
+    if (now == ENABLED)
         return true;
-    if (made || k->o->enable_versioning || (now == BUCKET_UNVERSIONED && is_empty(c)))
+    if (made || k->o->enable_versioning || (now == UNVERSIONED && is_empty(c)))
         return set_versioning(c, e);
     return err_set(e,
                    "bucket '%s' %s, and its settings are not ours to change: name another one with "
                    "--bucket, which is made with versioning if it is not there, or say "
                    "--enable-versioning",
                    k->o->bucket,
-                   now == BUCKET_UNKNOWN     ? "does not say whether it keeps versions"
-                   : now == BUCKET_SUSPENDED ? "has its versioning suspended"
-                                             : "holds objects and keeps no versions");
+                   now == UNKNOWN     ? "does not say whether it keeps versions"
+                   : now == SUSPENDED ? "has its versioning suspended"
+                                      : "holds objects and keeps no versions");
 }
 
 /* Says what to do where the host's name has the bucket and the server may not look there. */
@@ -95,9 +128,10 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
     bool ok = control_run(c, &op, &r, &cause);
     strbuf_fini(&body);
     *made = ok;
-    /* Another process of the same run may have been faster. */
-    if (!ok && strstr(cause.msg, "BucketAlreadyOwnedByYou") != NULL)
-        ok = true;
+    /* Another process may have been faster, or an answer that was cut off have said so. */
+    op = (struct s3op){.kind = S3OP_BUCKET_STAT};
+    if (!ok && r.status == 409)
+        ok = control_run(c, &op, &r, NULL);
     return ok || err_set(e, "cannot make bucket '%s': %s%s", style->bucket, cause.msg,
                          lookup_hint(style));
 }
@@ -116,14 +150,19 @@ bool bucket_is_locked(struct control *c, struct err *e)
 }
 
 /* A HEAD has no error but its status: a listing tells why the bucket cannot be used. */
-static void ask_why(struct control *c, struct err *cause)
+static void ask_why(struct control *c, int status, struct err *cause)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
     struct worker_result r;
     struct err why = {""};
 
-    if (!control_run(c, &op, &r, &why))
-        *cause = why;
+    if (control_run(c, &op, &r, &why))
+        return;
+    err_clear(cause);
+    if (r.status == status)
+        err_set(cause, "%s", why.msg);
+    else
+        err_set(cause, "HTTP %d, and to a listing %s", status, why.msg);
 }
 
 bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e)
@@ -135,7 +174,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
     bool exists = control_run(c, &op, &r, &cause);
 
     if (!exists && r.status != 404 && r.status != 0)
-        ask_why(c, &cause);
+        ask_why(c, r.status, &cause);
     if (!exists && r.status != 404)
         return err_set(e, "%s '%s': %s%s",
                        r.status == 0 ? "no server answers a request for bucket"

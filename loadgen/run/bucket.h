@@ -13,9 +13,10 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
  * is not ours no setting is changed. */
 bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e);
 
-/* Whether it keeps versions, or did once: then deleting leaves delete markers. */
-enum bucket_versioning { BUCKET_UNKNOWN, BUCKET_UNVERSIONED, BUCKET_ENABLED, BUCKET_SUSPENDED };
-enum bucket_versioning bucket_versioning(struct control *c);
+/* How objects below the prefix are listed so that none is left: where versions were ever kept,
+ * deleting makes markers. Where the bucket does not say, versions are listed. False: these cannot
+ * be listed either, *e says why, and *kind shows the objects at least. */
+bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e);
 
 /* Whether its objects can be locked; else *e says what that means for a run that needs it. */
 bool bucket_is_locked(struct control *c, struct err *e);

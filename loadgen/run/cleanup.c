@@ -160,12 +160,10 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
  * lists again, for as long as a run waits for its servers. */
 static bool waits(struct work *k, struct work_own *own, const struct worker_result *r)
 {
-    bool may_pass = r->status == 0 || r->status == 429 || r->status >= 500;
-
     int_fast64_t since_ns = 0;
     if (atomic_compare_exchange_strong(&k->failing_since_ns, &since_ns, r->end_ns))
         since_ns = r->end_ns;
-    if (!may_pass || r->end_ns - since_ns >= k->o->give_up_ns)
+    if (!worker_may_pass(r) || r->end_ns - since_ns >= k->o->give_up_ns)
         return false;
     own->retry_ns = r->end_ns + PAUSE_NS;
     own->step = LIST;
@@ -258,20 +256,11 @@ bool cleanup_below(struct bench *b, const char *root, enum s3op_kind kind, enum 
 bool cleanup_clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
+    enum s3op_kind kind = S3OP_LIST;
 
-    return run_pass(b, "", WORK_PREFIX, S3OP_LIST_VERSIONS, &cause) ||
+    return (bucket_listing(&b->control, "", &kind, &cause) &&
+            run_pass(b, "", WORK_PREFIX, kind, &cause)) ||
            err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
-}
-
-/* How objects are listed so that none is left: where versions were ever kept, deleting makes
- * markers. */
-static enum s3op_kind listing(struct bench *b)
-{
-    enum bucket_versioning now = bucket_versioning(&b->control);
-    bool versions = now == BUCKET_UNKNOWN ? b->kind->versions || atomic_load(&b->work.saw_version)
-                                          : now != BUCKET_UNVERSIONED;
-
-    return versions ? S3OP_LIST_VERSIONS : S3OP_LIST;
 }
 
 /* The most that a run can have made, with room for what is deleted twice, as a server that lists
@@ -297,9 +286,13 @@ bool cleanup_run(struct bench *b, struct err *e)
     b->work.most_deleted = most_of(b);
     atomic_store(&b->work.n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    enum s3op_kind kind = ok && !b->o->no_clear ? listing(b) : S3OP_LIST;
-    /* Each rank deletes below the prefixes of its workers, then rank 0 what is left of all. */
-    if (ok && !b->o->no_clear && !b->o->no_prefix)
+    enum s3op_kind kind = S3OP_LIST;
+    struct err unknown = {""};
+    bool deletes = ok && !b->o->no_clear;
+    /* Where an upload was answered with a version, deleting would hide it. */
+    if (deletes && !bucket_listing(&b->control, root, &kind, &unknown))
+        deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
+    if (deletes && !b->o->no_prefix)
         run_pass(b, root, WORK_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
@@ -309,8 +302,10 @@ bool cleanup_run(struct bench *b, struct err *e)
     bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
     ok = ok && (!b->kind->uploads || cleanup_below(b, root, S3OP_LIST_UPLOADS,
                                                    lost ? WORK_BUCKET : WORK_PREFIX, &cause));
-    if (!b->o->no_clear)
-        ok = ok && cleanup_below(b, root, kind, WORK_PREFIX, &cause);
+    if (deletes)
+        ok = cleanup_below(b, root, kind, WORK_PREFIX, ok ? &cause : NULL) && ok;
+    if (ok && unknown.msg[0] != '\0')
+        ok = err_set(&cause, "%s", unknown.msg);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",

@@ -1,9 +1,15 @@
 #include "loadgen/run/control.h"
 
+#include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
+
+#include <string.h>
 
 /* Random choices of the worker that serves us differ from those of all others. */
 #define CONTROL_THREAD UINT32_MAX
+
+/* A server is tried again so much later. */
+#define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
 /* Hosts that are tried before it is said that none answers. */
 #define TRIES_MAX 16
@@ -15,6 +21,8 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     (void)w;
     if (c->op == NULL)
         return PHASE_END;
+    if (c->retry_ns > clock_now_ns())
+        return PHASE_WAIT;
     *op = *c->op;
     op->recorded = false;
     return PHASE_OP;
@@ -48,8 +56,9 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
 {
     size_t n_hosts = c->crew.engine->hosts.n;
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
+    struct err first = {""};
 
-    for (size_t i = 0, skewed = 0; i < n_tries + skewed; i++) {
+    for (size_t i = 1;; i++) {
         c->op = op;
         c->result = r;
         r->status = 0;
@@ -59,12 +68,22 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             c->op = NULL;
             return err_set(e, "interrupted");
         }
+        bool answered = r->cut || r->status != 0;
+        if (!worker_may_pass(r) || r->error[0] == '\0')
+            c->failing_since_ns = 0;
+        else if (c->failing_since_ns == 0)
+            c->failing_since_ns = r->start_ns;
         if (r->error[0] == '\0')
             return true;
-        /* Where a server answered, another would answer the same; unless it told its time. */
-        if (r->status != 0 && (skewed > 0 || !r->skewed))
+        if (i == 1)
+            err_set(&first, "%s", r->error);
+        /* Where a server answered, another would answer the same. */
+        if (!worker_may_pass(r) ||
+            (answered ? r->end_ns - c->failing_since_ns >= c->give_up_ns : i >= n_tries))
             break;
-        skewed += r->skewed;
+        c->retry_ns = answered ? r->end_ns + PAUSE_NS : 0;
     }
-    return err_set(e, "%s", r->error);
+    if (strcmp(first.msg, r->error) == 0)
+        return err_set(e, "%s", r->error);
+    return err_set(e, "%s; tried again: %s", first.msg, r->error);
 }

@@ -9,6 +9,9 @@ struct control {
     struct phase phase;
     const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
+    int64_t give_up_ns;       /* how long servers that answer are tried again */
+    int64_t failing_since_ns; /* 0: the last request succeeded */
+    int64_t retry_ns;         /* no request before */
     int (*tick)(void *ctx);
     void *tick_ctx;
 };
@@ -19,8 +22,9 @@ bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), v
                   struct err *e);
 void control_fini(struct control *c);
 
-/* Does `op`. False: it failed, and *e says why; with a status of 0 in *r no server answered, though
- * all that could be were tried. r->xml lives until the next call. */
+/* Does `op`, again where that may help: a server that is overloaded or closes the connection is
+ * tried for give_up_ns. False: it failed, and *e says why, first and last; with a status of 0 in *r
+ * no server answered, though all that could be were tried. r->xml lives until the next call. */
 bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e);
 
 #endif

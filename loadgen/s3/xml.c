@@ -17,7 +17,7 @@
 /* Deeper than any answer of S3. */
 #define DEPTH_MAX 32
 
-/* Some servers name a list of versions after that of objects. */
+/* Several names for one are those of several servers. */
 static const struct {
     enum xml_root root;
     const char *name;
@@ -28,9 +28,11 @@ static const struct {
     {XML_VERSIONS, "ListBucketVersionsResult"},
     {XML_DELETED, "DeleteResult"},
     {XML_INITIATE, "InitiateMultipartUploadResult"},
+    {XML_INITIATE, "InitiateMultipartUpload"},
     {XML_COMPLETE, "CompleteMultipartUploadResult"},
     {XML_UPLOADS, "ListMultipartUploadsResult"},
     {XML_VERSIONING, "VersioningConfiguration"},
+    {XML_VERSIONING, "GetBucketVersioningResponse"},
     {XML_LOCK, "ObjectLockConfiguration"},
 };
 
@@ -46,18 +48,31 @@ static const struct {
     {XML_DELETED, XML_FAILED_KEY, "Error"},       {XML_UPLOADS, XML_UPLOAD, "Upload"},
 };
 
+/* What tells an answer of that kind, beside entries, if its root has another name. */
+static const struct {
+    enum xml_root root;
+    const char *name;
+} FIELDS[] = {
+    {XML_LIST, "IsTruncated"},       {XML_VERSIONS, "IsTruncated"}, {XML_UPLOADS, "IsTruncated"},
+    {XML_INITIATE, "UploadId"},      {XML_COMPLETE, "ETag"},        {XML_VERSIONING, "Status"},
+    {XML_LOCK, "ObjectLockEnabled"},
+};
+
 /* Reads no more of the answer, once an error was put into x->err. */
 static void stop(struct xml *x)
 {
     XML_StopParser(x->parser, XML_FALSE);
 }
 
-static enum xml_root root_of(const char *name)
+static void begin_document(struct xml *x, const char *name)
 {
+    for (size_t n = 0; n < sizeof x->name - 1 && name[n] >= ' ' && name[n] <= '~'; n++)
+        x->name[n] = name[n];
+    x->root = XML_OTHER;
+    x->kind = x->wanted;
     for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++)
         if (strcmp(name, ROOTS[i].name) == 0)
-            return ROOTS[i].root;
-    return XML_OTHER;
+            x->kind = x->root = ROOTS[i].root;
 }
 
 static void begin_entry(struct xml *x, const char *name)
@@ -65,8 +80,9 @@ static void begin_entry(struct xml *x, const char *name)
     struct xml_entry *entry = &x->entry;
 
     for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++) {
-        if (ENTRIES[i].root != x->root || strcmp(ENTRIES[i].name, name) != 0)
+        if (ENTRIES[i].root != x->kind || strcmp(ENTRIES[i].name, name) != 0)
             continue;
+        x->root = x->kind;
         entry->kind = ENTRIES[i].kind;
         entry->n_key = 0;
         entry->size_bytes = 0;
@@ -90,7 +106,7 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         stop(x);
     }
     if (x->depth == 1)
-        x->root = root_of(name);
+        begin_document(x, name);
     else if (x->depth == 2)
         begin_entry(x, name);
     x->n_text = 0;
@@ -232,6 +248,9 @@ static bool end_of_entry(struct xml *x)
 /* An element directly below the root. */
 static void end_of_property(struct xml *x, const char *name)
 {
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
+        if (FIELDS[i].root == x->kind && strcmp(name, FIELDS[i].name) == 0)
+            x->root = x->kind;
     if (strcmp(name, "EncodingType") == 0) {
         x->url_encoded = strcmp(x->text, "url") == 0;
     } else if (strcmp(name, "Code") == 0 && x->root == XML_ERROR) {

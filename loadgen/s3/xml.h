@@ -1,5 +1,6 @@
-/* The XML that S3 answers with, read as it arrives. Which kind of answer it is, its root element
- * says: a server may answer 200 and then send an Error. */
+/* The XML that S3 answers with, read as it arrives. Its root element says which kind of answer it
+ * is, as a server may answer 200 and then send an Error; where servers name the root in their own
+ * way, its fields say it. */
 #ifndef S3_LOADGEN_S3_XML_H
 #define S3_LOADGEN_S3_XML_H
 
@@ -58,11 +59,15 @@ typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err 
 /* A reader, to be used for any number of answers, and what it found in the present one. */
 struct xml {
     enum xml_root root;
-    uint64_t n_entries; /* read so far */
-    uint64_t n_objects; /* of these, all but common prefixes */
+    enum xml_root wanted; /* for the caller to set after xml_start: what a root of an unknown name
+                           * is if it has a field of that */
+    char name[64];        /* of the root element, as far as it is ASCII */
+    uint64_t n_entries;   /* read so far */
+    uint64_t n_objects;   /* of these, all but common prefixes */
     bool is_truncated;
 
     /* Private. */
+    enum xml_root kind; /* what elements are read as: root, or wanted */
     const char *prefix;
     xml_entry_fn *on_entry;
     void *user;

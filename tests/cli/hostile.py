@@ -596,11 +596,11 @@ def own_keys(r):
 
 
 lists("list-html", b"<html><body><p>hello<br></body></html>", "XML|another document")
-lists("list-html-well-formed", b"<html><body><p>hello</p></body></html>", "another document than asked for")
+lists("list-html-well-formed", b"<html><body><p>hello</p></body></html>", "another document than asked for: <html>")
 lists("list-no-body", b"", "XML")
 lists("list-cut", lambda r: answer(200, listing(own_keys(r))[:-30]), "XML")
 lists("list-error", XML + b"<Error><Code>InternalError</Code><Message>oh</Message></Error>", "InternalError")
-lists("list-of-versions", listing([], root=b"ListVersionsResult"), "another document than asked for")
+lists("list-of-versions", listing([], root=b"ListVersionsResult"), "another document than asked for: <ListVersionsResult>")
 lists("list-bomb", bomb(b"ListBucketResult", b"Contents", b"Key"), "document type")
 lists("list-external-entity",
       XML + b'<!DOCTYPE l [<!ENTITY x SYSTEM "file:///etc/passwd">]><ListBucketResult><Contents><Key>&x;</Key>'

@@ -8,8 +8,6 @@ import http.client
 import re
 import urllib.parse
 
-from servers import ACCESS_KEY, SECRET_KEY
-
 NS = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 # As a run of s3load names itself.
 RUN = "s3load-23456789abcd"
@@ -23,6 +21,7 @@ def quote(text):
 class S3Client:
     def __init__(self, server):
         self.host = server.hosts.split(",")[0]
+        self.access_key, self.secret_key = server.keys
 
     def request(self, method, path, query=(), body=b"", headers=()):
         """Signs and sends; `query` is a mapping. Returns status, body and headers."""
@@ -38,10 +37,10 @@ class S3Client:
                                ";".join(names), digest])
         scope = f"{now[:8]}/us-east-1/s3/aws4_request"
         to_sign = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        key = f"AWS4{SECRET_KEY}".encode()
+        key = f"AWS4{self.secret_key}".encode()
         for part in (*scope.split("/"), to_sign):
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-        sent["authorization"] = (f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, "
+        sent["authorization"] = (f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, "
                                  f"SignedHeaders={';'.join(names)}, Signature={key.hex()}")
         connection = http.client.HTTPConnection(self.host, timeout=30)
         try:

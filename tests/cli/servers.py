@@ -22,6 +22,7 @@ SECRET_KEY = "s3load-secret"
 
 class Server:
     """A running server: `hosts` as for --host; to be stopped."""
+    keys = (ACCESS_KEY, SECRET_KEY)
 
     def __init__(self, process, ports, folder):
         self.process = process
@@ -43,6 +44,17 @@ class Server:
         if self.process.stdout:
             self.process.stdout.close()
         self.folder.cleanup()
+
+    def wait_until_up(self):
+        until = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.ports[0]), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        self.stop()
+        raise unittest.SkipTest(f"{type(self).__name__} does not start")
 
 
 class Target(Server):
@@ -70,24 +82,30 @@ class Target(Server):
 
 def versitygw():
     """The program; built once, where there is Go. Skips the test where it cannot be had."""
-    path = os.environ.get("VERSITYGW") or shutil.which("versitygw")
+    return go_program("github.com/versity/versitygw/cmd/versitygw")
+
+
+def go_program(package):
+    """Likewise any; the environment names one that is there (VERSITYGW=/path)."""
+    name = package.rpartition("/")[2]
+    path = os.environ.get(name.upper()) or shutil.which(name)
     if path and pathlib.Path(path).exists():
         return path
     if not shutil.which("go"):
-        raise unittest.SkipTest("neither versitygw nor go is installed")
+        raise unittest.SkipTest(f"neither {name} nor go is installed")
     folder = ROOT / "build" / "go"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "versitygw"
+    path = folder / name
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # .ci/run may be building it
         if not path.exists():
             # Unoptimised, as compiling it takes longer than what it is to do.
             done = subprocess.run(["go", "install", "-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w",
-                                   "github.com/versity/versitygw/cmd/versitygw@latest"],
+                                   f"{package}@latest"],
                                   env=dict(os.environ, GOBIN=str(folder)), stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, timeout=900)
             if done.returncode != 0:
-                raise unittest.SkipTest(f"versitygw cannot be built: {done.stdout.decode()[-300:]}")
+                raise unittest.SkipTest(f"{name} cannot be built: {done.stdout.decode()[-300:]}")
     return path
 
 
@@ -102,6 +120,7 @@ def free_port():
 
 class Listening:
     """Has a thread for each connection that comes, which calls serve(client); to be stopped."""
+    keys = (ACCESS_KEY, SECRET_KEY)
 
     def __init__(self, address="127.0.0.1", port=0):
         self.listener = socket.create_server((address, port), backlog=64)
@@ -242,14 +261,3 @@ class VersityGw(Server):
     def restart(self):
         self.process = self.begin()
         self.wait_until_up()
-
-    def wait_until_up(self):
-        until = time.monotonic() + TIMEOUT_S
-        while time.monotonic() < until and self.process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.ports[0]), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        self.stop()
-        raise unittest.SkipTest("versitygw does not start")

@@ -1,4 +1,6 @@
 """Buckets and s3load: what is others' stays as it is, what is ours goes; listings and their ends."""
+import contextlib
+import http.client
 import os
 import re
 import signal
@@ -437,3 +439,170 @@ class Pages(LoadTest):
             if options[0] == "list":
                 self.assertEqual({r.error for r in Capture(path).of("LIST")},
                                  {"interrupted after a page of the listing"})
+
+
+class Between(LoadTest):
+    """A server stands before the target: of what it is asked, `amiss(request)` answers some; `change` is made to
+    the bodies of the others."""
+    EVERY = ("clean", "--older-than", "0s")
+    DENIED = 403, b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
+    VERSIONING = r"GET .*\?versioning"
+    VERSIONS = r"GET .*[?&]versions"
+    UPLOADS = r"GET .*[?&]uploads"
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.client = S3Client(self.server)
+        self.before = Scripted(self.answer)
+        self.addCleanup(self.before.stop)
+        self.rules = {}
+        self.passes = ["etag", "x-amz-version-id"]
+        self.change = lambda body: body
+
+    def answer(self, request):
+        for pattern, answer in self.rules.items():
+            if re.match(pattern, f"{request.method} {request.target}"):
+                answer = answer() if callable(answer) else answer
+                if answer is not None:
+                    return answer
+        connection = http.client.HTTPConnection(self.server.hosts)
+        with contextlib.closing(connection):
+            connection.request(request.method, request.target, request.body, request.headers)
+            r = connection.getresponse()
+            return r.status, self.change(r.read()), {
+                k: v for k, v in r.getheaders() if k.lower() in self.passes}
+
+    def through(self, command, *options, **kwargs):
+        return self.s3load(command, "--host", self.before.hosts, "--bucket", "bucket", *options, **kwargs)
+
+    def leave(self, *options):
+        """What a run leaves in a bucket."""
+        self.load("get", "--objects", "3", "--noclear", "--bucket", "bucket", *SMALL, *options)
+        left = self.client.entries("bucket")
+        self.assertEqual(len(left), 6 if left[-1][0] == "Version" else 3)
+        return left
+
+    def versioned_bucket(self, status):
+        self.client.make("bucket")
+        self.client.versioning("bucket", status)
+
+    def test_versioning_cannot_be_read(self):
+        """Then versions are listed, and nothing is taken for unversioned: by clean, after a run and when a bucket
+        is emptied."""
+        self.versioned_bucket("Enabled")
+        for status in ("Enabled", "Suspended"):
+            self.client.versioning("bucket", status)
+            for answer in (self.DENIED, (200, b"<What/>"), (501, b"")):
+                self.rules = {self.VERSIONING: answer}
+                self.leave()
+                self.assertIn("deleted", self.through(*self.EVERY).out)
+                self.assertEqual(self.client.entries("bucket"), [])
+                self.through("put", *SMALL)
+                self.assertEqual(self.client.entries("bucket"), [])
+                self.leave()
+                self.through("put", "--clear-bucket", "--yes", *SMALL)
+                self.assertEqual(self.client.entries("bucket"), [])
+
+    def test_versions_cannot_be_listed_either(self):
+        self.versioned_bucket("Enabled")
+        self.rules = {self.VERSIONING: self.DENIED, self.VERSIONS: self.DENIED}
+        left = self.leave()
+        for command in (self.EVERY, ("put", "--clear-bucket", "--yes", *SMALL)):
+            r = self.through(*command, status=1)
+            self.assertIn("does not say whether it keeps versions (HTTP 403 AccessDenied: no), and these cannot be", r.err)
+            self.assertNotIn("deleted", r.out)
+            self.assertEqual(self.client.entries("bucket"), left)
+        r = self.through("put", "--prefix", "a/", *SMALL, status=1)
+        self.assertIn("may be left under a/", r.err)
+        self.assertEqual({kind for kind, _, _ in self.client.entries("bucket")}, {"Contents", "Version"})
+        # Many servers tell no upload that versions are suspended: what can be seen goes, and no one is told that
+        # all did.
+        self.passes.remove("x-amz-version-id")
+        self.client.versioning("bucket", "Suspended")
+        r = self.through("put", "--prefix", "b/", *SMALL, status=1)
+        self.assertIn("may be left under b/", r.err)
+        self.assertEqual([e for e in self.client.entries("bucket") if e[0] == "Contents" and e[1].startswith("b/")], [])
+
+    def test_servers_without_versions(self):
+        self.client.make("bucket")
+        objects = b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+        for first, second in (((501, b""), (501, b"")), ((200, objects), (405, b"")), ((200, objects), (200, objects))):
+            self.rules = {self.VERSIONING: first, self.VERSIONS: second}
+            self.leave()
+            self.through(*self.EVERY)
+            self.through("put", *SMALL)
+            self.assertEqual(self.client.entries("bucket"), [])
+
+    def test_uploads_cannot_be_listed(self):
+        """All else is deleted, and what was not looked for is said."""
+        self.client.make("bucket")
+        objects = b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+        for answer, says in (((200, objects), "another document than asked for: <ListBucketResult>"),
+                             (self.DENIED, "HTTP 403 AccessDenied: no")):
+            self.rules = {self.UPLOADS: answer}
+            self.leave()
+            r = self.through(*self.EVERY, status=1)
+            self.assertRegex(r.err, f"unfinished uploads are left, if there are any: .*{says}")
+            self.assertIn("deleted", r.out)
+            self.assertEqual(self.client.entries("bucket"), [])
+            r = self.through("multipart", *UPLOAD, "--duration", "1s", "--quiet", status=1)
+            self.assertIn(says, r.err)
+            self.assertEqual(self.client.entries("bucket"), [])
+        for answer in ((404, b"<Error><Code>NoSuchUpload</Code></Error>"), (501, b"")):
+            self.rules = {self.UPLOADS: answer}
+            self.leave()
+            self.assertEqual(self.through(*self.EVERY).err, "")
+            self.assertEqual(self.client.entries("bucket"), [])
+
+    def test_roots_of_other_names(self):
+        """Fields tell what an answer is. That of a deletion may have none."""
+        self.change = self.rename
+        self.versioned_bucket("Enabled")
+        for command, options in (*COMMANDS.items(), ("versioned", ("--objects", "8", "--obj.size", "1KiB"))):
+            r = self.through(command, *SHORT, *options, "--json")
+            self.assertEqual(r.json()["errors"], 0, command)
+            self.assertEqual(self.client.entries("bucket"), [], command)
+        self.leave()
+        self.through(*self.EVERY)
+        self.assertEqual(self.client.entries("bucket"), [])
+
+    @staticmethod
+    def rename(body):
+        root = re.match(rb"(?:<\?xml[^>]*>)?\s*<(\w+)", body)
+        if not root or root.group(1) in (b"Error", b"DeleteResult"):
+            return body
+        return re.sub(rb"<(/?)%s\b" % root.group(1), rb"<\1Root", body)
+
+    def test_one_answer_amiss(self):
+        """While a bucket is looked at, made and set up, each request is tried again."""
+        cut = b"HTTP/1.1 200 X\r\nContent-Length: 500\r\n\r\n<List"
+        slow = 503, b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
+        for n, answer in enumerate((slow, (500, b""), (429, b""), b"", cut)):
+            asked = set()
+
+            def once(rule, answer=answer, asked=asked):
+                first = rule not in asked
+                asked.add(rule)
+                # A HEAD has no body that could be cut.
+                return (b"" if answer is cut and rule.startswith("HEAD") else answer) if first else None
+
+            self.rules = {rule: lambda rule=rule: once(rule) for rule in (
+                "HEAD /[^/]*$", "PUT /[^/]*$", "GET .*list-type", self.VERSIONING, self.VERSIONS, self.UPLOADS)}
+            where = ("--bucket", f"bucket-{n}", "--host", self.before.hosts)
+            _, c = self.load("versioned", *where, "--objects", "4", *SMALL)
+            self.assertEqual([r.error for r in c.errors()], [])
+            self.assertEqual(self.client.entries(f"bucket-{n}"), [])
+            asked.clear()
+            self.s3load("clean", *where)
+            self.assertLessEqual({self.VERSIONING, self.VERSIONS, self.UPLOADS}, asked)
+
+    def test_first_cause(self):
+        """A server that stays overloaded is named for that, whatever it says later."""
+        self.rules = {"HEAD": (503, b""), "GET": (404, b"<Error><Code>NoSuchBucket</Code></Error>")}
+        r = self.through("put", *SMALL, "--give-up-after", "300ms", status=1)
+        self.assertRegex(r.err, "cannot use bucket 'bucket': HTTP 503.* 404 NoSuchBucket")
+        answers = iter([(503, b"<Error><Code>SlowDown</Code></Error>")])
+        self.rules = {r"PUT /[^/]*$": lambda: next(answers, self.DENIED)}
+        r = self.through("put", *SMALL, status=1)
+        self.assertIn("cannot make bucket 'bucket': HTTP 503 SlowDown; tried again: HTTP 403 AccessDenied: no", r.err)
