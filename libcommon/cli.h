@@ -132,6 +132,10 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
                void *options, struct err *e);
 void cli_args_free(struct cli_args *args);
 
+/* What the value of a flag says, or a variable that stands for one: true, yes, on, 1, t, y, or
+ * their opposites, in any case. */
+bool cli_parse_flag(const char *text, bool *value, struct err *e);
+
 /* Whether the command line has the option with this full name. */
 bool cli_given(const struct cli_args *args, const char *name);
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A file of options. */
 #define FILE_LINE_BYTES 8192
@@ -150,11 +151,12 @@ static bool in_range(const struct cli_option *o, double v, struct err *e)
     return err_set(e, "expected %s to %s", min.s, max.s);
 }
 
-static bool parse_flag(const char *text, bool *value, struct err *e)
+bool cli_parse_flag(const char *text, bool *value, struct err *e)
 {
-    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on",
+                                        "0",     "1",    "f",  "t",   "n",   "y"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(text, words[i]) == 0) {
+        if (strcasecmp(text, words[i]) == 0) {
             *value = i % 2 == 1;
             return true;
         }
@@ -205,7 +207,7 @@ static bool parse_value(struct parser *p, struct found f, const char *text, stru
     case CLI_NONE:
         break;
     case CLI_FLAG:
-        return parse_flag(text, f.field, e);
+        return cli_parse_flag(text, f.field, e);
     case CLI_STRING:
         *(const char **)f.field = text;
         return true;

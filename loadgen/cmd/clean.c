@@ -17,8 +17,9 @@
 struct run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
-    uint64_t n_others; /* below its prefix, but of no name that a run gives */
-    int64_t newest_ns; /* wall clock; INT64_MAX: not known */
+    uint64_t n_others;            /* below its prefix, but of no name that a run gives */
+    char other[S3OP_KEY_MAX + 1]; /* the first of these */
+    int64_t newest_ns;            /* wall clock; INT64_MAX: not known */
 };
 
 struct runs {
@@ -60,9 +61,10 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     struct run *run = find(runs, entry->key, e);
     if (run == NULL)
         return false;
-    if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH))
-        run->n_others++;
-    else if (entry->kind == XML_UPLOAD)
+    if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH)) {
+        if (run->n_others++ == 0)
+            memcpy(run->other, entry->key, entry->n_key);
+    } else if (entry->kind == XML_UPLOAD)
         run->n_uploads++;
     else if (entry->kind == XML_DELETE_MARKER)
         run->n_markers++;
@@ -137,13 +139,16 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
         const struct run *run = &runs->run[i];
         bool young = o->run_id == NULL && run->newest_ns > from_ns;
 
-        if (run->n_others > 0)
-            err_set(e, "%s is kept: it holds %llu object%s that no run of s3load has made",
-                    run->root, (unsigned long long)run->n_others, run->n_others == 1 ? "" : "s");
         bool kept = young || run->n_others > 0;
         bool done = kept || o->dry_run || delete_run(b, runs, run, e);
         n_young += young;
-        ok = ok && done && run->n_others == 0;
+        ok = ok && done;
+        if (run->n_others > 0)
+            bench_say(b,
+                      "%s stays: of what lies there '%s' (%llu object%s in all) has no name of "
+                      "s3load; delete it, and s3load clean deletes the rest",
+                      run->root, run->other, (unsigned long long)run->n_others,
+                      run->n_others == 1 ? "" : "s");
         show(run, kept ? "kept" : o->dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
@@ -162,7 +167,7 @@ static int run_clean(struct bench *b)
     bool ok = bench_set_up(b, &e);
 
     /* Where objects can be locked, retention may hold ours. */
-    b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, NULL);
+    b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, false, NULL);
     ok = ok && bench_make_crew(b, &e);
     ok = ok && look(b, &runs, &e) && clean_all(b, &runs, &e);
     free(runs.run);

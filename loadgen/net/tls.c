@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 /* Several records are read at once, each of at most 16 KiB. */
 #define READ_AHEAD_BYTES (64 * 1024)
@@ -33,6 +34,8 @@ static bool find_authorities(SSL_CTX *context, const char *cacert, struct err *e
 {
     char what[4200];
 
+    if (cacert != NULL && access(cacert, R_OK) != 0)
+        return err_errno(e, errno, "--cacert: cannot use '%s'", cacert);
     /* A certificate that is trusted ends a chain, though it be no root's. */
     X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (cacert == NULL)
@@ -118,6 +121,8 @@ enum tls_stop tls_stopped(const SSL *ssl, int n, struct err *e)
 {
     int cause = errno;
     long verified = SSL_get_verify_result(ssl);
+    bool unknown = verified >= X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT &&
+                   verified <= X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
 
     switch (SSL_get_error(ssl, n)) {
     case SSL_ERROR_WANT_READ:
@@ -131,8 +136,9 @@ enum tls_stop tls_stopped(const SSL *ssl, int n, struct err *e)
         return TLS_FAILED;
     default:
         if (SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE && verified != X509_V_OK)
-            err_set(e, "TLS: the server's certificate: %s",
-                    X509_verify_cert_error_string(verified));
+            err_set(e, "TLS: the server's certificate: %s%s",
+                    X509_verify_cert_error_string(verified),
+                    unknown ? " (--cacert FILE trusts its authority)" : "");
         else
             refuse(e, "TLS");
         return TLS_FAILED;

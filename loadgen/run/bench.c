@@ -232,10 +232,15 @@ static bool prepare(struct bench *b, struct err *e)
     if (b->o->list_existing)
         return true;
     b->uploaded = true;
+    snprintf(b->left, sizeof b->left,
+             "\ns3load: objects may be left: s3load clean --run %s, with the bucket and prefix of "
+             "this run, deletes them\n",
+             b->run_id);
+    if (b->team.rank == 0)
+        atomic_store(&b->signals.left, b->left);
     if (!b->kind->prepares)
         return true;
     b->preparing = true;
-    bench_say_preparation(b);
     b->phase = (struct phase){.next = work_prepare_next,
                               .done = work_prepare_done,
                               .ctx = k,
@@ -278,12 +283,8 @@ static void wait_for_start(struct bench *b)
 {
     int64_t ns = rest_ns(b);
 
-    if (b->team.size == 1 && b->o->syncstart != NULL) {
-        if (b->screen.enabled && ns > 0)
-            fprintf(stderr, "Waiting for the start, %s.\n", units_duration(ns).s);
-        if (ns <= 0)
-            bench_say_late(b);
-    }
+    if (b->team.size == 1 && b->o->syncstart != NULL && ns <= 0)
+        bench_say_late(b);
     for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
         renew_credentials(b);
@@ -519,9 +520,12 @@ static bool set_up_bucket(struct bench *b, struct err *e)
     if (b->team.rank > 0)
         return true;
     say_proxy(b);
-    bench_say_start(b);
-    return bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
-           (!b->o->clear_bucket || confirm(b, e)) && bucket_ready(&b->control, &b->work, made, e);
+    bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
+              (!b->o->clear_bucket || confirm(b, e)) &&
+              bucket_ready(&b->control, &b->work, made, e);
+    if (ok)
+        bench_say_plan(b);
+    return ok;
 }
 
 /* Does all that comes before the capture is closed. Where ranks meet they find the same, and go on

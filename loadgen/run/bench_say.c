@@ -49,25 +49,19 @@ void bench_show_command(FILE *out, const char *what, int n_words, char *const *w
     free(line);
 }
 
-/* What fills the store for long, or waits until tomorrow, is told before, in a pipe too. */
-void bench_say_preparation(const struct bench *b)
+void bench_say_plan(const struct bench *b)
 {
-    double n = (double)work_n_prepare(&b->work), size = (double)b->o->size_bytes;
-    bool random = b->o->random_sizes;
+    const struct options *o = b->o;
+    double n = (double)work_n_prepare(&b->work), size = (double)o->size_bytes;
+    const char *most = o->random_sizes ? "up to " : "";
 
-    if (!b->o->quiet && b->team.rank == 0)
+    if (o->syncstart != NULL && !o->quiet)
+        fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n",
+                units_duration(o->syncstart_ns - clock_real_ns()).s,
+                rfc3339_format(o->syncstart_ns).s);
+    if (b->kind->prepares && !o->list_existing && !o->quiet)
         fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
-                n == 1 ? "" : "s", random ? "up to " : "", units_size(size).s,
-                random ? "at most " : "", units_size(n * size).s);
-}
-
-void bench_say_start(const struct bench *b)
-{
-    int64_t ns = b->o->syncstart_ns - clock_real_ns();
-
-    if (b->o->syncstart != NULL && !b->o->quiet)
-        fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n", units_duration(ns).s,
-                rfc3339_format(b->o->syncstart_ns).s);
+                n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
 }
 
 void bench_say_late(const struct bench *b)

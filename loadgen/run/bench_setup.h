@@ -51,7 +51,8 @@ struct bench {
     struct work work;
     struct screen screen;
     struct summary summary;
-    bool uploaded; /* there may be something to clean */
+    bool uploaded;  /* there may be something to clean */
+    char left[160]; /* how, for who ends the process at once */
 
     /* While a phase runs. */
     struct phase phase;
@@ -113,9 +114,8 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* "WHAT: COMMAND", with the command as a shell reads it. */
 void bench_show_command(FILE *out, const char *what, int n_words, char *const *words);
 
-/* Tell what is uploaded first, and when --syncstart is. */
-void bench_say_preparation(const struct bench *b);
-void bench_say_start(const struct bench *b);
+/* Tells what may take long, in a pipe too: what is uploaded first, the wait for --syncstart. */
+void bench_say_plan(const struct bench *b);
 
 /* Tells that the start was due before the preparation was over. */
 void bench_say_late(const struct bench *b);

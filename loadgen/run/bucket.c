@@ -136,7 +136,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
                          lookup_hint(style));
 }
 
-bool bucket_is_locked(struct control *c, struct err *e)
+bool bucket_is_locked(struct control *c, bool made, struct err *e)
 {
     struct worker_result r;
     struct err cause = {""};
@@ -144,8 +144,11 @@ bool bucket_is_locked(struct control *c, struct err *e)
 
     return control_run(c, &op, &r, &cause) ||
            err_set(e,
-                   "bucket '%s' was made without object lock, which cannot be added (%s): name "
-                   "another one with --bucket, and it will be made with it",
+                   !made && strstr(cause.msg, "ObjectLockConfigurationNotFound") != NULL
+                       ? "bucket '%s' was made without object lock, which cannot be added (%s): "
+                         "name a new one with --bucket, and it will be made with it"
+                       : "the server shows no object lock of bucket '%s' (%s), and retention "
+                         "needs it",
                    c->crew.engine->op_style.bucket, cause.msg);
 }
 
@@ -189,7 +192,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
 bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e)
 {
     if (k->kind->object_lock)
-        return bucket_is_locked(c, e);
+        return bucket_is_locked(c, made, e);
     return !k->kind->versions || need_versions(c, k, made, e);
 }
 

@@ -19,7 +19,7 @@ bool bucket_ready(struct control *c, const struct work *k, bool made, struct err
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e);
 
 /* Whether its objects can be locked; else *e says what that means for a run that needs it. */
-bool bucket_is_locked(struct control *c, struct err *e);
+bool bucket_is_locked(struct control *c, bool made, struct err *e);
 
 /* What a bucket holds beside this run. */
 struct bucket_content {

@@ -83,7 +83,17 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             break;
         c->retry_ns = answered ? r->end_ns + PAUSE_NS : 0;
     }
-    if (strcmp(first.msg, r->error) == 0)
-        return err_set(e, "%s", r->error);
-    return err_set(e, "%s; tried again: %s", first.msg, r->error);
+    /* What servers say of it, the string to sign, tells users nothing. */
+    if (strstr(r->error, "SignatureDoesNotMatch") != NULL)
+        return err_set(
+            e,
+            "the server refuses the signature (HTTP %d): is the secret key right, and the region?",
+            r->status);
+    bool tls = c->crew.engine->op_style.tls;
+    bool wrong = tls ? strncmp(r->error, "TLS: ", 5) == 0 && strstr(r->error, "certificate") == NULL
+                     : strstr(r->error, "closed before") || strstr(r->error, "reset by peer");
+    const char *hint = tls ? "; is --tls right for this port?" : "; is --tls missing?";
+    bool other = strcmp(first.msg, r->error) != 0;
+    return err_set(e, "%s%s%s%s", first.msg, other ? "; tried again: " : "", other ? r->error : "",
+                   wrong ? hint : "");
 }

@@ -215,20 +215,6 @@ static void hide_environment(void)
     }
 }
 
-static bool is_true(const char *value, bool *flag, struct err *e)
-{
-    static const char *const yes[] = {"1", "true", "yes", "on", "t", "y"};
-    static const char *const no[] = {"0", "false", "no", "off", "f", "n"};
-
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
-            *flag = strcasecmp(value, yes[i]) == 0;
-            return true;
-        }
-    }
-    return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", value);
-}
-
 /* Takes [http[s]://]host[:port][/] of a variable or of a profile. */
 static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
                           struct err *e)
@@ -257,8 +243,8 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     const char *url = from_environment(urls);
     bool tls_given = tls != NULL || cli_given(args, "tls");
 
-    if (tls != NULL && !cli_given(args, "tls") && !is_true(tls, &o->tls, e))
-        return false;
+    if (tls != NULL && !cli_given(args, "tls") && !cli_parse_flag(tls, &o->tls, NULL))
+        return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", tls);
     if (p->region != NULL && (region == NULL || by_name))
         region = p->region;
     if (region != NULL && !cli_given(args, "region") && !keep_copy(o, &o->region, region, e))
@@ -272,16 +258,16 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
 }
 
-/* Copies the three parts of one source. */
-static bool take_source(struct options *o, const char *where, const char *const part[static 3],
-                        struct err *e)
+/* Copies the three parts of one source, of these names. */
+static bool take_source(struct options *o, const char *const name[static 2],
+                        const char *const part[static 3], struct err *e)
 {
     const char **const field[] = {&o->access_key, &o->secret_key, &o->session_token};
+    bool has_key = part[0] != NULL;
 
     if (part[0] == NULL || part[1] == NULL)
-        return err_set(e, "there is %s key without %s key in %s: they come from one place",
-                       part[0] != NULL ? "an access" : "a secret",
-                       part[0] != NULL ? "a secret" : "an access", where);
+        return err_set(e, "%s needs %s: give both as options, in the environment or in a profile",
+                       name[!has_key], name[has_key]);
     bool ok = true;
     for (size_t i = 0; i < 3; i++)
         ok = ok && (part[i] == NULL || keep_copy(o, field[i], part[i], e));
@@ -301,7 +287,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
                err_set(e, "--anonymous excludes keys and --profile");
     if (given[0] != NULL || given[1] != NULL)
-        return take_source(o, "the command line", given, e);
+        return take_source(o, (const char *const[]){"--access-key", "--secret-key"}, given, e);
     if (given[2] != NULL)
         return err_set(e, "--session-token belongs to --access-key and --secret-key");
     for (size_t i = 0; i < N_SOURCES && !by_name; i++) {
@@ -311,11 +297,12 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         for (size_t k = 0; k < 3; k++)
             part[k] = from_environment((const char *const[]){names[k], NULL});
         if (part[0] != NULL || part[1] != NULL)
-            return take_source(o, "the environment", part, e);
+            return take_source(o, names, part, e);
     }
     if (has_saved) {
         o->keys_of_profile = true;
-        return take_source(o, "the profile", saved, e);
+        return take_source(o, (const char *const[]){"aws_access_key_id", "aws_secret_access_key"},
+                           saved, e);
     }
     return p->process == NULL || keep_copy(o, &o->credential_process, p->process, e);
 }

@@ -2,6 +2,7 @@
 
 #include "loadgen/util/clock.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* Ends the thread; it is sent to it alone. */
@@ -19,6 +20,19 @@ static void stop(struct signals *s, enum engine_stop how)
         crew_stop(crew, how);
 }
 
+/* Ends the process by SIGQUIT, with a core dump. */
+static void quit(const struct signals *s)
+{
+    const char *left = atomic_load(&s->left);
+
+    /* A lock, of a stream too, may be held by who hangs. */
+    if (left != NULL && write(STDERR_FILENO, left, strlen(left)) < 0)
+        _exit(128 + SIGQUIT);
+    signal(SIGQUIT, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &s->set, NULL);
+    raise(SIGQUIT);
+}
+
 static void *run(void *user)
 {
     struct signals *s = user;
@@ -28,6 +42,8 @@ static void *run(void *user)
         int none = 0;
         int64_t now_ns = clock_now_ns();
 
+        if (caught == SIGQUIT)
+            quit(s);
         if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < ONE_SIGNAL_NS)
             continue;
         s->last_ns = now_ns;
@@ -54,6 +70,7 @@ bool signals_init(struct signals *s, struct crew *control, struct err *e)
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGINT);
     sigaddset(&s->set, SIGTERM);
+    sigaddset(&s->set, SIGQUIT);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* not under nohup */
         sigaddset(&s->set, SIGHUP);
     sigaddset(&s->set, SIGNAL_QUIT);

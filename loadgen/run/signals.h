@@ -21,6 +21,7 @@ struct signals {
     bool finishing;       /* guarded by lock: an orderly end runs, and the first signal lets it */
     struct crew *control; /* to stop */
     _Atomic(struct crew *) crew; /* likewise; NULL: none yet */
+    _Atomic(const char *) left;  /* lines for who ends the process at once; NULL: nothing is left */
 };
 
 /* From here on the signals come to a thread of their own; to be called before other threads start.

@@ -1,10 +1,13 @@
 """What s3load says to who is not quite right: each message names the way on."""
 import datetime
 import re
+import resource
 import signal
 
-from harness import TIMEOUT_S, CliTest, unwrapped
-from loadcase import LoadTest, has_rows
+from harness import BUILD, TIMEOUT_S, CliTest, unwrapped
+from loadcase import Capture, LoadTest, has_rows
+from s3client import RUN, S3Client
+from servers import ACCESS_KEY, Scripted
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--quiet")
 
@@ -74,6 +77,75 @@ class CommandLine(LoadTest):
             r = self.s3load("clean", "--dry-run", "--bucket", "none", "--older-than", good, status=1)
             self.assertIn("NoSuchBucket", r.err)
 
+    def test_half_of_the_keys(self):
+        tail = ": give both as options, in the environment or in a profile"
+        aws = self.tmp / ".aws"
+        aws.mkdir()
+        for argv, env, text, sentence in (
+                (["--access-key", "a"], {}, "", "--access-key needs --secret-key"),
+                (["--secret-key", "a"], {}, "", "--secret-key needs --access-key"),
+                ([], {"S3LOAD_ACCESS_KEY": "a"}, "", "S3LOAD_ACCESS_KEY needs S3LOAD_SECRET_KEY"),
+                ([], {"AWS_SECRET_ACCESS_KEY": "a"}, "", "AWS_SECRET_ACCESS_KEY needs AWS_ACCESS_KEY_ID"),
+                ([], {}, "[default]\naws_access_key_id = a\n", "aws_access_key_id needs aws_secret_access_key")):
+            (aws / "credentials").write_text(text)
+            self.assertEqual(self.bare("get", *argv, env=env, status=2).err.splitlines()[0], f"s3load: {sentence}{tail}")
+
+
+class Servers(LoadTest):
+    def refused(self, *options, command="put"):
+        r = self.s3load(command, *SMALL, "--stress", *options, status=1)
+        self.assertEqual(r.err.count("\n"), 1, r.err)
+        return r.err.removeprefix("s3load: ").rstrip("\n")
+
+    def test_tls(self):
+        bucket = "no server answers a request for bucket 's3load-benchmark-bucket': "
+        self.start()
+        self.assertRegex(self.refused("--tls"), rf"^{bucket}TLS: .*; is --tls right for this port\?$")
+        self.start("--tls")
+        self.assertRegex(self.refused("--give-up-after", "1ms"), rf"^{bucket}(.*(closed before a response|reset by peer); is --tls missing\?|"
+                                         "the server speaks TLS: --tls is missing)$")
+        self.assertRegex(self.refused("--tls"), bucket + "TLS: the server's certificate: self.signed certificate "
+                                                         r"\(--cacert FILE trusts its authority\)")
+        self.assertEqual(self.refused("--tls", "--cacert", "nosuch.pem"),
+                         "--cacert: cannot use 'nosuch.pem': No such file or directory")
+        self.assertRegex(self.refused("--tls", "--cacert", BUILD / "flags"), "^--cacert: cannot use '.*': no certificate")
+
+    def test_wrong_secret_key(self):
+        self.start()
+        sentence = "the server refuses the signature (HTTP 403): is the secret key right, and the region?"
+        for command, begin in (("put", "cannot use"), ("get", "cannot use")):
+            self.assertEqual(self.refused("--access-key", ACCESS_KEY, "--secret-key", "wrong", command=command),
+                             f"{begin} bucket 's3load-benchmark-bucket': {sentence}")
+        r = self.s3load("clean", "--access-key", ACCESS_KEY, "--secret-key", "wrong", status=1)
+        self.assertIn(sentence, r.err)
+
+    def test_no_object_lock(self):
+        """Only a server that has it can say that a bucket was made without."""
+        self.start()
+        S3Client(self.server).make("plain")
+        argv = ["retention", *SMALL, "--objects", "1", "--stress"]
+        self.assertIn("bucket 'plain' was made without object lock, which cannot be added (HTTP 404 ",
+                      self.s3load(*argv, "--bucket", "plain", status=1).err)
+        for answer in (501, b""), (404, b"<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>"):
+            server = Scripted(lambda request, answer=answer: answer if "object-lock" in request.target else
+                              (404, b"") if request.method == "HEAD" else (200, b"<ListBucketResult/>"))
+            self.addCleanup(server.stop)
+            r = self.s3load(*argv, "--host", server.hosts, status=1)
+            self.assertRegex(r.err, rf"the server shows no object lock of bucket '.*' \(HTTP {answer[0]}.*\), and retention "
+                                    "needs it")
+
+    def test_objects_of_others_below_a_run(self):
+        self.start()
+        client = S3Client(self.server)
+        client.make("bucket")
+        client.put("bucket", f"{RUN}/theirs")
+        client.put("bucket", f"{RUN}/0000/0123456789abcdef")
+        for how in (["--older-than", "0"], ["--run", RUN.removeprefix("s3load-")]):
+            r = self.s3load("clean", "--bucket", "bucket", *how)
+            self.assertEqual(r.err, f"s3load: {RUN}/ stays: of what lies there '{RUN}/theirs' (1 object in all) has no name of "
+                                    "s3load; delete it, and s3load clean deletes the rest\n")
+            self.assertIn(" kept\n", r.out)
+
 
 class Runs(LoadTest):
     def setUp(self):
@@ -91,7 +163,7 @@ class Runs(LoadTest):
 
     def test_what_is_uploaded_first(self):
         for options, sentence in (([], "Preparing 7 objects of 1KiB, 7KiB in all"),
-                                  (["--obj.randsize"], "Preparing 7 objects of up to 1KiB, at most 7KiB in all")):
+                                  (["--obj.randsize"], "Preparing 7 objects of up to 1KiB, up to 7KiB in all")):
             argv = ["get", *SMALL[:-1], "--objects", "7", "--stress", *options]
             self.assertEqual(self.s3load(*argv).err, sentence + "\n")
             self.assertEqual(self.s3load(*argv, "--quiet").err, "")
@@ -134,3 +206,18 @@ class Runs(LoadTest):
         r = self.s3load("delete", *SMALL, "--objects", "200", status=1)
         self.assertRegex(r.err, r"none of \d+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
         self.s3load("delete", *SMALL, "--objects", "200", "--batch", "1")
+
+    def test_quit(self):
+        """SIGQUIT ends a run at once, which leaves its objects."""
+        path = self.tmp / "run.csv.zst"
+        p = self.begin("put", "--obj.size", "1KiB", "--benchdata", path,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        self.wait_until(lambda: has_rows(path), p)
+        p.send_signal(signal.SIGQUIT)
+        _, err = p.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(p.returncode, -signal.SIGQUIT)
+        run_id = Capture(path).start["run_id"]
+        self.assertEqual(err.decode(), f"\ns3load: objects may be left: s3load clean --run {run_id}, with the bucket and "
+                                       "prefix of this run, deletes them\n")
+        self.s3load("clean", "--run", run_id)
+        self.assertEqual(self.keys(), 0)

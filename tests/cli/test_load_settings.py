@@ -77,10 +77,10 @@ class Credentials(Settings):
             with self.subTest(options=options, env=env):
                 self.assertEqual(self.who(*options, env={**host, **env}), expected)
         for options, env, message in (
-                (("--access-key", "c"), aws, "without a secret key in the command line"),
+                (("--access-key", "c"), aws, "--access-key needs --secret-key"),
                 (("--session-token", "t"), aws, "belongs to --access-key"),
-                ((), {**aws, "S3LOAD_ACCESS_KEY": "x"}, "without a secret key in the environment"),
-                (("--profile", "half"), aws, "without a secret key in the profile"),
+                ((), {**aws, "S3LOAD_ACCESS_KEY": "x"}, "S3LOAD_ACCESS_KEY needs S3LOAD_SECRET_KEY"),
+                (("--profile", "half"), aws, "aws_access_key_id needs aws_secret_access_key"),
                 (("--profile", "none"), aws, "there is no profile 'none'"),
                 ((), {"AWS_PROFILE": "none"}, "there is no profile 'none'"),
                 (("--anonymous", *key), {}, "--anonymous excludes"),
