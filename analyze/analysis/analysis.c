@@ -247,6 +247,25 @@ static bool fill_source(struct analysis_source *source, struct set *s, struct er
     return true;
 }
 
+static struct coverage coverage_of(const struct operation *op, const struct table *t)
+{
+    struct coverage c = {op->start_ns,  op->end_ns, op->start_ns, op->end_ns, 0, op->n_bytes,
+                         op->n_objects, 0};
+    if (op->n_errors == 0)
+        return c;
+    c.ok_start_ns = INT64_MAX;
+    c.ok_end_ns = INT64_MIN;
+    for (size_t i = 0; i < t->n; i++) {
+        if (table_failed(t, i))
+            continue;
+        c.ok_start_ns = int64_min(c.ok_start_ns, t->start[i]);
+        c.ok_end_ns = int64_max(c.ok_end_ns, table_end(t, i));
+    }
+    for (size_t i = 0; i < t->n; i++)
+        c.n_after += table_failed(t, i) && table_end(t, i) > c.ok_end_ns;
+    return c;
+}
+
 static bool finish_entry(struct plan_entry *x, struct analysis_source *source, struct err *e)
 {
     struct operation *op = x->op;
@@ -254,6 +273,7 @@ static bool finish_entry(struct plan_entry *x, struct analysis_source *source, s
         op->skipped = "no requests left";
         return true;
     }
+    op->coverage = coverage_of(op, x->table);
     op->segments = x->set.segments;
     if (!op->segments.present)
         op->skipped = "too few samples";
@@ -270,6 +290,10 @@ static bool finish_total(struct plan *p, struct err *e)
     total->present = s->total.present;
     total->range = span_of(&s->range);
     total->throughput = s->total;
+    total->coverage = COVERAGE_NONE;
+    for (size_t k = 0; k < p->n; k++)
+        if (p->entries[k].table->n > 0)
+            conclude_add_coverage(&total->coverage, &p->entries[k].op->coverage);
     total->segments = s->segments;
     total->only_host = only_host(s);
     return host_results(s, &total->hosts, &total->n_hosts, e) &&

@@ -164,6 +164,29 @@ struct error_group {
     size_t n_hosts;
 };
 
+/* When requests ran, and when they succeeded. */
+struct coverage {
+    int64_t start_ns, end_ns;       /* first start, last end of all */
+    int64_t ok_start_ns, ok_end_ns; /* of the successful; end < start: none */
+    int64_t within_ns;              /* the end of these is right to within so much */
+    int64_t n_bytes, n_objects;     /* of the successful */
+    int64_t n_after;                /* requests that failed after the last success */
+};
+
+#define COVERAGE_NONE                                                                              \
+    ((struct coverage){.start_ns = INT64_MAX,                                                      \
+                       .end_ns = INT64_MIN,                                                        \
+                       .ok_start_ns = INT64_MAX,                                                   \
+                       .ok_end_ns = INT64_MIN})
+
+/* True if requests succeeded, but for under 90 % of the time in which they ran: throughput while
+ * they did is not that of the run. */
+static inline bool coverage_is_short(const struct coverage *c)
+{
+    return c->ok_start_ns <= c->ok_end_ns && (double)c->ok_end_ns - (double)c->ok_start_ns <
+                                                 .9 * ((double)c->end_ns - (double)c->start_ns);
+}
+
 /* What the segments leave out. */
 struct outside {
     int64_t n;       /* requests that end in no segment */
@@ -201,6 +224,7 @@ struct operation {
     const char *skipped; /* NULL, "too few samples", "no requests left" */
     struct span range;   /* that of the segments: over all requests */
     struct throughput throughput;
+    struct coverage coverage;
     struct segments segments;
     struct outside outside;
     struct host_result *hosts; /* empty for one host */
@@ -246,6 +270,7 @@ struct cluster_total {
     bool present;
     struct span range;
     struct throughput throughput;
+    struct coverage coverage; /* without n_after */
     struct segments segments;
     const char *only_host; /* as an operation's */
     struct host_result *hosts;

@@ -23,6 +23,13 @@ bool conclude_figures(struct plan *p, struct err *e);
 bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
                        uint64_t n_threads, struct err *e);
 
+/* Adds that no request of the operation succeeded for its last tenth or more. False: out of
+ * memory. */
+bool conclude_coverage(struct findings *out, const struct operation *op, struct err *e);
+
+/* Adds an operation's coverage to that of several. */
+void conclude_add_coverage(struct coverage *to, const struct coverage *of);
+
 /* Adds the findings of figures and what the requests in no figure amount to, ties causes to
  * consequences, and ranks. To be called last. */
 bool conclude(struct plan *p, struct err *e);

@@ -4,6 +4,7 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -16,6 +17,8 @@
 #define CHANCE_SDS          5
 #define IDLE_GAP_FRAC       0.2 /* of the run */
 #define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
+/* Requests that failed after the last success; fewer are the end of any run. */
+#define NO_SUCCESS_LEAST    10
 /* Of a section's rows, which are said to be repeated from this share on. */
 #define REPEATED_PCT        1
 #define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
@@ -441,6 +444,37 @@ static bool about_samples(struct analysis *a, const struct operation *op, struct
                         units_duration(range_ns).s);
 }
 
+void conclude_add_coverage(struct coverage *to, const struct coverage *c)
+{
+    to->start_ns = int64_min(to->start_ns, c->start_ns);
+    to->end_ns = int64_max(to->end_ns, c->end_ns);
+    to->ok_start_ns = int64_min(to->ok_start_ns, c->ok_start_ns);
+    to->ok_end_ns = int64_max(to->ok_end_ns, c->ok_end_ns);
+    to->n_bytes += c->n_bytes;
+    to->n_objects += c->n_objects;
+}
+
+bool conclude_coverage(struct findings *out, const struct operation *op, struct err *e)
+{
+    const struct coverage *c = &op->coverage;
+    struct finding f = finding_of("no-success", FINDING_PROBLEM, 0);
+    int64_t rest_ns = c->end_ns - c->ok_end_ns;
+
+    if (!coverage_is_short(c) || c->n_after < NO_SUCCESS_LEAST ||
+        (double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
+        return true;
+    struct rfc3339_text at = rfc3339_format(c->ok_end_ns);
+    f.op = op->op;
+    f.has_start = true;
+    f.start_ns = c->ok_end_ns;
+    f.within_ns = c->within_ns;
+    f.lost_frac = (double)rest_ns / (double)(c->end_ns - c->start_ns);
+    finding_figure(&f, "n_failed", (double)c->n_after);
+    finding_figure(&f, "rest_ns", (double)rest_ns);
+    return findings_add(out, &f, e, "No request succeeded after %.10s UTC (%s, %s requests)",
+                        at.s + 11, units_duration(rest_ns).s, units_count(c->n_after).s);
+}
+
 static bool about_error_groups(struct analysis *a, const struct operation *op, struct err *e)
 {
     struct finding f = finding_of("error-groups", FINDING_NOTICE, 0);
@@ -585,8 +619,8 @@ bool conclude_figures(struct plan *p, struct err *e)
             continue;
         ok = about_samples(a, op, e) && about_range(a, op, e);
         if (ok && op->n_requests > 0)
-            ok = about_error_groups(a, op, e) && about_clocks(a, op, e) &&
-                 about_late_starts(a, op, p->entries[k].table, e) &&
+            ok = conclude_coverage(&a->findings, op, e) && about_error_groups(a, op, e) &&
+                 about_clocks(a, op, e) && about_late_starts(a, op, p->entries[k].table, e) &&
                  (a->mixed || about_hosts(a, op->op, op->hosts, op->n_host_results, e));
     }
     return ok && about_hosts(a, NULL, a->total.hosts, a->total.n_hosts, e);

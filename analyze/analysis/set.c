@@ -164,6 +164,16 @@ static struct segment_range range_of(const struct set *s, const struct segment_s
     return segment_range_single(starts, x->latest_ns);
 }
 
+/* The full range is that of all requests: a store that fails is measured for as long as it was
+ * asked. */
+static struct segment_range ok_range_of(const struct set *s, const struct scan_part *p,
+                                        const struct ends *x)
+{
+    if (s->kind == RANGE_FULL && p->ok.last_ns != INT64_MIN)
+        return (struct segment_range){scan_part_first_start_ns(p), p->last_end_ns};
+    return range_of(s, &p->ok, x);
+}
+
 static struct segment_starts all_starts(const struct scan_part *p)
 {
     struct segment_starts starts = p->ok;
@@ -210,7 +220,7 @@ static bool range_of_ok_threads(struct set *s, struct err *e)
 static void take_ranges(struct set_group *g, const struct set *s, const struct ends *ends)
 {
     for (size_t k = 0; ends != NULL && k < g->keys.n; k++)
-        g->ok[k] = range_of(s, &g->parts[k].ok, &ends[k]);
+        g->ok[k] = ok_range_of(s, &g->parts[k], &ends[k]);
 }
 
 static bool find_ranges(struct set *s, struct err *e)
@@ -235,7 +245,7 @@ static bool find_ranges(struct set *s, struct err *e)
         return range_of_ok_threads(s, e);
     }
     s->range = range_of(s, &starts, &x.whole);
-    s->ok = range_of(s, &s->all.ok, &x.ok);
+    s->ok = ok_range_of(s, &s->all, &x.ok);
     return true;
 }
 

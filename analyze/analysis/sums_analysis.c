@@ -276,6 +276,38 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
     return ok;
 }
 
+/* Successes are known by the second; where no request failed before the last such second, they
+ * lasted until the first one did. */
+static struct coverage coverage_of(const struct operation *op, const struct sums_part *p)
+{
+    struct coverage c = {op->start_ns, op->end_ns,    INT64_MAX, INT64_MIN, 0,
+                         op->n_bytes,  op->n_objects, 0};
+    int64_t first_error_ns = INT64_MAX, last_s = INT64_MIN;
+
+    for (size_t i = 0; i < p->n_seconds; i++) {
+        int64_t second = p->first_s + (int64_t)i;
+        if (p->seconds[i].n_ended > 0) {
+            c.ok_start_ns =
+                int64_min(c.ok_start_ns, int64_max(second * SUMS_SECOND_NS, c.start_ns));
+            last_s = second;
+            c.n_after = 0;
+        } else {
+            c.n_after += p->seconds[i].n_failed;
+        }
+    }
+    if (last_s == INT64_MIN)
+        return c;
+    for (size_t i = 0; i < op->n_error_groups; i++)
+        first_error_ns = int64_min(first_error_ns, op->errors[i].first_ns);
+    c.ok_end_ns = int64_min((last_s + 1) * SUMS_SECOND_NS, c.end_ns);
+    c.within_ns = SUMS_SECOND_NS;
+    if (first_error_ns >= last_s * SUMS_SECOND_NS && first_error_ns < c.ok_end_ns) {
+        c.ok_end_ns = first_error_ns;
+        c.n_after = op->n_errors;
+    }
+    return c;
+}
+
 static bool fill_operation(struct analysis *a, const struct sums_source *source, size_t k,
                            struct err *e)
 {
@@ -310,8 +342,11 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
         return false;
     to->outside = outside_of(&g, all, grid);
     to->skipped = to->segments.present ? NULL : "too few samples";
-    return fill_parties(to, op, &range, grid, e) && sums_requests(&to->requests, op, e) &&
-           fill_errors(to, op, e);
+    if (!fill_parties(to, op, &range, grid, e) || !sums_requests(&to->requests, op, e) ||
+        !fill_errors(to, op, e))
+        return false;
+    to->coverage = coverage_of(to, all);
+    return true;
 }
 
 /* ---- All operations together ---- */
@@ -329,6 +364,9 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
 
     total->throughput = throughput_of(source->all.v, &range);
     total->present = total->throughput.present;
+    total->coverage = COVERAGE_NONE;
+    for (size_t k = 0; k < a->n_operations; k++)
+        conclude_add_coverage(&total->coverage, &a->operations[k].coverage);
     total->range = (struct span){total->present, range.start_ns, range.end_ns};
     total->only_host = hosts->n == 1 ? hosts->v[0].name : NULL;
     total->n_hosts = hosts->n > 1 ? hosts->n : 0;
@@ -413,6 +451,8 @@ static bool find(struct analysis *a, const struct sums_source *source, struct er
         ok = find_in(&a->findings, &(struct group){source->ops[k]->op, &part, 1},
                      source->ops[k]->op, &a->operations[k], e);
     }
+    for (size_t k = a->mixed ? 0 : a->n_operations - 1; ok && k < a->n_operations; k++)
+        ok = conclude_coverage(&a->findings, &a->operations[k], e);
     return ok &&
            findings_add(&a->findings, &from_sums, e,
                         "%s holds sums by second, not requests: throughput is that of whole "

@@ -186,6 +186,12 @@ static void tie(struct findings *all, int64_t near_ns)
 
 /* ---- Rank ---- */
 
+/* A store that died comes first, whatever else it cost. */
+static bool is_end(const struct finding *f)
+{
+    return strcmp(f->kind, "no-success") == 0;
+}
+
 static int compare_rank(const void *a, const void *b, void *findings)
 {
     const struct finding *v = findings;
@@ -195,6 +201,8 @@ static int compare_rank(const void *a, const void *b, void *findings)
         return x->severity > y->severity ? -1 : 1;
     if ((x->n_because > 0) != (y->n_because > 0))
         return x->n_because > 0 ? 1 : -1;
+    if (is_end(x) != is_end(y))
+        return is_end(x) ? -1 : 1;
     if (x->lost_frac != y->lost_frac)
         return x->lost_frac > y->lost_frac ? -1 : 1;
     return strcmp(x->sentence, y->sentence);

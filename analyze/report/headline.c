@@ -51,6 +51,26 @@ static void say_rate(struct sentence *s, const struct throughput *t, const struc
             statistics_few_stalls(bytes ? &st->bytes : &st->objects) ? ", unreliable" : "");
 }
 
+static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,
+                              struct units_text *text)
+{
+    *text = n_bytes > 0 ? units_byte_rate((double)n_bytes / ((double)ns / 1e9))
+                        : units_object_rate((double)n_objects / ((double)ns / 1e9));
+    return text->s;
+}
+
+/* Of a run that succeeded for a part of its time: over all of it, then over that part. */
+static void say_coverage(struct sentence *s, const struct coverage *c)
+{
+    int64_t ns = c->end_ns - c->start_ns, ok_ns = c->ok_end_ns - c->ok_start_ns;
+    struct units_text whole, part;
+
+    say(s, ": %s over %s", rate_shown(c->n_bytes, c->n_objects, ns, &whole), units_duration(ns).s);
+    if (ok_ns > 0)
+        say(s, ", %s over the %s in which requests succeeded",
+            rate_shown(c->n_bytes, c->n_objects, ok_ns, &part), units_duration(ok_ns).s);
+}
+
 static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)
 {
     if (n_errors == 0)
@@ -80,7 +100,10 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, ": none of %s requests succeeded.", units_count(op->n_requests).s);
         return;
     }
-    say_rate(s, &op->throughput, op->statistics);
+    if (coverage_is_short(&op->coverage))
+        say_coverage(s, &op->coverage);
+    else
+        say_rate(s, &op->throughput, op->statistics);
     if (r->present && r->single_size && r->all.dur.present)
         say(s, "; median %s, p99 %s", units_duration(r->all.dur.p50_ns).s,
             units_duration(r->all.dur.p99_ns).s);
@@ -107,6 +130,11 @@ static void say_mix(struct sentence *s, const struct analysis *a)
     say_number(s, n_hosts > 1 ? n_hosts : 0, "host");
     if (n == 0) {
         say(s, ": no request is left to analyse.");
+        return;
+    }
+    if (coverage_is_short(&a->total.coverage)) {
+        say_coverage(s, &a->total.coverage);
+        say_failures(s, n_errors, n);
         return;
     }
     say_rate(s, &a->total.throughput, NULL);

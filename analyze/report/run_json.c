@@ -200,6 +200,19 @@ static void put_single_range(struct json_out *w, const struct operation *op)
     json_out_end(w);
 }
 
+/* Where requests succeeded for under 90 % of the time in which they ran. */
+static void put_coverage(struct json_out *w, const struct coverage *c)
+{
+    if (!json_out_open(w, "coverage", coverage_is_short(c)))
+        return;
+    json_put_time(w, "start", c->start_ns);
+    json_put_time(w, "end", c->end_ns);
+    json_put_time(w, "ok_start", c->ok_start_ns);
+    json_put_time(w, "ok_end", c->ok_end_ns);
+    JSON_MEMBERS(w, c, within_ns, n_bytes, n_objects, n_after);
+    json_out_end(w);
+}
+
 static void put_operation(struct json_out *w, const struct operation *op)
 {
     JSON_MEMBERS(w, op, op, n_requests);
@@ -215,6 +228,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     JSON_PUT(w, "skipped", op->skipped);
     put_range(w, &op->range);
     put_throughput(w, &op->throughput);
+    put_coverage(w, &op->coverage);
     put_segments(w, &op->segments);
     put_outside(w, &op->outside);
     put_single_range(w, op);

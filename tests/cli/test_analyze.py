@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import unittest
 
-from capgen import Shape, simulate, steady, text
+from capgen import SECOND, Shape, row, simulate, steady, text
 from expect import ReportTest, read_table
 from harness import BUILD, capture, captures, on_terminal, unwrapped
 
+MS = 10**6
 UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30, 'TiB': 1 << 40}
 NS = {'ns': 1, 'us': 10**3, 'ms': 10**6, 's': 10**9}
 
@@ -293,6 +294,55 @@ class Filters(ReportTest):
         one_less = self.write(text(steady(60)[:-1]), 'b')
         warnings = self.s3analyze('analyze', '--json', a, one_less).json()['warnings']
         self.assertNotIn('copied-capture', [w['code'] for w in warnings])
+
+
+class StoreThatDies(ReportTest):
+    """Puts succeed for 0.5 s of 10 s; then each fails."""
+
+    def rows(self, op='PUT', threads=0):
+        return [row(i * 5 * MS, i * 5 * MS + 5 * MS - 1000, thread=i % 4 + threads, op=op, size=1 << 16,
+                    error='dead' * (i >= 100)) for i in range(2000)]
+
+    def reports(self, rows):
+        path, sums = self.tmp / 'dies.csv', self.tmp / 'dies.sums'
+        path.write_bytes(text(rows))
+        self.s3analyze('aggregate', '-f', '-o', sums, path)
+        for args in [path], ['--range', 'full', path], [sums]:
+            said = unwrapped(self.s3analyze('analyze', '--html', self.tmp / 'page', '-f', *args).out)
+            yield said, (self.tmp / 'page').read_text(), self.s3analyze('analyze', '--json', *args).json()
+
+    def test_what_it_says(self):
+        for said, page, report in self.reports(self.rows()):
+            self.assertRegex(said, r'\A[^.]*: 640\.0KiB/s over 10\.0s, 12\.\dMiB/s over the 50\dms in which requests succeeded')
+            first = report['findings'][0]
+            self.assertEqual((first['kind'], first['severity']), ('no-success', 'problem'))
+            self.assertRegex(first['sentence'], r'No request succeeded after 05:45:58\.[45] UTC \(9\.50?s, 1,900 requests\)')
+            self.assertIn(first['sentence'], said)
+            self.assertIn('640.0KiB/s over 10.0s', page)
+            self.assertIn('No request succeeded after', page)
+            self.assertEqual(report['operations'][0]['coverage']['n_after'], 1900)
+
+    def test_the_full_range_is_that_of_all_requests(self):
+        path = self.tmp / 'dies.csv'
+        path.write_bytes(text(self.rows()))
+        total = self.s3analyze('analyze', '--json', '--range', 'full', path).json()['operations'][0]['throughput']
+        self.assertAlmostEqual(total['duration_ns'], 10 * SECOND, delta=2000)
+        self.assertEqual(total['n_bytes'], 100 << 16)
+
+    def test_mixed(self):
+        """One operation of two dies: it is named; the run goes on."""
+        for said, _, report in self.reports(self.rows() + steady(200, op='GET', threads=4)):
+            self.assertEqual([f['op'] for f in report['findings'] if f['kind'] == 'no-success'], ['PUT'])
+            self.assertNotIn('in which requests succeeded', said)
+        for said, _, report in self.reports(self.rows() + self.rows('GET', 4)):
+            self.assertRegex(said, r'\A[^.]* mixed[^.]*: 1\.25MiB/s over 10\.0s')
+
+    def test_a_store_that_lives(self):
+        """Errors in between, and at the end of a run that was ended, say nothing of the kind."""
+        rows = [r._replace(error='x' if i % 3 == 0 or i > 1995 else '') for i, r in enumerate(self.rows())]
+        for said, _, report in self.reports(rows):
+            self.assertIsNone(report['operations'][0]['coverage'])
+            self.assertNotIn('no-success', [f['kind'] for f in report['findings']])
 
 
 class NoRequests(ReportTest):

@@ -442,7 +442,7 @@ class Findings(FindingsCase):
     def test_nothing_found_in_next_to_nothing(self):
         """What was not looked for is not said to be well."""
         lines = Load(18, threads=2, hosts=1, length_s=60).rows().splitlines()
-        for n, said in ((0, "No finding."), (60, "No finding: no errors, but too few requests to show if throughput is "
+        for n, said in ((60, "No finding: no errors, but too few requests to show if throughput is "
                                                  "steady."), (4000, "No finding: steady, even, no errors.")):
             (self.tmp / "few.csv").write_text("\n".join(lines[:n + 1]) + "\n")
             out = self.s3analyze("analyze", "--dur", "1ms", self.tmp / "few.csv").out
