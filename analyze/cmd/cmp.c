@@ -201,7 +201,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
     if (o->output.json)
         ok = compare_json(c, out.f, e);
     else if (o->markdown)
-        compare_md(c, out.f);
+        ok = compare_md(c, out.f, e);
     else if (o->csv)
         compare_csv(c, o->csv_safe, out.f);
     else

@@ -3,7 +3,7 @@
 #include "analyze/data/errnorm.h"
 #include "analyze/plot/aggregate.h"
 #include "analyze/report/headline.h"
-#include "analyze/report/text_internal.h"
+#include "analyze/report/figures.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -304,7 +304,10 @@ bool aggregate_text(const struct aggregate *a, const struct findings *found,
     int main = plot_aggregate_main(a);
 
     text_line(&out, TEXT_HEADING, "%s", headline_aggregate(a, main).s);
-    text_findings_put(&out, found, (main < 0 ? &a->total : &a->ops.v[main])->x->n_requests);
+    struct sheet s = {0};
+    headline_put_findings(&s, found, (main < 0 ? &a->total : &a->ops.v[main])->x->n_requests);
+    bool ok = sheet_write_text(&s, &out, false, e);
+    sheet_free(&s);
     put_head(&out, a);
     put_warnings(&out, a, NULL);
     put_operations(&out, a);
@@ -320,7 +323,7 @@ bool aggregate_text(const struct aggregate *a, const struct findings *found,
         put_parties(&out, "Clients", part, part->x->clients, part->x->n_clients);
         put_errors(&out, part->x);
     }
-    return !out.failed || mem_none(e);
+    return ok && (!out.failed || mem_none(e));
 }
 
 void aggregate_text_info(const struct aggregate *a, struct text *out)

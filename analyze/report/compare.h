@@ -14,7 +14,8 @@
 /* False: out of memory. */
 bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e);
 
-void compare_md(const struct compare *c, FILE *f);
+/* False: out of memory. */
+bool compare_md(const struct compare *c, FILE *f, struct err *e);
 
 /* `safe` as in struct csv_out_style. */
 void compare_csv(const struct compare *c, bool safe, FILE *f);

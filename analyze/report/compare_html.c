@@ -1,6 +1,7 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/compare_sheet.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
@@ -95,60 +96,33 @@ static void put_badge(FILE *f, const struct compare *c)
         html_page_badge(f, HTML_PAGE_GOOD, "No run holds a fault, and the runs are of one kind.");
 }
 
-static size_t n_findings(const struct compare *c, bool faults)
+static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
 {
-    size_t n = 0;
+    bool ok = sheet_write_html(s, f, section, e);
 
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct findings *all = &compare_nth_run(c, i)->findings;
-        for (size_t k = 0; k < all->n; k++)
-            n += run_is_fault(&all->v[k]) == faults;
-    }
-    return n;
+    sheet_free(s);
+    return ok;
 }
 
-/* What happened in the runs: faults, or the rest. */
-static void put_findings(FILE *f, const struct compare *c, bool faults)
+/* The answer, whether it can be relied on, what happened in the runs, and what was compared. */
+static bool put_first(FILE *f, const struct compare *c, struct err *e)
 {
-    fputs("<ul class=\"findings\">\n", f);
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct compare_side *s = compare_side_of(c, i);
-        const struct run *r = compare_nth_run(c, i);
-
-        for (size_t k = 0; k < r->findings.n; k++) {
-            const struct finding *x = &r->findings.v[k];
-            if (run_is_fault(x) != faults)
-                continue;
-            fprintf(f, "<li><strong>%s</strong>: ", headline_severity(x));
-            html_textf(f, "%s%s%s: %s", s->name, s->n > 1 ? ", " : "",
-                       s->n > 1 ? figures_file(r->path) : "", x->sentence);
-            fputs("</li>\n", f);
-        }
-    }
-    for (size_t k = 0; faults && k < c->n_ops; k++)
-        if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
-            html_element(f, "li", "%s", compare_words_without_faults(&c->ops[k]).s);
-    fputs("</ul>\n", f);
-}
-
-/* The answer, whether it can be relied on, and what happened in the runs. */
-static void put_first(FILE *f, const struct compare *c)
-{
-    size_t n_others = n_findings(c, false);
+    bool limited = c->n_warnings > 0 || compare_n_limits(c) > 0;
+    struct sheet s = {0};
 
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, compare_words_answer(c, ANSWER_MAX).s);
     fputs("</p>\n", f);
     put_badge(f, c);
-    if (compare_n_faulty(c) > 0)
-        put_findings(f, c, true);
-    if (n_others > 0) {
-        fprintf(f, "<details class=\"more\"><summary>%s of the runs</summary>\n",
-                figures_counted((int64_t)n_others, "notice").s);
-        put_findings(f, c, false);
-        fputs("</details>\n", f);
-    }
-    fputs("</section>\n", f);
+    compare_sheet_faults(&s, c);
+    compare_sheet_gate(&s, c);
+    bool ok = put_sheet(&s, f, "first", e);
+    fprintf(f, "<details class=\"more\"%s><summary>What was compared</summary>\n",
+            limited ? " open" : "");
+    compare_sheet_runs(&s, c);
+    ok = ok && put_sheet(&s, f, "runs", e);
+    fputs("</details>\n</section>\n", f);
+    return ok;
 }
 
 /* A card for each figure of the family. */
@@ -178,165 +152,22 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
     }
 }
 
-static void put_gate(FILE *f, const struct compare *c)
-{
-    if (!c->has_gate)
-        return;
-    html_element(f, "p", "%s", compare_words_gate(c).s);
-    fputs("<ul>\n", f);
-    for (size_t k = 0; k < c->n_ops; k++) {
-        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
-            const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (!m->gated)
-                continue;
-            html_element(f, "li", "%s %s", c->ops[k].op, compare_words_gated(m).s);
-        }
-    }
-    fputs("</ul>\n", f);
-}
-
-static void put_warnings(FILE *f, const struct compare *c, const struct html_charts *charts)
-{
-    bool unknown = c->single && c->noise == STATS_NOISE_UNKNOWN;
-    size_t n_limits = compare_n_limits(c);
-
-    if (!html_page_warnings(f, charts, c->n_warnings > 0 || n_limits > 0 || unknown))
-        return;
-    if (unknown)
-        html_element(f, "li", "%s", compare_words_noise);
-    if (n_limits > 0)
-        html_element(f, "li", "%s", compare_words_limited);
-    for (size_t i = 0; i < c->n_warnings; i++)
-        html_element(f, "li", "%s", c->warnings[i].message);
-    html_page_warnings_end(f);
-}
-
 /* ---- An operation ---- */
 
-static void put_settings(FILE *f, const struct compare_setting *v, size_t n)
-{
-    if (n == 0)
-        return;
-    fputs("<ul>\n", f);
-    for (size_t i = 0; i < n; i++)
-        html_element(f, "li", "%s: %s%s", compare_words_setting(v[i].kind),
-                     compare_words_setting_change(&v[i]).s,
-                     compare_is_limit(v[i].kind) ? " (limits the comparison)" : "");
-    fputs("</ul>\n", f);
-}
-
-/* Whether one method gave all of them. */
-static bool have_one_method(const struct compare_op *op)
-{
-    for (size_t i = 1; i < op->n_metrics; i++)
-        if (strcmp(compare_words_assumption(&op->metrics[i]).s,
-                   compare_words_assumption(&op->metrics[0]).s) != 0)
-            return false;
-    return op->n_metrics > 0;
-}
-
-static void put_metrics(FILE *f, const char *section, const struct compare *c,
-                        const struct compare_op *op)
-{
-    char before[96], after[96];
-    const struct run_part *part = NULL;
-    bool one_method = have_one_method(op);
-
-    snprintf(before, sizeof before, "%.60s (n=%zu)", c->before.name, op->n_before);
-    snprintf(after, sizeof after, "%.60s (n=%zu)", c->after.name, op->n_after);
-    const char *const names[] = {"",       before, after,     compare_words_change(op),
-                                 "95% CI", "p",    "Verdict", "Method"};
-    html_table(f, section, "Figures compared", names, one_method ? "lrrrrrl" : "lrrrrrll");
-    for (size_t i = 0; i < op->n_metrics; i++) {
-        const struct compare_metric *m = &op->metrics[i];
-        struct compare_words_row r = compare_words_row(m);
-
-        if (m->part != part && m->part->kind != RUN_ALL) {
-            fprintf(f, "<tr><th colspan=\"%d\" class=\"l\">", one_method ? 7 : 8);
-            html_text(f, compare_words_part(m->part).s);
-            fputs("</th></tr>\n", f);
-        }
-        part = m->part;
-        html_row(f);
-        html_name(f, r.metric);
-        HTML_CELLS(f, r.before, r.after, r.change, r.ci, r.p);
-        fprintf(f, "<td class=\"l %s\">", verdict_class(m));
-        html_text(f, r.verdict.s);
-        fputs("</td>", f);
-        if (!one_method)
-            html_cell_wrapped(f, compare_words_assumption(m).s);
-        html_row_end(f);
-    }
-    html_table_end(f);
-    if (one_method)
-        html_element(f, "p", "Method: %s.", compare_words_assumption(&op->metrics[0]).s);
-}
-
-static void figure_row(FILE *f, const char *what, const char *which,
-                       struct units_text (*text)(double), double before, double after)
-{
-    if (isnan(before) && isnan(after))
-        return;
-    html_row(f);
-    fputs("<th scope=\"row\" class=\"l\">", f);
-    html_textf(f, "%s, %s", what, which);
-    fputs("</th>", f);
-    HTML_CELLS(f, isnan(before) ? "-" : text(before).s, isnan(after) ? "-" : text(after).s,
-               compare_words_percent(before, after).s);
-    html_row_end(f);
-}
-
-/* The figures of the report, medians over the runs. */
-static void put_figures(FILE *f, const char *section, const struct compare *c,
-                        const struct compare_op *op)
-{
-    static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
-                                                   "slowest segment"};
-    static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
-    const char *const names[] = {"", c->before.name, c->after.name, "Change"};
-    const struct run_figures *a = &op->before, *b = &op->after;
-
-    html_table(f, section, "Figures of the runs' own reports", names, "lrrr");
-    for (int i = 0; i < RUN_N_RATES; i++)
-        if (compare_shows_rate(op, i))
-            figure_row(f, "Throughput", rates[i], units_byte_rate, a->bytes_per_s[i],
-                       b->bytes_per_s[i]);
-    for (int i = 0; i < RUN_N_RATES; i++)
-        if (compare_shows_rate(op, i))
-            figure_row(f, "Objects", rates[i], units_object_rate, a->objects_per_s[i],
-                       b->objects_per_s[i]);
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(f, "Duration", times[i], figures_ns, a->duration_ns[i], b->duration_ns[i]);
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(f, "TTFB", times[i], figures_ns, a->ttfb_ns[i], b->ttfb_ns[i]);
-    html_table_end(f);
-    html_element(
-        f, "p",
-        "Medians over the runs. Durations are those of successful requests, times to first "
-        "byte those of successful requests that have one.");
-}
-
+/* Its charts stand behind its tables. */
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {
-    const struct compare_op *op = &c->ops[k];
     char section[24];
+    struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
     fprintf(f, "<h2 id=\"%s\">", section);
-    html_text(f, op->op);
+    html_text(f, c->ops[k].op);
     fputs("</h2>\n", f);
-    put_settings(f, op->settings, op->n_settings);
-    put_metrics(f, section, c, op);
-    if (!html_page_charts(f, charts, section, -1, op->op, e))
-        return false;
-    put_figures(f, section, c, op);
-    if (op->has_effect)
-        html_element(f, "p",
-                     "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% "
-                     "of pairs.",
-                     op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
-    return true;
+    compare_sheet_op(&s, c, k);
+    return put_sheet(&s, f, section, e) &&
+           html_page_charts(f, charts, section, -1, c->ops[k].op, e);
 }
 
 /* ---- The runs ---- */
@@ -347,16 +178,6 @@ static void put_runs(FILE *f, const struct compare *c)
                                         "Ran",  "SHA-256"};
     const struct compare_side *sides[] = {&c->before, &c->after};
 
-    put_settings(f, c->settings, c->n_settings);
-    fputs(c->n_options > 0 ? "<ul>\n" : "", f);
-    for (size_t i = 0; i < c->n_options; i++)
-        html_element(f, "li", "Option %s: %s -> %s%s", c->options[i].name, c->options[i].before,
-                     c->options[i].after, c->options[i].is_limit ? " (limits the comparison)" : "");
-    fputs(c->n_options > 0 ? "</ul>\n" : "", f);
-    if (!isnan(c->run_cv_frac))
-        html_element(f, "p", "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
-    if (c->n_history > 0)
-        html_element(f, "p", "Run noise from %zu earlier runs.", c->n_history);
     html_table(f, "inputs", "Captures", names, "llrrrl");
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < sides[s]->n; i++) {
@@ -410,6 +231,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     struct html_charts charts;
     char *title = NULL;
     size_t *order = NULL;
+    struct sheet s = {0};
     bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
               plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
               mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
@@ -418,16 +240,19 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, compare_words_answer(c, ANSWER_MAX).s, e);
         put_header(f, c, words);
-        put_first(f, c);
+        ok = ok && put_first(f, c, e);
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);
-        put_gate(f, c);
         fputs("</section>\n", f);
-        put_warnings(f, c, &charts);
+        if (html_page_warnings(f, &charts, false))
+            html_page_warnings_end(f);
         put_contents(f, c, order);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);
+        compare_sheet_means(&s, c);
+        compare_sheet_notes(&s, c);
+        ok = ok && put_sheet(&s, f, "all", e);
         html_page_inputs(f, command);
         put_runs(f, c);
         html_page_fold_end(f);

@@ -111,3 +111,22 @@ struct units_text figures_bucket(const struct size_bucket *b)
                  units_size((double)b->max_bytes).s);
     return t;
 }
+
+struct units_text figures_rate_like(double bytes_per_s, double largest)
+{
+    struct units_text t = units_byte_rate(largest);
+    /* A rate far below a byte is written with an exponent. */
+    const char *unit = t.s + strcspn(t.s, "BKMGTPE");
+    struct units_text like;
+    double scale = 1;
+    /* The unit's first letter, as far as it is a prefix. */
+    for (const char *c = "BKMGTPE"; *c && *c != *unit; c++)
+        scale *= 1024;
+    double v = bytes_per_s / scale;
+    int n_decimals = v < 9.995 ? 2 : 1;
+    if (v < 0.995)
+        snprintf(like.s, sizeof like.s, "%.3g%s", v, unit);
+    else
+        snprintf(like.s, sizeof like.s, "%.*f%s", n_decimals, v, unit);
+    return like;
+}

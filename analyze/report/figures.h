@@ -47,8 +47,6 @@ struct figures_run {
     char s[160];
 };
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns);
-/* The name of a host or client; "(unnamed)" of an empty one. */
-const char *intern_shown(const char *name);
 /* A file's name without its folders. */
 const char *figures_file(const char *path);
 /* "1 request", "24,032 requests"; the noun has a regular plural. */
@@ -56,6 +54,9 @@ struct units_text figures_counted(int64_t n, const char *noun);
 /* A duration; NaN: "-". */
 struct units_text figures_ns(double ns);
 struct units_text figures_ms(double ms);
+/* A byte rate in the unit that suits `largest`, so that the rates of a column compare at a glance.
+ */
+struct units_text figures_rate_like(double bytes_per_s, double largest);
 /* "1KiB -> 10KiB", "10KiB up" */
 struct units_text figures_bucket(const struct size_bucket *b);
 

@@ -4,6 +4,7 @@
 #include "analyze/report/figures.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -235,4 +236,20 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
 const char *headline_severity(const struct finding *f)
 {
     return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
+}
+
+void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests)
+{
+    sheet_line(s, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s",
+               headline_findings(all, n_requests).s, all->n > 0 ? ":" : ".");
+    for (size_t i = 0; i < all->n; i++) {
+        const struct finding *f = &all->v[i];
+        bool names_op = f->op != NULL && strstr(f->sentence, f->op) == NULL;
+        sheet_line(s, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, "%zu. %s: %s%s%s",
+                   i + 1, headline_severity(f), names_op ? f->op : "", names_op ? ": " : "",
+                   f->sentence);
+        if (f->n_because > 0)
+            sheet_line(s, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
+    }
+    sheet_gap(s);
 }

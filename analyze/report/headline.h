@@ -5,6 +5,7 @@
 #include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/findings/finding.h"
+#include "analyze/write/sheet.h"
 
 #define HEADLINE_MAX 512
 
@@ -22,6 +23,9 @@ struct headline headline_aggregate(const struct aggregate *a, int index);
 
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */
 struct headline headline_findings(const struct findings *all, int64_t n_requests);
+
+/* That, and what was found, worst first. A consequence names its cause. */
+void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
 
 /* "Problem" or "Notice", as a finding is marked in text and on pages. */
 const char *headline_severity(const struct finding *f);

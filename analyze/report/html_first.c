@@ -1,5 +1,6 @@
 #include "analyze/report/html_internal.h"
 
+#include "analyze/report/diagnosis.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
@@ -40,6 +41,11 @@ static void put_trust(FILE *f, const struct analysis *a, const struct html_cours
     html_trust(f, n, n_ok, &a->findings);
 }
 
+const char *html_statistics_doubt(const struct statistics *s)
+{
+    return s == NULL ? "" : diagnosis_doubt(s->by_objects ? &s->objects : &s->bytes);
+}
+
 /* ---- What happened ---- */
 
 static size_t operation_of(const struct analysis *a, const struct html_course *c, const char *op)
@@ -66,9 +72,9 @@ static void put_place(FILE *f, const struct finding *x, const void *ctx)
     if (op == NULL || op->n_requests == 0)
         return;
     if ((x->scope == SCOPE_HOST || strcmp(x->kind, "uneven-hosts") == 0) && op->n_host_results > 0)
-        fprintf(f, " <a href=\"#op%zu-hosts\">hosts</a>", k);
+        fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
     else if (x->scope == SCOPE_CLIENT && op->n_client_results > 0)
-        fprintf(f, " <a href=\"#op%zu-clients\">clients</a>", k);
+        fprintf(f, " <a href=\"#op%zu-throughput-by-client\">clients</a>", k);
     else if (strcmp(x->kind, "errors") == 0 && op->n_error_groups > 0)
         fprintf(f, " <a href=\"#op%zu-errors\">errors</a>", k);
     else

@@ -25,21 +25,9 @@ struct html_findings {
     const void *ctx;
 };
 void html_findings(FILE *f, const struct html_findings *of);
-/* How long the requests of an operation took, or where sizes differ, how fast each was. */
-void html_requests(FILE *f, const char *section, const struct requests *q);
-/* By host; nothing where there is one host. */
-void html_requests_hosts(FILE *f, const char *section, const struct requests *q);
-/* By client, likewise. */
-void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
-                           size_t n);
-
-/* Why the interval of the throughput that there is may not hold; "": nothing says so. `s` as below.
- */
+/* Why the interval of the throughput that there is may not hold; "": nothing says so, or `s` is
+ * NULL. */
 const char *html_statistics_doubt(const struct statistics *s);
-/* How sure an operation's figures are: confidence intervals, warm-up, drift, changes. `s` NULL:
- * nothing. */
-void html_statistics(FILE *f, const char *section, const struct statistics *s);
-
 /* What happened when: of what the page is about, and of each operation. */
 struct html_course {
     int main; /* as plot_timeline_main */
@@ -61,16 +49,8 @@ bool html_course_sections(FILE *f, const struct html_course *c,
                                       struct err *e),
                           const void *ctx, struct err *e);
 
-/* The slowest requests, one by one. */
-void html_slowest(FILE *f, const struct analysis *a, const struct html_course *c);
-
 /* The first screen: what was reached, whether that can be trusted, what happened, the timeline, and
  * a table of the operations. */
 void html_first(FILE *f, const struct analysis *a, const struct html_course *c);
-
-/* Tables of one operation. */
-void html_run_operation(FILE *f, const char *section, const struct operation *op);
-/* Tables of all operations of a mixed run together. */
-void html_run_total(FILE *f, const char *section, const struct cluster_total *t);
 
 #endif

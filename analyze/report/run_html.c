@@ -1,14 +1,17 @@
 #include "analyze/report/run.h"
 
+#include "analyze/analysis/slowest.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
+#include "analyze/report/run_sheet.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +119,30 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
     html_page_warnings_end(f);
 }
 
+static void put_slowest(FILE *f, const struct analysis *a, const struct html_course *c)
+{
+    static const char *const names[] = {"Duration", "Start, UTC", "Operation", "Host",
+                                        "Key",      "Size",       "Thread",    "Outcome"};
+    struct slow_request v[ANALYSIS_SLOWEST];
+    size_t n = analysis_slowest(a, c->main, v);
+
+    if (n == 0)
+        return;
+    html_table(f, "slowest", "The slowest requests, in the active range or not", names, "rrlllrrl");
+    for (size_t i = 0; i < n; i++) {
+        html_row(f);
+        HTML_CELLS(f, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s);
+        html_cell_text(f, v[i].op);
+        html_cell_text(f, intern_shown(v[i].host));
+        html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
+        html_cell(f, "%s", units_size((double)v[i].bytes).s);
+        html_cell(f, "%" PRIu32, v[i].thread);
+        html_cell_wrapped(f, *v[i].error != '\0' ? v[i].error : "done");
+        html_row_end(f);
+    }
+    html_table_end(f);
+}
+
 /* ---- The inputs ---- */
 
 static const char *range_text(enum range_kind kind)
@@ -183,19 +210,24 @@ struct page {
     const struct html_charts *charts;
 };
 
+static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
+{
+    bool ok = sheet_write_html(s, f, section, e);
+
+    sheet_free(s);
+    return ok;
+}
+
 static bool put_operation(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
 {
     const struct page *page = ctx;
     const struct operation *op = &page->a->operations[k];
 
-    if (op->n_requests == 0) {
-        html_element(f, "p", "Skipped: %s.", op->skipped != NULL ? op->skipped : "no requests");
-        return true;
-    }
-    if (!html_page_charts(f, page->charts, section, (int)k + 1, op->op, e))
+    if (op->n_requests > 0 && !html_page_charts(f, page->charts, section, (int)k + 1, op->op, e))
         return false;
-    html_run_operation(f, section, op);
-    return true;
+    struct sheet s = {0};
+    run_sheet_operation(&s, page->a, op);
+    return put_sheet(&s, f, section, e);
 }
 
 static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
@@ -204,9 +236,9 @@ static bool put_total(FILE *f, const struct analysis *a, const struct html_chart
     if (!a->total.present)
         return true;
     fputs("<h2 id=\"all\">All operations together</h2>\n", f);
-    bool ok = html_page_charts(f, charts, "all", 0, "", e);
-    html_run_total(f, "all", &a->total);
-    return ok;
+    struct sheet s = {0};
+    run_sheet_total(&s, a);
+    return html_page_charts(f, charts, "all", 0, "", e) && put_sheet(&s, f, "all", e);
 }
 
 static bool write_analysis(const void *a, FILE *f, struct err *e)
@@ -228,7 +260,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     if (!put_total(f, a, charts, e) ||
         !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
         return false;
-    html_slowest(f, a, c);
+    put_slowest(f, a, c);
     html_page_inputs(f, command);
     if (!put_inputs(f, a, e))
         return false;

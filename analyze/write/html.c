@@ -184,3 +184,13 @@ void html_table_end(FILE *f)
 {
     fputs("</tbody></table></div>\n", f);
 }
+
+void html_fold(FILE *f, const char *title)
+{
+    put_within(f, "<details><summary>", title, "</summary>\n");
+}
+
+void html_fold_end(FILE *f)
+{
+    fputs("</details>\n", f);
+}

@@ -39,4 +39,8 @@ void html_cell_wrapped(FILE *f, const char *s);
 void html_name(FILE *f, const char *s);
 void html_table_end(FILE *f);
 
+/* What lies between is folded away below `title`. Links to what is in it open it. */
+void html_fold(FILE *f, const char *title);
+void html_fold_end(FILE *f);
+
 #endif

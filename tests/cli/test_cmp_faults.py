@@ -35,7 +35,7 @@ class Faults(CliTest):
     def test_a_stall_is_named_first(self):
         a, b = self.written("a"), self.written("b", stall_s=8)
         out = self.s3analyze("cmp", a, b).out
-        self.assertRegex(out, r"\A1 of 2 runs holds a fault.*\nProblem: after: Stalled for 3.\d*s ")
+        self.assertRegex(out, r"\A1 of 2 runs holds a fault.*\n \* Problem: after: Stalled for 3.\d*s ")
         report = self.s3analyze("cmp", "--json", a, b).json()
         self.assertEqual(report["n_faulty_runs"], 1)
         self.assertEqual(report["before"]["runs"][0]["findings"], [])
@@ -51,7 +51,7 @@ class Faults(CliTest):
         self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
         self.assertTrue(markdown.startswith("**1 of 2 runs holds a fault"))
-        self.assertIn("- Problem: after: Stalled for 3", markdown)
+        self.assertIn("- **Problem: after: Stalled for 3", markdown)
         self.assertTrue(self.last_line(a, b).startswith("With faults: GET throughput "))
 
     def test_several_runs_name_the_file(self):
@@ -103,7 +103,7 @@ class Faults(CliTest):
         self.assertEqual([(m["metric"], m["exploratory"]) for m in metrics[:2]],
                          [("objects", False), ("throughput", True)])
         out = self.s3analyze("cmp", a, b).out
-        self.assertIn("\nObject size: 4KiB -> 64KiB\n", out)
+        self.assertIn("\n * Object size: 4KiB -> 64KiB (limits the comparison)\n", out)
         self.assertIn("Object sizes differ: objects/s are compared", out)
         self.assertRegex(self.last_line(a, b), r"^GET objects ")
 

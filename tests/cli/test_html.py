@@ -135,12 +135,12 @@ class Html(CliTest):
                     self.assertTrue(f"Skipped: {op['skipped']}" in said, op["op"])
                     continue
                 with self.subTest(capture=name, op=op["op"]):
-                    wanted = [f"{op['n_requests']:,} requests by {op['concurrency']} threads"]
+                    wanted = [f"{op['n_requests']:,} request", f" by {op['concurrency']} thread"]
                     if op["throughput"]:
                         t = op["throughput"]
                         wanted += [f"{t['full_ops']:,} lie wholly in the range, {t['partial_ops']:,} in "
-                                   f"part; {t['ops_ended']:,} end in it",
-                                   f"Failed requests of the whole: {t['errors']:,}"]
+                                   f"part.", f"{t['ops_ended']:,} end in the range",
+                                   f"Failed requests, in the range or not: {t['errors']:,}."]
                     if op["outside"] and op["outside"]["n"]:
                         o = op["outside"]
                         noun = "request" if o["n"] == 1 else "requests"

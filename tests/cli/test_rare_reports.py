@@ -95,14 +95,14 @@ class Course(ReportTest):
         rows += [row(k * SECOND // 20, (k + 1) * SECOND // 20, thread=t) for t in range(1, 31) for k in range(3)]
         page = self.tmp / 'page.html'
         self.s3analyze('analyze', '--html', page, self.write(text(rows)))
-        self.assertIn('<p>and 10 more threads</p>', page.read_text())
+        self.assertIn('and 10 more threads</p>', page.read_text())
 
     def test_two_days(self):
         """Moments have their dates where a run goes on past midnight."""
         day = 18 * 3600 * SECOND + 14 * 60 * SECOND  # from the captures' start to 23:59:58
         rows = [x._replace(start=x.start + day, end=x.end + day) for x in steady(50, threads=2)]
         out = self.s3analyze('analyze', self.write(text(rows))).out
-        self.assertIn('from 2026-11-21 23:59:58.000 to 2026-11-22 00:00:02.999', out)
+        self.assertIn('from 2026-11-21 23:59:58.000 to 2026-11-22 00:00:02.999', unwrapped(out))
 
     def test_steady_on_a_page(self):
         page = self.tmp / 'page.html'
@@ -165,10 +165,10 @@ class Comparison(CmpTest):
         a, b = self.runs('a', 3), self.runs('b', 3, threads=2)
         out = self.s3analyze('cmp', '--markdown', '--gate', 'throughput:90%', '--before', *a, '--after',
                              *b).out
-        self.assertIn('The configurations differ, which limits the comparison:\n\n- GET: ', out)
-        self.assertRegex(out, r'(?i)- GET: concurrency: 4 -> 2')
+        self.assertIn('the configurations differ, which limits the comparison', out)
+        self.assertRegex(out, r'### Operation: GET\n\n(- .*\n)*- \*\*Concurrency: 4 -> 2 \(limits the comparison\)\*\*')
         self.assertIn('(n=3)', out)
-        self.assertIn('\nGate: passed.\n', out)
+        self.assertIn('\nGate: passed.', out)
 
     def test_gate_on_a_page(self):
         a, b = self.runs('a', 5), self.runs('b', 5, speed=0.8)
@@ -194,7 +194,7 @@ class Comparison(CmpTest):
             ratio *= m['after']['value'] / m['before']['value']
         said = self.s3analyze('cmp', '--before', *a, '--after', *b).out
         self.assertIn('PUT: 2 of 2 runs of before and 2 of 3 of after have it', unwrapped(said))
-        line = re.search(r'Geometric mean over the operations:\n \* throughput \(2\).* ([-+.\d]+)%', said)
+        line = re.search(r'Geometric mean over the operations:\n.*\nthroughput \(2\).* ([-+.\d]+)%', said)
         self.assertAlmostEqual(float(line.group(1)), 100 * (math.sqrt(ratio) - 1), delta=0.1)
 
     def test_an_operation_without_figures(self):

@@ -1,0 +1,270 @@
+#include "analyze/report/run_sheet.h"
+
+#include "libcommon/int64.h"
+
+#include <inttypes.h>
+
+#define MAX_ERRORS      10 /* groups in brief text */
+#define MAX_ERROR_HOSTS 5  /* of a group, likewise */
+#define MAX_THREADS     10 /* that shorten the range, likewise */
+#define NS_PER_DAY      INT64_C(86400000000000)
+
+bool run_sheet_has_dates(const struct analysis *a)
+{
+    int64_t first_day = INT64_MAX, last_day = INT64_MIN;
+
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+        if (op->n_requests == 0)
+            continue;
+        first_day = int64_min(first_day, op->start_ns / NS_PER_DAY);
+        last_day = int64_max(last_day, op->end_ns / NS_PER_DAY);
+    }
+    return first_day < last_day;
+}
+
+struct units_text run_sheet_time(bool has_dates, int64_t ns)
+{
+    return has_dates ? figures_moment(ns) : figures_clock(ns);
+}
+
+/* ---- What was read ---- */
+
+static void put_input(struct sheet *s, const struct dataset_input *in)
+{
+    const struct recfile_info *info = &in->info;
+
+    if (in->first_start_ns > in->last_end_ns)
+        sheet_line(s, TEXT_PLAIN, "%s: no requests", in->path);
+    else
+        sheet_line(s, TEXT_PLAIN, "%s: %s", in->path,
+                   figures_run((int64_t)in->n_rows, in->first_start_ns,
+                               in->last_end_ns - in->first_start_ns)
+                       .s);
+    if (in->recorded.n_ranks > 1)
+        sheet_line(s, TEXT_PLAIN, "%s ranks of s3load, whose clocks agree within %s",
+                   units_count(in->recorded.n_ranks).s,
+                   units_duration(in->recorded.clock_error_ns).s);
+    for (int i = 0; i < N_DROPS; i++)
+        if (info->n_dropped[i] > 0)
+            sheet_line(s, TEXT_WARNING, "Warning: dropped %s %s; the first: %s",
+                       units_count((int64_t)info->n_dropped[i]).s, recfile_drop_names[i],
+                       info->first_drop[i]);
+    if (info->n_unverified > 0)
+        sheet_line(s, TEXT_WARNING, "Warning: %s %s from frames whose checksum is wrong",
+                   figures_counted((int64_t)info->n_unverified, "request").s,
+                   info->n_unverified == 1 ? "is" : "are");
+}
+
+void run_sheet_inputs(struct sheet *s, const struct analysis *a)
+{
+    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+        put_input(s, &a->dataset->inputs[i]);
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
+        const struct left_out_part part = analysis_left_out(a, i);
+        if (part.n > 0)
+            sheet_line(s, TEXT_PLAIN, "In no figure: %s, %s", figures_counted(part.n, "request").s,
+                       part.why);
+    }
+}
+
+/* ---- Throughput ---- */
+
+static void rate_row(struct sheet *s, const char *name, double largest, double bytes_per_s,
+                     double objects_per_s, const char *from, int64_t duration_ns)
+{
+    SHEET_ROW(s, TEXT_PLAIN, name, largest > 0 ? figures_rate_like(bytes_per_s, largest).s : "",
+              units_rate(objects_per_s).s, from, units_duration(duration_ns).s);
+}
+
+static void put_throughput(struct sheet *s, const char *name, const struct throughput *x,
+                           const struct segments *of, bool has_dates)
+{
+    static const char *const names[] = {"Fastest segment", "Median segment", "Slowest segment"};
+    double largest = x->n_bytes > 0 ? x->bytes_per_s : 0;
+    char title[160];
+
+    if (!x->present) {
+        sheet_line(s, TEXT_HEADING, "%s: none, the active range is empty.", name);
+        return;
+    }
+    if (of->present)
+        snprintf(title, sizeof title, "%.60s, of %.40s segments of %.40s", name,
+                 units_count(of->n).s, units_duration(of->duration_ns).s);
+    else
+        snprintf(title, sizeof title, "%s", name);
+    sheet_table(s, "lrrrr", title);
+    SHEET_HEADINGS(s, "", "Throughput", "obj/s", "From, UTC", "Over");
+    rate_row(s, "Average", largest, x->bytes_per_s, x->objects_per_s,
+             run_sheet_time(has_dates, x->start_ns).s, x->duration_ns);
+    const struct segment_pick *picks[] = {&of->fastest, &of->median, &of->slowest};
+    for (size_t i = 0; of->present && i < 3; i++)
+        if (i != 1 || of->n >= ANALYSIS_MIN_MEDIAN)
+            rate_row(s, names[i], largest, picks[i]->bytes_per_s, picks[i]->objects_per_s,
+                     run_sheet_time(has_dates, picks[i]->start_ns).s, of->duration_ns);
+    s->when = SHEET_DETAIL;
+    if (x->full_ops != ANALYSIS_UNKNOWN)
+        sheet_line(s, TEXT_PLAIN,
+                   "Of the successful requests %s lie wholly in the range, %s in part.",
+                   units_count(x->full_ops).s, units_count(x->partial_ops).s);
+    sheet_line(s, TEXT_PLAIN,
+               "%s end in the range, %s a second. It has %s. Failed requests, in the range or "
+               "not: %s.",
+               units_count(x->ops_ended).s, units_rate(x->ops_ended_per_s).s,
+               units_size((double)x->n_bytes).s, units_count(x->errors).s);
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_outside(struct sheet *s, const struct operation *op)
+{
+    const struct outside *x = &op->outside;
+
+    if (x->n == 0 && x->n_bytes == 0)
+        return;
+    s->when = SHEET_DETAIL;
+    sheet_line(s, TEXT_PLAIN,
+               "In no segment: %s (%s before the first, %s after the last) and %s (%s before, %s "
+               "after).",
+               figures_counted(x->n, "request").s, units_count(x->n_before).s,
+               units_count(x->n_after).s, units_size((double)x->n_bytes).s,
+               units_size((double)x->before_bytes).s, units_size((double)x->after_bytes).s);
+    s->when = SHEET_ALWAYS;
+}
+
+/* The single range's figures, where the all-threads range keeps little, and who shortens it. */
+static void put_single_range(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    size_t n = operation_n_slow_listed(op);
+
+    if (!op->range_is_short)
+        return;
+    put_throughput(s, "Throughput over the single range", &op->single_throughput,
+                   &op->single_segments, has_dates);
+    if (n == 0)
+        return;
+    sheet_table(s, "lrr", "Threads that shorten the range");
+    SHEET_HEADINGS(s, "", "First end, UTC", "Last start, UTC");
+    for (size_t i = 0; i < n; i++) {
+        const struct slow_thread *x = &op->slow_threads[i];
+        s->when = i < MAX_THREADS ? SHEET_ALWAYS : SHEET_DETAIL;
+        sheet_row(s, TEXT_PLAIN);
+        sheet_cell(s, "Thread %" PRIu32, x->thread);
+        SHEET_CELLS(s, run_sheet_time(has_dates, x->first_end_ns).s,
+                    run_sheet_time(has_dates, x->last_start_ns).s);
+    }
+    s->when = SHEET_DETAIL;
+    if (n < op->n_slow_threads)
+        sheet_line(s, TEXT_FAINT, "and %s more threads",
+                   units_count((int64_t)(op->n_slow_threads - n)).s);
+    s->when = SHEET_BRIEF;
+    if (op->n_slow_threads > MAX_THREADS)
+        sheet_line(s, TEXT_FAINT, "and %s more threads (the worst with --analyze.v)",
+                   units_count((int64_t)op->n_slow_threads - MAX_THREADS).s);
+    s->when = SHEET_ALWAYS;
+}
+
+/* ---- Errors ---- */
+
+static void put_error_hosts(struct sheet *s, const struct error_group *g, bool has_dates)
+{
+    enum sheet_when when = s->when;
+
+    for (size_t i = 0; i < g->n_hosts; i++) {
+        const struct error_host *h = &g->hosts[i];
+        s->when = i < MAX_ERROR_HOSTS ? when : SHEET_DETAIL;
+        SHEET_ROW(s, TEXT_FAINT, units_count(h->count).s, run_sheet_time(has_dates, h->first_ns).s,
+                  run_sheet_time(has_dates, h->last_ns).s);
+        sheet_cell(s, "  at %s", intern_shown(h->host));
+    }
+    s->when = SHEET_BRIEF;
+    if (when == SHEET_ALWAYS && g->n_hosts > MAX_ERROR_HOSTS)
+        sheet_span(s, TEXT_FAINT, "      and at %s more hosts (all with --analyze.v)",
+                   units_count((int64_t)g->n_hosts - MAX_ERROR_HOSTS).s);
+    s->when = when;
+}
+
+static void put_errors(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    char title[120];
+
+    if (op->n_errors == 0)
+        return;
+    snprintf(title, sizeof title, "Errors, %.40s (%.20s of the requests)",
+             units_count(op->n_errors).s,
+             units_pct(100.0 * (double)op->n_errors / (double)op->n_requests).s);
+    sheet_table(s, "rllw", title);
+    SHEET_HEADINGS(s, "Count", "First, UTC", "Last, UTC", "Message");
+    for (size_t i = 0; i < op->n_error_groups; i++) {
+        const struct error_group *g = &op->errors[i];
+        s->when = i < MAX_ERRORS ? SHEET_ALWAYS : SHEET_DETAIL;
+        SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s, run_sheet_time(has_dates, g->first_ns).s,
+                  run_sheet_time(has_dates, g->last_ns).s, g->message);
+        if (op->n_hosts > 1)
+            put_error_hosts(s, g, has_dates);
+    }
+    s->when = SHEET_BRIEF;
+    if (op->n_error_groups > MAX_ERRORS)
+        sheet_span(s, TEXT_FAINT, "and %s more kinds (all with --analyze.v)",
+                   units_count((int64_t)op->n_error_groups - MAX_ERRORS).s);
+    s->when = SHEET_ALWAYS;
+}
+
+/* ---- Operations ---- */
+
+/* "24,032 requests of 128KiB (37 % of all) by 4 threads, 1 client, on 1 host; ran 8.00s, from ..."
+ */
+static void put_extent(struct sheet *s, const struct analysis *a, const struct operation *op,
+                       bool has_dates)
+{
+    const struct requests *q = &op->requests;
+    char share[64] = "", objects[80] = "";
+    int64_t n_all = 0;
+
+    for (size_t i = 0; i < a->n_operations; i++)
+        n_all += a->operations[i].n_requests;
+    if (a->mixed && n_all > 0)
+        snprintf(share, sizeof share, " (%.20s of all)",
+                 units_pct(100.0 * (double)op->n_requests / (double)n_all).s);
+    if (op->objects_per_op != 1)
+        snprintf(objects, sizeof objects, " Each of %s.",
+                 figures_counted(op->objects_per_op, "object").s);
+    sheet_line(s, TEXT_PLAIN, "%s%s%s%s by %s, %s, on %s; ran %s, from %s to %s UTC.%s",
+               figures_counted(op->n_requests, "request").s,
+               q->present && q->single_size && q->object_size_bytes > 0 ? " of " : "",
+               q->present && q->single_size && q->object_size_bytes > 0
+                   ? units_size((double)q->object_size_bytes).s
+                   : "",
+               share, figures_counted(op->concurrency, "thread").s,
+               figures_counted(op->n_clients, "client").s, figures_counted(op->n_hosts, "host").s,
+               units_duration(op->end_ns - op->start_ns).s,
+               run_sheet_time(has_dates, op->start_ns).s, run_sheet_time(has_dates, op->end_ns).s,
+               objects);
+}
+
+void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op)
+{
+    bool has_dates = run_sheet_has_dates(a);
+
+    if (op->n_requests == 0) {
+        sheet_line(s, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
+        put_single_range(s, op, has_dates);
+        return;
+    }
+    put_extent(s, a, op, has_dates);
+    put_errors(s, op, has_dates);
+    run_sheet_requests(s, &op->requests);
+    put_throughput(s, "Throughput", &op->throughput, &op->segments, has_dates);
+    put_outside(s, op);
+    put_single_range(s, op, has_dates);
+    run_sheet_hosts(s, op->hosts, op->n_host_results, &op->requests);
+    run_sheet_clients(s, op, has_dates);
+    run_sheet_statistics(s, op->statistics, has_dates);
+}
+
+void run_sheet_total(struct sheet *s, const struct analysis *a)
+{
+    const struct cluster_total *t = &a->total;
+
+    put_throughput(s, "Throughput", &t->throughput, &t->segments, run_sheet_has_dates(a));
+    run_sheet_hosts(s, t->hosts, t->n_hosts, NULL);
+}

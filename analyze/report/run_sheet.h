@@ -1,0 +1,35 @@
+/* The analysis of a run as a sheet, in parts, so that a page can put its charts between them. Each
+ * function appends to *s. */
+#ifndef S3_ANALYZE_REPORT_RUN_SHEET_H
+#define S3_ANALYZE_REPORT_RUN_SHEET_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/confidence.h"
+#include "analyze/report/figures.h"
+#include "analyze/write/sheet.h"
+
+/* What was read: the captures, what of them was dropped, what is in no figure. */
+void run_sheet_inputs(struct sheet *s, const struct analysis *a);
+/* All that is known of one operation. */
+void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op);
+/* All operations of a mixed run together. */
+void run_sheet_total(struct sheet *s, const struct analysis *a);
+
+/* ---- Parts of these ---- */
+
+/* Whether the run goes over midnight, so that a time of day says too little; and a time. */
+bool run_sheet_has_dates(const struct analysis *a);
+struct units_text run_sheet_time(bool has_dates, int64_t ns);
+
+/* How long the requests of an operation took or, where sizes differ, how fast each was. */
+void run_sheet_requests(struct sheet *s, const struct requests *q);
+/* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */
+void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
+                     const struct requests *q);
+/* Clients of an operation. Nothing for one client. */
+void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates);
+/* Confidence intervals, warm-up, drift, changes, and what --co-interval asked for. Nothing for
+ * NULL. */
+void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_dates);
+
+#endif

@@ -1,0 +1,248 @@
+#include "analyze/report/run_sheet.h"
+
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LISTED   20 /* in brief text; longer lists are cut to the notable ones */
+#define MAX_EXTREMES 4  /* of each kind among the notable ones */
+
+/* A host or a client, as far as both have the same figures. */
+struct party {
+    const char *name;
+    int64_t n_requests, n_errors;
+    const struct throughput *throughput;
+    const struct segments *segments;
+    const struct durations *durations; /* NULL: not known */
+    const struct sized *sized;         /* NULL: not known */
+    bool notable;
+};
+
+/* A figure by which a party may stand out; the notable ones are those with the most of it. */
+static double slowness(const struct party *p)
+{
+    const struct throughput *x = p->throughput;
+    if (!x->present)
+        return INFINITY;
+    return -(x->n_bytes > 0 ? x->bytes_per_s : x->objects_per_s);
+}
+
+static double speed(const struct party *p)
+{
+    return -slowness(p);
+}
+
+static double error_share(const struct party *p)
+{
+    return p->n_requests > 0 ? (double)p->n_errors / (double)p->n_requests : 0;
+}
+
+static double latency(const struct party *p)
+{
+    if (p->durations && p->durations->dur.present)
+        return (double)p->durations->dur.p99_ns;
+    return p->sized && p->sized->present ? p->sized->mean_ns : 0;
+}
+
+static void mark_extremes(struct party *p, size_t n, double (*figure)(const struct party *))
+{
+    for (int k = 0; k < MAX_EXTREMES; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (!p[i].notable && (best == n || figure(&p[i]) > figure(&p[best])))
+                best = i;
+        if (best < n)
+            p[best].notable = true;
+    }
+}
+
+/* Returns how many are notable: of a short list all. */
+static size_t mark_notable(struct party *p, size_t n)
+{
+    size_t n_notable = 0;
+
+    for (size_t i = 0; i < n; i++)
+        p[i].notable = n <= MAX_LISTED;
+    mark_extremes(p, n, slowness);
+    mark_extremes(p, n, error_share);
+    mark_extremes(p, n, latency);
+    mark_extremes(p, n, speed);
+    for (size_t i = 0; i < n; i++)
+        n_notable += p[i].notable;
+    return n_notable;
+}
+
+/* Durations, or throughputs of single requests where sizes differ. */
+static struct figures figures_of(const struct party *p)
+{
+    if (p->durations && p->durations->dur.present)
+        return figures_of_times(&p->durations->dur);
+    return p->sized && p->sized->present ? figures_of_sized(p->sized) : (struct figures){0};
+}
+
+static struct figures ttfb_of(const struct party *p)
+{
+    if (p->durations && p->durations->ttfb.present)
+        return figures_of_times(&p->durations->ttfb);
+    return p->sized && p->sized->ttfb.present ? figures_of_times(&p->sized->ttfb)
+                                              : (struct figures){0};
+}
+
+/* The figure by which the party's segments are sorted. */
+static void pick_cell(struct sheet *s, double largest, const struct segments *x,
+                      const struct segment_pick *p)
+{
+    if (!x->present || (p == &x->median && x->n < ANALYSIS_MIN_MEDIAN))
+        sheet_cell(s, "-");
+    else if (x->by_objects)
+        sheet_cell(s, "%s", units_object_rate(p->objects_per_s).s);
+    else
+        sheet_cell(s, "%s", figures_rate_like(p->bytes_per_s, largest).s);
+}
+
+static void put_throughput(struct sheet *s, const char *kind, const struct party *p, size_t n)
+{
+    char title[64];
+    double largest = 0;
+    int64_t n_errors = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        largest = p[i].throughput->present ? fmax(largest, p[i].throughput->bytes_per_s) : largest;
+        n_errors += p[i].n_errors;
+    }
+    snprintf(title, sizeof title, "Throughput by %s", kind);
+    sheet_table(s, "lrrrrrrRRR", title);
+    SHEET_HEADINGS(s, "", "Requests", "Errors", "Average", "obj/s", "50%", "99%", "Fastest seg",
+                   "Median seg", "Slowest seg");
+    for (size_t i = 0; i < n; i++) {
+        const struct throughput *x = p[i].throughput;
+        const struct figures figures = figures_of(&p[i]);
+        s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name), units_count(p[i].n_requests).s,
+                  n_errors > 0 ? units_count(p[i].n_errors).s : "",
+                  largest <= 0  ? ""
+                  : !x->present ? "-"
+                                : figures_rate_like(x->bytes_per_s, largest).s,
+                  x->present ? units_rate(x->objects_per_s).s : "-", figures.v[FIGURE_P50].s,
+                  figures.v[FIGURE_P99].s);
+        pick_cell(s, largest, p[i].segments, &p[i].segments->fastest);
+        pick_cell(s, largest, p[i].segments, &p[i].segments->median);
+        pick_cell(s, largest, p[i].segments, &p[i].segments->slowest);
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_figures(struct sheet *s, const char *title, const char *kind, const struct party *p,
+                        size_t n, struct figures (*of)(const struct party *))
+{
+    char whole[64];
+
+    snprintf(whole, sizeof whole, "%s by %s", title, kind);
+    sheet_table(s, "lrrrrrrrrrr", whole);
+    SHEET_HEADINGS(s, "");
+    for (const enum figure *c = figures_times; *c != N_FIGURES; c++)
+        sheet_cell(s, "%s", figures_names[*c]);
+    for (size_t i = 0; i < n; i++) {
+        const struct figures x = of(&p[i]);
+        if (!x.present)
+            continue;
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name));
+        for (const enum figure *c = figures_times; *c != N_FIGURES; c++)
+            sheet_cell(s, "%s", *c == FIGURE_N ? units_count(x.n).s : x.v[*c].s);
+    }
+}
+
+/* `kind` is "host" or "client". */
+static void put_parties(struct sheet *s, const char *kind, struct party *p, size_t n)
+{
+    size_t n_notable = mark_notable(p, n);
+
+    put_throughput(s, kind, p, n);
+    s->when = SHEET_BRIEF;
+    if (n_notable < n)
+        sheet_line(s, TEXT_FAINT,
+                   "The slowest, fastest and faultiest %zu of %s; all with --analyze.v.", n_notable,
+                   units_count((int64_t)n).s);
+    s->when = SHEET_DETAIL;
+    put_figures(s, "Requests", kind, p, n, figures_of);
+    put_figures(s, "TTFB", kind, p, n, ttfb_of);
+    s->when = SHEET_ALWAYS;
+}
+
+static int compare_host(const void *key, const void *element)
+{
+    return strcmp(key, ((const struct host_requests *)element)->host);
+}
+
+void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
+                     const struct requests *q)
+{
+    struct party *p;
+
+    if (n < 2 || s->failed)
+        return;
+    s->failed = !mem_cleared(&p, n, NULL);
+    for (size_t i = 0; !s->failed && i < n; i++) {
+        const struct host_result *h = &hosts[i];
+        p[i] = (struct party){.name = h->host,
+                              .n_requests = h->n_requests,
+                              .n_errors = h->n_errors,
+                              .throughput = &h->throughput,
+                              .segments = &h->segments};
+        /* Both lists are sorted by name. */
+        const struct host_requests *r =
+            q && q->n_hosts > 0
+                ? bsearch(h->host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
+                : NULL;
+        p[i].durations = r ? &r->single : NULL;
+        p[i].sized = r ? &r->sized : NULL;
+    }
+    if (s->failed)
+        return;
+    sheet_fold(s, "%s", figures_counted((int64_t)n, "host").s);
+    put_parties(s, "host", p, n);
+    sheet_fold_end(s);
+    free(p);
+}
+
+static void put_when(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    s->when = SHEET_DETAIL;
+    sheet_table(s, "lrrr", "When clients ran");
+    SHEET_HEADINGS(s, "", "Bytes", "First start, UTC", "Last end, UTC");
+    for (size_t i = 0; i < op->n_client_results; i++) {
+        const struct client_result *c = &op->clients[i];
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(c->client), units_size((double)c->n_bytes).s,
+                  run_sheet_time(has_dates, c->first_start_ns).s,
+                  run_sheet_time(has_dates, c->last_end_ns).s);
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    size_t n = op->n_client_results;
+    struct party *p;
+
+    if (n < 2 || s->failed)
+        return;
+    s->failed = !mem_cleared(&p, n, NULL);
+    for (size_t i = 0; !s->failed && i < n; i++) {
+        const struct client_result *c = &op->clients[i];
+        p[i] = (struct party){.name = c->client,
+                              .n_requests = c->n_requests,
+                              .n_errors = c->n_errors,
+                              .throughput = &c->throughput,
+                              .segments = &c->segments,
+                              .durations = &c->requests};
+    }
+    if (s->failed)
+        return;
+    sheet_fold(s, "%s", figures_counted((int64_t)n, "client").s);
+    put_parties(s, "client", p, n);
+    put_when(s, op, has_dates);
+    sheet_fold_end(s);
+    free(p);
+}

@@ -1,0 +1,104 @@
+/* A report as data: headings, sentences, lists and tables, in the order in which people read them.
+ * A subject builds it once; writers put it as text, Markdown or HTML and know no subject. So every
+ * format has the same figures, notes and verdicts.
+ *
+ * Errors stick: out of memory sets `failed`, and nothing is added from then on. */
+#ifndef S3_ANALYZE_WRITE_SHEET_H
+#define S3_ANALYZE_WRITE_SHEET_H
+
+#include "analyze/write/text.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum sheet_kind {
+    SHEET_TITLE, /* of a section */
+    SHEET_LINE,
+    SHEET_GAP,
+    SHEET_ITEM, /* of a list */
+    SHEET_TABLE,
+    SHEET_HEADINGS, /* a row */
+    SHEET_ROW,
+    SHEET_SPAN, /* a row that is one text */
+    SHEET_CELL,
+    SHEET_FOLD, /* HTML folds what follows, up to the end */
+    SHEET_FOLD_END,
+};
+
+/* Text for a terminal may be brief. All other formats hold all the details. */
+enum sheet_when {
+    SHEET_ALWAYS,
+    SHEET_DETAIL, /* with -v, and in all formats but text */
+    SHEET_BRIEF,  /* in text without -v: says what was left out */
+};
+
+struct sheet_entry {
+    enum sheet_kind kind;
+    enum sheet_when when;
+    enum text_style style;
+    char *text;
+    const char *align; /* SHEET_TABLE */
+};
+
+struct sheet {
+    struct sheet_entry *v;
+    size_t n, cap;
+    enum sheet_when when; /* of the entries to come */
+    bool failed;
+};
+
+void sheet_free(struct sheet *s);
+
+void sheet_title(struct sheet *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sheet_line(struct sheet *s, enum text_style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An empty line, where text and Markdown want one. */
+void sheet_gap(struct sheet *s);
+
+/* Begins a table; rows follow, up to the next entry that is none. `align` has a letter a column: l
+ * or r, w for text that may be broken, and capitals for columns that are details. It must live as
+ * long as the sheet. `title` "": none. A column whose rows are all empty is not written. */
+void sheet_table(struct sheet *s, const char *align, const char *title);
+void sheet_headings(struct sheet *s);
+void sheet_row(struct sheet *s, enum text_style style);
+void sheet_cell(struct sheet *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Cells of texts as they stand, up to a NULL; and rows of such. */
+void sheet_cells(struct sheet *s, const char *const *texts);
+#define SHEET_CELLS(s, ...)      sheet_cells(s, (const char *const[]){__VA_ARGS__, NULL})
+#define SHEET_HEADINGS(s, ...)   (sheet_headings(s), SHEET_CELLS(s, __VA_ARGS__))
+#define SHEET_ROW(s, style, ...) (sheet_row(s, style), SHEET_CELLS(s, __VA_ARGS__))
+void sheet_span(struct sheet *s, enum text_style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void sheet_fold(struct sheet *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sheet_fold_end(struct sheet *s);
+
+/* ---- Writers: false where the sheet has failed ---- */
+
+bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, struct err *e);
+/* Ids begin with `section` (html_table). */
+bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struct err *e);
+bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e);
+
+/* ---- For writers ---- */
+
+/* The entry after the rows and cells of the table that begins at entry i. */
+size_t sheet_table_end(const struct sheet *s, size_t i);
+
+/* Sets used[c] of each column of the table at entry i that is to be written. */
+#define SHEET_MAX_COLUMNS 32
+void sheet_used_columns(const struct sheet *s, size_t i, bool verbose,
+                        bool used[SHEET_MAX_COLUMNS]);
+
+/* Whether an entry is to be written. */
+static inline bool sheet_is_shown(const struct sheet_entry *x, bool verbose)
+{
+    return x->when == SHEET_ALWAYS || (x->when == SHEET_DETAIL) == verbose;
+}
+
+#endif
