@@ -12,7 +12,7 @@ import time
 import unittest
 
 import capgen
-from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, tool, unwrapped
+from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, preload, tool, unwrapped
 from loadcase import Capture, LoadTest
 from servers import Target
 
@@ -463,8 +463,8 @@ class Clocks(RankedTest):
         argv = ["put", "--host", self.server.hosts, "--obj.size", "1KiB", "--concurrent", "2", "--duration",
                 "1500ms", "--rate", "300", "--keep-parts", "--benchdata", path, *options]
         whole = self.mpirun(mpi, 1)
-        env = [] if SANITIZED else ["env", f"LD_PRELOAD={BUILD / 'world.so'}", f"WORLD_AHEAD_NS={self.AHEAD_NS}",
-               f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
+        env = [] if SANITIZED else ["env", *(f"{k}={v}" for k, v in preload("world.so").items()),
+               f"WORLD_AHEAD_NS={self.AHEAD_NS}", f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
         self.check_run(*whole, *argv, ":", "-np", "1", *env, whole[-1], *argv, ":", "-np", "1", whole[-1],
                        *argv, status=0, env=self.ranked_environment(), cwd=self.tmp)
         return Capture(path), [Capture(p) for p in self.parts(path, 3)]
