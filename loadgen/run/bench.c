@@ -454,7 +454,9 @@ static bool report(struct bench *b)
         return true;
     if (!b->summary.capture_goes)
         visible_line(stdout, "Capture: %s", b->path);
-    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
+    /* Open MPI makes a terminal of standard output alone, wherever that goes. */
+    bool plain = !b->o->progress && !isatty(STDERR_FILENO);
+    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, plain, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->summary.capture_goes ? b->sums : b->path};
         bench_show_command(stdout, "To analyse it", sizeof words / sizeof *words, words);
     }
@@ -542,6 +544,8 @@ static bool measure(struct bench *b, struct err *e)
     if (!team_meet(&b->team, ok, e))
         return false;
     b->has_parts = b->team.size > 1;
+    if (b->has_parts && b->team.rank == 0)
+        bench_say_parts(b);
     ok = !b->o->clear_bucket || b->team.rank > 0 || cleanup_clear_bucket(b, e);
     ok = team_meet(&b->team, ok, e) && prepare(b, e);
     ok = team_meet(&b->team, ok, e);

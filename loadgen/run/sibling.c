@@ -25,16 +25,18 @@ static bool may_pass(const char *variable)
 }
 
 /* The variables that may be passed on; the array is to be freed, its strings are those of environ.
- */
-static char **scrubbed(void)
+ * `plain`: there are to be no colours. */
+static char **scrubbed(bool plain)
 {
     size_t n = 0;
     while (environ[n] != NULL)
         n++;
-    char **env = calloc(n + 1, sizeof *env);
+    char **env = calloc(n + 2, sizeof *env);
     if (env == NULL)
         return NULL;
     char **to = env;
+    if (plain)
+        *to++ = "NO_COLOR=1";
     for (size_t i = 0; i < n; i++)
         if (may_pass(environ[i]))
             *to++ = environ[i];
@@ -55,7 +57,7 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ctx)
+static bool run(char *const *argv, bool silent, bool plain, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
@@ -63,7 +65,7 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
 
     if (!find(path, sizeof path))
         return false;
-    char **env = scrubbed();
+    char **env = scrubbed(plain);
     fflush(stdout);
     pid_t child = env != NULL ? fork() : -1;
     if (child == 0) {
@@ -86,11 +88,11 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx)
+bool sibling_analyze(const char *capture, bool plain, int (*tick)(void *ctx), void *ctx)
 {
     char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
 
-    return run(argv, false, tick, ctx);
+    return run(argv, false, plain, tick, ctx);
 }
 
 bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx)
@@ -98,7 +100,7 @@ bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void
     char *argv[] = {"s3analyze",    "aggregate", "--quiet",       "-o",
                     (char *)output, "--",        (char *)capture, NULL};
 
-    return run(argv, false, tick, ctx);
+    return run(argv, false, true, tick, ctx);
 }
 
 bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
@@ -112,7 +114,7 @@ bool sibling_merge(const char *output, char *const *captures, size_t n, int (*ti
         return false;
     memcpy(argv, head, sizeof head);
     memcpy(argv + n_head, captures, n * sizeof *argv);
-    bool ok = run(argv, true, tick, ctx);
+    bool ok = run(argv, true, true, tick, ctx);
     free(argv);
     return ok;
 }
