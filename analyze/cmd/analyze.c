@@ -159,7 +159,10 @@ static bool write_page(const struct result *r, const struct options *o, const st
 static bool write_all(const struct result *r, const struct options *o, const struct cli_args *args,
                       struct err *e)
 {
-    return write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
+    bool estimate = o->series != NULL && r->analysis != NULL && !o->output.force;
+
+    return (!estimate || report_csv_fits(r->analysis, o->series_total, e)) &&
+           write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
 }
 
 /* ---- Runs that were not together ---- */
