@@ -92,7 +92,7 @@ static void put_badge(FILE *f, const struct compare *c)
     else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         html_page_badge(f, HTML_PAGE_POOR, "%s", compare_words_noise);
     else
-        html_page_badge(f, HTML_PAGE_GOOD, "No run holds a fault, and the runs are of one kind.");
+        html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
 }
 
 static size_t n_findings(const struct compare *c, bool faults)
@@ -332,10 +332,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
         return false;
     put_figures(f, section, c, op);
     if (op->has_effect)
-        html_element(f, "p",
-                     "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% "
-                     "of pairs.",
-                     op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
+        html_element(f, "p", "%s", compare_words_effect(c, op).s);
     return true;
 }
 

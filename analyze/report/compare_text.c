@@ -224,10 +224,7 @@ static void put_op(struct text *out, const struct compare *c, const struct compa
     else
         text_line(out, TEXT_FAINT, "Nothing to compare: no figure that both sides have.");
     if (op->has_effect)
-        text_line(out, TEXT_PLAIN,
-                  "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% of "
-                  "pairs.",
-                  op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
+        text_line(out, TEXT_PLAIN, "%s", compare_words_effect(c, op).s);
 }
 
 /* Geometric means over the operations, where there are several. */

@@ -53,8 +53,8 @@ static void put_left_out(const struct text_view *v)
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(v->a, i);
         if (part.n > 0)
-            text_line(v->out, TEXT_PLAIN, "In no figure: %s, %s",
-                      figures_counted(part.n, "request").s, part.why);
+            text_line(v->out, TEXT_PLAIN, "Left out: %s %s", figures_counted(part.n, "request").s,
+                      part.why);
     }
 }
 
