@@ -451,9 +451,7 @@ static bool report(struct bench *b)
         return true;
     if (!b->summary.capture_goes)
         visible_line(stdout, "Capture: %s", b->path);
-    /* Open MPI makes a terminal of standard output alone, wherever that goes. */
-    bool plain = !b->o->progress && !isatty(STDERR_FILENO);
-    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, plain, bench_poll, b)) {
+    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
         char *words[] = {"s3analyze", "analyze", "--", b->summary.capture_goes ? b->sums : b->path};
         bench_show_command(stdout, "To analyse it", sizeof words / sizeof *words, words);
     }

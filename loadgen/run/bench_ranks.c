@@ -321,26 +321,18 @@ static void say_merge(const struct bench *b)
 void bench_say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
-    char *words[12] = {"s3load", "clean",          "--run",    (char *)b->run_id,
-                       "--host", (char *)o->hosts, "--bucket", (char *)o->bucket};
-    int n = 8;
+    const char *const words[] = {"s3load",   "clean",   "--run",    b->run_id, "--host", o->hosts,
+                                 "--bucket", o->bucket, "--prefix", o->prefix, "--tls"};
     char part[sizeof b->part];
 
     if (o->quiet)
         return;
-    if (*o->prefix != '\0') {
-        words[n++] = "--prefix";
-        words[n++] = (char *)o->prefix;
-    }
-    if (o->tls)
-        words[n++] = "--tls";
     bench_name_part(b, b->team.size - 1, part);
-    if (o->stress)
-        bench_say_of_all(b, "run %s, %d ranks", b->run_id, b->team.size);
-    else
+    if (!o->stress)
         bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->run_id, b->team.size,
                          b->part, part);
-    bench_show_command(stderr, "If it is killed, this deletes its objects", n, words);
+    bench_show_command(stderr, "If it is killed, this deletes its objects", 10 + o->tls,
+                       (char **)words);
 }
 
 /* Rank 0 gathers and merges; the others send. Twice all meet: when all is there, and when it is

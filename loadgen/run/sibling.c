@@ -25,18 +25,16 @@ static bool may_pass(const char *variable)
 }
 
 /* The variables that may be passed on; the array is to be freed, its strings are those of environ.
- * `plain`: there are to be no colours. */
-static char **scrubbed(bool plain)
+ */
+static char **scrubbed(void)
 {
     size_t n = 0;
     while (environ[n] != NULL)
         n++;
-    char **env = calloc(n + 2, sizeof *env);
+    char **env = calloc(n + 1, sizeof *env);
     if (env == NULL)
         return NULL;
     char **to = env;
-    if (plain)
-        *to++ = "NO_COLOR=1";
     for (size_t i = 0; i < n; i++)
         if (may_pass(environ[i]))
             *to++ = environ[i];
@@ -57,7 +55,7 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-static bool run(char *const *argv, bool silent, bool plain, int (*tick)(void *ctx), void *ctx)
+static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
@@ -65,7 +63,7 @@ static bool run(char *const *argv, bool silent, bool plain, int (*tick)(void *ct
 
     if (!find(path, sizeof path))
         return false;
-    char **env = scrubbed(plain);
+    char **env = scrubbed();
     fflush(stdout);
     pid_t child = env != NULL ? fork() : -1;
     if (child == 0) {
@@ -88,11 +86,11 @@ static bool run(char *const *argv, bool silent, bool plain, int (*tick)(void *ct
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool sibling_analyze(const char *capture, bool plain, int (*tick)(void *ctx), void *ctx)
+bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx)
 {
     char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
 
-    return run(argv, false, plain, tick, ctx);
+    return run(argv, false, tick, ctx);
 }
 
 bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx)
@@ -100,7 +98,7 @@ bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void
     char *argv[] = {"s3analyze",    "aggregate", "--quiet",       "-o",
                     (char *)output, "--",        (char *)capture, NULL};
 
-    return run(argv, false, true, tick, ctx);
+    return run(argv, false, tick, ctx);
 }
 
 bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
@@ -114,7 +112,7 @@ bool sibling_merge(const char *output, char *const *captures, size_t n, int (*ti
         return false;
     memcpy(argv, head, sizeof head);
     memcpy(argv + n_head, captures, n * sizeof *argv);
-    bool ok = run(argv, true, true, tick, ctx);
+    bool ok = run(argv, true, tick, ctx);
     free(argv);
     return ok;
 }

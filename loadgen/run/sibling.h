@@ -7,9 +7,9 @@
 
 /* Runs `s3analyze analyze CAPTURE`, with a scrubbed environment (locale, terminal, PATH and the
  * like; no credentials). `tick` is called until it has ended, and returns after how many ms
- * (less than 1,000) it is to be called again. `plain`: without colours.
- * False: there is no such program, or it failed. */
-bool sibling_analyze(const char *capture, bool plain, int (*tick)(void *ctx), void *ctx);
+ * (less than 1,000) it is to be called again. False: there is no such
+ * program, or it failed. */
+bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx);
 
 /* Runs `s3analyze aggregate` of the capture to a new file in the same way. */
 bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx);
