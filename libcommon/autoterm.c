@@ -190,13 +190,19 @@ struct segment_range autoterm_range(const struct autoterm *a)
     return segment_range_all(a->threads, a->n_threads);
 }
 
+int64_t autoterm_least_ns(int64_t dur_ns)
+{
+    __int128 ns = (__int128)dur_ns * N_SEGMENTS / N_COMPARED;
+    return ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
+}
+
 bool autoterm_cut_range(int64_t dur_ns, const struct segment_range *range, struct autoterm_cut *cut)
 {
     if (!segment_range_usable(range))
         return false;
     int64_t length_ns = range->end_ns - range->start_ns;
     int64_t segment_ns = length_ns / N_SEGMENTS;
-    if (length_ns <= (__int128)dur_ns * N_SEGMENTS / N_COMPARED || segment_ns == 0)
+    if (length_ns <= autoterm_least_ns(dur_ns) || segment_ns == 0)
         return false;
     int64_t n = segment_count(range, segment_ns);
     *cut = (struct autoterm_cut){range->start_ns, range->start_ns + (n - N_COMPARED) * segment_ns,

@@ -56,6 +56,9 @@ struct autoterm_amount {
 /* By the requests added so far; no request: start > end. */
 struct segment_range autoterm_range(const struct autoterm *a);
 
+/* A range of at most so long is too short to decide. */
+int64_t autoterm_least_ns(int64_t dur_ns);
+
 /* Where such a range is cut; false: it is too short to decide. */
 bool autoterm_cut_range(int64_t dur_ns, const struct segment_range *range,
                         struct autoterm_cut *cut);

@@ -112,9 +112,10 @@ static char *put_digits(char *out, unsigned value, int n)
 
 char *rfc3339_put(char *out, int64_t ns)
 {
-    int64_t s = ns / NS_PER_S;
-    int64_t days = s / S_PER_DAY;
-    unsigned second_of_day = (unsigned)(s % S_PER_DAY);
+    /* Rounded down: a segment may begin before 1970. */
+    int64_t s = ns / NS_PER_S - (ns % NS_PER_S < 0);
+    int64_t days = s / S_PER_DAY - (s % S_PER_DAY < 0);
+    unsigned second_of_day = (unsigned)(s - days * S_PER_DAY);
 
     /* 146097 days are 400 years; the estimate is off by one at most. */
     unsigned year = EPOCH_YEAR + (unsigned)(days * 400 / 146097);
@@ -140,7 +141,7 @@ char *rfc3339_put(char *out, int64_t ns)
     *out++ = ':';
     out = put_digits(out, second_of_day % 60, 2);
     *out++ = '.';
-    out = put_digits(out, (unsigned)(ns % NS_PER_S), 9);
+    out = put_digits(out, (unsigned)((ns % NS_PER_S + NS_PER_S) % NS_PER_S), 9);
     *out++ = 'Z';
     return out;
 }

@@ -278,8 +278,15 @@ static bool finish_entry(struct plan_entry *x, struct analysis_source *source, s
     if (!op->segments.present)
         op->skipped = "too few samples";
     client_results(&x->set, op);
-    return host_results(&x->set, &op->hosts, &op->n_host_results, e) &&
-           requests_work_finish(&x->requests, e) && fill_source(source, &x->set, e);
+    if (!host_results(&x->set, &op->hosts, &op->n_host_results, e))
+        return false;
+    set_group_trim(&x->set.hosts);
+    bool ok = requests_work_finish(&x->requests, e) && fill_source(source, &x->set, e);
+    requests_work_fini(&x->requests);
+    x->requests = (struct requests_work){0};
+    set_fini(&x->set);
+    x->set = (struct set){0};
+    return ok;
 }
 
 static bool finish_total(struct plan *p, struct err *e)

@@ -331,6 +331,10 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i);
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e);
 
+/* How many rows the series of operation `op` has, of each host as of all together; 0 for sums,
+ * whose seconds are bounded as they are read. */
+bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct err *e);
+
 /* Makes the segments, one of which starts at anchor_ns, that hold all times from first_ns to
  * last_ns; the first may start before 1970. False: they are too many, or end after 2262. */
 bool analysis_grid_around(struct segment_grid *grid, int64_t anchor_ns, int64_t length_ns,

@@ -153,6 +153,9 @@ bool set_init(struct set *s, const struct dataset *d, const struct scan *const *
               size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
 void set_fini(struct set *s);
 
+/* Frees the figures of a group: its keys and n_inside stay. */
+void set_group_trim(struct set_group *g);
+
 /* The range in which all clients ran: the intersection of their single ranges, failed requests
  * included. */
 bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e);

@@ -43,7 +43,7 @@ static bool add_left_out(struct plan *p, struct err *e)
     finding_figure(&f, "n", (double)a->left_out.by_range);
     finding_figure(&f, "share", share);
     return findings_add(
-        &p->a->findings, &f, e, "%s of %s requests are in no figure, %s (--range full counts them)",
+        &p->a->findings, &f, e, "%s of %s requests are left out, %s (--range full counts them)",
         units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
 }
 

@@ -48,16 +48,18 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
                                n == 1 ? " is" : "s are", first))
         return false;
     if (in->info.n_unverified > 0 &&
-        !findings_add(&a->findings, &unverified, e,
-                      "%s: %s row%s from frames whose checksum is wrong: their figures may be too",
-                      in->path, units_count((int64_t)in->info.n_unverified).s,
-                      in->info.n_unverified == 1 ? " comes" : "s come"))
+        !findings_add(
+            &a->findings, &unverified, e,
+            "%s: %s row%s from frames with a wrong checksum: their figures may be wrong too",
+            in->path, units_count((int64_t)in->info.n_unverified).s,
+            in->info.n_unverified == 1 ? " comes" : "s come"))
         return false;
     return in->info.n_headers < 2 ||
-           findings_add(&a->findings, &several, e,
-                        "%s: %u captures in one file: analysed as one run, their threads told "
-                        "apart",
-                        in->path, in->info.n_headers);
+           findings_add(
+               &a->findings, &several, e,
+               "%s holds %u captures. They are analysed as one run; their threads count as "
+               "different ones",
+               in->path, in->info.n_headers);
 }
 
 /* A stop of s3load is worth as much as a stall of the store. False: it is worth no word. */
@@ -143,11 +145,12 @@ static bool about_sections(struct analysis *a, struct section *v, size_t n, stru
         }
         finding_figure(&f, "n_copies", (double)n_copies);
         finding_figure(&f, "n_rows", (double)v[i].s->n_rows);
-        if (!findings_add(&a->findings, &f, e,
-                          "%s: the same %s requests stand in it %s times, each time under a header "
-                          "line of its own: all count",
-                          v[i].in->path, units_count((int64_t)v[i].s->n_rows).s,
-                          units_count((int64_t)n_copies + 1).s))
+        if (!findings_add(
+                &a->findings, &f, e,
+                "%s holds the same %s requests %s times, each time below a header line of "
+                "its own. All of them count",
+                v[i].in->path, units_count((int64_t)v[i].s->n_rows).s,
+                units_count((int64_t)n_copies + 1).s))
             return false;
     }
     return true;
@@ -176,10 +179,11 @@ static bool about_identical_rows(struct analysis *a, uint64_t n, struct err *e)
     finding_figure(&f, "n_identical", (double)n);
     finding_figure(&f, "n_rows", (double)a->n_rows);
     return n == 0 ||
-           findings_add(&a->findings, &f, e,
-                        "%s of %s rows say to the nanosecond what another row says: requests that "
-                        "stand in the capture twice count twice",
-                        units_count((int64_t)n).s, units_count(a->n_rows).s);
+           findings_add(
+               &a->findings, &f, e,
+               "%s of %s rows are the same as another row, to the nanosecond: these requests "
+               "count twice",
+               units_count((int64_t)n).s, units_count(a->n_rows).s);
 }
 
 static bool about_copies(struct analysis *a, const struct scan *const *scans, size_t n_scans,
@@ -259,10 +263,11 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
     struct finding f = finding_of("overlapping-runs", FINDING_PROBLEM, 0);
     finding_figure(&f, "n_threads", (double)n);
     return n == 0 || 2 * n < n_used ||
-           findings_add(&a->findings, &f, e,
-                        "%s thread%s ran several requests at a time: several runs that overlap in "
-                        "one file? `merge` keeps their threads apart",
-                        units_count((int64_t)n).s, n == 1 ? "" : "s");
+           findings_add(
+               &a->findings, &f, e,
+               "%s thread%s ran several requests at a time. If the file holds several runs, "
+               "join their captures by `s3analyze merge`, which keeps threads apart",
+               units_count((int64_t)n).s, n == 1 ? "" : "s");
 }
 
 /* How many threads were between their first start and their last end, on average over a time. */
@@ -429,19 +434,21 @@ static bool about_samples(struct analysis *a, const struct operation *op, struct
         return true;
     if (op->n_requests == 0)
         return findings_add(&a->findings, &f, e,
-                            "No request is left after --skip, --from and --to, or in the time that "
-                            "all threads (or clients) have in common");
+                            "No request is left after --skip, --from and --to, or in the time in "
+                            "which all threads (or clients) were active");
     if (op->n_requests == op->n_errors)
         return findings_add(&a->findings, &f, e, "No request succeeded");
     if (!op->range.present || !op->throughput.present)
         return findings_add(&a->findings, &f, e,
-                            "There is no time in which all threads ran: no throughput");
+                            "At no time were all threads active, so there is no throughput: use "
+                            "--range full");
     int64_t range_ns = op->range.end_ns - op->range.start_ns;
     finding_figure(&f, "range_ns", (double)range_ns);
-    return findings_add(&a->findings, &f, e,
-                        "An active range of %s holds fewer than two segments: there is no fastest, "
-                        "median and slowest one (with a shorter --dur there may be)",
-                        units_duration(range_ns).s);
+    return findings_add(
+        &a->findings, &f, e,
+        "The active range of %s is too short for two segments, so none is the fastest "
+        "or slowest: use a shorter --dur",
+        units_duration(range_ns).s);
 }
 
 void conclude_add_coverage(struct coverage *to, const struct coverage *c)
@@ -498,14 +505,14 @@ static bool about_range(struct analysis *a, const struct operation *op, struct e
     finding_figure(&f, "range_ns", (double)range_ns);
     finding_figure(&f, "whole_run_ns", (double)op->whole_run_ns);
     finding_figure(&f, "n_threads", (double)op->n_slow_threads);
-    return findings_add(&a->findings, &f, e,
-                        "All threads ran together for only %s (%s of the run): %s began late, "
-                        "stopped early or got stuck (worst: thread %u); see the single range's "
-                        "figures beside",
-                        units_duration(range_ns).s, units_pct(100 * frac).s,
-                        op->n_slow_threads == 1 ? "one"
-                                                : units_count((int64_t)op->n_slow_threads).s,
-                        op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);
+    return findings_add(
+        &a->findings, &f, e,
+        "All %s threads were active together for only %s (%s of the run): %s began "
+        "late, stopped early or got stuck (the worst: thread %u). See the "
+        "throughput over the single range, or use --range full",
+        units_count(op->concurrency).s, units_duration(range_ns).s, units_pct(100 * frac).s,
+        op->n_slow_threads == 1 ? "one" : units_count((int64_t)op->n_slow_threads).s,
+        op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);
 }
 
 static int64_t n_done(const struct host_result *h)
@@ -565,10 +572,11 @@ static bool about_clocks(struct analysis *a, const struct operation *op, struct 
     finding_figure(&f, "clock_error_ns", (double)error_ns);
     finding_figure(&f, "p50_ns", (double)p50_ns);
     return p50_ns == 0 || (double)error_ns <= (double)p50_ns * CLOCKS_APART_FRAC ||
-           findings_add(&a->findings, &f, e,
-                        "The clocks of the ranks agree only within %s, and the median request "
-                        "takes %s: what of two ranks came first is not known to a request",
-                        units_duration(error_ns).s, units_duration(p50_ns).s);
+           findings_add(
+               &a->findings, &f, e,
+               "The clocks of the ranks agree only within %s, and the median request takes "
+               "%s: which of two requests of different ranks came first is not known",
+               units_duration(error_ns).s, units_duration(p50_ns).s);
 }
 
 /* Requests of an open loop that began late: from a hundredth on, as then the 99th percentile has

@@ -211,17 +211,18 @@ bool drop_outside(struct plan *p, struct err *e)
         struct segment_range common;
         if (s->clients.keys.n > 1)
             ok = set_common_client_range(s, &common, e) &&
-                 drop_outside_range(p, &common, "outside of the time in which all clients ran", e);
+                 drop_outside_range(p, &common,
+                                    "at the beginning and end, when not all clients ran", e);
     } else if (ok) {
         if (wanted == RANGE_AUTO && whole.all_threads && drop_is_short(s))
             for (size_t k = 0; ok && k < p->n; k++)
                 if (p->entries[k].table->n > 0)
                     ok = fill_single(&p->entries[k], s, e);
-        ok = ok &&
-             drop_outside_range(p, &s->range,
-                                whole.all_threads ? "outside of the time in which all threads ran"
-                                                  : "at the first start or the last end",
-                                e);
+        ok = ok && drop_outside_range(p, &s->range,
+                                      whole.all_threads
+                                          ? "at the beginning and end, when not all threads ran"
+                                          : "at the first start or the last end",
+                                      e);
     }
     set_fini(s);
     return ok;

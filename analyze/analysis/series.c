@@ -230,20 +230,36 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
     return false;
 }
 
+/* The segments of an operation's series; n = 0: there is none. */
+static bool series_grid(const struct analysis *a, int op, struct segment_grid *grid, struct err *e)
+{
+    const struct analysis_source *s = source_of(a, op);
+
+    *grid = s->grid;
+    if (s->n_tables == 0)
+        grid->n = 0;
+    return s->n_tables == 0 || !a->options.full_series ||
+           analysis_grid_around(grid, s->has_range ? s->grid.start_ns : s->first_start_ns,
+                                s->segment_ns, s->first_start_ns, s->last_end_ns, e);
+}
+
+bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct err *e)
+{
+    struct segment_grid grid = {0};
+    bool ok = a->internal->sums != NULL || series_grid(a, op, &grid, e);
+
+    *n = grid.n;
+    return ok;
+}
+
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e)
 {
+    struct segment_grid grid;
+
     if (a->internal->sums != NULL)
         return sums_series(a, op, host, rows, n, e);
-    const struct analysis_source *s = source_of(a, op);
-    struct segment_grid grid = s->grid;
     *rows = NULL;
     *n = 0;
-    if (s->n_tables == 0)
-        return true;
-    if (a->options.full_series &&
-        !analysis_grid_around(&grid, s->has_range ? s->grid.start_ns : s->first_start_ns,
-                              s->segment_ns, s->first_start_ns, s->last_end_ns, e))
-        return false;
-    return analysis_series_on(a, op, host, &grid, rows, n, e);
+    return series_grid(a, op, &grid, e) && analysis_series_on(a, op, host, &grid, rows, n, e);
 }

@@ -44,14 +44,23 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     return true;
 }
 
-static void group_fini(struct set_group *g)
+void set_group_trim(struct set_group *g)
 {
-    group_keys_fini(&g->keys);
     free(g->parts);
     free(g->ok);
-    free(g->n_inside);
     free(g->totals);
     free(g->segments);
+    g->parts = NULL;
+    g->ok = NULL;
+    g->totals = NULL;
+    g->segments = NULL;
+}
+
+static void group_fini(struct set_group *g)
+{
+    set_group_trim(g);
+    group_keys_fini(&g->keys);
+    free(g->n_inside);
 }
 
 /* ---- Active ranges ---- */

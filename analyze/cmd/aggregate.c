@@ -30,12 +30,15 @@ bool aggregate_alone(const struct cli_args *args, struct err *e)
             return err_set(
                 e, "%s: --%s needs single requests, which an aggregated capture does not have",
                 args->operands[0], names[i] + (strncmp(names[i], "analyze.", 8) == 0 ? 8 : 0));
-    if (args->n_operands > 1)
-        return err_set(e,
-                       "%s: an aggregated capture is analysed alone: sums of several runs say "
-                       "nothing of either; "
-                       "s3analyze cmp compares them",
-                       aggregate_among(args->operands, args->n_operands));
+    const char *path = aggregate_among(args->operands, args->n_operands);
+    struct aggregate a = {0};
+    bool ok = args->n_operands < 2 || aggregate_load(&a, path, e);
+    aggregate_free(&a);
+    if (!ok || args->n_operands > 1)
+        return ok && err_set(e,
+                             "%s: an aggregated capture cannot be analysed with others: analyze "
+                             "it alone, or compare runs by s3analyze cmp",
+                             path);
     return true;
 }
 

@@ -38,12 +38,13 @@ static const struct cli_option own_table[] = {
      .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
     {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
      .help = "also each host, client, size and error", .alias = "v", .letter = 'v'},
-    {"html", CLI_STRING, offsetof(struct options, html), "FILE",
-     .help = "write a page with charts too"},
+    {"html", CLI_CUSTOM, offsetof(struct options, html), "FILE",
+     .help = "write a page with charts too", .parse = output_parse_path},
     {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
      .help = "the title of that page"},
-    {"analyze.out", CLI_STRING, offsetof(struct options, series), "FILE",
-     .help = "write figures over time: tabs, or .csv, .json", .alias = "out"},
+    {"analyze.out", CLI_CUSTOM, offsetof(struct options, series), "FILE",
+     .help = "write figures over time: tabs, or .csv, .json", .alias = "out",
+     .parse = output_parse_path},
     {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
      .help = "no cell there that a spreadsheet would run"},
     {"analyze.out.total", CLI_FLAG, offsetof(struct options, series_total),
@@ -159,7 +160,10 @@ static bool write_page(const struct result *r, const struct options *o, const st
 static bool write_all(const struct result *r, const struct options *o, const struct cli_args *args,
                       struct err *e)
 {
-    return write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
+    bool estimate = o->series != NULL && r->analysis != NULL && !o->output.force;
+
+    return (!estimate || report_csv_fits(r->analysis, o->series_total, e)) &&
+           write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
 }
 
 /* ---- Runs that were not together ---- */

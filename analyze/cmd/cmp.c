@@ -46,8 +46,8 @@ static const struct cli_option own_table[] = {
      .help = "no cell there that a spreadsheet would run"},
     {"analyze.v", CLI_FLAG, offsetof(struct options, verbose), .help = "also each host and size",
      .alias = "v", .letter = 'v'},
-    {"html", CLI_STRING, offsetof(struct options, html), "FILE",
-     .help = "write a page with charts too"},
+    {"html", CLI_CUSTOM, offsetof(struct options, html), "FILE",
+     .help = "write a page with charts too", .parse = output_parse_path},
     {0},
 };
 

@@ -21,6 +21,16 @@ const struct cli_option output_file_table[] = {
     {0},
 };
 
+bool output_parse_path(const char *text, void *field, struct err *e)
+{
+    const char *dot = strrchr(text, '.');
+    if (dot != NULL && (strcmp(dot, ".zst") == 0 || strcmp(dot, ".xlsx") == 0))
+        return err_set(e, "this option names a file to write, which cannot be a %s file%s", dot,
+                       dot[1] == 'z' ? "; captures stand after all options" : "; use .csv");
+    *(const char **)field = text;
+    return true;
+}
+
 bool output_wants_colour(const struct output_options *o, FILE *f)
 {
     return !o->no_color && text_wants_colour(f);

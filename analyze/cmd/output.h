@@ -23,6 +23,10 @@ enum outfile_replaces output_replaces(const struct output_options *o);
 enum outfile_replaces output_replaces_page(const struct output_options *o);
 enum outfile_replaces output_replaces_series(const struct output_options *o);
 
+/* Parses the name of a page or a time series (CLI_CUSTOM, of a const char *): not that of a
+ * capture, which an option without its value takes, nor of what we do not write. */
+bool output_parse_path(const char *text, void *field, struct err *e);
+
 /* Whether a text that goes to `f` is to be coloured. */
 bool output_wants_colour(const struct output_options *o, FILE *f);
 

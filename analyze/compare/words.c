@@ -111,7 +111,7 @@ struct compare_words_text compare_words_verdict(const struct compare_metric *m)
         append_change(&t, m, metrics[m->metric].worse);
         break;
     case STATS_DIFFERS:
-        append(&t, "differs: a change only if runs repeat within CV %s",
+        append(&t, "different, unless identical runs vary by more than %s",
                two_digits(m->cmp.break_even).s);
         break;
     case STATS_INCONCLUSIVE:
@@ -336,8 +336,8 @@ const char compare_words_limited[] =
     "from what was to be compared";
 
 const char compare_words_noise[] =
-    "How much runs differ from each other is unknown: p and CI hold for noise within the runs "
-    "alone. Give several runs a side, --history or --run-cv.";
+    "How much identical runs vary is unknown, and not included in p and CI. Give several runs a "
+    "side, --history or --run-cv.";
 
 const char compare_words_ci[] = "95% CI: of intervals made so, 95 in 100 hold the true value.";
 const char compare_words_p[] =
@@ -518,14 +518,25 @@ struct compare_words_text compare_words_answer(const struct compare *c, size_t w
     return t;
 }
 
+struct compare_words_text compare_words_effect(const struct compare *c, const struct compare_op *op)
+{
+    struct compare_words_text t = {""};
+    append(&t,
+           "Durations: a random request of %.60s takes less time than a random one of %.60s in "
+           "%.1f%% of "
+           "cases (50%%: no difference).",
+           c->after.name, c->before.name, 100 * op->effect.p_b_less);
+    return t;
+}
+
 struct compare_words_text compare_words_faulty(const struct compare *c)
 {
     struct compare_words_text t = {""};
     size_t n = compare_n_faulty(c);
 
     if (n > 0)
-        append(&t, "%zu of %zu runs hold%s a fault, which the figures do not leave out", n,
-               compare_n_runs(c), n == 1 ? "s" : "");
+        append(&t, "%zu of %zu runs had a problem (below); %s included in the figures", n,
+               compare_n_runs(c), n == 1 ? "it is" : "they are");
     return t;
 }
 

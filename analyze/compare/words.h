@@ -51,7 +51,11 @@ extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
 /* The answer in one line of at most `width` characters where that is possible. */
 struct compare_words_text compare_words_answer(const struct compare *c, size_t width);
 
-/* "2 of 6 runs hold a fault, which the figures do not leave out"; "" where none does. */
+/* How often a request after is faster than one before, of an operation that has this effect. */
+struct compare_words_text compare_words_effect(const struct compare *c,
+                                               const struct compare_op *op);
+
+/* "2 of 6 runs had a problem (below); they are included in the figures"; "" where none had. */
 struct compare_words_text compare_words_faulty(const struct compare *c);
 
 /* What the difference is without the faults of the runs; "" where none can be left out. */

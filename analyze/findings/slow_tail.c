@@ -27,8 +27,12 @@
 struct tail {
     double n, n_slow, expected;
     double busy_ns, slow_ns; /* time of all samples, of the slow ones */
-    double off[MAX_PERIODS]; /* n_slow less expected, by period */
-    double expected_in[MAX_PERIODS];
+    struct tail_periods *in; /* NULL: it has too few slow ones to be told */
+};
+
+struct tail_periods {
+    double off[MAX_PERIODS]; /* n_slow */
+    double expected[MAX_PERIODS];
 };
 
 struct tails {
@@ -37,6 +41,7 @@ struct tails {
     size_t n_periods, blocks_per_period;
     double busy_ns; /* of all samples */
     struct tail *of_party;
+    struct tail_periods *periods; /* NULL while it is not known who has enough */
 };
 
 /* Adds what stratum q has in period j. */
@@ -64,12 +69,44 @@ static void add_period(struct tails *x, size_t q, size_t j, double *n, double *n
         struct tail *t = &x->of_party[k];
         double expected = n[k] * all_slow / all;
 
-        t->n += n[k];
-        t->n_slow += n_slow[k];
-        t->expected += expected;
-        t->off[j] += n_slow[k];
-        t->expected_in[j] += expected;
+        if (x->periods == NULL) {
+            t->n += n[k];
+            t->n_slow += n_slow[k];
+            t->expected += expected;
+        } else if (t->in != NULL) {
+            t->in->off[j] += n_slow[k];
+            t->in->expected[j] += expected;
+        }
     }
+}
+
+static void add_periods(struct tails *x, double *n, double *n_slow)
+{
+    const struct course *c = x->s->c;
+    size_t bins = (size_t)(c->block_ns / c->bin_ns) * x->blocks_per_period;
+
+    for (size_t j = 0; j < x->n_periods; j++) {
+        size_t to = (j + 1) * bins < c->n_bins ? (j + 1) * bins : c->n_bins;
+        if (search_free_frac(x->s, j * bins, to, MASK_STALL | MASK_ERRORS) < 1)
+            continue;
+        for (size_t q = 0; q < c->n_strata; q++)
+            add_period(x, q, j, n, n_slow);
+    }
+}
+
+/* Room for the periods of the parties that have slow samples enough: of many parties few do. */
+static bool periods_new(struct tails *x, struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < x->p->n; k++)
+        n += x->of_party[k].n_slow >= LEAST_SLOW;
+    if (!mem_cleared(&x->periods, n + 1, e))
+        return false;
+    for (size_t k = 0; k < x->p->n; k++)
+        if (x->of_party[k].n_slow >= LEAST_SLOW)
+            x->of_party[k].in = &x->periods[--n];
+    return true;
 }
 
 static bool fill_tails(struct tails *x, struct err *e)
@@ -78,15 +115,12 @@ static bool fill_tails(struct tails *x, struct err *e)
     double *n = NULL, *n_slow = NULL;
     bool ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&n, x->p->n, e) &&
               mem_new(&n_slow, x->p->n, e);
-    size_t bins = (size_t)(c->block_ns / c->bin_ns) * x->blocks_per_period;
 
-    for (size_t j = 0; ok && j < x->n_periods; j++) {
-        size_t to = (j + 1) * bins < c->n_bins ? (j + 1) * bins : c->n_bins;
-        if (search_free_frac(x->s, j * bins, to, MASK_STALL | MASK_ERRORS) < 1)
-            continue;
-        for (size_t q = 0; q < c->n_strata; q++)
-            add_period(x, q, j, n, n_slow);
-    }
+    if (ok)
+        add_periods(x, n, n_slow);
+    ok = ok && periods_new(x, e);
+    if (ok)
+        add_periods(x, n, n_slow);
     for (size_t i = 0; ok && i < c->d->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {
             x->of_party[x->p->of_place[i]].slow_ns += c->place_slow_ns[i];
@@ -119,12 +153,12 @@ static double sureness(const struct tails *x, const struct tail *t, double share
     double more = t->n_slow - share * t->expected, variance = 0, m = 0;
 
     for (size_t j = 0; j < x->n_periods; j++)
-        m += t->expected_in[j] > 0;
+        m += t->in->expected[j] > 0;
     if (m < LEAST_PERIODS)
         return 0;
     for (size_t j = 0; j < x->n_periods; j++) {
-        double off = t->off[j] - share * t->expected_in[j] - more / m;
-        variance += t->expected_in[j] > 0 ? off * off * m / (m - 1) : 0;
+        double off = t->in->off[j] - share * t->in->expected[j] - more / m;
+        variance += t->in->expected[j] > 0 ? off * off * m / (m - 1) : 0;
     }
     if (more < LEAST_PERIODS_Z * sqrt(variance))
         return 0;
@@ -209,6 +243,7 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
             ok = say(&x, k, share, z, e);
     }
     free(x.of_party);
+    free(x.periods);
     free(v);
     return ok;
 }

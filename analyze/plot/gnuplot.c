@@ -47,7 +47,8 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
         if (!mem_text(&g->scripts, given, e))
             return false;
         return has_scripts(given) ||
-               err_set(e, "%s: no chart scripts there (S3ANALYZE_PLOTS)", given);
+               err_set(e, "%s: S3ANALYZE_PLOTS names this folder, but it holds no chart scripts",
+                       given);
     }
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = '\0';
@@ -62,7 +63,10 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
         free(g->scripts);
         g->scripts = NULL;
     }
-    return err_set(e, "the chart scripts are missing: they belong into %s%s", program, beside[0]);
+    return err_set(e,
+                   "%s%s holds no chart scripts: install them, or name their folder in the "
+                   "environment variable S3ANALYZE_PLOTS",
+                   program, beside[0]);
 }
 
 /* Our environment, but for the locale: without UTF-8 gnuplot complains. To be freed; NULL: out of

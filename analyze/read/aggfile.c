@@ -578,8 +578,11 @@ bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
     /* Other JSON fails by chance anywhere; what it is not is the news. */
     size_t n = strlen(bytes.source.path);
     if (!ok && !has_version && strncmp(why.msg, bytes.source.path, n) == 0)
-        err_set(e, "%s: this is JSON, but not an aggregated capture, whose first key is v (%.300s)",
-                bytes.source.path, why.msg + n + 2);
+        err_set(
+            e,
+            "%s: this is JSON, but neither an aggregated capture nor sums: it is no recording that "
+            "s3analyze reads (%.300s)",
+            bytes.source.path, why.msg + n + 2);
     else if (!ok)
         err_set(e, "%s", why.msg);
     jsonpull_fini(&p);

@@ -54,7 +54,8 @@ static const struct foreign foreign_formats[] = {
      5, "an xz file: decompress it first (xz -dc FILE | s3analyze ... -)"},
     {"BZh", 3, "a bzip2 file: decompress it first (bzip2 -dc FILE | s3analyze ... -)"},
     {"\x04\x22\x4d\x18", 4, "an lz4 file: decompress it first (lz4 -dc FILE | s3analyze ... -)"},
-    {"PK\x03\x04", 4, "a zip archive: unpack it first"},
+    {"PK\x03\x04", 4,
+     "a zip archive or a spreadsheet (.xlsx): unpack it, or save the sheet as .csv"},
     {"\xff\xfe\0\0", 4, UTF_32},
     {"\0\0\xfe\xff", 4, UTF_32},
     {"\xff\xfe", 2, UTF_16},
@@ -119,10 +120,13 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         return err_set(e, "%s: is empty", s->path);
     if (s->n_first >= 4 && zframe_is_magic((uint32_t)le_load(s->first, 4)))
         s->compressed = true;
-    for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++)
-        if (s->n_first >= foreign_formats[i].n &&
-            memcmp(s->first, foreign_formats[i].magic, foreign_formats[i].n) == 0)
-            return err_set(e, "%s: this is %s", s->path, foreign_formats[i].what);
+    for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
+        const struct foreign *x = &foreign_formats[i];
+        if (s->n_first >= x->n && memcmp(s->first, x->magic, x->n) == 0)
+            return err_set(e, "%s: this is %s", s->path, x->what);
+    }
+    if (s->n_first >= 262 && memcmp(s->first + 257, "ustar", 5) == 0)
+        return err_set(e, "%s: this is a tar archive: unpack it first (tar -xf FILE)", s->path);
     return true;
 }
 

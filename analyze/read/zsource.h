@@ -17,8 +17,8 @@ struct zsource {
     bool close_fd;
     bool seekable;
     bool compressed;
-    uint64_t size;           /* 0: not seekable */
-    unsigned char first[16]; /* a pipe's first bytes, already read */
+    uint64_t size;            /* 0: not seekable */
+    unsigned char first[264]; /* a pipe's first bytes, already read */
     size_t n_first;
     struct zsource_dead_ends *dead_ends; /* NULL: none was met */
 };

@@ -93,7 +93,7 @@ static void put_badge(FILE *f, const struct compare *c)
     else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         html_page_badge(f, HTML_PAGE_POOR, "%s", compare_words_noise);
     else
-        html_page_badge(f, HTML_PAGE_GOOD, "No run holds a fault, and the runs are of one kind.");
+        html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
 }
 
 static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)

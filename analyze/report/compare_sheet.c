@@ -214,10 +214,7 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
     else
         sheet_line(s, TEXT_FAINT, "Nothing to compare: no figure that both sides have.");
     if (op->has_effect)
-        sheet_line(s, TEXT_PLAIN,
-                   "Durations: KS distance %.3f; one of %s is shorter than one of %s in %.1f%% of "
-                   "pairs.",
-                   op->effect.ks_d, c->after.name, c->before.name, 100 * op->effect.p_b_less);
+        sheet_line(s, TEXT_PLAIN, "%s", compare_words_effect(c, op).s);
     if (op->n_metrics == 0 || op->metrics[0].before.too_thin == NULL ||
         op->metrics[0].after.too_thin == NULL)
         put_figures(s, c, op);

@@ -71,7 +71,7 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s)
     say(d, "%s, busy %.1f%% of the time.", figures_counted(s->concurrency, "thread").s,
         100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
-        say(d, "A request seen at a random moment has still to run: 50%% %s, 90%% %s, 99%% %s.",
+        say(d, "Remaining time of a request in progress: 50%% %s, 90%% %s, 99%% %s.",
             figures_ns(s->residual_ns[0]).s, figures_ns(s->residual_ns[1]).s,
             figures_ns(s->residual_ns[2]).s);
 }

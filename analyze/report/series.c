@@ -4,6 +4,7 @@
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 
 #define MAX_CELLS 32
 #define NS_PER_S  INT64_C(1000000000)
+#define MAX_ROWS  10000000 /* without --force */
 
 enum cell_kind { CELL_INT, CELL_REAL, CELL_TEXT, CELL_TIME, CELL_BOOL };
 
@@ -262,6 +264,28 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
         return put_hosts(&t, a, -1, &s, a->total.only_host, a->total.hosts, a->total.n_hosts, e);
     }
     return true;
+}
+
+bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e)
+{
+    uint64_t n_rows = 0;
+    size_t n;
+
+    for (size_t i = 0; i < a->n_operations; i++) {
+        if (!analysis_series_length(a, (int)i, &n, e))
+            return false;
+        n_rows += (uint64_t)n * (1 + a->operations[i].n_host_results);
+    }
+    if (with_total && a->total.present) {
+        if (!analysis_series_length(a, -1, &n, e))
+            return false;
+        n_rows += (uint64_t)n * (1 + a->total.n_hosts);
+    }
+    return n_rows <= MAX_ROWS ||
+           err_set(e,
+                   "the time series would have %s lines, one for each segment of each host: choose "
+                   "a longer --dur or one --host, or say --force",
+                   units_count((int64_t)n_rows).s);
 }
 
 /* ---- Of an aggregated capture ---- */

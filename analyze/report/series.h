@@ -24,6 +24,9 @@ enum report_csv_format report_csv_format(const char *path);
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e);
 
+/* False: report_csv would write more than 10,000,000 rows, or there is no telling; *e says so. */
+bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e);
+
 /* The same by second of each operation, host and client of an aggregated capture, with the same
  * names of columns where the figure is the same. */
 bool report_csv_aggregate(const struct aggregate *a, enum report_csv_format format, bool safe,

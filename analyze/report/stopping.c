@@ -22,6 +22,16 @@ static void put_case(struct text *out, const struct stopping_op *op)
     const struct stopping_case *c = &op->chosen;
     const struct autoterm_window *w = &c->stop.window;
 
+    int64_t least_ns = autoterm_least_ns(c->dur_ns);
+    if (!c->stop.stopped && op->whole.present && op->whole.duration_ns <= least_ns) {
+        text_line(
+            out, TEXT_PLAIN,
+            " * It could not have stopped: %s within %g%% need a run of more than %s, and all "
+            "threads were active for %s.",
+            units_duration(c->dur_ns).s, c->pct, units_duration(least_ns).s,
+            units_duration(op->whole.duration_ns).s);
+        return;
+    }
     if (!c->stop.stopped) {
         text_line(out, TEXT_PLAIN, " * It would not have stopped (%s within %g%%).",
                   units_duration(c->dur_ns).s, c->pct);

@@ -168,8 +168,7 @@ static void look(struct bench *b)
     if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
         screen_end_bar(&b->screen);
         if (b->team.rank == 0)
-            bench_say_of_all(b, "the run is over, and its objects are being deleted: a further "
-                                "signal ends that");
+            bench_say_of_all(b, "the run's objects are being deleted: a second signal stops that");
         b->said_finishing = true;
     }
     if (atomic_load(&b->engine.stop) != ENGINE_RUN)
@@ -402,9 +401,7 @@ static bool bench(struct bench *b, struct err *e)
     if (s->end == NULL)
         s->end = bench_is_interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
     if (ok && drained)
-        return err_set(e,
-                       "no objects left: what was deleted was not replaced, as uploads failed; the "
-                       "first request that failed did with: %s",
+        return err_set(e, "no objects left, as uploads failed, the first request to fail with: %s",
                        b->work.first_error.msg);
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
@@ -542,6 +539,8 @@ static bool measure(struct bench *b, struct err *e)
     if (!team_meet(&b->team, ok, e))
         return false;
     b->has_parts = b->team.size > 1;
+    if (b->has_parts && b->team.rank == 0)
+        bench_say_parts(b);
     ok = !b->o->clear_bucket || b->team.rank > 0 || cleanup_clear_bucket(b, e);
     ok = team_meet(&b->team, ok, e) && prepare(b, e);
     ok = team_meet(&b->team, ok, e);

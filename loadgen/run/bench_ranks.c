@@ -318,6 +318,23 @@ static void say_merge(const struct bench *b)
     free_parts(b, parts, false);
 }
 
+void bench_say_parts(const struct bench *b)
+{
+    const struct options *o = b->o;
+    const char *const words[] = {"s3load",   "clean",   "--run",    b->run_id, "--host", o->hosts,
+                                 "--bucket", o->bucket, "--prefix", o->prefix, "--tls"};
+    char part[sizeof b->part];
+
+    if (o->quiet)
+        return;
+    bench_name_part(b, b->team.size - 1, part);
+    if (!o->stress)
+        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->run_id, b->team.size,
+                         b->part, part);
+    bench_show_command(stderr, "If it is killed, this deletes its objects", 10 + o->tls,
+                       (char **)words);
+}
+
 /* Rank 0 gathers and merges; the others send. Twice all meet: when all is there, and when it is
  * one.
  */
@@ -394,6 +411,7 @@ bool bench_gather(struct bench *b, bool closed, struct err *e)
         b->team.all = all;
         take_totals(b);
     }
+    b->summary.alone = b->team.lost;
     b->summary.capture = ok && !b->o->stress ? b->path : NULL;
     return ok || b->o->stress;
 }

@@ -66,8 +66,7 @@ void bench_say_plan(const struct bench *b)
 
 void bench_say_late(const struct bench *b)
 {
-    bench_say_of_all(b, "the preparation took longer than --syncstart allowed: the run starts "
-                        "late");
+    bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
 }
 
 void bench_warn(const struct bench *b)

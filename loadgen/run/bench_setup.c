@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -253,6 +254,9 @@ bool bench_set_up(struct bench *b, struct err *e)
         return err_errno(e, errno, "cannot make an eventfd");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
+    /* Open MPI makes a terminal of standard output alone, wherever that goes. */
+    if (!b->o->progress && !isatty(STDERR_FILENO))
+        setenv("NO_COLOR", "1", 1);
     screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->progress);
     if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_poll, b, e) ||
         !signals_init(&b->signals, &b->control.crew, e))

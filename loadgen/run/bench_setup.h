@@ -101,6 +101,9 @@ bool bench_agree_on_start(struct bench *b, bool ok, struct err *e);
 /* What the benchmark did, on all ranks once they have met after it. */
 struct recorder_counts bench_counts_of_all(const struct bench *b);
 
+/* Says what is left where if the run is killed: launchers may kill all at once, without a word. */
+void bench_say_parts(const struct bench *b);
+
 /* Puts the parts together, and the figures of all ranks into the summary of rank 0. */
 bool bench_gather(struct bench *b, bool closed, struct err *e);
 

@@ -239,7 +239,7 @@ bool bucket_is_name(const char *name)
 {
     if (n_hex(name) == 4 && name[4] == '/')
         name += 5;
-    return n_hex(name) == 16 && name[16] == '\0';
+    return name[0] == '\0' || (n_hex(name) == 16 && name[16] == '\0');
 }
 
 /* Finds where in a key our names begin, behind any --prefix; NULL: it is not ours. */

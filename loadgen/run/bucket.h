@@ -33,7 +33,7 @@ struct bucket_content {
 bool bucket_look(struct control *c, struct bucket_content *content, struct err *e);
 
 /* Whether a key begins as those of a run: "s3load-RUNID/"; whether what follows is a name that a
- * run gives. */
+ * run gives, or a folder of such, which stores on file systems list. */
 bool bucket_is_run(const char *key);
 bool bucket_is_name(const char *name);
 

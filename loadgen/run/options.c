@@ -434,8 +434,7 @@ static bool check(struct options *o, struct err *e)
     if (o->range_bytes > 0)
         o->range = true;
     if (o->put_share < o->delete_share)
-        return err_set(e, "--put-distrib must be at least --delete-distrib, else there are no "
-                          "objects left at some time");
+        return err_set(e, "--put-distrib must be at least --delete-distrib, or objects run out");
     if (strlen(o->prefix) > PREFIX_MAX)
         return err_set(e, "--prefix is longer than %d bytes", PREFIX_MAX);
     if (o->clear_bucket && o->list_existing)
@@ -445,9 +444,8 @@ static bool check(struct options *o, struct err *e)
     if (!check_hosts(o, e) || !check_syncstart(o, e))
         return false;
     return o->anonymous || o->access_key != NULL || o->credential_process != NULL ||
-           err_set(e, "there are no credentials: neither --access-key and --secret-key nor "
-                      "S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY nor a profile; for unsigned "
-                      "requests say --anonymous");
+           err_set(e, "there are no credentials: give --access-key and --secret-key, or a "
+                      "profile, or --anonymous for unsigned requests");
 }
 
 static long number_in(const char *name)

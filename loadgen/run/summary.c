@@ -263,8 +263,8 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
         snprintf(run, sizeof run, "(run %s, seed %llu)", s->run_id, (unsigned long long)s->seed);
     bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
 
-    strbuf_printf(b, "%s: %s requests, %s failed, in %s", s->command,
-                  units_count((int64_t)s->counts.n_requests).s,
+    strbuf_printf(b, "%s%s: %s requests, %s failed, in %s", s->command,
+                  s->alone ? ", rank 0 alone" : "", units_count((int64_t)s->counts.n_requests).s,
                   units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
     if (s->n_not_prepared > 0)
         strbuf_printf(b, "; %s uploads of the preparation failed",
@@ -279,6 +279,8 @@ void summary_put_json(struct strbuf *b, const struct summary *s)
 
     put_text(&d, "schema", "s3load/run/1");
     put_head(&d, s);
+    if (s->alone)
+        put(&d, "rank", json_integer(s->rank));
     put_result(&d, s);
     put_text(&d, "capture", s->capture_goes ? NULL : s->capture);
     put_text(&d, "sums", s->sums);

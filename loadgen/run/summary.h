@@ -23,6 +23,7 @@ struct summary {
     bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
     int rank, n_ranks;
+    bool alone;                      /* a rank is lost: all counts are of this one */
     const struct team_clock *clocks; /* [3]: before all, before and after the benchmark */
     uint64_t seed;
     int64_t start_ns;  /* wall clock */

@@ -376,7 +376,5 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
         return true;
     if (stopped.msg[0] != '\0')
         return err_set(e, "%s", stopped.msg);
-    return err_set(e, "bad XML in the answer, line %lu: %s",
-                   (unsigned long)XML_GetCurrentLineNumber(x->parser),
-                   XML_ErrorString(XML_GetErrorCode(x->parser)));
+    return err_set(e, "bad XML in the answer: %s", XML_ErrorString(XML_GetErrorCode(x->parser)));
 }

@@ -109,6 +109,12 @@ def run(*argv, stdin=b"", env=None, timeout=TIMEOUT_S, **kwargs):
                               env=full_env, timeout=timeout, **kwargs))
 
 
+def preload(library):
+    """Variables that put build/LIBRARY before the C library; LD_PRELOAD itself takes no path with a blank."""
+    folders = filter(None, (str(BUILD), os.environ.get("LD_LIBRARY_PATH")))
+    return {"LD_PRELOAD": library, "LD_LIBRARY_PATH": ":".join(folders)}
+
+
 def on_terminal(*argv, stream="stdout", columns=None, env=None, **kwargs):
     """What a program writes to a terminal that is its standard output, or its standard error: exit status, and bytes."""
     ours, theirs = pty.openpty()

@@ -166,7 +166,7 @@ class Refused(AggregateTest):
                        ["--range", "all"], ["--client", "c0"], ["--co-interval", "1ms"]):
             self.assertIn(option[0], self.analyze(document, *option, status=1).err)
         path = self.put(document)
-        self.assertIn("analysed alone", self.s3analyze("analyze", path, path, status=1).err)
+        self.assertIn("analyze it alone", self.s3analyze("analyze", path, path, status=1).err)
 
     def test_what_contradicts_itself(self):
         def change(f):
@@ -176,7 +176,7 @@ class Refused(AggregateTest):
         segments = lambda x: x["throughput"]["segmented"]["segments"]
         cases = [
             (lambda d, x: d.update(v=3), "v: 3"), (lambda d, x: d.update(v="2"), "v: "),
-            (lambda d, x: d.pop("v"), "not an aggregated capture"), (lambda d, x: d.pop("total"), "key total is missing"),
+            (lambda d, x: d.pop("v"), "neither an aggregated capture nor sums"), (lambda d, x: d.pop("total"), "key total is missing"),
             (lambda d, x: x.update(total_errors=10**6), "by_op_type.PUT: more errors"),
             (lambda d, x: x.update(total_requests=1), "by_op_type.PUT.total_requests"),
             (lambda d, x: d["total"].update(total_bytes=1), "total.total_bytes"),

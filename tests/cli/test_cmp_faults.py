@@ -35,7 +35,7 @@ class Faults(CliTest):
     def test_a_stall_is_named_first(self):
         a, b = self.written("a"), self.written("b", stall_s=8)
         out = self.s3analyze("cmp", a, b).out
-        self.assertRegex(out, r"\A1 of 2 runs holds a fault.*\n \* Problem: after: Stalled for 3.\d*s ")
+        self.assertRegex(out, r"\A1 of 2 runs had a problem.*\n \* Problem: after: Stalled for 3.\d*s ")
         report = self.s3analyze("cmp", "--json", a, b).json()
         self.assertEqual(report["n_faulty_runs"], 1)
         self.assertEqual(report["before"]["runs"][0]["findings"], [])
@@ -50,14 +50,14 @@ class Faults(CliTest):
         change, low, high = (f"{100 * (x - 1):+.2f}%" for x in (ratio, lo, hi))
         self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
-        self.assertTrue(markdown.startswith("**1 of 2 runs holds a fault"))
+        self.assertTrue(markdown.startswith("**1 of 2 runs had a problem"))
         self.assertIn("- **Problem: after: Stalled for 3", markdown)
         self.assertTrue(self.last_line(a, b).startswith("With faults: GET throughput "))
 
     def test_several_runs_name_the_file(self):
         a, b = [self.written(f"a{i}", seconds=9 + i) for i in range(2)], self.written("b", stall_s=4)
         out = self.s3analyze("cmp", "--before", *a, "--after", b, self.written("c")).out
-        self.assertRegex(" ".join(out.split()), r"\A1 of 4 runs holds a fault.* Problem: after, \S*b.csv: Stalled")
+        self.assertRegex(" ".join(out.split()), r"\A1 of 4 runs had a problem.* Problem: after, \S*b.csv: Stalled")
 
     def test_nothing_succeeds(self):
         """Neither the answer nor a gate says that this is open, and a run that is in no figure is told."""

@@ -38,7 +38,7 @@ class Doubled(CliTest):
         other = rows(hosts=("h1",))[:150]
         path = self.write("twice", HEADER, *rows(), HEADER, *other, HEADER, *reversed(rows()))
         found = self.warnings(path)
-        self.assertIn("200 requests stand in it 2 times", found["copied-capture"]["message"])
+        self.assertIn("holds the same 200 requests 2 times", found["copied-capture"]["message"])
         self.assertNotIn("identical-rows", found)
         nearly = rows()
         nearly[77] = nearly[77].replace("\t1000\t", "\t1001\t")

@@ -13,7 +13,7 @@ import unittest
 import aggregates
 import zstd
 from capgen import steady, text
-from harness import BUILD, FLAGS, CliTest, capture, run, without_sanitizers
+from harness import BUILD, FLAGS, CliTest, capture, preload, run, without_sanitizers
 from loadcase import Capture, LoadTest
 from oracle import SECOND
 
@@ -49,7 +49,7 @@ class FaultTest(CliTest):
         self.assertRegex(r.err, rf"\A{program}: [^\n]+\n\Z", note)
 
     def env(self, fault):
-        return {"LD_PRELOAD": str(BUILD / "fault.so"), "FAULT": fault, "PATH": self.path,
+        return {**preload("fault.so"), "FAULT": fault, "PATH": self.path,
                 "FAULT_LOG": str(self.log), "OPENSSL_CONF": "/dev/null", "TMPDIR": str(self.out)}
 
     def counts(self):

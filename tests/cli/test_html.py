@@ -162,7 +162,7 @@ class Html(CliTest):
                         if size["ttfb"]:
                             wanted.append("TTFB by size")
                     if op["statistics"] and op["statistics"]["residual_life"]:
-                        wanted.append("A request seen at a random moment")
+                        wanted.append("Remaining time of a request in progress")
                     for text in wanted:
                         self.assertTrue(" ".join(text.split()) in said, text)
 
@@ -190,7 +190,7 @@ class Html(CliTest):
         answer = reader.metas["og:description"]
         self.assertRegex(answer, r"^With faults: GET objects .* p50 .* p99 ")
         self.assertIn(answer, said)
-        self.assertLess(said.index(answer), said.index("1 of 2 runs holds a fault"))
+        self.assertLess(said.index(answer), said.index("1 of 2 runs had a problem"))
         report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-errors")).json()
         self.assertEqual(json.loads(reader.scripts["application/json"]), report)
 

@@ -47,13 +47,13 @@ class LeftOut(CliTest):
         counted = sum(o["n_requests"] for o in report["operations"])
         self.assertEqual(report["n_rows"], counted + sum(report["left_out"].values()))
         text = self.s3analyze("analyze", *args, path).out
-        said = [line for line in text.splitlines() if line.startswith("In no figure")]
-        self.assertEqual(said, [f"In no figure: {n:,} request{'s' * (n != 1)}, {why}" for _, n, why in parts])
+        said = [line for line in text.splitlines() if line.startswith("Left out")]
+        self.assertEqual(said, [f"Left out: {n:,} request{'s' * (n != 1)} {why}" for _, n, why in parts])
         self.assertLessEqual(max(map(len, said), default=0), 80)
         page = self.tmp / "page.html"
         self.s3analyze("analyze", "--html", page, *args, path, env={"PATH": "/nowhere"})
         cells = Cells(page.read_text())
-        self.assertEqual([p for p in cells.paragraphs if p.startswith("In no figure")],
+        self.assertEqual([p for p in cells.paragraphs if p.startswith("Left out")],
                          [line + "." for line in said])
         names = [o["op"] for o in report["operations"]]
         overview = next(i for i, row in enumerate(cells.rows) if row and row[0] == "Operation")
@@ -67,10 +67,10 @@ class LeftOut(CliTest):
         return report
 
     def test_mixed(self):
-        self.check(capture("mixed-3hosts"), [("by_range", 51, "outside of the time in which all threads ran")])
+        self.check(capture("mixed-3hosts"), [("by_range", 51, "at the beginning and end, when not all threads ran")])
 
     def test_mixed_with_errors(self):
-        self.check(capture("edge-errors"), [("by_range", 2303, "outside of the time in which all clients ran")])
+        self.check(capture("edge-errors"), [("by_range", 2303, "at the beginning and end, when not all clients ran")])
 
     def test_all_counted(self):
         self.check(capture("get-g4"), [])
@@ -118,7 +118,7 @@ class LeftOut(CliTest):
         report = self.s3analyze("analyze", "--json", paths[0]).json()
         n = report["left_out"]["by_range"]
         self.assertGreater(n, 4)
-        said = f"{n} of 380 requests are in no figure"
+        said = f"{n} of 380 requests are left out"
         notes = [w["message"] for w in self.s3analyze("cmp", "--json", *paths).json()["warnings"]
                  if w["code"] == "left-out"]
         self.assertEqual([f"{path}: {said}" for path in paths], [m[:m.index(",")] for m in notes])

@@ -22,6 +22,16 @@ class Limits(CliTest):
             self.assertEqual(" ".join(out.split()).count("Corrected for coordinated omission, interval 10ms"), 1)
         self.assertNotIn("Corrected", self.s3analyze("analyze", path).out)
 
+    def test_a_series_of_very_many_lines(self):
+        """An hour of 100 hosts by 4 ms: told before anything is written."""
+        rows = [row(i * 3 * SECOND, (i + 1) * 3 * SECOND, host=f"http://h{i % 100}:1") for i in range(1200)]
+        path, out, report = self.put(rows), self.tmp / "o.csv", self.tmp / "o.txt"
+        r = self.s3analyze("analyze", "--dur", "4ms", "--out", out, "-o", report, path, status=1)
+        self.assertRegex(r.err, r"the time series would have 90,\d{3},\d{3} lines, .* --force\n")
+        self.assertFalse(out.exists() or report.exists())
+        self.s3analyze("analyze", "--dur", "10s", "--out", out, path)
+        self.assertGreater(len(out.read_bytes().splitlines()), 100 * 300)
+
     def test_a_drift_ends_at_nothing(self):
         # The rate falls from 150 a second to almost none: the line through it, to less than that.
         rows, at, i = [], 0, 0

@@ -535,6 +535,15 @@ class Between(LoadTest):
             self.through("put", *SMALL)
             self.assertEqual(self.client.entries("bucket"), [])
 
+    def test_folders(self):
+        """Stores on file systems list folders, ours too."""
+        self.client.make("bucket")
+        key = self.leave()[0][1]
+        for folder in (key[:20], key[:25]):
+            self.client.put("bucket", folder, b"")
+        self.through(*self.EVERY)
+        self.assertEqual(self.client.entries("bucket"), [])
+
     def test_uploads_cannot_be_listed(self):
         """All else is deleted, and what was not looked for is said."""
         self.client.make("bucket")

@@ -293,7 +293,7 @@ class Outputs(Settings):
         copy.chmod(0o755)
         r = self.check_run(copy, *self.argv("put", *SMALL, "--duration", "500ms", f"--benchdata={name}"), env=self.environment(), cwd=self.tmp)
         advice = re.search(r"To analyse it: (s3analyze .*)", r.out).group(1)
-        said = subprocess.run(advice.replace("s3analyze", str(BUILD / "s3analyze"), 1), shell=True, cwd=self.tmp,
+        said = subprocess.run(advice.replace("s3analyze", f"'{BUILD}/s3analyze'", 1), shell=True, cwd=self.tmp,
                               stdout=subprocess.PIPE, check=True)
         self.assertIn(b"Operation: PUT", said.stdout)
 

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import BUILD, SANITIZED, TIMEOUT_S, without_sanitizers
+from harness import SANITIZED, TIMEOUT_S, preload, without_sanitizers
 from loadcase import LoadTest, has_rows, n_hosts, recorded
 from servers import Listening
 
@@ -65,8 +65,8 @@ class World(LoadTest):
         self.log = self.tmp / "world.log"
 
     def environment(self):
-        preload = {} if SANITIZED else {"LD_PRELOAD": str(BUILD / "world.so")}
-        return {**super().environment(), **preload, "WORLD_STEP": str(self.step),
+        changed = {} if SANITIZED else preload("world.so")
+        return {**super().environment(), **changed, "WORLD_STEP": str(self.step),
                 "WORLD_LOG": str(self.log)}
 
     def counts(self):

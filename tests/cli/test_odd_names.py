@@ -2,7 +2,7 @@
 import unittest
 
 from capgen import SECOND, order, row, steady, text
-from harness import CliTest
+from harness import CliTest, capture
 
 
 class OddNames(CliTest):
@@ -56,6 +56,22 @@ class OddNames(CliTest):
             with self.subTest(kind=kind):
                 self.assertIn("(unnamed)", " ".join(f["sentence"] for f in found))
         self.assertIn("(unnamed)  ", self.s3analyze("info", path).out)
+
+    def test_what_is_no_capture_is_named(self):
+        """Formats that others write, options that took the capture."""
+        tar, xlsx, k6 = self.tmp / "a.tar", self.tmp / "b.xlsx", self.tmp / "k6.json"
+        tar.write_bytes(b"run.csv".ljust(257, b"\0") + b"ustar  \0" + bytes(300))
+        xlsx.write_bytes(b"PK\x03\x04" + bytes(300))
+        k6.write_text('{"type":"Metric","data":{}}\n')
+        mine = self.tmp / "c.csv.zst"
+        for args, said in (([tar], "a tar archive: unpack it first"), ([xlsx], "a spreadsheet (.xlsx)"),
+                           ([k6, capture("list")], "neither an aggregated capture nor sums"),
+                           (["--html", mine], "option --html:"), (["--html", mine, capture("list")], "cannot be a .zst file"),
+                           (["--out", self.tmp / "n.xlsx", capture("list")], "cannot be a .xlsx file; use .csv")):
+            r = self.s3analyze("analyze", *args, status=None)
+            self.assertIn(said, r.err)
+            self.assertGreater(r.status, 0)
+        self.assertFalse(mine.exists())
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import time
 import unittest
 
 import capgen
-from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, tool, unwrapped
+from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, preload, tool, unwrapped
 from loadcase import Capture, LoadTest
 from servers import Target
 
@@ -168,6 +169,14 @@ class Commands(RankedTest):
             self.assertEqual([p.name for p in self.tmp.glob("put-*")], [capture.path.name])
             capture.path.unlink()
 
+    def test_no_colours_in_a_file(self):
+        """Open MPI makes a terminal of standard output, wherever that goes."""
+        for mpi in MPIS:
+            for n in (1, 2):
+                r = self.ranks(mpi, n, "put", "--obj.size", "1KiB", "--duration", "200ms")
+                self.assertIn("obj/s", r.out)
+                self.assertNotIn("\033", r.out + r.err)
+
     def test_usage(self):
         """Rank 0 alone speaks, and no rank waits for another that has ended."""
         for mpi in MPIS:
@@ -222,7 +231,7 @@ class Options(RankedTest):
         # What the lines tell are all ranks' requests, but for those of the last second; each has a third of them.
         told = re.findall(r"(?m)^ +\ds +\S+ +(\d+)\S* +0 +[\d.]+m?s +[\d.]+m?s", r.err)
         self.assertGreater(sum(map(int, told)), len(capture.of("GET")) / 2, r.err)
-        self.assertNotIn("Preparing", self.ranks(self.MPI, 2, "get", "--objects", "4", *QUICK).err)
+        self.assertNotIn("Preparing [", self.ranks(self.MPI, 2, "get", "--objects", "4", *QUICK).err)
 
     def normal(self, capture):
         """What is not time or id of a capture, in the order of its rows."""
@@ -390,13 +399,22 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_killed(self):
-        """A rank dies, of which launchers may make an end of all."""
+        """A rank dies, of which launchers may make an end of all, without a word: what is needed then was said at the
+        start, once."""
         def check(mpi, path):
-            p, ranks = self.begin(mpi, path)
+            p, ranks = self.begin(mpi, path, "--prefix", "it's")
             os.kill(ranks[1], signal.SIGKILL)
             killed_ns = time.time_ns()
-            self.finish(p)
+            said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
+            parts = self.parts(path, 3)
+            run_id = Capture(parts[0]).start["run_id"]
+            self.assertEqual(unwrapped(said).count(f"run {run_id}, 3 ranks, which record into {parts[0]} to {parts[2]}"),
+                             1)
+            command = re.search(r"(?m)^If it is killed, this deletes its objects: (s3load clean .*)$", said)
+            self.assertIn(f"--run {run_id} ", command[1])
+            self.check_run(*shlex.split(command[1]), env=self.environment(), cwd=self.tmp, status=0)
+            self.assertEqual(self.keys(), 0)
             self.check_parts(killed_ns)
         self.each(check)
 
@@ -428,6 +446,7 @@ class Failing(RankedTest):
             stopped_ns = time.time_ns()
             said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
+            self.assertRegex(said, r"(?m)^put, rank 0 alone: \S+ requests, 0 failed, in ")
             # Open MPI lets it go on before it kills it.
             self.assertIn("what a lost rank has left in the bucket s3load clean --run", unwrapped(said))
             self.assertIn("a rank has not answered for 1s (--rank-timeout)", unwrapped(said))
@@ -463,8 +482,8 @@ class Clocks(RankedTest):
         argv = ["put", "--host", self.server.hosts, "--obj.size", "1KiB", "--concurrent", "2", "--duration",
                 "1500ms", "--rate", "300", "--keep-parts", "--benchdata", path, *options]
         whole = self.mpirun(mpi, 1)
-        env = [] if SANITIZED else ["env", f"LD_PRELOAD={BUILD / 'world.so'}", f"WORLD_AHEAD_NS={self.AHEAD_NS}",
-               f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
+        env = [] if SANITIZED else ["env", *(f"{k}={v}" for k, v in preload("world.so").items()),
+               f"WORLD_AHEAD_NS={self.AHEAD_NS}", f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
         self.check_run(*whole, *argv, ":", "-np", "1", *env, whole[-1], *argv, ":", "-np", "1", whole[-1],
                        *argv, status=0, env=self.ranked_environment(), cwd=self.tmp)
         return Capture(path), [Capture(p) for p in self.parts(path, 3)]

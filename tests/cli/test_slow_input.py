@@ -5,7 +5,7 @@ import struct
 import subprocess
 
 import zstd
-from harness import BUILD, CliTest, run
+from harness import BUILD, CliTest, preload, run
 
 HEADER = b"idx\tthread\top\tbytes\tendpoint\tfile\terror\tstart\tend\n"
 ROW = b"%d\t0\tGET\t1000\th\tk\t\t2026-01-01T00:00:%02dZ\t2026-01-01T00:00:%02dZ\n"
@@ -29,7 +29,7 @@ def repeated(byte, n):
 
 def work_of(log, *args):
     """How often s3analyze called malloc and read, and how often its threads waited for each other."""
-    env = dict(os.environ, LD_PRELOAD=str(BUILD / "fault.so"), FAULT_LOG=str(log))
+    env = dict(os.environ, **preload("fault.so"), FAULT_LOG=str(log))
     child = subprocess.Popen([BUILD / "s3analyze", *args], env=env, stdout=subprocess.DEVNULL)
     usage = os.wait4(child.pid, 0)[2]
     work = {kind: int(n) for kind, n in (line.split() for line in log.read_text().splitlines())}

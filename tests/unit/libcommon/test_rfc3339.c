@@ -134,6 +134,8 @@ static void test_length(void **state)
 static void test_format(void **state)
 {
     (void)state;
+    assert_string_equal(rfc3339_format(-1).s, "1969-12-31T23:59:59.999999999Z");
+    assert_string_equal(rfc3339_format(-86400 * NS).s, "1969-12-31T00:00:00.000000000Z");
     assert_string_equal(rfc3339_format(0).s, "1970-01-01T00:00:00.000000000Z");
     assert_string_equal(rfc3339_format(INT64_MAX).s, "2262-04-11T23:47:16.854775807Z");
     char out[RFC3339_LENGTH];
