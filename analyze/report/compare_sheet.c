@@ -20,6 +20,7 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct compare_side *side = compare_side_of(c, i);
         const struct run *r = compare_nth_run(c, i);
+
         for (size_t k = 0; k < r->findings.n; k++) {
             const struct finding *x = &r->findings.v[k];
             if (run_is_fault(x) != faults)

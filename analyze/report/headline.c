@@ -245,6 +245,7 @@ void headline_put_findings(struct sheet *s, const struct findings *all, int64_t 
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         bool names_op = f->op != NULL && strstr(f->sentence, f->op) == NULL;
+
         sheet_line(s, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, "%zu. %s: %s%s%s",
                    i + 1, headline_severity(f), names_op ? f->op : "", names_op ? ": " : "",
                    f->sentence);

@@ -63,7 +63,7 @@ void run_sheet_inputs(struct sheet *s, const struct analysis *a)
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)
-            sheet_line(s, TEXT_PLAIN, "In no figure: %s, %s", figures_counted(part.n, "request").s,
+            sheet_line(s, TEXT_PLAIN, "Left out: %s %s", figures_counted(part.n, "request").s,
                        part.why);
     }
 }

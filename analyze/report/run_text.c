@@ -28,6 +28,7 @@ static void put_summary(struct sheet *s, const struct analysis *a)
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         const struct times *d = &op->requests.all.dur;
+
         n_requests += op->n_requests;
         n_errors += op->n_errors;
         summary_row(s, TEXT_PLAIN, op->op, op->n_requests, op->n_errors, &op->throughput, largest);

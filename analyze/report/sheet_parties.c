@@ -119,6 +119,7 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
     for (size_t i = 0; i < n; i++) {
         const struct throughput *x = p[i].throughput;
         const struct figures figures = figures_of(&p[i]);
+
         s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
         SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name), units_count(p[i].n_requests).s,
                   n_errors > 0 ? units_count(p[i].n_errors).s : "",

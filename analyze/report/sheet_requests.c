@@ -61,6 +61,7 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
         for (size_t i = 0; i < q->n_sizes; i++) {
             const struct sized *x = first ? &q->sizes[i].first_access : &q->sizes[i].all;
             char name[80];
+
             snprintf(name, sizeof name, "%.40s%s", figures_bucket(&q->sizes[i]).s,
                      first ? ", first access" : "");
             put_row(s, name, ttfb ? figures_of_times(&x->ttfb) : figures_of_sized(x), columns);

@@ -97,6 +97,7 @@ bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struc
     for (size_t i = 0; i < s->n;) {
         const struct sheet_entry *x = &s->v[i];
         bool shown = sheet_is_shown(x, true);
+
         if (in_list != (shown && x->kind == SHEET_ITEM))
             fputs(in_list ? "</ul>\n" : "<ul>\n", f);
         in_list = shown && x->kind == SHEET_ITEM;

@@ -82,6 +82,7 @@ bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e)
     for (size_t i = 0; i < s->n;) {
         const struct sheet_entry *x = &s->v[i];
         bool shown = sheet_is_shown(x, true), strong = x->style == TEXT_WARNING;
+
         if (x->kind == SHEET_TABLE) {
             i = shown ? put_table(s, i, f) : sheet_table_end(s, i);
             continue;
