@@ -80,11 +80,11 @@ class SlowThreads(ReportTest):
         # All of them end at the same time; what is as bad as another comes by number.
         self.assertEqual([t['thread'] for t in single['threads']], list(range(10, 30)))
         path = self.tmp / 'capture.csv.zst'
-        self.assertIn('and 40 more (the worst with --analyze.v)',
+        self.assertIn('and 40 more threads (the worst with --analyze.v)',
                       self.s3analyze('analyze', path).out)
         said = self.s3analyze('analyze', '-v', path).out
-        self.assertEqual(said.count(' * Thread '), 20)
-        self.assertIn('and 30 more\n', said)
+        self.assertEqual(said.count('\nThread '), 20)
+        self.assertIn('and 30 more threads\n', said)
 
 
 if __name__ == '__main__':

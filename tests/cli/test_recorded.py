@@ -201,8 +201,8 @@ class Options(CliTest):
             self.assertIn(said, lines)
             self.assertIn(said.replace('"', "&quot;").replace(">", "&gt;"), page.read_text())
         md = self.s3analyze("cmp", "--markdown", a, b).out
-        self.assertIn("- Option tls: false -> true", md)
-        self.assertNotIn("Option host", md)
+        self.assertIn("- **Option tls: false -> true (limits the comparison)**\n", md)
+        self.assertIn('- Option host: "h1" -> "h2"\n', md)
 
     def test_options_that_are_equal_are_not(self):
         c = self.s3analyze("cmp", "--json", self.put("a", {"tls": True}), self.put("b", {"tls": True})).json()
