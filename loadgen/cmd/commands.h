@@ -8,18 +8,18 @@
 /* What the descriptions of the commands that put load on a store have in common: groups of options
  * before and behind their own, the common defaults before theirs, and what runs their workload. */
 /* clang-format off */
-#define COMMAND_GROUPS(...)                                          \
-    .groups = (const struct cli_group[]) {                           \
-        {"Where", NULL, options_where, 0},                           \
-        {"Load", NULL, options_load, 0},                             \
-        __VA_ARGS__,                                                 \
-        {"Run", NULL, options_run, 0},                               \
-        {"Connections", "connection", options_connection, 0},        \
-        {"Objects and requests", "data", options_data, 0},           \
-        {"The run", "run", options_load_more, 0},                    \
-        {"The run", "run", options_launch, 0},                       \
-        {"Ranks", "ranks", ranks_options, 0},                        \
-        {0},                                                         \
+#define COMMAND_GROUPS(...)                                                 \
+    .groups = (const struct cli_group[]) {                                  \
+        {"Where", NULL, options_where, 0},                                  \
+        {"Load", NULL, options_load, 0},                                    \
+        __VA_ARGS__,                                                        \
+        {"Run", NULL, options_run, 0},                                      \
+        {"Connections", "connection", options_connection, 0},               \
+        {"Objects and requests", "data", options_data, 0},                  \
+        {"The run", "run", options_load_more, 0},                           \
+        {"The run", "run", options_launch, 0},                              \
+        {"Ranks", "ranks", ranks_options, offsetof(struct options, ranks)}, \
+        {0},                                                                \
     }
 #define COMMAND_EXAMPLES(...) .examples = (const struct cli_example[]) {__VA_ARGS__, {0}}
 #define COMMAND_DEFAULTS(...) .defaults = &(const struct options) {OPTIONS_DEFAULTS, __VA_ARGS__}, \

@@ -196,7 +196,7 @@ static void look(struct bench *b)
         end_phase(b, ENGINE_STOP, "autoterm");
     } else if (!b->cleaning && b->team.lost) {
         err_set(&b->error, "a rank has not answered for %s (--rank-timeout), or is lost",
-                units_duration(b->o->rank_timeout_ns).s);
+                units_duration(b->o->ranks.timeout_ns).s);
         end_phase(b, ENGINE_STOP, "error");
     } else if (!b->cleaning && told && b->team.all.sum[TEAM_ENDING] > 0) {
         end_phase(b, ENGINE_STOP, bench_is_interrupted(b) ? "signal" : "error");

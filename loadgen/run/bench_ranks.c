@@ -178,7 +178,7 @@ void bench_show_team(struct bench *b, int64_t now_ns, const char *state)
 
 bool bench_shift_pools(struct bench *b, struct err *e)
 {
-    int by = (int)(b->o->read_shift % b->team.size);
+    int by = (int)(b->o->ranks.read_shift % b->team.size);
     unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
     struct strbuf mine = {0};
     struct strbuf theirs = {0};
@@ -400,7 +400,7 @@ bool bench_gather(struct bench *b, bool closed, struct err *e)
         ok = put_together(b, e);
     if (b->team.lost && !b->o->stress)
         bench_say(b, "its requests are recorded in %s", b->part);
-    if (!b->team.lost && ok && closed && !b->o->keep_parts && !b->o->stress)
+    if (!b->team.lost && ok && closed && !b->o->ranks.keep_parts && !b->o->stress)
         unlink(b->part);
     if (b->team.rank == 0 && !ok && !b->o->stress)
         say_merge(b);

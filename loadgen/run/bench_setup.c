@@ -167,7 +167,7 @@ static bool init_engine(struct bench *b, struct err *e)
     g->seed = (uint64_t)o->seed;
     g->rank = (unsigned)b->team.rank;
     g->n_ranks = (unsigned)b->team.size;
-    g->deals_hosts = o->hosts_per_rank;
+    g->deals_hosts = o->ranks.hosts_per_rank;
     g->offset_ns = clock_offset_ns();
     g->request_timeout_ns = o->request_timeout_ns;
     return engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
@@ -255,9 +255,9 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
     /* Open MPI makes a terminal of standard output alone, wherever that goes. */
-    if (!b->o->progress && !isatty(STDERR_FILENO))
+    if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
-    screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->progress);
+    screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->ranks.progress);
     if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_poll, b, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;

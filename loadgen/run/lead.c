@@ -27,7 +27,7 @@ static int start(const char *program, const struct cli_command *command, struct 
     b->orders = d;
     b->team = (struct team){.rank = ranks_rank(),
                             .size = ranks_size(),
-                            .timeout_ns = d->options.rank_timeout_ns,
+                            .timeout_ns = d->options.ranks.timeout_ns,
                             .fill = bench_figures,
                             .told = bench_told,
                             .ctx = b};

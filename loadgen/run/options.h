@@ -41,9 +41,7 @@ struct options {
     const char *syncstart;
     bool alone; /* though a launcher started several of us */
 
-    /* Of several ranks */
-    bool hosts_per_rank, keep_parts, progress;
-    int64_t read_shift, rank_timeout_ns;
+    struct ranks_settings ranks;
 
     /* Objects */
     int64_t n_objects;
@@ -92,7 +90,7 @@ struct options {
     .connect_timeout_ns = INT64_C(10000000000), .give_up_ns = INT64_C(30000000000),                \
     .n_workers = 20, .duration_ns = INT64_C(300000000000),                                         \
     .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .autoterm_pct = AUTOTERM_DEFAULT_PCT,              \
-    .prefix = "", .rank_timeout_ns = INT64_C(30000000000)
+    .prefix = "", .ranks.timeout_ns = INT64_C(30000000000)
 
 /* Tables for the commands' groups, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],

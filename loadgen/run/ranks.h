@@ -21,13 +21,20 @@ struct ranks_figures {
     int64_t max[RANKS_N_MAXES];
 };
 
+/* What the options of several ranks say. */
+struct ranks_settings {
+    bool hosts_per_rank, keep_parts, progress;
+    int64_t read_shift;
+    int64_t timeout_ns; /* a rank that is silent for so long is lost */
+};
+
 /* Something begun; zeros: nothing, which is done. */
 struct ranks_call {
     _Alignas(8) unsigned char request[8];
     bool begun;
 };
 
-/* The name of the program, and its options beside those of all. */
+/* The name of the program, and its options beside those of all: they fill ranks_settings. */
 extern const char ranks_program[];
 extern const struct cli_option ranks_options[];
 

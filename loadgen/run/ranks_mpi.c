@@ -1,6 +1,5 @@
 /* MPI-3 functions alone, so that Open MPI and MPICH both do. Test and sleep instead of waiting, as
  * both wait with a busy CPU. */
-#include "loadgen/run/options.h"
 #include "loadgen/run/ranks.h"
 
 #include <limits.h>
@@ -21,15 +20,15 @@ _Static_assert(sizeof(MPI_Request) <= sizeof((struct ranks_call){0}.request), "r
 const char ranks_program[] = "s3load-mpi";
 
 const struct cli_option ranks_options[] = {
-    {"hosts-per-rank", CLI_FLAG, offsetof(struct options, hosts_per_rank), NULL,
+    {"hosts-per-rank", CLI_FLAG, offsetof(struct ranks_settings, hosts_per_rank), NULL,
      .help = "give each rank its share of the servers"},
-    {"read-shift", CLI_INT, offsetof(struct options, read_shift), "K",
+    {"read-shift", CLI_INT, offsetof(struct ranks_settings, read_shift), "K",
      .help = "each rank reads what the K-th rank after it uploaded", .min = 0, .max = 1e6},
-    {"keep-parts", CLI_FLAG, offsetof(struct options, keep_parts), NULL,
+    {"keep-parts", CLI_FLAG, offsetof(struct ranks_settings, keep_parts), NULL,
      .help = "also keep the capture of each rank"},
-    {"progress", CLI_FLAG, offsetof(struct options, progress), NULL,
+    {"progress", CLI_FLAG, offsetof(struct ranks_settings, progress), NULL,
      .help = "show progress, though launchers hide the terminal"},
-    {"rank-timeout", CLI_DURATION, offsetof(struct options, rank_timeout_ns), "DUR",
+    {"rank-timeout", CLI_DURATION, offsetof(struct ranks_settings, timeout_ns), "DUR",
      .help = "end if a rank is silent for this long", .min = 1e9, .max = 86400e9},
     {0},
 };
