@@ -65,7 +65,7 @@ MAKEFLAGS += --no-builtin-rules
 COMMON_SRC := $(wildcard libcommon/*.c)
 ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
 # What speaks MPI is no part of the library: it takes the place of ranks_one.c in s3load-mpi.
-RANKS_SRC := loadgen/run/ranks_mpi.c
+RANKS_SRC := loadgen/ranks/ranks_mpi.c
 LOADGEN_SRC := $(filter-out $(RANKS_SRC),$(wildcard loadgen/*.c loadgen/*/*.c))
 TARGET_SRC := $(wildcard tests/target/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
@@ -223,16 +223,16 @@ $(B)/s3load: LIBS = $(LOADGEN_LIBS) $(COMMON_LIBS)
 $(B)/s3load: $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
 	$(link)
 # With each MPI: its name is the end of the file's.
-$(B)/s3load-mpi.%: $(B)/loadgen/run/ranks_mpi.%.o $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
+$(B)/s3load-mpi.%: $(B)/loadgen/ranks/ranks_mpi.%.o $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
 	$(if $(V),,@echo "  LINK $@")
 	$(Q)$(CC) $(FIXED_LDFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LOADGEN_LIBS) $(COMMON_LIBS) $(shell $(PKG_CONFIG) --libs $*)
-$(B)/loadgen/run/ranks_mpi.%.o: loadgen/run/ranks_mpi.c $(B)/flags
+$(B)/loadgen/ranks/ranks_mpi.%.o: loadgen/ranks/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC   $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) -I. $(patsubst -I%,-isystem %,$(shell \
 		$(PKG_CONFIG) --cflags-only-I $*)) $(CPPFLAGS) -c -o $@ $<
-.PRECIOUS: $(B)/loadgen/run/ranks_mpi.%.o
+.PRECIOUS: $(B)/loadgen/ranks/ranks_mpi.%.o
 $(B)/s3load-mpi: $(B)/s3load-mpi.$(USED_MPI)
 	$(Q)ln -f $< $@
 $(B)/s3target: LIBS = $(call pkg_libs,$(TARGET_PKGS)) $(COMMON_LIBS)

@@ -4,6 +4,7 @@
  *
  *   cmd/     one file a command: its options, and what a worker does next. Begin at cmd/get.c.
  *   run/     the course of a run: options, bucket, preparation, benchmark, cleaning: run/bench.h
+ *   ranks/   what the processes of one run tell each other; with one rank nothing: ranks/team.h
  *   load/    what is timed: loops (a thread with an epoll each), workers, recorder: load/loop.h
  *   s3/      a request's bytes and what an answer means: heads, signatures, XML
  *   net/     connections and HTTP/1.1

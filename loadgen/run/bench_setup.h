@@ -11,7 +11,7 @@
 #include "loadgen/run/screen.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
-#include "loadgen/run/team.h"
+#include "loadgen/ranks/team.h"
 #include "loadgen/s3/ssec.h"
 
 /* --autoterm of several ranks: which instant is asked about, and what for. */

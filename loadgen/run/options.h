@@ -6,7 +6,7 @@
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
-#include "loadgen/run/ranks.h"
+#include "loadgen/ranks/ranks.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/run/control.h"
 #include "loadgen/run/options.h"
-#include "loadgen/run/team.h"
+#include "loadgen/ranks/team.h"
 #include "loadgen/util/strbuf.h"
 
 #include <stdint.h>

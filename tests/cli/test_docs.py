@@ -251,7 +251,7 @@ class Names(unittest.TestCase):
             known.update(re.findall(r'add_argument\("(--[\w-]+)"', (ROOT / script).read_text()))
         # s3load-mpi is there where an MPI is.
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
-                                                        (ROOT / "loadgen/run/ranks_mpi.c").read_text()))
+                                                        (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm

@@ -1,4 +1,4 @@
-#include "loadgen/run/team.h"
+#include "loadgen/ranks/team.h"
 
 #include "libcommon/units.h"
 #include "loadgen/util/clock.h"

@@ -1,6 +1,6 @@
 /* MPI-3 functions alone, so that Open MPI and MPICH both do. Test and sleep instead of waiting, as
  * both wait with a busy CPU. */
-#include "loadgen/run/ranks.h"
+#include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  * (s3load-mpi). Only the thread that called ranks_open calls these functions. But for ranks_open
  * and ranks_close none of them waits: what they begin is over when ranks_done says so, and until
  * then the memory that it concerns may not be touched. */
-#ifndef S3_LOADGEN_RUN_RANKS_H
-#define S3_LOADGEN_RUN_RANKS_H
+#ifndef S3_LOADGEN_RANKS_RANKS_H
+#define S3_LOADGEN_RANKS_RANKS_H
 
 #include "libcommon/cli.h"
 #include "libcommon/err.h"

@@ -1,11 +1,11 @@
 /* The ranks of a run together: they meet, tell each other ten times a second and more how far they
  * are, measure their clocks, and notice when one is lost. With one rank nothing is to be done. All
  * waiting here goes on with telling, and none of it is busy but the measuring of clocks. */
-#ifndef S3_LOADGEN_RUN_TEAM_H
-#define S3_LOADGEN_RUN_TEAM_H
+#ifndef S3_LOADGEN_RANKS_TEAM_H
+#define S3_LOADGEN_RANKS_TEAM_H
 
 #include "libcommon/err.h"
-#include "loadgen/run/ranks.h"
+#include "loadgen/ranks/ranks.h"
 #include "loadgen/util/strbuf.h"
 
 /* The sums that the ranks tell. */

@@ -1,4 +1,4 @@
-#include "loadgen/run/ranks.h"
+#include "loadgen/ranks/ranks.h"
 
 #include <stdlib.h>
 
