@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Reads up to two numbers from a file of a control group; returns how many there are. */
+/* Reads up to two numbers from a file of a control group, and returns how many it read. */
 static int read_values(const char *group, const char *file, long long *a, long long *b)
 {
     char path[8300];
@@ -24,54 +24,50 @@ static int read_values(const char *group, const char *file, long long *a, long l
     return n;
 }
 
-/* CPUs that the group `path` (n bytes) below `root` and those above it allow. */
-static unsigned quota_of(const char *root, const char *path, size_t n)
+/* CPUs that one control group allows, rounded up. Without a limit version 1 says -1, version 2
+ * "max". */
+static unsigned cpus_of(const char *group)
 {
-    char group[8200];
-    unsigned least = UINT_MAX;
+    long long quota = 0;
+    long long period = 0;
+    long long none = 0;
+    bool known = read_values(group, "cpu.max", &quota, &period) == 2 ||
+                 (read_values(group, "cpu.cfs_quota_us", &quota, &none) == 1 &&
+                  read_values(group, "cpu.cfs_period_us", &period, &none) == 1);
 
-    for (;;) {
-        long long quota = 0;
-        long long period = 0;
-
-        snprintf(group, sizeof group, "%s%.*s", root, (int)n, path);
-        bool known = read_values(group, "cpu.max", &quota, &period) == 2 ||
-                     (read_values(group, "cpu.cfs_quota_us", &quota, &period) == 1 &&
-                      read_values(group, "cpu.cfs_period_us", &period, &quota) == 1);
-        /* Without a limit version 1 says -1, version 2 "max". */
-        if (known && quota > 0 && period > 0) {
-            long long cpus = quota / period + (quota % period != 0);
-            least = cpus < (long long)least ? (unsigned)cpus : least;
-        }
-        if (n == 0)
-            return least;
-        do
-            n--;
-        while (n > 0 && path[n] != '/');
-    }
+    if (!known || quota <= 0 || period <= 0)
+        return UINT_MAX;
+    long long cpus = (quota - 1) / period + 1;
+    return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
 unsigned crew_quota_cpus(const char *groups, const char *root)
 {
     char line[4096];
-    char list[4096];
-    char cpu[4096];
+    char group[8200];
     unsigned least = UINT_MAX;
     FILE *f = fopen(groups, "re");
 
-    snprintf(cpu, sizeof cpu, "%s/cpu", root);
-    /* ID:CONTROLLERS:PATH; version 2 names no controllers. */
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        char *path = line;
-        strsep(&path, ":");
-        const char *controllers = strsep(&path, ":");
+        /* ID:CONTROLLERS:PATH; version 2 names no controllers. */
+        char *list = strchr(line, ':');
+        char *path = list != NULL ? strchr(list + 1, ':') : NULL;
         if (path == NULL)
             continue;
-        snprintf(list, sizeof list, ",%s,", controllers);
-        bool has_cpu = strstr(list, ",cpu,") != NULL;
-        if (has_cpu || *controllers == '\0') {
-            unsigned n = quota_of(has_cpu ? cpu : root, path, strcspn(path, "\n"));
+        *list = *path = ',';
+        bool has_cpu = memmem(list, (size_t)(path + 1 - list), ",cpu,", 5) != NULL;
+        if (!has_cpu && path != list + 1)
+            continue;
+        size_t n_mount = strlen(root) + (has_cpu ? strlen("/cpu") : 0);
+        snprintf(group, sizeof group, "%s%s%.*s", root, has_cpu ? "/cpu" : "",
+                 (int)strcspn(path + 1, "\n"), path + 1);
+        /* The group, then those above it. */
+        for (char *slash = group; slash != NULL;) {
+            unsigned n = cpus_of(group);
             least = n < least ? n : least;
+            slash = strrchr(group + n_mount, '/');
+            if (slash != NULL)
+                *slash = '\0';
         }
     }
     if (f != NULL)

@@ -69,6 +69,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
                      "%s: a proxy that is spoken to over TLS cannot be used: name one with "
                      "http://, or say --no-proxy",
                      variable);
+    g->conn_style.wire = g->conn_style.tls ? &tls_wire : &conn_plain;
     if (ok && g->conn_style.tls) {
         g->conn_style.context = tls_context(g->insecure, g->cacert, e);
         ok = g->conn_style.context != NULL;

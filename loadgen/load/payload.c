@@ -55,41 +55,30 @@ static struct run run_at(const struct payload *p, uint64_t seed, uint64_t word)
                         in_chunk < in_block ? in_chunk : in_block};
 }
 
-/* Writes a part of one word: bytes from..from+n-1 of the word at `word`. */
-static void part_of_word(const struct payload *p, uint64_t seed, uint64_t word, size_t from,
-                         size_t n, unsigned char *out)
-{
-    struct run run = run_at(p, seed, word);
-    uint64_t value = *run.words ^ run.key;
-
-    memcpy(out, (unsigned char *)&value + from, n);
-}
-
 void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n)
 {
     unsigned char *out = buf;
 
-    if (offset % 8 != 0 && n > 0) {
-        size_t part = 8 - offset % 8 < n ? 8 - offset % 8 : n;
-        part_of_word(p, seed, offset / 8, offset % 8, part, out);
-        out += part;
-        offset += part;
-        n -= part;
-    }
-    while (n >= 8) {
+    while (n > 0) {
         struct run run = run_at(p, seed, offset / 8);
-        size_t n_words = n / 8 < run.n ? n / 8 : (size_t)run.n;
+        uint64_t value = *run.words ^ run.key;
+        size_t from = offset % 8;
+        size_t done = 8 - from < n ? 8 - from : n;
 
-        for (size_t i = 0; i < n_words; i++) {
-            uint64_t value = run.words[i] ^ run.key;
-            memcpy(out + 8 * i, &value, 8);
+        if (done < 8) {
+            memcpy(out, (unsigned char *)&value + from, done);
+        } else {
+            size_t n_words = n / 8 < run.n ? n / 8 : (size_t)run.n;
+            for (size_t i = 0; i < n_words; i++) {
+                value = run.words[i] ^ run.key;
+                memcpy(out + 8 * i, &value, 8);
+            }
+            done = 8 * n_words;
         }
-        out += 8 * n_words;
-        offset += 8 * n_words;
-        n -= 8 * n_words;
+        out += done;
+        offset += done;
+        n -= done;
     }
-    if (n > 0)
-        part_of_word(p, seed, offset / 8, 0, n, out);
 }
 
 bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,

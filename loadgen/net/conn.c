@@ -3,13 +3,10 @@
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "loadgen/net/names.h"
-#include "loadgen/net/tls.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,22 +19,24 @@
 /* Connections that are ready are watched for data and for the peer's end. */
 #define READY_EVENTS (EPOLLIN | EPOLLRDHUP)
 
+/* HTTP_PROXY is no proxy: CGI programs get a header of requests under that name. */
+static const char *const PROXIES[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                      "ALL_PROXY"};
+enum { N_PROXIES = sizeof PROXIES / sizeof *PROXIES, FIRST_OF_TLS = 1, FIRST_OF_ALL = 3 };
+
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX])
 {
-    /* HTTP_PROXY is a header of requests to CGI programs, which libcurl does not trust. */
-    const char *const names[] = {tls ? "https_proxy" : "http_proxy", tls ? "HTTPS_PROXY" : "",
-                                 "all_proxy", "ALL_PROXY"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names && !no_proxy; i++) {
-        const char *value = getenv(names[i]);
-        if (value == NULL || *value == '\0')
+    for (size_t i = tls ? FIRST_OF_TLS : 0; i < N_PROXIES && !no_proxy; i++) {
+        const char *value = getenv(PROXIES[i]);
+        bool is_other = !tls && i >= FIRST_OF_TLS && i < FIRST_OF_ALL;
+        if (is_other || value == NULL || *value == '\0')
             continue;
         const char *scheme = strstr(value, "://");
-        size_t n_scheme = scheme != NULL ? (size_t)(scheme + 3 - value) : 0;
+        int n_scheme = scheme != NULL ? (int)(scheme + 3 - value) : 0;
         const char *at = strrchr(value + n_scheme, '@');
-        snprintf(text, CONN_PROXY_MAX, "%.*s%s", (int)n_scheme, value,
+        snprintf(text, CONN_PROXY_MAX, "%.*s%s", n_scheme, value,
                  at != NULL ? at + 1 : value + n_scheme);
-        return names[i];
+        return PROXIES[i];
     }
     return NULL;
 }
@@ -71,14 +70,12 @@ static bool hide(const char *name, bool *found)
 
 bool conn_global_init(void)
 {
-    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-                                        "ALL_PROXY"};
     bool found = false;
     bool ok = true;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ok = hide(names[i], &found) && ok;
-    /* Else libcurl's copies are in core dumps. */
+    for (size_t i = 0; i < N_PROXIES; i++)
+        ok = hide(PROXIES[i], &found) && ok;
+    /* libcurl's copies are kept out of core dumps too. */
     return ok && (found ? curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free,
                                                secret_resize, copy_text, alloc_items)
                         : curl_global_init(CURL_GLOBAL_DEFAULT)) == CURLE_OK;
@@ -201,18 +198,21 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
 {
     struct conn *c = NULL;
 
-    if (!mem_cleared(&c, 1, e))
+    if (!mem_new(&c, 1, e))
         return NULL;
-    c->state = CONN_CONNECTING;
-    c->host = host;
-    c->fd = -1;
-    c->dialer = d;
-    c->opened_ns = clock_now_ns();
-    c->due_ns = CLOCK_NEVER;
-    c->name = name;
-    c->session = session;
-    c->low_water = 1;
-    c->route = route != NULL ? curl_slist_append(NULL, route) : NULL;
+    *c = (struct conn){
+        .state = CONN_CONNECTING,
+        .host = host,
+        .fd = -1,
+        .dialer = d,
+        .wire = d->style->wire,
+        .opened_ns = clock_now_ns(),
+        .due_ns = CLOCK_NEVER,
+        .name = name,
+        .session = session,
+        .low_water = 1,
+        .route = route != NULL ? curl_slist_append(NULL, route) : NULL,
+    };
     if (!dial(c)) {
         conn_close(c);
         conn_free(c);
@@ -245,9 +245,8 @@ void conn_close(struct conn *c)
 {
     if (c->state == CONN_CLOSED)
         return;
-    tls_free(c->ssl);
-    c->ssl = NULL;
     if (c->fd >= 0) {
+        c->wire->end(c);
         epoll_ctl(c->dialer->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
     }
@@ -298,31 +297,22 @@ static bool watch(struct conn *c, uint32_t events)
     return true;
 }
 
-static void stand(struct conn *c)
-{
-    c->state = CONN_READY;
-    c->due_ns = CLOCK_NEVER;
-    if (!watch(c, READY_EVENTS))
-        fail_here(c, errno);
-}
-
 void conn_shake_hands(struct conn *c)
 {
+    uint32_t events = READY_EVENTS;
     struct err e = {""};
+    ssize_t n = c->wire->shake_hands(c, &events, &e);
 
-    ERR_clear_error();
-    int n = SSL_do_handshake(c->ssl);
-    if (n == 1) {
-        stand(c);
-        return;
-    }
-    enum tls_stop stop = tls_stopped(c->ssl, n, &e);
-    if (stop == TLS_FAILED)
+    if (n == CONN_ERROR) {
         fail(c, "", e.msg);
-    else if (stop == TLS_CLOSED)
+    } else if (n == 0) {
         fail(c, "TLS: ", "the server closed the connection");
-    else if (!watch(c, stop == TLS_WANTS_WRITE ? EPOLLOUT : READY_EVENTS))
-        fail_here(c, errno);
+    } else {
+        c->state = n > 0 ? CONN_READY : CONN_CONNECTING;
+        c->due_ns = n > 0 ? CLOCK_NEVER : c->due_ns;
+        if (!watch(c, events))
+            fail_here(c, errno);
+    }
 }
 
 /* Takes over the socket of a connection that stands. */
@@ -342,15 +332,6 @@ static void take_over(struct conn *c)
         return;
     }
     hang_up(c);
-    if (!c->dialer->style->tls) {
-        stand(c);
-        return;
-    }
-    c->ssl = tls_new(c->dialer->style->context, c->fd, c->name, c->session);
-    if (c->ssl == NULL) {
-        fail_here(c, ENOMEM);
-        return;
-    }
     c->due_ns = c->opened_ns + c->dialer->style->connect_timeout_ns;
     conn_shake_hands(c);
 }
@@ -393,66 +374,54 @@ void conn_on_timer(struct conn *c, int64_t now_ns)
         fail(c, "TLS: ", "the handshake timed out");
 }
 
-/* Keeps the first end alone: a connection that broke down is read as closed from then on. */
-static void note_end(struct conn *c, int end_errno)
+/* ---- Plain connections ---- */
+
+static ssize_t plain_shake_hands(struct conn *c, uint32_t *events, struct err *e)
 {
-    if (c->end_errno == 0)
-        c->end_errno = end_errno;
+    (void)c;
+    (void)events;
+    (void)e;
+    return 1;
+}
+
+static void plain_end(struct conn *c)
+{
+    (void)c;
 }
 
 static ssize_t from_errno(struct conn *c, const char *what, struct err *e)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return CONN_AGAIN;
-    note_end(c, errno);
+    conn_note_end(c, errno);
     err_errno(e, errno, "%s", what);
     return CONN_ERROR;
 }
 
-static ssize_t from_tls(struct conn *c, int n, const char *what, struct err *e)
+static ssize_t plain_send(struct conn *c, const void *data, size_t n, struct err *e)
 {
-    struct err cause = {""};
-    int end_errno = errno;
-    bool cut = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    ssize_t sent = send(c->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-    switch (tls_stopped(c->ssl, n, &cause)) {
-    case TLS_CLOSED:
-        note_end(c, EPIPE);
-        return 0;
-    case TLS_FAILED:
-        note_end(c, cut ? EPIPE : end_errno);
-        err_set(e, "%s: %s", what, cause.msg);
-        return CONN_ERROR;
-    default:
-        return CONN_AGAIN;
-    }
+    return sent >= 0 ? sent : from_errno(c, "send", e);
 }
 
-ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
+static ssize_t plain_recv(struct conn *c, void *buf, size_t n, struct err *e)
 {
-    if (c->ssl == NULL) {
-        ssize_t sent = send(c->fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-        return sent >= 0 ? sent : from_errno(c, "send", e);
-    }
-    ERR_clear_error();
-    errno = 0;
-    int sent = SSL_write(c->ssl, data, n < INT_MAX ? (int)n : INT_MAX);
-    return sent > 0 ? sent : from_tls(c, sent, "send", e);
+    ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
+
+    if (got == 0)
+        conn_note_end(c, EPIPE);
+    return got >= 0 ? got : from_errno(c, "receive", e);
 }
 
-ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
-{
-    if (c->ssl == NULL) {
-        ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
-        if (got == 0)
-            note_end(c, EPIPE);
-        return got >= 0 ? got : from_errno(c, "receive", e);
-    }
-    ERR_clear_error();
-    errno = 0;
-    int got = SSL_read(c->ssl, buf, n < INT_MAX ? (int)n : INT_MAX);
-    return got > 0 ? got : from_tls(c, got, "receive", e);
-}
+const struct conn_wire conn_plain = {
+    .shake_hands = plain_shake_hands,
+    .send = plain_send,
+    .recv = plain_recv,
+    .end = plain_end,
+};
+
+/* ---- Waiting ---- */
 
 void conn_want_write(struct conn *c, bool want)
 {
@@ -463,7 +432,7 @@ void conn_expect(struct conn *c, uint64_t rest)
 {
     int want = rest == 0 ? 1 : rest < LOW_WATER_MAX ? (int)rest : LOW_WATER_MAX;
 
-    if (c->ssl != NULL || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
+    if (c->wire->buffers || (c->low_water == 1 && want < LOW_WATER_MIN) || want == c->low_water)
         return;
     if (setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) == 0)
         c->low_water = want;
@@ -472,13 +441,7 @@ void conn_expect(struct conn *c, uint64_t rest)
 bool conn_is_alive(struct conn *c)
 {
     char byte;
-    struct err e = {""};
 
-    if (c->state != CONN_READY)
-        return false;
-    /* Over TLS there may be records that are no data; a read takes them. */
-    if (c->ssl != NULL)
-        return conn_recv(c, &byte, 1, &e) == CONN_AGAIN;
-    return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EWOULDBLOCK);
+    /* Over TLS there may be records that hold no data: a read takes them. */
+    return c->state == CONN_READY && conn_recv(c, &byte, 1, NULL) == CONN_AGAIN;
 }

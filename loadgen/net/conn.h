@@ -1,8 +1,8 @@
-/* A connection to a host. libcurl resolves, connects and goes through proxies; from then on TLS is
- * OpenSSL's, and we send and receive ourselves. Belongs to one thread and its epoll.
+/* A connection to a host. libcurl connects, through a proxy if there is one. From then on we send
+ * and receive ourselves, and OpenSSL does TLS. A connection belongs to one thread and its epoll.
  *
- * libcurl's own TLS would make an SSL_CTX, and read the authorities' certificates, for each
- * connection. */
+ * libcurl's own TLS makes an SSL_CTX for each connection: a connection and a small GET cost twice
+ * the CPU time. */
 #ifndef S3_LOADGEN_NET_CONN_H
 #define S3_LOADGEN_NET_CONN_H
 
@@ -17,31 +17,49 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
+struct conn;
+
+/* What conn_send and conn_recv return if nothing can be done now, and if the connection broke. */
+#define CONN_AGAIN (-1)
+#define CONN_ERROR (-2)
+
+/* How bytes go over a connection: conn_plain, or tls_wire (tls.h). */
+struct conn_wire {
+    /* Goes on until both sides are ready: 1; CONN_AGAIN, when one of *events has come; 0: the peer
+     * closed; CONN_ERROR, and *e or c->local_errno says why. */
+    ssize_t (*shake_hands)(struct conn *c, uint32_t *events, struct err *e);
+    ssize_t (*send)(struct conn *c, const void *data, size_t n, struct err *e);
+    ssize_t (*recv)(struct conn *c, void *buf, size_t n, struct err *e);
+    void (*end)(struct conn *c); /* before the socket is closed */
+    bool buffers;                /* holds bytes that it has read and epoll tells nothing of */
+};
+extern const struct conn_wire conn_plain;
+
 /* What all connections of a run have in common. */
 struct conn_style {
-    bool tls;
-    SSL_CTX *context;  /* where tls */
-    bool no_proxy;     /* whatever the environment says */
-    const char *proxy; /* where libcurl finds it; "": none */
+    const struct conn_wire *wire;
+    bool tls;          /* the port is 443 where none is given */
+    SSL_CTX *context;  /* of tls_wire */
+    bool no_proxy;     /* even if the environment names one */
+    const char *proxy; /* as libcurl takes it; "": none */
     int64_t connect_timeout_ns;
 };
 
-/* Sets libcurl up; passwords of proxies, which the environment has, leave core dumps. Before
- * anything else of here, without other threads; curl_global_cleanup ends it. False: out of memory.
- */
+/* Sets libcurl up, and keeps passwords of proxies out of core dumps. To be called first, before
+ * there are other threads; curl_global_cleanup ends it. False: out of memory. */
 bool conn_global_init(void);
 
 #define CONN_PROXY_MAX 256
 
-/* The proxy that the environment names, as libcurl takes it, without user and password, in text;
- * the variable's name, or NULL: there is none. Which hosts no_proxy excepts, libcurl knows. */
+/* Returns the name of the variable that names a proxy, and writes the proxy without user and
+ * password to text. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-/* So many of libcurl's handles are kept between connections. */
+/* How many of libcurl's handles are kept for further connections. To set one up takes longer than
+ * to connect. */
 #define CONN_SPARES_MAX 16
 
-/* What connects for a loop: libcurl, whose handles serve again, since to set them up takes longer
- * than to connect. */
+/* Connects for a loop, by libcurl. */
 struct conn_dialer {
     const struct conn_style *style; /* borrowed */
     int epoll;
@@ -70,26 +88,22 @@ struct conn {
 
     /* Private. */
     struct conn_dialer *dialer;
+    const struct conn_wire *wire;
     const char *name;
     SSL_SESSION **session;
-    SSL *ssl;   /* NULL: plain, or not yet */
-    CURL *easy; /* NULL: libcurl has no part in it, or no more */
+    SSL *ssl;   /* of tls_wire; NULL: its handshake has not begun */
+    CURL *easy; /* NULL: libcurl is done with it */
     struct curl_slist *route;
     int64_t opened_ns;
     uint32_t watched; /* epoll's events */
     int low_water;    /* SO_RCVLOWAT */
-    int end_errno;    /* how it came to an end; EPIPE: in order; 0: it did not */
-    int local_errno;  /* why this machine could not open it; 0: the host's fault, or the net's */
+    int end_errno;    /* why it ended; EPIPE: the peer closed it; 0: it did not end */
+    int local_errno;  /* why this machine could not open it; 0: it could */
 };
 
-/* What conn_send and conn_recv return if nothing can be done now. */
-#define CONN_AGAIN (-1)
-#define CONN_ERROR (-2)
-
-/* Begins to connect to `name` (host[:port]), which is borrowed, by `route` (as names_route writes
- * it; NULL: libcurl looks the name up). *session is the TLS session to resume, or NULL, and a place
- * for the next one. Events of epoll have the connection as data.ptr, those of libcurl's sockets a
- * tag in data.u64. NULL: *e says why. */
+/* Begins to connect to `name` (host[:port]), which is borrowed. `route` is its addresses, from
+ * names_route; NULL: libcurl looks the name up. *session is the TLS session to resume, or NULL; the
+ * next one takes its place. Events of epoll have the connection as data.ptr. NULL: *e says why. */
 struct conn *conn_open(struct conn_dialer *d, const char *name, const char *route, uint32_t host,
                        SSL_SESSION **session, struct err *e);
 
@@ -113,8 +127,7 @@ struct conn *conn_dialer_next(struct conn_dialer *d);
 void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
 
-/* Whether it failed for want of something here: of descriptors, of ports, of memory. The host need
- * not be at fault. */
+/* Whether this machine lacked descriptors, ports or memory for it: the host may be well. */
 static inline bool conn_failed_here(const struct conn *c)
 {
     return c->local_errno != 0;
@@ -125,11 +138,23 @@ static inline bool conn_lacked_descriptor(const struct conn *c)
     return c->local_errno == EMFILE || c->local_errno == ENFILE;
 }
 
-/* Sends some of n bytes; CONN_AGAIN; or CONN_ERROR, and *e says why. */
-ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e);
+/* Sends some of n bytes and returns how many; CONN_AGAIN; or CONN_ERROR, and *e says why. */
+static inline ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
+{
+    return c->wire->send(c, data, n, e);
+}
 
 /* Receives up to n bytes; 0: the peer closed; else as conn_send. */
-ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e);
+static inline ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    return c->wire->recv(c, buf, n, e);
+}
+
+/* Notes why it ended: the first cause alone, as what is broken reads as closed from then on. */
+static inline void conn_note_end(struct conn *c, int end_errno)
+{
+    c->end_errno = c->end_errno == 0 ? end_errno : c->end_errno;
+}
 
 /* Whether the peer closed or reset it after it had been idle. */
 static inline bool conn_ended_reused(const struct conn *c)
@@ -137,23 +162,23 @@ static inline bool conn_ended_reused(const struct conn *c)
     return c->idle_since_ns != 0 && (c->end_errno == EPIPE || c->end_errno == ECONNRESET);
 }
 
-/* Whether a read may leave bytes behind that epoll does not tell of. */
+/* Whether conn_recv may leave bytes behind that epoll does not tell of. */
 static inline bool conn_must_drain(const struct conn *c)
 {
-    return c->ssl != NULL;
+    return c->wire->buffers;
 }
 
-/* Whether bytes have come behind those that conn_recv gave. */
+/* Whether it left some behind. */
 static inline bool conn_has_more(const struct conn *c)
 {
-    return c->ssl != NULL && SSL_has_pending(c->ssl);
+    return c->wire->buffers && SSL_has_pending(c->ssl);
 }
 
 /* Whether to be woken when it can be written to. */
 void conn_want_write(struct conn *c, bool want);
 
-/* `rest` bytes of a body are to come: waits for as many as are worth a wakeup. 0: for any. Only to
- * be called once a byte of the body has come, so that its time is true. */
+/* Says that `rest` bytes of a body are to come: the next event waits for many of them. 0: for any.
+ * To be called once the body's first byte has come, whose time must be true. */
 void conn_expect(struct conn *c, uint64_t rest);
 
 /* Whether an idle connection can be used: the peer has not closed it. */

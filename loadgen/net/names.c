@@ -13,10 +13,8 @@
 struct names {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pthread_t thread;
     bool is_done; /* all were looked up once */
-    bool is_busy; /* looks up, which may take long */
-    bool is_over;
+    bool is_over; /* the thread is to end */
     struct names_style style;
     struct name *name;
     size_t n;
@@ -82,11 +80,9 @@ static void *look_up_all(void *user)
             struct name name = names->name[i];
             if (name.fixed)
                 continue;
-            names->is_busy = true;
             pthread_mutex_unlock(&names->lock);
             bool ok = names->style.look_up(&name, NULL);
             pthread_mutex_lock(&names->lock);
-            names->is_busy = false;
             name.next = names->name[i].next;
             if (ok)
                 names->name[i] = name;
@@ -97,17 +93,15 @@ static void *look_up_all(void *user)
         while (!names->is_over && clock_cond_wait(&names->changed, &names->lock, again_ns))
             ;
     }
-    /* Whoever closed it did not wait. */
-    bool abandoned = names->thread == 0;
     pthread_mutex_unlock(&names->lock);
-    if (abandoned)
-        names_free(names);
+    names_free(names);
     return NULL;
 }
 
 struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e)
 {
     struct names *names = NULL;
+    pthread_t thread;
     sigset_t all;
     sigset_t before;
 
@@ -120,16 +114,17 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
     clock_cond_init(&names->changed);
-    /* Signals are for those who know what to do with them. */
+    /* Signals are for the thread that waits for them (signals.h). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&names->thread, NULL, look_up_all, names);
+    int failed = pthread_create(&thread, NULL, look_up_all, names);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0) {
         names_free(names);
         err_errno(e, failed, "cannot start a thread");
         return NULL;
     }
+    pthread_detach(thread);
     int64_t until_ns = clock_now_ns() + style.wait_ns;
     pthread_mutex_lock(&names->lock);
     while (!names->is_done && clock_cond_wait(&names->changed, &names->lock, until_ns))
@@ -138,24 +133,15 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     return names;
 }
 
+/* Does not wait for the thread, which may be in a long lookup. It frees what it used. */
 void names_close(struct names *names)
 {
     if (names == NULL)
         return;
     pthread_mutex_lock(&names->lock);
-    pthread_t thread = names->thread;
-    bool abandon = names->is_busy;
-    if (abandon)
-        names->thread = 0;
     names->is_over = true;
     pthread_cond_broadcast(&names->changed);
     pthread_mutex_unlock(&names->lock);
-    if (abandon) {
-        pthread_detach(thread);
-    } else {
-        pthread_join(thread, NULL);
-        names_free(names);
-    }
 }
 
 bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MAX])

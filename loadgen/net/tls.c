@@ -3,6 +3,7 @@
 #include "loadgen/net/names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <unistd.h>
@@ -12,15 +13,16 @@
 
 static const unsigned char PROTOCOLS[] = "\x08http/1.1";
 
-static bool refuse(struct err *e, const char *what)
+/* Why OpenSSL's last call failed. */
+static const char *why_not(void)
 {
     const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
     ERR_clear_error();
-    return err_set(e, "%s: %s", what, why != NULL ? why : "out of memory");
+    return why != NULL ? why : "out of memory";
 }
 
-/* OpenSSL hands out a session, which the next connection resumes. */
+/* Keeps a session that OpenSSL hands out: the next connection resumes it. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
     SSL_SESSION **slot = SSL_get_app_data(ssl);
@@ -32,25 +34,26 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 static bool find_authorities(SSL_CTX *context, const char *cacert, struct err *e)
 {
-    char what[4200];
-
     if (cacert != NULL && access(cacert, R_OK) != 0)
         return err_errno(e, errno, "--cacert: cannot use '%s'", cacert);
-    /* A certificate that is trusted ends a chain, though it be no root's. */
+    /* A trusted certificate ends a chain even if it is no root. */
     X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (cacert == NULL)
         return SSL_CTX_set_default_verify_paths(context) ||
-               refuse(e, "cannot read the certificates of authorities");
-    snprintf(what, sizeof what, "--cacert: cannot use '%s'", cacert);
-    return SSL_CTX_load_verify_file(context, cacert) || refuse(e, what);
+               err_set(e, "cannot read the certificates of authorities: %s", why_not());
+    return SSL_CTX_load_verify_file(context, cacert) ||
+           err_set(e, "--cacert: cannot use '%s': %s", cacert, why_not());
 }
 
 SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 
-    if (context == NULL) {
-        refuse(e, "cannot set up TLS");
+    bool ok =
+        context != NULL && SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof PROTOCOLS - 1) == 0;
+    if (!ok) {
+        err_set(e, "cannot set up TLS: %s", why_not());
+        SSL_CTX_free(context);
         return NULL;
     }
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -60,17 +63,13 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, READ_AHEAD_BYTES);
     SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    bool ok = SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof PROTOCOLS - 1) == 0 ||
-              refuse(e, "cannot set up TLS");
-    ok = ok && (insecure || find_authorities(context, cacert, e));
-    if (!ok) {
-        SSL_CTX_free(context);
-        return NULL;
-    }
-    return context;
+    if (insecure || find_authorities(context, cacert, e))
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
 }
 
-/* Says whom the certificate must be for. Server Name Indication names no addresses. */
+/* Sets whom the certificate must be for. Server Name Indication has no addresses. */
 static bool set_name(SSL *ssl, const char *host)
 {
     char name[NAMES_HOST_MAX];
@@ -81,8 +80,8 @@ static bool set_name(SSL *ssl, const char *host)
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
 }
 
-/* A copy: OpenSSL spoils a session of TLS 1.3 for others once it was resumed, and workers that
- * connect at the same time would shake hands in full. */
+/* Resumes a copy: a session of TLS 1.3 serves once, and of workers that connect at the same time
+ * all but one would shake hands in full. */
 static bool resume(SSL *ssl, const SSL_SESSION *session)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(session);
@@ -92,55 +91,95 @@ static bool resume(SSL *ssl, const SSL_SESSION *session)
     return ok;
 }
 
-SSL *tls_new(SSL_CTX *context, int fd, const char *host, SSL_SESSION **session)
+static bool start(struct conn *c)
 {
-    SSL *ssl = SSL_new(context);
-
-    if (ssl == NULL || !SSL_set_fd(ssl, fd) || !set_name(ssl, host) ||
-        !SSL_set_app_data(ssl, session) || (*session != NULL && !resume(ssl, *session))) {
-        SSL_free(ssl);
-        return NULL;
-    }
-    SSL_set_connect_state(ssl);
-    return ssl;
+    c->ssl = SSL_new(c->dialer->style->context);
+    if (c->ssl == NULL || !SSL_set_fd(c->ssl, c->fd) || !set_name(c->ssl, c->name) ||
+        !SSL_set_app_data(c->ssl, c->session) ||
+        (*c->session != NULL && !resume(c->ssl, *c->session)))
+        return false;
+    SSL_set_connect_state(c->ssl);
+    return true;
 }
 
-void tls_free(SSL *ssl)
+static void tls_end(struct conn *c)
 {
-    if (ssl == NULL)
-        return;
     ERR_clear_error();
-    /* Else OpenSSL takes the session for a broken one. */
-    if (SSL_is_init_finished(ssl))
-        SSL_shutdown(ssl);
-    SSL_free(ssl);
+    /* Without a goodbye OpenSSL takes the session for a broken one. */
+    if (c->ssl != NULL && SSL_is_init_finished(c->ssl))
+        SSL_shutdown(c->ssl);
+    SSL_free(c->ssl);
+    c->ssl = NULL;
     ERR_clear_error();
 }
 
-enum tls_stop tls_stopped(const SSL *ssl, int n, struct err *e)
+/* Why a call that returned n <= 0 did not go on: CONN_AGAIN; 0: the peer closed; CONN_ERROR, and *e
+ * says why, behind `what`. */
+static ssize_t stopped(struct conn *c, int n, const char *what, struct err *e)
 {
     int cause = errno;
-    long verified = SSL_get_verify_result(ssl);
+    bool cut = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    long verified = SSL_get_verify_result(c->ssl);
     bool unknown = verified >= X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT &&
                    verified <= X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
+    int error = SSL_get_error(c->ssl, n);
 
-    switch (SSL_get_error(ssl, n)) {
-    case SSL_ERROR_WANT_READ:
-        return TLS_WANTS_READ;
-    case SSL_ERROR_WANT_WRITE:
-        return TLS_WANTS_WRITE;
-    case SSL_ERROR_ZERO_RETURN:
-        return TLS_CLOSED;
-    case SSL_ERROR_SYSCALL:
-        err_errno(e, cause, "TLS");
-        return TLS_FAILED;
-    default:
-        if (SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE && verified != X509_V_OK)
-            err_set(e, "TLS: the server's certificate: %s%s",
-                    X509_verify_cert_error_string(verified),
-                    unknown ? " (--cacert FILE trusts its authority)" : "");
-        else
-            refuse(e, "TLS");
-        return TLS_FAILED;
-    }
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
+        return CONN_AGAIN;
+    conn_note_end(c, cut || error == SSL_ERROR_ZERO_RETURN ? EPIPE : cause);
+    if (error == SSL_ERROR_ZERO_RETURN)
+        return 0;
+    if (error == SSL_ERROR_SYSCALL)
+        err_errno(e, cause, "%sTLS", what);
+    else if (SSL_get_verify_mode(c->ssl) != SSL_VERIFY_NONE && verified != X509_V_OK)
+        err_set(e, "%sTLS: the server's certificate: %s%s", what,
+                X509_verify_cert_error_string(verified),
+                unknown ? " (--cacert FILE trusts its authority)" : "");
+    else
+        err_set(e, "%sTLS: %s", what, why_not());
+    return CONN_ERROR;
 }
+
+/* Forgets what calls before said, as SSL_get_error asks. */
+static void forget_errors(void)
+{
+    ERR_clear_error();
+    errno = 0;
+}
+
+static ssize_t tls_shake_hands(struct conn *c, uint32_t *events, struct err *e)
+{
+    forget_errors();
+    if (c->ssl == NULL && !start(c)) {
+        c->local_errno = ENOMEM;
+        return CONN_ERROR;
+    }
+    int n = SSL_do_handshake(c->ssl);
+    if (n == 1)
+        return 1;
+    if (SSL_want_write(c->ssl))
+        *events = EPOLLOUT;
+    return stopped(c, n, "", e);
+}
+
+static ssize_t tls_send(struct conn *c, const void *data, size_t n, struct err *e)
+{
+    forget_errors();
+    int sent = SSL_write(c->ssl, data, n < INT_MAX ? (int)n : INT_MAX);
+    return sent > 0 ? sent : stopped(c, sent, "send: ", e);
+}
+
+static ssize_t tls_recv(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    forget_errors();
+    int got = SSL_read(c->ssl, buf, n < INT_MAX ? (int)n : INT_MAX);
+    return got > 0 ? got : stopped(c, got, "receive: ", e);
+}
+
+const struct conn_wire tls_wire = {
+    .shake_hands = tls_shake_hands,
+    .send = tls_send,
+    .recv = tls_recv,
+    .end = tls_end,
+    .buffers = true,
+};

@@ -64,6 +64,7 @@ static struct conn *connect_to(int fd, struct worker *w)
 
     assert(c != NULL);
     *c = (struct conn){.state = CONN_READY,
+                       .wire = &conn_plain,
                        .user = w,
                        .fd = fd,
                        .dialer = &loop.services.pool.dialer,
