@@ -44,8 +44,8 @@ static const struct cli_option own_table[] = {
     {"csv", CLI_FLAG, offsetof(struct options, csv), .help = "print comma-separated values"},
     {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
      .help = "no cell there that a spreadsheet would run"},
-    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose), .help = "also each host and size",
-     .alias = "v", .letter = 'v'},
+    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
+     .help = "also each host and size, and the methods", .alias = "v", .letter = 'v'},
     {"html", CLI_CUSTOM, offsetof(struct options, html), "FILE",
      .help = "write a page with charts too", .parse = output_parse_path},
     {0},
@@ -203,9 +203,9 @@ static bool write_report(const struct compare *c, const struct options *o, struc
     else if (o->markdown)
         ok = compare_md(c, out.f, e);
     else if (o->csv)
-        compare_csv(c, o->csv_safe, out.f);
+        ok = compare_csv(c, o->csv_safe, out.f, e);
     else
-        ok = compare_text(c, output_wants_colour(&o->output, out.f), out.f, e);
+        ok = compare_text(c, output_wants_colour(&o->output, out.f), o->verbose, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 

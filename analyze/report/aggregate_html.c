@@ -84,7 +84,7 @@ static void put_place(FILE *f, const struct finding *x, const void *ctx)
 
 static void put_operation(FILE *f, const char *name, const char *section,
                           const struct aggregate_part *part, const struct plot_timeline *course,
-                          bool is_before, int64_t slowest_ns)
+                          bool is_before, double slowest_ms)
 {
     const struct aggfile_entry *x = part->x;
     bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
@@ -109,7 +109,7 @@ static void put_operation(FILE *f, const char *name, const char *section,
                rated ? units_rate(aggregate_objects_per_s(part)).s : "-",
                isnan(part->latency.mean_ms) || course == NULL ? "-"
                                                               : figures_ms(part->latency.mean_ms).s,
-               slowest_ns >= 0 ? units_duration(slowest_ns).s : "-");
+               figures_ms(slowest_ms).s);
     html_row_end(f);
 }
 
@@ -134,10 +134,12 @@ static void put_operations(FILE *f, const struct page *page)
         size_t k = nth_operation(page, i);
         snprintf(section, sizeof section, "op%zu", k);
         put_operation(f, a->ops.v[k].x->name, section, &a->ops.v[k], &page->course->ops[k],
-                      html_course_prepares(page->course, k), page->course->slowest_ns[k]);
+                      html_course_prepares(page->course, k),
+                      a->ops.v[k].latency.kind == AGGREGATE_SINGLE ? a->ops.v[k].latency.max_ms
+                                                                   : NAN);
     }
     if (a->overlaps)
-        put_operation(f, "All together", "", &a->total, NULL, false, -1);
+        put_operation(f, "All together", "", &a->total, NULL, false, NAN);
     html_table_end(f);
 }
 

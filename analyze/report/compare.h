@@ -11,14 +11,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* False: out of memory. */
-bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e);
+/* Verbose: all that the other formats hold. False: out of memory. */
+bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, struct err *e);
 
 /* False: out of memory. */
 bool compare_md(const struct compare *c, FILE *f, struct err *e);
 
-/* `safe` as in struct csv_out_style. */
-void compare_csv(const struct compare *c, bool safe, FILE *f);
+/* `safe` as in struct csv_out_style. Figures of metrics come first; then those of the runs' own
+ * reports and means, which have no verdict; last notes, as rows whose metric is "note". False: out
+ * of memory. */
+bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 
 /* Schema s3analyze/compare/1. False: out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);

@@ -1,9 +1,11 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/compare_sheet.h"
 #include "analyze/write/csv.h"
 
 #include <math.h>
+#include <stdint.h>
 
 /* Reads back as the same double; empty if there is none. */
 static void put_number(FILE *f, double x)
@@ -22,16 +24,28 @@ static void put_side(FILE *f, const struct compare_values *v)
     fprintf(f, ",%zu", v->n);
 }
 
-static void put_metric(FILE *f, const char *op, const struct compare_metric *m, bool safe)
+/* Where a row goes, and how its texts are written. */
+struct rows {
+    FILE *f;
+    struct csv_out_style style;
+};
+
+static void put_names(const struct rows *r, const char *op, const char *part, const char *metric)
 {
-    const struct csv_out_style style = {',', safe};
+    csv_out_text(r->f, op, r->style);
+    fputc(',', r->f);
+    csv_out_text(r->f, part, r->style);
+    fputc(',', r->f);
+    csv_out_text(r->f, metric, r->style);
+}
+
+static void put_metric(const struct rows *r, const char *op, const struct compare_metric *m)
+{
     const struct stats_cmp *c = &m->cmp;
     bool ratio = !c->is_difference;
+    FILE *f = r->f;
 
-    csv_out_text(f, op, style);
-    fputc(',', f);
-    csv_out_text(f, compare_words_part(m->part).s, style);
-    fprintf(f, ",%s", metrics[m->metric].name);
+    put_names(r, op, compare_words_part(m->part).s, metrics[m->metric].name);
     put_side(f, &m->before);
     put_side(f, &m->after);
     put_number(f, ratio ? exp(c->theta) : NAN);
@@ -45,17 +59,62 @@ static void put_metric(FILE *f, const char *op, const struct compare_metric *m, 
     put_number(f, c->break_even);
     put_number(f, m->mde_frac);
     fprintf(f, ",%s,", compare_words_verdict_code(m));
-    csv_out_text(f, compare_words_verdict(m).s, style);
+    csv_out_text(f, compare_words_verdict(m).s, r->style);
+    fputc(',', f);
+    csv_out_text(f, compare_words_assumption(m).s, r->style);
+    put_number(f, m->before.spread_frac);
+    put_number(f, m->after.spread_frac);
     fputc('\n', f);
 }
 
-void compare_csv(const struct compare *c, bool safe, FILE *f)
+/* A figure without a verdict. */
+static void put_figure(const struct rows *r, const char *op, const char *part, const char *name,
+                       double before, double after)
 {
+    put_names(r, op, part, name);
+    put_number(r->f, before);
+    fputs(",,,", r->f);
+    put_number(r->f, after);
+    fputs(",,,", r->f);
+    put_number(r->f, after / before);
+    fputs(",,,,,,,,,,,,,,\n", r->f);
+}
+
+static void put_note(void *ctx, const char *op, const char *sentence)
+{
+    const struct rows *r = ctx;
+
+    put_names(r, op, "", "note");
+    fputs(",,,,,,,,,,,,,,,,,,,,", r->f);
+    csv_out_text(r->f, sentence, r->style);
+    fputs(",,,\n", r->f);
+}
+
+bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
+{
+    struct rows r = {f, {',', safe}};
+    struct compare_figure x;
+    struct compare_mean mean;
+    char part[64];
+
     fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,after_"
           "runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,break_even_"
-          "run_cv,mde,verdict,verdict_text\n",
+          "run_cv,mde,verdict,verdict_text,method,before_"
+          "spread,after_spread\n",
           f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            put_metric(f, c->ops[k].op, &c->ops[k].metrics[i], safe);
+            put_metric(&r, c->ops[k].op, &c->ops[k].metrics[i]);
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; compare_sheet_figure(&c->ops[k], i, &x); i++)
+            if (x.present)
+                put_figure(&r, c->ops[k].op, "", x.name, x.before, x.after);
+    for (size_t i = 0; i < n_metrics; i++) {
+        if (!compare_sheet_mean(c, i, &mean))
+            continue;
+        snprintf(part, sizeof part, "geometric mean over %zu operations", mean.n_ops);
+        put_figure(&r, "", part, metrics[i].name, mean.before, mean.after);
+    }
+    put_note(&r, "", compare_words_answer(c, SIZE_MAX).s);
+    return compare_sheet_tell_notes(c, put_note, &r, e);
 }

@@ -1,6 +1,7 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/compare/words.h"
+#include "analyze/report/compare_sheet.h"
 #include "analyze/report/json_internal.h"
 #include "analyze/write/json.h"
 
@@ -189,22 +190,26 @@ static void put_noise(struct json_out *w, const struct compare *c)
 
 static void put_geomeans(struct json_out *w, const struct compare *c)
 {
+    struct compare_mean x;
+
     json_out_array(w, "geomeans");
     for (size_t i = 0; i < n_metrics; i++) {
-        double before, after;
-        size_t n;
-
-        if (metrics[i].kind == METRIC_DIFFERENCE ||
-            !compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
+        if (!compare_sheet_mean(c, i, &x))
             continue;
         json_out_object(w, NULL);
         JSON_PUT(w, "metric", metrics[i].name);
-        JSON_PUT(w, "n_ops", n);
-        JSON_PUT(w, "before", before);
-        JSON_PUT(w, "after", after);
-        JSON_PUT(w, "ratio", after / before);
+        JSON_MEMBERS(w, &x, n_ops, before, after);
+        JSON_PUT(w, "ratio", x.after / x.before);
         json_out_end(w);
     }
+    json_out_end(w);
+}
+
+static void put_note(void *w, const char *op, const char *sentence)
+{
+    json_out_object(w, NULL);
+    JSON_PUT((struct json_out *)w, "op", op);
+    JSON_PUT((struct json_out *)w, "note", sentence);
     json_out_end(w);
 }
 
@@ -245,5 +250,8 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
     JSON_PUT(&w, "answer", compare_words_answer(c, SIZE_MAX).s);
     JSON_PUT_IF(&w, "gate", c->has_gate, gate_result(c));
-    return json_out_finish(&w, e);
+    json_out_array(&w, "notes");
+    bool ok = compare_sheet_tell_notes(c, put_note, &w, e);
+    json_out_end(&w);
+    return json_out_finish(&w, e) && ok;
 }

@@ -3,9 +3,11 @@
 #include "analyze/compare/words.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- What happened in the runs ---- */
@@ -119,14 +121,28 @@ static enum text_style style_of(const struct compare_metric *m)
     return TEXT_FAINT;
 }
 
-/* Whether one method gave all of the operation's figures. */
-static bool have_one_method(const struct compare_op *op)
+/* Names what a method gave: the metrics from the i-th on that rest on it, each once. */
+static void put_method(struct sheet *s, const struct compare_op *op, size_t i)
 {
-    for (size_t i = 1; i < op->n_metrics; i++)
-        if (strcmp(compare_words_assumption(&op->metrics[i]).s,
-                   compare_words_assumption(&op->metrics[0]).s) != 0)
-            return false;
-    return op->n_metrics > 0;
+    const struct compare_words_text method = compare_words_assumption(&op->metrics[i]);
+    char names[200] = "";
+    bool named[RUN_MAX_METRICS] = {false}, all = true;
+
+    for (size_t k = 0; k < op->n_metrics; k++) {
+        enum run_metric metric = op->metrics[k].metric;
+        size_t n = strlen(names);
+
+        if (strcmp(compare_words_assumption(&op->metrics[k]).s, method.s) != 0) {
+            all = false;
+        } else if (k < i) {
+            return; /* was named before */
+        } else if (!named[metric]) {
+            named[metric] = true;
+            snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : " of ",
+                     metrics[metric].name);
+        }
+    }
+    sheet_line(s, TEXT_FAINT, "Method%s: %s.", all ? "" : names, method.s);
 }
 
 static void side_heading(struct sheet *s, const struct compare_side *side, size_t n)
@@ -140,13 +156,12 @@ static void side_heading(struct sheet *s, const struct compare_side *side, size_
 static void put_metrics(struct sheet *s, const struct compare *c, const struct compare_op *op)
 {
     const struct run_part *part = NULL;
-    bool one_method = have_one_method(op);
 
-    sheet_table(s, "lrrrlwW", "");
+    sheet_table(s, "lrrrlw", "");
     SHEET_HEADINGS(s, "");
     side_heading(s, &c->before, op->n_before);
     side_heading(s, &c->after, op->n_after);
-    SHEET_CELLS(s, compare_words_change(op), "95% CI", "Verdict", "Method");
+    SHEET_CELLS(s, compare_words_change(op), "95% CI", "Verdict");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
         const struct compare_words_row r = compare_words_row(m);
@@ -158,47 +173,55 @@ static void put_metrics(struct sheet *s, const struct compare *c, const struct c
         SHEET_ROW(s, follows ? TEXT_FAINT : style_of(m), r.metric, r.before, r.after, r.change,
                   r.ci);
         sheet_cell(s, "%s%s%s", m->cmp.ok ? r.p : "", m->cmp.ok ? " " : "", r.verdict.s);
-        sheet_cell(s, "%s", one_method ? "" : compare_words_assumption(m).s);
     }
     s->when = SHEET_DETAIL;
-    if (one_method)
-        sheet_line(s, TEXT_FAINT, "Method: %s.", compare_words_assumption(&op->metrics[0]).s);
+    for (size_t i = 0; i < op->n_metrics; i++)
+        put_method(s, op, i);
     s->when = SHEET_ALWAYS;
 }
 
-static void figure_row(struct sheet *s, const char *what, const char *which,
-                       struct units_text (*text)(double), double before, double after)
-{
-    if (isnan(before) && isnan(after))
-        return;
-    sheet_row(s, TEXT_PLAIN);
-    sheet_cell(s, "%s, %s", what, which);
-    SHEET_CELLS(s, isnan(before) ? "-" : text(before).s, isnan(after) ? "-" : text(after).s,
-                compare_words_percent(before, after).s);
-}
-
-/* The figures of the runs' own reports, medians over the runs. */
-static void put_figures(struct sheet *s, const struct compare *c, const struct compare_op *op)
+bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x)
 {
     static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
                                                    "slowest segment"};
     static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
     const struct run_figures *a = &op->before, *b = &op->after;
 
+    const struct {
+        const char *name, *const *which;
+        size_t n;
+        struct units_text (*text)(double);
+        const double *before, *after;
+    } kinds[] = {
+        {"Throughput", rates, RUN_N_RATES, units_byte_rate, a->bytes_per_s, b->bytes_per_s},
+        {"Objects", rates, RUN_N_RATES, units_object_rate, a->objects_per_s, b->objects_per_s},
+        {"Duration", times, RUN_N_TIMES, figures_ns, a->duration_ns, b->duration_ns},
+        {"TTFB", times, RUN_N_TIMES, figures_ns, a->ttfb_ns, b->ttfb_ns}};
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; i -= kinds[k++].n) {
+        if (i >= kinds[k].n)
+            continue;
+        *x = (struct compare_figure){
+            .text = kinds[k].text, .before = kinds[k].before[i], .after = kinds[k].after[i]};
+        snprintf(x->name, sizeof x->name, "%s, %s", kinds[k].name, kinds[k].which[i]);
+        x->present = (!isnan(x->before) || !isnan(x->after)) &&
+                     (kinds[k].which == times || compare_shows_rate(op, (int)i));
+        return true;
+    }
+    return false;
+}
+
+static void put_figures(struct sheet *s, const struct compare *c, const struct compare_op *op)
+{
+    struct compare_figure x;
+
     sheet_table(s, "lrrr", "Figures of the runs' own reports");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
-    for (int i = 0; i < RUN_N_RATES; i++)
-        if (compare_shows_rate(op, i))
-            figure_row(s, "Throughput", rates[i], units_byte_rate, a->bytes_per_s[i],
-                       b->bytes_per_s[i]);
-    for (int i = 0; i < RUN_N_RATES; i++)
-        if (compare_shows_rate(op, i))
-            figure_row(s, "Objects", rates[i], units_object_rate, a->objects_per_s[i],
-                       b->objects_per_s[i]);
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(s, "Duration", times[i], figures_ns, a->duration_ns[i], b->duration_ns[i]);
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        figure_row(s, "TTFB", times[i], figures_ns, a->ttfb_ns[i], b->ttfb_ns[i]);
+    for (size_t i = 0; compare_sheet_figure(op, i, &x); i++)
+        if (x.present)
+            SHEET_ROW(s, TEXT_PLAIN, x.name, isnan(x.before) ? "-" : x.text(x.before).s,
+                      isnan(x.after) ? "-" : x.text(x.after).s,
+                      compare_words_percent(x.before, x.after).s);
 }
 
 void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
@@ -223,23 +246,27 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
 
 /* ---- The whole ---- */
 
+bool compare_sheet_mean(const struct compare *c, size_t i, struct compare_mean *x)
+{
+    return c->n_ops > 1 && metrics[i].kind != METRIC_DIFFERENCE &&
+           compare_geomean(c, (enum run_metric)i, &x->before, &x->after, &x->n_ops) && x->n_ops > 1;
+}
+
 void compare_sheet_means(struct sheet *s, const struct compare *c)
 {
+    struct compare_mean x;
+
     if (c->n_ops < 2 || c->single)
         return;
     sheet_table(s, "lrrr", "Geometric mean over the operations");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
     for (size_t i = 0; i < n_metrics; i++) {
-        double before, after;
-        size_t n;
-
-        if (metrics[i].kind == METRIC_DIFFERENCE ||
-            !compare_geomean(c, (enum run_metric)i, &before, &after, &n) || n < 2)
+        if (!compare_sheet_mean(c, i, &x))
             continue;
         sheet_row(s, TEXT_PLAIN);
-        sheet_cell(s, "%s (%zu)", metrics[i].name, n);
-        SHEET_CELLS(s, metrics[i].text(before).s, metrics[i].text(after).s,
-                    compare_words_percent(before, after).s);
+        sheet_cell(s, "%s (%zu)", metrics[i].name, x.n_ops);
+        SHEET_CELLS(s, metrics[i].text(x.before).s, metrics[i].text(x.after).s,
+                    compare_words_percent(x.before, x.after).s);
     }
 }
 
@@ -288,4 +315,38 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
         if (n == 0)
             sheet_item(s, TEXT_FAINT, "%s: nothing to judge", c->ops[k].op);
     }
+}
+
+/* ---- Notes ---- */
+
+/* Tells what of the sheet is no table, and empties it. */
+static bool tell_notes(struct sheet *s, const char *op, compare_sheet_told *told, void *ctx)
+{
+    bool ok = !s->failed;
+
+    for (size_t i = 0; ok && i < s->n; i++)
+        if ((s->v[i].kind == SHEET_LINE || s->v[i].kind == SHEET_ITEM) &&
+            sheet_is_shown(&s->v[i], true))
+            told(ctx, op, s->v[i].text);
+    sheet_free(s);
+    return ok;
+}
+
+bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told, void *ctx,
+                              struct err *e)
+{
+    struct sheet s = {0};
+
+    if (compare_n_faulty(c) > 0)
+        told(ctx, "", compare_words_faulty(c).s);
+    compare_sheet_faults(&s, c);
+    compare_sheet_runs(&s, c);
+    bool ok = tell_notes(&s, "", told, ctx);
+    for (size_t k = 0; k < c->n_ops; k++) {
+        compare_sheet_op(&s, c, k);
+        ok &= tell_notes(&s, c->ops[k].op, told, ctx);
+    }
+    compare_sheet_notes(&s, c);
+    compare_sheet_gate(&s, c);
+    return (tell_notes(&s, "", told, ctx) && ok) || mem_none(e);
 }

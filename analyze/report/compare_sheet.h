@@ -5,6 +5,8 @@
 
 #include "analyze/compare/compare.h"
 #include "analyze/write/sheet.h"
+#include "libcommon/err.h"
+#include "libcommon/units.h"
 
 /* Problems of the runs. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
@@ -18,5 +20,31 @@ void compare_sheet_means(struct sheet *s, const struct compare *c);
 void compare_sheet_notes(struct sheet *s, const struct compare *c);
 /* What the gate says; nothing without one. */
 void compare_sheet_gate(struct sheet *s, const struct compare *c);
+
+/* ---- For formats of values ---- */
+
+/* A figure of the runs' own reports, the median over the runs of a side; NaN: not known. */
+struct compare_figure {
+    char name[40];
+    bool present; /* on one side at least */
+    struct units_text (*text)(double);
+    double before, after;
+};
+
+/* Figure i, from 0 on. False: there are no more. */
+bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x);
+
+/* Geometric means of metric i over the operations that have it. False: less than two have. */
+struct compare_mean {
+    double before, after;
+    size_t n_ops;
+};
+bool compare_sheet_mean(const struct compare *c, size_t i, struct compare_mean *x);
+
+/* Tells each sentence of the comparison, and the operation that it is about; "": all. False: out of
+ * memory. */
+typedef void compare_sheet_told(void *ctx, const char *op, const char *sentence);
+bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told, void *ctx,
+                              struct err *e);
 
 #endif

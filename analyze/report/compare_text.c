@@ -22,13 +22,13 @@ static void put_all(struct sheet *s, const struct compare *c, size_t width)
                compare_words_answer(c, width).s);
 }
 
-bool compare_text(const struct compare *c, bool colour, FILE *f, struct err *e)
+bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = colour};
     struct sheet s = {0};
 
     put_all(&s, c, text_width(&out));
-    bool ok = sheet_write_text(&s, &out, false, e);
+    bool ok = sheet_write_text(&s, &out, verbose, e);
     sheet_free(&s);
     return ok;
 }

@@ -1,11 +1,9 @@
 #include "analyze/report/html_internal.h"
 
-#include "analyze/analysis/slowest.h"
 #include "analyze/plot/aggregate.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define MAIN_BINS 160
@@ -17,30 +15,24 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     if (a->n_operations == 0)
         return true;
     c->main = plot_timeline_main(a);
-    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_new(&c->slowest_ns, a->n_operations, e))
+    if (!mem_cleared(&c->ops, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
     bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        struct slow_request slowest[ANALYSIS_SLOWEST];
-        c->slowest_ns[k] = analysis_slowest(a, (int)k, slowest) > 0 ? slowest[0].dur_ns : -1;
+    for (size_t k = 0; ok && k < c->n_ops; k++)
         ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
-    }
     return ok;
 }
 
 bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e)
 {
     *c = (struct html_course){.main = plot_aggregate_main(a)};
-    if (!mem_cleared(&c->ops, a->ops.n + 1, e) || !mem_new(&c->slowest_ns, a->ops.n + 1, e))
+    if (!mem_cleared(&c->ops, a->ops.n + 1, e))
         return false;
     c->n_ops = a->ops.n;
     bool ok = plot_aggregate_timeline(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        const struct aggregate_latency *l = &a->ops.v[k].latency;
-        c->slowest_ns[k] = l->kind == AGGREGATE_SINGLE ? (int64_t)llround(l->max_ms * 1e6) : -1;
+    for (size_t k = 0; ok && k < c->n_ops; k++)
         ok = plot_aggregate_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
-    }
     return ok;
 }
 
@@ -50,7 +42,6 @@ void html_course_fini(struct html_course *c)
         plot_timeline_fini(&c->ops[k]);
     plot_timeline_fini(&c->all);
     free(c->ops);
-    free(c->slowest_ns);
 }
 
 bool html_course_prepares(const struct html_course *c, size_t k)

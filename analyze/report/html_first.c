@@ -4,6 +4,7 @@
 #include "analyze/report/headline.h"
 #include "analyze/report/html_timeline.h"
 #include "analyze/report/page.h"
+#include "analyze/report/run_sheet.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -126,77 +127,25 @@ void html_findings(FILE *f, const struct html_findings *of)
 
 /* ---- The operations ---- */
 
-static void put_throughput_cells(FILE *f, const struct throughput *t, bool with_objects)
+static void put_name(FILE *f, const void *ctx, size_t k)
 {
-    HTML_CELLS(f, t->present && t->n_bytes > 0 ? units_byte_rate(t->bytes_per_s).s : "-",
-               t->present ? units_rate(t->ops_ended_per_s).s : "-");
-    if (with_objects)
-        html_cell(f, "%s", t->present ? units_rate(t->objects_per_s).s : "-");
+    const struct html_course *c = ctx;
+
+    fprintf(f, "<a href=\"#op%zu\">", k);
+    html_text(f, c->ops[k].op);
+    fprintf(f, "</a>%s", html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "");
 }
 
-static void put_operation(FILE *f, const struct analysis *a, const struct html_course *c, size_t k,
-                          bool with_objects)
+static void put_course(FILE *f, const void *ctx, size_t k)
 {
-    const struct operation *op = &a->operations[k];
-    const struct times *d = &op->requests.all.dur;
-    const int64_t q[] = {d->p50_ns, d->p90_ns, d->p99_ns};
-
-    html_row(f);
-    fprintf(f, "<th scope=\"row\" class=\"l\"><a href=\"#op%zu\">", k);
-    html_text(f, op->op);
-    fprintf(f, "</a>%s</th><td class=\"l\">",
-            html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "");
-    html_timeline_spark(f, &c->ops[k]);
-    fputs("</td>", f);
-    html_cell(f, "%s", units_count(op->n_requests).s);
-    fputs(op->n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
-    html_textf(f, "%s", units_count(op->n_errors).s);
-    fputs("</td>", f);
-    put_throughput_cells(f, &op->throughput, with_objects);
-    for (size_t i = 0; i < 3; i++)
-        html_cell(f, "%s", d->present ? units_duration(q[i]).s : "-");
-    html_cell(f, "%s", c->slowest_ns[k] >= 0 ? units_duration(c->slowest_ns[k]).s : "-");
-    html_row_end(f);
+    html_timeline_spark(f, &((const struct html_course *)ctx)->ops[k]);
 }
 
-static void put_operations(FILE *f, const struct analysis *a, const struct html_course *c)
+bool html_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
-    static const char *const names[] = {"Operation", "Course", "Requests", "Failed", "Throughput",
-                                        "req/s",     "50%",    "90%",      "99%",    "Slowest"};
-    static const char *const with_objects[] = {"Operation",  "Course", "Requests", "Failed",
-                                               "Throughput", "req/s",  "obj/s",    "50%",
-                                               "90%",        "99%",    "Slowest"};
-    int64_t n_requests = 0, n_errors = 0;
-    bool objects = false;
-
-    for (size_t k = 0; k < a->n_operations; k++)
-        objects |=
-            a->operations[k].objects_per_op > 1 ||
-            (a->operations[k].throughput.present &&
-             a->operations[k].n_objects != a->operations[k].n_requests - a->operations[k].n_errors);
-    html_table(f, "first", "Operations", objects ? with_objects : names,
-               objects ? "llrrrrrrrrr" : "llrrrrrrrr");
-    for (size_t i = 0; i < a->n_operations; i++) {
-        size_t k = c->main < 0 ? i : a->n_operations - 1 - i;
-        n_requests += a->operations[k].n_requests;
-        n_errors += a->operations[k].n_errors;
-        put_operation(f, a, c, k, objects);
-    }
-    if (a->total.present && a->total.throughput.present) {
-        html_row(f);
-        fputs("<th scope=\"row\" class=\"l\"><a href=\"#all\">All together</a></th>"
-              "<td class=\"l\"></td>",
-              f);
-        HTML_CELLS(f, units_count(n_requests).s, units_count(n_errors).s);
-        put_throughput_cells(f, &a->total.throughput, objects);
-        fputs("<td></td><td></td><td></td><td></td></tr>\n", f);
-    }
-    html_table_end(f);
-}
-
-void html_first(FILE *f, const struct analysis *a, const struct html_course *c)
-{
+    const struct run_sheet_page page = {put_name, put_course, c, c->main >= 0};
     const struct run run = {a, c};
+    struct sheet s = {0};
 
     fputs("<section id=\"first\">\n<p class=\"headline\">", f);
     html_text(f, headline(a).s);
@@ -207,7 +156,10 @@ void html_first(FILE *f, const struct analysis *a, const struct html_course *c)
     html_findings(f, &(struct html_findings){&a->findings, &c->all, put_place, &run});
     if (c->n_ops > 0) {
         html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, &a->findings, ""});
-        put_operations(f, a, c);
+        run_sheet_summary(&s, a, &page);
     }
+    bool ok = sheet_write_html(&s, f, "first", e);
+    sheet_free(&s);
     fputs("</section>\n", f);
+    return ok;
 }

@@ -33,7 +33,6 @@ struct html_course {
     int main; /* as plot_timeline_main */
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations */
-    int64_t *slowest_ns;       /* of each, in the active range or not; -1: no request */
     size_t n_ops;
 };
 /* False: *e says why. html_course_fini may be called in any case. */
@@ -50,7 +49,7 @@ bool html_course_sections(FILE *f, const struct html_course *c,
                           const void *ctx, struct err *e);
 
 /* The first screen: what was reached, whether that can be trusted, what happened, the timeline, and
- * a table of the operations. */
-void html_first(FILE *f, const struct analysis *a, const struct html_course *c);
+ * a table of the operations. False: out of memory. */
+bool html_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e);
 
 #endif

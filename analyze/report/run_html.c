@@ -250,7 +250,8 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
                      const char *title, const char *command, const struct html_charts *charts,
                      struct err *e)
 {
-    html_first(f, a, c);
+    if (!html_first(f, a, c, e))
+        return false;
     put_warnings(f, a, charts);
     if (a->mixed && a->n_operations > MOST_OPERATIONS)
         html_element(

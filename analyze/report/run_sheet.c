@@ -3,6 +3,7 @@
 #include "libcommon/int64.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define MAX_ERRORS      10 /* groups in brief text */
 #define MAX_ERROR_HOSTS 5  /* of a group, likewise */
@@ -66,6 +67,65 @@ void run_sheet_inputs(struct sheet *s, const struct analysis *a)
             sheet_line(s, TEXT_PLAIN, "Left out: %s %s", figures_counted(part.n, "request").s,
                        part.why);
     }
+}
+
+/* ---- All operations at a glance ---- */
+
+static void put_bad(FILE *f, const void *text, size_t k)
+{
+    (void)k;
+    fprintf(f, "<span class=\"bad\">%s</span>", (const char *)text);
+}
+
+static void summary_cells(struct sheet *s, int64_t n_requests, int64_t n_errors,
+                          const struct throughput *x, double largest)
+{
+    SHEET_CELLS(s, units_count(n_requests).s, units_count(n_errors).s);
+    if (n_errors > 0)
+        sheet_markup(s, put_bad, units_count(n_errors).s, 0);
+    SHEET_CELLS(s,
+                x->present && x->n_bytes > 0 ? figures_rate_like(x->bytes_per_s, largest).s : "-",
+                x->present ? units_rate(x->objects_per_s).s : "-");
+}
+
+static void summary_row(struct sheet *s, const struct operation *op, size_t k, double largest,
+                        const struct run_sheet_page *page)
+{
+    const struct times *d = &op->requests.all.dur;
+
+    SHEET_ROW(s, TEXT_PLAIN, op->op);
+    if (page != NULL)
+        sheet_markup(s, page->name, page->ctx, k);
+    sheet_cell(s, "%s", "");
+    if (page != NULL)
+        sheet_markup(s, page->course, page->ctx, k);
+    summary_cells(s, op->n_requests, op->n_errors, &op->throughput, largest);
+    if (d->present)
+        SHEET_CELLS(s, units_duration(d->p50_ns).s, units_duration(d->p90_ns).s,
+                    units_duration(d->p99_ns).s, units_duration(d->slowest_ns).s);
+}
+
+void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
+{
+    int64_t n_requests = 0, n_errors = 0;
+    double largest = a->total.throughput.bytes_per_s;
+    size_t n = a->n_operations;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, a->operations[i].throughput.bytes_per_s);
+    sheet_table(s, "llrrrrrrrr", a->mixed ? "Mixed operations" : "Operations");
+    SHEET_HEADINGS(s, "", "Course", "Requests", "Errors", "Average", "obj/s", "50%", "90%", "99%",
+                   "Slowest");
+    for (size_t i = 0; i < n; i++) {
+        size_t k = page != NULL && page->last_first ? n - 1 - i : i;
+        n_requests += a->operations[k].n_requests;
+        n_errors += a->operations[k].n_errors;
+        summary_row(s, &a->operations[k], k, largest, page);
+    }
+    if (!a->total.present)
+        return;
+    SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
+    summary_cells(s, n_requests, n_errors, &a->total.throughput, largest);
 }
 
 /* ---- Throughput ---- */

@@ -10,6 +10,15 @@
 
 /* What was read: the captures, what of them was dropped, what is in no figure. */
 void run_sheet_inputs(struct sheet *s, const struct analysis *a);
+/* A line for each operation, and one for all together. `page`: what a page adds to it; NULL: is no
+ * page. */
+struct run_sheet_page {
+    sheet_put *name, *course; /* of operation k */
+    const void *ctx;
+    bool last_first; /* the operation that began last comes first, as its section does */
+};
+void run_sheet_summary(struct sheet *s, const struct analysis *a,
+                       const struct run_sheet_page *page);
 /* All that is known of one operation. */
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op);
 /* All operations of a mixed run together. */

@@ -8,8 +8,10 @@
 
 void sheet_free(struct sheet *s)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         free(s->v[i].text);
+        free(s->v[i].html);
+    }
     free(s->v);
     *s = (struct sheet){0};
 }
@@ -103,6 +105,19 @@ void sheet_cells(struct sheet *s, const char *const *texts)
         sheet_cell(s, "%s", *texts);
 }
 
+void sheet_markup(struct sheet *s, sheet_put *put, const void *ctx, size_t k)
+{
+    size_t n;
+    FILE *f = s->failed ? NULL : open_memstream(&s->v[s->n - 1].html, &n);
+
+    s->failed = f == NULL;
+    if (s->failed)
+        return;
+    put(f, ctx, k);
+    s->failed = ferror(f) != 0;
+    s->failed |= fclose(f) != 0;
+}
+
 void sheet_gap(struct sheet *s)
 {
     add_bare(s, SHEET_GAP, TEXT_PLAIN);
@@ -139,7 +154,8 @@ void sheet_used_columns(const struct sheet *s, size_t i, bool verbose, bool used
         if (x->kind != SHEET_CELL)
             column = x->kind == SHEET_ROW && sheet_is_shown(x, verbose) ? 0 : n;
         else if (column < n && column < SHEET_MAX_COLUMNS) {
-            used[column] |= *x->text != '\0' && (verbose || !isupper((unsigned char)align[column]));
+            used[column] |= (*x->text != '\0' || x->html != NULL) &&
+                            (verbose || !isupper((unsigned char)align[column]));
             column++;
         }
     }

@@ -39,6 +39,7 @@ struct sheet_entry {
     enum sheet_when when;
     enum text_style style;
     char *text;
+    char *html;        /* SHEET_CELL: what HTML has in place of the text; NULL: the text */
     const char *align; /* SHEET_TABLE */
 };
 
@@ -72,6 +73,10 @@ void sheet_cells(struct sheet *s, const char *const *texts);
 #define SHEET_CELLS(s, ...)      sheet_cells(s, (const char *const[]){__VA_ARGS__, NULL})
 #define SHEET_HEADINGS(s, ...)   (sheet_headings(s), SHEET_CELLS(s, __VA_ARGS__))
 #define SHEET_ROW(s, style, ...) (sheet_row(s, style), SHEET_CELLS(s, __VA_ARGS__))
+/* Gives the last cell markup, a link or a picture, which HTML has in place of its text: what `put`
+ * writes. */
+typedef void sheet_put(FILE *f, const void *ctx, size_t k);
+void sheet_markup(struct sheet *s, sheet_put *put, const void *ctx, size_t k);
 void sheet_span(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

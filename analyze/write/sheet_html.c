@@ -34,7 +34,13 @@ static void put_headings(const struct sheet *s, size_t i, size_t end, FILE *f, c
 
 static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char align)
 {
-    if (column == 0)
+    if (x->html != NULL)
+        fprintf(f,
+                column == 0    ? "<th scope=\"row\" class=\"l\">%s</th>"
+                : align == 'r' ? "<td>%s</td>"
+                               : "<td class=\"l\">%s</td>",
+                x->html);
+    else if (column == 0)
         html_name(f, x->text);
     else if (align == 'r')
         html_cell(f, "%s", x->text);

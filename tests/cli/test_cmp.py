@@ -411,7 +411,7 @@ class Formats(CmpTest):
         a, b = self.runs('a', 1) + self.runs('b', 1, speed=1.3, hosts=2)
         rows = list(csv.DictReader(io.StringIO(self.s3analyze('cmp', '-v', '--csv', a, b).out)))
         metrics = self.cmp('-v', a, b)['operations'][0]['metrics']
-        self.assertEqual(len(rows), len(metrics))
+        self.assertEqual(sum(r['verdict'] != '' for r in rows), len(metrics))
         for r, m in zip(rows, metrics):
             self.assertEqual((r['metric'], r['verdict'], r['verdict_text']),
                              (m['metric'], m['verdict'], m['verdict_text']))
