@@ -78,7 +78,7 @@ static void record(struct worker *w)
         .bytes = (int64_t)r->n_bytes,
         .n_objects = (int64_t)r->n_objects,
         .thread = w->thread,
-        .op = slice_of(s3op_name(op->kind)),
+        .op = slice_of(S3OP[op->kind].name),
         .client = slice_of(g->client),
         .endpoint = slice_of(g->host[w->host].endpoint),
         .file = {op->key, op->n_key},

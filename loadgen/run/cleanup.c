@@ -189,7 +189,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
               s3op_has_no_uploads(op->kind, r->status);
 
     /* A server that lists, and deletes nothing, has not come back. */
-    if (ok && !(s3op_is_listing(op->kind) && own->page.n > 0))
+    if (ok && !(s3op_does(op->kind, S3OP_LISTS) && own->page.n > 0))
         atomic_store(&k->failing_since_ns, 0);
     if (!ok && !is_refused(op, r->status) && waits(k, own, r))
         return;
@@ -203,7 +203,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
          * again. */
         work_fail(k, r->error);
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
-    } else if (s3op_is_listing(op->kind)) {
+    } else if (s3op_does(op->kind, S3OP_LISTS)) {
         own->step = own->page.n > 0 ? BATCH : DONE;
     } else if (!own_upload &&
                atomic_fetch_add(&k->n_deleted, r->n_objects) + r->n_objects > k->most_deleted) {

@@ -39,10 +39,27 @@ enum s3op_kind {
     S3OP_N_KINDS
 };
 
-/* Those that are read page by page. */
-static inline bool s3op_is_listing(enum s3op_kind kind)
+/* What a kind of request does. */
+enum {
+    S3OP_LISTS = 1,    /* it is read page by page, and names a prefix */
+    S3OP_UPLOADS = 2,  /* sends content of objects */
+    S3OP_CREATES = 4,  /* begins an object, and says how that is stored */
+    S3OP_ENCRYPTS = 8, /* says the key of --encrypt */
+    S3OP_DELETES = 16, /* passes retention */
+    S3OP_MD5 = 32,     /* S3 wants a Content-MD5 */
+};
+
+extern const struct s3op_row {
+    const char *name; /* that the capture has for it */
+    const char *method;
+    const char *resource; /* in the query; NULL: none */
+    enum xml_root answer; /* its document; XML_NOTHING: none */
+    unsigned does;
+} S3OP[S3OP_N_KINDS];
+
+static inline bool s3op_does(enum s3op_kind kind, unsigned what)
 {
-    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_LIST_UPLOADS;
+    return (S3OP[kind].does & what) != 0;
 }
 
 /* Whether an answer says that the server keeps no list of unfinished uploads: there is none. */
@@ -50,9 +67,6 @@ static inline bool s3op_has_no_uploads(enum s3op_kind kind, int status)
 {
     return kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405);
 }
-
-/* The name that the capture has for it. */
-const char *s3op_name(enum s3op_kind kind);
 
 struct s3op {
     enum s3op_kind kind;
