@@ -48,6 +48,7 @@ struct cli_option {
     const char *help;  /* one short phrase, lower case, no full stop; the default is added */
     const char *alias; /* another long name: "dur" */
     char letter;       /* 'o': -o */
+    char is;           /* for the program: what it does with the value */
     double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
     /* CLI_CHOICE: names, NULL at the end. CLI_LIST: those that the shell offers, or NULL. */
     const char *const *choices;

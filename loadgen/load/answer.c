@@ -204,11 +204,16 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
-/* rclone answers so where a bucket has no unfinished uploads. */
+/* Whether the server keeps no list of unfinished uploads, or answers as rclone where there are
+ * none.
+ */
 static bool has_no_uploads(const struct worker *w)
 {
-    return w->op.kind == S3OP_LIST_UPLOADS && w->http.status == 404 && w->n_error_text > 0 &&
-           strcmp(w->xml->code, "NoSuchUpload") == 0;
+    int status = w->http.status;
+
+    return w->op.kind == S3OP_LIST_UPLOADS &&
+           (status == 501 || status == 405 ||
+            (status == 404 && w->n_error_text > 0 && strcmp(w->xml->code, "NoSuchUpload") == 0));
 }
 
 static void check_get(struct worker *w)

@@ -46,7 +46,7 @@ void worker_fini(struct worker *w)
     if (w->xml != NULL)
         xml_fini(w->xml);
     free(w->xml);
-    pages_fini(&w->pages);
+    pages_clear(&w->pages);
     secret_free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);

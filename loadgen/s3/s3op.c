@@ -37,11 +37,8 @@ bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
     return s3op_does(op->kind, S3OP_MD5) || (s->md5 && s3op_does(op->kind, S3OP_UPLOADS));
 }
 
-const char *const S3OP_CHECKSUMS[] = {[CHECKSUM_NONE] = "none",
-                                      [CHECKSUM_CRC32C] = "CRC32C",
-                                      [CHECKSUM_CRC64NVME] = "CRC64NVME",
-                                      [CHECKSUM_SHA256] = "SHA256",
-                                      NULL};
+/* By enum checksum_kind. */
+const char *const S3OP_CHECKSUMS[] = {"none", "CRC32C", "CRC64NVME", "SHA256", NULL};
 
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
 {

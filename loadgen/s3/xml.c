@@ -77,9 +77,10 @@ static const struct text TEXTS[] = {TEXT("Code", code),
                                     TEXT("NextUploadIdMarker", next_version_marker),
                                     {0}};
 
-/* Reads no more of the answer, once an error was put into x->err. */
-static void stop(struct xml *x)
+/* Reads no more of the answer. `why` is the error, unless there is one. */
+static void stop(struct xml *x, const char *why)
 {
+    err_set(x->err, "%s", why);
     XML_StopParser(x->parser, XML_FALSE);
 }
 
@@ -118,10 +119,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
 
     (void)attributes;
     x->n_unending = 0;
-    if (++x->depth > DEPTH_MAX) {
-        err_set(x->err, "the answer's XML is nested too deeply");
-        stop(x);
-    }
+    if (++x->depth > DEPTH_MAX)
+        stop(x, "the answer's XML is nested too deeply");
     if (x->depth == 1)
         begin_document(x, name);
     else if (x->depth == 2)
@@ -155,7 +154,7 @@ static void keep(struct xml *x, const struct text *t, const char *name)
     if (x->too_long && t->size == XML_TEXT_MAX) {
         err_set(x->err, "a key, token or id in the answer's XML is longer than %d bytes",
                 XML_TEXT_MAX - 1);
-        stop(x);
+        stop(x, "");
     }
 }
 
@@ -163,12 +162,9 @@ static uint64_t size_of_text(struct xml *x)
 {
     bool digits = x->n_text > 0 && x->n_text <= 19 && strspn(x->text, "0123456789") == x->n_text;
 
-    if (!digits) {
-        err_set(x->err, "a Size in the answer's XML is not a number");
-        stop(x);
-        return 0;
-    }
-    return strtoull(x->text, NULL, 10);
+    if (!digits)
+        stop(x, "a Size in the answer's XML is not a number");
+    return digits ? strtoull(x->text, NULL, 10) : 0;
 }
 
 static void end_of_field(struct xml *x, const char *name)
@@ -272,7 +268,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         end_of_field(x, name);
     } else if (x->depth == 2 && x->in_entry) {
         if (!end_of_entry(x))
-            stop(x);
+            stop(x, "");
     } else if (x->depth == 2) {
         end_of_property(x, name);
     }
@@ -290,8 +286,7 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
     (void)system_id;
     (void)public_id;
     (void)has_internal_subset;
-    err_set(x->err, "the answer's XML has a document type");
-    stop(x);
+    stop(x, "the answer's XML has a document type");
 }
 
 bool xml_init(struct xml *x, struct err *e)
