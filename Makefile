@@ -161,9 +161,14 @@ endif
 
 # --- Compiling --------------------------------------------------------------------------------------
 
+# Overruns of buffers end the program. _FORTIFY_SOURCE needs optimization; sanitizers find more
+# without it; a distribution may choose another level.
+HARDENED_CFLAGS = -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),, \
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 # No contraction to fused multiply-add: the same digits on every machine.
 FIXED_CFLAGS := -std=c17 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -ffp-contract=off -pthread -MMD -MP \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer, \
+	$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),$(HARDENED_CFLAGS)))
 # Lazy binding saves vector registers to the stack, pieces of keys among them (tests/cli/test_core_dumps.py).
 FIXED_LDFLAGS := -pthread -Wl,-z,now $(if $(SAN),-fsanitize=$(SAN))
 

@@ -31,6 +31,9 @@ enum cli_type {
     CLI_CUSTOM,          /* whatever `parse` writes */
 };
 
+/* What an option is for a program that records its runs: a setting may change what is measured. */
+enum cli_use { CLI_SETTING, CLI_OTHER, CLI_SECRET };
+
 /* Starts empty; owned by the parsed arguments. */
 struct cli_list {
     const char **v;
@@ -48,6 +51,7 @@ struct cli_option {
     const char *help;  /* one short phrase, lower case, no full stop; the default is added */
     const char *alias; /* another long name: "dur" */
     char letter;       /* 'o': -o */
+    enum cli_use is;
     double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
     /* CLI_CHOICE: names, NULL at the end. CLI_LIST: those that the shell offers, or NULL. */
     const char *const *choices;

@@ -76,13 +76,10 @@ int main(int argc, char **argv)
     char **copy = options_hide(argc, argv);
     struct err e = {""};
 
-    /* It reads what a credential_process prints, and nothing else. */
+    /* What a credential_process prints is read with it. */
     json_set_alloc_funcs(secret_alloc, secret_free);
-    if (copy == NULL || !conn_global_init()) {
-        fprintf(stderr, "%s: out of memory\n", program.name);
-        return EXIT_FAILED;
-    }
-    if (!ranks_open(&e)) {
+    bool ok = (copy != NULL && conn_global_init()) || err_set(&e, "out of memory");
+    if (!ok || !ranks_open(&e)) {
         fprintf(stderr, "%s: %s\n", program.name, e.msg);
         return EXIT_FAILED;
     }

@@ -116,8 +116,10 @@ static bool explains(const struct finding *cause, const struct finding *f, int64
 {
     near_ns = int64_max(f->within_ns, near_ns);
     if (is(cause, "clock-step"))
-        return strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
+        return is(f, "no-success") || strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
                (is(f, "errors") && strstr(f->sentence, "HTTP 403") != NULL);
+    if (is(cause, "no-success") && (is(f, "warm-up") || is_level(f)))
+        return true;
     if (is(cause, "stopped") && (is(f, "stall") || is(f, "stuck-thread") || is(f, "errors")))
         return mostly_in(f, cause, is(f, "errors") ? near_ns : 0);
     /* Clients that each had a time of their own, by design. */

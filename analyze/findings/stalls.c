@@ -210,15 +210,16 @@ static void sort_stalls(struct stalls *x)
 }
 
 /* The period of the stalls of one's party; 0: they have none. A pause that was too short to be
- * found leaves a gap of two periods. */
+ * found leaves a gap of two periods. A stall longer than the period is no such pause. */
 static int64_t find_period(const struct stalls *x, const struct stall *one, double *gaps)
 {
     size_t n = 0;
-    int64_t last_ns = INT64_MIN;
+    int64_t last_ns = INT64_MIN, longest_ns = 0;
 
     for (size_t i = 0; i < x->n; i++) {
         if (!stalls_same_parties(&x->v[i], one))
             continue;
+        longest_ns = int64_max(longest_ns, x->v[i].end_ns - x->v[i].start_ns);
         if (last_ns != INT64_MIN)
             gaps[n++] = (double)(x->v[i].start_ns - last_ns);
         last_ns = x->v[i].start_ns;
@@ -235,7 +236,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
             n_periods += times;
         }
     }
-    return 5 * n_even >= 4 * n ? (int64_t)(sum / n_periods) : 0;
+    return 5 * n_even >= 4 * n && (double)longest_ns < period ? (int64_t)(sum / n_periods) : 0;
 }
 
 /* ---- Findings ---- */

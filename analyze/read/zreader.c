@@ -319,7 +319,9 @@ static void cut(struct zreader *r)
     }
     r->in_pos += available(r);
     r->in_frame = false;
-    if (r->source->seekable && end_of_frame(r) < r->source->size) {
+    /* A careful reader has looked for the end of the frame already. */
+    uint64_t end = r->careful ? r->limit : end_of_frame(r);
+    if (r->source->seekable && end < r->source->size) {
         /* Damage is reported at the same byte, and as the same, with any number of threads, on
          * which it depends how far zstd would have read ahead. */
         damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));

@@ -173,10 +173,10 @@ static int run_clean(struct bench *b)
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);
-    if (runs.unlisted.msg[0] != '\0')
+    if (runs.unlisted.msg[0] != '\0') {
         ok = err_set(&e, "unfinished uploads are left, if there are any: %s", runs.unlisted.msg);
-    if (runs.unlisted.msg[0] != '\0')
         cli_failed(&b->args, &e);
+    }
     if (atomic_load(&b->signals.n) > 0)
         return 128 + atomic_load(&b->signals.first);
     return ok ? EXIT_DONE : EXIT_FAILED;

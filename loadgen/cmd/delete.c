@@ -5,37 +5,22 @@
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct strbuf *body = &work_own(k, w)->body;
-    struct s3op key;
-    uint64_t n = 0;
 
+    op->n_objects = 0;
     strbuf_clear(body);
-    strbuf_puts(body, "<Delete><Quiet>true</Quiet>");
     pthread_mutex_lock(&k->lock);
-    for (; n < (uint64_t)k->o->batch && k->n_objects > 0; n++) {
-        work_set_key(k, &k->objects[--k->n_objects], &key);
-        strbuf_puts(body, "<Object><Key>");
-        strbuf_xml(body, key.key, key.n_key);
-        strbuf_puts(body, "</Key></Object>");
+    while (op->n_objects < (uint64_t)k->o->batch && k->n_objects > 0) {
+        work_ask(k, S3OP_DELETE, &k->objects[--k->n_objects], op);
+        work_add_to_batch(body, op->key, "", op);
     }
     pthread_mutex_unlock(&k->lock);
-    strbuf_puts(body, "</Delete>");
-    if (n == 0)
+    if (op->n_objects == 0)
         return PHASE_END;
-    if (body->failed) {
-        work_fail(k, "out of memory");
-        return PHASE_END;
-    }
-    if (k->o->batch == 1) {
-        op->kind = S3OP_DELETE;
-        memcpy(op->key, key.key, key.n_key + 1);
-        op->n_key = key.n_key;
+    if (k->o->batch == 1)
         return PHASE_OP;
-    }
-    op->kind = S3OP_DELETE_BATCH;
-    op->body = body->s;
-    op->n_body = body->n;
-    op->n_objects = n;
-    return PHASE_OP;
+    op->n_key = 0;
+    op->key[0] = '\0';
+    return work_end_batch(k, body, op);
 }
 
 /* The names are ours but for the prefix. */

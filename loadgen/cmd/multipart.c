@@ -4,16 +4,14 @@
 
 enum step { INITIATE, PARTS, COMPLETE, ABORT };
 
-static bool set_body(struct work_own *own, struct s3op *op)
+static enum phase_next set_body(struct work *k, struct work_own *own, struct s3op *op)
 {
     strbuf_clear(&own->body);
     strbuf_puts(&own->body, "<CompleteMultipartUpload "
                             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
     strbuf_put(&own->body, own->etags.s, own->etags.n);
     strbuf_puts(&own->body, "</CompleteMultipartUpload>");
-    op->body = own->body.s;
-    op->n_body = own->body.n;
-    return !own->body.failed;
+    return work_set_body(k, &own->body, op);
 }
 
 /* Each worker makes one object after another. */
@@ -35,10 +33,8 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         break;
     case COMPLETE:
         op->kind = S3OP_COMPLETE;
-        if (!set_body(own, op)) {
-            work_fail(k, "out of memory");
+        if (set_body(k, own, op) == PHASE_END)
             return PHASE_END;
-        }
         break;
     case ABORT:
         op->kind = S3OP_ABORT;

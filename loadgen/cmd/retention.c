@@ -23,14 +23,8 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
                   "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                   "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
                   rfc3339_format(k->retain_until_ns).s);
-    if (body->failed) {
-        work_fail(k, "out of memory");
-        return PHASE_END;
-    }
     work_ask(k, S3OP_RETENTION, o, op);
-    op->body = body->s;
-    op->n_body = body->n;
-    return PHASE_OP;
+    return work_set_body(k, body, op);
 }
 
 const struct cli_command cmd_retention = {

@@ -73,18 +73,6 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         keep_text(w->region, sizeof w->region, value, n_value);
 }
 
-/* The documents that requests are answered with; XML_NOTHING: none. */
-static const enum xml_root ROOTS[S3OP_N_KINDS] = {
-    [S3OP_LIST] = XML_LIST,
-    [S3OP_LIST_VERSIONS] = XML_VERSIONS,
-    [S3OP_LIST_UPLOADS] = XML_UPLOADS,
-    [S3OP_BUCKET_VERSIONING] = XML_VERSIONING,
-    [S3OP_BUCKET_LOCK] = XML_LOCK,
-    [S3OP_DELETE_BATCH] = XML_DELETED,
-    [S3OP_INITIATE] = XML_INITIATE,
-    [S3OP_COMPLETE] = XML_COMPLETE,
-};
-
 /* Counts keys that a batch could not delete, and keeps why the first was not. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
@@ -120,13 +108,13 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
     }
     if (!xml_start(w->xml, prefix, on_entry, user, &e))
         return answer_set_error(w, "%s", e.msg);
-    w->xml->wanted = ROOTS[w->op.kind];
+    w->xml->wanted = S3OP[w->op.kind].answer;
     return true;
 }
 
 bool answer_expect(struct worker *w)
 {
-    http1_start(&w->http, w->op.kind == S3OP_STAT || w->op.kind == S3OP_BUCKET_STAT, on_header, w);
+    http1_start(&w->http, S3OP[w->op.kind].method[0] == 'H', on_header, w);
     w->failed = false;
     w->broken = false;
     w->answered = false;
@@ -135,14 +123,14 @@ bool answer_expect(struct worker *w)
     w->n_error_text = 0;
     w->range_fits = false;
     w->region[0] = '\0';
-    w->uses_xml = ROOTS[w->op.kind] != XML_NOTHING;
+    w->uses_xml = S3OP[w->op.kind].answer != XML_NOTHING;
     if (!w->uses_xml)
         return true;
     err_clear(&w->cause);
     w->n_failed_keys = 0;
     pages_begin(answer_pages(w));
-    return s3op_is_listing(w->op.kind) ? start_xml(w, w->op.key, on_listed, w)
-                                       : start_xml(w, "", on_deleted, w);
+    return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed, w)
+                                             : start_xml(w, "", on_deleted, w);
 }
 
 /* ---- What it means ---- */
@@ -216,11 +204,16 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
-/* rclone answers so where a bucket has no unfinished uploads. */
+/* Whether the server keeps no list of unfinished uploads, or answers as rclone where there are
+ * none.
+ */
 static bool has_no_uploads(const struct worker *w)
 {
-    return w->op.kind == S3OP_LIST_UPLOADS && w->http.status == 404 && w->n_error_text > 0 &&
-           strcmp(w->xml->code, "NoSuchUpload") == 0;
+    int status = w->http.status;
+
+    return w->op.kind == S3OP_LIST_UPLOADS &&
+           (status == 501 || status == 405 ||
+            (status == 404 && w->n_error_text > 0 && strcmp(w->xml->code, "NoSuchUpload") == 0));
 }
 
 static void check_get(struct worker *w)
@@ -249,7 +242,7 @@ static void check_document(struct worker *w)
     else if (x->root == XML_ERROR)
         answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
                          x->message[0] != '\0' ? ": " : "", x->message);
-    else if (x->root != ROOTS[w->op.kind])
+    else if (x->root != S3OP[w->op.kind].answer)
         answer_set_error(w, "HTTP %d with another document than asked for: <%s>", w->http.status,
                          x->name);
     else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
@@ -276,7 +269,7 @@ static bool is_to_go_on(const struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    if (!s3op_is_listing(op->kind) || w->result.error[0] != '\0' || !w->xml->is_truncated)
+    if (!s3op_does(op->kind, S3OP_LISTS) || w->result.error[0] != '\0' || !w->xml->is_truncated)
         return false;
     return !op->one_page || (op->pages == NULL && w->xml->n_entries == 0);
 }
@@ -324,7 +317,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
         answer_set_error(w, "%s", e.msg);
         w->failed = true;
     }
-    if (s3op_is_listing(w->op.kind)) {
+    if (s3op_does(w->op.kind, S3OP_LISTS)) {
         w->result.n_objects += x->n_objects - n_objects;
         if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
             w->result.first_byte_ns = w->services->now_ns;

@@ -30,7 +30,7 @@ static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int
 {
     int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
     int64_t old_ns = drift_ns > 0 ? drift_ns : 0;
-    int64_t new_ns = drift_ns < 0 ? -drift_ns : 0;
+    int64_t new_ns = old_ns - drift_ns;
 
     d->lower_ns = -clock_earlier(old_ns - d->lower_ns, new_ns - lower_ns);
     d->upper_ns = clock_earlier(d->upper_ns + old_ns, upper_ns + new_ns);

@@ -46,7 +46,7 @@ void worker_fini(struct worker *w)
     if (w->xml != NULL)
         xml_fini(w->xml);
     free(w->xml);
-    pages_fini(&w->pages);
+    pages_clear(&w->pages);
     secret_free(w->out);
     EVP_MD_CTX_free(w->sha256_ctx);
     EVP_MD_CTX_free(w->md5_ctx);
@@ -78,7 +78,7 @@ static void record(struct worker *w)
         .bytes = (int64_t)r->n_bytes,
         .n_objects = (int64_t)r->n_objects,
         .thread = w->thread,
-        .op = slice_of(s3op_name(op->kind)),
+        .op = slice_of(S3OP[op->kind].name),
         .client = slice_of(g->client),
         .endpoint = slice_of(g->host[w->host].endpoint),
         .file = {op->key, op->n_key},

@@ -24,12 +24,12 @@ const struct cli_option ranks_options[] = {
      .help = "give each rank its share of the servers"},
     {"read-shift", CLI_INT, offsetof(struct ranks_settings, read_shift), "K",
      .help = "each rank reads what the K-th rank after it uploaded", .min = 0, .max = 1e6},
-    {"keep-parts", CLI_FLAG, offsetof(struct ranks_settings, keep_parts), NULL,
+    {"keep-parts", CLI_FLAG, offsetof(struct ranks_settings, keep_parts), NULL, .is = CLI_OTHER,
      .help = "also keep the capture of each rank"},
-    {"progress", CLI_FLAG, offsetof(struct ranks_settings, progress), NULL,
+    {"progress", CLI_FLAG, offsetof(struct ranks_settings, progress), NULL, .is = CLI_OTHER,
      .help = "show progress, though launchers hide the terminal"},
     {"rank-timeout", CLI_DURATION, offsetof(struct ranks_settings, timeout_ns), "DUR",
-     .help = "end if a rank is silent for this long", .min = 1e9, .max = 86400e9},
+     .is = CLI_OTHER, .help = "end if a rank is silent for this long", .min = 1e9, .max = 86400e9},
     {0},
 };
 

@@ -153,7 +153,7 @@ static bool init_engine(struct bench *b, struct err *e)
     g->resolve_host = o->resolve_host;
     g->insecure = o->insecure;
     g->cacert = o->cacert;
-    const char *const key[CREDENTIALS_N] = {o->access_key, o->secret_key, o->session_token};
+    const char *const key[PROFILE_N_KEYS] = {o->access_key, o->secret_key, o->session_token};
     if (!o->anonymous) {
         if (!credentials_init(&b->credentials, key, o->keys_of_profile ? o->profile : NULL,
                               o->credential_process, e))
@@ -264,7 +264,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->control.give_up_ns = b->o->give_up_ns;
     b->summary = (struct summary){
         .command = b->args.command->name,
-        .command_line = b->orders->command_line,
+        .command_line = b->o->command_line,
         .label = b->o->label,
         .run_id = b->run_id,
         .host = b->host,

@@ -37,8 +37,7 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
     bool unsupported = is_unsupported(&r);
 
     *kind = now == UNVERSIONED ? S3OP_LIST : S3OP_LIST_VERSIONS;
-    op.n_key = strlen(prefix);
-    memcpy(op.key, prefix, op.n_key + 1);
+    s3op_set_key(&op, prefix);
     if (now != UNKNOWN || control_run(c, &op, &r, &list))
         return true;
     *kind = S3OP_LIST;
@@ -107,7 +106,8 @@ static const char *lookup_hint(const struct s3op_style *style)
 
 static bool create(struct control *c, const struct s3op_style *style, bool *made, struct err *e)
 {
-    struct strbuf body = {0};
+    char text[1024];
+    struct strbuf body = strbuf_on(text, sizeof text);
     struct worker_result r;
     struct s3op op = {.kind = S3OP_BUCKET_CREATE};
     struct err cause = {""};
@@ -117,16 +117,14 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
         strbuf_puts(&body, "<CreateBucketConfiguration "
                            "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                            "<LocationConstraint>");
-        if (!strbuf_xml(&body, style->region, strlen(style->region)) || body.failed) {
-            strbuf_fini(&body);
-            return err_set(e, "the region cannot be named in XML");
-        }
+        strbuf_xml(&body, style->region, strlen(style->region));
         strbuf_puts(&body, "</LocationConstraint></CreateBucketConfiguration>");
         op.body = body.s;
         op.n_body = body.n;
     }
+    if (body.failed)
+        return err_set(e, "the region's name is too long");
     bool ok = control_run(c, &op, &r, &cause);
-    strbuf_fini(&body);
     *made = ok;
     /* Another process may have been faster, or an answer that was cut off have said so. */
     op = (struct s3op){.kind = S3OP_BUCKET_STAT};
@@ -209,15 +207,13 @@ bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
     bool ok = true;
     bool more = true;
 
-    op.n_key = strlen(prefix);
-    memcpy(op.key, prefix, op.n_key + 1);
+    s3op_set_key(&op, prefix);
     while (ok && more) {
-        bool listed = control_run(c, &op, &r, &cause);
-        ok = listed || s3op_has_no_uploads(kind, r.status);
-        more = listed && r.xml->is_truncated && (enough == NULL || !*enough);
+        ok = control_run(c, &op, &r, &cause);
+        more = ok && r.xml->is_truncated && (enough == NULL || !*enough);
         ok = ok && (!more || pages_next(&pages, r.xml, &cause));
     }
-    pages_fini(&pages);
+    pages_clear(&pages);
     return ok ||
            err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }

@@ -14,18 +14,6 @@
 
 enum step { LIST, BATCH, SINGLES, DONE };
 
-/* Sets up a pass over what listings of that kind show. */
-static void begin(struct work *k, const char *prefix, enum work_scope scope, enum s3op_kind kind)
-{
-    k->clean_prefix = prefix;
-    k->clean_scope = scope;
-    k->clean_kind = kind;
-    for (unsigned i = 0; i < k->n_workers; i++) {
-        k->own[i].step = scope == WORK_DIRS || i == 0 ? LIST : DONE;
-        strbuf_clear(&k->own[i].previous);
-    }
-}
-
 /* Keeps an entry of a page, and whether it is the first one of the page before: what was deleted is
  * still there. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
@@ -66,30 +54,15 @@ static bool take_entry(const struct strbuf *page, size_t *at, const char **key, 
 /* Makes a request to delete all of the page that fits into one; false: nothing does. */
 static bool next_batch(struct work *k, struct work_own *own, struct s3op *op)
 {
-    struct strbuf *b = &own->body;
     const char *key = NULL;
     const char *id = NULL;
 
-    strbuf_clear(b);
-    strbuf_puts(b, "<Delete><Quiet>true</Quiet>");
+    strbuf_clear(&own->body);
     op->n_objects = 0;
-    for (size_t at = 0; take_entry(&own->page, &at, &key, &id);) {
-        if (!strbuf_fits_xml(key, strlen(key)))
-            continue;
-        op->n_objects++;
-        strbuf_puts(b, "<Object><Key>");
-        strbuf_xml(b, key, strlen(key));
-        strbuf_puts(b, *id != '\0' ? "</Key><VersionId>" : "</Key>");
-        strbuf_xml(b, id, strlen(id));
-        strbuf_puts(b, *id != '\0' ? "</VersionId></Object>" : "</Object>");
-    }
-    strbuf_puts(b, "</Delete>");
-    op->kind = S3OP_DELETE_BATCH;
-    op->body = b->s;
-    op->n_body = b->n;
-    if (b->failed)
-        work_fail(k, "out of memory");
-    return op->n_objects > 0 && !b->failed;
+    for (size_t at = 0; take_entry(&own->page, &at, &key, &id);)
+        if (strbuf_fits_xml(key, strlen(key)))
+            work_add_to_batch(&own->body, key, id, op);
+    return work_end_batch(k, &own->body, op) == PHASE_OP && op->n_objects > 0;
 }
 
 /* Makes a request to delete the next one that was in no batch; false: there is none. */
@@ -103,8 +76,7 @@ static bool next_single(const struct work *k, struct work_own *own, struct s3op 
             continue;
         op->kind = k->clean_kind == S3OP_LIST_UPLOADS ? S3OP_ABORT : S3OP_DELETE;
         op->n_objects = 1;
-        op->n_key = strlen(key);
-        memcpy(op->key, key, op->n_key + 1);
+        s3op_set_key(op, key);
         *(op->kind == S3OP_ABORT ? &op->upload_id : &op->version_id) = *id != '\0' ? id : NULL;
         return true;
     }
@@ -171,13 +143,6 @@ static bool waits(struct work *k, struct work_own *own, const struct worker_resu
     return true;
 }
 
-/* Whether the server does not take batches, or not this one: then keys are deleted one by one. */
-static bool is_refused(const struct s3op *op, int status)
-{
-    return op->kind == S3OP_DELETE_BATCH &&
-           ((status >= 400 && status < 500 && status != 408 && status != 429) || status == 501);
-}
-
 static void done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
 {
     struct work *k = ctx;
@@ -185,17 +150,18 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     bool own_upload = op->kind == S3OP_ABORT && own->upload_id.n > 0;
 
     /* An upload that ended meanwhile needs no end. */
-    bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404) ||
-              s3op_has_no_uploads(op->kind, r->status);
+    bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404);
+    /* The server takes no batches, or not this one: then keys are deleted one by one. */
+    bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
 
     /* A server that lists, and deletes nothing, has not come back. */
-    if (ok && !(s3op_is_listing(op->kind) && own->page.n > 0))
+    if (ok && !(s3op_does(op->kind, S3OP_LISTS) && own->page.n > 0))
         atomic_store(&k->failing_since_ns, 0);
-    if (!ok && !is_refused(op, r->status) && waits(k, own, r))
+    if (!ok && !refused && waits(k, own, r))
         return;
     if (own_upload)
         strbuf_clear(&own->upload_id);
-    if (is_refused(op, r->status)) {
+    if (refused) {
         atomic_store(&k->no_batches, true);
         own->batched = false;
     } else if (!ok) {
@@ -203,7 +169,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
          * again. */
         work_fail(k, r->error);
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
-    } else if (s3op_is_listing(op->kind)) {
+    } else if (s3op_does(op->kind, S3OP_LISTS)) {
         own->step = own->page.n > 0 ? BATCH : DONE;
     } else if (!own_upload &&
                atomic_fetch_add(&k->n_deleted, r->n_objects) + r->n_objects > k->most_deleted) {
@@ -214,6 +180,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
 
 /* ---- The passes ---- */
 
+/* Deletes what listings of that kind show. */
 static bool run_pass(struct bench *b, const char *prefix, enum work_scope scope,
                      enum s3op_kind kind, struct err *e)
 {
@@ -224,7 +191,13 @@ static bool run_pass(struct bench *b, const char *prefix, enum work_scope scope,
     err_clear(&k->error);
     err_clear(&b->error);
     b->cleaning = true;
-    begin(k, prefix, scope, kind);
+    k->clean_prefix = prefix;
+    k->clean_scope = scope;
+    k->clean_kind = kind;
+    for (unsigned i = 0; i < k->n_workers; i++) {
+        k->own[i].step = scope == WORK_DIRS || i == 0 ? LIST : DONE;
+        strbuf_clear(&k->own[i].previous);
+    }
     b->phase =
         (struct phase){.next = next, .done = done, .ctx = k, .end_ns = CLOCK_NEVER, .closes = true};
     bool ok = bench_run_phase(b, &cause);

@@ -11,6 +11,9 @@
 /* A server is tried again so much later. */
 #define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
+/* So long where no answer has ever come: the port may be one that speaks TLS, or no HTTP at all. */
+#define UNHEARD_NS (2 * CLOCK_NS_PER_S)
+
 /* Hosts that are tried before it is said that none answers. */
 #define TRIES_MAX 16
 
@@ -69,17 +72,19 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             return err_set(e, "interrupted");
         }
         bool answered = r->cut || r->status != 0;
+        c->heard |= r->status != 0;
         if (!worker_may_pass(r) || r->error[0] == '\0')
             c->failing_since_ns = 0;
         else if (c->failing_since_ns == 0)
             c->failing_since_ns = r->start_ns;
         if (r->error[0] == '\0')
             return true;
+        int64_t patience_ns = c->heard ? c->give_up_ns : clock_earlier(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);
         /* Where a server answered, another would answer the same. */
         if (!worker_may_pass(r) ||
-            (answered ? r->end_ns - c->failing_since_ns >= c->give_up_ns : i >= n_tries))
+            (answered ? r->end_ns - c->failing_since_ns >= patience_ns : i >= n_tries))
             break;
         c->retry_ns = answered ? r->end_ns + PAUSE_NS : 0;
     }

@@ -10,6 +10,7 @@ struct control {
     const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
     int64_t give_up_ns;       /* how long servers that answer are tried again */
+    bool heard;               /* a server has answered */
     int64_t failing_since_ns; /* 0: the last request succeeded */
     int64_t retry_ns;         /* no request before */
     int (*tick)(void *ctx);

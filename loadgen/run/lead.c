@@ -71,7 +71,8 @@ int bench_main(const struct cli_args *args, void *options)
         return status;
     }
     char *command_line = options_redacted(args->argc, args->argv);
-    struct orders d = {.options = *o, .command_line = command_line};
+    struct orders d = {.options = *o};
+    d.options.command_line = command_line;
     bool ok = command_line != NULL || err_set(&e, "out of memory");
     ok = ok && bench_choose_names(&d, args->command->name, &e) &&
          (kind->run != NULL || hand_out(args->command, &d, &e));

@@ -29,11 +29,11 @@ static const char *const LOOKUPS[] = {
 
 const struct cli_option options_where[] = {
     {"host", CLI_STRING, AT(hosts), "HOST,...", .help = "servers, {1...10}, or file:NAME"},
-    {"access-key", CLI_STRING, AT(access_key), "KEY",
+    {"access-key", CLI_STRING, AT(access_key), "KEY", .is = CLI_SECRET,
      .help = "access key; else from S3LOAD_ACCESS_KEY"},
-    {"secret-key", CLI_STRING, AT(secret_key), "KEY",
+    {"secret-key", CLI_STRING, AT(secret_key), "KEY", .is = CLI_SECRET,
      .help = "secret key; else from S3LOAD_SECRET_KEY"},
-    {"bucket", CLI_STRING, AT(bucket), "NAME", .help = "bucket to use"},
+    {"bucket", CLI_STRING, AT(bucket), "NAME", .is = CLI_OTHER, .help = "bucket to use"},
     {"tls", CLI_FLAG, AT(tls), NULL, .help = "use https"},
     {0},
 };
@@ -44,9 +44,9 @@ const struct cli_option options_connection[] = {
      .choices = SELECTS},
     {"resolve-host", CLI_FLAG, AT(resolve_host), NULL,
      .help = "each address of a name is a server of its own"},
-    {"session-token", CLI_STRING, AT(session_token), "TOKEN",
+    {"session-token", CLI_STRING, AT(session_token), "TOKEN", .is = CLI_SECRET,
      .help = "session token of temporary credentials"},
-    {"profile", CLI_STRING, AT(profile), "NAME",
+    {"profile", CLI_STRING, AT(profile), "NAME", .is = CLI_OTHER,
      .help = "section of ~/.aws/credentials and ~/.aws/config"},
     {"anonymous", CLI_FLAG, AT(anonymous), NULL, .help = "do not sign requests"},
     {"no-proxy", CLI_FLAG, AT(no_proxy), NULL,
@@ -79,27 +79,29 @@ const struct cli_option options_load_more[] = {
      .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, AT(autoterm_pct), "PCT",
      .help = "how far from the last speed, in percent", .min = 0, .max = 1e6},
-    {"syncstart", CLI_STRING, AT(syncstart), "TIME",
+    {"syncstart", CLI_STRING, AT(syncstart), "TIME", .is = CLI_OTHER,
      .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
     {"max-errors", CLI_INT, AT(max_errors), "N",
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
     {"threads", CLI_INT, AT(n_threads), "N", .help = "threads that send; 0: one for each CPU",
      .min = 0, .max = 4096},
-    {"label", CLI_STRING, AT(label), "TEXT", .help = "a text to keep in the capture"},
-    {"aggregate", CLI_FLAG, AT(aggregate), NULL,
+    {"label", CLI_STRING, AT(label), "TEXT", .is = CLI_OTHER,
+     .help = "a text to keep in the capture"},
+    {"aggregate", CLI_FLAG, AT(aggregate), NULL, .is = CLI_OTHER,
      .help = "also write the sums of the capture (.sums.zst)"},
-    {"aggregate-only", CLI_FLAG, AT(aggregate_only), NULL,
+    {"aggregate-only", CLI_FLAG, AT(aggregate_only), NULL, .is = CLI_OTHER,
      .help = "keep the sums, delete the capture"},
     {"stress", CLI_FLAG, AT(stress), NULL, .help = "write no capture"},
     {"verify", CLI_INT, AT(verify), "N", .help = "check the body of every Nth GET; 0: of none",
      .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, AT(seed), "N", .help = "seed of random choices; default: a new one", .min = 0,
-     .max = INFINITY},
+    {"seed", CLI_INT, AT(seed), "N", .is = CLI_OTHER,
+     .help = "seed of random choices; default: a new one", .min = 0, .max = INFINITY},
     {0},
 };
 
 const struct cli_option options_launch[] = {
-    {"alone", CLI_FLAG, AT(alone), NULL, .help = "run though mpirun or srun started several"},
+    {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
+     .help = "run though mpirun or srun started several"},
     {0},
 };
 
@@ -149,7 +151,7 @@ const struct cli_option options_data[] = {
      .help = "leave the objects; the bucket may hold other data", .alias = "keep-data"},
     {"clear-bucket", CLI_FLAG, AT(clear_bucket), NULL,
      .help = "first delete all that the bucket holds; asks"},
-    {"yes", CLI_FLAG, AT(yes), NULL, .help = "do not ask"},
+    {"yes", CLI_FLAG, AT(yes), NULL, .is = CLI_OTHER, .help = "do not ask"},
     {"md5", CLI_FLAG, AT(md5), NULL, .help = "send Content-MD5"},
     {"checksum", CLI_CHOICE, AT(checksum), "NAME",
      .help = "send a checksum of each object, as SDKs do", .choices = S3OP_CHECKSUMS},
@@ -162,10 +164,12 @@ const struct cli_option options_data[] = {
 };
 
 const struct cli_option options_run[] = {
-    {"benchdata", CLI_STRING, AT(benchdata), "NAME",
+    {"benchdata", CLI_STRING, AT(benchdata), "NAME", .is = CLI_OTHER,
      .help = "name of the capture, - for standard output; default: by command and time"},
-    {"json", CLI_FLAG, AT(json), NULL, .help = "print the final state as JSON, no analysis"},
-    {"quiet", CLI_FLAG, AT(quiet), NULL, .help = "show no progress", .letter = 'q'},
+    {"json", CLI_FLAG, AT(json), NULL, .is = CLI_OTHER,
+     .help = "print the final state as JSON, no analysis"},
+    {"quiet", CLI_FLAG, AT(quiet), NULL, .is = CLI_OTHER, .help = "show no progress",
+     .letter = 'q'},
     {0},
 };
 
@@ -245,14 +249,14 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
 
     if (tls != NULL && !cli_given(args, "tls") && !cli_parse_flag(tls, &o->tls, NULL))
         return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", tls);
-    if (p->region != NULL && (region == NULL || by_name))
-        region = p->region;
+    if (p->field[PROFILE_REGION] != NULL && (region == NULL || by_name))
+        region = p->field[PROFILE_REGION];
     if (region != NULL && !cli_given(args, "region") && !keep_copy(o, &o->region, region, e))
         return false;
     if (cli_given(args, "host"))
         return true;
-    if (p->endpoint_url != NULL && (by_name || (host == NULL && url == NULL)))
-        return take_endpoint(o, "endpoint_url", p->endpoint_url, tls_given, e);
+    if (p->field[PROFILE_ENDPOINT_URL] != NULL && (by_name || (host == NULL && url == NULL)))
+        return take_endpoint(o, "endpoint_url", p->field[PROFILE_ENDPOINT_URL], tls_given, e);
     if (host != NULL)
         o->hosts = host;
     return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
@@ -280,8 +284,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
                              struct err *e)
 {
     const char *const given[] = {o->access_key, o->secret_key, o->session_token};
-    const char *const saved[] = {p->access_key, p->secret_key, p->session_token};
-    bool has_saved = p->access_key != NULL || p->secret_key != NULL;
+    const char *process = p->field[PROFILE_PROCESS];
 
     if (o->anonymous)
         return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
@@ -299,12 +302,10 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, names, part, e);
     }
-    if (has_saved) {
-        o->keys_of_profile = true;
-        return take_source(o, (const char *const[]){"aws_access_key_id", "aws_secret_access_key"},
-                           saved, e);
-    }
-    return p->process == NULL || keep_copy(o, &o->credential_process, p->process, e);
+    o->keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
+    if (o->keys_of_profile)
+        return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
+    return process == NULL || keep_copy(o, &o->credential_process, process, e);
 }
 
 /* Fills in what the command line leaves open. */

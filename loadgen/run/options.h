@@ -11,21 +11,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ranks get it from rank 0: what text it points to, orders.c must know. */
 struct options {
+    /* All that points to text: ranks get a copy from rank 0. */
+    union {
+        struct {
+            const char *hosts, *region, *bucket, *cacert;
+            const char *access_key, *secret_key, *session_token;
+            const char *profile;
+            const char *credential_process; /* of the profile; NULL: none */
+            const char *prefix, *storage_class, *syncstart, *benchdata, *label, *run_id;
+            const char *command_line; /* without secrets */
+        };
+        const char *text[16];
+    };
+
     /* Where */
-    const char *hosts;
-    int host_select; /* enum hosts_select */
-    const char *access_key, *secret_key, *session_token;
-    const char *profile;
-    const char *credential_process; /* of the profile; NULL: none */
-    bool keys_of_profile;           /* not from elsewhere */
+    int host_select;      /* enum hosts_select */
+    bool keys_of_profile; /* not from elsewhere */
     bool anonymous, no_proxy;
-    const char *region;
-    const char *bucket;
     bool resolve_host;
     bool tls, insecure;
-    const char *cacert;
     int lookup; /* enum s3op_lookup */
     int64_t request_timeout_ns, connect_timeout_ns, give_up_ns;
 
@@ -38,7 +43,6 @@ struct options {
     bool autoterm;
     int64_t autoterm_dur_ns;
     double autoterm_pct;
-    const char *syncstart;
     bool alone; /* though a launcher started several of us */
 
     struct ranks_settings ranks;
@@ -48,15 +52,11 @@ struct options {
     int64_t size_bytes;
     bool random_sizes;
     bool no_prefix;
-    const char *prefix;
     bool no_clear, clear_bucket, yes;
     int checksum; /* enum checksum_kind */
     bool md5, encrypt, sse_s3, no_payload_hash;
-    const char *storage_class;
 
     /* Recording */
-    const char *benchdata;
-    const char *label;
     bool aggregate, aggregate_only, stress, quiet, json;
     int64_t seed;
     int64_t verify; /* every Nth GET; 0: none */
@@ -71,7 +71,6 @@ struct options {
     double get_share, stat_share, put_share, delete_share;
     int64_t n_versions;
     int64_t n_parts, part_bytes;
-    const char *run_id;
     int64_t older_than_ns;
     bool dry_run;
 

@@ -2,52 +2,26 @@
 
 #include "libcommon/secret.h"
 
-#include <stddef.h>
 #include <string.h>
 
-/* All that points to text. */
-static const size_t TEXTS[] = {
-    offsetof(struct orders, options.hosts),
-    offsetof(struct orders, options.access_key),
-    offsetof(struct orders, options.secret_key),
-    offsetof(struct orders, options.session_token),
-    offsetof(struct orders, options.profile),
-    offsetof(struct orders, options.credential_process),
-    offsetof(struct orders, options.region),
-    offsetof(struct orders, options.bucket),
-    offsetof(struct orders, options.cacert),
-    offsetof(struct orders, options.syncstart),
-    offsetof(struct orders, options.prefix),
-    offsetof(struct orders, options.storage_class),
-    offsetof(struct orders, options.benchdata),
-    offsetof(struct orders, options.label),
-    offsetof(struct orders, options.run_id),
-    offsetof(struct orders, command_line),
-};
-#define N_TEXTS (sizeof TEXTS / sizeof *TEXTS)
-
-static const char *text_of(const struct orders *d, size_t i)
-{
-    const char *text = NULL;
-
-    memcpy(&text, (const char *)d + TEXTS[i], sizeof text);
-    return text;
-}
+#define N_TEXTS (sizeof((struct options *)0)->text / sizeof(char *))
 
 /* A byte says whether there is text. */
 char *orders_pack(const struct orders *d, size_t *n)
 {
+    const char *const *text = d->options.text;
+
     *n = sizeof *d;
     for (size_t i = 0; i < N_TEXTS; i++)
-        *n += 1 + (text_of(d, i) != NULL ? strlen(text_of(d, i)) + 1 : 0);
+        *n += 1 + (text[i] != NULL ? strlen(text[i]) + 1 : 0);
     char *data = secret_alloc(*n);
     if (data == NULL)
         return NULL;
     char *p = mempcpy(data, d, sizeof *d);
     for (size_t i = 0; i < N_TEXTS; i++) {
-        *p++ = text_of(d, i) != NULL;
-        if (text_of(d, i) != NULL)
-            p = stpcpy(p, text_of(d, i)) + 1;
+        *p++ = text[i] != NULL;
+        if (text[i] != NULL)
+            p = stpcpy(p, text[i]) + 1;
     }
     return data;
 }
@@ -61,10 +35,9 @@ bool orders_unpack(struct orders *d, const char *data, size_t n, struct err *e)
     memcpy(d, data, sizeof *d);
     const char *p = copy;
     for (size_t i = 0; i < N_TEXTS; i++) {
-        const char *text = *p++ != 0 ? p : NULL;
-        memcpy((char *)d + TEXTS[i], &text, sizeof text);
-        if (text != NULL)
-            p += strlen(text) + 1;
+        d->options.text[i] = *p++ != 0 ? p : NULL;
+        if (d->options.text[i] != NULL)
+            p += strlen(p) + 1;
     }
     d->options.memory[0] = copy;
     d->options.n_memory = 1;

@@ -8,7 +8,6 @@
 
 struct orders {
     struct options options;
-    const char *command_line; /* without secrets */
     char run_id[WORK_ID_LENGTH + 1];
     char path[4096]; /* of the capture; "-": standard output */
 };

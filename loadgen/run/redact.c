@@ -3,6 +3,7 @@
 #include "loadgen/run/options.h"
 #include "loadgen/util/strbuf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,19 +106,16 @@ char *options_redacted(int argc, char *const *argv)
     bool next = false;
 
     for (int i = 0; i < argc && !line.failed; i++) {
-        struct strbuf word = {0};
+        char *word = NULL;
         size_t n = 0;
         const char *secret = find_secret(argv[i], &next, &n);
         size_t n_before = secret != NULL ? (size_t)(secret - argv[i]) : strlen(argv[i]);
 
-        strbuf_put(&word, argv[i], n_before);
-        strbuf_puts(&word, secret != NULL ? REDACTED : "");
-        strbuf_puts(&word, argv[i] + n_before + n);
-        if (i > 0)
-            strbuf_puts(&line, " ");
-        put_word(&line, word.failed ? "" : word.s);
-        line.failed |= word.failed;
-        strbuf_fini(&word);
+        line.failed |= asprintf(&word, "%.*s%s%s", (int)n_before, argv[i],
+                                secret != NULL ? REDACTED : "", argv[i] + n_before + n) < 0;
+        strbuf_puts(&line, i > 0 ? " " : "");
+        put_word(&line, line.failed ? "" : word);
+        free(word);
     }
     if (line.failed)
         strbuf_fini(&line);

@@ -24,23 +24,6 @@ static bool may_pass(const char *variable)
     return false;
 }
 
-/* The variables that may be passed on; the array is to be freed, its strings are those of environ.
- */
-static char **scrubbed(void)
-{
-    size_t n = 0;
-    while (environ[n] != NULL)
-        n++;
-    char **env = calloc(n + 1, sizeof *env);
-    if (env == NULL)
-        return NULL;
-    char **to = env;
-    for (size_t i = 0; i < n; i++)
-        if (may_pass(environ[i]))
-            *to++ = environ[i];
-    return env;
-}
-
 static bool find(char *path, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - 1);
@@ -63,9 +46,8 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
 
     if (!find(path, sizeof path))
         return false;
-    char **env = scrubbed();
     fflush(stdout);
-    pid_t child = env != NULL ? fork() : -1;
+    pid_t child = fork();
     if (child == 0) {
         sigset_t none;
         sigemptyset(&none);
@@ -75,10 +57,14 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
         int null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
         if (null >= 0)
             dup2(null, STDOUT_FILENO);
-        execve(path, argv, env);
+        char **to = environ;
+        for (char **from = environ; *from != NULL; from++)
+            if (may_pass(*from))
+                *to++ = *from;
+        *to = NULL;
+        execv(path, argv);
         _exit(127);
     }
-    free(env);
     if (child < 0)
         return false;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0)

@@ -133,20 +133,6 @@ static void put_head(struct doc *d, const struct summary *s)
     put_text(d, "start", rfc3339_format(s->start_ns).s);
 }
 
-/* Whether it may change what is measured, and is not secret. */
-static bool is_setting(const struct cli_option *o)
-{
-    static const char *const others[] = {
-        "access-key", "secret-key", "session-token", "profile",   "bucket",         "benchdata",
-        "label",      "json",       "quiet",         "yes",       "seed",           "syncstart",
-        "alone",      "keep-parts", "rank-timeout",  "aggregate", "aggregate-only", "progress"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(o->name, others[i]) == 0)
-            return false;
-    return true;
-}
-
 static void put_setting(struct doc *d, const struct cli_option *o, const void *field)
 {
     const char *unit = o->type == CLI_DURATION ? "_ns" : o->type == CLI_SIZE ? "_bytes" : "";
@@ -187,7 +173,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
              conn_proxy(options->tls, options->no_proxy, proxy) != NULL ? proxy : NULL);
     for (const struct cli_group *g = command->groups; g->options != NULL; g++)
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
-            if (is_setting(o))
+            if (o->is == CLI_SETTING)
                 put_setting(&settings, o, (const char *)options + g->base + o->offset);
     d.failed |= settings.failed;
     put_rank(&d, s, 0, 1);

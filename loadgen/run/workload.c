@@ -135,8 +135,7 @@ static char *put_hex(char *p, uint64_t value, int n_digits)
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op)
 {
     if (o->key != NULL) {
-        op->n_key = strlen(o->key);
-        memcpy(op->key, o->key, op->n_key + 1);
+        s3op_set_key(op, o->key);
         return;
     }
     char *p = stpcpy(op->key, k->root);
@@ -180,6 +179,32 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     op->whole = range.length == o->size_bytes;
     op->payload_seed = o->seed;
     op->verify = options->verify > 0 && work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
+}
+
+enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct s3op *op)
+{
+    op->body = body->s;
+    op->n_body = body->n;
+    if (body->failed)
+        work_fail(k, "out of memory");
+    return body->failed ? PHASE_END : PHASE_OP;
+}
+
+void work_add_to_batch(struct strbuf *body, const char *key, const char *version, struct s3op *op)
+{
+    strbuf_puts(body, op->n_objects++ == 0 ? "<Delete><Quiet>true</Quiet><Object><Key>"
+                                           : "<Object><Key>");
+    strbuf_xml(body, key, strlen(key));
+    strbuf_puts(body, *version != '\0' ? "</Key><VersionId>" : "</Key>");
+    strbuf_xml(body, version, strlen(version));
+    strbuf_puts(body, *version != '\0' ? "</VersionId></Object>" : "</Object>");
+}
+
+enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op *op)
+{
+    strbuf_puts(body, "</Delete>");
+    op->kind = S3OP_DELETE_BATCH;
+    return work_set_body(k, body, op);
 }
 
 static bool push(struct work *k, const struct work_object *o)

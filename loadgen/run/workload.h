@@ -149,6 +149,14 @@ void work_ask(const struct work *k, enum s3op_kind kind, const struct work_objec
 void work_put(const struct work *k, const struct work_object *o, struct s3op *op);
 void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
 
+/* Makes `body` that of the request; PHASE_END: there was no memory for it. */
+enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct s3op *op);
+
+/* Fills the body, empty at first, of a request to delete objects with keys and versions ("": none)
+ * that XML can hold; and ends it. */
+void work_add_to_batch(struct strbuf *body, const char *key, const char *version, struct s3op *op);
+enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op *op);
+
 /* Writes what the pool holds, and takes what that rank wrote for it instead. */
 void work_pack_pool(struct work *k, struct strbuf *b);
 bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e);

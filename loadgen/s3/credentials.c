@@ -25,30 +25,28 @@
 /* A renewal that failed is tried again after so long. */
 #define AGAIN_NS (5 * CLOCK_NS_PER_S)
 
-static bool set_keys(struct credentials *c, const char *const key[static CREDENTIALS_N],
+static bool set_keys(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                      struct err *e)
 {
-    char *copy[CREDENTIALS_N] = {NULL};
+    struct profile copy = {0};
     bool ok = true;
 
-    for (size_t i = 0; i < CREDENTIALS_N; i++) {
+    for (size_t i = 0; i < PROFILE_N_KEYS; i++) {
         for (const char *p = key[i]; ok && p != NULL && *p != '\0'; p++)
             if ((unsigned char)*p < ' ' || *p == 0x7f)
                 ok = err_set(e, "the credentials hold a control character");
-        if (ok && key[i] != NULL && (copy[i] = secret_copy(key[i], strlen(key[i]))) == NULL)
+        if (ok && key[i] != NULL && (copy.field[i] = secret_copy(key[i], strlen(key[i]))) == NULL)
             ok = err_set(e, "out of memory");
     }
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; ok && i < CREDENTIALS_N; i++) {
-        char *old = c->key[i];
-        c->key[i] = copy[i];
-        copy[i] = old;
-    }
-    if (ok)
+    if (ok) {
+        struct profile old = c->keys;
+        pthread_mutex_lock(&c->lock);
+        c->keys = copy;
         atomic_fetch_add(&c->version, 1);
-    pthread_mutex_unlock(&c->lock);
-    for (size_t i = 0; i < CREDENTIALS_N; i++)
-        secret_free(copy[i]);
+        pthread_mutex_unlock(&c->lock);
+        copy = old;
+    }
+    profile_free(&copy);
     return ok;
 }
 
@@ -88,7 +86,7 @@ static bool start(struct credentials *c, struct err *e)
 static bool take_document(struct credentials *c, struct err *e)
 {
     json_t *json = json_loadb(c->text, c->n_text, 0, NULL);
-    const char *const key[CREDENTIALS_N] = {
+    const char *const key[PROFILE_N_KEYS] = {
         json_string_value(json_object_get(json, "AccessKeyId")),
         json_string_value(json_object_get(json, "SecretAccessKey")),
         json_string_value(json_object_get(json, "SessionToken"))};
@@ -122,22 +120,18 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
 {
     int status = 0;
     ssize_t n = 0;
-
-    while (c->fd >= 0 && (n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
-        c->n_text += (size_t)n;
-    if (c->fd >= 0 && n == 0) {
-        close(c->fd);
-        c->fd = -1;
-    }
     bool late = clock_now_ns() - c->started_ns > PROCESS_NS;
-    if (late)
-        kill(c->child, SIGKILL);
-    *done = (late || c->fd < 0) && waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
+
+    if (late || c->n_text == TEXT_MAX)
+        kill(c->child, late ? SIGKILL : SIGPIPE);
+    /* What it has printed by its end is there to be read then. */
+    *done = waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
+    while ((n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
+        c->n_text += (size_t)n;
     if (!*done)
         return true;
     c->child = 0;
-    if (c->fd >= 0)
-        close(c->fd);
+    close(c->fd);
     bool ok = late ? err_set(e, "credential_process did not end within a minute")
               : WIFSIGNALED(status)
                   ? err_set(e, "credential_process was ended by signal %d", WTERMSIG(status))
@@ -158,10 +152,9 @@ static bool read_profile(struct credentials *c, struct err *e)
     c->stamp = profile_look();
     if (!profile_read(&p, c->profile, true, e))
         return false;
-    const char *const key[CREDENTIALS_N] = {p.access_key, p.secret_key, p.session_token};
-    bool ok = ((key[0] != NULL && key[1] != NULL) ||
+    bool ok = ((p.field[0] != NULL && p.field[1] != NULL) ||
                err_set(e, "profile '%s' has no access key and secret key now", c->profile)) &&
-              set_keys(c, key, e);
+              set_keys(c, (const char *const *)p.field, e);
     profile_free(&p);
     if (ok)
         c->renew_at_ns = CLOCK_NEVER;
@@ -176,9 +169,10 @@ void credentials_refuse(struct credentials *c, unsigned version)
 static bool is_due(const struct credentials *c, int64_t now_ns)
 {
     bool refused = atomic_load(&c->refused) == atomic_load(&c->version);
+    const struct profile_stamp stamp = profile_look();
 
     return now_ns >= c->renew_at_ns || (refused && now_ns >= c->again_ns) ||
-           (c->profile != NULL && !profile_is_as(&c->stamp));
+           (c->profile != NULL && memcmp(&c->stamp, &stamp, sizeof stamp) != 0);
 }
 
 bool credentials_renew(struct credentials *c, struct err *e)
@@ -202,7 +196,7 @@ bool credentials_renew(struct credentials *c, struct err *e)
 
 /* ---- All of them ---- */
 
-bool credentials_init(struct credentials *c, const char *const key[static CREDENTIALS_N],
+bool credentials_init(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                       const char *profile, const char *process, struct err *e)
 {
     bool done = process == NULL;
@@ -217,9 +211,7 @@ bool credentials_init(struct credentials *c, const char *const key[static CREDEN
               : c->text != NULL ? start(c, e)
                                 : err_set(e, "out of memory");
     while (ok && !done) {
-        /* Without a descriptor, this is a wait for the process to end. */
-        struct pollfd p = {.fd = c->fd, .events = POLLIN};
-        poll(&p, 1, c->fd >= 0 ? 1000 : 1);
+        poll(NULL, 0, 2);
         ok = go_on(c, &done, e);
     }
     if (!ok)
@@ -232,11 +224,9 @@ void credentials_fini(struct credentials *c)
     if (c->child != 0) {
         kill(c->child, SIGKILL);
         waitpid(c->child, NULL, 0);
-        if (c->fd >= 0)
-            close(c->fd);
+        close(c->fd);
     }
-    for (size_t i = 0; i < CREDENTIALS_N; i++)
-        secret_free(c->key[i]);
+    profile_free(&c->keys);
     secret_free(c->text);
     pthread_mutex_destroy(&c->lock);
 }
@@ -249,7 +239,8 @@ bool credentials_update_signer(struct credentials *c, const char *region, struct
     if (*version != 0)
         sigv4_fini(signer);
     pthread_mutex_lock(&c->lock);
-    bool ok = sigv4_init(signer, c->key[0], c->key[1], c->key[2], region, "s3", e);
+    bool ok =
+        sigv4_init(signer, c->keys.field[0], c->keys.field[1], c->keys.field[2], region, "s3", e);
     *version = ok ? atomic_load(&c->version) : 0;
     pthread_mutex_unlock(&c->lock);
     return ok;

@@ -11,22 +11,20 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#define CREDENTIALS_N 3 /* access key, secret key, session token (or NULL) */
-
 struct credentials {
     const char *process;  /* that hands out the keys; NULL: none */
     const char *profile;  /* that has them; NULL: none; without either they stay as they are */
     pthread_mutex_t lock; /* of the keys */
-    char *key[CREDENTIALS_N];
-    atomic_uint version; /* counts their changes */
-    atomic_uint refused; /* the version that the server refused; 0: none */
-    int64_t renew_at_ns; /* CLOCK_REALTIME; CLOCK_NEVER: they do not expire */
-    int64_t again_ns;    /* refused keys are not renewed before; CLOCK_REALTIME */
+    struct profile keys;  /* without its other fields */
+    atomic_uint version;  /* counts their changes */
+    atomic_uint refused;  /* the version that the server refused; 0: none */
+    int64_t renew_at_ns;  /* CLOCK_REALTIME; CLOCK_NEVER: they do not expire */
+    int64_t again_ns;     /* refused keys are not renewed before; CLOCK_REALTIME */
     struct profile_stamp stamp;
 
     /* The process, while it runs. */
     pid_t child; /* 0: none */
-    int fd;      /* its standard output; -1: it has ended */
+    int fd;      /* its standard output */
     int64_t started_ns;
     size_t n_text;
     char *text; /* what it has printed, in memory of secret.h, as the keys are */
@@ -35,7 +33,7 @@ struct credentials {
 /* The keys are copied, and looked for again in `profile` if that is not NULL; or, with `process`, a
  * shell runs that and its answer is waited for: a JSON document as the AWS command line defines it.
  * Both are borrowed. On failure nothing is left to free. */
-bool credentials_init(struct credentials *c, const char *const key[static CREDENTIALS_N],
+bool credentials_init(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                       const char *profile, const char *process, struct err *e);
 void credentials_fini(struct credentials *c);
 

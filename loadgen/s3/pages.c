@@ -7,20 +7,11 @@
 
 void pages_clear(struct pages *p)
 {
-    strbuf_clear(&p->token);
-    strbuf_clear(&p->mark);
-    strbuf_clear(&p->last);
-    strbuf_clear(&p->now);
-    p->n = 0;
-    p->n_empty = 0;
-}
-
-void pages_fini(struct pages *p)
-{
     strbuf_fini(&p->token);
     strbuf_fini(&p->mark);
     strbuf_fini(&p->last);
     strbuf_fini(&p->now);
+    *p = (struct pages){0};
 }
 
 void pages_begin(struct pages *p)

@@ -15,9 +15,8 @@ struct pages {
     unsigned n_empty;    /* of these, the last ones in a row */
 };
 
-/* Forgets them. */
+/* Forgets and frees them. */
 void pages_clear(struct pages *p);
-void pages_fini(struct pages *p);
 
 /* A page begins, for the first time or again. */
 void pages_begin(struct pages *p);

@@ -3,7 +3,6 @@
 #include "libcommon/secret.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,54 +18,30 @@ static char *trim(char *s)
     return s;
 }
 
-static bool set(char **field, const char *value)
-{
-    secret_free(*field);
-    *field = secret_copy(value, strlen(value));
-    return *field != NULL;
-}
-
-/* The fields, as the files call them; the first three belong together. */
-static const struct field {
-    const char *name;
-    size_t offset;
-} FIELDS[] = {
-    {"aws_access_key_id", offsetof(struct profile, access_key)},
-    {"aws_secret_access_key", offsetof(struct profile, secret_key)},
-    {"aws_session_token", offsetof(struct profile, session_token)},
-    {"region", offsetof(struct profile, region)},
-    {"endpoint_url", offsetof(struct profile, endpoint_url)},
-    {"credential_process", offsetof(struct profile, process)},
-};
-
-#define N_FIELDS      (sizeof FIELDS / sizeof *FIELDS)
-#define N_CREDENTIALS 3
-
-static char **field_of(struct profile *p, size_t i)
-{
-    return (char **)((char *)p + FIELDS[i].offset);
-}
+const char *const PROFILE_NAMES[PROFILE_N] = {"aws_access_key_id", "aws_secret_access_key",
+                                              "aws_session_token", "region",
+                                              "endpoint_url",      "credential_process"};
 
 void profile_free(struct profile *p)
 {
-    for (size_t i = 0; i < N_FIELDS; i++)
-        secret_free(*field_of(p, i));
+    for (size_t i = 0; i < PROFILE_N; i++)
+        secret_free(p->field[i]);
     *p = (struct profile){0};
 }
 
 /* A line "name = value" of the section. */
 static bool take(struct profile *p, char *line)
 {
-    char *equals = strchr(line, '=');
+    const char *name = trim(strsep(&line, "="));
+    const char *value = line != NULL ? trim(line) : "";
 
-    if (equals == NULL)
-        return true;
-    *equals = '\0';
-    const char *name = trim(line);
-    const char *value = trim(equals + 1);
-    for (size_t i = 0; i < N_FIELDS; i++)
-        if (strcmp(name, FIELDS[i].name) == 0)
-            return *value == '\0' || set(field_of(p, i), value);
+    for (size_t i = 0; i < PROFILE_N && *value != '\0'; i++) {
+        if (strcmp(name, PROFILE_NAMES[i]) == 0) {
+            secret_free(p->field[i]);
+            p->field[i] = secret_copy(value, strlen(value));
+            return p->field[i] != NULL;
+        }
+    }
     return true;
 }
 
@@ -136,13 +111,6 @@ struct profile_stamp profile_look(void)
     return stamp;
 }
 
-bool profile_is_as(const struct profile_stamp *then)
-{
-    const struct profile_stamp now = profile_look();
-
-    return memcmp(&now, then, sizeof now) == 0;
-}
-
 /* A file that is not there says nothing. */
 static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
 {
@@ -166,14 +134,11 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
     bool ok = read_file(p, 0, name, &found, e) && read_file(&config, 1, name, &found, e) &&
               (found || !required ||
                err_set(e, "there is no profile '%s' in ~/.aws/credentials or ~/.aws/config", name));
-    bool has_keys = p->access_key != NULL || p->secret_key != NULL;
-    for (size_t i = has_keys ? N_CREDENTIALS : 0; ok && i < N_FIELDS; i++) {
-        char **to = field_of(p, i);
-        char **from = field_of(&config, i);
-
-        if (*to == NULL) {
-            *to = *from;
-            *from = NULL;
+    bool has_keys = p->field[0] != NULL || p->field[1] != NULL;
+    for (size_t i = has_keys ? PROFILE_N_KEYS : 0; ok && i < PROFILE_N; i++) {
+        if (p->field[i] == NULL) {
+            p->field[i] = config.field[i];
+            config.field[i] = NULL;
         }
     }
     profile_free(&config);

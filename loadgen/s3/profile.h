@@ -7,14 +7,19 @@
 
 #include <sys/stat.h>
 
-/* NULL: not there. In memory of secret.h. */
+/* Its fields; the first three, access key, secret key and session token, belong together. */
+enum {
+    PROFILE_N_KEYS = 3,
+    PROFILE_REGION = PROFILE_N_KEYS,
+    PROFILE_ENDPOINT_URL,
+    PROFILE_PROCESS,
+    PROFILE_N
+};
+extern const char *const PROFILE_NAMES[PROFILE_N];
+
+/* In memory of secret.h; NULL: not there. */
 struct profile {
-    char *access_key;
-    char *secret_key;
-    char *session_token;
-    char *region;
-    char *endpoint_url;
-    char *process; /* credential_process */
+    char *field[PROFILE_N];
 };
 
 /* Reads the section [name] of the first file, and [profile name] of the second for what the first
@@ -23,13 +28,12 @@ struct profile {
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_free(struct profile *p);
 
-/* What tells that one of the two files was changed. */
+/* What tells, compared by its bytes, that one of the two files was changed. */
 struct profile_stamp {
     struct timespec changed[2];
     ino_t inode[2];
 };
 
 struct profile_stamp profile_look(void);
-bool profile_is_as(const struct profile_stamp *then);
 
 #endif

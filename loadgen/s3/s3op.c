@@ -6,62 +6,43 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-    const char *name;
-    const char *method;
-    const char *resource; /* in the query; NULL: none */
-} KINDS[S3OP_N_KINDS] = {
-    [S3OP_PUT] = {"PUT", "PUT", NULL},
-    [S3OP_GET] = {"GET", "GET", NULL},
-    [S3OP_STAT] = {"STAT", "HEAD", NULL},
-    [S3OP_DELETE] = {"DELETE", "DELETE", NULL},
-    [S3OP_DELETE_BATCH] = {"DELETE", "POST", "delete"},
-    [S3OP_LIST] = {"LIST", "GET", NULL},
-    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET", "versions"},
-    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET", "uploads"},
-    [S3OP_RETENTION] = {"RETENTION", "PUT", "retention"},
-    [S3OP_INITIATE] = {"INITIATE", "POST", "uploads"},
-    [S3OP_PUT_PART] = {"PUTPART", "PUT", NULL},
-    [S3OP_COMPLETE] = {"COMPLETE", "POST", NULL},
-    [S3OP_ABORT] = {"ABORT", "DELETE", NULL},
-    [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD", NULL},
-    [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT", NULL},
-    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET", "versioning"},
-    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT", "versioning"},
-    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET", "object-lock"},
+const struct s3op_row S3OP[S3OP_N_KINDS] = {
+    [S3OP_PUT] = {"PUT", "PUT", .does = S3OP_UPLOADS | S3OP_CREATES | S3OP_ENCRYPTS},
+    [S3OP_GET] = {"GET", "GET", .does = S3OP_ENCRYPTS},
+    [S3OP_STAT] = {"STAT", "HEAD", .does = S3OP_ENCRYPTS},
+    [S3OP_DELETE] = {"DELETE", "DELETE", .does = S3OP_DELETES},
+    [S3OP_DELETE_BATCH] = {"DELETE", "POST", "delete", XML_DELETED, S3OP_DELETES | S3OP_MD5},
+    [S3OP_LIST] = {"LIST", "GET", NULL, XML_LIST, S3OP_LISTS},
+    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET", "versions", XML_VERSIONS, S3OP_LISTS},
+    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET", "uploads", XML_UPLOADS, S3OP_LISTS},
+    [S3OP_RETENTION] = {"RETENTION", "PUT", "retention", .does = S3OP_MD5},
+    [S3OP_INITIATE] = {"INITIATE", "POST", "uploads", XML_INITIATE, S3OP_CREATES | S3OP_ENCRYPTS},
+    [S3OP_PUT_PART] = {"PUTPART", "PUT", .does = S3OP_UPLOADS | S3OP_ENCRYPTS},
+    [S3OP_COMPLETE] = {"COMPLETE", "POST", NULL, XML_COMPLETE},
+    [S3OP_ABORT] = {"ABORT", "DELETE"},
+    [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD"},
+    [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT"},
+    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET", "versioning", XML_VERSIONING},
+    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT", "versioning", .does = S3OP_MD5},
+    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET", "object-lock", XML_LOCK},
 };
-
-const char *s3op_name(enum s3op_kind kind)
-{
-    return KINDS[kind].name;
-}
 
 uint64_t s3op_n_body(const struct s3op *op)
 {
     return op->body != NULL ? op->n_body : op->n_payload;
 }
 
-/* Whether it uploads content of objects. */
-static bool uploads(enum s3op_kind kind)
-{
-    return kind == S3OP_PUT || kind == S3OP_PUT_PART;
-}
-
 bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
 {
-    return op->kind == S3OP_DELETE_BATCH || op->kind == S3OP_RETENTION ||
-           op->kind == S3OP_BUCKET_SET_VERSIONING || (s->md5 && uploads(op->kind));
+    return s3op_does(op->kind, S3OP_MD5) || (s->md5 && s3op_does(op->kind, S3OP_UPLOADS));
 }
 
-const char *const S3OP_CHECKSUMS[] = {[CHECKSUM_NONE] = "none",
-                                      [CHECKSUM_CRC32C] = "CRC32C",
-                                      [CHECKSUM_CRC64NVME] = "CRC64NVME",
-                                      [CHECKSUM_SHA256] = "SHA256",
-                                      NULL};
+/* By enum checksum_kind. */
+const char *const S3OP_CHECKSUMS[] = {"none", "CRC32C", "CRC64NVME", "SHA256", NULL};
 
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
 {
-    return s->checksum != CHECKSUM_NONE && uploads(op->kind);
+    return s->checksum != CHECKSUM_NONE && s3op_does(op->kind, S3OP_UPLOADS);
 }
 
 static bool ends_with(const char *s, size_t n, const char *end)
@@ -109,7 +90,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
 /* Writes the query in order of names, as signatures want it. */
 static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
-    const char *resource = KINDS[op->kind].resource;
+    const char *resource = S3OP[op->kind].resource;
 
     if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
@@ -122,7 +103,7 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
         }
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
-    } else if (s3op_is_listing(op->kind)) {
+    } else if (s3op_does(op->kind, S3OP_LISTS)) {
         put_param(o, "encoding-type", "url");
         put_param(o, "key-marker", h->token);
         put_param(o, "prefix", op->key);
@@ -142,7 +123,7 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
 /* Listings name a prefix in the query, all else the object in the path. */
 static bool has_key(const struct s3op *op)
 {
-    return op->n_key > 0 && !s3op_is_listing(op->kind);
+    return op->n_key > 0 && !s3op_does(op->kind, S3OP_LISTS);
 }
 
 static void put_path(struct strbuf *o, const struct s3op_style *s, const struct s3op *op,
@@ -174,13 +155,9 @@ static void add(struct headers *h, const char *name, const char *value)
 static void add_headers(struct headers *h, const struct s3op_style *s, const struct s3op *op,
                         const struct s3op_head *head)
 {
-    static const char *const checksum_headers[] = {[CHECKSUM_CRC32C] = "x-amz-checksum-crc32c",
-                                                   [CHECKSUM_CRC64NVME] =
-                                                       "x-amz-checksum-crc64nvme",
-                                                   [CHECKSUM_SHA256] = "x-amz-checksum-sha256"};
+    static const char *const checksum_headers[] = {
+        NULL, "x-amz-checksum-crc32c", "x-amz-checksum-crc64nvme", "x-amz-checksum-sha256"};
     static const char sse_c[] = "x-amz-server-side-encryption-customer-algorithm";
-    bool creates = op->kind == S3OP_PUT || op->kind == S3OP_INITIATE;
-    bool content = creates || uploads(op->kind) || op->kind == S3OP_GET || op->kind == S3OP_STAT;
 
     if (op->kind == S3OP_GET && !op->whole) {
         struct strbuf o = strbuf_on(h->range, sizeof h->range);
@@ -195,25 +172,20 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, checksum_headers[s->checksum], head->checksum);
     if (op->kind == S3OP_INITIATE && s->checksum != CHECKSUM_NONE)
         add(h, "x-amz-checksum-algorithm", S3OP_CHECKSUMS[s->checksum]);
-    if (creates) {
+    if (s3op_does(op->kind, S3OP_CREATES)) {
         add(h, "content-type", "application/octet-stream");
         add(h, "x-amz-storage-class", s->storage_class);
         add(h, "x-amz-server-side-encryption", s->sse_s3 ? "AES256" : NULL);
     }
-    if (content && s->sse_c_key != NULL) {
+    if (s3op_does(op->kind, S3OP_ENCRYPTS) && s->sse_c_key != NULL) {
         add(h, sse_c, "AES256");
         add(h, "x-amz-server-side-encryption-customer-key", s->sse_c_key);
         add(h, "x-amz-server-side-encryption-customer-key-md5", s->sse_c_key_md5);
     }
     if (op->kind == S3OP_BUCKET_CREATE && s->object_lock)
         add(h, "x-amz-bucket-object-lock-enabled", "true");
-    if ((op->kind == S3OP_DELETE || op->kind == S3OP_DELETE_BATCH) && s->object_lock)
+    if (s3op_does(op->kind, S3OP_DELETES) && s->object_lock)
         add(h, "x-amz-bypass-governance-retention", "true");
-}
-
-static bool sends_length(const struct s3op *op)
-{
-    return s3op_n_body(op) > 0 || KINDS[op->kind].method[0] == 'P';
 }
 
 /* Adds the headers, signed where there is a signer. */
@@ -245,7 +217,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 
-    strbuf_puts(&o, KINDS[op->kind].method);
+    strbuf_puts(&o, S3OP[op->kind].method);
     strbuf_puts(&o, " ");
     strbuf_puts(&o, path.s);
     strbuf_puts(&o, query.n > 0 ? "?" : "");
@@ -256,7 +228,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         return 0;
     }
     const struct sigv4_request r = {
-        .method = KINDS[op->kind].method,
+        .method = S3OP[op->kind].method,
         .host = head->host,
         .path = path.s,
         .query = query.s,
@@ -269,7 +241,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         return 0;
     strbuf_puts(&o, "User-Agent: ");
     strbuf_puts(&o, head->user_agent);
-    if (sends_length(op)) {
+    if (s3op_n_body(op) > 0 || S3OP[op->kind].method[0] == 'P') {
         strbuf_puts(&o, "\r\nContent-Length: ");
         put_number(&o, s3op_n_body(op));
     }

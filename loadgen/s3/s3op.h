@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define S3OP_KEY_MAX 1024
 
@@ -39,20 +40,30 @@ enum s3op_kind {
     S3OP_N_KINDS
 };
 
-/* Those that are read page by page. */
-static inline bool s3op_is_listing(enum s3op_kind kind)
-{
-    return kind == S3OP_LIST || kind == S3OP_LIST_VERSIONS || kind == S3OP_LIST_UPLOADS;
-}
+/* What a kind of request does. */
+enum {
+    S3OP_LISTS = 1,    /* it is read page by page, and names a prefix */
+    S3OP_UPLOADS = 2,  /* sends content of objects */
+    S3OP_CREATES = 4,  /* begins an object, and says how that is stored */
+    S3OP_ENCRYPTS = 8, /* says the key of --encrypt */
+    S3OP_DELETES = 16, /* passes retention */
+    S3OP_MD5 = 32,     /* S3 wants a Content-MD5 */
+};
 
-/* Whether an answer says that the server keeps no list of unfinished uploads: there is none. */
-static inline bool s3op_has_no_uploads(enum s3op_kind kind, int status)
-{
-    return kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405);
-}
+struct s3op_row {
+    const char *name; /* that the capture has for it */
+    const char *method;
+    const char *resource; /* in the query; NULL: none */
+    enum xml_root answer; /* its document; XML_NOTHING: none */
+    unsigned does;
+};
 
-/* The name that the capture has for it. */
-const char *s3op_name(enum s3op_kind kind);
+extern const struct s3op_row S3OP[S3OP_N_KINDS];
+
+static inline bool s3op_does(enum s3op_kind kind, unsigned what)
+{
+    return (S3OP[kind].does & what) != 0;
+}
 
 struct s3op {
     enum s3op_kind kind;
@@ -93,6 +104,13 @@ struct s3op {
     uint64_t n_objects;   /* asked for; a batch has several */
     uint64_t min_objects; /* that a listing must have */
 };
+
+/* Names its object, or the prefix of a listing: of up to S3OP_KEY_MAX bytes. */
+static inline void s3op_set_key(struct s3op *op, const char *key)
+{
+    op->n_key = strlen(key);
+    memcpy(op->key, key, op->n_key + 1);
+}
 
 enum s3op_lookup { S3OP_LOOKUP_AUTO, S3OP_LOOKUP_PATH, S3OP_LOOKUP_HOST };
 

@@ -1,6 +1,7 @@
 #include "loadgen/s3/uri.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static bool unreserved(unsigned char c)
 {
@@ -26,13 +27,10 @@ void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path)
 
 static int hex_value(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *p = memchr(digits, c, sizeof digits - 1);
+
+    return p != NULL ? (int)(p - digits) & 15 : -1;
 }
 
 bool uri_decode(char *s, size_t *n)

@@ -17,50 +17,70 @@
 /* Deeper than any answer of S3. */
 #define DEPTH_MAX 32
 
-/* Several names for one are those of several servers. */
+/* The kinds of answers: the names that servers have for the root, the field that tells the kind
+ * where the root has none of them, and what makes an entry. */
 static const struct {
-    enum xml_root root;
-    const char *name;
-} ROOTS[] = {
-    {XML_ERROR, "Error"},
-    {XML_LIST, "ListBucketResult"},
-    {XML_VERSIONS, "ListVersionsResult"},
-    {XML_VERSIONS, "ListBucketVersionsResult"},
-    {XML_DELETED, "DeleteResult"},
-    {XML_INITIATE, "InitiateMultipartUploadResult"},
-    {XML_INITIATE, "InitiateMultipartUpload"},
-    {XML_COMPLETE, "CompleteMultipartUploadResult"},
-    {XML_UPLOADS, "ListMultipartUploadsResult"},
-    {XML_VERSIONING, "VersioningConfiguration"},
-    {XML_VERSIONING, "GetBucketVersioningResponse"},
-    {XML_LOCK, "ObjectLockConfiguration"},
+    const char *names[2];
+    const char *field;
+    struct {
+        const char *name;
+        enum xml_entry_kind kind;
+    } entries[3];
+} ANSWERS[] = {
+    [XML_ERROR] = {.names = {"Error"}},
+    [XML_LIST] = {{"ListBucketResult"},
+                  "IsTruncated",
+                  {{"Contents", XML_OBJECT}, {"CommonPrefixes", XML_PREFIX}}},
+    [XML_VERSIONS] = {{"ListVersionsResult", "ListBucketVersionsResult"},
+                      "IsTruncated",
+                      {{"Version", XML_VERSION},
+                       {"DeleteMarker", XML_DELETE_MARKER},
+                       {"CommonPrefixes", XML_PREFIX}}},
+    [XML_DELETED] = {{"DeleteResult"},
+                     NULL,
+                     {{"Deleted", XML_DELETED_KEY}, {"Error", XML_FAILED_KEY}}},
+    [XML_INITIATE] = {.names = {"InitiateMultipartUploadResult", "InitiateMultipartUpload"},
+                      .field = "UploadId"},
+    [XML_COMPLETE] = {.names = {"CompleteMultipartUploadResult"}, .field = "ETag"},
+    [XML_UPLOADS] = {{"ListMultipartUploadsResult"}, "IsTruncated", {{"Upload", XML_UPLOAD}}},
+    [XML_VERSIONING] = {.names = {"VersioningConfiguration", "GetBucketVersioningResponse"},
+                        .field = "Status"},
+    [XML_LOCK] = {.names = {"ObjectLockConfiguration"}, .field = "ObjectLockEnabled"},
 };
+#define N_ANSWERS (sizeof ANSWERS / sizeof *ANSWERS)
 
-/* The elements below the roots that make entries. */
-static const struct {
-    enum xml_root root;
-    enum xml_entry_kind kind;
+/* Where the text of an element is kept. */
+struct text {
     const char *name;
-} ENTRIES[] = {
-    {XML_LIST, XML_OBJECT, "Contents"},           {XML_LIST, XML_PREFIX, "CommonPrefixes"},
-    {XML_VERSIONS, XML_VERSION, "Version"},       {XML_VERSIONS, XML_DELETE_MARKER, "DeleteMarker"},
-    {XML_VERSIONS, XML_PREFIX, "CommonPrefixes"}, {XML_DELETED, XML_DELETED_KEY, "Deleted"},
-    {XML_DELETED, XML_FAILED_KEY, "Error"},       {XML_UPLOADS, XML_UPLOAD, "Upload"},
+    size_t offset, size; /* in struct xml */
 };
+#define TEXT(name, field)                                                                          \
+    {                                                                                              \
+        name, offsetof(struct xml, field), sizeof((struct xml *)0)->field                          \
+    }
 
-/* What tells an answer of that kind, beside entries, if its root has another name. */
-static const struct {
-    enum xml_root root;
-    const char *name;
-} FIELDS[] = {
-    {XML_LIST, "IsTruncated"},       {XML_VERSIONS, "IsTruncated"}, {XML_UPLOADS, "IsTruncated"},
-    {XML_INITIATE, "UploadId"},      {XML_COMPLETE, "ETag"},        {XML_VERSIONING, "Status"},
-    {XML_LOCK, "ObjectLockEnabled"},
-};
+static const struct text ENTRY_TEXTS[] = {TEXT("Key", entry.key),
+                                          TEXT("Prefix", entry.key),
+                                          TEXT("VersionId", entry.version_id),
+                                          TEXT("UploadId", entry.version_id),
+                                          TEXT("Code", entry.code),
+                                          TEXT("Message", entry.message),
+                                          {0}};
 
-/* Reads no more of the answer, once an error was put into x->err. */
-static void stop(struct xml *x)
+static const struct text TEXTS[] = {TEXT("Code", code),
+                                    TEXT("Message", message),
+                                    TEXT("UploadId", upload_id),
+                                    TEXT("Status", status),
+                                    TEXT("NextContinuationToken", next_token),
+                                    TEXT("NextKeyMarker", next_key_marker),
+                                    TEXT("NextVersionIdMarker", next_version_marker),
+                                    TEXT("NextUploadIdMarker", next_version_marker),
+                                    {0}};
+
+/* Reads no more of the answer. `why` is the error, unless there is one. */
+static void stop(struct xml *x, const char *why)
 {
+    err_set(x->err, "%s", why);
     XML_StopParser(x->parser, XML_FALSE);
 }
 
@@ -70,27 +90,25 @@ static void begin_document(struct xml *x, const char *name)
         x->name[n] = name[n];
     x->root = XML_OTHER;
     x->kind = x->wanted;
-    for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++)
-        if (strcmp(name, ROOTS[i].name) == 0)
-            x->kind = x->root = ROOTS[i].root;
+    for (size_t i = 0; i < 2 * N_ANSWERS; i++) {
+        const char *known = ANSWERS[i / 2].names[i % 2];
+        if (known != NULL && strcmp(name, known) == 0)
+            x->kind = x->root = (enum xml_root)(i / 2);
+    }
 }
 
 static void begin_entry(struct xml *x, const char *name)
 {
-    struct xml_entry *entry = &x->entry;
-
-    for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++) {
-        if (ENTRIES[i].root != x->kind || strcmp(ENTRIES[i].name, name) != 0)
+    for (size_t i = 0; i < 3 && ANSWERS[x->kind].entries[i].name != NULL; i++) {
+        if (strcmp(ANSWERS[x->kind].entries[i].name, name) != 0)
             continue;
         x->root = x->kind;
-        entry->kind = ENTRIES[i].kind;
-        entry->n_key = 0;
-        entry->size_bytes = 0;
-        entry->modified_ns = INT64_MAX;
-        entry->key[0] = '\0';
-        entry->version_id[0] = '\0';
-        entry->code[0] = '\0';
-        entry->message[0] = '\0';
+        memset(&x->entry, 0, offsetof(struct xml_entry, key) + 1);
+        x->entry.kind = ANSWERS[x->kind].entries[i].kind;
+        x->entry.modified_ns = INT64_MAX;
+        x->entry.version_id[0] = '\0';
+        x->entry.code[0] = '\0';
+        x->entry.message[0] = '\0';
         x->in_entry = true;
     }
 }
@@ -101,10 +119,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
 
     (void)attributes;
     x->n_unending = 0;
-    if (++x->depth > DEPTH_MAX) {
-        err_set(x->err, "the answer's XML is nested too deeply");
-        stop(x);
-    }
+    if (++x->depth > DEPTH_MAX)
+        stop(x, "the answer's XML is nested too deeply");
     if (x->depth == 1)
         begin_document(x, name);
     else if (x->depth == 2)
@@ -125,57 +141,40 @@ static void XMLCALL on_text(void *user, const XML_Char *s, int n)
     x->too_long = x->too_long || take < (size_t)n;
 }
 
-/* Keeps the text whole, or stops. Returns its length. */
-static size_t keep(struct xml *x, char dst[static XML_TEXT_MAX])
+/* Keeps the text of an element of the table. One that is too long stops it where it must be whole.
+ */
+static void keep(struct xml *x, const struct text *t, const char *name)
 {
-    memcpy(dst, x->text, x->n_text + 1);
-    if (x->too_long) {
+    while (t->name != NULL && strcmp(t->name, name) != 0)
+        t++;
+    if (t->name == NULL)
+        return;
+    size_t n = x->n_text < t->size ? x->n_text : t->size - 1;
+    *(char *)mempcpy((char *)x + t->offset, x->text, n) = '\0';
+    if (x->too_long && t->size == XML_TEXT_MAX) {
         err_set(x->err, "a key, token or id in the answer's XML is longer than %d bytes",
                 XML_TEXT_MAX - 1);
-        stop(x);
+        stop(x, "");
     }
-    return x->n_text;
-}
-
-/* Keeps as much of the text as fits. */
-static void keep_some(const struct xml *x, char *dst, size_t size)
-{
-    size_t n = x->n_text < size - 1 ? x->n_text : size - 1;
-
-    memcpy(dst, x->text, n);
-    dst[n] = '\0';
 }
 
 static uint64_t size_of_text(struct xml *x)
 {
     bool digits = x->n_text > 0 && x->n_text <= 19 && strspn(x->text, "0123456789") == x->n_text;
 
-    if (!digits) {
-        err_set(x->err, "a Size in the answer's XML is not a number");
-        stop(x);
-        return 0;
-    }
-    return strtoull(x->text, NULL, 10);
+    if (!digits)
+        stop(x, "a Size in the answer's XML is not a number");
+    return digits ? strtoull(x->text, NULL, 10) : 0;
 }
 
 static void end_of_field(struct xml *x, const char *name)
 {
-    struct xml_entry *entry = &x->entry;
-
-    if (strcmp(name, "Key") == 0 || (entry->kind == XML_PREFIX && strcmp(name, "Prefix") == 0)) {
-        entry->n_key = keep(x, entry->key);
-    } else if (strcmp(name, "VersionId") == 0 ||
-               (entry->kind == XML_UPLOAD && strcmp(name, "UploadId") == 0)) {
-        keep(x, entry->version_id);
-    } else if (strcmp(name, "Size") == 0) {
-        entry->size_bytes = size_of_text(x);
-    } else if (strcmp(name, "LastModified") == 0 || strcmp(name, "Initiated") == 0) {
-        rfc3339_parse(x->text, x->n_text, &entry->modified_ns);
-    } else if (strcmp(name, "Code") == 0) {
-        keep_some(x, entry->code, sizeof entry->code);
-    } else if (strcmp(name, "Message") == 0) {
-        keep_some(x, entry->message, sizeof entry->message);
-    }
+    if (strcmp(name, "Size") == 0)
+        x->entry.size_bytes = size_of_text(x);
+    else if (strcmp(name, "LastModified") == 0 || strcmp(name, "Initiated") == 0)
+        rfc3339_parse(x->text, x->n_text, &x->entry.modified_ns);
+    else
+        keep(x, ENTRY_TEXTS, name);
 }
 
 /* ---- Entries that are held back ---- */
@@ -238,6 +237,7 @@ static bool end_of_entry(struct xml *x)
     bool is_list = x->root == XML_LIST || x->root == XML_VERSIONS || x->root == XML_UPLOADS;
 
     x->in_entry = false;
+    x->entry.n_key = strlen(x->entry.key);
     x->n_entries++;
     x->n_objects += x->entry.kind != XML_PREFIX;
     if (x->on_entry == NULL)
@@ -248,29 +248,14 @@ static bool end_of_entry(struct xml *x)
 /* An element directly below the root. */
 static void end_of_property(struct xml *x, const char *name)
 {
-    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
-        if (FIELDS[i].root == x->kind && strcmp(name, FIELDS[i].name) == 0)
-            x->root = x->kind;
-    if (strcmp(name, "EncodingType") == 0) {
+    if (ANSWERS[x->kind].field != NULL && strcmp(name, ANSWERS[x->kind].field) == 0)
+        x->root = x->kind;
+    if (strcmp(name, "EncodingType") == 0)
         x->url_encoded = strcmp(x->text, "url") == 0;
-    } else if (strcmp(name, "Code") == 0 && x->root == XML_ERROR) {
-        keep_some(x, x->code, sizeof x->code);
-    } else if (strcmp(name, "Message") == 0 && x->root == XML_ERROR) {
-        keep_some(x, x->message, sizeof x->message);
-    } else if (strcmp(name, "IsTruncated") == 0) {
+    else if (strcmp(name, "IsTruncated") == 0)
         x->is_truncated = strcmp(x->text, "true") == 0;
-    } else if (strcmp(name, "NextContinuationToken") == 0) {
-        keep(x, x->next_token);
-    } else if (strcmp(name, "NextKeyMarker") == 0) {
-        keep(x, x->next_key_marker);
-    } else if (strcmp(name, "NextVersionIdMarker") == 0 ||
-               strcmp(name, "NextUploadIdMarker") == 0) {
-        keep(x, x->next_version_marker);
-    } else if (strcmp(name, "Status") == 0 && x->root == XML_VERSIONING) {
-        keep_some(x, x->status, sizeof x->status);
-    } else if (strcmp(name, "UploadId") == 0 && x->root == XML_INITIATE) {
-        keep(x, x->upload_id);
-    }
+    else
+        keep(x, TEXTS, name);
 }
 
 static void XMLCALL on_end(void *user, const XML_Char *name)
@@ -283,7 +268,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         end_of_field(x, name);
     } else if (x->depth == 2 && x->in_entry) {
         if (!end_of_entry(x))
-            stop(x);
+            stop(x, "");
     } else if (x->depth == 2) {
         end_of_property(x, name);
     }
@@ -301,8 +286,7 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
     (void)system_id;
     (void)public_id;
     (void)has_internal_subset;
-    err_set(x->err, "the answer's XML has a document type");
-    stop(x);
+    stop(x, "the answer's XML has a document type");
 }
 
 bool xml_init(struct xml *x, struct err *e)
@@ -330,13 +314,8 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
 
     memset(x, 0, offsetof(struct xml, parser));
     strbuf_clear(&x->held);
-    x->code[0] = '\0';
-    x->message[0] = '\0';
-    x->upload_id[0] = '\0';
-    x->status[0] = '\0';
-    x->next_token[0] = '\0';
-    x->next_key_marker[0] = '\0';
-    x->next_version_marker[0] = '\0';
+    for (const struct text *t = TEXTS; t->name != NULL; t++)
+        ((char *)x)[t->offset] = '\0';
     x->prefix = prefix;
     x->on_entry = on_entry;
     x->user = user;

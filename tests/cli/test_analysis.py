@@ -53,24 +53,6 @@ class FirstAccess(ReportTest):
         self.assert_fits_oracle(report, Analysis(first + rows))
 
 
-class NegativeTtfb(ReportTest):
-    """Clocks that were set back record first bytes before the start."""
-
-    def check(self, n, sizes):
-        r = random.Random(n)
-        rows = [x._replace(first=x.start + r.randrange(-10**7, 10**7), bytes=r.choice(sizes))
-                for x in steady(n, threads=4, every=SECOND // 500)]
-        report = self.analyze(text(rows), '--dur', '100ms')
-        self.assert_fits_oracle(report, Analysis(rows, dur=SECOND // 10))
-        self.s3analyze('analyze', '-v', '--analyze.all', self.tmp / 'capture.csv.zst')
-
-    def test_few_and_many(self):
-        for n in 500, 3000:
-            for sizes in [1000], [5, 1000, 70000]:
-                with self.subTest(n=n, sizes=sizes):
-                    self.check(n, sizes)
-
-
 class StuckThread(ReportTest):
     def test_the_single_range_of_a_mixed_run(self):
         """One thread that never comes back leaves nothing of a mixed run; the report says what there

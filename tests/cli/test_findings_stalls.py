@@ -49,6 +49,15 @@ class Stalls(FindingsCase):
         self.assertEqual(first["op"], "PUT")
         self.assertRegex(first["sentence"], "^PUT requests paused 5 times")
 
+    def test_a_long_stall_after_two_short_ones(self):
+        """Their starts are at even distances, but the last is no pause that comes again."""
+        load = Load(74, threads=24)
+        load.hangs = lambda s, h, c, op, t, length: next(
+            (end for start, end in ((8, 8.2), (8.5, 8.7), (9, 12)) if start <= s < end), None)
+        stall, = [f for f in self.findings(load) if f["severity"] == "problem"]
+        self.assertEqual(stall["kind"], "stall", stall["sentence"])
+        self.assertRegex(stall["sentence"], "^Stalled for [23]")
+
     def test_all_of_it(self):
         """Few threads may wait for one host by chance, and hosts that are slow have more requests under way."""
         for seed in range(65, 73):

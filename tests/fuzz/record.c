@@ -47,6 +47,11 @@ static void escape_newlines(struct slice *text, char *s)
     }
 }
 
+static bool is_within(int64_t ns, int64_t from_ns, int64_t to_ns)
+{
+    return ns == RECORD_NO_TIME || (from_ns <= ns && ns <= to_ns);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_input in = {data, n};
@@ -69,7 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     for (size_t i = 0; i < N_TEXTS; i++)
         memory[i] = take_text(&in, texts[i]);
-    if (r.op.n == 0 || r.start_ns > r.end_ns)
+    if (r.op.n == 0 || !is_within(r.end_ns, r.start_ns, INT64_MAX) ||
+        !is_within(r.first_byte_ns, r.start_ns, r.end_ns) ||
+        !is_within(r.last_byte_ns, r.start_ns, r.end_ns) ||
+        !is_within(r.intended_ns, 0, r.start_ns))
         goto done; /* no record */
     const char *header = rowformat_header(intended);
     size_t n_header = strlen(header);

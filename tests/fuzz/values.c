@@ -140,13 +140,10 @@ static void check_profile(const char *text, size_t n)
     setenv("AWS_CONFIG_FILE", file.path, 1);
     bool found = profile_read(&p, "default", true, &e);
     check_message(found, &e);
-    assert(found || (p.access_key == NULL && p.secret_key == NULL && p.session_token == NULL));
-    check_credential(p.access_key);
-    check_credential(p.secret_key);
-    check_credential(p.session_token);
-    check_credential(p.region);
-    check_credential(p.endpoint_url);
-    check_credential(p.process);
+    for (size_t i = 0; i < PROFILE_N; i++) {
+        assert(found || p.field[i] == NULL);
+        check_credential(p.field[i]);
+    }
     profile_free(&p);
     close(file.fd);
 }
