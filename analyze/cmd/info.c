@@ -13,7 +13,7 @@
 #include "analyze/write/json.h"
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
-#include "analyze/write/text.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -49,35 +49,35 @@ static const struct options defaults = {.output = {.path = "-"}};
 /* ---- Text ---- */
 
 /* A row that tells what is formatted of the capture. */
-#define FACT(t, style, what, ...) (TEXT_ROW(t, style, what), text_table_cell(t, __VA_ARGS__))
+#define FACT(s, style, what, ...) (SHEET_ROW(s, style, what), sheet_cell(s, __VA_ARGS__))
 
-static void put_time_span(struct text_table *t, const struct survey_sum *sum)
+static void put_time_span(struct sheet *t, const struct survey_sum *sum)
 {
-    TEXT_ROW(t, TEXT_PLAIN, "time");
+    SHEET_ROW(t, TEXT_PLAIN, "time");
     if (sum->n == 0)
-        text_table_cell(t, "no requests");
+        sheet_cell(t, "no requests");
     else
-        text_table_cell(t, "%s to %s (%s)", rfc3339_format(sum->first_start_ns).s,
-                        rfc3339_format(sum->last_end_ns).s,
-                        units_duration(sum->last_end_ns - sum->first_start_ns).s);
+        sheet_cell(t, "%s to %s (%s)", rfc3339_format(sum->first_start_ns).s,
+                   rfc3339_format(sum->last_end_ns).s,
+                   units_duration(sum->last_end_ns - sum->first_start_ns).s);
 }
 
-static void put_parts(struct text_table *t, const char *what, const struct survey_parts *parts)
+static void put_parts(struct sheet *t, const char *what, const struct survey_parts *parts)
 {
     for (size_t i = 0; i < parts->n && i < MAX_SHOWN; i++) {
         const struct survey_part *p = &parts->v[i];
-        TEXT_ROW(t, TEXT_PLAIN, i == 0 ? what : "");
+        SHEET_ROW(t, TEXT_PLAIN, i == 0 ? what : "");
         bool failed = p->sum.n_errors > 0;
-        text_table_cell(t, "%s  %s%s%s%s", intern_shown(p->name), units_count((int64_t)p->sum.n).s,
-                        failed ? ", " : "", failed ? units_count((int64_t)p->sum.n_errors).s : "",
-                        failed ? " failed" : "");
+        sheet_cell(t, "%s  %s%s%s%s", intern_shown(p->name), units_count((int64_t)p->sum.n).s,
+                   failed ? ", " : "", failed ? units_count((int64_t)p->sum.n_errors).s : "",
+                   failed ? " failed" : "");
     }
     if (parts->n > MAX_SHOWN)
         FACT(t, TEXT_FAINT, "", "and %s more: --json has them all",
              units_count((int64_t)parts->n - MAX_SHOWN).s);
 }
 
-static void put_dropped(struct text_table *t, const struct recfile_info *info)
+static void put_dropped(struct sheet *t, const struct recfile_info *info)
 {
     for (int i = 0; i < N_DROPS; i++) {
         if (!info->n_dropped[i])
@@ -103,7 +103,7 @@ static int64_t int_of(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
-static void put_start(struct text_table *t, const json_t *o)
+static void put_start(struct sheet *t, const json_t *o)
 {
     static const struct {
         const char *key, *what;
@@ -111,19 +111,19 @@ static void put_start(struct text_table *t, const json_t *o)
                     {"label", "label"},  {"host", "on"},         {"bucket", "bucket"},
                     {"region", "region"}};
     if (string_of(o, "command_line") != NULL)
-        TEXT_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command_line"));
+        SHEET_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command_line"));
     else if (string_of(o, "command") != NULL)
-        TEXT_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command"));
+        SHEET_ROW(t, TEXT_PLAIN, "recorded by", string_of(o, "command"));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (string_of(o, settings[i].key) != NULL)
-            TEXT_ROW(t, TEXT_PLAIN, settings[i].what, string_of(o, settings[i].key));
+            SHEET_ROW(t, TEXT_PLAIN, settings[i].what, string_of(o, settings[i].key));
     if (json_is_integer(json_object_get(o, "seed")))
         FACT(t, TEXT_PLAIN, "seed", "%" JSON_INTEGER_FORMAT,
              json_integer_value(json_object_get(o, "seed")));
 }
 
 /* How far the servers' clocks are ahead of the recorder's, or behind. */
-static void put_clocks(struct text_table *t, const json_t *o)
+static void put_clocks(struct sheet *t, const json_t *o)
 {
     const char *what = "clocks";
     const json_t *server;
@@ -143,7 +143,7 @@ static void put_clocks(struct text_table *t, const json_t *o)
     }
 }
 
-static void put_reason(struct text_table *t, const json_t *o)
+static void put_reason(struct sheet *t, const json_t *o)
 {
     static const char *const words[][2] = {
         {"duration", "its duration was over"},
@@ -163,7 +163,7 @@ static void put_reason(struct text_table *t, const json_t *o)
          error != NULL ? ": " : "", error != NULL ? error : "");
 }
 
-static void put_end(struct text_table *t, const json_t *o)
+static void put_end(struct sheet *t, const json_t *o)
 {
     put_reason(t, o);
     FACT(t, TEXT_PLAIN, "benchmark", "%s requests in %s, %s failed; %s connects",
@@ -197,7 +197,7 @@ static bool is_event(const json_t *o, const char *event)
 }
 
 /* False: out of memory. */
-static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_command)
+static bool put_s3load(struct sheet *t, const struct survey *s, bool *has_command)
 {
     json_t *start = NULL, *end = NULL;
     bool ok = json_in_parse(survey_s3load_json(s, false), &start, NULL) &&
@@ -209,7 +209,8 @@ static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_c
         if (is_event(end, "end")) {
             put_end(t, end);
         } else {
-            TEXT_ROW(t, TEXT_WARNING, "ended", "not by itself: it was killed, or the file was cut");
+            SHEET_ROW(t, TEXT_WARNING, "ended",
+                      "not by itself: it was killed, or the file was cut");
         }
         put_clocks(t, is_event(end, "end") ? end : start);
     }
@@ -218,47 +219,44 @@ static bool put_s3load(struct text_table *t, const struct survey *s, bool *has_c
     return ok;
 }
 
-static void put_capture(struct text *out, const char *path, const struct survey *s)
+static void put_capture(struct sheet *t, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
     const char *command = survey_command_line(s);
     bool told = false;
-    struct text_table t;
 
-    text_line(out, TEXT_HEADING, "%s", path);
-    text_table_init(&t, out, "ll");
-    TEXT_ROW(&t, TEXT_PLAIN, "format");
+    sheet_line(t, TEXT_HEADING, "%s", path);
+    sheet_table(t, "lw", "");
+    SHEET_ROW(t, TEXT_PLAIN, "format");
     if (info->generation == RECFILE_SUMS)
-        text_table_cell(&t, "sums by second, %s: no single requests",
-                        units_size((double)info->n_file_bytes).s);
+        sheet_cell(t, "sums by second, %s: no single requests",
+                   units_size((double)info->n_file_bytes).s);
     else if (info->compressed)
-        text_table_cell(&t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
-                        info->generation, info->n_frames, info->n_frames == 1 ? "" : "s",
-                        info->n_skippable_frames);
+        sheet_cell(t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable", info->generation,
+                   info->n_frames, info->n_frames == 1 ? "" : "s", info->n_skippable_frames);
     else
-        text_table_cell(&t, "g%d, not compressed", info->generation);
+        sheet_cell(t, "g%d, not compressed", info->generation);
     if (info->generation != RECFILE_SUMS) {
-        FACT(&t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
+        FACT(t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
              units_size((double)info->n_text_bytes).s);
-        FACT(&t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
+        FACT(t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
              units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
              info->n_headers, info->n_headers == 1 ? "" : "s");
     }
-    put_time_span(&t, &s->sum);
-    TEXT_ROW(&t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
-    put_parts(&t, "operations", &s->ops);
-    put_parts(&t, "hosts", &s->hosts);
-    put_parts(&t, "clients", &s->clients);
+    put_time_span(t, &s->sum);
+    SHEET_ROW(t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
+    put_parts(t, "operations", &s->ops);
+    put_parts(t, "hosts", &s->hosts);
+    put_parts(t, "clients", &s->clients);
     if (info->has_intended)
-        TEXT_ROW(&t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
+        SHEET_ROW(t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
     if (survey_n_merged(s))
-        FACT(&t, TEXT_PLAIN, "merged from", "%zu captures", survey_n_merged(s));
-    if (!put_s3load(&t, s, &told))
-        out->failed = true;
+        FACT(t, TEXT_PLAIN, "merged from", "%zu captures", survey_n_merged(s));
+    if (!put_s3load(t, s, &told))
+        t->failed = true;
     if (command && !told)
-        TEXT_ROW(&t, TEXT_PLAIN, "recorded by", command);
-    put_dropped(&t, info);
-    text_table_put(&t);
+        SHEET_ROW(t, TEXT_PLAIN, "recorded by", command);
+    put_dropped(t, info);
 }
 
 /* ---- JSON ---- */
@@ -375,7 +373,7 @@ static bool report(const struct source *sources, const struct options *o,
                    const struct cli_args *args, struct err *e)
 {
     struct outfile out;
-    bool ok = true, is_first = true;
+    bool ok;
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
@@ -391,18 +389,19 @@ static bool report(const struct source *sources, const struct options *o,
         ok = json_out_finish(&w, e);
     } else {
         struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
+        struct sheet s = {0};
+
         for (size_t i = 0; i < args->n_operands; i++) {
             if (!sources[i].is_read)
                 continue;
-            if (!is_first)
-                text_blank(&t);
-            is_first = false;
+            sheet_gap(&s);
             if (sources[i].is_aggregate)
-                aggregate_text_info(&sources[i].aggregate, &t);
+                aggregate_sheet_info(&s, &sources[i].aggregate);
             else
-                put_capture(&t, args->operands[i], &sources[i].survey);
+                put_capture(&s, args->operands[i], &sources[i].survey);
         }
-        ok = !t.failed || mem_none(e);
+        ok = sheet_write_text(&s, &t, false, e);
+        sheet_free(&s);
     }
     return outfile_finish(&out, ok, e);
 }

@@ -6,7 +6,7 @@
 #include "analyze/findings/finding.h"
 #include "analyze/report/run.h"
 #include "analyze/write/json.h"
-#include "analyze/write/text.h"
+#include "analyze/write/sheet.h"
 
 #include <stdio.h>
 
@@ -28,8 +28,8 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 bool aggregate_text(const struct aggregate *a, const struct findings *found,
                     const struct report_text_options *options, FILE *f, struct err *e);
 
-/* What is in it, without results: for `info`. */
-void aggregate_text_info(const struct aggregate *a, struct text *out);
+/* What is in it, without results: for `info`. Appends to *s. */
+void aggregate_sheet_info(struct sheet *s, const struct aggregate *a);
 
 /* Writes it as a page. Of *o label (NULL: the file's name) and command count. Without gnuplot there
  * are no charts but the timeline, and the page says so. */

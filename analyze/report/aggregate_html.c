@@ -1,6 +1,7 @@
 #include "analyze/report/aggregate.h"
 
 #include "analyze/plot/aggregate.h"
+#include "analyze/report/aggregate_sheet.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
@@ -38,22 +39,6 @@ static void put_header(FILE *f, const struct aggregate *a, const char *title)
     fputs("</header>\n<main>\n", f);
 }
 
-/* Where the recorder's figures were put right, or cannot be. */
-static void put_notes(FILE *f, const struct aggregate *a)
-{
-    if (a->n_warnings == 0)
-        return;
-    html_page_fold(f, "notes", "What the file gets wrong or lacks");
-    fputs("<ul>\n", f);
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        const struct aggregate_warning *w = &a->warnings[i];
-        html_element(f, "li", "%s%s%s", w->op != NULL ? w->op : "", w->op != NULL ? ": " : "",
-                     w->message);
-    }
-    fputs("</ul>\n", f);
-    html_page_fold_end(f);
-}
-
 /* ---- The first screen ---- */
 
 struct page {
@@ -75,76 +60,25 @@ static void put_place(FILE *f, const struct finding *x, const void *ctx)
     if (ops->n == 0)
         return;
     if (strcmp(x->kind, "uneven-hosts") == 0 && ops->v[k].x->n_hosts > 1)
-        fprintf(f, " <a href=\"#op%zu-hosts\">hosts</a>", k);
+        fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
     else if (strcmp(x->kind, "errors") == 0 && ops->v[k].x->n_first_errors > 0)
         fprintf(f, " <a href=\"#op%zu-first-errors\">errors</a>", k);
     else
         fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
 }
 
-static void put_operation(FILE *f, const char *name, const char *section,
-                          const struct aggregate_part *part, const struct plot_timeline *course,
-                          bool is_before, double slowest_ms)
+static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
 {
-    const struct aggfile_entry *x = part->x;
-    bool rated = x->n_errors == 0 && part->duration_ns > 0 && !part->is_preparation;
+    bool ok = sheet_write_html(s, f, section, e);
 
-    html_row(f);
-    fputs("<th scope=\"row\" class=\"l\">", f);
-    if (*section != '\0')
-        fprintf(f, "<a href=\"#%s\">", section);
-    html_text(f, name);
-    fputs(*section != '\0' ? "</a>" : "", f);
-    fputs(is_before ? " <small>before the benchmark</small>" : "", f);
-    fputs("</th><td class=\"l\">", f);
-    if (course != NULL)
-        html_timeline_spark(f, course);
-    fputs("</td>", f);
-    html_cell(f, "%s", units_count(x->n_requests).s);
-    fputs(x->n_errors > 0 ? "<td class=\"bad\">" : "<td>", f);
-    html_textf(f, "%s", units_count(x->n_errors).s);
-    fputs("</td>", f);
-    HTML_CELLS(f, units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
-               rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
-               rated ? units_rate(aggregate_objects_per_s(part)).s : "-",
-               isnan(part->latency.mean_ms) || course == NULL ? "-"
-                                                              : figures_ms(part->latency.mean_ms).s,
-               figures_ms(slowest_ms).s);
-    html_row_end(f);
+    sheet_free(s);
+    return ok;
 }
 
-/* The i-th to be shown: the benchmark, then what prepared it by name. */
-static size_t nth_operation(const struct page *page, size_t i)
+static bool put_first(FILE *f, const struct page *page, struct err *e)
 {
-    size_t main = page->course->main >= 0 ? (size_t)page->course->main : 0;
-
-    return i == 0 ? main : i <= main ? i - 1 : i;
-}
-
-static void put_operations(FILE *f, const struct page *page)
-{
-    static const char *const columns[] = {"Operation", "Course",  "Requests",   "Failed",
-                                          "Bytes",     "Objects", "Throughput", "obj/s",
-                                          "Mean",      "Slowest"};
-    const struct aggregate *a = page->a;
-    char section[24];
-
-    html_table(f, "first", "Operations", columns, "llrrrrrrrr");
-    for (size_t i = 0; i < a->ops.n; i++) {
-        size_t k = nth_operation(page, i);
-        snprintf(section, sizeof section, "op%zu", k);
-        put_operation(f, a->ops.v[k].x->name, section, &a->ops.v[k], &page->course->ops[k],
-                      html_course_prepares(page->course, k),
-                      a->ops.v[k].latency.kind == AGGREGATE_SINGLE ? a->ops.v[k].latency.max_ms
-                                                                   : NAN);
-    }
-    if (a->overlaps)
-        put_operation(f, "All together", "", &a->total, NULL, false, NAN);
-    html_table_end(f);
-}
-
-static void put_first(FILE *f, const struct page *page)
-{
+    const struct run_sheet_page marks = {html_course_name, html_course_spark, page->course, true};
+    struct sheet s = {0};
     const struct aggregate *a = page->a;
     const struct html_course *c = page->course;
     const struct aggregate_part *part = c->main < 0 ? &a->total : &a->ops.v[c->main];
@@ -163,110 +97,15 @@ static void put_first(FILE *f, const struct page *page)
     html_trust(f, part->x->n_requests, part->x->n_requests - part->x->n_errors, page->found);
     html_findings(f, &(struct html_findings){page->found, &c->all, put_place, page});
     html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, page->found, note});
-    put_operations(f, page);
+    aggregate_sheet_summary(&s, a, c->main, &marks);
+    aggregate_sheet_common(&s, a);
+    aggregate_sheet_warnings(&s, a, NULL);
+    bool ok = put_sheet(&s, f, "first", e);
     fputs("</section>\n", f);
+    return ok;
 }
 
 /* ---- The operations ---- */
-
-static void put_second(FILE *f, const char *name, const struct aggregate_part *part,
-                       double bytes_per_s, double objects_per_s, int64_t ns)
-{
-    HTML_ROW(f, name, part->x->n_bytes > 0 ? units_byte_rate(bytes_per_s).s : "-",
-             units_object_rate(objects_per_s).s, figures_clock(ns).s);
-}
-
-static void put_window(FILE *f, const char *section, const struct aggregate_part *part)
-{
-    static const char *const columns[] = {"", "Throughput", "Objects", "At (UTC)"};
-    static const char *const names[] = {"Fastest", "Median", "Slowest"};
-    const struct aggregate_window *w = &part->window;
-    const size_t picks[] = {w->fastest, w->median, w->slowest};
-
-    if (!w->present)
-        return;
-    html_table(f, section, "By second", columns, "lrrr");
-    put_second(f, "Average", part, w->mean_bytes_per_s, w->mean_objects_per_s,
-               aggregate_second_ns(part, 0));
-    for (size_t i = 0; i < 3; i++) {
-        const struct aggfile_second *s = &part->x->seconds[picks[i]];
-        if (i == 1 && part->x->n_seconds < ANALYSIS_MIN_MEDIAN)
-            continue;
-        put_second(f, names[i], part, s->bytes_per_s, s->objects_per_s,
-                   aggregate_second_ns(part, picks[i]));
-    }
-    html_table_end(f);
-}
-
-static void put_groups(FILE *f, const char *section, const struct aggregate_part *part)
-{
-    static const char *const columns[] = {"10 s from (UTC)", "Client",    "Requests", "Mean",
-                                          "50% of it",       "90% of it", "99% of it"};
-    html_table(f, section, "Groups of 10 s, each for itself", columns, "llrrrrr");
-    for (size_t i = 0; i < part->x->n_groups; i++) {
-        const struct aggfile_group *g = &part->x->groups[i];
-        html_row(f);
-        html_name(f, g->start_ns != AGGFILE_NO_TIME ? figures_clock(g->start_ns).s : "");
-        html_cell_text(f, intern_shown(part->x->group_clients[g->client]));
-        HTML_CELLS(f, units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
-                   figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "",
-                   g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "");
-        html_row_end(f);
-    }
-    html_table_end(f);
-}
-
-static void put_latency(FILE *f, const char *section, const struct aggregate_part *part)
-{
-    const struct aggregate_latency *l = &part->latency;
-    if (l->kind == AGGREGATE_NO_GROUPS)
-        return;
-    if (l->kind == AGGREGATE_SINGLE)
-        html_element(f, "p", "Durations%s: mean %s, standard deviation %s, fastest %s, slowest %s.",
-                     part->x->n_errors > 0 ? " of all requests, failed ones included" : "",
-                     figures_ms(l->mean_ms).s, figures_ms(l->stddev_ms).s, figures_ms(l->min_ms).s,
-                     figures_ms(l->max_ms).s);
-    else if (!isnan(l->mean_ms))
-        html_element(f, "p", "Durations: mean %s.", figures_ms(l->mean_ms).s);
-    if (!l->is_one_group)
-        html_element(f, "p", "Percentiles of the run: %s.", AGGREGATE_NO_PERCENTILES);
-    if (l->kind == AGGREGATE_SINGLE && l->n_groups <= 1000)
-        put_groups(f, section, part);
-}
-
-static void put_parties(FILE *f, const char *section, const char *caption, const char *name,
-                        const struct aggregate_part *part, const struct aggfile_party *v, size_t n)
-{
-    const char *const columns[] = {name, "Requests", "Errors", "Average", "obj/s"};
-    double seconds = (double)part->duration_ns / 1e9;
-
-    if (n < 2 || seconds <= 0)
-        return;
-    fprintf(f, "<details><summary>%s</summary>\n",
-            figures_counted((int64_t)n, *name == 'H' ? "host" : "client").s);
-    html_table(f, section, caption, columns, "lrrrr");
-    for (size_t i = 0; i < n && i < 1000; i++) {
-        HTML_ROW(f, intern_shown(v[i].name), units_count(v[i].n_requests).s,
-                 units_count(v[i].n_errors).s, units_byte_rate((double)v[i].n_bytes / seconds).s,
-                 units_rate((double)v[i].n_objects / seconds).s);
-    }
-    html_table_end(f);
-    html_page_fold_end(f);
-}
-
-static void put_errors(FILE *f, const char *section, const struct aggfile_entry *x)
-{
-    static const char *const columns[] = {"Message"};
-    if (x->n_first_errors == 0)
-        return;
-    html_table(f, section, "First errors", columns, "l");
-    for (size_t i = 0; i < x->n_first_errors; i++) {
-        html_row(f);
-        html_cell_wrapped(f, x->first_errors[i]);
-        html_row_end(f);
-    }
-    html_table_end(f);
-}
 
 static bool put_section(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
 {
@@ -275,12 +114,9 @@ static bool put_section(const void *ctx, FILE *f, const char *section, size_t k,
 
     if (!html_page_charts(f, page->charts, section, (int)k + 1, part->x->name, e))
         return false;
-    put_window(f, section, part);
-    put_latency(f, section, part);
-    put_parties(f, section, "Hosts", "Host", part, part->x->hosts, part->x->n_hosts);
-    put_parties(f, section, "Clients", "Client", part, part->x->clients, part->x->n_clients);
-    put_errors(f, section, part->x);
-    return true;
+    struct sheet s = {0};
+    aggregate_sheet_operation(&s, page->a, k);
+    return put_sheet(&s, f, section, e);
 }
 
 static bool write_data(const void *ctx, FILE *f, struct err *e)
@@ -304,12 +140,11 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);
         put_header(f, a, title);
-        put_first(f, &page);
+        ok = ok && put_first(f, &page, e);
         if (html_page_warnings(f, &charts, false))
             html_page_warnings_end(f);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e) &&
              html_course_sections(f, &course, put_section, &page, e);
-        put_notes(f, a);
         html_page_inputs(f, o->command);
         html_element(f, "p", "The file: %s", a->file.path);
         html_element(f, "p", "Recorded by: %s", a->file.command);

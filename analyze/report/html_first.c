@@ -127,7 +127,7 @@ void html_findings(FILE *f, const struct html_findings *of)
 
 /* ---- The operations ---- */
 
-static void put_name(FILE *f, const void *ctx, size_t k)
+void html_course_name(FILE *f, const void *ctx, size_t k)
 {
     const struct html_course *c = ctx;
 
@@ -136,14 +136,14 @@ static void put_name(FILE *f, const void *ctx, size_t k)
     fprintf(f, "</a>%s", html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "");
 }
 
-static void put_course(FILE *f, const void *ctx, size_t k)
+void html_course_spark(FILE *f, const void *ctx, size_t k)
 {
     html_timeline_spark(f, &((const struct html_course *)ctx)->ops[k]);
 }
 
 bool html_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
-    const struct run_sheet_page page = {put_name, put_course, c, c->main >= 0};
+    const struct run_sheet_page page = {html_course_name, html_course_spark, c, c->main >= 0};
     const struct run run = {a, c};
     struct sheet s = {0};
 

@@ -34,9 +34,10 @@ static size_t put_table(const struct sheet *s, size_t i, struct text *out, bool 
     size_t end = sheet_table_end(s, i);
     if (*align == '\0')
         return end;
-    text_blank(out);
-    if (*s->v[i].text != '\0')
+    if (*s->v[i].text != '\0') {
+        text_blank(out);
         text_line(out, TEXT_HEADING, "%s:", s->v[i].text);
+    }
     text_table_init(&t, out, align);
     for (i++; i < end; i++) {
         const struct sheet_entry *x = &s->v[i];
@@ -70,7 +71,7 @@ bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, str
         i = x->kind == SHEET_TABLE ? sheet_table_end(s, i) : i + 1;
         if (!sheet_is_shown(x, verbose))
             continue;
-        if (x->kind == SHEET_TITLE || x->kind == SHEET_GAP)
+        if ((x->kind == SHEET_TITLE || x->kind == SHEET_GAP) && x > s->v)
             text_blank(out);
         if (x->kind == SHEET_TITLE)
             text_line(out, TEXT_FAINT, "----------------------------------------");

@@ -112,7 +112,7 @@ class Exact(AggregateTest):
         self.assertIn("errors-counted", [w["code"] for w in got["warnings"]])
         out = self.s3analyze("analyze", self.put(aggregates.aggregate(rows))).out
         self.assertNotIn("\x1b", out)
-        self.assertRegex(out, r"gone.\[31m \(10 times\)")
+        self.assertRegex(out, r"\n +10  gone.\[31m\n")
 
     def test_bytes_of_failed_requests_of_unknown_size_are_not_guessed(self):
         rows = [r._replace(error="gone" if i % 5 == 0 else "") for i, r in enumerate(small())]
