@@ -39,13 +39,8 @@ static void write_libraries(FILE *out)
             OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-static const struct cli_command *const commands[] = {&cmd_analyze,  &cmd_info,  &cmd_cat,
-                                                     &cmd_cmp,      &cmd_merge, &cmd_aggregate,
-                                                     &cmd_autoterm, &cmd_plot,  NULL};
-
-static const char *const loading[] = {"get",       "put",   "delete",    "list",
-                                      "stat",      "mixed", "versioned", "retention",
-                                      "multipart", "clean", NULL};
+static const struct cli_command *const commands[] = {PROGRAMS_S3ANALYZE(PROGRAMS_ADDRESS) NULL};
+static const char *const loading[] = {PROGRAMS_S3LOAD(PROGRAMS_NAME) NULL};
 
 static const struct cli_program program = {
     .name = "s3analyze",

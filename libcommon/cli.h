@@ -31,8 +31,10 @@ enum cli_type {
     CLI_CUSTOM,          /* whatever `parse` writes */
 };
 
-/* What an option is for a program that records its runs: a setting may change what is measured. */
-enum cli_use { CLI_SETTING, CLI_OTHER, CLI_SECRET };
+/* What an option is for a program that records its runs. A setting may change what is measured, and
+ * is recorded; what a secret is given is shown nowhere. Each option of such a program declares it.
+ */
+enum cli_use { CLI_UNDECLARED, CLI_SETTING, CLI_OTHER, CLI_SECRET };
 
 /* Starts empty; owned by the parsed arguments. */
 struct cli_list {

@@ -33,12 +33,8 @@ static void write_libraries(FILE *out)
             expat.major, expat.minor, expat.micro, jansson_version_str(), ZSTD_versionString());
 }
 
-static const struct cli_command *const commands[] = {
-    &cmd_get,       &cmd_put,       &cmd_delete,    &cmd_list,  &cmd_stat, &cmd_mixed,
-    &cmd_versioned, &cmd_retention, &cmd_multipart, &cmd_clean, NULL};
-
-static const char *const analyzing[] = {"analyze", "info",     "cat",  "cmp",
-                                        "merge",   "autoterm", "plot", NULL};
+static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
+static const char *const analyzing[] = {PROGRAMS_S3ANALYZE(PROGRAMS_NAME) NULL};
 
 static const struct cli_exit exits[] = {
     {"128+N", "signal N ended the run: 129 is SIGHUP, 130 SIGINT, 143 SIGTERM"},
@@ -73,7 +69,7 @@ static const struct cli_program program = {
 
 int main(int argc, char **argv)
 {
-    char **copy = options_hide(argc, argv);
+    char **copy = options_hide(commands, argc, argv);
     struct err e = {""};
 
     /* What a credential_process prints is read with it. */

@@ -1,18 +1,11 @@
-/* The commands of s3analyze; main.c lists them. cmd_aggregate is in sums.c, as aggregate.c is about
+/* The commands of s3analyze. cmd_aggregate is in sums.c, as aggregate.c is about
  * the captures of that name. */
 #ifndef S3_ANALYZE_CMD_COMMANDS_H
 #define S3_ANALYZE_CMD_COMMANDS_H
 
-#include "libcommon/cli.h"
+#include "libcommon/programs.h"
 
-extern const struct cli_command cmd_analyze;
-extern const struct cli_command cmd_info;
-extern const struct cli_command cmd_cat;
-extern const struct cli_command cmd_cmp;
-extern const struct cli_command cmd_merge;
-extern const struct cli_command cmd_aggregate;
-extern const struct cli_command cmd_autoterm;
-extern const struct cli_command cmd_plot;
+PROGRAMS_S3ANALYZE(PROGRAMS_DECLARE)
 
 /* What a command has that takes one or more captures: the options, groups, examples and the
  * function of its file. */

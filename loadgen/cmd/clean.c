@@ -183,15 +183,16 @@ static int run_clean(struct bench *b)
 }
 
 static const struct cli_option own_table[] = {
-    {"run", CLI_STRING, offsetof(struct options, run_id), "ID",
+    {"run", CLI_STRING, offsetof(struct options, run_id), "ID", .is = CLI_SETTING,
      .help = "left by this run, however new"},
-    {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR",
+    {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR", .is = CLI_SETTING,
      .help = "left by runs that wrote nothing for so long", .min = 0, .max = INFINITY},
-    {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT",
+    {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT", .is = CLI_SETTING,
      .help = "left by runs with this --prefix"},
-    {"dry-run", CLI_FLAG, offsetof(struct options, dry_run), NULL,
+    {"dry-run", CLI_FLAG, offsetof(struct options, dry_run), NULL, .is = CLI_SETTING,
      .help = "show what there is, delete nothing"},
-    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .help = "show no progress"},
+    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .is = CLI_SETTING,
+     .help = "show no progress"},
     {0},
 };
 

@@ -3,6 +3,7 @@
 #ifndef S3_LOADGEN_CMD_COMMANDS_H
 #define S3_LOADGEN_CMD_COMMANDS_H
 
+#include "libcommon/programs.h"
 #include "loadgen/run/bench.h"
 
 /* What the descriptions of the commands that put load on a store have in common: groups of options
@@ -27,8 +28,7 @@
 #define COMMAND_WORKLOAD(...) .run = bench_main, .ctx = &(const struct workload) {__VA_ARGS__}
 /* clang-format on */
 
-extern const struct cli_command cmd_get, cmd_put, cmd_delete, cmd_list, cmd_stat, cmd_mixed,
-    cmd_versioned, cmd_retention, cmd_multipart, cmd_clean;
+PROGRAMS_S3LOAD(PROGRAMS_DECLARE)
 
 /* What `mixed` and `versioned` have in common: they deal out a deck of requests for a pool. */
 bool cmd_mixed_init(struct work *k, struct err *e);

@@ -32,7 +32,7 @@ static bool init(struct work *k, struct err *e)
 }
 
 static const struct cli_option own_table[] = {
-    {"batch", CLI_INT, offsetof(struct options, batch), "N",
+    {"batch", CLI_INT, offsetof(struct options, batch), "N", .is = CLI_SETTING,
      .help = "objects in one request; 1: plain DELETEs", .min = 1, .max = 1000},
     {0},
 };

@@ -2,7 +2,7 @@
 
 static const struct cli_option bucket_table[] = {
     {"enable-versioning", CLI_FLAG, offsetof(struct options, enable_versioning), NULL,
-     .help = "switch versioning on in any bucket"},
+     .is = CLI_SETTING, .help = "switch versioning on in any bucket"},
     {0},
 };
 

@@ -42,7 +42,7 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 
 void bench_show_command(FILE *out, const char *what, int n_words, char *const *words)
 {
-    char *line = options_redacted(n_words, words);
+    char *line = options_redacted((const struct cli_command *const[]){NULL}, n_words, words);
 
     if (line != NULL)
         visible_line(out, "%s: %s", what, line);

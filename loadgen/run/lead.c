@@ -70,7 +70,8 @@ int bench_main(const struct cli_args *args, void *options)
         options_free(o);
         return status;
     }
-    char *command_line = options_redacted(args->argc, args->argv);
+    const struct cli_command *const command[] = {args->command, NULL};
+    char *command_line = options_redacted(command, args->argc, args->argv);
     struct orders d = {.options = *o};
     d.options.command_line = command_line;
     bool ok = command_line != NULL || err_set(&e, "out of memory");

@@ -100,13 +100,13 @@ extern const struct cli_option options_where[], options_connection[], options_lo
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
 
-/* What a command line may show: a copy of argv with the values of secret options replaced by
- * "REDACTED", and secrets in URLs too; words with spaces are quoted. To be freed; NULL: out of
- * memory. */
-char *options_redacted(int argc, char *const *argv);
+/* What a command line may show, by the options of the commands (NULL at the end): a copy of argv
+ * with the values of secret options replaced by "REDACTED", and secrets in URLs too; words with
+ * spaces are quoted. To be freed; NULL: out of memory. */
+char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
 
 /* Copies argv and overwrites the values of secret options in the original, so that they are no
  * longer in the process title. NULL: out of memory. */
-char **options_hide(int argc, char **argv);
+char **options_hide(const struct cli_command *const *commands, int argc, char **argv);
 
 #endif

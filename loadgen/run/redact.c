@@ -9,36 +9,43 @@
 
 static const char REDACTED[] = "REDACTED";
 
-static const char *const SECRET_OPTIONS[] = {"access-key", "secret-key", "session-token"};
+/* Whether n bytes name the option. A misspelt one is refused, but must not show its value: what
+ * begins with the name, or has other signs in it, counts too. */
+static bool names(const char *option, const char *name, size_t n)
+{
+    for (size_t at = 0; at < n && *option != '\0'; at++) {
+        if (strchr("_.-", name[at]) != NULL)
+            continue;
+        option += *option == '-';
+        if ((name[at] | 0x20) != *option++)
+            return false;
+    }
+    return *option == '\0';
+}
+
+/* What was forgotten to be declared is secret. */
+static bool is_secret(const struct cli_command *const *commands, const char *name, size_t n)
+{
+    for (; *commands != NULL; commands++)
+        for (const struct cli_group *g = (*commands)->groups; g->options != NULL; g++)
+            for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
+                if ((o->is == CLI_SECRET || o->is == CLI_UNDECLARED) && names(o->name, name, n))
+                    return true;
+    return false;
+}
 
 /* The value within "--secret-key=VALUE"; or, where the option stands alone, *next is set. NULL: no
- * secret in this word. A misspelt option is refused, but must not show its value: what begins with
- * the name of a secret, or is one with other signs between, counts too. */
-static char *secret_in(char *word, bool *next)
+ * secret in this word. */
+static char *secret_in(const struct cli_command *const *commands, char *word, bool *next)
 {
-    *next = false;
-    if (strncmp(word, "-", 1) != 0)
-        return NULL;
     char *name = word + strspn(word, "-");
     size_t n = strcspn(name, "=");
-    for (size_t i = 0; i < sizeof SECRET_OPTIONS / sizeof *SECRET_OPTIONS; i++) {
-        const char *p = SECRET_OPTIONS[i];
-        size_t at = 0;
 
-        for (; at < n && *p != '\0'; at++) {
-            if (name[at] == '_' || name[at] == '.' || name[at] == '-')
-                continue;
-            p += *p == '-';
-            if ((name[at] | 0x20) != *p)
-                break;
-            p++;
-        }
-        if (*p != '\0')
-            continue;
-        *next = name[n] != '=';
-        return *next ? NULL : name + n + 1;
-    }
-    return NULL;
+    *next = false;
+    if (name == word || !is_secret(commands, name, n))
+        return NULL;
+    *next = name[n] != '=';
+    return *next ? NULL : name + n + 1;
 }
 
 /* Finds user:password of a URL: from behind "://" to "@". */
@@ -58,17 +65,18 @@ static char *userinfo_in(char *word, size_t *n)
 }
 
 /* Finds the secret of n bytes in a word; NULL: there is none. *next goes from word to word. */
-static char *find_secret(char *word, bool *next, size_t *n)
+static char *find_secret(const struct cli_command *const *commands, char *word, bool *next,
+                         size_t *n)
 {
     bool whole = *next;
 
     *next = false;
-    char *secret = whole ? word : secret_in(word, next);
+    char *secret = whole ? word : secret_in(commands, word, next);
     *n = secret != NULL ? strlen(secret) : 0;
     return secret != NULL ? secret : userinfo_in(word, n);
 }
 
-char **options_hide(int argc, char **argv)
+char **options_hide(const struct cli_command *const *commands, int argc, char **argv)
 {
     char **copy = calloc((size_t)argc + 1, sizeof *copy);
     bool next = false;
@@ -78,7 +86,7 @@ char **options_hide(int argc, char **argv)
         copy[i] = secret_copy(argv[i], strlen(argv[i]));
         if (copy[i] == NULL)
             return NULL;
-        char *secret = find_secret(argv[i], &next, &n);
+        char *secret = find_secret(commands, argv[i], &next, &n);
         if (secret != NULL)
             memset(secret, 'x', n);
     }
@@ -100,7 +108,7 @@ static void put_word(struct strbuf *b, const char *word)
     strbuf_puts(b, "'");
 }
 
-char *options_redacted(int argc, char *const *argv)
+char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv)
 {
     struct strbuf line = {0};
     bool next = false;
@@ -108,7 +116,7 @@ char *options_redacted(int argc, char *const *argv)
     for (int i = 0; i < argc && !line.failed; i++) {
         char *word = NULL;
         size_t n = 0;
-        const char *secret = find_secret(argv[i], &next, &n);
+        const char *secret = find_secret(commands, argv[i], &next, &n);
         size_t n_before = secret != NULL ? (size_t)(secret - argv[i]) : strlen(argv[i]);
 
         line.failed |= asprintf(&word, "%.*s%s%s", (int)n_before, argv[i],

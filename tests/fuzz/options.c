@@ -14,12 +14,10 @@
 
 #define MAX_WORDS 40
 
-static const struct cli_command *const commands[] = {
-    &cmd_get,      &cmd_put,       &cmd_delete,    &cmd_list,      &cmd_stat,
-    &cmd_mixed,    &cmd_versioned, &cmd_retention, &cmd_multipart, /* s3load */
-    &cmd_analyze,  &cmd_info,      &cmd_cat,       &cmd_cmp,       &cmd_merge,
-    &cmd_autoterm, &cmd_plot};
-#define N_LOAD     9
+static const struct cli_command *const loading[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
+static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS)
+                                                         PROGRAMS_S3ANALYZE(PROGRAMS_ADDRESS)};
+#define N_LOAD     (sizeof loading / sizeof *loading - 1)
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* In how many words the text stands. */
@@ -52,7 +50,7 @@ static void check_load(const struct cli_args *args, struct options *o, int argc,
     const char *access_key = o->access_key, *secret_key = o->secret_key;
     const char *session_token = o->session_token;
     struct err e = {""};
-    char *shown = options_redacted(argc, argv);
+    char *shown = options_redacted(loading, argc, argv);
 
     assert(shown != NULL);
     check_secret(argc, argv, shown, access_key);

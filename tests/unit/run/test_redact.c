@@ -1,6 +1,8 @@
+#include "libcommon/programs.h"
 #include "libcommon/secret.h"
 #include "libcommon/utf8.h"
 #include "loadgen/run/options.h"
+#include "loadgen/run/summary.h"
 #include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>
@@ -11,11 +13,14 @@
 
 #include <cmocka.h>
 
+PROGRAMS_S3LOAD(PROGRAMS_DECLARE)
+static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
+
 #define N_WORDS(words) ((int)(sizeof(words) / sizeof *(words)))
 
 static void expect(int n, char **words, const char *expected)
 {
-    char *line = options_redacted(n, words);
+    char *line = options_redacted(commands, n, words);
 
     assert_non_null(line);
     assert_string_equal(line, expected);
@@ -64,7 +69,7 @@ static void test_hidden(void **state)
 
     for (int i = 0; i < 7; i++)
         argv[i] = words[i];
-    char **copy = options_hide(7, argv);
+    char **copy = options_hide(commands, 7, argv);
     assert_non_null(copy);
     assert_string_equal(argv[2], "xxxxxx");
     assert_string_equal(argv[3], "--session-token=xxxxxx");
@@ -77,6 +82,61 @@ static void test_hidden(void **state)
     for (int i = 0; i < 7; i++)
         secret_free(copy[i]);
     free(copy);
+}
+
+/* Whether what a command's capture says of its settings holds the text. */
+static bool is_recorded(const struct cli_command *command, const struct options *o,
+                        const char *text)
+{
+    struct engine g = {0};
+    struct control control = {.crew = {.engine = &g}};
+    struct summary s = {.command = command->name};
+    struct strbuf b = {0};
+
+    summary_put_start(&b, &s, &control, command, o);
+    assert_false(b.failed);
+    bool found = strstr(b.s, text) != NULL;
+    strbuf_fini(&b);
+    return found;
+}
+
+/* Each option says what it is. What is given to a secret one is not shown, and not recorded. */
+static void check_option(const struct cli_command *command, const struct cli_option *option)
+{
+    struct options o = *(const struct options *)command->defaults;
+    const char *text = "VALUE";
+    char alone[64], whole[80];
+    char *words[] = {alone, "VALUE", whole};
+
+    if (option->is == CLI_UNDECLARED)
+        fail_msg("--%s of %s declares no .is", option->name, command->name);
+    if (option->type != CLI_STRING) {
+        assert_int_not_equal(option->is, CLI_SECRET);
+        return;
+    }
+    snprintf(alone, sizeof alone, "--%s", option->name);
+    snprintf(whole, sizeof whole, "--%s=VALUE", option->name);
+    char *shown = options_redacted(commands, 3, words);
+    assert_non_null(shown);
+    assert_int_equal(strstr(shown, text) == NULL, option->is == CLI_SECRET);
+    free(shown);
+    memcpy((char *)&o + option->offset, &text, sizeof text);
+    if (option->is != CLI_OTHER)
+        assert_int_equal(is_recorded(command, &o, text), option->is == CLI_SETTING);
+}
+
+static void test_declared(void **state)
+{
+    (void)state;
+    unsigned n_secret = 0;
+
+    for (const struct cli_command *const *c = commands; *c != NULL; c++)
+        for (const struct cli_group *g = (*c)->groups; g->options != NULL; g++)
+            for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
+                check_option(*c, o);
+                n_secret += o->is == CLI_SECRET;
+            }
+    assert_true(n_secret >= 3);
 }
 
 static void test_repaired(void **state)
@@ -110,9 +170,8 @@ static void test_strbuf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_redacted),
-        cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_redacted), cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_declared), cmocka_unit_test(test_repaired),
         cmocka_unit_test(test_strbuf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
