@@ -23,9 +23,12 @@ static void put_bytes(FILE *out, const char *text, size_t n)
     }
 }
 
-static void put_text(FILE *out, const char *text)
+/* A text, escaped, between what is for groff. */
+static void put(FILE *out, const char *before, const char *text, const char *after)
 {
+    fputs(before, out);
     put_bytes(out, text, strlen(text));
+    fputs(after, out);
 }
 
 /* The text of a section: paragraphs with an empty line between. */
@@ -51,40 +54,32 @@ static void put_upper(FILE *out, const char *s)
 static void put_title(FILE *out, const struct cli_program *program,
                       const struct cli_command *command)
 {
+    const char *name = command ? command->name : "";
+    const char *dash = command ? "\\-" : "";
+
     fputs(".TH \"", out);
     put_upper(out, program->name);
-    if (command) {
-        fputs("\\-", out);
-        put_upper(out, command->name);
-    }
+    fputs(dash, out);
+    put_upper(out, name);
     fprintf(out, "\" 1 \"\" \"%s ", program->name);
-    put_text(out, program->version);
-    fputs("\" \"User Commands\"\n.SH NAME\n", out);
-    put_text(out, program->name);
-    if (command) {
-        fputs("\\-", out);
-        put_text(out, command->name);
-    }
-    fputs(" \\- ", out);
-    put_text(out, command ? command->summary : program->summary);
-    fputc('\n', out);
+    put(out, "", program->version, "\" \"User Commands\"\n.SH NAME\n");
+    put(out, "", program->name, dash);
+    put(out, "", name, " \\- ");
+    put(out, "", command ? command->summary : program->summary, "\n");
 }
 
 static void put_long_name(FILE *out, const char *name, const char *arg)
 {
-    fputs("\\fB\\-\\-", out);
-    put_text(out, name);
-    fputs("\\fR", out);
-    if (arg) {
-        fputs(" \\fI", out);
-        put_text(out, arg);
-        fputs("\\fR", out);
-    }
+    put(out, "\\fB\\-\\-", name, "\\fR");
+    if (arg)
+        put(out, " \\fI", arg, "\\fR");
 }
 
 static void put_option(FILE *out, const struct cli_command *command, const struct cli_group *g,
                        const struct cli_option *o)
 {
+    struct cli_option_text value = cli_help_default(command, g, o);
+
     fputs(".TP\n", out);
     if (o->letter)
         fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
@@ -93,55 +88,41 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
         fputs(", ", out);
         put_long_name(out, o->alias, o->arg);
     }
-    fputc('\n', out);
-    put_text(out, o->help);
-    for (int i = 0; o->type == CLI_CHOICE && o->choices[i]; i++) {
-        fputs(i > 0 ? ", " : ": ", out);
-        put_text(out, o->choices[i]);
-    }
-    struct cli_option_text value = cli_help_default(command, g, o);
-    if (value.s[0]) {
-        fputs(" [", out);
-        put_text(out, value.s);
-        fputc(']', out);
-    }
+    put(out, "\n", o->help, "");
+    for (int i = 0; o->type == CLI_CHOICE && o->choices[i]; i++)
+        put(out, i > 0 ? ", " : ": ", o->choices[i], "");
+    if (value.s[0])
+        put(out, " [", value.s, "]");
     fputc('\n', out);
 }
 
 static void put_command(FILE *out, const struct cli_program *program, const struct cli_command *c)
 {
+    const char *title = "";
+
     fprintf(out, ".SH SYNOPSIS\n\\fB%s %s\\fR", program->name, c->name);
     if (c->groups)
         fputs(" [\\fIOPTION\\fR...]", out);
-    if (c->operands) {
-        fputc(' ', out);
-        put_text(out, c->operands);
-    }
+    if (c->operands)
+        put(out, " ", c->operands, "");
     fputc('\n', out);
     if (c->text) {
         fputs(".SH DESCRIPTION\n", out);
         put_paragraphs(out, c->text);
     }
-    const char *title = "";
     if (c->groups)
         fputs(".SH OPTIONS\n", out);
     for (const struct cli_group *g = c->groups; g && g->options; g++) {
-        if (cli_help_needs_heading(g, &title)) {
-            fputs(".SS ", out);
-            put_text(out, g->title);
-            fputc('\n', out);
-        }
+        if (cli_help_needs_heading(g, &title))
+            put(out, ".SS ", g->title, "\n");
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             put_option(out, c, g, o);
     }
     if (c->examples)
         fputs(".SH EXAMPLES\n", out);
     for (const struct cli_example *x = c->examples; x && x->command; x++) {
-        fputs(".TP\n\\fB", out);
-        put_text(out, x->command);
-        fputs("\\fR\n", out);
-        put_text(out, x->what);
-        fputc('\n', out);
+        put(out, ".TP\n\\fB", x->command, "\\fR\n");
+        put(out, "", x->what, "\n");
     }
 }
 
@@ -157,8 +138,7 @@ static void put_commands(FILE *out, const struct cli_program *program)
     fputs(".SH COMMANDS\n", out);
     for (const struct cli_command *const *c = program->commands; *c; c++) {
         fprintf(out, ".TP\n\\fB%s\\fR\n", (*c)->name);
-        put_text(out, (*c)->summary);
-        fputc('\n', out);
+        put(out, "", (*c)->summary, "\n");
     }
     fputs(".SH OPTIONS\n"
           ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR [\\fICOMMAND\\fR]\nlist the commands, or explain "
@@ -171,8 +151,7 @@ static void put_exits(FILE *out, const struct cli_exit *exits)
 {
     for (const struct cli_exit *x = exits; x && x->code; x++) {
         fprintf(out, ".TP\n%s\n", x->code);
-        put_text(out, x->what);
-        fputc('\n', out);
+        put(out, "", x->what, "\n");
     }
 }
 

@@ -16,6 +16,7 @@
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
 #include "loadgen/net/conn.h"
+#include "loadgen/ranks/lead.h"
 #include "loadgen/run/bench.h"
 
 #include <curl/curl.h>
@@ -81,7 +82,7 @@ int main(int argc, char **argv)
     }
     /* Rank 0 reads the command line, and tells the others what to do. */
     int status = ranks_rank() == 0 ? cli_main(&program, argc, copy) : EXIT_DONE;
-    status = ranks_rank() == 0 ? bench_dismiss(status) : bench_follow(&program);
+    status = ranks_rank() == 0 ? lead_dismiss(status) : bench_follow(&program);
     ranks_close();
     curl_global_cleanup();
     for (int i = 0; i < argc; i++)

@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,7 @@ static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, stru
     struct picker p = {x->seconds, w->by_bytes};
     qsort_r(order, n, sizeof *order, by_rate, &p);
     w->slowest = order[0];
-    w->median = order[analysis_quantile_index(n, 50)];
+    w->median = order[quantile_index(n, 500)];
     w->fastest = order[n - 1];
     free(order);
     return true;

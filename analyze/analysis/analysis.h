@@ -121,6 +121,7 @@ struct host_requests {
 
 struct requests {
     bool present;
+    bool of_whole_run; /* of sums: not of the range alone */
     bool single_size;
     int64_t n;
     struct durations all; /* single size */
@@ -276,19 +277,6 @@ struct cluster_total {
     struct host_result *hosts;
     size_t n_hosts;
 };
-
-/* The report's rule for quantiles (docs/how-the-numbers-are-made.md, section 5): the index of the
- * quantile among n > 0 sorted values, round(n p), half up. */
-static inline size_t analysis_quantile_index_permille(size_t n, unsigned permille)
-{
-    size_t i = (size_t)(((unsigned __int128)2 * n * permille + 1000) / 2000);
-    return i < n ? i : n - 1;
-}
-
-static inline size_t analysis_quantile_index(size_t n, unsigned percent)
-{
-    return analysis_quantile_index_permille(n, 10 * percent);
-}
 
 struct analysis {
     const struct dataset *dataset; /* borrowed: must outlive the analysis */

@@ -4,6 +4,7 @@
 #include "analyze/analysis/latency.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/segment.h"
 
 #include <stdlib.h>
@@ -83,6 +84,12 @@ static void sum_up_block(struct passes *p, struct stretch x)
         latency_count_packed(&p->ttfb, values_of(&t->ttfb, x, room), n);
 }
 
+/* Whether the latency of a successful request counts, as it does in the report. */
+static inline bool is_within(const struct window *w, int64_t start_ns, int64_t end_ns)
+{
+    return start_ns >= w->start_ns && end_ns <= w->end_ns;
+}
+
 static void sum_up_row(struct passes *p, size_t i)
 {
     const struct table *t = p->in->table;
@@ -90,6 +97,11 @@ static void sum_up_row(struct passes *p, size_t i)
     int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
     int64_t end_ns = start_ns + duration_ns;
 
+    if (is_within(w, start_ns, end_ns) && !table_failed(t, i)) {
+        latency_count(&p->duration, duration_ns);
+        if (packed_has(&t->ttfb, i))
+            latency_count(&p->ttfb, packed_get(&t->ttfb, i));
+    }
     if (end_ns < w->start_ns || start_ns >= w->end_ns)
         return;
     int64_t from = int64_max(start_ns, w->start_ns);
@@ -104,12 +116,7 @@ static void sum_up_row(struct passes *p, size_t i)
     }
     int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
     p->any_bytes |= bytes != 0;
-    if (ended) {
-        p->n_ok[j]++;
-        latency_count(&p->duration, duration_ns);
-        if (packed_has(&t->ttfb, i))
-            latency_count(&p->ttfb, packed_get(&t->ttfb, i));
-    }
+    p->n_ok[j] += ended;
     if (ended && start_ns >= w->grid.start_ns + (int64_t)j * w->grid.length_ns) {
         flow_add(&p->bytes, j, bytes);
         flow_add(&p->objects, j, n_objects);
@@ -136,16 +143,17 @@ static void sum_up(struct passes *p)
     }
 }
 
-/* The segment in which a successful request ends; false: it failed, or ends in none. */
-static inline bool ends_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
+/* The segment in which a request ends whose latency counts; what ends behind the last one belongs
+ * to it. False: its latency does not count. */
+static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
 {
     const struct table *t = p->in->table;
     const struct segment_grid *g = &p->window.grid;
-    int64_t end_ns = t->start[i] + duration_ns;
+    int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
 
-    if (end_ns < g->start_ns || end_ns >= g->end_ns || table_failed(t, i))
+    if (!is_within(&p->window, start_ns, end_ns) || table_failed(t, i))
         return false;
-    *segment = segment_grid_index(g, end_ns);
+    *segment = end_ns < g->end_ns ? segment_grid_index(g, end_ns) : g->n - (g->n > 0);
     return true;
 }
 
@@ -170,7 +178,7 @@ static void split_latencies(struct passes *p)
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
 
-            if (!ends_in(p, i, duration_ns, &j))
+            if (!counts_in(p, i, duration_ns, &j))
                 continue;
             latency_split(&p->duration, duration_ns, j);
             if (packed_has(&t->ttfb, i))
@@ -199,7 +207,7 @@ static void collect_latencies(struct passes *p)
             size_t i = row_of(in, k);
             int64_t duration_ns = packed_get(&t->dur, i);
 
-            if (!ends_in(p, i, duration_ns, &j))
+            if (!counts_in(p, i, duration_ns, &j))
                 continue;
             latency_collect(&p->duration, duration_ns);
             if (packed_has(&t->ttfb, i))
@@ -369,27 +377,26 @@ static bool fill_hosts(struct statistics *s, const struct passes *p, struct err 
 
 static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
 {
-    const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
-        {1, 2}, {9, 10}, {99, 100}, {999, 1000}};
     const struct statistics_input *in = p->in;
     size_t n = 0, segment;
 
-    if (in->co_interval_ns <= 0 || s->n_requests == 0)
+    if (in->co_interval_ns <= 0 || s->duration.n == 0)
         return true;
     int64_t *v;
-    if (!mem_new(&v, (size_t)s->n_requests, e))
+    if (!mem_new(&v, (size_t)s->duration.n, e))
         return false;
     for (size_t k = 0; k < in->n; k++) {
         size_t i = row_of(in, k);
         int64_t duration_ns = packed_get(&in->table->dur, i);
 
-        if (ends_in(p, i, duration_ns, &segment))
+        if (counts_in(p, i, duration_ns, &segment))
             v[n++] = duration_ns;
     }
     s->co.interval_ns = in->co_interval_ns;
     s->co.n = stats_co_count(v, n, in->co_interval_ns);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
-        s->co.q_ns[q] = stats_co_quantile(v, n, in->co_interval_ns, ratios[q]);
+        s->co.q_ns[q] = stats_co_value(v, n, in->co_interval_ns,
+                                       quantile_index(s->co.n, statistics_permille[q]) + 1);
     free(v);
     return true;
 }

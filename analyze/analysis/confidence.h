@@ -2,8 +2,8 @@
  * requests of one operation type, of one of its hosts or of one size class, over the active range.
  *
  * The window W is the range of the throughput (section 4), cut into statistical
- * segments. A request belongs to the segment it ends in; latencies are those of the successful
- * requests that end in a segment, and their quantiles are of type 1, always an observed value. */
+ * segments. A request belongs to the segment it ends in. Latencies and their quantiles are those of
+ * the report (section 5): of the successful requests that lie wholly in W. */
 #ifndef S3_ANALYZE_ANALYSIS_CONFIDENCE_H
 #define S3_ANALYZE_ANALYSIS_CONFIDENCE_H
 
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define STATISTICS_N_QUANTILES 4 /* 50, 90, 99 and 99.9 % */
+extern const unsigned statistics_permille[STATISTICS_N_QUANTILES];
 #define STATISTICS_N_RESIDUALS 3 /* of the residual life: the first three */
 
 /* Amounts per second. */

@@ -2,17 +2,22 @@
 
 #include "analyze/data/dataset.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
-    {1, 2}, {9, 10}, {99, 100}, {999, 1000}};
+const unsigned statistics_permille[STATISTICS_N_QUANTILES] = {500, 900, 990, 999};
+
+static struct stats_ratio ratio_of(size_t q)
+{
+    return (struct stats_ratio){statistics_permille[q], 1000};
+}
 
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
 {
-    *l = (struct latency){.n_segments = n_segments};
+    *l = (struct latency){.n_segments = n_segments > 0 ? n_segments : 1};
     return mem_cleared(&l->count, HIST_N_INDEXES + 1, e) &&
            (!with_residual || mem_cleared(&l->sum, HIST_N_INDEXES, e));
 }
@@ -68,7 +73,7 @@ static void find_residuals(struct latency *l)
     for (size_t i = 0; i < l->end; i++)
         l->sum[i] -= l->count[i] * (uint64_t)hist_lower(i);
     for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
-        stats_residual_find(l->count, l->sum, l->end, ratios[i], &l->residual[i]);
+        stats_residual_find(l->count, l->sum, l->end, ratio_of(i), &l->residual[i]);
 }
 
 bool latency_aim(struct latency *l, struct err *e)
@@ -85,7 +90,7 @@ bool latency_aim(struct latency *l, struct err *e)
         l->lower[q] = l->upper[q] = INT64_MAX;
         if (l->n == 0)
             continue;
-        l->bucket[q] = bucket_of_rank(l, stats_rank(l->n, ratios[q]) - 1);
+        l->bucket[q] = bucket_of_rank(l, quantile_index(l->n, statistics_permille[q]));
         l->lower[q] = hist_lower(l->bucket[q]);
         l->upper[q] = hist_upper(l->bucket[q]);
         if (q == 0 || l->bucket[q] != l->bucket[q - 1])
@@ -217,6 +222,16 @@ static bool want_buckets(struct latency *l, struct err *e)
     return mem_new(&l->kept.v, n, e);
 }
 
+/* The limits are around the report's value, whose rank is one above that of type 1 at times. */
+static void take_rank(struct stats_quantile *q, uint64_t rank)
+{
+    q->rank = rank;
+    for (struct stats_ranks *r = &q->r95; r != NULL; r = r == &q->r95 ? &q->r90 : NULL) {
+        r->lo = r->lo < rank ? r->lo : rank;
+        r->hi = r->hi == 0 || r->hi > rank ? r->hi : rank;
+    }
+}
+
 bool latency_plan(struct latency *l, struct err *e)
 {
     size_t rank[STATISTICS_N_QUANTILES];
@@ -225,7 +240,7 @@ bool latency_plan(struct latency *l, struct err *e)
     if (l->n == 0)
         return true;
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
-        rank[q] = (size_t)stats_rank(l->n, ratios[q]) - 1;
+        rank[q] = quantile_index(l->n, statistics_permille[q]);
     for (size_t j = 0; j < l->n_segments; j++)
         for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
@@ -235,7 +250,8 @@ bool latency_plan(struct latency *l, struct err *e)
                                STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
         count_above(l, q, value[q], n_above);
-        ok = stats_quantile(ratios[q], n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        ok = stats_quantile(ratio_of(q), n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        take_rank(&l->plan[q], rank[q] + 1);
         stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
     }
     free(n_above);

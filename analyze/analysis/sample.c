@@ -3,8 +3,8 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/analysis/moments.h"
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +42,13 @@ size_t analysis_size_class(int64_t bytes)
 
 /* ---- Moments and quantiles ---- */
 
-#define MAX_PERCENTS 5
+#define MAX_QUANTILES 5
 
 /* Of the values of one part, or of all. */
 struct figures {
     struct moments moments;
     int64_t min, max;
-    int64_t q[MAX_PERCENTS];
+    int64_t q[MAX_QUANTILES];
 };
 
 /* What is wanted of which values. */
@@ -56,8 +56,8 @@ struct question {
     const struct rows *rows;
     const struct parts *parts;
     const struct packed *column, *plus; /* plus: another column to add; NULL: none */
-    size_t n_percents;
-    unsigned percents[MAX_PERCENTS];
+    size_t n_quantiles;
+    unsigned permille[MAX_QUANTILES];
 };
 
 /* The value of a row; false: it has none. */
@@ -70,20 +70,20 @@ static inline bool value_of(const struct question *q, size_t row, int64_t *value
 }
 
 /* Ranks of the least value, the quantiles and the greatest one; returns how many. */
-static size_t ranks_of(const struct question *q, size_t n, size_t ranks[MAX_PERCENTS + 2])
+static size_t ranks_of(const struct question *q, size_t n, size_t ranks[MAX_QUANTILES + 2])
 {
     ranks[0] = 0;
-    for (size_t i = 0; i < q->n_percents; i++)
-        ranks[i + 1] = analysis_quantile_index(n, q->percents[i]);
-    ranks[q->n_percents + 1] = n - 1;
-    return q->n_percents + 2;
+    for (size_t i = 0; i < q->n_quantiles; i++)
+        ranks[i + 1] = quantile_index(n, q->permille[i]);
+    ranks[q->n_quantiles + 1] = n - 1;
+    return q->n_quantiles + 2;
 }
 
 static void take_ranks(struct figures *f, const struct question *q, const int64_t *values)
 {
     f->min = values[0];
-    memcpy(f->q, values + 1, q->n_percents * sizeof *f->q);
-    f->max = values[q->n_percents + 1];
+    memcpy(f->q, values + 1, q->n_quantiles * sizeof *f->q);
+    f->max = values[q->n_quantiles + 1];
 }
 
 static struct moments moments_of_all(const struct figures *parts, size_t n)
@@ -227,7 +227,7 @@ static void collect_values(struct counted *c, const struct question *q)
 static bool aim(struct hist_picker *p, const struct question *q, const struct figures *f,
                 bool *wanted)
 {
-    size_t ranks[MAX_PERCENTS + 2];
+    size_t ranks[MAX_QUANTILES + 2];
     if (f->moments.n == 0)
         return hist_picker_aim(p, NULL, 0);
     bool ok = hist_picker_aim(p, ranks, ranks_of(q, (size_t)f->moments.n, ranks));
@@ -238,8 +238,8 @@ static bool aim(struct hist_picker *p, const struct question *q, const struct fi
 
 static void finish(struct hist_picker *p, const struct question *q, struct figures *f)
 {
-    size_t ranks[MAX_PERCENTS + 2];
-    int64_t values[MAX_PERCENTS + 2];
+    size_t ranks[MAX_QUANTILES + 2];
+    int64_t values[MAX_QUANTILES + 2];
 
     if (f->moments.n == 0)
         return;
@@ -331,8 +331,8 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
 /* Quantiles of f->moments.n values; v is reordered. */
 static bool select_figures(struct figures *f, const struct question *q, int64_t *v, struct err *e)
 {
-    size_t ranks[MAX_PERCENTS + 2], n = (size_t)f->moments.n;
-    int64_t values[MAX_PERCENTS + 2];
+    size_t ranks[MAX_QUANTILES + 2], n = (size_t)f->moments.n;
+    int64_t values[MAX_QUANTILES + 2];
 
     if (n == 0)
         return true;
@@ -415,7 +415,7 @@ bool sample_times(const struct rows *rows, const struct parts *parts, const stru
                   const struct packed *plus, struct times *all, struct times *by_part,
                   size_t stride, struct err *e)
 {
-    const struct question q = {rows, parts, column, plus, 5, {25, 50, 75, 90, 99}};
+    const struct question q = {rows, parts, column, plus, 5, {250, 500, 750, 900, 990}};
     struct figures of_all = {0}, *of_parts;
     bool ok = mem_cleared(&of_parts, parts->n, e) &&
               answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
@@ -484,7 +484,7 @@ static void add_rates(struct sample *s, struct size_sums *sums, const struct row
 /* v: the rates' bits, which are overwritten. */
 static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v, struct err *e)
 {
-    const unsigned percents[] = {100, 99, 90, 50, 0};
+    const unsigned permille[] = {1000, 990, 900, 500, 0};
     size_t n = (size_t)s->n_rated, ranks[5];
     int64_t values[5], least = INT64_MAX;
 
@@ -500,7 +500,7 @@ static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v,
         return true;
     /* The fastest come first: a rank counts from the greatest. */
     for (size_t i = 0; i < 5; i++)
-        ranks[i] = n - 1 - analysis_quantile_index(n, percents[i]);
+        ranks[i] = n - 1 - quantile_index(n, permille[i]);
     /* Small numbers are faster to select from: buckets are narrower. */
     for (size_t i = 0; i < n; i++)
         least = v[i] < least ? v[i] : least;

@@ -4,6 +4,7 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
                                    const struct throughput *total, uint32_t *order, size_t n_order)
 {
     const struct ranking r = {cells, !total->present || total->n_bytes == 0};
-    const unsigned percents[] = {0, 50, 100};
+    const unsigned permille[] = {0, 500, 1000};
     struct segment_pick picks[3];
     size_t n_positive = 0;
 
@@ -123,7 +124,7 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
     }
     size_t n_zero = g->n - n_positive;
     for (size_t i = 0; i < 3; i++) {
-        size_t rank = analysis_quantile_index(g->n, percents[i]);
+        size_t rank = quantile_index(g->n, permille[i]);
         picks[i] = pick(g, cells,
                         rank < n_zero ? nth_zero(order, n_positive, rank)
                                       : nth(&r, order, n_positive, rank - n_zero));

@@ -2,8 +2,8 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/base/csort.h"
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,10 +117,9 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
         size_t n = x.first[k + 1] - x.first[k];
         if (n == 0)
             continue;
-        size_t ranks[] = {analysis_quantile_index(n, 50), analysis_quantile_index(n, 90),
-                          analysis_quantile_index(n, 99), n - 1};
+        const unsigned permille[] = {500, 900, 990, 1000};
         int64_t q[4];
-        ok = hist_select(x.v + x.first[k], n, ranks, 4, q) || mem_none(e);
+        ok = quantile_of_values(x.v + x.first[k], n, permille, 4, q, e);
         if (ok) {
             rows[k].p50_ms = (double)q[0] / 1e6;
             rows[k].p90_ms = (double)q[1] / 1e6;
@@ -137,9 +136,9 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
         size_t n = x.first[k + 1] - x.first[k];
         if (n == 0)
             continue;
-        size_t rank = analysis_quantile_index(n, 50);
+        const unsigned permille = 500;
         int64_t q;
-        ok = hist_select(x.v + x.first[k], n, &rank, 1, &q) || mem_none(e);
+        ok = quantile_of_values(x.v + x.first[k], n, &permille, 1, &q, e);
         if (ok)
             rows[k].ttfb_p50_ms = (double)q / 1e6;
     }

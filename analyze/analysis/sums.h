@@ -12,6 +12,7 @@
 #include "analyze/analysis/moments.h"
 #include "analyze/base/lineset.h"
 #include "libcommon/err.h"
+#include "libcommon/quantile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +130,11 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
 /* The value of 0-based rank k < v->moments.n: the middle of its bucket, within the least and the
  * greatest value. Off by at most 0.05 %. */
 int64_t sums_value_at(const struct sums_values *v, int64_t k);
+
+/* The quantile of v->moments.n > 0 values (libcommon/quantile.h), as near as sums_value_at. */
+static inline int64_t sums_quantile(const struct sums_values *v, unsigned permille)
+{
+    return sums_value_at(v, (int64_t)quantile_index((size_t)v->moments.n, permille));
+}
 
 #endif

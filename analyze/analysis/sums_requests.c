@@ -4,11 +4,6 @@
 #include "analyze/analysis/sums_internal.h"
 #include "libcommon/mem.h"
 
-static int64_t quantile(const struct sums_values *v, unsigned percent)
-{
-    return sums_value_at(v, (int64_t)analysis_quantile_index((size_t)v->moments.n, percent));
-}
-
 static struct times times_of(const struct sums_values *v)
 {
     if (v->moments.n == 0)
@@ -19,11 +14,11 @@ static struct times times_of(const struct sums_values *v)
         .mean_ns = moments_mean(&v->moments),
         .stddev_ns = moments_stddev(&v->moments),
         .fastest_ns = v->min,
-        .p25_ns = quantile(v, 25),
-        .p50_ns = quantile(v, 50),
-        .p75_ns = quantile(v, 75),
-        .p90_ns = quantile(v, 90),
-        .p99_ns = quantile(v, 99),
+        .p25_ns = sums_quantile(v, 250),
+        .p50_ns = sums_quantile(v, 500),
+        .p75_ns = sums_quantile(v, 750),
+        .p90_ns = sums_quantile(v, 900),
+        .p99_ns = sums_quantile(v, 990),
         .slowest_ns = v->max,
     };
 }
@@ -34,11 +29,10 @@ struct durations sums_durations(const struct sums_part *p)
 }
 
 /* The fastest come first: ranks count from the greatest. */
-static double rate_at(const struct sums_values *v, unsigned percent)
+static double rate_at(const struct sums_values *v, unsigned permille)
 {
     size_t n = (size_t)v->moments.n;
-    return (double)sums_value_at(v, (int64_t)(n - 1 - analysis_quantile_index(n, percent))) /
-           SUMS_MILLI;
+    return (double)sums_value_at(v, (int64_t)(n - 1 - quantile_index(n, permille))) / SUMS_MILLI;
 }
 
 static struct sized sized_of(const struct sums_part *p)
@@ -60,9 +54,9 @@ static struct sized sized_of(const struct sums_part *p)
     if (!s.rated)
         return s;
     s.mean_bytes_per_s = (double)p->n_rated_bytes / ((double)p->n_rated_ns / 1e9);
-    s.p50_bytes_per_s = rate_at(&p->rate, 50);
-    s.p90_bytes_per_s = rate_at(&p->rate, 90);
-    s.p99_bytes_per_s = rate_at(&p->rate, 99);
+    s.p50_bytes_per_s = rate_at(&p->rate, 500);
+    s.p90_bytes_per_s = rate_at(&p->rate, 900);
+    s.p99_bytes_per_s = rate_at(&p->rate, 990);
     s.fastest_bytes_per_s = (double)p->rate.max / SUMS_MILLI;
     s.slowest_bytes_per_s = (double)p->rate.min / SUMS_MILLI;
     return s;
@@ -103,6 +97,7 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
     const struct sums_part *all = &op->all;
     r->n = all->duration.moments.n;
     r->present = r->n > 0;
+    r->of_whole_run = true;
     if (!r->present)
         return true;
     r->single_size = op->min_bytes == op->max_bytes;

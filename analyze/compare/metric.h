@@ -14,7 +14,7 @@
 enum run_metric {
     RUN_THROUGHPUT, /* bytes/s */
     RUN_OBJECTS,    /* objects/s */
-    RUN_P50,        /* durations, quantiles of type 1 */
+    RUN_P50,        /* quantiles of durations */
     RUN_P90,
     RUN_P99,
     RUN_TTFB,   /* p50 */

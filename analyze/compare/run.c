@@ -8,6 +8,7 @@
 #include "analyze/base/tasks.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +37,8 @@ static void fill_rates(struct run_figures *f, const struct throughput *t, const 
 /* Fills the figures of n > 0 times, quantiles by the report's rule. */
 static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
 {
-    const size_t ranks[5] = {analysis_quantile_index(n, 50), analysis_quantile_index(n, 90),
-                             analysis_quantile_index(n, 99), 0, n - 1};
+    const size_t ranks[5] = {quantile_index(n, 500), quantile_index(n, 900), quantile_index(n, 990),
+                             0, n - 1};
     int64_t q[5];
     __int128 sum = 0;
 

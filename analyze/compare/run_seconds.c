@@ -58,7 +58,7 @@ static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
     memcpy(sorted, v, n * sizeof *v);
     out[RUN_AVERAGE] = mean_of(v, n);
     out[RUN_FASTEST] = stats_select(sorted, n, n - 1);
-    out[RUN_MEDIAN] = stats_select(sorted, n, analysis_quantile_index(n, 50));
+    out[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
     out[RUN_SLOWEST] = stats_select(sorted, n, 0);
     free(sorted);
     return true;
@@ -272,28 +272,22 @@ static bool take_sums(struct seconds *s, const struct sums_part *p, struct err *
 
 static void take_times(double *times, const struct sums_values *v)
 {
-    static const unsigned percents[] = {50, 90, 99};
     if (v->moments.n == 0)
         return;
     times[RUN_MEAN] = moments_mean(&v->moments);
     times[RUN_BEST] = (double)v->min;
     times[RUN_WORST] = (double)v->max;
-    for (int i = 0; i < 3; i++) {
-        size_t k = analysis_quantile_index((size_t)v->moments.n, percents[i]);
-        times[RUN_Q50 + i] = (double)sums_value_at(v, (int64_t)k);
-    }
+    for (int i = 0; i < 3; i++)
+        times[RUN_Q50 + i] = (double)sums_quantile(v, statistics_permille[i]);
 }
 
 /* A quantile without limits. */
 static struct run_value quantile(const struct sums_values *v, size_t which)
 {
-    static const struct stats_ratio ratios[STATISTICS_N_QUANTILES] = {
-        {50, 100}, {90, 100}, {99, 100}, {999, 1000}};
     struct run_value value = {.present = v->moments.n > 0, .ci = {.why = no_order}};
 
     if (value.present)
-        value.ci.value = (double)sums_value_at(
-            v, (int64_t)stats_rank((uint64_t)v->moments.n, ratios[which]) - 1);
+        value.ci.value = (double)sums_quantile(v, statistics_permille[which]);
     return value;
 }
 

@@ -5,6 +5,7 @@
 #include "analyze/plot/out.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -300,8 +301,7 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
                                    : v[RUN_P99].deff;
     uint64_t n = n_counted(o), from, to;
     uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
-    struct stats_ci ci = {.value =
-                              value_at(o, stats_rank(n, (struct stats_ratio){permille, 1000}))};
+    struct stats_ci ci = {.value = value_at(o, quantile_index(n, permille) + 1)};
 
     for (int level = 0; level < 2; level++) {
         double *lo = level == 0 ? &ci.lo : &ci.lo90, *hi = level == 0 ? &ci.hi : &ci.hi90;

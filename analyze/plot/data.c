@@ -3,6 +3,7 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -340,7 +341,7 @@ static bool fill_pass(struct plot_data *p, struct pass *x, struct err *e)
 
 static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n, struct err *e)
 {
-    size_t ranks[PLOT_DATA_N_MARKS];
+    static const unsigned marks[PLOT_DATA_N_MARKS] = {500, 900, 990, 999, 1000};
     s->n = n;
     if (n == 0)
         return true;
@@ -348,10 +349,7 @@ static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n, str
         return false;
     for (size_t i = 0; i < n; i++)
         s->count[hist_index(v[i])]++;
-    for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++)
-        ranks[i] =
-            analysis_quantile_index_permille(n, (unsigned)lround(plot_data_mark_pct[i] * 10));
-    return hist_select(v, n, ranks, PLOT_DATA_N_MARKS, s->mark_ns) || mem_none(e);
+    return quantile_of_values(v, n, marks, PLOT_DATA_N_MARKS, s->mark_ns, e);
 }
 
 enum which_time { TIME_DURATION, TIME_TTFB, TIME_RESPONSE, N_TIMES };

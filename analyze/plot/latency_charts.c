@@ -5,6 +5,7 @@
 #include "analyze/plot/out.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -296,9 +297,9 @@ bool plot_latency_size_has_data(const struct plot_data *p)
     return n > 0;
 }
 
-static double class_quantile_ms(const struct hist *h, unsigned pct)
+static double class_quantile_ms(const struct hist *h, unsigned permille)
 {
-    return (double)hist_value_at(h, analysis_quantile_index(h->n, pct) + 1) / 1e6;
+    return (double)quantile_of_hist(h, permille) / 1e6;
 }
 
 static void put_classes(FILE *f, const struct plot_data *p)
@@ -311,8 +312,8 @@ static void put_classes(FILE *f, const struct plot_data *p)
 
         if (h->n > 0)
             plot_out_row(f, "iiiirrrrr", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
-                         (double)h->min / 1e6, class_quantile_ms(h, 50), class_quantile_ms(h, 90),
-                         class_quantile_ms(h, 99), (double)h->max / 1e6);
+                         (double)h->min / 1e6, class_quantile_ms(h, 500), class_quantile_ms(h, 900),
+                         class_quantile_ms(h, 990), (double)h->max / 1e6);
     }
 }
 

@@ -36,8 +36,8 @@ static const struct html_definition definitions[] = {
      "A single run a side cannot show by how much: without a history the verdict is then never "
      "more than \"differs\", with the run CV below which the change would be real."},
     {"Quantiles",
-     "Of type 1: always an observed value, over the successful requests that end in the "
-     "active range."},
+     "Those of the runs' own reports: of n values, number round(n p), counted from 0 and at most "
+     "n - 1, over the successful requests that lie wholly in the active range."},
     {"Fastest, median, slowest segment",
      "Slices of the active range sorted by throughput: of n, number "
      "round(n p), counted from 0 and at most n - 1; p is 1, 0.5, 0."},

@@ -180,6 +180,14 @@ static void put_metrics(struct sheet *s, const struct compare *c, const struct c
     s->when = SHEET_ALWAYS;
 }
 
+static bool has_metric(const struct compare_op *op, enum run_metric metric)
+{
+    for (size_t i = 0; i < op->n_metrics; i++)
+        if (op->metrics[i].part->kind == RUN_ALL && op->metrics[i].metric == metric)
+            return true;
+    return false;
+}
+
 bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x)
 {
     static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
@@ -192,11 +200,16 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
         size_t n;
         struct units_text (*text)(double);
         const double *before, *after;
-    } kinds[] = {
-        {"Throughput", rates, RUN_N_RATES, units_byte_rate, a->bytes_per_s, b->bytes_per_s},
-        {"Objects", rates, RUN_N_RATES, units_object_rate, a->objects_per_s, b->objects_per_s},
-        {"Duration", times, RUN_N_TIMES, figures_ns, a->duration_ns, b->duration_ns},
-        {"TTFB", times, RUN_N_TIMES, figures_ns, a->ttfb_ns, b->ttfb_ns}};
+        size_t first, last; /* these may be metrics, from `metric` on */
+        enum run_metric metric;
+    } kinds[] = {{"Throughput", rates, RUN_N_RATES, units_byte_rate, a->bytes_per_s, b->bytes_per_s,
+                  RUN_AVERAGE, RUN_AVERAGE, RUN_THROUGHPUT},
+                 {"Objects", rates, RUN_N_RATES, units_object_rate, a->objects_per_s,
+                  b->objects_per_s, RUN_AVERAGE, RUN_AVERAGE, RUN_OBJECTS},
+                 {"Duration", times, RUN_N_TIMES, figures_ns, a->duration_ns, b->duration_ns,
+                  RUN_Q50, RUN_Q99, RUN_P50},
+                 {"TTFB", times, RUN_N_TIMES, figures_ns, a->ttfb_ns, b->ttfb_ns, RUN_Q50, RUN_Q50,
+                  RUN_TTFB}};
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; i -= kinds[k++].n) {
         if (i >= kinds[k].n)
@@ -205,7 +218,9 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
             .text = kinds[k].text, .before = kinds[k].before[i], .after = kinds[k].after[i]};
         snprintf(x->name, sizeof x->name, "%s, %s", kinds[k].name, kinds[k].which[i]);
         x->present = (!isnan(x->before) || !isnan(x->after)) &&
-                     (kinds[k].which == times || compare_shows_rate(op, (int)i));
+                     (kinds[k].which == times || compare_shows_rate(op, (int)i)) &&
+                     !(i >= kinds[k].first && i <= kinds[k].last &&
+                       has_metric(op, kinds[k].metric + (unsigned)(i - kinds[k].first)));
         return true;
     }
     return false;
@@ -215,7 +230,7 @@ static void put_figures(struct sheet *s, const struct compare *c, const struct c
 {
     struct compare_figure x;
 
-    sheet_table(s, "lrrr", "Figures of the runs' own reports");
+    sheet_table(s, "lrrr", "Other figures of the runs' reports");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
     for (size_t i = 0; compare_sheet_figure(op, i, &x); i++)
         if (x.present)

@@ -26,7 +26,7 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c);
 /* A figure of the runs' own reports, the median over the runs of a side; NaN: not known. */
 struct compare_figure {
     char name[40];
-    bool present; /* on one side at least */
+    bool present; /* on one side at least, and no metric has it */
     struct units_text (*text)(double);
     double before, after;
 };

@@ -75,13 +75,15 @@ void run_sheet_requests(struct sheet *s, const struct requests *q)
     char title[160];
 
     if (!q->present) {
-        sheet_line(s, TEXT_HEADING, "No successful requests lie in the active range.");
+        sheet_line(s, TEXT_HEADING, "No successful requests %s.",
+                   q->of_whole_run ? "in the whole run" : "lie in the active range");
         return;
     }
     double bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
-    snprintf(title, sizeof title, "Requests, %s successful ones%s%s%s in the active range",
-             units_count(q->n).s, bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
-             q->single_size ? "" : " on average");
+    snprintf(title, sizeof title, "Requests, %s successful ones%s%s%s %s", units_count(q->n).s,
+             bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
+             q->single_size ? "" : " on average",
+             q->of_whole_run ? "of the whole run" : "in the active range");
     sheet_table(s, TIMES_ALIGN, title);
     headings(s, times);
     put_times(s, q);

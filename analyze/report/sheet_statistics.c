@@ -50,8 +50,8 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
     latency_rows(s, "Duration", &x->duration);
     latency_rows(s, "TTFB", &x->ttfb);
     sheet_line(s, TEXT_FAINT,
-               "Percentiles are of type 1, always an observed value; service time, closed loop, "
-               "%s.",
+               "Percentiles are of the successful requests that lie wholly in the range; service "
+               "time, closed loop, %s.",
                figures_counted(x->concurrency, "thread").s);
     diagnosis_put(&(struct diagnosis){say, s, has_dates}, x);
     s->when = SHEET_ALWAYS;

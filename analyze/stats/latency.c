@@ -98,10 +98,8 @@ static unsigned __int128 co_count_to(const int64_t *v, size_t n, int64_t interva
     return sum;
 }
 
-int64_t stats_co_quantile(const int64_t *v, size_t n, int64_t interval, struct stats_ratio p)
+int64_t stats_co_value(const int64_t *v, size_t n, int64_t interval, uint64_t rank)
 {
-    unsigned __int128 all = co_count_to(v, n, interval, INT64_MAX);
-    unsigned __int128 rank = (all * p.num + p.den - 1) / p.den;
     int64_t lo = 0, hi = v[0];
 
     for (size_t i = 1; i < n; i++)

@@ -200,10 +200,10 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n
 double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n);
 
 /* Correction for coordinated omission (--co-interval T): each latency v counts as v, v-T, v-2T ...
- * while >= T. Number of values after it (UINT64_MAX if more), and their type-1 quantile, exact
+ * while >= T. Number of values after it (UINT64_MAX if more), and that of a 1-based rank, exact
  * without making the list. interval >= 1, latencies >= 0, n >= 1. */
 uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
-int64_t stats_co_quantile(const int64_t *v, size_t n, int64_t interval, struct stats_ratio p);
+int64_t stats_co_value(const int64_t *v, size_t n, int64_t interval, uint64_t rank);
 
 /* ---- Section 8: comparisons; a = before, b = after ---- */
 

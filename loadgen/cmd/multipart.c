@@ -80,7 +80,7 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
         strbuf_puts(&own->etags, "</ETag>");
         if (k->o->checksum != CHECKSUM_NONE)
             strbuf_printf(&own->etags, "<Checksum%s>%s</Checksum%s>",
-                          S3OP_CHECKSUMS[k->o->checksum], w->checksum,
+                          S3OP_CHECKSUMS[k->o->checksum], w->body.checksum,
                           S3OP_CHECKSUMS[k->o->checksum]);
         strbuf_puts(&own->etags, "</Part>");
         if (!ok)

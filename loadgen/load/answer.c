@@ -68,9 +68,9 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
     else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
         keep_text(w->result.version, sizeof w->result.version, value, n_value);
     else if (n_name == 13 && memcmp(name, "content-range", 13) == 0)
-        w->range_fits = is_range_of(&w->op, value, n_value);
+        w->answer.range_fits = is_range_of(&w->op, value, n_value);
     else if (n_name == 19 && memcmp(name, "x-amz-bucket-region", 19) == 0)
-        keep_text(w->region, sizeof w->region, value, n_value);
+        keep_text(w->answer.region, sizeof w->answer.region, value, n_value);
 }
 
 /* Counts keys that a batch could not delete, and keeps why the first was not. */
@@ -79,7 +79,7 @@ static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
     struct worker *w = user;
 
     (void)e;
-    if (entry->kind == XML_FAILED_KEY && w->n_failed_keys++ == 0)
+    if (entry->kind == XML_FAILED_KEY && w->answer.n_failed_keys++ == 0)
         err_set(&w->cause, "%s%s%s", entry->code[0] != '\0' ? entry->code : "no reason given",
                 entry->message[0] != '\0' ? ": " : "", entry->message);
     return true;
@@ -115,19 +115,11 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
 bool answer_expect(struct worker *w)
 {
     http1_start(&w->http, S3OP[w->op.kind].method[0] == 'H', on_header, w);
-    w->failed = false;
-    w->broken = false;
-    w->answered = false;
+    w->answer = (struct worker_answer){.uses_xml = S3OP[w->op.kind].answer != XML_NOTHING};
     w->resent = false;
-    w->n_read = 0;
-    w->n_error_text = 0;
-    w->range_fits = false;
-    w->region[0] = '\0';
-    w->uses_xml = S3OP[w->op.kind].answer != XML_NOTHING;
-    if (!w->uses_xml)
+    if (!w->answer.uses_xml)
         return true;
     err_clear(&w->cause);
-    w->n_failed_keys = 0;
     pages_begin(answer_pages(w));
     return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed, w)
                                              : start_xml(w, "", on_deleted, w);
@@ -144,12 +136,12 @@ static bool is_success(const struct worker *w)
  * plain HTTP; 0: it is not. */
 static size_t plain_text(const struct worker *w)
 {
-    const char *s = w->error_text;
+    const char *s = w->answer.error_text;
     size_t n = 0;
 
-    while (n < w->n_error_text && s[n] >= ' ' && s[n] <= '~')
+    while (n < w->answer.n_error_text && s[n] >= ' ' && s[n] <= '~')
         n++;
-    bool whole = n == w->n_error_text || s[n] == '\r' || s[n] == '\n';
+    bool whole = n == w->answer.n_error_text || s[n] == '\r' || s[n] == '\n';
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
@@ -185,7 +177,7 @@ static void note_skew(struct worker *w, const char *code)
  * `why`: "", or what happened then. */
 static void set_http_error(struct worker *w, const char *why)
 {
-    const struct xml *x = w->n_error_text > 0 ? w->xml : NULL;
+    const struct xml *x = w->answer.n_error_text > 0 ? w->xml : NULL;
     const char *region = w->services->engine->op_style.region;
     struct err text = {""};
 
@@ -194,12 +186,13 @@ static void set_http_error(struct worker *w, const char *why)
         note_refusal(w->services, x->code);
         err_set(&text, "%s%s%s", x->code, x->message[0] != '\0' ? ": " : "", x->message);
     } else if (plain_text(w) > 0) {
-        err_set(&text, ": %.*s", (int)plain_text(w), w->error_text);
+        err_set(&text, ": %.*s", (int)plain_text(w), w->answer.error_text);
     }
     const char *blank = text.msg[0] != '\0' && text.msg[0] != ':' ? " " : "";
-    if (w->region[0] != '\0' && strcmp(w->region, region) != 0)
+    if (w->answer.region[0] != '\0' && strcmp(w->answer.region, region) != 0)
         answer_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
-                         w->http.status, blank, text.msg, why, w->region, region, w->region);
+                         w->http.status, blank, text.msg, why, w->answer.region, region,
+                         w->answer.region);
     else
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
@@ -211,9 +204,9 @@ static bool has_no_uploads(const struct worker *w)
 {
     int status = w->http.status;
 
-    return w->op.kind == S3OP_LIST_UPLOADS &&
-           (status == 501 || status == 405 ||
-            (status == 404 && w->n_error_text > 0 && strcmp(w->xml->code, "NoSuchUpload") == 0));
+    return w->op.kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405 ||
+                                               (status == 404 && w->answer.n_error_text > 0 &&
+                                                strcmp(w->xml->code, "NoSuchUpload") == 0));
 }
 
 static void check_get(struct worker *w)
@@ -221,15 +214,15 @@ static void check_get(struct worker *w)
     const struct s3op *op = &w->op;
 
     /* Some servers answer 200 with the range; more than that is the whole object. */
-    if (!op->whole && w->http.status != 206 && w->n_read > op->length)
+    if (!op->whole && w->http.status != 206 && w->answer.n_read > op->length)
         answer_set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (op->whole && w->http.status == 206)
         answer_set_error(w, "HTTP 206 to a request for a whole object");
-    else if (!op->whole && w->http.status == 206 && !w->range_fits)
+    else if (!op->whole && w->http.status == 206 && !w->answer.range_fits)
         answer_set_error(w, "HTTP 206 with another range than asked for, or none");
-    else if (w->n_read != op->length)
-        answer_set_error(w, "%llu bytes came, %llu were expected", (unsigned long long)w->n_read,
-                         (unsigned long long)op->length);
+    else if (w->answer.n_read != op->length)
+        answer_set_error(w, "%llu bytes came, %llu were expected",
+                         (unsigned long long)w->answer.n_read, (unsigned long long)op->length);
 }
 
 static void check_document(struct worker *w)
@@ -237,7 +230,7 @@ static void check_document(struct worker *w)
     struct xml *x = w->xml;
     struct err e = {""};
 
-    if (!w->failed && !xml_feed(x, NULL, 0, true, &e))
+    if (!w->answer.failed && !xml_feed(x, NULL, 0, true, &e))
         answer_set_error(w, "%s", e.msg);
     else if (x->root == XML_ERROR)
         answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
@@ -251,15 +244,15 @@ static void check_document(struct worker *w)
         answer_set_error(w, "%llu objects listed, %llu of this run are there",
                          (unsigned long long)w->result.n_objects,
                          (unsigned long long)w->op.min_objects);
-    if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > w->op.n_objects) {
+    if (w->op.kind == S3OP_DELETE_BATCH && w->answer.n_failed_keys > w->op.n_objects) {
         answer_set_error(w, "more objects were not deleted than the %llu asked for: %s",
                          (unsigned long long)w->op.n_objects, w->cause.msg);
         w->result.n_objects = 0;
-    } else if (w->op.kind == S3OP_DELETE_BATCH && w->n_failed_keys > 0) {
+    } else if (w->op.kind == S3OP_DELETE_BATCH && w->answer.n_failed_keys > 0) {
         answer_set_error(w, "%llu of %llu objects were not deleted: %s",
-                         (unsigned long long)w->n_failed_keys, (unsigned long long)w->op.n_objects,
-                         w->cause.msg);
-        w->result.n_objects = w->op.n_objects - w->n_failed_keys;
+                         (unsigned long long)w->answer.n_failed_keys,
+                         (unsigned long long)w->op.n_objects, w->cause.msg);
+        w->result.n_objects = w->op.n_objects - w->answer.n_failed_keys;
     }
 }
 
@@ -277,12 +270,12 @@ static bool is_to_go_on(const struct worker *w)
 /* Judges a response that is complete. */
 static enum answer on_complete(struct worker *w, bool left_over)
 {
-    bool early = w->state == WORKER_SENDING || w->broken;
+    bool early = w->state == WORKER_SENDING || w->answer.broken;
 
-    w->keep = w->http.keep_alive && !left_over && !early;
+    w->answer.keep = w->http.keep_alive && !left_over && !early;
     w->result.status = w->http.status;
     if (w->op.kind == S3OP_GET)
-        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+        w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;
     if (has_no_uploads(w))
         w->xml->root = XML_UPLOADS;
     else if (!is_success(w))
@@ -291,9 +284,9 @@ static enum answer on_complete(struct worker *w, bool left_over)
         answer_set_error(w, "HTTP %d before the request was sent", w->http.status);
     else if (w->op.kind == S3OP_GET)
         check_get(w);
-    else if (w->uses_xml)
+    else if (w->answer.uses_xml)
         check_document(w);
-    else if (w->n_error_text > 0 && w->xml != NULL && w->xml->root == XML_ERROR)
+    else if (w->answer.n_error_text > 0 && w->xml != NULL && w->xml->root == XML_ERROR)
         /* A server that has begun its answer cannot change the status. */
         set_http_error(w, "");
     else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
@@ -315,7 +308,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
 
     if (!xml_feed(x, data, n, false, &e)) {
         answer_set_error(w, "%s", e.msg);
-        w->failed = true;
+        w->answer.failed = true;
     }
     if (s3op_does(w->op.kind, S3OP_LISTS)) {
         w->result.n_objects += x->n_objects - n_objects;
@@ -328,13 +321,13 @@ static void read_document(struct worker *w, const char *data, size_t n)
 static void read_error(struct worker *w, const char *data, size_t n)
 {
     struct err e = {""};
-    size_t room = sizeof w->error_text - w->n_error_text;
+    size_t room = sizeof w->answer.error_text - w->answer.n_error_text;
 
-    if (w->n_error_text == 0)
-        w->failed = !start_xml(w, "", NULL, NULL);
-    memcpy(w->error_text + w->n_error_text, data, n < room ? n : room);
-    w->n_error_text += n < room ? n : room;
-    w->failed = w->failed || !xml_feed(w->xml, data, n, false, &e);
+    if (w->answer.n_error_text == 0)
+        w->answer.failed = !start_xml(w, "", NULL, NULL);
+    memcpy(w->answer.error_text + w->answer.n_error_text, data, n < room ? n : room);
+    w->answer.n_error_text += n < room ? n : room;
+    w->answer.failed = w->answer.failed || !xml_feed(w->xml, data, n, false, &e);
 }
 
 static void on_body(struct worker *w, const char *data, size_t n)
@@ -346,24 +339,24 @@ static void on_body(struct worker *w, const char *data, size_t n)
     if (w->op.kind == S3OP_GET) {
         if (w->result.first_byte_ns == CLOCK_NEVER)
             w->result.first_byte_ns = w->services->now_ns;
-        if (w->op.verify && !w->failed &&
+        if (w->op.verify && !w->answer.failed &&
             !payload_matches(&w->services->engine->payload, w->op.payload_seed,
-                             w->op.offset + w->n_read, data, n)) {
+                             w->op.offset + w->answer.n_read, data, n)) {
             answer_set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on",
-                             n, (unsigned long long)(w->op.offset + w->n_read));
-            w->failed = true;
+                             n, (unsigned long long)(w->op.offset + w->answer.n_read));
+            w->answer.failed = true;
         }
-    } else if (!w->uses_xml) {
+    } else if (!w->answer.uses_xml) {
         read_error(w, data, n);
-    } else if (!w->failed) {
+    } else if (!w->answer.failed) {
         read_document(w, data, n);
     }
-    w->n_read += n;
+    w->answer.n_read += n;
 }
 
 void answer_break(struct worker *w, const char *why)
 {
-    if (w->broken)
+    if (w->answer.broken)
         why = w->cause.msg;
     if (w->http.status >= 300) {
         struct err text = {""};
@@ -375,7 +368,7 @@ void answer_break(struct worker *w, const char *why)
     /* Of an interim answer alone (100 Continue) nothing came. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_GET)
-        w->result.n_bytes = is_success(w) ? w->n_read : 0;
+        w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)
         w->result.n_objects = 0;
 }
@@ -386,7 +379,7 @@ static void expect_rest(struct worker *w)
 {
     uint64_t rest = http1_rest(&w->http);
 
-    if (w->n_read > 0 && w->result.first_byte_ns != CLOCK_NEVER && rest != HTTP1_UNKNOWN)
+    if (w->answer.n_read > 0 && w->result.first_byte_ns != CLOCK_NEVER && rest != HTTP1_UNKNOWN)
         conn_expect(w->conn, rest);
 }
 
@@ -394,7 +387,7 @@ enum answer answer_feed(struct worker *w, const char *data, size_t n)
 {
     size_t at = 0;
 
-    w->answered = true;
+    w->answer.has_begun = true;
     for (;;) {
         size_t used = 0;
         size_t n_body = 0;

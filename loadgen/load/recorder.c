@@ -1,6 +1,7 @@
 #include "loadgen/load/recorder.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"
 #include "loadgen/util/clock.h"
 
@@ -559,18 +560,12 @@ struct recorder_state recorder_look(struct recorder *r)
     return state;
 }
 
-/* The value of rank ceil(n * pct / 100); 0: there is none. */
-static int64_t percentile_ns(const struct hist *h, uint64_t pct)
-{
-    return h->n == 0 ? 0 : hist_value_at(h, (h->n * pct + 99) / 100);
-}
-
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick)
 {
     pthread_mutex_lock(&r->lock);
     tick->counts = r->tick;
-    tick->p50_ns = percentile_ns(&r->durations, 50);
-    tick->p99_ns = percentile_ns(&r->durations, 99);
+    tick->p50_ns = quantile_of_hist(&r->durations, 500);
+    tick->p99_ns = quantile_of_hist(&r->durations, 990);
     r->tick = (struct recorder_counts){0};
     memset(r->durations.count, 0, HIST_N_COUNTERS * sizeof *r->durations.count);
     r->durations.n = 0;

@@ -45,10 +45,11 @@ struct services {
     struct sigv4 signer;
     unsigned signer_version; /* of the credentials in it */
     EVP_MD *md5;
-    char *buf;         /* SERVICES_READ_BYTES */
-    int64_t now_ns;    /* of the latest read */
-    size_t n_digested; /* bytes, in this turn */
-    struct err error;  /* ends the loop */
+    char *buf;          /* SERVICES_READ_BYTES */
+    int64_t now_ns;     /* of the latest read */
+    size_t n_digested;  /* bytes, in this turn */
+    struct err error;   /* ends the loop */
+    struct err failure; /* of one request, for a moment */
 
     /* For other threads to read. */
     atomic_int_fast64_t n_running;

@@ -26,10 +26,18 @@ bool worker_init(struct worker *w, struct services *services, uint32_t thread, s
     w->thread = thread;
     w->card = -1;
     rng_init(&w->rng, services->engine->seed, engine_stream(services->engine, thread));
-    w->out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
-    w->sha256_ctx = EVP_MD_CTX_new();
-    w->md5_ctx = EVP_MD_CTX_new();
-    return (w->out != NULL && w->sha256_ctx != NULL && w->md5_ctx != NULL) || mem_none(e);
+    w->body.out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
+    w->body.sha256_ctx = EVP_MD_CTX_new();
+    w->body.md5_ctx = EVP_MD_CTX_new();
+    return (w->body.out != NULL && w->body.sha256_ctx != NULL && w->body.md5_ctx != NULL) ||
+           mem_none(e);
+}
+
+/* Where a call says why it failed: one for the loop, since to clear one takes time each time. */
+static struct err *failure(struct worker *w)
+{
+    err_clear(&w->services->failure);
+    return &w->services->failure;
 }
 
 /* Gives the connection back. */
@@ -47,9 +55,9 @@ void worker_fini(struct worker *w)
         xml_fini(w->xml);
     free(w->xml);
     pages_clear(&w->pages);
-    secret_free(w->out);
-    EVP_MD_CTX_free(w->sha256_ctx);
-    EVP_MD_CTX_free(w->md5_ctx);
+    secret_free(w->body.out);
+    EVP_MD_CTX_free(w->body.sha256_ctx);
+    EVP_MD_CTX_free(w->body.md5_ctx);
 }
 
 /* ---- The row ---- */
@@ -107,7 +115,7 @@ static void finish(struct worker *w, int64_t end_ns, bool keep)
         record(w);
     w->state = WORKER_IDLE;
     w->has_ticket = false;
-    w->result.xml = w->uses_xml ? w->xml : NULL;
+    w->result.xml = w->answer.uses_xml ? w->xml : NULL;
     if (s->phase->done != NULL)
         s->phase->done(s->phase->ctx, w, &w->op, &w->result);
 }
@@ -117,12 +125,13 @@ static void read_answer(struct worker *w);
 void worker_fail(struct worker *w, const char *why)
 {
     /* The bytes that came count, those too that wait for more before they wake us. */
-    if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && !w->broken) {
+    if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && w->conn != NULL &&
+        !w->answer.broken) {
         read_answer(w);
         if (w->state != WORKER_RECEIVING)
             return;
         if (w->http.status >= 200 && w->http.status < 300)
-            w->result.n_bytes = w->n_read;
+            w->result.n_bytes = w->answer.n_read;
     }
     answer_set_error(w, "%s", why);
     finish(w, clock_now_ns(), false);
@@ -134,18 +143,18 @@ void worker_fail(struct worker *w, const char *why)
 static void make_chunk(struct worker *w)
 {
     const struct s3op *op = &w->op;
-    uint64_t rest = s3op_n_body(op) - w->n_made;
+    uint64_t rest = s3op_n_body(op) - w->body.n_made;
     size_t n = rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
-    char *to = w->out + S3OP_HEAD_MAX;
+    char *to = w->body.out + S3OP_HEAD_MAX;
 
     if (op->body != NULL)
-        memcpy(to, op->body + w->n_made, n);
+        memcpy(to, op->body + w->body.n_made, n);
     else
         payload_fill(&w->services->engine->payload, op->payload_seed,
-                     op->payload_offset + w->n_made, to, n);
-    w->n_made += n;
-    w->send = to;
-    w->send_end = to + n;
+                     op->payload_offset + w->body.n_made, to, n);
+    w->body.n_made += n;
+    w->body.send = to;
+    w->body.send_end = to + n;
 }
 
 static bool needs_hash(const struct worker *w)
@@ -166,21 +175,21 @@ static enum checksum_kind checksum_of(const struct worker *w)
 static bool digest_chunk(struct worker *w, bool hash, bool md5)
 {
     struct services *s = w->services;
-    size_t n = (size_t)(w->send_end - w->send);
+    size_t n = (size_t)(w->body.send_end - w->body.send);
     bool ok = true;
 
-    if (w->n_digested == 0) {
+    if (w->body.n_digested == 0) {
         const EVP_MD *sha256 = s->signer.sha256 != NULL ? s->signer.sha256 : EVP_sha256();
-        w->crc = 0;
-        ok = (!hash || EVP_DigestInit_ex2(w->sha256_ctx, sha256, NULL)) &&
-             (!md5 || EVP_DigestInit_ex2(w->md5_ctx, s->md5, NULL));
+        w->body.crc = 0;
+        ok = (!hash || EVP_DigestInit_ex2(w->body.sha256_ctx, sha256, NULL)) &&
+             (!md5 || EVP_DigestInit_ex2(w->body.md5_ctx, s->md5, NULL));
     }
-    w->n_digested += n;
+    w->body.n_digested += n;
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        w->crc = checksum_crc(&s->engine->checksum, w->crc, w->send, n);
-    return ok && (!hash || EVP_DigestUpdate(w->sha256_ctx, w->send, n)) &&
-           (!md5 || EVP_DigestUpdate(w->md5_ctx, w->send, n));
+        w->body.crc = checksum_crc(&s->engine->checksum, w->body.crc, w->body.send, n);
+    return ok && (!hash || EVP_DigestUpdate(w->body.sha256_ctx, w->body.send, n)) &&
+           (!md5 || EVP_DigestUpdate(w->body.md5_ctx, w->body.send, n));
 }
 
 static bool end_digests(struct worker *w, bool hash, bool md5)
@@ -188,18 +197,18 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
     unsigned char raw[EVP_MAX_MD_SIZE];
 
     if (hash) {
-        if (!EVP_DigestFinal_ex(w->sha256_ctx, raw, NULL))
+        if (!EVP_DigestFinal_ex(w->body.sha256_ctx, raw, NULL))
             return false;
-        sigv4_hex(raw, w->hash);
-        EVP_EncodeBlock((unsigned char *)w->checksum, raw, SIGV4_HASH_BYTES);
+        sigv4_hex(raw, w->body.hash);
+        EVP_EncodeBlock((unsigned char *)w->body.checksum, raw, SIGV4_HASH_BYTES);
     }
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        checksum_text(&w->services->engine->checksum, w->crc, w->checksum);
+        checksum_text(&w->services->engine->checksum, w->body.crc, w->body.checksum);
     if (md5) {
-        if (!EVP_DigestFinal_ex(w->md5_ctx, raw, NULL))
+        if (!EVP_DigestFinal_ex(w->body.md5_ctx, raw, NULL))
             return false;
-        EVP_EncodeBlock((unsigned char *)w->md5, raw, 16);
+        EVP_EncodeBlock((unsigned char *)w->body.md5, raw, 16);
     }
     return true;
 }
@@ -230,27 +239,27 @@ static bool build(struct worker *w)
 {
     struct services *s = w->services;
     struct engine *g = s->engine;
-    struct err e = {""};
+    struct err *e = failure(w);
     char agent[AGENT_BYTES];
     bool has_body = s3op_n_body(&w->op) > 0;
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
-                       : g->op_style.sign_payload ? w->hash
+                       : g->op_style.sign_payload ? w->body.hash
                                                   : SIGV4_UNSIGNED;
 
-    if (has_body && (w->n_made > CHUNK_BYTES || w->n_made == 0)) {
-        w->n_made = 0;
+    if (has_body && (w->body.n_made > CHUNK_BYTES || w->body.n_made == 0)) {
+        w->body.n_made = 0;
         make_chunk(w);
     } else if (!has_body) {
-        w->n_made = 0;
-        w->send_end = w->out + S3OP_HEAD_MAX;
+        w->body.n_made = 0;
+        w->body.send_end = w->body.out + S3OP_HEAD_MAX;
     }
     user_agent(w, agent);
     const struct s3op_head head = {
         .host = g->host[w->host].name,
         .virtual_host = g->host[w->host].virtual_host,
         .payload_hash = hash,
-        .checksum = w->checksum,
-        .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->md5 : NULL,
+        .checksum = w->body.checksum,
+        .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->body.md5 : NULL,
         .user_agent = agent,
         .token = pages_token(answer_pages(w)),
         .token_id = pages_token_id(answer_pages(w)),
@@ -258,46 +267,45 @@ static bool build(struct worker *w)
     };
     struct sigv4 *signer = g->credentials != NULL ? &s->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
-                                                           signer, &s->signer_version, &e)
-                   ? s3op_build(&g->op_style, signer, &w->op, &head, w->out, S3OP_HEAD_MAX, &e)
+                                                           signer, &s->signer_version, e)
+                   ? s3op_build(&g->op_style, signer, &w->op, &head, w->body.out, S3OP_HEAD_MAX, e)
                    : 0;
     if (n == 0)
-        return answer_set_error(w, "%s", e.msg);
-    w->send = w->out + S3OP_HEAD_MAX - n;
+        return answer_set_error(w, "%s", e->msg);
+    w->body.send = w->body.out + S3OP_HEAD_MAX - n;
     return true;
 }
 
 /* Sends what the connection takes. */
 static void send_more(struct worker *w)
 {
-    struct err e = {""};
+    struct err *e = failure(w);
     size_t n_sent = 0;
 
     for (;;) {
-        if (w->send == w->send_end) {
-            if (w->n_made == s3op_n_body(&w->op))
+        if (w->body.send == w->body.send_end) {
+            if (w->body.n_made == s3op_n_body(&w->op))
                 break;
             make_chunk(w);
         }
-        ssize_t n = n_sent < TURN_BYTES
-                        ? conn_send(w->conn, w->send, (size_t)(w->send_end - w->send), &e)
-                        : CONN_AGAIN;
+        ssize_t n = n_sent < TURN_BYTES ? conn_send(w->conn, w->body.send,
+                                                    (size_t)(w->body.send_end - w->body.send), e)
+                                        : CONN_AGAIN;
         if (n == CONN_AGAIN) {
             conn_want_write(w->conn, true);
             return;
         }
         if (n == CONN_ERROR) {
             /* The server may have answered before it closed. */
-            w->broken = true;
+            w->answer.broken = true;
             w->state = WORKER_RECEIVING;
-            err_clear(&w->cause);
-            err_set(&w->cause, "%s", e.msg);
+            w->cause = *e;
             read_answer(w);
             if (w->state == WORKER_RECEIVING)
-                worker_fail(w, e.msg);
+                worker_fail(w, w->cause.msg);
             return;
         }
-        w->send += n;
+        w->body.send += n;
         n_sent += (size_t)n;
     }
     if (w->op.n_payload > 0)
@@ -309,11 +317,11 @@ static void send_more(struct worker *w)
 /* Takes a connection and sends, now or when it stands. */
 static void start_sending(struct worker *w)
 {
-    struct err e = {""};
+    struct err *e = failure(w);
 
-    w->conn = pool_take(&w->services->pool, w, w->host, w->resent, &e);
+    w->conn = pool_take(&w->services->pool, w, w->host, w->resent, e);
     if (w->conn == NULL) {
-        worker_fail(w, e.msg);
+        worker_fail(w, e->msg);
     } else if (w->conn->state == CONN_READY) {
         w->state = WORKER_SENDING;
         send_more(w);
@@ -358,17 +366,17 @@ void worker_on_connected(struct worker *w)
 static void next_page(struct worker *w)
 {
     struct services *s = w->services;
-    struct err e = {""};
+    struct err *e = failure(w);
 
-    if (!pages_next(&w->pages, w->xml, &e))
-        answer_set_error(w, "%s", e.msg);
+    if (!pages_next(&w->pages, w->xml, e))
+        answer_set_error(w, "%s", e->msg);
     else if (w->op.recorded && atomic_load(&s->engine->interrupted))
         answer_set_error(w, "interrupted after a page of the listing");
     if (w->result.error[0] != '\0') {
-        finish(w, s->now_ns, w->keep);
+        finish(w, s->now_ns, w->answer.keep);
         return;
     }
-    give_conn(w, w->keep);
+    give_conn(w, w->answer.keep);
     send_anew(w, false);
 }
 
@@ -379,7 +387,7 @@ static bool resend(struct worker *w)
     struct services *s = w->services;
 
     /* A request that is late, or to be ended, is not begun again. */
-    if (w->answered || !conn_ended_reused(w->conn) || s->now_ns >= w->deadline_ns ||
+    if (w->answer.has_begun || !conn_ended_reused(w->conn) || s->now_ns >= w->deadline_ns ||
         atomic_load_explicit(&s->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
         return false;
     give_conn(w, false);
@@ -397,7 +405,7 @@ static void act_on(struct worker *w, enum answer verdict, const char *why)
     if (verdict == ANSWER_NEXT_PAGE) {
         next_page(w);
     } else if (verdict == ANSWER_DONE) {
-        finish(w, w->services->now_ns, w->keep);
+        finish(w, w->services->now_ns, w->answer.keep);
     } else if (!resend(w)) {
         answer_break(w, why);
         finish(w, w->services->now_ns, false);
@@ -409,11 +417,11 @@ static void read_answer(struct worker *w)
 {
     struct services *s = w->services;
     struct conn *c = w->conn;
-    struct err e = {""};
+    struct err *e = failure(w);
     size_t n_read = 0;
 
     do {
-        ssize_t n = conn_recv(c, s->buf, SERVICES_READ_BYTES, &e);
+        ssize_t n = conn_recv(c, s->buf, SERVICES_READ_BYTES, e);
         s->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
@@ -421,7 +429,7 @@ static void read_answer(struct worker *w)
                               : n == 0 ? answer_close(w)
                                        : ANSWER_BROKEN;
         if (verdict != ANSWER_MORE) {
-            act_on(w, verdict, n == CONN_ERROR ? e.msg : w->http.err.msg);
+            act_on(w, verdict, n == CONN_ERROR ? e->msg : w->http.err.msg);
             return;
         }
         n_read += (size_t)n;
@@ -460,16 +468,12 @@ static void launch(struct worker *w)
     }
     w->has_op = false;
     w->host = (uint32_t)host;
-    w->result.first_byte_ns = CLOCK_NEVER;
-    w->result.last_byte_ns = CLOCK_NEVER;
-    w->result.n_bytes = w->op.n_payload;
-    w->result.n_objects = w->op.n_objects;
-    w->result.status = 0;
-    w->result.skewed = false;
-    w->result.cut = false;
-    w->result.error[0] = '\0';
-    w->result.etag[0] = '\0';
-    w->result.version[0] = '\0';
+    w->result = (struct worker_result){
+        .first_byte_ns = CLOCK_NEVER,
+        .last_byte_ns = CLOCK_NEVER,
+        .n_bytes = w->op.n_payload,
+        .n_objects = w->op.n_objects,
+    };
     pages_clear(&w->pages);
     engine_count(&s->n_running, 1);
     bool ok = answer_expect(w) && build(w);
@@ -505,7 +509,7 @@ void worker_prepare(struct worker *w)
         return;
     }
     if (hash || md5 || kind != CHECKSUM_NONE) {
-        uint64_t rest = n_body - w->n_digested;
+        uint64_t rest = n_body - w->body.n_digested;
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
 
         /* A piece of which several digests are wanted may be more than a turn allows. */
@@ -519,7 +523,7 @@ void worker_prepare(struct worker *w)
             make_chunk(w);
         bool ok = digest_chunk(w, hash, md5);
         engine_count(&w->services->digest_ns, clock_now_ns() - from_ns);
-        if (ok && w->n_digested < n_body) {
+        if (ok && w->body.n_digested < n_body) {
             prepare_later(w);
             return;
         }
@@ -534,10 +538,10 @@ void worker_prepare(struct worker *w)
 
 static void begin(struct worker *w)
 {
-    w->n_made = 0;
-    w->n_digested = 0;
-    w->send = w->out + S3OP_HEAD_MAX;
-    w->send_end = w->send;
+    w->body.n_made = 0;
+    w->body.n_digested = 0;
+    w->body.send = w->body.out + S3OP_HEAD_MAX;
+    w->body.send_end = w->body.send;
     worker_prepare(w);
 }
 
@@ -587,12 +591,7 @@ static void take(struct worker *w)
     if (!is_due(w, now_ns))
         return;
 
-    size_t strings = offsetof(struct s3op, n_key);
-    memset((char *)&w->op + strings, 0, sizeof w->op - strings);
-    w->op.key[0] = '\0';
-    w->op.recorded = true;
-    w->op.bench = false;
-    w->op.n_objects = 1;
+    w->op = (struct s3op){.recorded = true, .n_objects = 1};
     switch (phase->next(phase->ctx, w, &w->op)) {
     case PHASE_OP:
         begin(w);

@@ -46,13 +46,47 @@ enum worker_state {
     WORKER_ENDED /* has no more to do in this phase */
 };
 
+/* The answer to the present request, as far as it has come. */
+struct worker_answer {
+    bool uses_xml;   /* it is a document, unless it is an error */
+    bool failed;     /* verification or a document: the rest is read, but not looked at */
+    bool broken;     /* sending failed; an answer may still be there */
+    bool has_begun;  /* a byte has come */
+    bool keep;       /* the connection can be used again */
+    bool range_fits; /* Content-Range is what was asked for */
+    uint64_t n_read; /* of the body */
+    uint64_t n_failed_keys;
+    char error_text[200]; /* how an error's body begins */
+    size_t n_error_text;
+    char region[64]; /* that the bucket is in, if the server names it; "": it does not */
+};
+
+/* The body of the present request. Head and body go out in one piece: the head ends where the
+ * body's chunk begins. */
+struct worker_body {
+    char *out;
+    char *send, *send_end; /* what of it is to be sent next */
+    uint64_t n_made;       /* bytes of the body that were put into out */
+    uint64_t n_digested;
+    EVP_MD_CTX *sha256_ctx, *md5_ctx;
+    uint64_t crc;
+    char md5[32]; /* Content-MD5 */
+    char checksum[CHECKSUM_TEXT_SIZE];
+    char hash[SIGV4_HASH_SIZE];
+};
+
 struct worker {
     struct services *services; /* of its loop */
     uint32_t thread;           /* number in the capture */
+    uint64_t n_rows;           /* so far: the seq of the present request */
+
+    /* For the queue. */
     enum worker_state state;
     struct worker *next; /* of those that wait, or are parked */
     struct worker *next_again;
-    bool queued; /* to be run again in the loop's next turn */
+    bool queued;         /* to be run again in the loop's next turn */
+    int64_t due_ns;      /* in an open loop */
+    int64_t deadline_ns; /* the present request fails then */
 
     /* For the workload. */
     struct rng rng;
@@ -62,39 +96,18 @@ struct worker {
     struct s3op op;
     bool has_op;     /* parked with it */
     bool has_ticket; /* due_ns is set */
-    int64_t due_ns;  /* open loop */
+    bool resent;     /* it is sent for the second time */
     uint32_t host;
     struct conn *conn;
-    int64_t deadline_ns;
+    struct worker_body body;
     struct worker_result result;
-    struct http1 http;
-    struct xml *xml;    /* made when first needed */
-    struct err cause;   /* of a broken connection, or of keys that were not deleted */
-    struct pages pages; /* of a listing of several */
-    bool uses_xml;
-    bool failed;     /* verification or a document: the rest is read, and not looked at */
-    bool broken;     /* sending failed; an answer may still be there */
-    bool answered;   /* a byte of the answer has come */
-    bool resent;     /* the request is sent for the second time */
-    bool keep;       /* the connection can be used again after the answer */
-    uint64_t n_read; /* of the body */
-    uint64_t n_failed_keys;
-    uint64_t n_rows;      /* rows so far: the seq of the present request */
-    char error_text[200]; /* the beginning of an error's body */
-    size_t n_error_text;
-    char region[64]; /* that the answer names; "": none */
-    bool range_fits; /* Content-Range is what was asked for */
-    char md5[32];    /* Content-MD5 */
-    uint64_t crc;    /* of what was digested */
-    char checksum[CHECKSUM_TEXT_SIZE];
-    char hash[SIGV4_HASH_SIZE];
-    EVP_MD_CTX *sha256_ctx, *md5_ctx;
 
-    /* Head and body go out in one piece: the head ends where the body's chunk begins. */
-    char *out;
-    char *send, *send_end;
-    uint64_t n_made; /* bytes of the body that were put into out */
-    uint64_t n_digested;
+    /* Its answer. */
+    struct http1 http;
+    struct worker_answer answer;
+    struct xml *xml;    /* made when first needed */
+    struct pages pages; /* of a listing of several */
+    struct err cause;   /* why the connection broke, or keys were not deleted */
 };
 
 /* `services` are borrowed; `thread` is the worker's number in the capture. worker_fini in any case.

@@ -29,6 +29,7 @@ const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]
     for (size_t i = tls ? FIRST_OF_TLS : 0; i < N_PROXIES && !no_proxy; i++) {
         const char *value = getenv(PROXIES[i]);
         bool is_other = !tls && i >= FIRST_OF_TLS && i < FIRST_OF_ALL;
+
         if (is_other || value == NULL || *value == '\0')
             continue;
         const char *scheme = strstr(value, "://");

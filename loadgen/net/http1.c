@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum state {
-    STATUS_LINE, /* 0, where http1_start begins */
+    STATUS_LINE,
     HEADER_LINE,
     HEAD_END, /* the headers were reported; decides on the body */
     BODY_LENGTH,
@@ -18,12 +18,12 @@ enum state {
 
 void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header, void *user)
 {
-    memset(h, 0, offsetof(struct http1, err));
-    err_clear(&h->err);
+    h->status = 0;
     h->content_length = HTTP1_UNKNOWN;
-    h->on_header = on_header;
-    h->user = user;
-    h->head_only = head_only;
+    h->keep_alive = false;
+    h->at = (struct http1_progress){
+        .on_header = on_header, .user = user, .head_only = head_only, .state = STATUS_LINE};
+    err_clear(&h->err);
 }
 
 /* The characters of a token (RFC 9110, 5.6.2), with letters in lower case; 0 for all others. */
@@ -80,10 +80,10 @@ static bool status_line(struct http1 *h, const char *s, size_t n)
     h->status = (s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
     if (h->status < 100)
         return err_set(&h->err, "HTTP status %03d", h->status);
-    h->http_1_0 = s[7] == '0';
-    h->keep_alive = !h->http_1_0;
+    h->at.http_1_0 = s[7] == '0';
+    h->keep_alive = !h->at.http_1_0;
     h->content_length = HTTP1_UNKNOWN;
-    h->chunked = false;
+    h->at.chunked = false;
     return true;
 }
 
@@ -138,14 +138,14 @@ static bool header(struct http1 *h, const char *name, size_t n_name, const char 
         break;
     case 17:
         if (memcmp(name, "transfer-encoding", 17) == 0) {
-            if (h->chunked || !same_token(value, n_value, "chunked"))
+            if (h->at.chunked || !same_token(value, n_value, "chunked"))
                 return err_set(&h->err, "a Transfer-Encoding other than chunked");
-            h->chunked = true;
+            h->at.chunked = true;
         }
         break;
     }
-    if (h->on_header != NULL && h->status >= 200)
-        h->on_header(h->user, name, n_name, value, n_value);
+    if (h->at.on_header != NULL && h->status >= 200)
+        h->at.on_header(h->at.user, name, n_name, value, n_value);
     return true;
 }
 
@@ -180,38 +180,38 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
 /* Acts on the blank line after headers: another head or the body comes next. */
 static bool head_end(struct http1 *h)
 {
-    if (h->chunked && h->content_length != HTTP1_UNKNOWN)
+    if (h->at.chunked && h->content_length != HTTP1_UNKNOWN)
         return err_set(&h->err, "both Content-Length and Transfer-Encoding");
-    if (h->chunked && h->http_1_0)
+    if (h->at.chunked && h->at.http_1_0)
         return err_set(&h->err, "Transfer-Encoding in an HTTP/1.0 response");
     if (h->status == 101)
         return err_set(&h->err, "the server switches protocols");
     if (h->status < 200) {
-        if (++h->n_interim > HTTP1_INTERIM_MAX)
+        if (++h->at.n_interim > HTTP1_INTERIM_MAX)
             return err_set(&h->err, "more than %d interim responses", HTTP1_INTERIM_MAX);
-        h->state = STATUS_LINE;
+        h->at.state = STATUS_LINE;
         return true;
     }
-    h->state = HEAD_END;
+    h->at.state = HEAD_END;
     return true;
 }
 
 static void body_begin(struct http1 *h)
 {
-    bool none = h->head_only || h->status == 204 || h->status == 304;
+    bool none = h->at.head_only || h->status == 204 || h->status == 304;
 
-    h->n_head = 0;
-    h->rest = 0;
+    h->at.n_head = 0;
+    h->at.rest = 0;
     if (none || h->content_length == 0) {
-        h->state = DONE;
-    } else if (h->chunked) {
-        h->state = CHUNK_SIZE;
+        h->at.state = DONE;
+    } else if (h->at.chunked) {
+        h->at.state = CHUNK_SIZE;
     } else if (h->content_length != HTTP1_UNKNOWN) {
-        h->rest = h->content_length;
-        h->state = BODY_LENGTH;
+        h->at.rest = h->content_length;
+        h->at.state = BODY_LENGTH;
     } else {
         h->keep_alive = false;
-        h->state = BODY_CLOSE;
+        h->at.state = BODY_CLOSE;
     }
 }
 
@@ -233,29 +233,29 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     bool extension = i < n && (s[i] == ';' || is_space(s[i]));
     if (i == 0 || (i < n && !extension))
         return err_set(&h->err, "bad chunk size");
-    h->rest = value;
-    h->state = value > 0 ? CHUNK_DATA : TRAILER_LINE;
+    h->at.rest = value;
+    h->at.state = value > 0 ? CHUNK_DATA : TRAILER_LINE;
     return true;
 }
 
 /* Handles a line without its CR LF. */
 static bool take_line(struct http1 *h, const char *s, size_t n)
 {
-    switch ((enum state)h->state) {
+    switch ((enum state)h->at.state) {
     case STATUS_LINE:
-        h->state = HEADER_LINE;
+        h->at.state = HEADER_LINE;
         return status_line(h, s, n);
     case HEADER_LINE:
         return n > 0 ? field_line(h, s, n, false) : head_end(h);
     case CHUNK_SIZE:
         return chunk_size(h, s, n);
     case CHUNK_END:
-        h->state = CHUNK_SIZE;
+        h->at.state = CHUNK_SIZE;
         return n == 0 || err_set(&h->err, "a chunk is longer than its size");
     default:
         if (n > 0)
             return field_line(h, s, n, true);
-        h->state = DONE;
+        h->at.state = DONE;
         return true;
     }
 }
@@ -269,27 +269,27 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     *used = lf == NULL ? n : len + 1;
     /* The types of an alert and of a handshake begin a record of TLS; within a body they are bytes.
      */
-    if (h->state == STATUS_LINE && h->n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
+    if (h->at.state == STATUS_LINE && h->at.n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
         return err_set(&h->err, "the server speaks TLS: --tls is missing");
-    if (h->n_line + len > HTTP1_LINE_MAX + 1)
+    if (h->at.n_line + len > HTTP1_LINE_MAX + 1)
         return err_set(&h->err, "a header line of more than %d bytes", HTTP1_LINE_MAX);
 
     /* Sizes of chunks and the ends of their data are not counted as headers. */
-    if (h->state != CHUNK_SIZE && h->state != CHUNK_END)
-        h->n_head += *used;
-    if (h->n_head > HTTP1_HEAD_MAX)
+    if (h->at.state != CHUNK_SIZE && h->at.state != CHUNK_END)
+        h->at.n_head += *used;
+    if (h->at.n_head > HTTP1_HEAD_MAX)
         return err_set(&h->err, "more than %d bytes of headers", HTTP1_HEAD_MAX);
 
     const char *line = data;
-    if (lf == NULL || h->n_line > 0) {
-        memcpy(h->line + h->n_line, data, len);
-        h->n_line += len;
+    if (lf == NULL || h->at.n_line > 0) {
+        memcpy(h->line + h->at.n_line, data, len);
+        h->at.n_line += len;
         line = h->line;
-        len = h->n_line;
+        len = h->at.n_line;
     }
     if (lf == NULL)
         return true;
-    h->n_line = 0;
+    h->at.n_line = 0;
     if (len == 0 || line[len - 1] != '\r')
         return err_set(&h->err, "a line ends without CR");
     if (has_control(line, len - 1))
@@ -304,7 +304,7 @@ enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t 
     for (;;) {
         size_t left = n - *used;
 
-        switch ((enum state)h->state) {
+        switch ((enum state)h->at.state) {
         case HEAD_END:
             body_begin(h);
             continue;
@@ -317,16 +317,16 @@ enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t 
         case BODY_CLOSE:
             if (left == 0)
                 return HTTP1_MORE;
-            if (h->state != BODY_CLOSE) {
-                left = left < h->rest ? left : (size_t)h->rest;
-                h->rest -= left;
-                if (h->rest == 0)
-                    h->state = h->state == BODY_LENGTH ? DONE : CHUNK_END;
+            if (h->at.state != BODY_CLOSE) {
+                left = left < h->at.rest ? left : (size_t)h->at.rest;
+                h->at.rest -= left;
+                if (h->at.rest == 0)
+                    h->at.state = h->at.state == BODY_LENGTH ? DONE : CHUNK_END;
             }
             *body = data + *used;
             *n_body = left;
             *used += left;
-            h->n_body += left;
+            h->at.n_body += left;
             return HTTP1_BODY;
         default:
             break;
@@ -338,40 +338,40 @@ enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t 
         bool ok = feed_line(h, data + *used, left, &taken);
         *used += taken;
         if (!ok) {
-            h->state = FAILED;
+            h->at.state = FAILED;
             h->keep_alive = false;
             return HTTP1_ERROR;
         }
-        if (h->state == HEAD_END)
+        if (h->at.state == HEAD_END)
             return HTTP1_HEADERS;
     }
 }
 
 enum http1_event http1_close(struct http1 *h)
 {
-    if (h->state == HEAD_END)
+    if (h->at.state == HEAD_END)
         body_begin(h);
     h->keep_alive = false;
 
-    if (h->state == DONE || h->state == BODY_CLOSE) {
-        h->state = DONE;
+    if (h->at.state == DONE || h->at.state == BODY_CLOSE) {
+        h->at.state = DONE;
         return HTTP1_DONE;
     }
-    if (h->state == STATUS_LINE && h->n_head == 0)
+    if (h->at.state == STATUS_LINE && h->at.n_head == 0)
         err_set(&h->err, "connection closed before a response");
-    else if (h->state == STATUS_LINE || h->state == HEADER_LINE)
+    else if (h->at.state == STATUS_LINE || h->at.state == HEADER_LINE)
         err_set(&h->err, "connection closed within the response headers");
-    else if (h->state == BODY_LENGTH)
+    else if (h->at.state == BODY_LENGTH)
         err_set(&h->err, "connection closed after %llu of %llu body bytes",
-                (unsigned long long)h->n_body, (unsigned long long)h->content_length);
+                (unsigned long long)h->at.n_body, (unsigned long long)h->content_length);
     else
         err_set(&h->err, "connection closed within a chunked body, after %llu bytes",
-                (unsigned long long)h->n_body);
-    h->state = FAILED;
+                (unsigned long long)h->at.n_body);
+    h->at.state = FAILED;
     return HTTP1_ERROR;
 }
 
 uint64_t http1_rest(const struct http1 *h)
 {
-    return h->state == BODY_LENGTH ? h->rest : HTTP1_UNKNOWN;
+    return h->at.state == BODY_LENGTH ? h->at.rest : HTTP1_UNKNOWN;
 }

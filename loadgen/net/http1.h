@@ -40,24 +40,26 @@ struct http1 {
     bool keep_alive;         /* the connection can be used again after HTTP1_DONE */
 
     /* Private. */
-    http1_header_fn *on_header;
-    void *user;
-    uint64_t rest; /* bytes to come of the body or chunk */
-    uint64_t n_body;
-    size_t n_head;
-    size_t n_line;
-    int n_interim;
-    uint8_t state;
-    bool head_only;
-    bool chunked;
-    bool http_1_0;
+    struct http1_progress {
+        http1_header_fn *on_header;
+        void *user;
+        uint64_t rest; /* bytes to come of the body or chunk */
+        uint64_t n_body;
+        size_t n_head;
+        size_t n_line;
+        int n_interim;
+        uint8_t state;
+        bool head_only;
+        bool chunked;
+        bool http_1_0;
+    } at;
 
     struct err err;                /* set after HTTP1_ERROR */
     char line[HTTP1_LINE_MAX + 1]; /* with a CR; only lines split between two calls come here */
 };
 
-/* Makes ready for the response to a request; head_only: the request is a HEAD. on_header may be
- * NULL. The struct needs no other initialisation and no clean-up. */
+/* Begins with the response to a request; head_only: the request is a HEAD. on_header may be NULL.
+ * The struct needs nothing else, before or after. */
 void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header, void *user);
 
 /* Takes some of the n bytes at data and reports the first event they bring. *used becomes the

@@ -6,6 +6,7 @@
 #ifndef S3_LOADGEN_RANKS_RANKS_H
 #define S3_LOADGEN_RANKS_RANKS_H
 
+#include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 
@@ -13,12 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Figures that all ranks put together: sums (which may wrap around), and the largest of each. */
-#define RANKS_N_SUMS  80
+/* Figures that all ranks put together: sums (which may wrap around), the largest of each, of which
+ * the last are votes on autoterm, and what was done in its segments, which adds up. */
+#define RANKS_N_SUMS  32
 #define RANKS_N_MAXES 16
+#define RANKS_N_VOTES 4
 struct ranks_figures {
     int64_t sum[RANKS_N_SUMS];
     int64_t max[RANKS_N_MAXES];
+    struct autoterm_amount amount[AUTOTERM_N_ENDS];
 };
 
 /* What the options of several ranks say. */
@@ -52,10 +56,9 @@ int ranks_rank(void);
 int ranks_size(void);
 
 /* Begin, and say whether that was possible: *all becomes what the figures of all ranks make
- * together; `data` of rank 0 comes to all; a message goes to a rank, where another receives it. The
- * messages of one pair of ranks come in order. */
+ * together; a message goes to a rank, where another receives it. The messages of one pair of ranks
+ * come in order. */
 bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);
-bool ranks_hand_out(struct ranks_call *c, void *data, size_t n);
 bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n);
 bool ranks_receive(struct ranks_call *c, int from, void *data, size_t n_max);
 

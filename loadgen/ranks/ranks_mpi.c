@@ -97,19 +97,32 @@ static bool begin(struct ranks_call *c, int result, const MPI_Request *request)
     return c->begun;
 }
 
-/* MPI's form of joining: each of *n elements is a struct ranks_figures. */
+static void add(struct ranks_figures *to, const struct ranks_figures *from)
+{
+    for (size_t k = 0; k < RANKS_N_SUMS; k++)
+        to->sum[k] = (int64_t)((uint64_t)to->sum[k] + (uint64_t)from->sum[k]);
+    for (size_t k = 0; k < RANKS_N_MAXES; k++)
+        if (from->max[k] > to->max[k])
+            to->max[k] = from->max[k];
+    for (size_t k = 0; k < AUTOTERM_N_ENDS; k++) {
+        to->amount[k].bytes += from->amount[k].bytes;
+        to->amount[k].n_objects += from->amount[k].n_objects;
+        to->amount[k].object_frac += from->amount[k].object_frac;
+    }
+}
+
+/* MPI's form of joining: each of *n elements is a struct ranks_figures, aligned to nothing. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type)
 {
-    const struct ranks_figures *from = in;
-    struct ranks_figures *to = inout;
+    struct ranks_figures from;
+    struct ranks_figures to;
 
     (void)type;
-    for (int i = 0; i < *n; i++) {
-        for (size_t k = 0; k < RANKS_N_SUMS; k++)
-            to[i].sum[k] = (int64_t)((uint64_t)to[i].sum[k] + (uint64_t)from[i].sum[k]);
-        for (size_t k = 0; k < RANKS_N_MAXES; k++)
-            if (from[i].max[k] > to[i].max[k])
-                to[i].max[k] = from[i].max[k];
+    for (size_t at = 0; at < (size_t)*n * sizeof to; at += sizeof to) {
+        memcpy(&from, (char *)in + at, sizeof from);
+        memcpy(&to, (char *)inout + at, sizeof to);
+        add(&to, &from);
+        memcpy((char *)inout + at, &to, sizeof to);
     }
 }
 
@@ -127,14 +140,6 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     MPI_Op_free(&op);
     MPI_Type_free(&type);
     return begin(c, result, &request);
-}
-
-bool ranks_hand_out(struct ranks_call *c, void *data, size_t n)
-{
-    MPI_Request request = MPI_REQUEST_NULL;
-
-    return n <= INT_MAX &&
-           begin(c, MPI_Ibcast(data, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD, &request), &request);
 }
 
 bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n)

@@ -36,14 +36,6 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     return true;
 }
 
-bool ranks_hand_out(struct ranks_call *c, void *data, size_t n)
-{
-    (void)c;
-    (void)data;
-    (void)n;
-    return true;
-}
-
 /* There is none to talk to. */
 bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n)
 {

@@ -4,10 +4,9 @@
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* A round of telling begins so much after the one before, or at once if somebody waits for it. */
 #define EVERY_NS (50 * CLOCK_NS_PER_MS)
@@ -31,6 +30,9 @@
 
 #define BLOCK_BYTES (1 << 20)
 
+/* How often the others are looked at while something else is waited for. */
+#define POLL_MS 5
+
 const char team_other_failed[] = "another rank has failed";
 
 /* The longer it takes, the less often it is looked at. */
@@ -41,15 +43,13 @@ static void nap(unsigned *n)
 
 /* ---- Telling ---- */
 
-static bool begin(struct team *t, int64_t now_ns)
+static void fill(struct team *t, struct ranks_figures *mine)
 {
-    t->sent = (struct ranks_figures){0};
-    t->fill(t->ctx, &t->sent);
-    t->sent.sum[TEAM_FAILED] = t->failed;
-    t->sent.max[TEAM_STEP] = -t->step;
-    t->begun_ns = now_ns;
-    t->joining = ranks_join(&t->call, &t->sent, &t->coming);
-    return t->joining;
+    *mine = (struct ranks_figures){0};
+    t->fill(t->ctx, mine);
+    vote_tell(&t->vote, t->clocks[1].ahead_ns, mine);
+    mine->sum[TEAM_FAILED] = t->failed;
+    mine->max[TEAM_STEP] = -t->step;
 }
 
 bool team_poll(struct team *t)
@@ -57,14 +57,22 @@ bool team_poll(struct team *t)
     int64_t now_ns = clock_now_ns();
     bool failed = false;
 
-    if (t->size == 1 || t->lost)
+    if (t->lost)
         return false;
+    if (t->size == 1) {
+        fill(t, &t->all);
+        return true;
+    }
     if (!t->joining && now_ns < t->next_ns && !t->meeting)
         return false;
-    if (!t->joining && !begin(t, now_ns)) {
-        t->lost = true;
-        return false;
+    if (!t->joining) {
+        fill(t, &t->sent);
+        t->begun_ns = now_ns;
+        t->joining = ranks_join(&t->call, &t->sent, &t->coming);
+        t->lost = !t->joining;
     }
+    if (t->lost)
+        return false;
     if (!ranks_done(&t->call, NULL, &failed)) {
         t->lost = now_ns - t->begun_ns > t->timeout_ns;
         return false;
@@ -74,16 +82,26 @@ bool team_poll(struct team *t)
     if (failed)
         return false;
     t->all = t->coming;
-    t->next_ns = t->told(t->ctx, &t->all) ? now_ns : t->begun_ns + EVERY_NS;
+    t->next_ns = vote_go_on(&t->vote, &t->all) ? now_ns : t->begun_ns + EVERY_NS;
     return true;
+}
+
+bool team_lost(const struct team *t, struct err *e)
+{
+    return err_set(e, "a rank has not answered for %s (--rank-timeout), or is lost",
+                   units_duration(t->timeout_ns).s);
+}
+
+int team_tick(void *team)
+{
+    team_poll(team);
+    return POLL_MS;
 }
 
 bool team_meet(struct team *t, bool ok, struct err *e)
 {
     unsigned n_naps = 0;
 
-    if (t->size == 1)
-        return ok;
     t->step++;
     t->failed = !ok;
     t->meeting = true;
@@ -92,34 +110,26 @@ bool team_meet(struct team *t, bool ok, struct err *e)
     t->meeting = false;
     t->failed = false;
     if (t->lost)
-        return ok && err_set(e, "a rank has not answered for %s (--rank-timeout), or is lost",
-                             units_duration(t->timeout_ns).s);
+        return ok && team_lost(t, e);
     return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
 }
 
-/* Waits until a call is over, and sleeps meanwhile. False: it will not be. */
-static bool wait_for(struct team *t, struct ranks_call *c, size_t *n)
-{
-    bool failed = false;
-
-    for (unsigned n_naps = 0; !ranks_done(c, n, &failed); nap(&n_naps)) {
-        team_poll(t);
-        if (t->lost)
-            return false;
-    }
-    return !failed;
-}
-
-/* Waits with a busy CPU at first, and then as wait_for. */
-static bool await(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
+/* Waits until a call is over: with a busy CPU at first, then it sleeps. False: it will not be. */
+static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
+    unsigned n_naps = 0;
     bool failed = false;
 
     while (!ranks_done(c, n, &failed)) {
-        if (clock_now_ns() > until_ns)
-            return wait_for(t, c, n);
-        sched_yield();
+        if (clock_now_ns() < until_ns) {
+            sched_yield();
+            continue;
+        }
+        team_poll(t);
+        if (t->lost)
+            return false;
+        nap(&n_naps);
     }
     return !failed;
 }
@@ -127,12 +137,16 @@ static bool await(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t 
 bool team_hand_out(void *data, size_t n)
 {
     struct ranks_call c = {.begun = false};
+    int rank = ranks_rank();
     bool failed = false;
 
-    if (!ranks_hand_out(&c, data, n))
-        return false;
-    for (unsigned n_naps = 0; !ranks_done(&c, NULL, &failed);)
-        nap(&n_naps);
+    for (int i = 1; i < ranks_size() && !failed; i++) {
+        unsigned n_naps = 0;
+        if (rank == 0 || rank == i)
+            failed = rank == 0 ? !ranks_send(&c, i, data, n) : !ranks_receive(&c, 0, data, n);
+        while (!failed && !ranks_done(&c, NULL, &failed))
+            nap(&n_naps);
+    }
     return !failed;
 }
 
@@ -142,7 +156,7 @@ static bool receive(struct team *t, int from)
 {
     struct ranks_call c = {.begun = false};
 
-    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && await(t, &c, PING_BUSY_NS, NULL);
+    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && wait_for(t, &c, PING_BUSY_NS, NULL);
 }
 
 static bool send(struct team *t, int to, int64_t what)
@@ -150,7 +164,7 @@ static bool send(struct team *t, int to, int64_t what)
     struct ranks_call c = {.begun = false};
 
     t->ping = what;
-    return ranks_send(&c, to, &t->ping, sizeof t->ping) && await(t, &c, PING_BUSY_NS, NULL);
+    return ranks_send(&c, to, &t->ping, sizeof t->ping) && wait_for(t, &c, PING_BUSY_NS, NULL);
 }
 
 /* Rank 0 answers each message with the time at which it came, until one says that it was the last.
@@ -189,17 +203,20 @@ static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
     return true;
 }
 
-void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *clock)
+void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
 {
     struct ranks_call c = {.begun = false};
+    struct team_clock *clock = &t->clocks[i];
 
+    if (t->lost)
+        return;
     *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
     /* Ranks ask one after another: two that ask at once would wait for each other. */
-    for (int i = 1; t->rank == 0 && i < t->size && !t->lost; i++)
-        if (!send(t, i, 1) || !answer(t, i, offset_ns))
+    for (int other = 1; t->rank == 0 && other < t->size && !t->lost; other++)
+        if (!send(t, other, 1) || !answer(t, other, offset_ns))
             t->lost = true;
-    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) || !wait_for(t, &c, NULL) ||
-                        !ask(t, offset_ns, clock)))
+    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) ||
+                        !wait_for(t, &c, 0, NULL) || !ask(t, offset_ns, clock)))
         t->lost = true;
 }
 
@@ -213,7 +230,7 @@ static bool exchange(struct team *t, int by, const void *out, size_t n_out, void
 
     return ranks_receive(&received, (t->rank + by) % t->size, in, n_in) &&
            ranks_send(&sent, (t->rank + t->size - by) % t->size, out, n_out) &&
-           wait_for(t, &received, NULL) && wait_for(t, &sent, NULL);
+           wait_for(t, &received, 0, NULL) && wait_for(t, &sent, 0, NULL);
 }
 
 bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e)
@@ -228,78 +245,35 @@ bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *
     return ok || err_set(e, "what was uploaded cannot be told to another rank");
 }
 
-static ssize_t read_block(int fd, char *block)
-{
-    size_t n = 0;
-    ssize_t got = 1;
-
-    while (n < BLOCK_BYTES && (got = read(fd, block + n, BLOCK_BYTES - n)) > 0)
-        n += (size_t)got;
-    return got < 0 ? -1 : (ssize_t)n;
-}
-
-static bool write_block(int fd, const char *block, size_t n)
-{
-    while (n > 0) {
-        ssize_t put = write(fd, block, n);
-        if (put < 0)
-            return false;
-        block += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 /* A block that is not full is the last one. */
-bool team_send_file(struct team *t, const char *path, struct err *e)
+bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 {
     struct ranks_call c = {.begun = false};
+    bool sends = t->rank == from;
     char *block = malloc(BLOCK_BYTES);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 || err_errno(e, errno, "cannot read '%s'", path);
+    FILE *file = fopen(path, sends ? "re" : "wxe");
+    bool ok = file != NULL || err_errno(e, errno, "cannot %s '%s'", sends ? "read" : "make", path);
 
     ok = ok && (block != NULL || err_set(e, "out of memory"));
-    for (ssize_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
-        n = ok ? read_block(fd, block) : 0;
-        if (n < 0) {
-            ok = err_errno(e, errno, "cannot read '%s'", path);
-            n = 0;
-        }
-        team_poll(t);
-        if (!ranks_send(&c, 0, block, (size_t)n) || !await(t, &c, BLOCK_BUSY_NS, NULL))
-            t->lost = true;
-    }
-    if (fd >= 0)
-        close(fd);
-    /* MPI may still read what was to be sent to a rank that is lost. */
-    if (!t->lost)
-        free(block);
-    return ok && (!t->lost || err_set(e, "rank 0 does not take '%s'", path));
-}
-
-bool team_receive_file(struct team *t, int from, const char *path, struct err *e)
-{
-    struct ranks_call c = {.begun = false};
-    char *block = malloc(BLOCK_BYTES);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 || err_errno(e, errno, "cannot make '%s'", path);
-
-    if (block == NULL) {
-        t->lost = true;
-        ok = err_set(e, "out of memory");
-    }
+    t->lost = t->lost || (block == NULL && !sends);
     for (size_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
+        if (sends)
+            n = ok ? fread(block, 1, BLOCK_BYTES, file) : 0;
         team_poll(t);
-        if (!ranks_receive(&c, from, block, BLOCK_BYTES) || !await(t, &c, BLOCK_BUSY_NS, &n))
-            t->lost = true;
-        else if (ok && !write_block(fd, block, n))
+        bool begun =
+            sends ? ranks_send(&c, 0, block, n) : ranks_receive(&c, from, block, BLOCK_BYTES);
+        t->lost = t->lost || !begun || !wait_for(t, &c, BLOCK_BUSY_NS, sends ? NULL : &n);
+        if (ok && !sends && !t->lost && fwrite(block, 1, n, file) != n)
             ok = err_errno(e, errno, "cannot write '%s'", path);
+        else if (ok && sends && ferror(file))
+            ok = err_errno(e, errno, "cannot read '%s'", path);
     }
-    if (fd >= 0 && close(fd) != 0 && ok)
+    if (file != NULL && fclose(file) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
+    /* MPI may still use it for a rank that is lost. */
     if (!t->lost)
         free(block);
-    return ok && (!t->lost || err_set(e, "rank %d does not send its capture", from));
+    return ok && (!t->lost || err_set(e, "the capture of rank %d does not reach rank 0", from));
 }
 
 /* ---- The end ---- */

@@ -1,11 +1,11 @@
 /* The ranks of a run together: they meet, tell each other ten times a second and more how far they
- * are, measure their clocks, and notice when one is lost. With one rank nothing is to be done. All
- * waiting here goes on with telling, and none of it is busy but the measuring of clocks. */
+ * are, measure their clocks, and notice when one is lost. One rank tells itself, and waits for
+ * nobody. All waiting here goes on with telling, and none of it is busy but the measuring of
+ * clocks. */
 #ifndef S3_LOADGEN_RANKS_TEAM_H
 #define S3_LOADGEN_RANKS_TEAM_H
 
-#include "libcommon/err.h"
-#include "loadgen/ranks/ranks.h"
+#include "loadgen/ranks/vote.h"
 #include "loadgen/util/strbuf.h"
 
 /* The sums that the ranks tell. */
@@ -32,7 +32,6 @@ enum team_max {
     TEAM_START_NS,   /* of the benchmark, by the clock of rank 0 */
     TEAM_BENCH_NS,   /* its length */
     TEAM_THREAD_PCT, /* as TEAM_CPU_PCT, of the whole benchmark */
-    TEAM_MORE,       /* from here on, for whoever asks */
 };
 
 /* What was measured of this rank's clock at a time by it: how far it is ahead of that of rank 0,
@@ -41,18 +40,18 @@ struct team_clock {
     int64_t at_ns, ahead_ns, error_ns;
 };
 
-/* All ranks of a run, seen from this one. Starts as zeros but for the first six. */
+/* All ranks of a run, seen from this one. Starts as zeros but for the first five. */
 struct team {
     int rank, size;
     int64_t timeout_ns; /* a rank that is silent for so long is lost */
-    /* Fills in what this rank tells, but for meetings. */
+    /* Fills in what this rank tells, but for meetings and votes. */
     void (*fill)(void *ctx, struct ranks_figures *mine);
-    /* All have told t->all; true: the next time is to be at once. Ranks see the same each time. */
-    bool (*told)(void *ctx, const struct ranks_figures *all);
     void *ctx;
 
-    struct ranks_figures all; /* what all told last */
-    bool lost;                /* a rank is: all goes on as if this one were alone */
+    struct vote vote;            /* its first four may be set later */
+    struct team_clock clocks[3]; /* before all, before and after the benchmark */
+    struct ranks_figures all;    /* what all told last */
+    bool lost;                   /* a rank is: all goes on as if this one were alone */
 
     /* Private. */
 
@@ -67,16 +66,23 @@ struct team {
 /* Goes on with telling; true: t->all is new. To be called often. */
 bool team_poll(struct team *t);
 
+/* The same while a request or a child process of ours lasts; `team` is a struct team. Returns after
+ * how many ms to call it again. */
+int team_tick(void *team);
+
 /* Waits until all ranks are here. All of them come to the same meetings in the same order, and find
  * the same in t->all. False: this rank comes with a failure (!ok; *e stays), or another does. */
 bool team_meet(struct team *t, bool ok, struct err *e);
 
+/* Always false: *e says that a rank is lost. */
+bool team_lost(const struct team *t, struct err *e);
+
 /* What team_meet says when only others failed. */
 extern const char team_other_failed[];
 
-/* Measures the clock of this rank, which is clock_now_ns() + offset_ns, against that of rank 0. All
- * ranks call it, between two meetings. */
-void team_measure_clock(struct team *t, int64_t offset_ns, struct team_clock *clock);
+/* Measures the clock of this rank, which is clock_now_ns() + offset_ns, against that of rank 0,
+ * into t->clocks[i]. All ranks call it, between two meetings. */
+void team_measure_clock(struct team *t, int64_t offset_ns, size_t i);
 
 /* Brings `data` of rank 0 to all, before the first meeting or after the last. */
 bool team_hand_out(void *data, size_t n);
@@ -86,10 +92,9 @@ bool team_hand_out(void *data, size_t n);
  * meetings. */
 bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e);
 
-/* Sends a file to rank 0, which receives it; block by block. On failure the other side goes on to
- * the end. */
-bool team_send_file(struct team *t, const char *path, struct err *e);
-bool team_receive_file(struct team *t, int from, const char *path, struct err *e);
+/* Sends the file `path` of the rank `from` to rank 0, which writes it to its own `path`; both call
+ * it. On failure the other side goes on to the end. */
+bool team_copy_file(struct team *t, int from, const char *path, struct err *e);
 
 /* The end of a run in which a rank is lost: waits until the others have ended too, at most for the
  * timeout, and ends them all with that status. */

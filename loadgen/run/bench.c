@@ -1,43 +1,30 @@
 #include "loadgen/run/bench_setup.h"
 
+#include "libcommon/mem.h"
+#include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/load/worker.h"
+#include "loadgen/ranks/lead.h"
+#include "loadgen/ranks/parts.h"
 #include "loadgen/run/bucket.h"
 #include "loadgen/run/cleanup.h"
-#include "loadgen/run/sibling.h"
 #include "loadgen/util/clock.h"
+#include "loadgen/util/sibling.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define TICK_MS 100
 
-/* How often what ranks tell is looked at: it takes several looks to go round. */
-#define JOINING_MS 10
-
-/* What a rank knows of its last second has come to rank 0 after some ticks. */
-#define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
-
 /* How long a look at the clock is put off while the start is waited for. */
 #define START_NAP_NS (10 * CLOCK_NS_PER_MS)
 
-bool bench_is_interrupted(const struct bench *b)
-{
-    return atomic_load(&b->signals.n) > 0 || b->team.all.max[TEAM_SIGNAL] > 0;
-}
-
-/* Whether it was, as all ranks know it since they last met. */
-static bool is_over_for_all(const struct bench *b)
-{
-    return b->team.size > 1 && !b->team.lost ? b->team.all.max[TEAM_SIGNAL] > 0
-                                             : bench_is_interrupted(b);
-}
+/* Ranks start so much later than they agree on it: all must know of it by then. */
+#define START_NS (200 * CLOCK_NS_PER_MS)
 
 /* ---- The bucket ---- */
 
@@ -83,145 +70,56 @@ static bool check_content(struct bench *b, struct err *e)
                        o->bucket, content.more_foreign ? "at least " : "",
                        (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
     if (content.n_runs > 0 && b->screen.enabled) {
-        char *words[] = {"s3load", "clean", "--dry-run", "--prefix", content.prefix};
+        bool prefixed = *content.prefix != '\0';
+        char *words[] = {"s3load",       "clean", "--dry-run", prefixed ? "--prefix" : NULL,
+                         content.prefix, NULL};
         char what[120];
 
         snprintf(what, sizeof what,
                  "The bucket holds objects of %llu other run%s of s3load, which this shows",
                  (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
-        bench_show_command(stderr, what, *content.prefix != '\0' ? 5 : 3, words);
+        bench_show_command(stderr, what, words);
     }
     return true;
 }
 
-/* ---- Phases ---- */
-
-/* `part` of `whole` in percent; 0: there is no whole. */
-static double pct_of(int64_t part_ns, int64_t whole_ns)
+/* Makes and looks at the bucket, which is rank 0's. */
+static bool make_bucket(struct bench *b, struct err *e)
 {
-    return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
-}
+    bool made = false;
 
-/* Takes what this rank did in the last second. */
-static void take_second(struct bench *b, int64_t now_ns)
-{
-    const struct crew_counts crew = crew_counts(&b->crew);
-
-    recorder_take_tick(b->recorder, &b->tick);
-    b->n_running = crew.n_running;
-    b->cpu_pct = pct_of(crew.most_cpu_ns - b->shown_cpu_ns, now_ns - b->shown_at_ns);
-    b->shown_cpu_ns = crew.most_cpu_ns;
-    b->shown_at_ns = now_ns;
-}
-
-static void show(struct bench *b, int64_t now_ns)
-{
-    struct work *k = &b->work;
-    bool alone = b->team.size == 1;
-
-    if (b->preparing) {
-        uint64_t n_done = alone ? atomic_load(&k->n_done) : (uint64_t)b->team.all.sum[TEAM_DONE];
-        screen_bar(&b->screen, now_ns, "Preparing", n_done, work_n_prepare(k),
-                   (double)work_n_prepare(k) * (double)b->o->size_bytes);
-    } else if (b->cleaning) {
-        uint64_t n_done = alone ? atomic_load(&k->n_deleted) : (uint64_t)b->team.all.sum[TEAM_DONE];
-        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0, 0);
-    } else {
-        bool due = screen_is_due(&b->screen, now_ns);
-        const char *state = "";
-
-        if (alone ? due : now_ns >= b->shown_at_ns + CLOCK_NS_PER_S)
-            take_second(b, now_ns);
-        if (due && b->o->autoterm)
-            state = recorder_look(b->recorder).stop.stopped ? "stable" : "unstable";
-        if (due && alone)
-            screen_line(&b->screen, now_ns, &b->tick, (unsigned)b->n_running, b->cpu_pct, state);
-        else if (due)
-            bench_show_team(b, now_ns, state);
-    }
-}
-
-static void end_phase(struct bench *b, enum engine_stop stop, const char *end)
-{
-    b->summary.end = end;
-    crew_stop(&b->crew, stop);
-}
-
-/* Keys that cannot be renewed are used until the server refuses them, which is in the rows. */
-static void renew_credentials(struct bench *b)
-{
-    struct err e = {""};
-
-    if (b->engine.credentials != NULL && !credentials_renew(&b->credentials, &e))
-        bench_say(b, "cannot renew the credentials: %s", e.msg);
-}
-
-/* Shows how the run goes, and ends the phase where it must. It is called ten times a second, when
- * something happens, and while ranks tell each other. */
-static void look(struct bench *b)
-{
-    int64_t now_ns = clock_now_ns();
-
-    bool told = team_poll(&b->team);
-    show(b, now_ns);
-    renew_credentials(b);
-    if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
-        screen_end_bar(&b->screen);
-        if (b->team.rank == 0)
-            bench_say_of_all(b, "the run's objects are being deleted: a second signal stops that");
-        b->said_finishing = true;
-    }
-    if (atomic_load(&b->engine.stop) != ENGINE_RUN)
-        return;
-    int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
-    /* What is cleaned is not recorded, and `clean` has no recorder at all. */
-    const struct recorder_state state =
-        b->cleaning ? (struct recorder_state){0} : recorder_look(b->recorder);
-    uint64_t n_errors =
-        b->team.size == 1 ? state.counts.n_errors : (uint64_t)b->team.all.sum[TEAM_ERRORS];
-    if (!b->cleaning && recorder_failed(b->recorder, &b->error)) {
-        end_phase(b, ENGINE_ABORT, "error");
-    } else if (down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
-               crew_counts(&b->crew).n_connected <= 0) {
-        err_set(&b->error,
-                "no host can be connected to, for %s now (--give-up-after): the run ends",
-                units_duration(b->o->give_up_ns).s);
-        end_phase(b, ENGINE_STOP, "error");
-    } else if (!b->cleaning && b->o->max_errors > 0 && n_errors >= (uint64_t)b->o->max_errors) {
-        err_set(&b->error, "%llu request%s failed, and --max-errors is %lld: the run ends",
-                (unsigned long long)n_errors, n_errors == 1 ? "" : "s",
-                (long long)b->o->max_errors);
-        end_phase(b, ENGINE_STOP, "error");
-    } else if (!b->preparing && !b->cleaning && state.stop.stopped) {
-        end_phase(b, ENGINE_STOP, "autoterm");
-    } else if (!b->cleaning && b->team.lost) {
-        err_set(&b->error, "a rank has not answered for %s (--rank-timeout), or is lost",
-                units_duration(b->o->ranks.timeout_ns).s);
-        end_phase(b, ENGINE_STOP, "error");
-    } else if (!b->cleaning && told && b->team.all.sum[TEAM_ENDING] > 0) {
-        end_phase(b, ENGINE_STOP, bench_is_interrupted(b) ? "signal" : "error");
-    }
-}
-
-static int tick(void *ctx)
-{
-    struct bench *b = ctx;
-
-    look(b);
-    return b->team.joining ? JOINING_MS : TICK_MS;
-}
-
-bool bench_run_phase(struct bench *b, struct err *e)
-{
-    b->shown_at_ns = clock_now_ns();
-    b->shown_cpu_ns = 0;
-    screen_begin(&b->screen, b->shown_at_ns, b->team.size > 1 ? TOLD_NS : 0);
-    bool ok = crew_run(&b->crew, &b->phase, tick, b, e);
-    screen_end_bar(&b->screen);
-    if (b->error.msg[0] != '\0')
-        return err_set(e, "%s", b->error.msg);
+    if (b->team.rank > 0)
+        return true;
+    bench_say_proxy(b);
+    bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
+              (!b->o->clear_bucket || confirm(b, e)) &&
+              bucket_ready(&b->control, &b->work, made, e);
+    if (ok)
+        bench_say_plan(b);
     return ok;
 }
+
+/* Takes what the bucket holds into the pool, if only that is to be used, and begins the capture. */
+static bool record(struct bench *b, struct err *e)
+{
+    uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;
+
+    team_measure_clock(&b->team, b->engine.offset_ns, 0);
+    return (!b->o->list_existing || bucket_list(&b->control, &b->work, max, e)) &&
+           bench_start_recording(b, e);
+}
+
+static bool clear_bucket(struct bench *b, struct err *e)
+{
+    b->has_parts = b->team.size > 1;
+    if (b->team.rank > 0)
+        return true;
+    if (b->has_parts)
+        bench_say_parts(b);
+    return !b->o->clear_bucket || cleanup_clear_bucket(b, e);
+}
+
+/* ---- Preparation and start ---- */
 
 static bool prepare(struct bench *b, struct err *e)
 {
@@ -269,6 +167,47 @@ static bool prepare(struct bench *b, struct err *e)
     return true;
 }
 
+/* Brings what was uploaded to the ranks that are to use it, by --read-shift. */
+static bool shift_pools(struct bench *b, struct err *e)
+{
+    int by = (int)(b->o->ranks.read_shift % b->team.size);
+    unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
+    struct strbuf mine = {0};
+    struct strbuf theirs = {0};
+
+    if (by == 0)
+        return true;
+    work_pack_pool(&b->work, &mine);
+    bool packed = !mine.failed;
+    /* Without memory it is an empty pool that goes out, so that none waits in vain. */
+    if (!packed)
+        strbuf_clear(&mine);
+    bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
+              work_unpack_pool(&b->work, theirs.s, theirs.n, from, e);
+    if (!b->team.lost) {
+        strbuf_fini(&mine);
+        strbuf_fini(&theirs);
+    }
+    return ok;
+}
+
+/* Finds when to start, not before --syncstart, by the clock of what rank 0 records. */
+static bool agree_on_start(struct bench *b, struct err *e)
+{
+    bool ok = shift_pools(b, e);
+    team_measure_clock(&b->team, b->engine.offset_ns, 1);
+    int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
+    int64_t rest_ns = b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
+    int64_t least_ns = b->team.size > 1 ? START_NS : 0;
+
+    if (b->team.rank > 0)
+        return ok;
+    if (b->o->syncstart != NULL && rest_ns <= least_ns)
+        bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
+    b->agreed_ns = now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
+    return ok;
+}
+
 /* To the start: of one rank that of --syncstart, by the wall clock, which may be set meanwhile; of
  * several what they have agreed on. */
 static int64_t rest_ns(const struct bench *b)
@@ -280,53 +219,44 @@ static int64_t rest_ns(const struct bench *b)
 
 static void wait_for_start(struct bench *b)
 {
+    b->start_ns = b->team.all.max[TEAM_START_NS] + b->team.clocks[1].ahead_ns - b->engine.offset_ns;
     int64_t ns = rest_ns(b);
-
-    if (b->team.size == 1 && b->o->syncstart != NULL && ns <= 0)
-        bench_say_late(b);
+    if (ns < 0 && b->team.size > 1)
+        bench_say(b, "learned of the start %s late", units_duration(-ns).s);
     for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
-        renew_credentials(b);
+        bench_renew_credentials(b);
         clock_sleep_ns(clock_earlier(ns, START_NAP_NS));
     }
 }
+
+/* ---- The benchmark ---- */
 
 static int64_t ns_of(struct timeval t)
 {
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
 }
 
-/* Requests of an open loop that are due before a time, of this rank: as their due times say, which
- * a quotient in floating point misses by one. */
-static uint64_t due_before(const struct phase *p, int64_t ns)
+/* Requests of an open loop, of this rank, that were due before the end and were never begun. */
+static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begun)
 {
-    double about = ((double)(ns - p->start_ns) / 1e9 * p->rate - (double)p->first_ticket) /
-                   (double)p->ticket_step;
-    uint64_t n = about > 0 ? (uint64_t)fmin(about, 0x1p63) : 0;
+    int64_t until_ns = clock_earlier(end_ns, p->end_ns);
+    double seconds = (double)(until_ns - p->start_ns) / 1e9;
+    double n_least = (seconds * p->rate - (double)p->first_ticket) / (double)p->ticket_step - 2;
+    uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
 
-    while (n > 0 && worker_due_ns(p, n - 1) >= ns)
-        n--;
-    while (worker_due_ns(p, n) < ns)
-        n++;
-    return n;
-}
-
-/* Those that were due before the end and were never begun. */
-static uint64_t not_begun(const struct bench *b, int64_t end_ns, uint64_t n_begun)
-{
-    int64_t until_ns = end_ns < b->phase.end_ns ? end_ns : b->phase.end_ns;
-    uint64_t n_due = b->phase.rate > 0 ? due_before(&b->phase, until_ns) : 0;
-
-    return n_due > n_begun ? n_due - n_begun : 0;
+    /* A quotient in floating point may be off by one: their due times say which is the last. */
+    while (p->rate > 0 && worker_due_ns(p, n_due) < until_ns)
+        n_due++;
+    return n_due - n_begun;
 }
 
 /* Whether the time is over; in an open loop, for the next request that would be due. */
-static bool is_over(const struct bench *b, int64_t now_ns)
+static bool is_through(const struct phase *p, int64_t now_ns)
 {
-    const struct phase *p = &b->phase;
+    uint64_t n = p->rate > 0 ? atomic_load(&p->n_tickets) : 0;
 
-    return now_ns >= p->end_ns || (p->rate > 0 && p->end_ns != CLOCK_NEVER &&
-                                   atomic_load(&p->n_tickets) > due_before(p, p->end_ns));
+    return now_ns >= p->end_ns || (n > 0 && worker_due_ns(p, n - 1) >= p->end_ns);
 }
 
 /* What was done and used up to a moment. */
@@ -363,20 +293,24 @@ static void sum_up_bench(struct bench *b, const struct reading *from, const stru
     s->digest_ns = to->crew.digest_ns - from->crew.digest_ns;
     s->user_ns = ns_of(to->cpu.ru_utime) - ns_of(from->cpu.ru_utime);
     s->system_ns = ns_of(to->cpu.ru_stime) - ns_of(from->cpu.ru_stime);
-    s->max_thread_pct = pct_of(loop_ns > writer_ns ? loop_ns : writer_ns, s->bench_ns);
+    s->max_thread_pct = 100 * (double)(loop_ns > writer_ns ? loop_ns : writer_ns) /
+                        (double)(s->bench_ns > 0 ? s->bench_ns : 1);
     s->n_object_waits = b->work.n_object_waits;
     s->n_waits = to->recorded.n_waits;
     s->waits_ns = to->recorded.waits_ns;
     s->autoterm = to->recorded.stop;
 }
 
-static bool bench(struct bench *b, struct err *e)
+static bool load(struct bench *b, struct err *e)
 {
     struct summary *s = &b->summary;
     struct recorder_tick dropped;
+
+    wait_for_start(b);
+    if (bench_is_interrupted(b))
+        return true;
     const struct reading before = take_reading(b);
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
-
     recorder_take_tick(b->recorder, &dropped);
     s->end = NULL;
     b->phase = (struct phase){.next = work_bench_next,
@@ -394,12 +328,14 @@ static bool bench(struct bench *b, struct err *e)
     const struct reading after = take_reading(b);
     s->bench_ns = end_ns - from_ns;
     sum_up_bench(b, &before, &after);
-    s->n_not_begun = not_begun(b, end_ns, s->counts.n_requests);
+    s->n_not_begun = not_begun(&b->phase, end_ns, s->counts.n_requests);
     bool drained = s->end == NULL && work_is_drained(&b->work);
     if (drained)
         s->end = "no objects left";
     if (s->end == NULL)
-        s->end = bench_is_interrupted(b) ? "signal" : is_over(b, end_ns) ? "duration" : "done";
+        s->end = bench_is_interrupted(b)         ? "signal"
+                 : is_through(&b->phase, end_ns) ? "duration"
+                                                 : "done";
     if (ok && drained)
         return err_set(e, "no objects left, as uploads failed, the first request to fail with: %s",
                        b->work.first_error.msg);
@@ -409,15 +345,17 @@ static bool bench(struct bench *b, struct err *e)
 }
 
 /* Whether anything succeeded, of all ranks: who has errors says the first. */
-static bool succeeded(const struct bench *b, struct err *e)
+static bool has_succeeded(struct bench *b, struct err *e)
 {
-    const struct recorder_counts all = bench_counts_of_all(b);
     const char *of_all = b->team.size > 1 ? " of all ranks" : "";
     const char *first = b->work.first_error.msg;
+    struct recorder_counts all;
+
+    /* The first sums beyond the team's own are these counts. */
+    memcpy(&all, &b->team.all.sum[TEAM_FREE], sizeof all);
     bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
     bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
     bool no_batch = b->o->batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
-
     if (!none && !no_part)
         return true;
     if (b->summary.counts.n_errors == 0)
@@ -431,56 +369,99 @@ static bool succeeded(const struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
-/* Writes what came of the run. False: there was no memory for that. */
-static bool report(struct bench *b)
+static bool close_capture(struct bench *b, struct err *e)
 {
-    FILE *out = b->to_stdout ? stderr : stdout;
-    struct strbuf text = {0};
+    if (b->failed.msg[0] != '\0')
+        b->summary.error = b->failed.msg;
+    if (bench_is_interrupted(b) && b->summary.end == NULL)
+        b->summary.end = "signal";
+    if (b->has_parts)
+        team_measure_clock(&b->team, b->engine.offset_ns, 2);
+    b->out.closed = bench_close_capture(b, e);
+    return b->out.closed;
+}
 
-    if (b->o->json)
-        summary_put_json(&text, &b->summary);
-    else if (b->summary.bench_ns > 0 || bench_is_interrupted(b))
-        summary_put_line(&text, &b->summary);
-    bool ok = !text.failed;
-    if (ok && text.n > 0)
-        fputs(text.s, out);
-    strbuf_fini(&text);
-    if (!ok || b->o->json)
-        return ok;
-    if (b->summary.capture == NULL || b->to_stdout)
+/* Makes one capture of the parts, and one summary of the figures of all ranks. */
+static bool gather(struct bench *b, struct err *e)
+{
+    bool recorded = !b->o->stress;
+
+    if (!b->has_parts)
         return true;
-    if (!b->summary.capture_goes)
-        visible_line(stdout, "Capture: %s", b->path);
-    if (b->summary.counts.n_requests > 0 && !sibling_analyze(b->path, bench_poll, b)) {
-        char *words[] = {"s3analyze", "analyze", "--", b->summary.capture_goes ? b->sums : b->path};
-        bench_show_command(stdout, "To analyse it", sizeof words / sizeof *words, words);
-    }
-    return true;
+    /* What all tell from here on is what is in the closed parts. One that could not be written to
+     * its end has what was written, which counts too. */
+    bool ok = team_meet(&b->team, true, NULL);
+    if (ok && recorded)
+        ok = parts_gather(&b->team, b->out.path, e);
+    bool lost = b->team.lost;
+    if (lost && recorded)
+        bench_say(b, "its requests are recorded in %s", b->out.part);
+    if (!lost && ok && b->out.closed && !b->o->ranks.keep_parts && recorded)
+        unlink(b->out.part);
+    if (b->team.rank == 0 && !ok && recorded)
+        bench_say_merge(b);
+    if (b->team.rank == 0 && lost)
+        bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
+                         b->run_id);
+    if (b->team.rank == 0 && !lost)
+        bench_take_totals(b);
+    b->summary.alone = lost;
+    b->summary.capture = ok && recorded ? b->out.path : NULL;
+    return ok || !recorded;
 }
 
 /* --aggregate, --aggregate-only: the capture's sums, beside it. What is killed meanwhile leaves the
  * capture, of which they can be made at any time. */
 static bool sum_up(struct bench *b, struct err *e)
 {
-    if (b->sums[0] == '\0' || b->summary.capture == NULL)
+    char *words[] = {"s3analyze", "aggregate", "--quiet",   "-o",
+                     b->out.sums, "--",        b->out.path, NULL};
+
+    if (b->out.sums[0] == '\0' || b->summary.capture == NULL)
         return true;
-    if (!sibling_aggregate(b->sums, b->path, bench_poll, b))
+    if (!sibling_run(words, false, team_tick, &b->team))
         return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
-    b->summary.sums = b->sums;
+    b->summary.sums = b->out.sums;
     b->summary.capture_goes = b->o->aggregate_only;
+    return true;
+}
+
+/* Writes what came of the run. False: there was no memory for that. */
+static bool report(struct bench *b, struct err *e)
+{
+    const struct summary *s = &b->summary;
+    struct strbuf text = {0};
+    char *words[] = {"s3analyze", "analyze", "--", b->out.path, NULL};
+
+    if (b->o->json)
+        summary_put_json(&text, s);
+    else if (s->bench_ns > 0 || bench_is_interrupted(b))
+        summary_put_line(&text, s);
+    bool ok = !text.failed || mem_none(e);
+    if (ok && text.n > 0)
+        fputs(text.s, b->out.to_stdout ? stderr : stdout);
+    strbuf_fini(&text);
+    if (!ok || b->o->json || s->capture == NULL || b->out.to_stdout)
+        return ok;
+    if (!s->capture_goes)
+        visible_line(stdout, "Capture: %s", b->out.path);
+    if (s->counts.n_requests > 0 && !sibling_run(words, false, team_tick, &b->team)) {
+        words[3] = s->capture_goes ? b->out.sums : b->out.path;
+        bench_show_command(stdout, "To analyse it", words);
+    }
     return true;
 }
 
 /* The capture may go once its sums are on the disk. */
 static bool drop_capture(const struct bench *b, struct err *e)
 {
-    int fd = open(b->sums, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->path) == 0;
+    int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->out.path) == 0;
     int why = errno;
 
     if (fd >= 0)
         close(fd);
-    return ok || err_errno(e, why, "'%s' stays beside its sums", b->path);
+    return ok || err_errno(e, why, "'%s' stays beside its sums", b->out.path);
 }
 
 /* Says where the sums are, once the capture's figures are shown. */
@@ -491,113 +472,175 @@ static bool finish_sums(const struct bench *b, struct err *e)
     if (b->o->aggregate_only && !drop_capture(b, e))
         return false;
     visible_line(b->o->json ? stderr : stdout, "Sums%s: %s",
-                 b->o->aggregate_only ? ", in place of the capture" : "", b->sums);
+                 b->o->aggregate_only ? ", in place of the capture" : "", b->out.sums);
     return true;
 }
 
-/* A proxy that a desktop's environment names would be what is measured. */
-static void say_proxy(const struct bench *b)
+static bool tell(struct bench *b, struct err *e)
 {
-    char proxy[CONN_PROXY_MAX];
-    const char *name = conn_proxy(b->o->tls, b->o->no_proxy, proxy);
-    const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
-
-    if (name == NULL)
-        return;
-    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
-                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
-                     except != NULL ? except : "");
-}
-
-/* Makes and looks at the bucket, which is rank 0's. */
-static bool set_up_bucket(struct bench *b, struct err *e)
-{
-    bool made = false;
-
-    if (b->team.rank > 0)
-        return true;
-    say_proxy(b);
-    bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
-              (!b->o->clear_bucket || confirm(b, e)) &&
-              bucket_ready(&b->control, &b->work, made, e);
-    if (ok)
-        bench_say_plan(b);
-    return ok;
-}
-
-/* Does all that comes before the capture is closed. Where ranks meet they find the same, and go on
- * or leave together. */
-static bool measure(struct bench *b, struct err *e)
-{
-    uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;
-
-    if (!team_meet(&b->team, set_up_bucket(b, e), e))
-        return false;
-    bench_measure_clocks(b, 0);
-    bool ok = !b->o->list_existing || bucket_list(&b->control, &b->work, max, e);
-    ok = ok && bench_start_recording(b, e);
-    if (!team_meet(&b->team, ok, e))
-        return false;
-    b->has_parts = b->team.size > 1;
-    if (b->has_parts && b->team.rank == 0)
-        bench_say_parts(b);
-    ok = !b->o->clear_bucket || b->team.rank > 0 || cleanup_clear_bucket(b, e);
-    ok = team_meet(&b->team, ok, e) && prepare(b, e);
-    ok = team_meet(&b->team, ok, e);
-    if (ok && !is_over_for_all(b))
-        ok = bench_agree_on_start(b, bench_shift_pools(b, e), e);
-    if (ok && !is_over_for_all(b))
-        wait_for_start(b);
-    ok = ok && (is_over_for_all(b) || bench(b, e));
-    ok = team_meet(&b->team, ok, e) && (is_over_for_all(b) || succeeded(b, e));
-    if (!ok)
-        b->summary.error = e->msg;
-    if (bench_is_interrupted(b) && b->summary.end == NULL)
-        b->summary.end = "signal";
-    return ok;
-}
-
-int bench_run(struct bench *b)
-{
-    struct err e = {""};
-    struct err closing = {""};
-    struct err gathering = {""};
-    struct err cleaning = {""};
-    bool ok = bench_set_up(b, &e);
-
-    ok = team_meet(&b->team, ok, &e) && measure(b, &e);
-    if (b->has_parts)
-        bench_measure_clocks(b, 2);
-    bool closed = bench_close_capture(b, &closing);
-    bool gathered = bench_gather(b, closed, &gathering);
     if (b->control.crew.n_loops > 0)
         bench_warn_of_clocks(b);
-    if (b->crew.n_loops > 0) {
-        /* Rank 0 has the sums of all, unless one is lost. */
-        if (b->team.rank == 0 || b->team.lost)
-            bench_warn(b);
-        if (gathered)
-            ok = sum_up(b, &e) && ok;
-        if (b->team.rank == 0 && !report(b) && ok)
-            ok = err_set(&e, "out of memory");
-        ok = finish_sums(b, &e) && ok;
-        /* Cleaning may take long, and what was measured does not wait for it. */
-        fflush(stdout);
+    if (b->crew.n_loops == 0)
+        return true;
+    /* Rank 0 has the sums of all, unless one is lost. */
+    if (b->team.rank == 0 || b->team.lost)
+        bench_warn(b);
+    bool ok = sum_up(b, e);
+    ok = (b->team.rank > 0 || report(b, e)) && ok;
+    ok = finish_sums(b, e) && ok;
+    /* Cleaning may take long, and what was measured does not wait for it. */
+    fflush(stdout);
+    return ok;
+}
+
+/* ---- The plan ---- */
+
+/* All ranks meet after each stage. Where one fails or is interrupted, all go on to the end. */
+static const struct stage {
+    bool (*run)(struct bench *b, struct err *e);
+    bool unless_interrupted;
+} plan[] = {
+    /* clang-format off */
+    {bench_set_up, false},
+    {make_bucket, false},
+    {record, false},
+    {clear_bucket, false},
+    {prepare, false},
+    {agree_on_start, true},
+    {load, true},
+    {has_succeeded, true},
+};
+
+/* What follows in any case, whatever failed. */
+static bool (*const endings[])(struct bench *b, struct err *e) = {
+    close_capture,
+    gather,
+    tell,
+    cleanup_run,
+};
+/* clang-format on */
+
+#define N_STAGES  (sizeof plan / sizeof *plan)
+#define N_ENDINGS (sizeof endings / sizeof *endings)
+
+/* Whether a signal came, as all ranks know it since they last met. */
+static bool is_over(const struct bench *b)
+{
+    return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
+}
+
+static int run(struct bench *b)
+{
+    struct err errors[N_ENDINGS] = {{""}};
+    bool ok = true;
+
+    for (const struct stage *s = plan; ok && s < &plan[N_STAGES]; s++) {
+        if (!s->unless_interrupted || !is_over(b))
+            ok = s->run(b, &b->failed);
+        ok = team_meet(&b->team, ok, &b->failed);
     }
-    bool cleaned = cleanup_run(b, &cleaning);
-    b->status = ok && closed && gathered && cleaned ? EXIT_DONE : EXIT_FAILED;
-    if (!ok && !(bench_is_interrupted(b) && strcmp(e.msg, "interrupted") == 0))
-        bench_complain(b, &e);
-    if (!closed && strcmp(closing.msg, e.msg) != 0)
-        bench_complain(b, &closing);
-    if (!gathered)
-        bench_complain(b, &gathering);
-    if (!cleaned)
-        bench_complain(b, &cleaning);
+    for (size_t i = 0; i < N_ENDINGS; i++)
+        ok = endings[i](b, &errors[i]) && ok;
+    b->status = ok ? EXIT_DONE : EXIT_FAILED;
+    if (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0)
+        bench_complain(b, &b->failed);
+    for (size_t i = 0; i < N_ENDINGS; i++)
+        if (strcmp(errors[i].msg, b->failed.msg) != 0)
+            bench_complain(b, &errors[i]);
     if (atomic_load(&b->signals.n) > 0)
         b->status = 128 + atomic_load(&b->signals.first);
     team_meet(&b->team, true, NULL);
     if (b->team.lost)
         team_abort(&b->team, b->status > EXIT_FAILED ? b->status : EXIT_FAILED);
-    return b->team.size > 1 ? (int)b->team.all.max[TEAM_STATUS] : b->status;
+    return (int)b->team.all.max[TEAM_STATUS];
+}
+
+/* ---- Ranks ---- */
+
+static int start(const char *program, const struct cli_command *command, struct orders *d)
+{
+    struct bench *b = calloc(1, sizeof *b);
+
+    if (b == NULL) {
+        fprintf(stderr, "%s: out of memory\n", program);
+        return EXIT_FAILED;
+    }
+    b->args = (struct cli_args){.program = program, .command = command};
+    b->o = &d->options;
+    b->kind = command->ctx;
+    b->orders = d;
+    b->team = (struct team){.rank = ranks_rank(),
+                            .size = ranks_size(),
+                            .timeout_ns = d->options.ranks.timeout_ns,
+                            .fill = bench_figures,
+                            .ctx = b};
+    /* Work that is no benchmark is done by rank 0, which the others know nothing of. */
+    if (b->kind->run != NULL)
+        b->team.size = 1;
+    int status = b->kind->run != NULL ? b->kind->run(b) : run(b);
+    bench_tear_down(b);
+    free(b);
+    return status;
+}
+
+/* Tells the others what to do. */
+static bool hand_out(const struct cli_command *command, const struct orders *d, struct err *e)
+{
+    size_t n = 0;
+
+    if (ranks_size() == 1)
+        return true;
+    char *data = orders_pack(d, &n);
+    bool ok = data != NULL ? lead_hand_out(command->name, data, n, e) : mem_none(e);
+    secret_free(data);
+    return ok;
+}
+
+int bench_main(const struct cli_args *args, void *options)
+{
+    const struct workload *kind = args->command->ctx;
+    struct options *o = options;
+    struct err e = {""};
+
+    if (!options_complete(o, args, &e)) {
+        int status = o->failed ? cli_failed(args, &e) : cli_wrong_usage(args, "%s", e.msg);
+        options_free(o);
+        return status;
+    }
+    const struct cli_command *const command[] = {args->command, NULL};
+    char *command_line = options_redacted(command, args->argc, args->argv);
+    struct orders d = {.options = *o};
+    d.options.command_line = command_line;
+    bool ok = command_line != NULL || mem_none(&e);
+    ok = ok && bench_choose_names(&d, args->command->name, &e) &&
+         (kind->run != NULL || hand_out(args->command, &d, &e));
+    int status = ok ? start(args->program, args->command, &d) : cli_failed(args, &e);
+    free(command_line);
+    options_free(&d.options);
+    return status;
+}
+
+/* What the other ranks do with what rank 0 has handed out. */
+static bool obey(const void *ctx, const char *name, char *data, size_t n, struct err *e)
+{
+    const struct cli_program *program = ctx;
+    struct orders d;
+
+    for (const struct cli_command *const *c = program->commands; *c != NULL; c++) {
+        if (strcmp((*c)->name, name) != 0)
+            continue;
+        bool ok = orders_unpack(&d, data, n, e);
+        secret_free(data);
+        if (!ok)
+            return false;
+        start(program->name, *c, &d);
+        options_free(&d.options);
+        return true;
+    }
+    return err_set(e, "command '%s' is not known", name);
+}
+
+int bench_follow(const struct cli_program *program)
+{
+    return lead_follow(program->name, obey, program);
 }

@@ -10,9 +10,7 @@
  * Returns the exit code. Of several ranks it is for rank 0, and makes the others run too. */
 int bench_main(const struct cli_args *args, void *options);
 
-/* The whole of what the others do: what rank 0 says, until it dismisses them with an exit code,
- * which both return. */
+/* The whole of what the other ranks do. Returns the exit code that rank 0 dismisses them with. */
 int bench_follow(const struct cli_program *program);
-int bench_dismiss(int status);
 
 #endif

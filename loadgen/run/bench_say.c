@@ -1,6 +1,7 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
+#include "loadgen/ranks/parts.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/util/clock.h"
 
@@ -40,9 +41,13 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
     va_end(args);
 }
 
-void bench_show_command(FILE *out, const char *what, int n_words, char *const *words)
+void bench_show_command(FILE *out, const char *what, char *const *words)
 {
-    char *line = options_redacted((const struct cli_command *const[]){NULL}, n_words, words);
+    int n = 0;
+
+    while (words[n] != NULL)
+        n++;
+    char *line = options_redacted((const struct cli_command *const[]){NULL}, n, words);
 
     if (line != NULL)
         visible_line(out, "%s: %s", what, line);
@@ -64,9 +69,54 @@ void bench_say_plan(const struct bench *b)
                 n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
 }
 
-void bench_say_late(const struct bench *b)
+void bench_say_proxy(const struct bench *b)
 {
-    bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
+    char proxy[CONN_PROXY_MAX];
+    const char *name = conn_proxy(b->o->tls, b->o->no_proxy, proxy);
+    const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
+
+    if (name == NULL)
+        return;
+    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
+                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
+                     except != NULL ? except : "");
+}
+
+void bench_say_merge(const struct bench *b)
+{
+    char *head[] = {"s3analyze", "merge", "-o", (char *)b->out.path, NULL};
+    char **words = parts_command(head, b->out.path, NULL, b->team.size);
+
+    if (words != NULL)
+        bench_show_command(stderr, "To put the captures together, once they are in one place",
+                           words);
+    free(words);
+}
+
+void bench_say_parts(const struct bench *b)
+{
+    const struct options *o = b->o;
+    const char *const words[] = {"s3load",
+                                 "clean",
+                                 "--run",
+                                 b->run_id,
+                                 "--host",
+                                 o->hosts,
+                                 "--bucket",
+                                 o->bucket,
+                                 "--prefix",
+                                 o->prefix,
+                                 o->tls ? "--tls" : NULL,
+                                 NULL};
+    char last[sizeof b->out.part];
+
+    if (o->quiet)
+        return;
+    parts_name(b->out.path, b->team.size - 1, last, sizeof last);
+    if (!o->stress)
+        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->run_id, b->team.size,
+                         b->out.part, last);
+    bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 
 void bench_warn(const struct bench *b)
@@ -136,11 +186,6 @@ void bench_warn_of_clocks(const struct bench *b)
 
 void bench_complain(const struct bench *b, const struct err *e)
 {
-    struct err whole = {""};
-
-    if (strcmp(e->msg, team_other_failed) == 0 || e->msg[0] == '\0')
-        return;
-    if (b->team.size > 1)
-        err_set(&whole, "rank %d (%s): %s", b->team.rank, b->host, e->msg);
-    cli_failed(&b->args, b->team.size > 1 ? &whole : e);
+    if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')
+        bench_say(b, "%s", e->msg);
 }

@@ -1,5 +1,6 @@
 #include "loadgen/run/bench_setup.h"
 
+#include "loadgen/ranks/parts.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 
 /* Open beside connections: standard streams, the capture, those of epoll and events. */
 #define OTHER_DESCRIPTORS 16
-
-#define SUFFIX ".csv.zst"
 
 /* Prefixes of workers have four hexadecimal digits. */
 #define MAX_DIRS 65536
@@ -63,7 +62,7 @@ bool bench_choose_names(struct orders *d, const char *command, struct err *e)
         return true;
     }
     if (name != NULL) {
-        const char *end = ends_with(name, SUFFIX) ? "" : SUFFIX;
+        const char *end = ends_with(name, PARTS_SUFFIX) ? "" : PARTS_SUFFIX;
         return snprintf(d->path, size, "%s%s", name, end) < (int)size ||
                err_set(e, "--benchdata: the name is too long");
     }
@@ -71,51 +70,36 @@ bool bench_choose_names(struct orders *d, const char *command, struct err *e)
         return false;
     gmtime_r(&now, &tm);
     strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
-    snprintf(d->path, size, "s3load-%s-%s-%s" SUFFIX, command, date, random);
+    snprintf(d->path, size, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
     return true;
 }
 
-void bench_name_part(const struct bench *b, int rank, char name[static sizeof b->part])
-{
-    int n = (int)(strlen(b->path) - strlen(SUFFIX));
-
-    snprintf(name, sizeof b->part, "%.*s.rank-%d" SUFFIX, n, b->path, rank);
-}
-
-/* Each rank's part lies where the capture is to be, whose name must be free too. */
-static bool name_part(struct bench *b, struct err *e)
-{
-    if (b->team.size == 1) {
-        strcpy(b->part, b->path);
-        return true;
-    }
-    bench_name_part(b, b->team.rank, b->part);
-    return b->team.rank > 0 || access(b->path, F_OK) != 0 || is_there(b->path, e);
-}
-
-/* Makes a new file: none is ever overwritten. */
+/* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
 static bool open_capture(struct bench *b, struct err *e)
 {
     if (b->o->stress)
         return true;
-    if (b->to_stdout) {
-        strcpy(b->path, "standard output");
-        strcpy(b->part, b->path);
-        b->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-        return b->fd >= 0 || err_errno(e, errno, "cannot write standard output");
+    if (b->out.to_stdout) {
+        strcpy(b->out.path, "standard output");
+        strcpy(b->out.part, b->out.path);
+        b->out.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        return b->out.fd >= 0 || err_errno(e, errno, "cannot write standard output");
     }
-    if (!name_part(b, e))
-        return false;
-    b->fd = open(b->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (b->fd < 0 && errno == EEXIST)
-        return is_there(b->part, e);
-    if (b->fd < 0)
-        return err_errno(e, errno, "cannot make '%s'", b->part);
+    strcpy(b->out.part, b->out.path);
+    if (b->team.size > 1)
+        parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
+    if (b->team.rank == 0 && access(b->out.path, F_OK) == 0)
+        return is_there(b->out.path, e);
+    b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (b->out.fd < 0 && errno == EEXIST)
+        return is_there(b->out.part, e);
+    if (b->out.fd < 0)
+        return err_errno(e, errno, "cannot make '%s'", b->out.part);
     /* The name too is to outlive a power cut; where folders cannot be synced, nothing is lost. */
-    char *slash = strrchr(b->part, '/');
-    char folder[sizeof b->part] = ".";
+    char *slash = strrchr(b->out.part, '/');
+    char folder[sizeof b->out.part] = ".";
     if (slash != NULL)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - b->part + 1), b->part);
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - b->out.part + 1), b->out.part);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
@@ -205,14 +189,14 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
  * come from. */
 static bool name_sums(struct bench *b, struct err *e)
 {
-    int n = (int)(strlen(b->path) - strlen(SUFFIX));
+    int n = (int)(strlen(b->out.path) - strlen(PARTS_SUFFIX));
 
     if ((!b->o->aggregate && !b->o->aggregate_only) || b->team.rank > 0)
         return true;
-    if (b->o->stress || b->to_stdout)
+    if (b->o->stress || b->out.to_stdout)
         return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");
-    snprintf(b->sums, sizeof b->sums, "%.*s.sums.zst", n, b->path);
-    return access(b->sums, F_OK) != 0 || is_there(b->sums, e);
+    snprintf(b->out.sums, sizeof b->out.sums, "%.*s.sums.zst", n, b->out.path);
+    return access(b->out.sums, F_OK) != 0 || is_there(b->out.sums, e);
 }
 
 /* Refuses what several ranks cannot do. */
@@ -221,7 +205,7 @@ static bool check_ranks(const struct bench *b, struct err *e)
     const struct options *o = b->o;
     int64_t n = b->team.size;
 
-    if (b->to_stdout)
+    if (b->out.to_stdout)
         return err_set(e, "--benchdata -: what several ranks record is put together in a file");
     if (o->n_workers * n > MAX_DIRS)
         return err_set(e, "--concurrent %lld of %lld ranks: more than %d in all",
@@ -234,16 +218,16 @@ static bool check_ranks(const struct bench *b, struct err *e)
 
 bool bench_set_up(struct bench *b, struct err *e)
 {
-    b->fd = -1;
+    b->out.fd = -1;
     b->engine.event = -1;
     b->run_id = b->orders->run_id;
-    strcpy(b->path, b->orders->path);
-    b->to_stdout = strcmp(b->path, "-") == 0;
+    strcpy(b->out.path, b->orders->path);
+    b->out.to_stdout = strcmp(b->out.path, "-") == 0;
     if (b->team.size > 1 && !check_ranks(b, e))
         return false;
     if (!name_sums(b, e))
         return false;
-    if (b->to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
+    if (b->out.to_stdout && !b->o->stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!raise_descriptor_limit(b->o, &b->engine.idle_max, e))
         return false;
@@ -258,22 +242,17 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
     screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->ranks.progress);
-    if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_poll, b, e) ||
+    if (!init_engine(b, e) || !control_init(&b->control, &b->engine, team_tick, &b->team, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
     b->control.give_up_ns = b->o->give_up_ns;
     b->summary = (struct summary){
         .command = b->args.command->name,
-        .command_line = b->o->command_line,
-        .label = b->o->label,
-        .run_id = b->run_id,
+        .orders = b->orders,
         .host = b->host,
         .seed = b->engine.seed,
         .start_ns = clock_now_ns() + b->engine.offset_ns,
-        .rank = b->team.rank,
-        .n_ranks = b->team.size,
-        .clocks = b->clocks,
-        .open_loop = b->o->rate > 0,
+        .team = &b->team,
     };
     return work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
 }
@@ -293,10 +272,10 @@ bool bench_start_recording(struct bench *b, struct err *e)
 
     if (!open_capture(b, e))
         return false;
-    b->summary.capture = b->fd >= 0 ? b->part : NULL;
+    b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;
     const struct recorder_options options = {
-        .fd = b->fd,
-        .name = b->part,
+        .fd = b->out.fd,
+        .name = b->out.part,
         .intended = o->rate > 0,
         .n_loops = b->n_loops,
         .autoterm = o->autoterm,
@@ -309,7 +288,10 @@ bool bench_start_recording(struct bench *b, struct err *e)
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    summary_put_start(&comment, &b->summary, &b->control, b->args.command, o);
+    if (options.autoterm_together && o->autoterm)
+        b->team.vote =
+            (struct vote){b->recorder, o->autoterm_dur_ns, o->autoterm_pct, .error = &b->error};
+    summary_put_start(&comment, &b->summary, &b->control, b->args.command);
     bool ok =
         comment.failed ? err_set(e, "out of memory") : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
@@ -332,13 +314,14 @@ bool bench_close_capture(struct bench *b, struct err *e)
     strbuf_fini(&comment);
     /* Without its first frame it says nothing. */
     struct stat st;
-    if (!ok && b->fd >= 0 && !b->to_stdout && fstat(b->fd, &st) == 0 && st.st_size == 0) {
-        unlink(b->part);
+    if (!ok && b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 &&
+        st.st_size == 0) {
+        unlink(b->out.part);
         b->summary.capture = NULL;
     }
-    if (b->fd >= 0 && close(b->fd) != 0 && ok)
-        ok = err_errno(e, errno, "cannot write '%s'", b->part);
-    b->fd = -1;
+    if (b->out.fd >= 0 && close(b->out.fd) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", b->out.part);
+    b->out.fd = -1;
     return ok;
 }
 
@@ -353,8 +336,8 @@ void bench_tear_down(struct bench *b)
         credentials_fini(&b->credentials);
     engine_fini(&b->engine);
     ssec_fini(&b->ssec);
-    if (b->fd >= 0)
-        close(b->fd);
+    if (b->out.fd >= 0)
+        close(b->out.fd);
     if (b->engine.event >= 0)
         close(b->engine.event);
 }

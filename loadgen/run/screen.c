@@ -46,13 +46,13 @@ void screen_end_bar(struct screen *s)
     s->bar_shown = false;
 }
 
-bool screen_is_due(struct screen *s, int64_t now_ns)
+bool screen_is_second(int64_t *next_ns, int64_t now_ns)
 {
-    if (!s->enabled || now_ns < s->next_ns)
+    if (now_ns < *next_ns)
         return false;
-    s->next_ns += CLOCK_NS_PER_S;
-    if (s->next_ns <= now_ns)
-        s->next_ns = now_ns + CLOCK_NS_PER_S;
+    *next_ns += CLOCK_NS_PER_S;
+    if (*next_ns <= now_ns)
+        *next_ns = now_ns + CLOCK_NS_PER_S;
     return true;
 }
 
@@ -62,6 +62,8 @@ void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *t
     const struct units_text p50 = units_duration(tick->p50_ns), p99 = units_duration(tick->p99_ns);
     bool known = tick->p50_ns > 0;
 
+    if (!s->enabled)
+        return;
     if (s->n_lines++ % HEADING_EVERY == 0)
         fprintf(stderr, "%7s  %11s  %9s  %6s  %7s  %7s  %6s  %4s\n", "time", "throughput", "obj/s",
                 "failed", "50%", "99%", "active", "CPU");

@@ -26,8 +26,10 @@ void screen_bar(struct screen *s, int64_t now_ns, const char *what, uint64_t n_d
                 uint64_t n_total, double n_bytes);
 void screen_end_bar(struct screen *s);
 
-/* Whether a line is due, one a second; and the line. */
-bool screen_is_due(struct screen *s, int64_t now_ns);
+/* Whether the second that ends at *next_ns is over; sets the end of the next one then. */
+bool screen_is_second(int64_t *next_ns, int64_t now_ns);
+
+/* The line of a second. */
 void screen_line(struct screen *s, int64_t now_ns, const struct recorder_tick *tick,
                  unsigned n_running, double cpu_pct, const char *autoterm);
 

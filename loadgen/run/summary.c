@@ -105,28 +105,28 @@ static void put_stops(struct doc *d, const struct crew *crew)
  */
 static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
 {
-    if (s->n_ranks <= 1)
+    if (s->team->size == 1)
         return;
     json_t *clocks = json_array();
     for (size_t i = first; i < first + n; i++) {
-        const struct team_clock *c = &s->clocks[i];
+        const struct team_clock *c = &s->team->clocks[i];
         if (c->at_ns == 0)
             continue;
         json_t *clock = json_pack("{s:I, s:I, s:I}", "at_ns", (json_int_t)c->at_ns, "ahead_ns",
                                   (json_int_t)c->ahead_ns, "error_ns", (json_int_t)c->error_ns);
         d->failed |= json_array_append_new(clocks, clock) != 0;
     }
-    put(d, "rank", json_integer(s->rank));
-    put(d, "ranks", json_integer(s->n_ranks));
+    put(d, "rank", json_integer(s->team->rank));
+    put(d, "ranks", json_integer(s->team->size));
     put(d, "rank_clock", clocks);
 }
 
 static void put_head(struct doc *d, const struct summary *s)
 {
-    put_text(d, "run_id", s->run_id);
+    put_text(d, "run_id", s->orders->run_id);
     put_text(d, "command", s->command);
-    put_text(d, "command_line", s->command_line);
-    put_text(d, "label", s->label);
+    put_text(d, "command_line", s->orders->options.command_line);
+    put_text(d, "label", s->orders->options.label);
     put_text(d, "host", s->host);
     put_text(d, "version", version_string);
     put(d, "seed", json_integer((json_int_t)s->seed));
@@ -160,8 +160,9 @@ static void put_setting(struct doc *d, const struct cli_option *o, const void *f
 }
 
 void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
-                       const struct cli_command *command, const struct options *options)
+                       const struct cli_command *command)
 {
+    const struct options *options = &s->orders->options;
     char proxy[CONN_PROXY_MAX];
     struct doc d = {.json = json_object()};
     struct doc settings = {.json = json_object()};
@@ -213,7 +214,7 @@ static void put_result(struct doc *d, const struct summary *s)
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
         /* In a closed loop no request is due. */
-        if (s->open_loop || n->offset != offsetof(struct summary, n_not_begun))
+        if (s->orders->options.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }
     put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
@@ -245,8 +246,8 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
 {
     char run[80];
 
-    int n_run =
-        snprintf(run, sizeof run, "(run %s, seed %llu)", s->run_id, (unsigned long long)s->seed);
+    int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->orders->run_id,
+                         (unsigned long long)s->seed);
     bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
 
     strbuf_printf(b, "%s%s: %s requests, %s failed, in %s", s->command,
@@ -266,7 +267,7 @@ void summary_put_json(struct strbuf *b, const struct summary *s)
     put_text(&d, "schema", "s3load/run/1");
     put_head(&d, s);
     if (s->alone)
-        put(&d, "rank", json_integer(s->rank));
+        put(&d, "rank", json_integer(s->team->rank));
     put_result(&d, s);
     put_text(&d, "capture", s->capture_goes ? NULL : s->capture);
     put_text(&d, "sums", s->sums);

@@ -5,7 +5,7 @@
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/run/control.h"
-#include "loadgen/run/options.h"
+#include "loadgen/run/orders.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/util/strbuf.h"
 
@@ -16,15 +16,14 @@
 #define SUMMARY_BOUND_PCT 90
 
 struct summary {
-    const char *command, *command_line, *label;
-    const char *run_id;
+    const char *command;
+    const struct orders *orders;
     const char *capture; /* NULL: none */
     const char *sums;    /* of it; NULL: none */
     bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
-    int rank, n_ranks;
-    bool alone;                      /* a rank is lost: all counts are of this one */
-    const struct team_clock *clocks; /* [3]: before all, before and after the benchmark */
+    const struct team *team;
+    bool alone; /* a rank is lost: all counts are of this one */
     uint64_t seed;
     int64_t start_ns;  /* wall clock */
     const char *end;   /* why the run ended */
@@ -43,7 +42,6 @@ struct summary {
     int64_t waits_ns;
     uint64_t n_object_waits; /* of workers for an object that none other used */
     uint64_t n_not_begun;    /* open loop: due, and not begun before the end */
-    bool open_loop;
     struct autoterm_stop autoterm;
     int64_t clock_change_ns; /* of the wall clock against the run's, from its begin to its end */
 };
@@ -64,7 +62,7 @@ int64_t summary_host_off_ns(const struct control *control, const struct crew *cr
  * what is measured, wherever they come from: options by their names, durations in ns, sizes in
  * bytes. */
 void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
-                       const struct cli_command *command, const struct options *o);
+                       const struct cli_command *command);
 void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
                      const struct crew *crew);
 

@@ -111,8 +111,8 @@ class Figures(CmpTest):
         a, b = self.runs('a', 1) + self.runs('b', 1, speed=1.2)
         report = self.cmp(a, b)
         out = self.s3analyze('cmp', a, b).out
-        before, after = (report['operations'][0][s]['bytes_per_s']['average'] for s in ('before', 'after'))
-        self.assertRegex(out, rf'\nThroughput, average +\S+ +\S+ +{re.escape(f"{100 * (after / before - 1):+.2f}%")}\n')
+        before, after = (report['operations'][0][s]['bytes_per_s']['fastest'] for s in ('before', 'after'))
+        self.assertRegex(out, rf'\nThroughput, fastest segment +\S+ +\S+ +{re.escape(f"{100 * (after / before - 1):+.2f}%")}\n')
         for m in report['operations'][0]['metrics']:
             self.assertIn(m['verdict_text'], out)
 
@@ -426,7 +426,7 @@ class Formats(CmpTest):
         self.assertIn('| before | b\\|&lt;b> |', table[0])
         rows = table[:2 + len(self.cmp(a, b)['operations'][0]['metrics'])]
         self.assertEqual(len({len(re.findall(r'(?<!\\)\|', line)) for line in rows}), 1)
-        self.assertIn('| Throughput, average | ', out)
+        self.assertIn('| Throughput, fastest segment | ', out)
 
     def test_a_fraction_for_a_percentage(self):
         a, b = self.runs('a', 2)

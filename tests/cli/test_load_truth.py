@@ -1,6 +1,7 @@
 """Whether what s3load records is what happened: against the log of the target, row by row."""
 import collections
 import os
+import pathlib
 import random
 import resource
 import signal
@@ -335,8 +336,12 @@ class Crashes(LoadTest):
         """A payload that takes minutes to be digested is not sent when the run was stopped."""
         self.start()
 
+        def has_digested(p):
+            ticks = pathlib.Path(f"/proc/{p.pid}/stat").read_text().rpartition(")")[2].split()[11]
+            return int(ticks) > os.sysconf("SC_CLK_TCK") // 4
+
         def interrupt(p):
-            time.sleep(1)
+            self.wait_until(lambda: has_digested(p), p)
             p.send_signal(signal.SIGINT)
         status, c, _ = self.run_and(interrupt, "--concurrent", "2", "--obj.size", "1TiB", "--md5")
         self.assertEqual(status, 130)

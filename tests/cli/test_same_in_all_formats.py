@@ -133,7 +133,7 @@ class Comparisons(Same):
         report = json.loads(out["--json"])
         rows = list(csv.DictReader(io.StringIO(out["--csv"])))
         said = {squeezed(x["note"]).rstrip(".:") for x in report["notes"]}
-        titles = {"Figures of the runs' own reports", "Geometric mean over the operations"}
+        titles = {"Other figures of the runs' reports", "Geometric mean over the operations"}
         told = {squeezed(r["verdict_text"]).rstrip(".:") for r in rows if r["metric"] == "note"} | titles
         self.assert_shown(model.notes[:-1], said | titles, "JSON")
         self.assertEqual(squeezed(report["answer"]), model.notes[-1])

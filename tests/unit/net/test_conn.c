@@ -63,10 +63,12 @@ static void test_alive(void **state)
 /* HTTP_PROXY names no proxy; passwords are not shown. */
 static void test_proxy(void **state)
 {
+    static const char *const others[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy"};
     char text[CONN_PROXY_MAX];
 
     (void)state;
-    assert_int_equal(clearenv(), 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        unsetenv(others[i]);
     setenv("HTTP_PROXY", "http://cgi", 1);
     assert_null(conn_proxy(false, false, text));
     setenv("ALL_PROXY", "http://user:secret@any:1", 1);

@@ -1,4 +1,4 @@
-#include "loadgen/run/sibling.h"
+#include "loadgen/util/sibling.h"
 
 #include "loadgen/util/clock.h"
 
@@ -38,7 +38,7 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ctx)
+bool sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
@@ -62,7 +62,7 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
             if (may_pass(*from))
                 *to++ = *from;
         *to = NULL;
-        execv(path, argv);
+        execv(path, words);
         _exit(127);
     }
     if (child < 0)
@@ -70,35 +70,4 @@ static bool run(char *const *argv, bool silent, int (*tick)(void *ctx), void *ct
     while ((ended = waitpid(child, &status, WNOHANG)) == 0)
         clock_sleep_ns(tick(ctx) * CLOCK_NS_PER_MS);
     return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-bool sibling_analyze(const char *capture, int (*tick)(void *ctx), void *ctx)
-{
-    char *argv[] = {"s3analyze", "analyze", "--", (char *)capture, NULL};
-
-    return run(argv, false, tick, ctx);
-}
-
-bool sibling_aggregate(const char *output, const char *capture, int (*tick)(void *ctx), void *ctx)
-{
-    char *argv[] = {"s3analyze",    "aggregate", "--quiet",       "-o",
-                    (char *)output, "--",        (char *)capture, NULL};
-
-    return run(argv, false, tick, ctx);
-}
-
-bool sibling_merge(const char *output, char *const *captures, size_t n, int (*tick)(void *ctx),
-                   void *ctx)
-{
-    char *const head[] = {"s3analyze", "merge", "--quiet", "--force", "-o", (char *)output, "--"};
-    size_t n_head = sizeof head / sizeof *head;
-    char **argv = calloc(n_head + n + 1, sizeof *argv);
-
-    if (argv == NULL)
-        return false;
-    memcpy(argv, head, sizeof head);
-    memcpy(argv + n_head, captures, n * sizeof *argv);
-    bool ok = run(argv, true, tick, ctx);
-    free(argv);
-    return ok;
 }

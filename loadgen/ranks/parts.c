@@ -1,0 +1,112 @@
+#include "loadgen/ranks/parts.h"
+
+#include "libcommon/mem.h"
+#include "loadgen/util/sibling.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+void parts_name(const char *path, int rank, char *name, size_t size)
+{
+    int n = (int)(strlen(path) - strlen(PARTS_SUFFIX));
+
+    snprintf(name, size, "%.*s.rank-%d" PARTS_SUFFIX, n, path, rank);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+char **parts_command(char *const *head, const char *path, const char *folder, int n)
+{
+    size_t n_head = 0;
+    size_t n_folder = folder != NULL ? strlen(folder) + 1 : 0;
+    size_t size = n_folder + strlen(path) + sizeof ".rank-2147483647";
+
+    while (head[n_head] != NULL)
+        n_head++;
+    size_t n_words = n_head + (size_t)n + 1;
+    char **words = malloc(n_words * sizeof *words + (size_t)n * size);
+    if (words == NULL)
+        return NULL;
+    memcpy(words, head, n_head * sizeof *words);
+    words[n_words - 1] = NULL;
+    char *text = (char *)(words + n_words);
+    for (int i = 0; i < n; i++, text += size) {
+        words[n_head + (size_t)i] = text;
+        parts_name(path, i, text, size);
+        if (folder == NULL || i == 0)
+            continue;
+        const char *name = last_part(text);
+        memmove(text + n_folder, name, strlen(name) + 1);
+        memcpy(text, folder, n_folder - 1);
+        text[n_folder - 1] = '/';
+    }
+    return words;
+}
+
+static bool receive_parts(struct team *t, char *const *parts, struct err *e)
+{
+    bool ok = true;
+
+    /* One that cannot be kept is received all the same. */
+    for (int i = 1; i < t->size && !t->lost; i++)
+        ok = team_copy_file(t, i, parts != NULL ? parts[i] : "/dev/full", e) && ok;
+    return ok;
+}
+
+/* Merges in the folder, and then names the result. */
+static bool merge(struct team *t, char *const *words, const char *merged, const char *path,
+                  struct err *e)
+{
+    bool ok = sibling_run(words, true, team_tick, t) ||
+              err_set(e, "s3analyze could not put the captures of the ranks together");
+
+    ok = ok && (link(merged, path) == 0 || err_errno(e, errno, "cannot make '%s'", path));
+    unlink(merged);
+    return ok;
+}
+
+static bool lead(struct team *t, const char *path, struct err *e)
+{
+    char folder[4096 + 16];
+    char merged[sizeof folder + 16];
+    char *head[] = {"s3analyze", "merge", "--quiet", "--force", "-o", merged, "--", NULL};
+    char **parts = NULL;
+
+    snprintf(folder, sizeof folder, "%s.parts-XXXXXX", path);
+    bool has_folder =
+        mkdtemp(folder) != NULL || err_errno(e, errno, "cannot make a folder beside '%s'", path);
+    snprintf(merged, sizeof merged, "%s/merged.csv.zst", folder);
+    char **words = has_folder ? parts_command(head, path, folder, t->size) : NULL;
+    if (words != NULL)
+        parts = words + sizeof head / sizeof *head - 1;
+    bool ok = parts != NULL || mem_none(e);
+    ok = receive_parts(t, parts, e) && ok;
+    ok = team_meet(t, ok, e);
+    if (ok)
+        ok = merge(t, words, merged, path, e);
+    for (int i = 1; parts != NULL && i < t->size; i++)
+        unlink(parts[i]);
+    if (has_folder)
+        rmdir(folder);
+    free(words);
+    return ok;
+}
+
+/* All meet twice: when all is there, and when it is one. */
+bool parts_gather(struct team *t, const char *path, struct err *e)
+{
+    char part[4200];
+    bool ok = true;
+
+    parts_name(path, t->rank, part, sizeof part);
+    if (t->rank == 0)
+        ok = lead(t, path, e);
+    else
+        ok = team_meet(t, team_copy_file(t, t->rank, part, e), e);
+    return team_meet(t, ok, e);
+}

@@ -1,0 +1,67 @@
+#include "loadgen/ranks/vote.h"
+
+#include "loadgen/util/clock.h"
+
+/* Each whole second after the first start there is a vote, in three rounds of telling: whether all
+ * loops of all ranks have reported past it, the range that all threads share, what was done before
+ * the ends of the segments that it is cut into. All see the same and find the same, which is what
+ * a replay of the merged capture finds. */
+
+/* The last of the maxima. */
+enum { MINUS_FIRST = RANKS_N_MAXES - RANKS_N_VOTES, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END };
+
+void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
+{
+    struct segment_range range = {INT64_MIN, INT64_MAX};
+    struct autoterm_cut cut = v->cut;
+    int64_t *max = mine->max;
+    int64_t first_ns;
+    int64_t until_ns;
+
+    if (v->recorder == NULL)
+        return;
+    recorder_reported(v->recorder, &first_ns, &until_ns);
+    max[MINUS_FIRST] = first_ns == CLOCK_NEVER ? -CLOCK_NEVER : ahead_ns - first_ns;
+    max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
+    if (v->step == VOTE_RANGE)
+        recorder_range_at(v->recorder, v->instant_ns + ahead_ns, &range, v->error);
+    /* A rank without requests so far has no say. */
+    bool has_range = v->step == VOTE_RANGE && range.start_ns != INT64_MAX;
+    max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
+    max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;
+    cut.range_start_ns += ahead_ns;
+    cut.start_ns += ahead_ns;
+    if (v->step == VOTE_AMOUNTS)
+        recorder_amounts(v->recorder, &cut, mine->amount);
+}
+
+bool vote_go_on(struct vote *v, const struct ranks_figures *all)
+{
+    const int64_t *max = all->max;
+    const struct segment_range range = {max[RANGE_START], -max[MINUS_RANGE_END]};
+    struct autoterm_stop stop = {.stopped = false};
+
+    if (v->recorder == NULL)
+        return false;
+    if (v->step == VOTE_REPORTED) {
+        if (max[MINUS_FIRST] == -CLOCK_NEVER || recorder_look(v->recorder).stop.stopped)
+            return false;
+        v->instant_ns = -max[MINUS_FIRST] + (v->at_s + 1) * CLOCK_NS_PER_S;
+        if (v->instant_ns >= -max[MINUS_UNTIL])
+            return false;
+        v->step = VOTE_RANGE;
+        return true;
+    }
+    if (v->step == VOTE_RANGE && range.start_ns != -CLOCK_NEVER &&
+        autoterm_cut_range(v->dur_ns, &range, &v->cut)) {
+        v->step = VOTE_AMOUNTS;
+        return true;
+    }
+    stop.at_s = ++v->at_s;
+    stop.stopped =
+        v->step == VOTE_AMOUNTS && autoterm_judge(v->pct, &v->cut, all->amount, &stop.window);
+    v->step = VOTE_REPORTED;
+    if (stop.stopped)
+        recorder_stop(v->recorder, &stop);
+    return !stop.stopped;
+}

@@ -1,0 +1,188 @@
+#include "libcommon/units.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/util/clock.h"
+
+#include <string.h>
+
+#define TICK_MS 100
+
+/* How often what ranks tell is looked at: it takes several looks to go round. */
+#define JOINING_MS 10
+
+/* What a rank knows of its last second has come to rank 0 after some ticks. */
+#define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
+
+#define CPU_SCALE 100
+
+bool bench_is_interrupted(const struct bench *b)
+{
+    return atomic_load(&b->signals.n) > 0 || b->team.all.max[TEAM_SIGNAL] > 0;
+}
+
+void bench_figures(void *ctx, struct ranks_figures *f)
+{
+    struct bench *b = ctx;
+    const struct second *s = &b->second;
+
+    if (b->recorder != NULL)
+        f->sum[TEAM_ERRORS] = (int64_t)recorder_look(b->recorder).counts.n_errors;
+    f->sum[TEAM_TICK_ERRORS] = (int64_t)s->tick.counts.n_errors;
+    f->sum[TEAM_TICK_OBJECTS] = (int64_t)s->tick.counts.n_objects;
+    f->sum[TEAM_TICK_BYTES] = (int64_t)s->tick.counts.n_bytes;
+    f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
+    f->sum[TEAM_RUNNING] = s->n_running;
+    f->sum[TEAM_DONE] = (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
+    for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
+        memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + SUMMARY_NUMBERS[i].offset,
+               sizeof f->sum[0]);
+    f->max[TEAM_SIGNAL] = atomic_load(&b->signals.first);
+    f->max[TEAM_STATUS] = b->status;
+    f->max[TEAM_CPU_PCT] = (int64_t)(s->cpu_pct * CPU_SCALE);
+    f->max[TEAM_P50_NS] = s->tick.p50_ns;
+    f->max[TEAM_P99_NS] = s->tick.p99_ns;
+    f->max[TEAM_START_NS] = b->agreed_ns;
+    f->max[TEAM_BENCH_NS] = b->summary.bench_ns;
+    f->max[TEAM_THREAD_PCT] = (int64_t)(b->summary.max_thread_pct * CPU_SCALE);
+}
+
+void bench_take_totals(struct bench *b)
+{
+    const struct ranks_figures *all = &b->team.all;
+
+    for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
+        if (SUMMARY_NUMBERS[i].adds_up)
+            memcpy((char *)&b->summary + SUMMARY_NUMBERS[i].offset, &all->sum[TEAM_FREE + i],
+                   sizeof all->sum[0]);
+    b->summary.bench_ns = all->max[TEAM_BENCH_NS];
+    b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
+}
+
+/* Takes what this rank did in the last second. */
+static void take_second(struct bench *b, int64_t now_ns)
+{
+    const struct crew_counts crew = crew_counts(&b->crew);
+    struct second *s = &b->second;
+
+    recorder_take_tick(b->recorder, &s->tick);
+    s->n_running = crew.n_running;
+    s->cpu_pct = 100 * (double)(crew.most_cpu_ns - s->cpu_ns) / (double)(now_ns - s->at_ns);
+    s->cpu_ns = crew.most_cpu_ns;
+    s->at_ns = now_ns;
+}
+
+static void show(struct bench *b, int64_t now_ns)
+{
+    const int64_t *sum = b->team.all.sum;
+    const int64_t *max = b->team.all.max;
+    uint64_t n_done = (uint64_t)sum[TEAM_DONE];
+    uint64_t n_prepare = work_n_prepare(&b->work);
+
+    if (b->preparing) {
+        screen_bar(&b->screen, now_ns, "Preparing", n_done, n_prepare,
+                   (double)n_prepare * (double)b->o->size_bytes);
+    } else if (b->cleaning) {
+        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0, 0);
+    } else if (screen_is_second(&b->screen.next_ns, now_ns)) {
+        /* Quantiles of the slowest rank. */
+        const struct recorder_tick tick = {{.n_errors = (uint64_t)sum[TEAM_TICK_ERRORS],
+                                            .n_objects = (uint64_t)sum[TEAM_TICK_OBJECTS],
+                                            .n_bytes = (uint64_t)sum[TEAM_TICK_BYTES]},
+                                           max[TEAM_P50_NS],
+                                           max[TEAM_P99_NS]};
+        const char *state = !b->o->autoterm                           ? ""
+                            : recorder_look(b->recorder).stop.stopped ? "stable"
+                                                                      : "unstable";
+        screen_line(&b->screen, now_ns, &tick, (unsigned)sum[TEAM_RUNNING],
+                    (double)max[TEAM_CPU_PCT] / CPU_SCALE, state);
+    }
+}
+
+static void end_phase(struct bench *b, const char *end)
+{
+    b->summary.end = end;
+    crew_stop(&b->crew, ENGINE_STOP);
+}
+
+/* Keys that cannot be renewed are used until the server refuses them, which is in the rows. */
+void bench_renew_credentials(struct bench *b)
+{
+    struct err e = {""};
+
+    if (b->engine.credentials != NULL && !credentials_renew(&b->credentials, &e))
+        bench_say(b, "cannot renew the credentials: %s", e.msg);
+}
+
+/* Whether servers that cannot be connected to end the run. */
+static bool gives_up(struct bench *b, int64_t now_ns)
+{
+    int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
+
+    return down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
+           crew_counts(&b->crew).n_connected <= 0;
+}
+
+/* Ends what is recorded where it must. */
+static void judge(struct bench *b, bool told)
+{
+    const struct options *o = b->o;
+    int64_t n_errors = b->team.all.sum[TEAM_ERRORS];
+
+    if (recorder_failed(b->recorder, &b->error)) {
+        crew_stop(&b->crew, ENGINE_ABORT);
+        end_phase(b, "error");
+    } else if (o->max_errors > 0 && n_errors >= o->max_errors) {
+        err_set(&b->error, "%lld request%s failed, and --max-errors is %lld: the run ends",
+                (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->max_errors);
+        end_phase(b, "error");
+    } else if (!b->preparing && recorder_look(b->recorder).stop.stopped) {
+        end_phase(b, "autoterm");
+    } else if (b->team.lost) {
+        team_lost(&b->team, &b->error);
+        end_phase(b, "error");
+    } else if (told && b->team.all.sum[TEAM_ENDING] > 0) {
+        end_phase(b, bench_is_interrupted(b) ? "signal" : "error");
+    }
+}
+
+/* Shows how the run goes, and ends the phase where it must. It is called ten times a second, when
+ * something happens, and while ranks tell each other. */
+static int look(void *ctx)
+{
+    struct bench *b = ctx;
+    int64_t now_ns = clock_now_ns();
+
+    if (!b->preparing && !b->cleaning && screen_is_second(&b->second.next_ns, now_ns))
+        take_second(b, now_ns);
+    bool told = team_poll(&b->team);
+    show(b, now_ns);
+    bench_renew_credentials(b);
+    if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
+        screen_end_bar(&b->screen);
+        if (b->team.rank == 0)
+            bench_say_of_all(b, "the run's objects are being deleted: a second signal stops that");
+        b->said_finishing = true;
+    }
+    if (atomic_load(&b->engine.stop) == ENGINE_RUN && gives_up(b, now_ns)) {
+        err_set(&b->error,
+                "no host can be connected to, for %s now (--give-up-after): the run ends",
+                units_duration(b->o->give_up_ns).s);
+        end_phase(b, "error");
+    }
+    /* What is cleaned is not recorded, and `clean` has no recorder at all. */
+    if (atomic_load(&b->engine.stop) == ENGINE_RUN && !b->cleaning)
+        judge(b, told);
+    return b->team.joining ? JOINING_MS : TICK_MS;
+}
+
+bool bench_run_phase(struct bench *b, struct err *e)
+{
+    int64_t now_ns = clock_now_ns();
+
+    b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + CLOCK_NS_PER_S};
+    screen_begin(&b->screen, now_ns, b->team.size > 1 ? TOLD_NS : 0);
+    bool ok = crew_run(&b->crew, &b->phase, look, b, e);
+    screen_end_bar(&b->screen);
+    if (b->error.msg[0] != '\0')
+        return err_set(e, "%s", b->error.msg);
+    return ok;
+}
