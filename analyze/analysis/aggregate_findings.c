@@ -1,134 +1,241 @@
 #include "analyze/analysis/aggregate.h"
-
+#include "analyze/analysis/conclude.h"
 #include "analyze/data/errnorm.h"
-#include "analyze/findings/by_second.h"
+#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/findings.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NS_PER_S INT64_C(1000000000)
+/* What findings are found in: operations that overlap, or one alone. */
+struct source {
+    const struct aggregate *a;
+    const struct aggfile_entry *x; /* of all of it */
+    const struct aggregate_part *const *ops;
+    size_t n_ops;
+    char message[ERRNORM_MAX_BYTES + 1]; /* of the first error */
+};
 
-static bool seconds_init(struct by_second *s, size_t n, struct err *e)
-{
-    return mem_cleared(&s->ok, n, e) && mem_cleared(&s->failed, n, e);
-}
-
-/* The first message of the entry, in `out`; NULL: there is none. */
-static const char *first_message(const struct aggfile_entry *x, char out[ERRNORM_MAX_BYTES + 1])
-{
-    if (x->n_first_errors == 0)
-        return NULL;
-    out[aggregate_message(x, 0, out)] = '\0';
-    return out;
-}
+/* A second of the course. */
+struct second {
+    int64_t start_s;
+    double objects_per_s;
+    int64_t n_errors;
+};
 
 static uint32_t to_count(double x)
 {
     return x <= 0 ? 0 : x >= UINT32_MAX ? UINT32_MAX : (uint32_t)llround(x);
 }
 
-/* A second's objects stand for its requests. */
-static void add_second(struct by_second *s, double objects_per_s, double objects_per_request,
-                       int64_t n_errors)
+/* Those of a merged file that all clients have, after the preparation. */
+static size_t common_seconds(const struct source *s, int64_t from_ns, struct second *out)
 {
-    double n = objects_per_request > 0 ? objects_per_s / objects_per_request : objects_per_s;
-    s->failed[s->n] = to_count((double)n_errors);
-    s->ok[s->n++] = to_count(n - (double)n_errors);
+    size_t n = 0;
+    for (size_t i = 0; i < s->a->n_sum; i++) {
+        const struct aggregate_sum_second *x = &s->a->sum[i];
+        if (x->n_clients == s->a->clients.n &&
+            x->start_s * COURSE_SECOND_NS >= from_ns + 2 * COURSE_SECOND_NS)
+            out[n++] = (struct second){x->start_s, x->objects_per_s, x->n_errors};
+    }
+    return n;
 }
 
-static bool find_in_part(struct findings *out, const struct aggregate_part *part, const char *op,
-                         struct err *e)
+static size_t own_seconds(const struct aggregate_part *part, struct second *out)
 {
-    const struct aggfile_entry *x = part->x;
-    char message[ERRNORM_MAX_BYTES + 1];
-    struct by_second s = {.op = op,
-                          .start_ns = x->n_seconds > 0 ? aggregate_second_ns(part, 0) : 0,
-                          .n_requests = x->n_requests,
-                          .n_errors = x->n_errors,
-                          .first_error = first_message(x, message)};
-    double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
-    bool ok = seconds_init(&s, x->n_seconds, e);
-
-    /* A gap, which only a merge leaves, is the end of what can be told. */
-    for (size_t i = 0; ok && i < x->n_seconds; i++) {
-        if (i > 0 && x->seconds[i].label_s != x->seconds[i - 1].label_s + 1)
-            break;
-        add_second(&s, x->seconds[i].objects_per_s, per_request, x->seconds[i].n_errors);
+    for (size_t i = 0; i < part->x->n_seconds; i++) {
+        const struct aggfile_second *x = &part->x->seconds[i];
+        out[i] = (struct second){aggregate_second_ns(part, i) / COURSE_SECOND_NS, x->objects_per_s,
+                                 x->n_errors};
     }
-    ok = ok && by_second_find(out, &s, e);
-    free(s.ok);
-    free(s.failed);
+    return part->x->n_seconds;
+}
+
+/* A second's objects stand for its requests. A gap, which only a merge leaves, is the end of what
+ * can be told. */
+static bool fill_seconds(struct course *c, const struct source *s, struct err *e)
+{
+    const struct aggfile_entry *x = s->x;
+    double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
+    struct second *v;
+    size_t n = 1;
+
+    if (!mem_new(&v, s->a->n_sum + x->n_seconds, e))
+        return false;
+    size_t n_all = s->a->is_merged ? common_seconds(s, c->start_ns, v)
+                                   : own_seconds(s->n_ops == 1 ? s->ops[0] : &s->a->total, v);
+    while (n < n_all && v[n].start_s == v[n - 1].start_s + 1)
+        n++;
+    bool ok = n_all == 0 || course_seconds_grid(c, v[0].start_s, n, e);
+    for (size_t i = 0; ok && i < n && n_all > 0; i++) {
+        size_t bin = course_bin(c, v[i].start_s * COURSE_SECOND_NS);
+        double all = per_request > 0 ? v[i].objects_per_s / per_request : v[i].objects_per_s;
+
+        c->failed[bin] += to_count((double)v[i].n_errors);
+        c->ok[bin] += to_count(all - (double)v[i].n_errors);
+    }
+    if (ok && n_all > 0)
+        c->last_start_ns = course_at_ns(c, c->n_bins, c->bin_ns);
+    free(v);
     return ok;
 }
 
-/* Of a merged file: the seconds that all clients have, after the preparation. */
-static bool find_in_common(struct findings *out, const struct aggregate *a, int64_t from_ns,
-                           struct err *e)
+/* Of the groups' percentiles, those in the middle. */
+static void fill_durations(struct course *c, size_t k, const struct aggregate_latency *l)
 {
-    const struct aggfile_entry *x = a->total.x;
-    char message[ERRNORM_MAX_BYTES + 1];
-    struct by_second s = {.n_requests = x->n_requests,
-                          .n_errors = x->n_errors,
-                          .first_error = first_message(x, message)};
-    double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
-    bool ok = seconds_init(&s, a->n_sum, e);
-    int64_t last_s = 0;
+    bool is_single = l->kind == AGGREGATE_SINGLE;
+    double p50_ms = is_single ? (l->p50.min_ms + l->p50.max_ms) / 2 : l->mean_ms;
+    double p90_ms = is_single ? (l->p90.min_ms + l->p90.max_ms) / 2 : 2 * l->mean_ms;
 
-    for (size_t i = 0; ok && i < a->n_sum; i++) {
-        const struct aggregate_sum_second *second = &a->sum[i];
-        if (second->n_clients != a->clients.n ||
-            second->start_s * NS_PER_S < from_ns + 2 * NS_PER_S)
+    if (l->kind == AGGREGATE_NO_GROUPS || !(p50_ms >= 0 && p90_ms < 1e12))
+        return;
+    c->median_ns[k] = p50_ms * 1e6;
+    c->p90_ns[k] = p90_ms * 1e6;
+}
+
+static bool fill_parties(struct course *c, struct course_parties *to, const struct aggfile_party *v,
+                         size_t n, struct err *e)
+{
+    bool are_times_known = n > 0;
+
+    if (!course_seconds_parties(c, to, n, false, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        to->name[i] = v[i].name;
+        to->n_requests[i] = v[i].n_requests;
+        to->first_ns[i] = v[i].start_ns;
+        to->last_ns[i] = v[i].end_ns;
+        are_times_known &= v[i].start_ns != AGGFILE_NO_TIME && v[i].end_ns != AGGFILE_NO_TIME;
+    }
+    if (!are_times_known) {
+        free(to->first_ns);
+        to->first_ns = NULL;
+    }
+    return true;
+}
+
+/* The file has some of the messages, and how many requests failed: all of one kind, or of several
+ * taken together. */
+static bool fill_errors(struct course *c, struct source *s, struct err *e)
+{
+    const struct aggfile_entry *x = s->x;
+    size_t n_kinds = 0;
+    char other[ERRNORM_MAX_BYTES + 1] = "";
+
+    if (x->n_errors == 0)
+        return true;
+    strcpy(s->message, "messages are not in the file");
+    for (size_t i = 0; i < x->n_first_errors; i++) {
+        char *to = n_kinds == 0 ? s->message : other;
+        to[aggregate_message(x, i, to)] = '\0';
+        n_kinds += n_kinds == 0 || strcmp(other, s->message) != 0;
+    }
+    if (!mem_cleared(&c->messages, 1, e))
+        return false;
+    c->messages[c->n_messages++] =
+        (struct course_message){.text = s->message, .n = x->n_errors, .last_ns = INT64_MIN};
+    struct course_message *m = c->messages;
+    if (!course_choose_messages(c, e))
+        return false;
+    m->n_kinds = n_kinds > 1 ? n_kinds : 1;
+    int64_t n_seen = 0;
+    for (size_t j = 0; j < c->n_bins; j++) {
+        m->by_bin[j] = c->failed[j];
+        n_seen += c->failed[j];
+        if (c->failed[j] == 0)
             continue;
-        if (s.n > 0 && second->start_s != last_s + 1)
-            break;
-        if (s.n == 0)
-            s.start_ns = second->start_s * NS_PER_S;
-        last_s = second->start_s;
-        add_second(&s, second->objects_per_s, per_request, second->n_errors);
+        m->first_ns = m->last_ns == INT64_MIN ? course_bin_start_ns(c, j) : m->first_ns;
+        m->last_ns = course_bin_start_ns(c, j + 1);
     }
-    ok = ok && by_second_find(out, &s, e);
-    free(s.ok);
-    free(s.failed);
-    return ok;
+    if (n_seen < m->n && (n_seen == 0 || c->failed[0] > 0))
+        m->first_ns = c->start_ns;
+    if (n_seen < m->n && (n_seen == 0 || c->failed[c->n_bins - 1] > 0))
+        m->last_ns = c->end_ns;
+    for (size_t i = 0; i < c->hosts.n; i++)
+        m->by_host[i] = x->hosts[i].n_errors;
+    for (size_t i = 0; i < c->clients.n; i++)
+        m->by_client[i] = x->clients[i].n_errors;
+    for (size_t k = 0; k < c->n_ops; k++)
+        m->by_op[k] = s->ops[k]->x->n_errors;
+    return true;
 }
 
-static bool find_uneven(struct findings *out, const struct aggfile_entry *x, struct err *e)
+static bool fill_course(struct course *c, struct source *s, struct err *e)
 {
-    const char **names = NULL;
-    int64_t *n = NULL;
-    bool ok = mem_new(&names, x->n_hosts, e) && mem_new(&n, x->n_hosts, e);
-
-    for (size_t i = 0; ok && i < x->n_hosts; i++) {
-        names[i] = x->hosts[i].name;
-        n[i] = x->hosts[i].n_requests;
+    if (!course_init(c, s->n_ops, e))
+        return false;
+    c->n = s->x->n_requests;
+    c->n_failed = s->x->n_errors;
+    c->n_threads = s->x->n_threads;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct aggfile_entry *x = s->ops[k]->x;
+        c->ops[k] = (struct course_op){x->name, x->n_requests};
+        c->start_ns = int64_min(x->start_ns, c->start_ns);
+        c->end_ns = int64_max(x->end_ns, c->end_ns);
+        c->hung_ns[k] = INT64_MAX;
+        fill_durations(c, k, &s->ops[k]->latency);
     }
-    ok = ok && by_second_find_uneven(out, names, n, x->n_hosts, e);
-    free(names);
-    free(n);
+    return fill_seconds(c, s, e) && fill_parties(c, &c->hosts, s->x->hosts, s->x->n_hosts, e) &&
+           fill_parties(c, &c->clients, s->x->clients, s->x->n_clients, e) && fill_errors(c, s, e);
+}
+
+static bool find_uneven(struct findings *out, const struct source *s, struct err *e)
+{
+    struct host_result *hosts;
+    bool ok = mem_cleared(&hosts, s->x->n_hosts, e);
+
+    for (size_t i = 0; ok && i < s->x->n_hosts; i++) {
+        hosts[i].host = s->x->hosts[i].name;
+        hosts[i].n_requests = s->x->hosts[i].n_requests;
+        hosts[i].n_errors = s->x->hosts[i].n_errors;
+    }
+    ok = ok && conclude_hosts(out, s->n_ops == 1 ? s->x->name : NULL, hosts, s->x->n_hosts, e);
+    free(hosts);
     return ok;
 }
 
+static bool find_in(struct findings *out, struct source *s, bool is_benchmark, int64_t *run_ns,
+                    struct err *e)
+{
+    struct course c;
+    bool ok = fill_course(&c, s, e);
+
+    *run_ns = ok ? c.end_ns - c.start_ns : 0;
+    ok = ok && (is_benchmark ? findings_find(out, &c, e) && find_uneven(out, s, e)
+                             : findings_find_errors(out, &c, e));
+    course_fini(&c);
+    return ok;
+}
+
+/* Operations that overlap, or the last to begin, are the benchmark, as of a capture. */
 bool aggregate_find(struct findings *out, const struct aggregate *a, struct err *e)
 {
-    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
-    bool ok = true;
+    const struct aggregate_part **ops;
+    size_t n = 0, last = 0;
+    int64_t run_ns = 0;
+    bool ok = mem_new(&ops, a->ops.n, e);
 
-    for (size_t i = 0; i < a->ops.n; i++) {
-        const struct aggregate_part *part = &a->ops.v[i];
-        if (part->is_preparation)
-            continue;
-        start_ns = int64_min(part->x->start_ns, start_ns);
-        end_ns = int64_max(part->x->end_ns, end_ns);
-        if (!a->overlaps && !a->is_merged)
-            ok = ok && find_in_part(out, part, part->x->name, e);
+    for (size_t i = 0; ok && i < a->ops.n; i++)
+        if (!a->overlaps || !a->ops.v[i].is_preparation) {
+            last = n > 0 && a->ops.v[i].x->start_ns < ops[last]->x->start_ns ? last : n;
+            ops[n++] = &a->ops.v[i];
+        }
+    for (size_t i = 0; ok && !a->overlaps && i < n; i++) {
+        struct source s = {a, ops[i]->x, &ops[i], 1, ""};
+        if (i != last)
+            ok = find_in(out, &s, false, &run_ns, e);
     }
-    if (start_ns > end_ns)
-        return true;
-    if (a->is_merged)
-        ok = ok && find_in_common(out, a, start_ns, e);
-    else if (a->overlaps)
-        ok = ok && find_in_part(out, &a->total, NULL, e);
-    return ok && find_uneven(out, a->total.x, e) && findings_rank(out, end_ns - start_ns, e);
+    if (ok && n > 0) {
+        bool is_one = !a->overlaps;
+        struct source s = {a, is_one ? ops[last]->x : a->total.x, is_one ? &ops[last] : ops,
+                           is_one ? 1 : n, ""};
+
+        ok = find_in(out, &s, true, &run_ns, e);
+    }
+    ok = ok && findings_rank(out, run_ns, e);
+    free(ops);
+    return ok;
 }

@@ -65,6 +65,12 @@ static bool warn_file(struct aggregate *a, struct err *e)
               "%zu clients were to take part, the file has %zu: the others are lost", asked,
               a->n_clients))
         return false;
+    if (w->present &&
+        !warn(
+            a, e, "by-second", NULL,
+            "throughput is known by the second: stalls shorter than 2 s, swings within seconds and "
+            "single requests that hang cannot be seen, nor which host or client was slower"))
+        return false;
     struct aggregate_common common;
     aggregate_common(a, &common);
     if (a->is_merged && a->n_sum > 0 && common.n_seconds < a->n_sum &&

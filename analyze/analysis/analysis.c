@@ -355,7 +355,7 @@ static bool run(struct plan *p, struct err *e)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && (!with_findings || conclude(p, e));
+    return analyse(p, e) && (!with_findings || conclude(a, p, p->run_ns, e));
 }
 
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,

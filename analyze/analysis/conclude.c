@@ -11,29 +11,41 @@
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
 
+static bool find_in(struct plan *p, const struct table **tables, size_t n, bool is_benchmark,
+                    struct err *e)
+{
+    struct course c;
+    bool ok = course_of_rows(&c, p->d, tables, n, e);
+
+    if (ok && is_benchmark && c.n > 0)
+        p->run_ns = c.end_ns - c.start_ns;
+    ok = ok && (is_benchmark ? findings_find(&p->a->findings, &c, e)
+                             : findings_find_errors(&p->a->findings, &c, e));
+    course_fini(&c);
+    return ok;
+}
+
 bool conclude_course(void *plan, struct err *e)
 {
     struct plan *p = plan;
-    struct findings *out = &p->a->findings;
     const struct table **tables;
     size_t n = 0;
     bool ok = mem_new(&tables, p->n, e);
 
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct table *t = p->entries[k].table;
-        if (conclude_is_benchmark(p, k))
+        if (conclude_is_benchmark(p->a, k))
             tables[n++] = t;
         else if (t->n > 0)
-            ok = findings_find_errors(out, p->d, &t, 1, e);
+            ok = find_in(p, &t, 1, false, e);
     }
-    ok = ok && findings_find(out, p->d, tables, n, &p->run_ns, e);
+    ok = ok && find_in(p, tables, n, true, e);
     free(tables);
     return ok;
 }
 
-static bool add_left_out(struct plan *p, struct err *e)
+static bool add_left_out(struct analysis *a, struct err *e)
 {
-    const struct analysis *a = p->a;
     double share = a->n_rows > 0 ? (double)a->left_out.by_range / (double)a->n_rows : 0;
 
     if (share < LEFT_OUT_SAID)
@@ -43,7 +55,7 @@ static bool add_left_out(struct plan *p, struct err *e)
     finding_figure(&f, "n", (double)a->left_out.by_range);
     finding_figure(&f, "share", share);
     return findings_add(
-        &p->a->findings, &f, e, "%s of %s requests are left out, %s (--range full counts them)",
+        &a->findings, &f, e, "%s of %s requests are left out, %s (--range full counts them)",
         units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
 }
 
@@ -77,11 +89,10 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
     return true;
 }
 
-bool conclude(struct plan *p, struct err *e)
+bool conclude(struct analysis *a, const struct plan *p, int64_t run_ns, struct err *e)
 {
-    struct findings *all = &p->a->findings;
-    size_t first = all->n;
+    size_t first = a->findings.n;
 
-    return add_left_out(p, e) && conclude_figures(p, e) && join_alike(all, first, e) &&
-           findings_rank(all, p->run_ns, e);
+    return add_left_out(a, e) && conclude_figures(a, p, e) && join_alike(&a->findings, first, e) &&
+           findings_rank(&a->findings, run_ns, e);
 }

@@ -9,29 +9,29 @@
  * dropped. */
 bool conclude_course(void *plan, struct err *e);
 
-/* Whether entry k belongs to the benchmark: all operations of a mix, else the last to begin. */
-static inline bool conclude_is_benchmark(const struct plan *p, size_t k)
+/* Whether operation k belongs to the benchmark: all operations of a mix, else the last to begin. */
+static inline bool conclude_is_benchmark(const struct analysis *a, size_t k)
 {
-    return p->a->mixed || k + 1 == p->n;
+    return a->mixed || k + 1 == a->n_operations;
 }
 
 /* Adds findings that the figures of the benchmark, the files and the recorder's comments call for;
- * several operations may have one of the same kind. False: out of memory. */
-bool conclude_figures(struct plan *p, struct err *e);
+ * several operations may have one of the same kind. *p: of rows; NULL: there are none, and what
+ * they alone tell is left out. False: out of memory. */
+bool conclude_figures(struct analysis *a, const struct plan *p, struct err *e);
 
-/* Adds what s3load's comments in an input say; n_threads: of all inputs. False: out of memory. */
-bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
-                       uint64_t n_threads, struct err *e);
-
-/* Adds that no request of the operation succeeded for its last tenth or more. False: out of
- * memory. */
-bool conclude_coverage(struct findings *out, const struct operation *op, struct err *e);
+/* Adds that the hosts of an operation (NULL: of all) completed numbers of requests that differ by
+ * more than chance. False: out of memory. */
+bool conclude_hosts(struct findings *out, const char *op, const struct host_result *hosts, size_t n,
+                    struct err *e);
 
 /* Adds an operation's coverage to that of several. */
 void conclude_add_coverage(struct coverage *to, const struct coverage *of);
 
 /* Adds the findings of figures and what the requests in no figure amount to, ties causes to
- * consequences, and ranks. To be called last. */
-bool conclude(struct plan *p, struct err *e);
+ * consequences, and ranks. run_ns: from first start to last end of the benchmark. To be called
+ * last.
+ */
+bool conclude(struct analysis *a, const struct plan *p, int64_t run_ns, struct err *e);
 
 #endif

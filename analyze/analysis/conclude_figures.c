@@ -76,13 +76,12 @@ static bool place_stop(struct finding *f, const struct dataset_input *in,
     return in->last_end_ns > in->first_start_ns && f->lost_frac >= FINDING_WORTH_FRAC;
 }
 
-bool conclude_recorder(struct findings *out, const struct dataset *d, size_t input,
-                       uint64_t n_threads, struct err *e)
+/* What s3load's comments in an input say. */
+static bool about_recorder(struct analysis *a, const struct dataset_input *in, struct err *e)
 {
-    const struct dataset_input *in = &d->inputs[input];
     struct recorded_note notes[RECORDED_MAX_NOTES];
-    size_t n = recorded_notes(&in->recorded, n_threads, notes);
-    bool ok = true, one = d->n_inputs == 1;
+    size_t n = recorded_notes(&in->recorded, a->dataset->n_threads, notes);
+    bool ok = true, one = a->dataset->n_inputs == 1;
 
     for (size_t i = 0; ok && i < n; i++) {
         const struct recorded_note *x = &notes[i];
@@ -92,7 +91,8 @@ bool conclude_recorder(struct findings *out, const struct dataset *d, size_t inp
             finding_figure(&f, x->figures[k].name, x->figures[k].value);
         if (x->when.length_ns > 0 && !place_stop(&f, in, &x->when))
             continue;
-        ok = findings_add(out, &f, e, "%s%s%s", one ? "" : in->path, one ? "" : ": ", x->message);
+        ok = findings_add(&a->findings, &f, e, "%s%s%s", one ? "" : in->path, one ? "" : ": ",
+                          x->message);
     }
     return ok;
 }
@@ -461,7 +461,8 @@ void conclude_add_coverage(struct coverage *to, const struct coverage *c)
     to->n_objects += c->n_objects;
 }
 
-bool conclude_coverage(struct findings *out, const struct operation *op, struct err *e)
+/* No request of the operation succeeded for its last tenth or more. */
+static bool about_coverage(struct findings *out, const struct operation *op, struct err *e)
 {
     const struct coverage *c = &op->coverage;
     struct finding f = finding_of("no-success", FINDING_PROBLEM, 0);
@@ -521,8 +522,8 @@ static int64_t n_done(const struct host_result *h)
 }
 
 /* By successful requests: rates over a host's own range say little where it had few. */
-static bool about_hosts(struct analysis *a, const char *op, const struct host_result *hosts,
-                        size_t n, struct err *e)
+bool conclude_hosts(struct findings *out, const char *op, const struct host_result *hosts, size_t n,
+                    struct err *e)
 {
     size_t least = 0, most = 0;
     double sum = 0;
@@ -546,7 +547,7 @@ static bool about_hosts(struct analysis *a, const char *op, const struct host_re
     finding_figure(&f, "n_hosts", (double)n);
     finding_figure(&f, "least_share", low / mean);
     finding_figure(&f, "most_share", high / mean);
-    return findings_add(&a->findings, &f, e,
+    return findings_add(out, &f, e,
                         "Hosts are unevenly loaded: %s completed %s of the mean number of "
                         "requests, %s %s",
                         intern_shown(hosts[least].host), units_pct(100 * low / mean).s,
@@ -607,29 +608,37 @@ static bool about_late_starts(struct analysis *a, const struct operation *op, co
                         units_duration(worst_ns).s);
 }
 
-bool conclude_figures(struct plan *p, struct err *e)
+/* What the rows themselves say. */
+static bool about_rows(struct analysis *a, const struct plan *p, struct err *e)
 {
-    struct analysis *a = p->a;
+    size_t first = a->mixed || p->n == 0 ? 0 : p->n - 1;
     struct bins bins;
-    size_t first = a->mixed || p->n == 0 ? 0 : p->n - 1; /* of the benchmark's */
-    bool ok = explain_levels(a, p->scans + first, p->n - first, e);
+
+    bins_init(&bins, p->scans, p->n);
+    return explain_levels(a, p->scans + first, p->n - first, e) &&
+           about_copies(a, p->scans, p->n, e) &&
+           (bins.start_ns > bins.end_ns ||
+            (about_overlap(a, p->scans, p->n, e) && about_idle_gap(a, &bins, e)));
+}
+
+bool conclude_figures(struct analysis *a, const struct plan *p, struct err *e)
+{
+    struct findings *out = &a->findings;
+    bool ok = p == NULL || about_rows(a, p, e);
 
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i], e) &&
-             conclude_recorder(&a->findings, a->dataset, i, a->dataset->n_threads, e);
-    ok = ok && about_copies(a, p->scans, p->n, e);
-    bins_init(&bins, p->scans, p->n);
-    if (ok && bins.start_ns <= bins.end_ns)
-        ok = about_overlap(a, p->scans, p->n, e) && about_idle_gap(a, &bins, e);
+             about_recorder(a, &a->dataset->inputs[i], e);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        if (!conclude_is_benchmark(p, k))
+        if (!conclude_is_benchmark(a, k))
             continue;
         ok = about_samples(a, op, e) && about_range(a, op, e);
         if (ok && op->n_requests > 0)
-            ok = conclude_coverage(&a->findings, op, e) && about_error_groups(a, op, e) &&
-                 about_clocks(a, op, e) && about_late_starts(a, op, p->entries[k].table, e) &&
-                 (a->mixed || about_hosts(a, op->op, op->hosts, op->n_host_results, e));
+            ok = about_coverage(out, op, e) && about_error_groups(a, op, e) &&
+                 about_clocks(a, op, e) &&
+                 (p == NULL || about_late_starts(a, op, p->entries[k].table, e)) &&
+                 (a->mixed || conclude_hosts(out, op->op, op->hosts, op->n_host_results, e));
     }
-    return ok && about_hosts(a, NULL, a->total.hosts, a->total.n_hosts, e);
+    return ok && conclude_hosts(out, NULL, a->total.hosts, a->total.n_hosts, e);
 }

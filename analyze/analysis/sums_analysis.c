@@ -3,11 +3,12 @@
 
 #include "analyze/analysis/conclude.h"
 #include "analyze/analysis/sums_internal.h"
-#include "analyze/findings/by_second.h"
+#include "analyze/findings/findings.h"
 #include "libcommon/attribution.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -380,89 +381,40 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
 
 /* ---- Findings ---- */
 
-static uint32_t to_count(int64_t n)
+/* In the benchmark, or in one operation before it errors alone. */
+static bool find_in(struct analysis *a, const struct sums_source *source, size_t first, size_t end,
+                    int64_t *run_ns, struct err *e)
 {
-    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
+    struct course c;
+    bool is_benchmark = conclude_is_benchmark(a, first);
+    bool ok = sums_course(&c, source->sums, source->ops + first, end - first, e);
 
-/* The seconds between the first and the last, of which the run may have had but a part. */
-static bool find_in(struct findings *out, const struct group *g, const char *op,
-                    const struct operation *of, struct err *e)
-{
-    struct by_second s = {.op = op};
-    int64_t first_s = INT64_MAX, end_s = INT64_MIN;
-
-    for (size_t i = 0; i < g->n; i++) {
-        const struct sums_part *p = g->part[i];
-        first_s = int64_min(p->first_s, first_s);
-        end_s = int64_max(p->first_s + (int64_t)p->n_seconds, end_s);
-        s.n_requests += p->n_requests;
-        s.n_errors += p->n_errors;
-    }
-    first_s++;
-    end_s--;
-    if (of != NULL && of->n_error_groups > 0) {
-        const struct error_group *first = &of->errors[0];
-        for (size_t i = 1; i < of->n_error_groups; i++)
-            first = of->errors[i].first_ns < first->first_ns ? &of->errors[i] : first;
-        s.first_error = first->message;
-    }
-    s.start_ns = first_s * SUMS_SECOND_NS;
-    s.n = end_s > first_s ? (size_t)(end_s - first_s) : 0;
-    bool ok = mem_new(&s.ok, s.n, e) && mem_new(&s.failed, s.n, e);
-    for (size_t i = 0; ok && i < s.n; i++) {
-        int64_t start_ns = s.start_ns + (int64_t)i * SUMS_SECOND_NS;
-        const struct sums_second second = seconds_of(g, start_ns, start_ns + SUMS_SECOND_NS);
-
-        s.ok[i] = to_count(second.n_ended);
-        s.failed[i] = to_count(second.n_failed);
-    }
-    ok = ok && by_second_find(out, &s, e);
-    free(s.ok);
-    free(s.failed);
-    return ok;
-}
-
-static bool find_uneven(struct findings *out, const struct groups *hosts, struct err *e)
-{
-    const char **names = NULL;
-    int64_t *n = NULL;
-    bool ok = mem_new(&names, hosts->n, e) && mem_cleared(&n, hosts->n, e);
-
-    for (size_t i = 0; ok && i < hosts->n; i++) {
-        names[i] = hosts->v[i].name;
-        for (size_t k = 0; k < hosts->v[i].n; k++)
-            n[i] += hosts->v[i].part[k]->n_requests;
-    }
-    ok = ok && by_second_find_uneven(out, names, n, hosts->n, e);
-    free(names);
-    free(n);
+    *run_ns = ok && c.n > 0 ? c.end_ns - c.start_ns : 0;
+    ok = ok && (is_benchmark ? findings_find(&a->findings, &c, e)
+                             : findings_find_errors(&a->findings, &c, e));
+    struct finding f = finding_of("from-sums", FINDING_NOTICE, 0);
+    ok = ok && (!is_benchmark ||
+                findings_add(&a->findings, &f, e,
+                             "%s holds sums by second, not requests: throughput is that of whole "
+                             "seconds, figures of requests are of the whole run, and percentiles "
+                             "are within 0.1 %%; stalls shorter than %s, swings within seconds, "
+                             "single requests that hang and late starts cannot be seen",
+                             a->dataset->inputs[0].path,
+                             units_duration(c.n_bins > 0 ? c.shortest_ns : 2 * SUMS_SECOND_NS).s));
+    course_fini(&c);
     return ok;
 }
 
 static bool find(struct analysis *a, const struct sums_source *source, struct err *e)
 {
-    const struct dataset_input *in = &a->dataset->inputs[0];
-    struct finding from_sums = finding_of("from-sums", FINDING_NOTICE, 0);
-    bool ok = !a->mixed || find_in(&a->findings, source->all.v, NULL, NULL, e);
+    size_t n = a->n_operations;
+    int64_t run_ns = 0;
+    bool ok = true;
 
-    for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
-        const struct sums_part *part = &source->ops[k]->all;
-        ok = find_in(&a->findings, &(struct group){source->ops[k]->op, &part, 1},
-                     source->ops[k]->op, &a->operations[k], e);
-    }
-    for (size_t k = a->mixed ? 0 : a->n_operations - 1; ok && k < a->n_operations; k++)
-        ok = conclude_coverage(&a->findings, &a->operations[k], e);
-    return ok &&
-           findings_add(&a->findings, &from_sums, e,
-                        "%s holds sums by second, not requests: throughput is that of whole "
-                        "seconds, figures of requests are of the whole run, and percentiles "
-                        "are within 0.1 %%",
-                        in->path) &&
-           conclude_recorder(&a->findings, a->dataset, 0, (uint64_t)source->sums->n_threads, e) &&
-           find_uneven(&a->findings, &source->hosts, e) &&
-           findings_rank(&a->findings,
-                         source->hosts.n > 0 ? in->last_end_ns - in->first_start_ns : 0, e);
+    for (size_t k = 0; ok && !a->mixed && k + 1 < n; k++)
+        ok = find_in(a, source, k, k + 1, &run_ns, e);
+    return ok && find_in(a, source, a->mixed || n == 0 ? 0 : n - 1, n, &run_ns, e) &&
+           conclude(a, NULL, run_ns, e);
 }
 
 /* ---- The analysis ---- */
@@ -471,7 +423,7 @@ static bool find(struct analysis *a, const struct sums_source *source, struct er
 static bool stand_in(struct dataset *d, const struct sums *s, const char *path, struct err *e)
 {
     struct stat st;
-    *d = (struct dataset){.has_intended = s->has_intended};
+    *d = (struct dataset){.has_intended = s->has_intended, .n_threads = (size_t)s->n_threads};
     if (!mem_cleared(&d->inputs, 1, e))
         return false;
     struct dataset_input *in = &d->inputs[d->n_inputs++];

@@ -2,6 +2,7 @@
 #define S3_ANALYZE_ANALYSIS_SUMS_INTERNAL_H
 
 #include "analyze/analysis/sums.h"
+#include "analyze/findings/course.h"
 #include "analyze/read/aggfile.h"
 
 /* How a file of sums begins, so that it is found by its content. */
@@ -31,6 +32,11 @@ struct durations sums_durations(const struct sums_part *p);
 
 /* Fills what is said of an operation's requests. False: out of memory. */
 bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
+
+/* Fills the course of n operations. False: out of memory. The caller calls course_fini in any case.
+ */
+bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
+                 struct err *e);
 
 /* Sorts, and adds up what has the same name. */
 int sums_compare_parts(const void *a, const void *b);

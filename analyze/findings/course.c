@@ -8,15 +8,12 @@
 #include <string.h>
 
 #define LEAST_BIN_NS   INT64_C(2000000)
-#define MAX_BLOCKS     128
-#define MAX_CELLS      (1 << 20)
 #define LEAST_BLOCKS   4
 #define MAX_SAMPLES    (1 << 18)
 #define MAX_CLASSES    33       /* of sizes: 0, and each two powers of two of 63 bits */
 #define LOG_BINS       (64 * 8) /* eight to a doubling */
 #define TAIL_RANK      60
 #define TAIL_TOP       10
-#define HUNG_TIMES_P90 6
 #define SLOW_SD        2.5
 #define STRETCH        1024 /* rows */
 #define MAX_HUNG       20000
@@ -38,8 +35,15 @@ static int size_class(int64_t bytes)
     return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
 }
 
+/* First start, last end and number of the requests at a place. */
+struct visits {
+    int64_t first_ns, last_ns, n;
+};
+
 struct pass {
     struct course *c;
+    struct visits *places;
+    int64_t *of_message;   /* by index into dataset.errors */
     uint64_t sample_below; /* a hash below is sampled */
     uint32_t (*histogram)[LOG_BINS];
     double per_bin;
@@ -50,11 +54,6 @@ struct pass {
 
 struct extent {
     int64_t min_bytes, max_bytes; /* of successes */
-};
-
-/* First start, last end and number of the requests at a place. */
-struct visits {
-    int64_t first_ns, last_ns, n;
 };
 
 /* One table: its rows count at the places that it knows, and there alone, so that the loop is
@@ -87,9 +86,10 @@ static int64_t look_at_extent(const struct table *t, struct extent *x, struct vi
 }
 
 /* What look_at_extent found in table k, added to the course. */
-static void add_extent(struct course *c, const struct table *t, int64_t last_start_ns,
+static void add_extent(struct pass *p, const struct table *t, int64_t last_start_ns,
                        const struct visits *visits)
 {
+    struct course *c = p->c;
     c->n += (int64_t)t->n;
     c->last_start_ns = int64_max(last_start_ns, c->last_start_ns);
     for (size_t id = 0, n = dataset_n_places(c->d, t); id < n; id++) {
@@ -97,31 +97,32 @@ static void add_extent(struct course *c, const struct table *t, int64_t last_sta
         if (v->n == 0)
             continue;
         size_t place = t->own_places.index != NULL ? t->own_places.index[id] : id;
-        c->place_n[place] += v->n;
-        c->place_first_ns[place] = int64_min(v->first_ns, c->place_first_ns[place]);
-        c->place_last_ns[place] = int64_max(v->last_ns, c->place_last_ns[place]);
+        struct visits *all = &p->places[place];
+        all->n += v->n;
+        all->first_ns = int64_min(v->first_ns, all->first_ns);
+        all->last_ns = int64_max(v->last_ns, all->last_ns);
         c->start_ns = int64_min(v->first_ns, c->start_ns);
         c->end_ns = int64_max(v->last_ns, c->end_ns);
     }
 }
 
-static bool look_at_extents(struct course *c, struct extent *extents, int64_t *of_message,
-                            struct err *e)
+static bool look_at_extents(struct pass *p, struct extent *extents, struct err *e)
 {
+    struct course *c = p->c;
     struct visits *visits = NULL;
     bool *used = NULL, *used_here = NULL;
-    bool ok = mem_new(&visits, c->d->n_places, e) && mem_cleared(&used, c->d->n_threads, e) &&
+    bool ok = mem_new(&visits, c->n_places, e) && mem_cleared(&used, c->d->n_threads, e) &&
               mem_cleared(&used_here, c->d->n_threads, e);
 
-    for (size_t k = 0; ok && k < c->n_tables; k++) {
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         size_t n_threads = dataset_n_threads(c->d, t);
 
         for (size_t i = 0, n = dataset_n_places(c->d, t); i < n; i++)
             visits[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
         memset(used_here, 0, n_threads * sizeof *used_here);
-        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, of_message, used_here);
-        add_extent(c, t, last_start_ns, visits);
+        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, p->of_message, used_here);
+        add_extent(p, t, last_start_ns, visits);
         for (size_t i = 0; i < n_threads; i++)
             if (used_here[i])
                 used[table_thread_index(t, i)] = true;
@@ -130,50 +131,29 @@ static bool look_at_extents(struct course *c, struct extent *extents, int64_t *o
     for (size_t i = 0; ok && i < c->d->n_threads; i++)
         c->n_threads += used[i];
     for (size_t id = 1; id < c->d->errors.n; id++)
-        c->n_failed += of_message[id];
+        c->n_failed += p->of_message[id];
     free(visits);
     free(used);
     free(used_here);
     return ok;
 }
 
-static int compare_messages(const void *a, const void *b)
+static bool choose_messages(const struct pass *p, struct err *e)
 {
-    const struct course_message *x = a, *y = b;
-    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
-}
-
-/* The most frequent messages. */
-static bool choose_messages(struct course *c, const int64_t *of_message, struct err *e)
-{
-    size_t n_errors = c->d->errors.n;
-
-    if (!mem_cleared(&c->messages, n_errors, e))
+    struct course *c = p->c;
+    if (!mem_cleared(&c->messages, c->d->errors.n, e))
         return false;
-    struct course_message *all = c->messages;
-    for (size_t id = 1; id < n_errors; id++)
-        if (of_message[id] > 0)
-            all[c->n_messages++] =
-                (struct course_message){.id = (uint16_t)id, .n_kinds = 1, .n = of_message[id]};
-    qsort(all, c->n_messages, sizeof *all, compare_messages);
-    if (c->n_messages > COURSE_MAX_MESSAGES) {
-        size_t last = 0, n = c->n_messages;
-
-        /* A kind that hardly came says nothing beside so many others. */
-        while (last + 1 < COURSE_MAX_MESSAGES && all[last].n > c->n_failed / 100)
-            last++;
-        all[last].n_kinds = n - last;
-        c->n_messages = last + 1;
-    }
+    for (size_t id = 1; id < c->d->errors.n; id++)
+        if (p->of_message[id] > 0)
+            c->messages[c->n_messages++] = (struct course_message){
+                .text = c->d->errors.v[id], .id = id, .n = p->of_message[id]};
+    if (!course_choose_messages(c, e))
+        return false;
+    /* They are counted again, with those that are told apart no more. */
     for (size_t k = 0; k < c->n_messages; k++) {
-        struct course_message *m = &all[k];
-        m->n = 0; /* counted again, with those that are told apart no more */
-        m->first_ns = INT64_MAX;
-        m->last_ns = INT64_MIN;
-        if (!mem_cleared(&m->by_bin, c->n_bins, e) ||
-            !mem_cleared(&m->by_place, c->d->n_places, e) ||
-            !mem_cleared(&m->by_table, c->n_tables, e))
-            return false;
+        c->messages[k].n = 0;
+        c->messages[k].first_ns = INT64_MAX;
+        c->messages[k].last_ns = INT64_MIN;
     }
     return true;
 }
@@ -190,8 +170,9 @@ static void add_error(struct course *c, size_t table, size_t place, uint16_t id,
     m->n++;
     m->took_ns += (__int128)end_ns - start_ns;
     m->by_bin[bin]++;
-    m->by_place[place]++;
-    m->by_table[table]++;
+    m->by_host[c->hosts.of_place[place]]++;
+    m->by_client[c->clients.of_place[place]]++;
+    m->by_op[table]++;
     m->first_ns = int64_min(end_ns, m->first_ns);
     m->last_ns = int64_max(end_ns, m->last_ns);
 }
@@ -357,13 +338,13 @@ static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
                 continue;
             if (n == MAX_HUNG)
                 return false;
-            c->hung[n++] =
-                (struct course_hung){.start_ns = t->start[i],
-                                     .end_ns = table_end(t, i),
-                                     .thread = (uint32_t)table_thread_index(t, table_thread(t, i)),
-                                     .place = (uint32_t)course_place(t, i),
-                                     .table = (uint32_t)k,
-                                     .failed = table_failed(t, i)};
+            c->hung[n++] = (struct course_hung){
+                .start_ns = t->start[i],
+                .end_ns = table_end(t, i),
+                .thread = c->d->threads[table_thread_index(t, table_thread(t, i))],
+                .place = (uint32_t)course_place(t, i),
+                .table = (uint32_t)k,
+                .failed = table_failed(t, i)};
         }
     }
     c->n_hung = n;
@@ -373,8 +354,8 @@ static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
 static void find_hung(const struct pass *p)
 {
     struct course *c = p->c;
-    for (size_t k = 0; k < c->n_tables; k++) {
-        double least_ns = HUNG_TIMES_P90 * c->p90_ns[k];
+    for (size_t k = 0; k < c->n_ops; k++) {
+        double least_ns = COURSE_HUNG_TIMES * c->p90_ns[k];
         c->hung_ns[k] = INT64_MAX;
         for (int tries = 0; least_ns > 0 && least_ns < 0x1p62 && tries < 8; tries++) {
             if (collect_hung(p, k, (int64_t)least_ns)) {
@@ -397,7 +378,7 @@ static bool fill_slow_from(struct course *c, struct err *e)
     for (size_t q = 0; q < c->n_strata; q++) {
         double n = 0, sum = 0;
 
-        for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
+        for (size_t i = 0; i < c->n_places * c->n_blocks; i++) {
             n += course_cell(c, q, 0, 0)[i].n;
             sum += (double)course_cell(c, q, 0, 0)[i].log_sum;
         }
@@ -415,10 +396,10 @@ static bool count_slow(const struct pass *p, struct err *e)
     struct course *c = p->c;
     if (c->cells == NULL)
         return true;
-    if (!fill_slow_from(c, e) || !mem_cleared(&c->place_busy_ns, c->d->n_places, e) ||
-        !mem_cleared(&c->place_slow_ns, c->d->n_places, e))
+    if (!fill_slow_from(c, e) || !mem_cleared(&c->place_busy_ns, c->n_places, e) ||
+        !mem_cleared(&c->place_slow_ns, c->n_places, e))
         return false;
-    for (size_t k = 0; k < c->n_tables; k++) {
+    for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i++) {
             if (!is_sampled(t->start[i], p->sample_below) || table_failed(t, i))
@@ -443,10 +424,10 @@ static bool choose_strata(struct course *c, const struct extent *extents, struct
 {
     size_t n = 0;
 
-    if (!mem_cleared(&c->strata, c->n_tables * MAX_CLASSES, e) ||
-        !mem_cleared(&c->stratum_of_table, c->n_tables + 1, e))
+    if (!mem_cleared(&c->strata, c->n_ops * MAX_CLASSES, e) ||
+        !mem_cleared(&c->stratum_of_table, c->n_ops + 1, e))
         return false;
-    for (size_t k = 0; k < c->n_tables; k++) {
+    for (size_t k = 0; k < c->n_ops; k++) {
         const struct extent *x = &extents[k];
         int least = size_class(x->min_bytes), most = size_class(x->max_bytes);
         int n_classes = x->min_bytes < x->max_bytes ? most - least + 1 : 1;
@@ -455,7 +436,7 @@ static bool choose_strata(struct course *c, const struct extent *extents, struct
         for (int i = 0; i < n_classes; i++)
             c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)least : 0};
     }
-    c->stratum_of_table[c->n_tables] = c->n_strata = n;
+    c->stratum_of_table[c->n_ops] = c->n_strata = n;
     return true;
 }
 
@@ -465,9 +446,11 @@ static void choose_grid(struct course *c)
 
     c->bin_ns = length_ns / COURSE_MAX_BINS + 1;
     c->bin_ns = int64_max(LEAST_BIN_NS, c->bin_ns);
+    c->bins_ns = c->start_ns;
+    c->shortest_ns = 3 * c->bin_ns;
     c->n_bins = (size_t)(length_ns / c->bin_ns) + 1;
-    size_t cells = MAX_CELLS / (c->n_strata * c->d->n_places + 1) + LEAST_BLOCKS;
-    size_t wanted = cells < MAX_BLOCKS ? cells : MAX_BLOCKS;
+    size_t cells = COURSE_MAX_CELLS / (c->n_strata * c->n_places + 1) + LEAST_BLOCKS;
+    size_t wanted = cells < COURSE_MAX_BLOCKS ? cells : COURSE_MAX_BLOCKS;
     size_t bins_per_block = (c->n_bins + wanted - 1) / wanted;
     c->block_ns = (int64_t)bins_per_block * c->bin_ns;
     c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
@@ -475,42 +458,87 @@ static void choose_grid(struct course *c)
 
 static bool alloc_counts(struct course *c, struct err *e)
 {
-    size_t n_cells = c->n_strata * c->d->n_places, n = c->n_tables;
+    size_t n_cells = c->n_strata * c->n_places;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
            mem_cleared(&c->ok_half, c->n_bins, e) &&
-           (n_cells > MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
+           (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
            mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
-           mem_cleared(&c->median_ns, n, e) && mem_cleared(&c->p90_ns, n, e) &&
-           mem_cleared(&c->tail, n, e) && mem_cleared(&c->hung_ns, n, e) &&
-           mem_new(&c->hung, MAX_HUNG, e);
+           mem_cleared(&c->tail, c->n_ops, e) && mem_new(&c->hung, MAX_HUNG, e);
 }
 
-static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, struct err *e)
+static int compare_names(const void *a, const void *b, void *names)
+{
+    char *const *v = names;
+    return strcmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
+}
+
+/* The hosts (or clients) that have a request. */
+static bool fill_parties(const struct pass *p, struct course_parties *of, struct err *e)
+{
+    const struct dataset *d = p->c->d;
+    const struct names *names = of->clients ? &d->clients : &d->hosts;
+    uint32_t *id = NULL, *index = NULL;
+    size_t n = 0;
+    bool ok = course_parties_alloc(of, names->n, e) && mem_new(&of->of_place, d->n_places, e) &&
+              mem_new(&id, names->n, e) && mem_new(&index, names->n, e);
+
+    if (!ok)
+        goto done;
+    memset(index, 0xFF, names->n * sizeof *index);
+    for (size_t i = 0; i < d->n_places; i++) {
+        uint32_t of_place = of->clients ? d->places[i].client : d->places[i].host;
+        of->of_place[i] = p->places[i].n > 0 ? of_place : UINT32_MAX;
+        if (p->places[i].n > 0 && index[of_place] == UINT32_MAX) {
+            index[of_place] = 0;
+            id[n++] = of_place;
+        }
+    }
+    qsort_r(id, n, sizeof *id, compare_names, names->v);
+    of->n = n;
+    for (size_t k = 0; k < n; k++) {
+        index[id[k]] = (uint32_t)k;
+        of->name[k] = names->v[id[k]];
+        of->first_ns[k] = INT64_MAX;
+        of->last_ns[k] = INT64_MIN;
+    }
+    for (size_t i = 0; i < d->n_places; i++) {
+        if (of->of_place[i] == UINT32_MAX)
+            continue;
+        size_t k = of->of_place[i] = index[of->of_place[i]];
+        of->n_requests[k] += p->places[i].n;
+        of->first_ns[k] = int64_min(p->places[i].first_ns, of->first_ns[k]);
+        of->last_ns[k] = int64_max(p->places[i].last_ns, of->last_ns[k]);
+    }
+done:
+    free(id);
+    free(index);
+    return ok;
+}
+
+static bool gather(struct pass *p, struct extent *extents, struct err *e)
 {
     struct course *c = p->c;
-    size_t n_places = c->d->n_places;
 
-    for (size_t i = 0; i < n_places; i++) {
-        c->place_first_ns[i] = INT64_MAX;
-        c->place_last_ns[i] = INT64_MIN;
-    }
-    if (!look_at_extents(c, extents, of_message, e))
+    for (size_t i = 0; i < c->n_places; i++)
+        p->places[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
+    if (!look_at_extents(p, extents, e))
         return false;
     if (c->n == 0)
         return true;
     if (!choose_strata(c, extents, e))
         return false;
     choose_grid(c);
-    if (!alloc_counts(c, e) || !choose_messages(c, of_message, e))
+    if (!alloc_counts(c, e) || !fill_parties(p, &c->hosts, e) || !fill_parties(p, &c->clients, e) ||
+        !choose_messages(p, e))
         return false;
-    uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)n_places;
+    uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
     p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
                                                : (uint64_t)(0x1p32 * (double)wanted / (double)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
     p->bins_per_block = c->block_ns / c->bin_ns;
-    for (size_t k = 0; k < c->n_tables; k++) {
+    for (size_t k = 0; k < c->n_ops; k++) {
         look_at_rows(p, k);
         c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
         c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
@@ -520,56 +548,27 @@ static bool gather(struct pass *p, struct extent *extents, int64_t *of_message, 
     return count_slow(p, e);
 }
 
-bool course_init(struct course *c, const struct dataset *d, const struct table **tables,
-                 size_t n_tables, struct err *e)
+bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
+                    size_t n_tables, struct err *e)
 {
-    *c = (struct course){.d = d,
-                         .tables = tables,
-                         .n_tables = n_tables,
-                         .start_ns = INT64_MAX,
-                         .last_start_ns = INT64_MIN,
-                         .end_ns = INT64_MIN};
+    if (!course_init(c, n_tables, e))
+        return false;
+    c->d = d;
+    c->tables = tables;
+    c->n_places = d->n_places;
+    for (size_t k = 0; k < n_tables; k++) {
+        c->ops[k] = (struct course_op){d->ops.v[tables[k]->op], (int64_t)tables[k]->n};
+        c->operations.name[k] = c->ops[k].name;
+        c->operations.n_requests[k] = c->ops[k].n;
+    }
     struct pass p = {.c = c};
     struct extent *extents = NULL;
-    int64_t *of_message = NULL;
-    bool ok = mem_cleared(&extents, n_tables, e) && mem_cleared(&of_message, d->errors.n, e) &&
-              mem_cleared(&p.histogram, n_tables, e) &&
-              mem_cleared(&c->place_first_ns, d->n_places, e) &&
-              mem_cleared(&c->place_last_ns, d->n_places, e) &&
-              mem_cleared(&c->place_n, d->n_places, e) && gather(&p, extents, of_message, e);
+    bool ok = mem_cleared(&extents, n_tables, e) && mem_cleared(&p.of_message, d->errors.n, e) &&
+              mem_cleared(&p.histogram, n_tables, e) && mem_new(&p.places, d->n_places, e) &&
+              gather(&p, extents, e);
     free(extents);
-    free(of_message);
+    free(p.of_message);
     free(p.histogram);
+    free(p.places);
     return ok;
-}
-
-void course_fini(struct course *c)
-{
-    for (size_t k = 0; k < c->n_messages; k++) {
-        free(c->messages[k].by_bin);
-        free(c->messages[k].by_place);
-        free(c->messages[k].by_table);
-    }
-    free(c->messages);
-    free(c->ok);
-    free(c->failed);
-    free(c->ok_half);
-    free(c->strata);
-    free(c->stratum_of_table);
-    free(c->cells);
-    free(c->log_squares);
-    free(c->slow_from_ns);
-    free(c->place_busy_ns);
-    free(c->place_slow_ns);
-    free(c->late_n);
-    free(c->late_ns);
-    free(c->median_ns);
-    free(c->p90_ns);
-    free(c->tail);
-    free(c->hung_ns);
-    free(c->hung);
-    free(c->place_first_ns);
-    free(c->place_last_ns);
-    free(c->place_n);
-    *c = (struct course){0};
 }

@@ -1,79 +1,152 @@
-/* The hosts, clients and operations of a course. */
+/* What courses of all sources have in common: parties, messages, and what is asked of them. */
 #include "analyze/findings/course.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t party_of(const struct course *c, bool clients, size_t place)
+bool course_init(struct course *c, size_t n_ops, struct err *e)
 {
-    return clients ? c->d->places[place].client : c->d->places[place].host;
+    *c = (struct course){.start_ns = INT64_MAX,
+                         .last_start_ns = INT64_MIN,
+                         .end_ns = INT64_MIN,
+                         .n_ops = n_ops,
+                         .clients.clients = true,
+                         .operations = {.operations = true, .n = n_ops}};
+    return mem_cleared(&c->ops, n_ops, e) && mem_cleared(&c->median_ns, n_ops, e) &&
+           mem_cleared(&c->p90_ns, n_ops, e) && mem_cleared(&c->hung_ns, n_ops, e) &&
+           mem_cleared(&c->operations.name, n_ops, e) &&
+           mem_cleared(&c->operations.n_requests, n_ops, e);
 }
 
-static int compare_names(const void *a, const void *b, void *names)
+static void parties_fini(struct course_parties *p)
 {
-    char *const *v = names;
-    return strcmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
+    for (size_t k = 0; p->seconds != NULL && k < p->n; k++) {
+        free(p->seconds[k].done);
+        free(p->seconds[k].busy_ns);
+    }
+    free(p->seconds);
+    free(p->name);
+    free(p->of_place);
+    free(p->n_requests);
+    free(p->first_ns);
+    free(p->last_ns);
 }
 
-bool course_parties_init(struct course_parties *p, const struct course *c, bool clients,
-                         struct err *e)
+void course_fini(struct course *c)
 {
-    const struct names *names = clients ? &c->d->clients : &c->d->hosts;
-    *p = (struct course_parties){.clients = clients};
-    uint32_t *index = NULL;
-    bool ok = mem_new(&p->id, names->n, e) && mem_new(&p->of_place, c->d->n_places, e) &&
-              mem_cleared(&p->n_requests, names->n, e) && mem_new(&index, names->n, e);
-    if (!ok)
-        goto done;
-    memset(index, 0xFF, names->n * sizeof *index);
-    for (size_t i = 0; i < c->d->n_places; i++) {
-        uint32_t id = party_of(c, clients, i);
-        if (c->place_n[i] > 0 && index[id] == UINT32_MAX) {
-            index[id] = 0;
-            p->id[p->n++] = id;
-        }
+    for (size_t k = 0; k < c->n_messages; k++) {
+        free(c->messages[k].by_bin);
+        free(c->messages[k].by_host);
+        free(c->messages[k].by_client);
+        free(c->messages[k].by_op);
     }
-    qsort_r(p->id, p->n, sizeof *p->id, compare_names, names->v);
-    for (size_t k = 0; k < p->n; k++)
-        index[p->id[k]] = (uint32_t)k;
-    for (size_t i = 0; i < c->d->n_places; i++) {
-        p->of_place[i] = c->place_n[i] > 0 ? index[party_of(c, clients, i)] : UINT32_MAX;
-        if (c->place_n[i] > 0)
-            p->n_requests[p->of_place[i]] += c->place_n[i];
-    }
-done:
-    free(index);
-    return ok;
+    parties_fini(&c->hosts);
+    parties_fini(&c->clients);
+    parties_fini(&c->operations);
+    void *const all[] = {c->messages,      c->ops,           c->ok,      c->failed,
+                         c->ok_half,       c->busy_ns,       c->strata,  c->stratum_of_table,
+                         c->cells,         c->log_squares,   c->late_n,  c->slow_from_ns,
+                         c->place_busy_ns, c->place_slow_ns, c->late_ns, c->median_ns,
+                         c->p90_ns,        c->tail,          c->hung_ns, c->hung};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    *c = (struct course){0};
 }
 
-bool course_operations_init(struct course_parties *p, const struct course *c, struct err *e)
+bool course_parties_alloc(struct course_parties *p, size_t n, struct err *e)
 {
-    *p = (struct course_parties){.operations = true};
-    if (!mem_new(&p->id, c->n_tables, e) || !mem_new(&p->n_requests, c->n_tables, e))
-        return false;
-    for (size_t k = 0; k < c->n_tables; k++) {
-        p->id[k] = c->tables[k]->op;
-        p->n_requests[k] = (int64_t)c->tables[k]->n;
+    return mem_cleared(&p->name, n, e) && mem_cleared(&p->n_requests, n, e) &&
+           mem_cleared(&p->first_ns, n, e) && mem_cleared(&p->last_ns, n, e);
+}
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct course_message *x = a, *y = b;
+    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+}
+
+bool course_choose_messages(struct course *c, struct err *e)
+{
+    struct course_message *all = c->messages;
+    size_t last = 0, n = c->n_messages;
+
+    qsort(all, n, sizeof *all, compare_messages);
+    for (size_t k = 0; k < n; k++)
+        all[k].n_kinds = 1;
+    if (n > COURSE_MAX_MESSAGES) {
+        /* A kind that hardly came says nothing beside so many others. */
+        while (last + 1 < COURSE_MAX_MESSAGES && all[last].n > c->n_failed / 100)
+            last++;
+        all[last].n_kinds = n - last;
+        c->n_messages = last + 1;
     }
-    p->n = c->n_tables;
+    for (size_t k = 0; k < c->n_messages; k++)
+        if (!mem_cleared(&all[k].by_bin, c->n_bins, e) ||
+            !mem_cleared(&all[k].by_host, c->hosts.n, e) ||
+            !mem_cleared(&all[k].by_client, c->clients.n, e) ||
+            !mem_cleared(&all[k].by_op, c->n_ops, e))
+            return false;
     return true;
 }
 
-void course_parties_fini(struct course_parties *p)
+/* ---- What hangs, and when it ended ---- */
+
+static size_t count_hung_requests(const struct course *c, const struct course_parties *p,
+                                  int64_t at_ns, size_t *of_party)
 {
-    free(p->id);
-    free(p->of_place);
-    free(p->n_requests);
-    *p = (struct course_parties){0};
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
+        if (c->hung[i].end_ns > at_ns) {
+            if (of_party != NULL)
+                of_party[course_party_of(p, c->hung[i].table, c->hung[i].place)]++;
+            n++;
+        }
+    return n;
 }
 
-const char *course_party_name(const struct course *c, const struct course_parties *p, size_t k)
+size_t course_count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
+                         int64_t for_ns, size_t *of_party)
 {
-    const struct names *names = p->operations ? &c->d->ops
-                                : p->clients  ? &c->d->clients
-                                              : &c->d->hosts;
-    return names->v[p->id[k]];
+    size_t bin = course_bin(c, at_ns);
+    int64_t least_ns = 0;
+
+    if (of_party != NULL)
+        memset(of_party, 0, p->n * sizeof *of_party);
+    if (c->d != NULL)
+        return count_hung_requests(c, p, at_ns, of_party);
+    for (size_t k = 0; k < c->n_ops; k++)
+        least_ns = int64_max(c->hung_ns[k], least_ns);
+    if (c->busy_ns == NULL || for_ns < least_ns)
+        return 0;
+    for (size_t k = 0; of_party != NULL && p->seconds != NULL && k < p->n; k++)
+        of_party[k] = (size_t)llround((double)p->seconds[k].busy_ns[bin] / (double)c->bin_ns);
+    return (size_t)llround((double)c->busy_ns[bin] / (double)c->bin_ns);
+}
+
+/* By seconds: the requests of one in which there were fewer than usual ended at its beginning, or
+ * at its end, and the party stood for the rest. */
+static void find_gap(const struct course *c, const struct course_parties *p, struct course_gap *gap)
+{
+    const uint32_t *done = p->seconds[gap->party].done;
+    double usual = (double)p->n_requests[gap->party] * (double)c->bin_ns /
+                   ((double)(c->end_ns - c->start_ns) + 1);
+    size_t at = course_bin(c, gap->at_ns), from = at, to = at;
+
+    gap->before_ns = INT64_MIN;
+    gap->after_ns = INT64_MAX;
+    while (from > 0 && done[from] == 0)
+        from--;
+    while (to + 1 < c->n_bins && done[to] == 0)
+        to++;
+    if (done[at] > 0 || done[from] == 0 || done[to] == 0)
+        return;
+    gap->before_ns =
+        course_bin_start_ns(c, from) + (int64_t)(fmin(done[from] / usual, 1) * (double)c->bin_ns);
+    gap->after_ns =
+        course_bin_start_ns(c, to + 1) - (int64_t)(fmin(done[to] / usual, 1) * (double)c->bin_ns);
 }
 
 /* Takes the end of a request of its party into account. */
@@ -90,6 +163,10 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
 {
     if (n == 0)
         return true;
+    for (size_t q = 0; c->d == NULL && q < n; q++)
+        find_gap(c, p, &gaps[q]);
+    if (c->d == NULL)
+        return true;
     size_t *first = NULL, *next = NULL;
     bool ok = mem_new(&first, p->n, e) && mem_new(&next, n, e);
     for (size_t k = 0; ok && k < p->n; k++)
@@ -100,7 +177,7 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
         next[q] = first[gaps[q].party];
         first[gaps[q].party] = q;
     }
-    for (size_t k = 0; ok && k < c->n_tables; k++) {
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i++) {
             size_t party = course_party_of(p, k, course_place(t, i));

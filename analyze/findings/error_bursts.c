@@ -100,6 +100,35 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
            binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
 }
 
+/* A burst of seconds begins and ends within one: the errors next to it are its own. */
+static void extend_to_edges(const struct course *c, const struct course_message *m, struct burst *b)
+{
+    bool before = b->first > 0 && m->by_bin[b->first - 1] > 0;
+    bool after = b->last + 1 < c->n_bins && m->by_bin[b->last + 1] > 0;
+
+    if (c->d != NULL || !b->found)
+        return;
+    b->first -= before;
+    b->last += after;
+    double n = (before ? m->by_bin[b->first] : 0) + (after ? m->by_bin[b->last] : 0);
+    b->n_inside += n;
+    b->n_errors += n;
+}
+
+/* A burst at either end of the bins has the errors that are in none: of some sources the first and
+ * the last seconds are not known. */
+static void add_unseen(const struct course *c, const struct course_message *m, struct burst *b)
+{
+    double n_seen = 0;
+    for (size_t j = 0; j < c->n_bins; j++)
+        n_seen += m->by_bin[j];
+    double times = 1 + ((double)m->n - n_seen) / b->n_errors;
+    if (!b->found || times <= 1 || (b->first > 0 && b->last + 1 < c->n_bins))
+        return;
+    b->n_inside *= times;
+    b->n_errors *= times;
+}
+
 /* A burst has what comes in behind it as well, where half as many of that fail as within it. */
 static void extend_to_end(const struct course *c, const struct course_message *m, struct burst *b)
 {
@@ -144,25 +173,25 @@ static struct burst find_burst(const struct course *c, const struct course_messa
         }
     }
     extend_to_end(c, m, &best);
+    extend_to_edges(c, m, &best);
+    add_unseen(c, m, &best);
     return best;
 }
 
-/* The party that has nearly all of the errors, without having nearly all of the requests; SIZE_MAX:
- * none. */
+/* The party that has nearly all of the errors (v: of each), without having nearly all of the
+ * requests; SIZE_MAX: none. */
 static size_t confined_to(const struct course *c, const struct course_parties *p,
-                          const struct course_message *m, int64_t *v)
+                          const struct course_message *m, const int64_t *v)
 {
     size_t most = 0;
 
-    memset(v, 0, p->n * sizeof *v);
-    for (size_t i = 0; i < c->d->n_places; i++)
-        if (p->of_place[i] != UINT32_MAX)
-            v[p->of_place[i]] += m->by_place[i];
     for (size_t k = 1; k < p->n; k++)
         if (v[k] > v[most])
             most = k;
+    if (p->n < 2)
+        return SIZE_MAX;
     double share = (double)p->n_requests[most] / (double)c->n;
-    bool confined = p->n > 1 && m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
+    bool confined = m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
                     (double)p->n_requests[most] < .9 * (double)c->n;
     /* A share that chance would hardly give. */
     double log_p = (double)m->n * log(share);
@@ -171,10 +200,10 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
 
 static const char *only_operation(const struct course *c, const struct course_message *m)
 {
-    for (size_t k = 0; k < c->n_tables; k++)
-        if ((double)m->by_table[k] >= CONFINED_FRAC * (double)m->n &&
-            (double)m->n * log((double)c->tables[k]->n / (double)c->n) < -7)
-            return c->d->ops.v[c->tables[k]->op];
+    for (size_t k = 0; k < c->n_ops; k++)
+        if ((double)m->by_op[k] >= CONFINED_FRAC * (double)m->n &&
+            (double)m->n * log((double)c->ops[k].n / (double)c->n) < -7)
+            return c->ops[k].name;
     return NULL;
 }
 
@@ -207,7 +236,7 @@ static struct part_text share_text(double share, double time_share, bool takes_t
     return t;
 }
 
-static bool say(struct search *s, const struct course_message *m, const struct burst *b, int64_t *v,
+static bool say(struct search *s, const struct course_message *m, const struct burst *b,
                 struct err *e)
 {
     const struct course *c = s->c;
@@ -216,18 +245,18 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
-    size_t host = confined_to(c, &s->hosts, m, v), client = SIZE_MAX;
-    bool dead = host != SIZE_MAX && v[host] == s->hosts.n_requests[host];
+    size_t host = confined_to(c, &c->hosts, m, m->by_host), client = SIZE_MAX;
+    bool dead = host != SIZE_MAX && m->by_host[host] == c->hosts.n_requests[host];
 
     if (host == SIZE_MAX)
-        client = confined_to(c, &s->clients, m, v);
+        client = confined_to(c, &c->clients, m, m->by_client);
     bool problem =
         share >= LEAST_PROBLEM || takes_time || (b->found && within >= .1 && m->n >= 10) || dead;
     struct finding f = finding_of("errors", problem ? FINDING_PROBLEM : FINDING_NOTICE,
                                   takes_time ? time_share : share);
     f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
-    f.party = host != SIZE_MAX     ? course_party_name(c, &s->hosts, host)
-              : client != SIZE_MAX ? course_party_name(c, &s->clients, client)
+    f.party = host != SIZE_MAX     ? c->hosts.name[host]
+              : client != SIZE_MAX ? c->clients.name[client]
                                    : NULL;
     f.op = only_operation(c, m);
     finding_figure(&f, "n_errors", n_errors);
@@ -237,7 +266,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         finding_figure(&f, "time_share", time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && !b->found ? "request" : "requests";
-    const char *message = c->d->errors.v[m->id];
+    const char *message = m->text;
     const char *where = f.party != NULL ? intern_shown(f.party) : "";
     const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
     struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
@@ -258,10 +287,10 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     f.end_ns = course_bin_start_ns(c, b->last + 1);
     f.end_ns = int64_min(m->last_ns, f.end_ns);
     f.has_start = true;
-    f.has_end = search_frac(s, c->end_ns - f.end_ns) > .02;
+    f.has_end = b->last + 1 < c->n_bins && search_frac(s, c->end_ns - f.end_ns) > .02;
     return findings_add(
         s->out, &f, e, "%s %s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
-        units_count((int64_t)b->n_errors).s, op, space, what, at, where, find_clock(f.start_ns).s,
+        units_count(llround(b->n_errors)).s, op, space, what, at, where, find_clock(f.start_ns).s,
         f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", of_all.s,
         units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, message);
 }
@@ -285,7 +314,7 @@ static struct finding *said_already(const struct search *s, const struct finding
 
 /* The bursts of a message, or that its errors are steady. */
 static bool find_message(struct search *s, const struct course_message *m, uint8_t *taken,
-                         int64_t *v, struct err *e)
+                         struct err *e)
 {
     const struct course *c = s->c;
     bool ok = true;
@@ -299,7 +328,7 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
         if (b.found && (double)(b.last - b.first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b.first), course_bin_start_ns(c, b.last),
                         MASK_ERRORS);
-        ok = say(s, m, &b, v, e);
+        ok = say(s, m, &b, e);
         /* One cause, several messages: what cost most is the problem. */
         struct finding *f = &s->out->v[s->out->n - 1], *said = ok ? said_already(s, f) : NULL;
         if (said != NULL && said->severity == f->severity)
@@ -314,14 +343,11 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
 bool find_errors(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
-    size_t n = s->hosts.n > s->clients.n ? s->hosts.n : s->clients.n;
-    int64_t *v = NULL;
-    uint8_t *taken = NULL;
-    bool ok = mem_new(&v, n, e) && mem_new(&taken, c->n_bins + 1, e);
+    uint8_t *taken;
+    bool ok = mem_new(&taken, c->n_bins + 1, e);
 
     for (size_t k = 0; ok && k < c->n_messages; k++)
-        ok = find_message(s, &c->messages[k], taken, v, e);
-    free(v);
+        ok = find_message(s, &c->messages[k], taken, e);
     free(taken);
     return ok;
 }

@@ -10,7 +10,6 @@
 /* A course, what was found in it, and the bins that are masked: 1 by a stall, 2 by errors. */
 struct search {
     const struct course *c;
-    struct course_parties hosts, clients, operations;
     uint8_t *masked; /* by bin */
     struct findings *out;
 };

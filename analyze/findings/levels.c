@@ -56,13 +56,14 @@ static void fill_points(struct levels *l)
     const struct course *c = l->s->c;
     double median_ns = 0;
 
-    for (size_t k = 0; k < c->n_tables; k++)
+    for (size_t k = 0; k < c->n_ops; k++)
         median_ns = fmax(median_ns, c->median_ns[k]);
     /* The type that takes longest may begin later, and from the start on last past all times. */
     if (median_ns >= (double)(INT64_MAX - c->start_ns))
         return;
     size_t first = course_bin(c, c->start_ns + (int64_t)median_ns);
     size_t end = course_bin(c, c->last_start_ns);
+    first += course_bin_part(c, first) < 1;
     if (end <= first)
         return;
     size_t width = (end - first + MAX_POINTS - 1) / MAX_POINTS;

@@ -19,39 +19,22 @@
 
 /* ---- Clients ---- */
 
-struct presence {
-    int64_t first_ns, last_ns;
-};
-
-static void fill_presence(const struct search *s, struct presence *v)
+static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
 {
     const struct course *c = s->c;
-    for (size_t k = 0; k < s->clients.n; k++)
-        v[k] = (struct presence){INT64_MAX, INT64_MIN};
-    for (size_t i = 0; i < c->d->n_places; i++) {
-        if (s->clients.of_place[i] == UINT32_MAX)
-            continue;
-        struct presence *x = &v[s->clients.of_place[i]];
-        x->first_ns = int64_min(c->place_first_ns[i], x->first_ns);
-        x->last_ns = int64_max(c->place_last_ns[i], x->last_ns);
-    }
-}
-
-static bool say_absent(struct search *s, size_t k, const struct presence *x, bool late,
-                       struct err *e)
-{
-    const struct course *c = s->c;
-    int64_t length_ns = late ? x->first_ns - c->start_ns : c->end_ns - x->last_ns;
+    int64_t first_ns = c->clients.first_ns[k], last_ns = c->clients.last_ns[k];
+    int64_t length_ns = late ? first_ns - c->start_ns : c->end_ns - last_ns;
     double share = search_frac(s, length_ns);
-    struct finding f = finding_of("absent-client", FINDING_PROBLEM, share / (double)s->clients.n);
+    struct finding f =
+        finding_of("absent-client", FINDING_PROBLEM, share / (double)s->c->clients.n);
 
     f.scope = SCOPE_CLIENT;
-    f.party = course_party_name(c, &s->clients, k);
+    f.party = c->clients.name[k];
     f.has_start = f.has_end = true;
-    f.start_ns = late ? c->start_ns : x->last_ns;
-    f.end_ns = late ? x->first_ns : c->end_ns;
+    f.start_ns = late ? c->start_ns : last_ns;
+    f.end_ns = late ? first_ns : c->end_ns;
     finding_figure(&f, "absent_frac", share);
-    finding_figure(&f, "n_requests", (double)s->clients.n_requests[k]);
+    finding_figure(&f, "n_requests", (double)s->c->clients.n_requests[k]);
     if (late)
         return findings_add(s->out, &f, e,
                             "Client %s began %s (%.0f %% of the run) after the first",
@@ -66,33 +49,34 @@ static bool say_by_design(struct search *s, size_t n, struct err *e)
     struct finding f = finding_of("absent-client", FINDING_NOTICE, 0);
     finding_figure(&f, "n_clients", (double)n);
     return findings_add(s->out, &f, e, "%s of %s clients each ran in a part of the time only",
-                        units_count((int64_t)n).s, units_count((int64_t)s->clients.n).s);
+                        units_count((int64_t)n).s, units_count((int64_t)s->c->clients.n).s);
+}
+
+static bool is_late(const struct search *s, size_t k)
+{
+    return search_frac(s, s->c->clients.first_ns[k] - s->c->start_ns) > ABSENT_FRAC;
+}
+
+static bool is_early(const struct search *s, size_t k)
+{
+    return search_frac(s, s->c->end_ns - s->c->clients.last_ns[k]) > ABSENT_FRAC;
 }
 
 bool find_absent(struct search *s, struct err *e)
 {
-    const struct course *c = s->c;
-    if (s->clients.n < 2)
-        return true;
-    struct presence *v;
-    if (!mem_new(&v, s->clients.n, e))
-        return false;
-    fill_presence(s, v);
+    const struct course_parties *clients = &s->c->clients;
     size_t n = 0;
     bool ok = true;
-    for (size_t k = 0; k < s->clients.n; k++)
-        n += search_frac(s, v[k].first_ns - c->start_ns) > ABSENT_FRAC ||
-             search_frac(s, c->end_ns - v[k].last_ns) > ABSENT_FRAC;
-    if (2 * n > s->clients.n && n > 1)
-        ok = say_by_design(s, n, e);
-    else
-        for (size_t k = 0; ok && k < s->clients.n; k++) {
-            if (search_frac(s, v[k].first_ns - c->start_ns) > ABSENT_FRAC)
-                ok = say_absent(s, k, &v[k], true, e);
-            if (ok && search_frac(s, c->end_ns - v[k].last_ns) > ABSENT_FRAC)
-                ok = say_absent(s, k, &v[k], false, e);
-        }
-    free(v);
+
+    if (clients->n < 2 || clients->first_ns == NULL)
+        return true;
+    for (size_t k = 0; k < clients->n; k++)
+        n += is_late(s, k) || is_early(s, k);
+    if (2 * n > clients->n && n > 1)
+        return say_by_design(s, n, e);
+    for (size_t k = 0; ok && k < clients->n; k++)
+        ok = (!is_late(s, k) || say_absent(s, k, true, e)) &&
+             (!is_early(s, k) || say_absent(s, k, false, e));
     return ok;
 }
 
@@ -134,8 +118,8 @@ bool find_stuck(struct search *s, struct err *e)
             finding_of("stuck-thread", share >= STUCK_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE,
                        share / (double)c->n_threads);
         f.scope = SCOPE_THREAD;
-        f.thread = c->d->threads[h->thread];
-        f.op = c->d->ops.v[c->tables[h->table]->op];
+        f.thread = h->thread;
+        f.op = c->ops[h->table].name;
         f.has_start = f.has_end = true;
         f.start_ns = h->start_ns;
         f.end_ns = h->end_ns;
@@ -172,12 +156,12 @@ bool find_backlog(struct search *s, struct err *e)
     const struct course *c = s->c;
     size_t n = c->n_blocks, last = n;
 
-    if (!c->open_loop || n < 8)
+    if (!c->open_loop || c->late_n == NULL || n < 8)
         return true;
     double *late, median_ns = 0;
     if (!mem_new(&late, n, e))
         return false;
-    for (size_t k = 0; k < c->n_tables; k++)
+    for (size_t k = 0; k < c->n_ops; k++)
         median_ns = fmax(median_ns, c->median_ns[k]);
     for (size_t b = 0; b < n; b++)
         late[b] = c->late_n[b] > 0 ? c->late_ns[b] / (double)c->late_n[b] : b > 0 ? late[b - 1] : 0;

@@ -9,18 +9,12 @@
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
-    return mem_cleared(&s->masked, c->n_bins + 1, e) &&
-           course_parties_init(&s->hosts, c, false, e) &&
-           course_parties_init(&s->clients, c, true, e) &&
-           course_operations_init(&s->operations, c, e);
+    return mem_cleared(&s->masked, c->n_bins + 1, e);
 }
 
 void search_fini(struct search *s)
 {
     free(s->masked);
-    course_parties_fini(&s->hosts);
-    course_parties_fini(&s->clients);
-    course_parties_fini(&s->operations);
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t how)

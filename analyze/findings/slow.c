@@ -32,10 +32,13 @@ struct samples {
 static void add_samples(struct samples *x, const struct course *c, size_t stratum)
 {
     double n = 0, sum = 0, squares = (double)c->log_squares[stratum] * LOG_UNIT * LOG_UNIT;
-    for (size_t i = 0; i < c->d->n_places * c->n_blocks; i++) {
-        n += (double)course_cell(c, stratum, 0, 0)[i].n;
-        sum += (double)course_cell(c, stratum, 0, 0)[i].log_sum * LOG_UNIT;
-    }
+    for (size_t b = 0; b < c->n_blocks; b++)
+        for (size_t i = 0; i < c->n_places; i++) {
+            if (c->hosts.of_place[i] == UINT32_MAX)
+                continue;
+            n += (double)course_cell(c, stratum, i, b)->n;
+            sum += (double)course_cell(c, stratum, i, b)->log_sum * LOG_UNIT;
+        }
     x->n += n;
     x->sum += sum;
     x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
@@ -70,7 +73,7 @@ static void sum_stratum(const struct course *c, const struct course_parties *p, 
     to = to < c->n_blocks ? to : c->n_blocks;
     memset(n, 0, p->n * sizeof *n);
     memset(sum, 0, p->n * sizeof *sum);
-    for (size_t i = 0; i < c->d->n_places; i++) {
+    for (size_t i = 0; i < c->n_places; i++) {
         if (p->of_place[i] == UINT32_MAX)
             continue;
         for (size_t b = from; b < to; b++) {
@@ -312,8 +315,8 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
                                   ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     int64_t period_ns = (int64_t)x->blocks_per_period * c->block_ns;
     f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
-    f.party = course_party_name(c, p, g->party);
-    f.op = g->table != ALL_TABLES ? c->d->ops.v[c->tables[g->table]->op] : NULL;
+    f.party = p->name[g->party];
+    f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
     f.ratio = ratio;
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
@@ -337,7 +340,7 @@ static bool name_tables(struct segment_of_party *v, size_t n, const struct exces
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
     bool ok = true;
-    for (size_t k = 0; ok && n > 0 && s->c->n_tables > 1 && k < s->c->n_tables; k++) {
+    for (size_t k = 0; ok && n > 0 && s->c->n_ops > 1 && k < s->c->n_ops; k++) {
         struct excess x = {.n_periods = all->n_periods,
                            .blocks_per_period = all->blocks_per_period};
 
@@ -399,8 +402,8 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
 {
     const struct course *c = s->c;
 
-    if (!mem_cleared(&o->n, c->n_tables * c->n_blocks, e) ||
-        !mem_cleared(&o->y, c->n_tables * c->n_blocks, e) || !mem_cleared(&o->all, c->n_tables, e))
+    if (!mem_cleared(&o->n, c->n_ops * c->n_blocks, e) ||
+        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e))
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = c->strata[q].table;
@@ -409,15 +412,15 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
         add_samples(&all, c, q);
         add_samples(&o->all[k], c, q);
         double mean = all.n > 0 ? all.sum / all.n : 0;
-        for (size_t i = 0; i < c->d->n_places; i++)
-            for (size_t b = 0; b < c->n_blocks; b++) {
+        for (size_t i = 0; i < c->n_places; i++)
+            for (size_t b = 0; b < c->n_blocks && c->hosts.of_place[i] != UINT32_MAX; b++) {
                 const struct course_cell *cell = course_cell(c, q, i, b);
                 o->n[k * c->n_blocks + b] += (double)cell->n;
                 o->y[k * c->n_blocks + b] +=
                     (double)cell->log_sum * LOG_UNIT - (double)cell->n * mean;
             }
     }
-    for (size_t i = 0; i < c->n_tables * c->n_blocks; i++)
+    for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)
         o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
     return true;
 }
@@ -464,7 +467,7 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
     const struct course *c = s->c;
     double ratio = exp(step->change), busy = 0, own = 0;
 
-    for (size_t m = 0; m < c->n_tables; m++)
+    for (size_t m = 0; m < c->n_ops; m++)
         for (size_t b = 0; b < c->n_blocks; b++) {
             double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
             busy += t;
@@ -473,7 +476,7 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
     struct finding f =
         finding_of("slow-op", ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE,
                    busy > 0 ? own / (busy + own) : 0);
-    f.op = c->d->ops.v[c->tables[k]->op];
+    f.op = c->ops[k].name;
     f.has_start = true;
     f.start_ns = course_block_start_ns(c, step->at);
     f.ratio = ratio;
@@ -488,17 +491,17 @@ static bool find_slow_operations(struct search *s, struct err *e)
     const struct course *c = s->c;
     struct op_course o = {0};
 
-    if (c->n_tables < 2 || c->n_blocks < 16)
+    if (c->n_ops < 2 || c->n_blocks < 16)
         return true;
     bool ok = op_course_init(&o, s, e);
-    for (size_t k = 0; ok && k < c->n_tables; k++) {
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
         struct op_step step =
             best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks, sd_of(&o.all[k]));
         double others = 0, n_others = 0;
 
-        for (size_t m = 0; m < c->n_tables; m++) {
+        for (size_t m = 0; m < c->n_ops; m++) {
             double change = m != k ? change_at(&o, c, m, step.at) : NAN;
-            if (!isnan(change) && c->tables[m]->n >= LEAST_SAMPLES) {
+            if (!isnan(change) && c->ops[m].n >= LEAST_SAMPLES) {
                 others += change;
                 n_others++;
             }
@@ -517,6 +520,6 @@ bool find_slow(struct search *s, struct err *e)
 {
     if (s->c->cells == NULL)
         return true;
-    return find_slow_parties(s, &s->hosts, e) && find_slow_parties(s, &s->clients, e) &&
+    return find_slow_parties(s, &s->c->hosts, e) && find_slow_parties(s, &s->c->clients, e) &&
            find_slow_operations(s, e);
 }

@@ -54,7 +54,7 @@ static void add_period(struct tails *x, size_t q, size_t j, double *n, double *n
     to = to < c->n_blocks ? to : c->n_blocks;
     memset(n, 0, x->p->n * sizeof *n);
     memset(n_slow, 0, x->p->n * sizeof *n_slow);
-    for (size_t i = 0; i < c->d->n_places; i++)
+    for (size_t i = 0; i < c->n_places; i++)
         for (size_t b = from; b < to && x->p->of_place[i] != UINT32_MAX; b++) {
             n[x->p->of_place[i]] += course_cell(c, q, i, b)->n;
             n_slow[x->p->of_place[i]] += course_cell(c, q, i, b)->n_slow;
@@ -121,7 +121,7 @@ static bool fill_tails(struct tails *x, struct err *e)
     ok = ok && periods_new(x, e);
     if (ok)
         add_periods(x, n, n_slow);
-    for (size_t i = 0; ok && i < c->d->n_places; i++)
+    for (size_t i = 0; ok && i < c->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {
             x->of_party[x->p->of_place[i]].slow_ns += c->place_slow_ns[i];
             x->of_party[x->p->of_place[i]].busy_ns += c->place_busy_ns[i];
@@ -192,8 +192,7 @@ static bool say(struct tails *x, size_t k, double share, double z, struct err *e
     bool clients = x->p->clients;
     double more = t->n_slow - share * t->expected;
     double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
-    const char *kind = clients ? "slow-client" : "slow-host",
-               *party = course_party_name(x->s->c, x->p, k);
+    const char *kind = clients ? "slow-client" : "slow-host", *party = x->p->name[k];
 
     if (lost < LEAST_LOST || !is_news(x->s->out, t, more, kind, party))
         return true;
@@ -250,7 +249,7 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
 
 bool find_slow_tails(struct search *s, struct err *e)
 {
-    if (s->c->cells == NULL)
+    if (s->c->place_slow_ns == NULL)
         return true;
-    return find_tails_of(s, &s->hosts, e) && find_tails_of(s, &s->clients, e);
+    return find_tails_of(s, &s->c->hosts, e) && find_tails_of(s, &s->c->clients, e);
 }

@@ -41,11 +41,11 @@ static void fill_busy(const struct course *c, const struct course_parties *p, do
         for (size_t k = 0; k < p->n; k++)
             busy[k] = (double)p->n_requests[k];
     for (size_t q = 0; c->cells != NULL && q < c->n_strata; q++)
-        for (size_t i = 0; i < c->d->n_places; i++) {
+        for (size_t i = 0; i < c->n_places; i++) {
             size_t party = course_party_of(p, c->strata[q].table, i);
             double n = 0, log_sum = 0;
 
-            for (size_t b = 0; b < c->n_blocks; b++) {
+            for (size_t b = 0; b < c->n_blocks && party != UINT32_MAX; b++) {
                 n += (double)course_cell(c, q, i, b)->n;
                 log_sum += (double)course_cell(c, q, i, b)->log_sum;
             }
@@ -57,20 +57,6 @@ static void fill_busy(const struct course *c, const struct course_parties *p, do
         sum += busy[k];
     for (size_t k = 0; k < p->n; k++)
         busy[k] /= fmax(sum, 1);
-}
-
-/* Requests that hang at `at_ns`, by party; returns how many there are in all. */
-static size_t count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
-                         size_t *of_party)
-{
-    size_t n = 0;
-    memset(of_party, 0, p->n * sizeof *of_party);
-    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
-        if (c->hung[i].end_ns > at_ns) {
-            of_party[course_party_of(p, c->hung[i].table, c->hung[i].place)]++;
-            n++;
-        }
-    return n;
 }
 
 static size_t index_of_most(const size_t *v, size_t n)
@@ -105,7 +91,8 @@ static bool choose_parties(const struct stalls *x, struct stall *st, const struc
                            const double *busy, size_t *of_party, double *chance)
 {
     int64_t at_ns = st->start_ns + (st->end_ns - st->start_ns) / 2;
-    size_t n = count_hung(x->s->c, p, at_ns, of_party), sum = 0, last = 0;
+    size_t n = course_count_hung(x->s->c, p, at_ns, st->end_ns - st->start_ns, of_party);
+    size_t sum = 0, last = 0;
     size_t most_parties = p->operations ? 1 : FINDING_MAX_PARTIES;
     double share = 0;
 
@@ -137,9 +124,8 @@ static bool choose_parties(const struct stalls *x, struct stall *st, const struc
 /* Only what is longer than a request of any operation has to be to hang shows which one does. */
 static bool tells_operations(const struct course *c, const struct stall *st)
 {
-    for (size_t k = 0; k < c->n_tables; k++)
-        if ((double)c->tables[k]->n >= .02 * (double)c->n &&
-            st->end_ns - st->start_ns < c->hung_ns[k])
+    for (size_t k = 0; k < c->n_ops; k++)
+        if ((double)c->ops[k].n >= .02 * (double)c->n && st->end_ns - st->start_ns < c->hung_ns[k])
             return false;
     return true;
 }
@@ -354,7 +340,8 @@ static void join_alike(struct stalls *x)
 
 bool stalls_find_parties(struct stalls *x, struct err *e)
 {
-    const struct course_parties *const all[] = {&x->s->hosts, &x->s->clients, &x->s->operations};
+    const struct course_parties *const all[] = {&x->s->c->hosts, &x->s->c->clients,
+                                                &x->s->c->operations};
     bool ok = true;
 
     for (size_t i = 0; ok && i < 3; i++)

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPICAL_TIMES    3 /* shorter gaps are those between requests that run in step */
-#define N_LOCAL_BLOCKS   12
+#define TYPICAL_TIMES    3   /* shorter gaps are those between requests that run in step */
+#define N_LOCAL_BLOCKS   12  /* of STALLS_MAX_BLOCKS; a run of few seconds has fewer of both */
 #define MAX_NAME         120 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
 #define PERIOD_TOLERANCE .15
@@ -29,8 +29,8 @@ struct parties_text {
 static double typical_ns(const struct course *c)
 {
     double longest = 0;
-    for (size_t k = 0; k < c->n_tables; k++)
-        if ((double)c->tables[k]->n >= .1 * (double)c->n)
+    for (size_t k = 0; k < c->n_ops; k++)
+        if ((double)c->ops[k].n >= .1 * (double)c->n)
             longest = fmax(longest, c->median_ns[k]);
     return longest;
 }
@@ -59,6 +59,9 @@ static bool fill_usual(struct stalls *x)
 
     x->bins_per_block = (c->n_bins + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
     x->n_blocks = c->n_bins / x->bins_per_block;
+    x->n_local = c->d != NULL
+                     ? N_LOCAL_BLOCKS
+                     : (N_LOCAL_BLOCKS * x->n_blocks + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
     if (x->n_blocks < 4)
         return false;
     for (size_t b = 0; b < x->n_blocks; b++) {
@@ -73,8 +76,8 @@ static bool fill_usual(struct stalls *x)
         mean += rate[b] / (double)x->n_blocks;
     all = fmax(all, mean / 2);
     for (size_t b = 0; b < x->n_blocks; b++) {
-        size_t from = b > N_LOCAL_BLOCKS ? b - N_LOCAL_BLOCKS : 0;
-        size_t to = b + N_LOCAL_BLOCKS < x->n_blocks ? b + N_LOCAL_BLOCKS + 1 : x->n_blocks;
+        size_t from = b > x->n_local ? b - x->n_local : 0;
+        size_t to = b + x->n_local < x->n_blocks ? b + x->n_local + 1 : x->n_blocks;
 
         memcpy(sorted, rate + from, (to - from) * sizeof *rate);
         x->usual[b] = fmax(stats_sort_median(sorted, to - from), all / 2);
@@ -85,16 +88,27 @@ static bool fill_usual(struct stalls *x)
 double stalls_usual_at(const struct stalls *x, size_t bin)
 {
     size_t b = bin / x->bins_per_block;
-    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1];
+    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * course_bin_part(x->s->c, bin);
 }
 
-/* Whether nine in ten threads wait at `at_ns` in a request that hangs. */
-static bool most_threads_hang(const struct course *c, int64_t at_ns)
+/* For how long a bin that has less than usual stood: a stall begins or ends within a second. */
+static int64_t stood_ns(const struct stalls *x, size_t bin)
 {
-    int64_t n = 0;
-    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
-        n += c->hung[i].end_ns > at_ns;
-    return 10 * n >= 9 * c->n_threads;
+    const struct course *c = x->s->c;
+    if (c->d != NULL || bin >= c->n_bins)
+        return 0;
+    double missing = 1 - stalls_done_in(x, bin) / fmax(stalls_usual_at(x, bin), 1e-9);
+    return (int64_t)(fmax(missing, 0) *
+                     (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)));
+}
+
+/* Whether nine in ten threads wait in the midst of a stall in a request that hangs. */
+static bool most_threads_hang(const struct course *c, const struct stall *st)
+{
+    int64_t length_ns = st->end_ns - st->start_ns;
+    size_t n = course_count_hung(c, NULL, st->start_ns + length_ns / 2, length_ns, NULL);
+
+    return c->n_threads > 0 && 10 * (int64_t)n >= 9 * c->n_threads;
 }
 
 static double score_of(const struct stalls *x, size_t bin)
@@ -115,12 +129,12 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
         usual += stalls_usual_at(x, j);
         score_before += j < last_start ? score_of(x, j) : 0;
     }
-    struct stall st = {.start_ns = course_bin_start_ns(c, first),
-                       .end_ns = course_bin_start_ns(c, last + 1),
+    struct stall st = {.start_ns = course_bin_start_ns(c, first) - stood_ns(x, first - 1),
+                       .end_ns = course_bin_start_ns(c, last + 1) + stood_ns(x, last + 1),
                        .rate_frac = n / usual};
     /* The last requests of a run come in by themselves, but few of them late. */
-    bool tail = st.end_ns > c->last_start_ns && score_before < STALLS_SCORE &&
-                !most_threads_hang(c, st.start_ns + (st.end_ns - st.start_ns) / 2);
+    bool tail =
+        st.end_ns > c->last_start_ns && score_before < STALLS_SCORE && !most_threads_hang(c, &st);
     if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
         x->n < STALLS_MAX)
         x->v[x->n++] = st;
@@ -170,12 +184,12 @@ static double rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t
     const struct course *c = x->s->c;
     size_t first = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns), n_around = 0;
     size_t first_block = first / x->bins_per_block, last_block = end / x->bins_per_block;
-    size_t from = first_block > N_LOCAL_BLOCKS ? first_block - N_LOCAL_BLOCKS : 0;
+    size_t from = first_block > x->n_local ? first_block - x->n_local : 0;
     double n = 0, around[2 * N_LOCAL_BLOCKS + 2];
 
     for (size_t j = first; j < end; j++)
         n += stalls_done_in(x, j);
-    for (size_t b = from; b <= last_block + N_LOCAL_BLOCKS && b < x->n_blocks; b++)
+    for (size_t b = from; b <= last_block + x->n_local && b < x->n_blocks; b++)
         if (b < first_block || b > last_block)
             around[n_around++] = x->rate[b];
     double usual = n_around > 0 ? stats_sort_median(around, n_around) : 0;
@@ -243,8 +257,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
 
 /* Names the parties whose stall it is in the finding; returns them as the beginning of a sentence.
  */
-static struct parties_text name_parties(const struct search *s, const struct stall *st,
-                                        struct finding *f)
+static struct parties_text name_parties(const struct stall *st, struct finding *f)
 {
     const struct course_parties *p = st->of;
     struct parties_text t = {""};
@@ -252,9 +265,9 @@ static struct parties_text name_parties(const struct search *s, const struct sta
 
     if (p == NULL)
         return t;
-    f->party = course_party_name(s->c, p, st->parties[0]);
+    f->party = p->name[st->parties[0]];
     for (size_t i = 1; i < st->n_parties; i++)
-        f->others[f->n_others++] = course_party_name(s->c, p, st->parties[i]);
+        f->others[f->n_others++] = p->name[st->parties[i]];
     if (p->operations) {
         f->op = f->party;
         f->party = NULL;
@@ -311,7 +324,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     struct finding f =
         finding_of("pauses", lost >= FINDING_PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
     f.period_ns = period_ns;
-    struct parties_text who = name_parties(s, one, &f);
+    struct parties_text who = name_parties(one, &f);
     finding_figure(&f, "n", (double)n);
     finding_figure(&f, "mean_length_ns", (double)stood_ns / (double)n);
     finding_figure(&f, "period_ns", (double)period_ns);
@@ -344,7 +357,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
     struct finding f =
         finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));
 
-    struct parties_text who = name_parties(s, st, &f);
+    struct parties_text who = name_parties(st, &f);
     f.has_start = f.has_end = true;
     f.start_ns = st->start_ns;
     f.end_ns = st->end_ns;
@@ -418,7 +431,7 @@ bool find_stalls(struct search *s, struct err *e)
         return false;
     x->s = s;
     /* A typical duration may be as long as a time can be, and a multiple of it longer. */
-    double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), 3 * (double)c->bin_ns);
+    double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), (double)c->shortest_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
     bool ok = mem_cleared(&x->timed_out, c->n_bins, e);
     if (ok)

@@ -21,6 +21,7 @@ struct stalls {
     struct search *s;
     double rate[STALLS_MAX_BLOCKS], usual[STALLS_MAX_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
+    size_t n_local;      /* blocks to either side that say what is usual */
     uint32_t *timed_out; /* by bin: requests that hung and then failed, which are no deliveries */
     int64_t least_ns;
     struct stall v[STALLS_MAX];

@@ -59,8 +59,8 @@ struct beat {
 static double longest_ns(const struct course *c, const double *of_table)
 {
     double longest = 0;
-    for (size_t k = 0; k < c->n_tables; k++)
-        if ((double)c->tables[k]->n >= .1 * (double)c->n)
+    for (size_t k = 0; k < c->n_ops; k++)
+        if ((double)c->ops[k].n >= .1 * (double)c->n)
             longest = fmax(longest, of_table[k]);
     return longest;
 }

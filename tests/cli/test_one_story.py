@@ -1,0 +1,141 @@
+"""One run, one story: rows, the sums of them and an aggregated recorder file of them give the same problems, the
+same status, and the same sentences, up to what seconds cannot resolve, of which each says once what that is."""
+import json
+import re
+
+import aggregates
+import capgen
+from harness import SHARED, CliTest, capture, captures
+from oracle import SECOND
+from test_findings import Load, seconds, span
+
+SAID = "stalls shorter than 2"  # seconds, once
+# What needs single requests: one that hangs, swings and pauses within seconds, when an open loop's were due, what
+# lies outside of the range of all threads.
+OF_REQUESTS = {"stuck-thread", "swings", "pauses", "backlog", "late-starts", "left-out", "short-range"}
+# An aggregated file has no durations of hosts and clients by second either.
+OF_DURATIONS = OF_REQUESTS | {"slow-host", "slow-client", "slow-op"}
+
+
+def cannot_be_seen(finding, kinds):
+    return finding["kind"] in kinds or (finding["kind"] == "stall" and finding["evidence"]["length_ns"] < 2e9)
+
+
+def key(finding):
+    scope = finding["scope"] or {}
+    return finding["kind"], str(finding["op"]), tuple(sorted((k, str(v)) for k, v in scope.items()))
+
+
+def words(finding):
+    """The sentence without its figures."""
+    return re.sub(r"\d[\d,.:]*(ns|us|ms|h|m|s)?(\d[\d.]*s)?", "#", finding["sentence"])
+
+
+class OneStory(CliTest):
+    def findings(self, path):
+        found = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+        problem = any(f["severity"] == "problem" for f in found)
+        self.s3analyze("analyze", "--exit-on", "problem", path, status=int(problem))
+        return found, problem
+
+    def check_same(self, of_rows, of_seconds, kinds):
+        rows, rows_problem = self.findings(of_rows)
+        found, problem = self.findings(of_seconds)
+        seen = {key(f): f for f in rows if f["severity"] == "problem" and not cannot_be_seen(f, kinds)}
+        problems = {key(f): f for f in found if f["severity"] == "problem"}
+        self.assertEqual(sorted(problems), sorted(seen), [f["sentence"] for f in rows + found])
+        if problem != rows_problem:
+            self.assertEqual(seen, {})
+        for k, f in problems.items():
+            for at in "start", "end":
+                if kinds == OF_REQUESTS:  # an aggregated file lacks the last seconds
+                    self.assertEqual(at in f, at in seen[k], (at, f, seen[k]))
+                if at in f and at in seen[k]:
+                    near_s = 1.5 if f["kind"] in ("stall", "errors") else 4
+                    self.assertAlmostEqual(seconds(f[at]), seconds(seen[k][at]), delta=near_s, msg=f)
+            if "ratio" in f:
+                self.assertAlmostEqual(f["ratio"] / seen[k]["ratio"], 1, delta=.1, msg=f)
+        return rows, seen, problems
+
+    def check_sums(self, path):
+        sums = self.tmp / "run.sums.zst"
+        sums.unlink(missing_ok=True)
+        self.s3analyze("aggregate", "-q", "-o", sums, path)
+        rows, seen, problems = self.check_same(path, sums, OF_REQUESTS)
+        self.assertEqual({k: words(f) for k, f in problems.items()}, {k: words(f) for k, f in seen.items()})
+        said = [f["sentence"] for f in self.findings(sums)[0]]
+        self.assertEqual(sum(SAID in s for s in said), 1, said)
+        return rows, problems
+
+    def test_captures(self):
+        for name in captures():
+            with self.subTest(name):
+                self.check_sums(capture(name))
+
+    def test_planted(self):
+        cases = {  # what of a load, and the kinds of its problems of rows and of sums
+            "healthy": ({}, [], []),
+            "stall of 3 s": ({"hangs": span(8.4, 11.4)}, ["stall"], ["stall"]),
+            "stall of a host": ({"hangs": span(8.4, 11.4, lambda h, *rest: h == 1)}, ["stall"], ["stall"]),
+            "stall of 1.2 s": ({"hangs": span(8.4, 9.6)}, ["stall"], []),
+            "stall at the end": ({"hangs": span(23.3, 30)}, ["stall"], ["stall"]),
+            "drop": ({"factor": lambda s, *rest: 1 if s < 12 else 2}, ["drop"], ["drop"]),
+            "slow host": ({"factor": lambda s, h, *rest: 2 if h == 2 else 1}, ["slow-host"], ["slow-host"]),
+            "burst of errors": ({"fails": lambda s, *rest: "HTTP 503" * (8 < s < 11)}, ["errors"], ["errors"]),
+            "errors of a host": ({"fails": lambda s, h, *rest: "HTTP 503" * (h == 1 and s > 12)}, ["errors"],
+                                 ["errors"]),
+            "two kinds of errors": ({"fails": lambda s, h, *rest: "HTTP 503" if 4 < s < 7 else
+                                     "HTTP 404" * (h == 1 and s > 12)}, ["errors"] * 2, ["errors"] * 2),
+            "steady errors": ({"fails": lambda s, h, c, op, t: "HTTP 500" * (int(s * 1e5) % 20 == 0)}, ["errors"],
+                              ["errors"]),
+        }
+        for seed, (name, (parts, of_rows, of_sums)) in enumerate(cases.items()):
+            with self.subTest(name):
+                load = Load(70 + seed, length_s=30)
+                for part, value in parts.items():
+                    setattr(load, part, value)
+                path = self.tmp / "planted.csv"
+                path.write_text(load.rows())
+                rows, problems = self.check_sums(path)
+                self.assertEqual(sorted(f["kind"] for f in rows if f["severity"] == "problem"), of_rows)
+                self.assertEqual(sorted(k[0] for k in problems), of_sums)
+
+    def test_uneven_hosts(self):
+        """A notice, of rows and of sums: who picks hosts evenly knows best whether that is wrong."""
+        rows = [r._replace(host=f"http://h{i % 4 > 0:d}:9000") for i, r in enumerate(capgen.steady(2000, threads=4))]
+        path = self.tmp / "uneven.csv"
+        path.write_bytes(capgen.text(rows))
+        of_rows, problems = self.check_sums(path)
+        self.assertEqual(problems, {})
+        self.assertEqual([words(f) for f in of_rows], [words(f) for f in self.findings(self.tmp / "run.sums.zst")[0]
+                                                       if f["kind"] != "from-sums"])
+        self.assertEqual([f["kind"] for f in of_rows], ["uneven-hosts"])
+
+    def check_aggregate(self, path, aggregate):
+        rows, _, problems = self.check_same(path, aggregate, OF_DURATIONS)
+        said = [w["message"] for w in json.loads(self.s3analyze("analyze", "--json", aggregate).out)["warnings"]]
+        self.assertLessEqual(sum(SAID in s for s in said), 1, said)
+        return rows, problems
+
+    def test_recorded_pairs(self):
+        for path in sorted((SHARED / "captures" / "aggregate").glob("*.csv.zst")):
+            with self.subTest(path.name):
+                self.check_aggregate(path, path.with_name(path.name.replace(".csv.", ".json.")))
+
+    def test_planted_pairs(self):
+        late = lambda r, by: r._replace(start=r.start + by, end=r.end + by)
+        behind = lambda r: r.start > capgen.START + 20 * SECOND
+        steady = capgen.steady(640, threads=4, every=SECOND // 16)
+        cases = {
+            "healthy": (steady, []),
+            "stall": ([late(r, 6 * SECOND) if behind(r) else r for r in steady], ["stall"]),
+            "errors": ([r._replace(error="gone" * (behind(r) and i % 3 == 0)) for i, r in enumerate(steady)],
+                       ["errors"]),
+        }
+        for name, (rows, kinds) in cases.items():
+            with self.subTest(name):
+                path, aggregate = self.tmp / "rows.csv", self.tmp / "run.json.zst"
+                path.write_bytes(capgen.text(rows))
+                aggregate.write_bytes(aggregates.packed(aggregates.aggregate(rows)))
+                _, problems = self.check_aggregate(path, aggregate)
+                self.assertEqual(sorted(k[0] for k in problems), kinds)
