@@ -90,10 +90,11 @@ static bool is_recorded(const struct cli_command *command, const struct options 
 {
     struct engine g = {0};
     struct control control = {.crew = {.engine = &g}};
-    struct summary s = {.command = command->name};
+    const struct orders d = {.options = *o};
+    struct summary s = {.command = command->name, .orders = &d};
     struct strbuf b = {0};
 
-    summary_put_start(&b, &s, &control, command, o);
+    summary_put_start(&b, &s, &control, command);
     assert_false(b.failed);
     bool found = strstr(b.s, text) != NULL;
     strbuf_fini(&b);
