@@ -11,7 +11,7 @@
 #include "analyze/report/series.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
-#include "analyze/write/text.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -168,18 +168,18 @@ static bool write_all(const struct result *r, const struct options *o, const str
 
 /* ---- Runs that were not together ---- */
 
-static void put_operation(struct text_table *t, const struct operation *op)
+static void put_operation(struct sheet *s, const struct operation *op)
 {
     const struct throughput *x = &op->throughput;
     const struct times *d = &op->requests.all.dur;
 
-    TEXT_ITEM(t, TEXT_PLAIN, "%s", op->op);
-    text_table_cell(t, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
-    TEXT_CELLS(t, units_count(op->n_requests).s, units_count(op->n_errors).s,
-               x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
-               x->present ? units_rate(x->objects_per_s).s : "-");
+    SHEET_ROW(s, TEXT_PLAIN, op->op);
+    sheet_cell(s, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
+    SHEET_CELLS(s, units_count(op->n_requests).s, units_count(op->n_errors).s,
+                x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
+                x->present ? units_rate(x->objects_per_s).s : "-");
     if (d->present)
-        TEXT_CELLS(t, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
+        SHEET_CELLS(s, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
 }
 
 /* What each of them reached, for whom the report is for: the captures one by one, but for those of
@@ -187,15 +187,14 @@ static void put_operation(struct text_table *t, const struct operation *op)
 static void show_runs(const struct options *o, const struct cli_args *args)
 {
     struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
-    struct text_table t;
+    struct sheet s = {0};
     struct err unsaid = {""};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
         (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
         return;
-    text_table_init(&t, &out, "llrrrrrr");
-    TEXT_ROW(&t, TEXT_FAINT, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%",
-             "99%");
+    sheet_table(&s, "llrrrrrr", "");
+    SHEET_HEADINGS(&s, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%", "99%");
     for (size_t i = 0; i < args->n_operands; i++) {
         struct dataset d = {0};
         struct analysis a = {0};
@@ -203,13 +202,14 @@ static void show_runs(const struct options *o, const struct cli_args *args)
                   load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
 
         if (ok)
-            text_table_span(&t, TEXT_HEADING, "%s", figures_file(args->operands[i]));
+            sheet_span(&s, TEXT_HEADING, "%s", figures_file(args->operands[i]));
         for (size_t k = 0; ok && k < a.n_operations; k++)
-            put_operation(&t, &a.operations[k]);
+            put_operation(&s, &a.operations[k]);
         analysis_free(&a);
         dataset_free(&d);
     }
-    text_table_put(&t);
+    sheet_write_text(&s, &out, false, &unsaid);
+    sheet_free(&s);
 }
 
 /* ---- The command ---- */

@@ -8,7 +8,7 @@
 #include "analyze/stream/merge.h"
 #include "analyze/write/json.h"
 #include "analyze/write/outfile.h"
-#include "analyze/write/text.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
@@ -115,22 +115,21 @@ static struct units_text offset(int64_t ns)
     return t;
 }
 
-static void put_input(struct text_table *t, const struct merge *m, const struct merge_input *in)
+static void put_input(struct sheet *t, const struct merge *m, const struct merge_input *in)
 {
-    TEXT_ROW(t, TEXT_PLAIN, in->name, units_count((int64_t)in->survey.sum.n).s);
+    SHEET_ROW(t, TEXT_PLAIN, in->name, units_count((int64_t)in->survey.sum.n).s);
     if (!merge_has_rows(in))
         return;
-    text_table_cell(t, "%" PRIu64 "-%" PRIu64, in->thread_bases[0], in->thread_top - 1);
-    TEXT_CELLS(t, units_duration(in->end_ns - in->start_ns).s, offset(in->start_ns - m->start_ns).s,
-               offset(in->end_ns - m->end_ns).s,
-               m->n_inputs == 1 ? "" : units_duration(in->overlap_ns).s);
+    sheet_cell(t, "%" PRIu64 "-%" PRIu64, in->thread_bases[0], in->thread_top - 1);
+    SHEET_CELLS(t, units_duration(in->end_ns - in->start_ns).s,
+                offset(in->start_ns - m->start_ns).s, offset(in->end_ns - m->end_ns).s,
+                m->n_inputs == 1 ? "" : units_duration(in->overlap_ns).s);
     if (in->has_clock)
-        text_table_cell(t, "%s %s (+-%s)", units_duration(llabs(in->clock_ns)).s,
-                        in->clock_ns < 0 ? "behind" : "ahead",
-                        units_duration(in->clock_error_ns).s);
+        sheet_cell(t, "%s %s (+-%s)", units_duration(llabs(in->clock_ns)).s,
+                   in->clock_ns < 0 ? "behind" : "ahead", units_duration(in->clock_error_ns).s);
     else
-        text_table_cell(t, "%s", "");
-    text_table_cell(t, "%s", in->shift_ns != 0 ? offset(in->shift_ns).s : "");
+        sheet_cell(t, "%s", "");
+    sheet_cell(t, "%s", in->shift_ns != 0 ? offset(in->shift_ns).s : "");
 }
 
 /* What is known of the clocks of all inputs. */
@@ -157,32 +156,33 @@ static struct clocks clocks_of(const struct merge *m)
 static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
-    struct text_table t;
+    struct sheet s = {0};
     const struct clocks clocks = clocks_of(m);
 
-    text_line(&out, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
-              units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
-    text_table_init(&t, &out, "lrrrrrrrr");
-    TEXT_ROW(&t, TEXT_FAINT, "capture", "requests", "threads", "runs", "starts", "ends",
-             m->n_inputs == 1 ? "" : "overlap", clocks.any_servers ? "servers' clock" : "",
-             clocks.any_shift ? "shift" : "");
+    sheet_line(&s, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
+               units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
+    sheet_table(&s, "lrrrrrrrr", "");
+    SHEET_HEADINGS(&s, "capture", "requests", "threads", "runs", "starts", "ends",
+                   m->n_inputs == 1 ? "" : "overlap", clocks.any_servers ? "servers' clock" : "",
+                   clocks.any_shift ? "shift" : "");
     for (size_t i = 0; i < m->n_inputs; i++)
-        put_input(&t, m, &m->inputs[i]);
-    text_table_put(&t);
+        put_input(&s, m, &m->inputs[i]);
     if (m->n_inputs > 1 && m->common_start_ns <= m->common_end_ns)
-        text_line(&out, TEXT_PLAIN, "All run from %s for %s.", rfc3339_format(m->common_start_ns).s,
-                  units_duration(m->common_end_ns - m->common_start_ns).s);
+        sheet_line(&s, TEXT_PLAIN, "All run from %s for %s.", rfc3339_format(m->common_start_ns).s,
+                   units_duration(m->common_end_ns - m->common_start_ns).s);
     if (clocks.n_ranks > 1)
-        text_line(&out, TEXT_PLAIN,
-                  "All times are by the clock of rank 0, with which those of the others agree "
-                  "within %s.",
-                  units_duration(clocks.error_ns).s);
+        sheet_line(&s, TEXT_PLAIN,
+                   "All times are by the clock of rank 0, with which those of the others agree "
+                   "within %s.",
+                   units_duration(clocks.error_ns).s);
     for (size_t i = 0; i < m->n_notes; i++)
-        text_line(&out, TEXT_WARNING, "Note: %s", m->notes[i].message);
+        sheet_line(&s, TEXT_WARNING, "Note: %s", m->notes[i].message);
     if (m->n_inputs > 1 && !clocks.any_servers && clocks.n_ranks < m->n_inputs)
-        text_line(&out, TEXT_FAINT,
-                  "No capture says how its clock went: whether they agree is not known.");
-    return !out.failed || mem_none(e);
+        sheet_line(&s, TEXT_FAINT,
+                   "No capture says how its clock went: whether they agree is not known.");
+    bool ok = sheet_write_text(&s, &out, false, e);
+    sheet_free(&s);
+    return ok;
 }
 
 static void put_json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)

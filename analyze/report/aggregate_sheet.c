@@ -53,8 +53,8 @@ static void summary_row(struct sheet *s, const struct aggregate_part *part, cons
     SHEET_CELLS(s, "");
     if (page != NULL)
         sheet_markup(s, page->course, page->ctx, k);
-    SHEET_CELLS(s, units_count(x->n_requests).s, units_count(x->n_errors).s,
-                units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
+    run_sheet_counts(s, x->n_requests, x->n_errors);
+    SHEET_CELLS(s, units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
                 is_rated && x->n_bytes > 0 ? units_byte_rate(aggregate_bytes_per_s(part)).s : "-",
                 is_rated ? units_rate(aggregate_objects_per_s(part)).s : "-",
                 figures_ms(part->latency.mean_ms).s,

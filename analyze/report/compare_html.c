@@ -172,28 +172,19 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
 
 /* ---- The runs ---- */
 
-static void put_runs(FILE *f, const struct compare *c)
+static void runs_sheet(struct sheet *s, const struct compare *c)
 {
-    static const char *const names[] = {"Side", "Capture", "Requests", "First start, UTC",
-                                        "Ran",  "SHA-256"};
-    const struct compare_side *sides[] = {&c->before, &c->after};
+    sheet_table(s, "lwrrrw", "Captures");
+    SHEET_HEADINGS(s, "Side", "Capture", "Requests", "First start, UTC", "Ran", "SHA-256");
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        bool has_rows = r->start_ns <= r->end_ns;
 
-    html_table(f, "inputs", "Captures", names, "llrrrl");
-    for (size_t s = 0; s < 2; s++) {
-        for (size_t i = 0; i < sides[s]->n; i++) {
-            const struct run *r = &sides[s]->runs[i];
-            bool has_rows = r->start_ns <= r->end_ns;
-
-            html_row(f);
-            html_cell_text(f, sides[s]->name);
-            html_name(f, r->path);
-            HTML_CELLS(f, units_count(r->n_rows).s, has_rows ? figures_moment(r->start_ns).s : "-",
-                       has_rows ? units_duration(r->end_ns - r->start_ns).s : "-");
-            html_cell_wrapped(f, r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
-            html_row_end(f);
-        }
+        SHEET_ROW(s, TEXT_PLAIN, compare_side_of(c, i)->name, r->path, units_count(r->n_rows).s,
+                  has_rows ? figures_moment(r->start_ns).s : "-",
+                  has_rows ? units_duration(r->end_ns - r->start_ns).s : "-",
+                  r->sha256.s[0] != '\0' ? r->sha256.s : "- (cannot be read twice)");
     }
-    html_table_end(f);
 }
 
 /* ---- The page ---- */
@@ -254,7 +245,8 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         compare_sheet_notes(&s, c);
         ok = ok && put_sheet(&s, f, "all", e);
         html_page_inputs(f, command);
-        put_runs(f, c);
+        runs_sheet(&s, c);
+        ok = ok && put_sheet(&s, f, "inputs", e);
         html_page_fold_end(f);
         html_page_definitions(f, definitions, COUNT(definitions));
         ok = ok && html_data(f, title, write_data, c, NULL, e);

@@ -119,28 +119,21 @@ static void put_warnings(FILE *f, const struct analysis *a, const struct html_ch
     html_page_warnings_end(f);
 }
 
-static void put_slowest(FILE *f, const struct analysis *a, const struct html_course *c)
+static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
 {
-    static const char *const names[] = {"Duration", "Start, UTC", "Operation", "Host",
-                                        "Key",      "Size",       "Thread",    "Outcome"};
     struct slow_request v[ANALYSIS_SLOWEST];
-    size_t n = analysis_slowest(a, c->main, v);
+    size_t n = analysis_slowest(a, main, v);
 
-    if (n == 0)
-        return;
-    html_table(f, "slowest", "The slowest requests, in the active range or not", names, "rrlllrrl");
+    sheet_table(s, "rrllwrrw", "The slowest requests, in the active range or not");
+    SHEET_HEADINGS(s, "Duration", "Start, UTC", "Operation", "Host", "Key", "Size", "Thread",
+                   "Outcome");
     for (size_t i = 0; i < n; i++) {
-        html_row(f);
-        HTML_CELLS(f, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s);
-        html_cell_text(f, v[i].op);
-        html_cell_text(f, intern_shown(v[i].host));
-        html_cell_wrapped(f, v[i].key != NULL ? v[i].key : "-");
-        html_cell(f, "%s", units_size((double)v[i].bytes).s);
-        html_cell(f, "%" PRIu32, v[i].thread);
-        html_cell_wrapped(f, *v[i].error != '\0' ? v[i].error : "done");
-        html_row_end(f);
+        SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s,
+                  v[i].op, intern_shown(v[i].host), v[i].key != NULL ? v[i].key : "-",
+                  units_size((double)v[i].bytes).s);
+        sheet_cell(s, "%" PRIu32, v[i].thread);
+        SHEET_CELLS(s, *v[i].error != '\0' ? v[i].error : "done");
     }
-    html_table_end(f);
 }
 
 /* ---- The inputs ---- */
@@ -159,13 +152,13 @@ static const char *range_text(enum range_kind kind)
     return "while all threads were running";
 }
 
-static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
+static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *e)
 {
-    static const char *const names[] = {"Capture",          "Generation",    "Requests", "Dropped",
-                                        "First start, UTC", "Last end, UTC", "SHA-256"};
     const struct dataset *d = a->dataset;
 
-    html_table(f, "inputs", "Captures", names, "lrrrrrl");
+    sheet_table(s, "lrrrrrw", "Captures");
+    SHEET_HEADINGS(s, "Capture", "Generation", "Requests", "Dropped", "First start, UTC",
+                   "Last end, UTC", "SHA-256");
     for (size_t i = 0; i < d->n_inputs; i++) {
         const struct dataset_input *in = &d->inputs[i];
         struct sha256_text sum = {""};
@@ -173,21 +166,24 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
 
         if (!sha256_file(in->path, &sum, e))
             return false;
-        html_row(f);
-        html_name(f, in->path);
+        SHEET_ROW(s, TEXT_PLAIN, in->path);
         if (in->info.generation == RECFILE_SUMS)
-            html_cell(f, "sums");
+            sheet_cell(s, "sums");
         else
-            html_cell(f, "g%d", in->info.generation);
-        HTML_CELLS(f, units_count((int64_t)in->n_rows).s,
-                   units_count((int64_t)recfile_n_dropped(&in->info)).s,
-                   has_rows ? figures_moment(in->first_start_ns).s : "-",
-                   has_rows ? figures_moment(in->last_end_ns).s : "-");
-        html_cell_wrapped(f, sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
-        html_row_end(f);
+            sheet_cell(s, "g%d", in->info.generation);
+        SHEET_CELLS(s, units_count((int64_t)in->n_rows).s,
+                    units_count((int64_t)recfile_n_dropped(&in->info)).s,
+                    has_rows ? figures_moment(in->first_start_ns).s : "-",
+                    has_rows ? figures_moment(in->last_end_ns).s : "-",
+                    sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
     }
-    html_table_end(f);
-    html_element(f, "p", "The time that counts: %s.", range_text(a->range));
+    sheet_line(s, TEXT_PLAIN, "The time that counts: %s.", range_text(a->range));
+    return true;
+}
+
+/* What the recorders wrote. */
+static void put_comments(FILE *f, const struct dataset *d)
+{
     for (size_t i = 0; i < d->n_inputs; i++) {
         if (d->inputs[i].comments.n == 0)
             continue;
@@ -197,7 +193,6 @@ static bool put_inputs(FILE *f, const struct analysis *a, struct err *e)
             html_textf(f, "%s\n", keptlines_get(&d->inputs[i].comments, k));
         fputs("</pre>\n", f);
     }
-    return true;
 }
 
 /* ---- The page ---- */
@@ -261,10 +256,15 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     if (!put_total(f, a, charts, e) ||
         !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
         return false;
-    put_slowest(f, a, c);
-    html_page_inputs(f, command);
-    if (!put_inputs(f, a, e))
+    struct sheet s = {0};
+    slowest_sheet(&s, a, c->main);
+    if (!put_sheet(&s, f, "slowest", e))
         return false;
+    html_page_inputs(f, command);
+    bool ok = inputs_sheet(&s, a, e);
+    if (!put_sheet(&s, f, "inputs", e) || !ok)
+        return false;
+    put_comments(f, a->dataset);
     html_page_fold_end(f);
     html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
     return html_data(f, title, write_analysis, a, c, e);

@@ -77,12 +77,17 @@ static void put_bad(FILE *f, const void *text, size_t k)
     fprintf(f, "<span class=\"bad\">%s</span>", (const char *)text);
 }
 
-static void summary_cells(struct sheet *s, int64_t n_requests, int64_t n_errors,
-                          const struct throughput *x, double largest)
+void run_sheet_counts(struct sheet *s, int64_t n_requests, int64_t n_errors)
 {
     SHEET_CELLS(s, units_count(n_requests).s, units_count(n_errors).s);
     if (n_errors > 0)
         sheet_markup(s, put_bad, units_count(n_errors).s, 0);
+}
+
+static void summary_cells(struct sheet *s, int64_t n_requests, int64_t n_errors,
+                          const struct throughput *x, double largest)
+{
+    run_sheet_counts(s, n_requests, n_errors);
     SHEET_CELLS(s,
                 x->present && x->n_bytes > 0 ? figures_rate_like(x->bytes_per_s, largest).s : "-",
                 x->present ? units_rate(x->objects_per_s).s : "-");

@@ -19,6 +19,8 @@ struct run_sheet_page {
 };
 void run_sheet_summary(struct sheet *s, const struct analysis *a,
                        const struct run_sheet_page *page);
+/* Two cells: requests, and how many of them failed. */
+void run_sheet_counts(struct sheet *s, int64_t n_requests, int64_t n_errors);
 /* All that is known of one operation. */
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op);
 /* All operations of a mixed run together. */

@@ -1,8 +1,7 @@
 #include "analyze/report/stopping.h"
 
 #include "analyze/write/json.h"
-#include "analyze/write/text.h"
-#include "libcommon/mem.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -17,95 +16,93 @@ static struct units_text speed(const struct stopping_op *op, double bytes_per_s,
     return op->by_objects ? units_object_rate(objects_per_s) : units_byte_rate(bytes_per_s);
 }
 
-static void put_case(struct text *out, const struct stopping_op *op)
+static void put_case(struct sheet *s, const struct stopping_op *op)
 {
     const struct stopping_case *c = &op->chosen;
     const struct autoterm_window *w = &c->stop.window;
 
     int64_t least_ns = autoterm_least_ns(c->dur_ns);
     if (!c->stop.stopped && op->whole.present && op->whole.duration_ns <= least_ns) {
-        text_line(
-            out, TEXT_PLAIN,
-            " * It could not have stopped: %s within %g%% need a run of more than %s, and all "
-            "threads were active for %s.",
-            units_duration(c->dur_ns).s, c->pct, units_duration(least_ns).s,
-            units_duration(op->whole.duration_ns).s);
+        sheet_item(s, TEXT_PLAIN,
+                   "It could not have stopped: %s within %g%% need a run of more than %s, and all "
+                   "threads were active for %s.",
+                   units_duration(c->dur_ns).s, c->pct, units_duration(least_ns).s,
+                   units_duration(op->whole.duration_ns).s);
         return;
     }
     if (!c->stop.stopped) {
-        text_line(out, TEXT_PLAIN, " * It would not have stopped (%s within %g%%).",
-                  units_duration(c->dur_ns).s, c->pct);
+        sheet_item(s, TEXT_PLAIN, "It would not have stopped (%s within %g%%).",
+                   units_duration(c->dur_ns).s, c->pct);
         return;
     }
     struct rfc3339_text from = rfc3339_format(w->start_ns), to = rfc3339_format(w->end_ns);
-    text_line(out, TEXT_PLAIN,
-              " * It would have stopped %" PRId64 "s after the first request: %s within %g%%.",
-              c->stop.at_s, units_duration(c->dur_ns).s, c->pct);
-    text_line(out, TEXT_PLAIN, " * Window: %.12s to %.12s UTC, 7 x %s; %s in its last.",
-              from.s + 11, to.s + 11, units_duration(w->segment_ns).s,
-              speed(op, w->bytes_per_s, w->objects_per_s).s);
+    sheet_item(s, TEXT_PLAIN,
+               "It would have stopped %" PRId64 "s after the first request: %s within %g%%.",
+               c->stop.at_s, units_duration(c->dur_ns).s, c->pct);
+    sheet_item(s, TEXT_PLAIN, "Window: %.12s to %.12s UTC, 7 x %s; %s in its last.", from.s + 11,
+               to.s + 11, units_duration(w->segment_ns).s,
+               speed(op, w->bytes_per_s, w->objects_per_s).s);
     if (!isnan(c->off_frac))
-        text_line(out, TEXT_PLAIN, " * The whole run: %s. The estimate was off by %+.2f%%.",
-                  speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s, 100 * c->off_frac);
+        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %+.2f%%.",
+                   speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s, 100 * c->off_frac);
     if (op->drift.reported)
-        text_line(out, TEXT_WARNING,
-                  "Warning: up to then the speed drifted by %+.1f%% (p=%.2g): the rule takes a "
-                  "steady drift for stable.",
-                  100 * op->drift.change_frac, op->drift.p);
+        sheet_line(s, TEXT_WARNING,
+                   "Warning: up to then the speed drifted by %+.1f%% (p=%.2g): the rule takes a "
+                   "steady drift for stable.",
+                   100 * op->drift.change_frac, op->drift.p);
 }
 
-static void put_sweep(struct text *out, const struct stopping *s, const struct stopping_op *op)
+static void put_sweep(struct sheet *s, const struct stopping *of, const struct stopping_op *op)
 {
-    struct text_table t;
     size_t n_stopped = 0;
 
-    for (size_t i = 0; i < s->n_sweep_dur * s->n_sweep_pct; i++)
+    for (size_t i = 0; i < of->n_sweep_dur * of->n_sweep_pct; i++)
         n_stopped += op->sweep[i].stop.stopped;
     if (n_stopped == 0) {
-        text_line(out, TEXT_PLAIN,
-                  " * With none of the settings from %s within %g%% to %s within %g%%.",
-                  units_duration(s->sweep_dur_ns[0]).s, s->sweep_pct[0],
-                  units_duration(s->sweep_dur_ns[s->n_sweep_dur - 1]).s,
-                  s->sweep_pct[s->n_sweep_pct - 1]);
+        sheet_item(s, TEXT_PLAIN,
+                   "With none of the settings from %s within %g%% to %s within %g%%.",
+                   units_duration(of->sweep_dur_ns[0]).s, of->sweep_pct[0],
+                   units_duration(of->sweep_dur_ns[of->n_sweep_dur - 1]).s,
+                   of->sweep_pct[of->n_sweep_pct - 1]);
         return;
     }
-    text_blank(out);
-    text_table_init(&t, out, "lrrrrrr");
-    text_table_span(&t, TEXT_HEADING, "Stop, and how far off the estimate was:");
-    TEXT_ROW(&t, TEXT_FAINT, " * within");
-    for (size_t i = 0; i < s->n_sweep_pct; i++)
-        text_table_cell(&t, "%g%%", s->sweep_pct[i]);
-    for (size_t d = 0; d < s->n_sweep_dur; d++) {
-        TEXT_ITEM(&t, TEXT_PLAIN, "%s", units_duration(s->sweep_dur_ns[d]).s);
-        for (size_t i = 0; i < s->n_sweep_pct; i++) {
-            const struct stopping_case *c = &op->sweep[d * s->n_sweep_pct + i];
+    sheet_table(s, "lrrrrrr", "Stop, and how far off the estimate was");
+    SHEET_HEADINGS(s, "within");
+    for (size_t i = 0; i < of->n_sweep_pct; i++)
+        sheet_cell(s, "%g%%", of->sweep_pct[i]);
+    for (size_t d = 0; d < of->n_sweep_dur; d++) {
+        SHEET_ROW(s, TEXT_PLAIN, units_duration(of->sweep_dur_ns[d]).s);
+        for (size_t i = 0; i < of->n_sweep_pct; i++) {
+            const struct stopping_case *c = &op->sweep[d * of->n_sweep_pct + i];
             if (!c->stop.stopped)
-                text_table_cell(&t, "-");
+                sheet_cell(s, "-");
             else if (isnan(c->off_frac))
-                text_table_cell(&t, "%" PRId64 "s", c->stop.at_s);
+                sheet_cell(s, "%" PRId64 "s", c->stop.at_s);
             else
-                text_table_cell(&t, "%" PRId64 "s (%+.1f%%)", c->stop.at_s, 100 * c->off_frac);
+                sheet_cell(s, "%" PRId64 "s (%+.1f%%)", c->stop.at_s, 100 * c->off_frac);
         }
     }
-    text_table_put(&t);
 }
 
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = colour};
+    struct sheet sheet = {0};
+
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct stopping_op *op = &s->ops[k];
-        if (k > 0)
-            text_blank(&out);
+        sheet_gap(&sheet);
         if (*op->op != '\0')
-            text_line(&out, TEXT_HEADING, "Operation: %s", op->op);
+            sheet_line(&sheet, TEXT_HEADING, "Operation: %s", op->op);
         else
-            text_line(&out, TEXT_HEADING, "All operations together");
-        put_case(&out, op);
+            sheet_line(&sheet, TEXT_HEADING, "All operations together");
+        put_case(&sheet, op);
         if (op->sweep != NULL)
-            put_sweep(&out, s, op);
+            put_sweep(&sheet, s, op);
     }
-    return out.failed ? mem_none(e) : true;
+    bool ok = sheet_write_text(&sheet, &out, false, e);
+    sheet_free(&sheet);
+    return ok;
 }
 
 /* ---- JSON ---- */

@@ -43,7 +43,7 @@ void html_text(FILE *f, const char *s)
     }
 }
 
-static void put_within(FILE *f, const char *begin, const char *s, const char *end)
+void html_within(FILE *f, const char *begin, const char *s, const char *end)
 {
     fputs(begin, f);
     html_text(f, s);
@@ -102,92 +102,9 @@ void html_json(FILE *f, const char *json, size_t n)
     }
 }
 
-/* Letters and digits; whatever is between them becomes one hyphen. */
-static void put_id(FILE *f, const char *section, const char *caption)
-{
-    bool word = false;
-
-    fprintf(f, "%s-", section);
-    for (const char *s = caption; *s != '\0' && *s != ',' && *s != '.'; s++) {
-        bool letter = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
-        bool capital = *s >= 'A' && *s <= 'Z';
-
-        if (letter || capital)
-            fputc(capital ? *s - 'A' + 'a' : *s, f);
-        else if (word)
-            fputc('-', f);
-        word = letter || capital;
-    }
-}
-
-void html_table(FILE *f, const char *section, const char *caption, const char *const *columns,
-                const char *align)
-{
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
-    put_id(f, section, caption);
-    put_within(f, "\"><caption>", caption, " <a class=\"self\" href=\"#");
-    put_id(f, section, caption);
-    fputs("\" aria-label=\"Link to this table\">#</a></caption>", f);
-    fputs("<thead><tr>", f);
-    for (size_t i = 0; align[i] != '\0'; i++) {
-        if (*columns[i] == '\0')
-            fputs("<td></td>", f);
-        else
-            put_within(f, align[i] == 'l' ? "<th scope=\"col\" class=\"l\">" : "<th scope=\"col\">",
-                       columns[i], "</th>");
-    }
-    fputs("</tr></thead><tbody>\n", f);
-}
-
-void html_row(FILE *f)
-{
-    fputs("<tr>", f);
-}
-
-void html_row_end(FILE *f)
-{
-    fputs("</tr>\n", f);
-}
-
-void html_cell(FILE *f, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fputs("<td>", f);
-    put_escaped(f, fmt, args);
-    fputs("</td>", f);
-    va_end(args);
-}
-
-void html_cells(FILE *f, const char *const *texts)
-{
-    for (; *texts != NULL; texts++)
-        put_within(f, "<td>", *texts, "</td>");
-}
-
-void html_cell_text(FILE *f, const char *s)
-{
-    put_within(f, "<td class=\"l\">", s, "</td>");
-}
-
-void html_cell_wrapped(FILE *f, const char *s)
-{
-    put_within(f, "<td class=\"l wrap\">", s, "</td>");
-}
-
-void html_name(FILE *f, const char *s)
-{
-    put_within(f, "<th scope=\"row\" class=\"l\">", s, "</th>");
-}
-
-void html_table_end(FILE *f)
-{
-    fputs("</tbody></table></div>\n", f);
-}
-
 void html_fold(FILE *f, const char *title)
 {
-    put_within(f, "<details><summary>", title, "</summary>\n");
+    html_within(f, "<details><summary>", title, "</summary>\n");
 }
 
 void html_fold_end(FILE *f)

@@ -86,7 +86,8 @@ void sheet_fold_end(struct sheet *s);
 /* ---- Writers: false where the sheet has failed ---- */
 
 bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, struct err *e);
-/* Ids begin with `section` (html_table). */
+/* A table's id is `section`, then its title's words up to a comma or full stop, as in
+ * "op0-requests-by-size". A section has one table of a title. */
 bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struct err *e);
 bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e);
 

@@ -12,42 +12,73 @@ static const char *const classes[] = {[TEXT_PLAIN] = "",
                                       [TEXT_WARNING] = " class=\"warned\"",
                                       [TEXT_ERROR] = " class=\"bad\""};
 
+/* Letters and digits; whatever is between them becomes one hyphen. */
+static void put_id(FILE *f, const char *section, const char *caption)
+{
+    bool word = false;
+
+    fprintf(f, "%s-", section);
+    for (const char *s = caption; *s != '\0' && *s != ',' && *s != '.'; s++) {
+        bool letter = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
+        bool capital = *s >= 'A' && *s <= 'Z';
+
+        if (letter || capital)
+            fputc(capital ? *s - 'A' + 'a' : *s, f);
+        else if (word)
+            fputc('-', f);
+        word = letter || capital;
+    }
+}
+
 static void put_headings(const struct sheet *s, size_t i, size_t end, FILE *f, const char *section,
                          const bool *used)
 {
-    const char *names[SHEET_MAX_COLUMNS], *caption = s->v[i].text, *align = s->v[i].align;
-    char letters[SHEET_MAX_COLUMNS + 1];
-    size_t n = 0, head = i + 1;
+    const char *caption = s->v[i].text, *align = s->v[i].align;
+    size_t head = i + 1;
 
     while (head < end && s->v[head].kind != SHEET_HEADINGS)
         head++;
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
+    put_id(f, section, caption);
+    html_within(f, "\"><caption>", caption, " <a class=\"self\" href=\"#");
+    put_id(f, section, caption);
+    fputs("\" aria-label=\"Link to this table\">#</a></caption><thead><tr>", f);
     for (size_t c = 0; align[c] != '\0' && c < SHEET_MAX_COLUMNS; c++) {
         size_t cell = head + 1 + c;
         if (!used[c])
             continue;
-        names[n] = cell < end && s->v[cell].kind == SHEET_CELL ? s->v[cell].text : "";
-        letters[n++] = tolower((unsigned char)align[c]) == 'r' ? 'r' : 'l';
+        if (cell >= end || s->v[cell].kind != SHEET_CELL || *s->v[cell].text == '\0')
+            fputs("<td></td>", f);
+        else
+            html_within(f,
+                        tolower((unsigned char)align[c]) == 'r' ? "<th scope=\"col\">"
+                                                                : "<th scope=\"col\" class=\"l\">",
+                        s->v[cell].text, "</th>");
     }
-    letters[n] = '\0';
-    html_table(f, section, caption, names, letters);
+    fputs("</tr></thead><tbody>\n", f);
 }
 
+/* A text on the left of a row is its heading. */
 static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char align)
 {
+    bool heads = column == 0 && align != 'r';
+    const char *tag = heads          ? "<th scope=\"row\" class=\"l\">"
+                      : align == 'r' ? "<td>"
+                      : align == 'w' ? "<td class=\"l wrap\">"
+                                     : "<td class=\"l\">";
+
     if (x->html != NULL)
-        fprintf(f,
-                column == 0    ? "<th scope=\"row\" class=\"l\">%s</th>"
-                : align == 'r' ? "<td>%s</td>"
-                               : "<td class=\"l\">%s</td>",
-                x->html);
-    else if (column == 0)
-        html_name(f, x->text);
-    else if (align == 'r')
-        html_cell(f, "%s", x->text);
-    else if (align == 'w')
-        html_cell_wrapped(f, x->text);
+        fprintf(f, "%s%s%s", tag, x->html, heads ? "</th>" : "</td>");
     else
-        html_cell_text(f, x->text);
+        html_within(f, tag, x->text, heads ? "</th>" : "</td>");
+}
+
+/* With empty cells in place of the last ones of n, from `column` on, that the row does not have. */
+static void end_row(FILE *f, const bool *used, size_t column, size_t n)
+{
+    for (; column < n; column++)
+        fputs(used[column] ? "<td></td>" : "", f);
+    fputs("</tr>\n", f);
 }
 
 /* Returns the entry after the table. */
@@ -72,20 +103,19 @@ static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *se
             continue;
         }
         if (in_row)
-            html_row_end(f);
+            end_row(f, used, column, n);
         in_row = x->kind == SHEET_ROW && sheet_is_shown(x, true);
         column = 0;
         if (in_row) {
             fprintf(f, "<tr%s>", classes[x->style]);
         } else if (x->kind == SHEET_SPAN && sheet_is_shown(x, true)) {
-            fprintf(f, "<tr><th colspan=\"%zu\" class=\"l\">", n_used);
-            html_text(f, x->text);
-            fputs("</th></tr>\n", f);
+            fprintf(f, "<tr><th colspan=\"%zu\"", n_used);
+            html_within(f, " class=\"l\">", x->text, "</th></tr>\n");
         }
     }
     if (in_row)
-        html_row_end(f);
-    html_table_end(f);
+        end_row(f, used, column, n);
+    fputs("</tbody></table></div>\n", f);
     return end;
 }
 

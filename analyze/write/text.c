@@ -179,12 +179,6 @@ void text_table_cell(struct text_table *t, const char *fmt, ...)
     va_end(args);
 }
 
-void text_table_cells(struct text_table *t, const char *const *texts)
-{
-    for (; *texts != NULL; texts++)
-        text_table_cell(t, "%s", *texts);
-}
-
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
 {
     va_list args;

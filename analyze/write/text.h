@@ -51,12 +51,6 @@ void text_table_init(struct text_table *t, struct text *out, const char *align);
 void text_table_row(struct text_table *t, enum text_style style);
 void text_table_cell(struct text_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Cells of texts as they stand, up to a NULL; and a row of such. */
-void text_table_cells(struct text_table *t, const char *const *texts);
-#define TEXT_CELLS(t, ...)       text_table_cells(t, (const char *const[]){__VA_ARGS__, NULL})
-#define TEXT_ROW(t, style, ...)  (text_table_row(t, style), TEXT_CELLS(t, __VA_ARGS__))
-/* A row whose first cell is formatted, behind the mark of an item. */
-#define TEXT_ITEM(t, style, ...) (text_table_row(t, style), text_table_cell(t, " * " __VA_ARGS__))
 /* A row that is one text, whatever the columns. */
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

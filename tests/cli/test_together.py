@@ -27,7 +27,7 @@ class Together(CliTest):
         lines = r.out.splitlines()
         self.assertEqual(lines[1::2], [p.name for p in self.paths])
         for line, hour in zip(lines[2::2], ("05", "06", "07")):
-            self.assertRegex(line, rf"^ \* GET +2026-11-21T{hour}:45:58 +80 +0 +\S+iB/s +\d+\.\d+ +100ms +100ms$")
+            self.assertRegex(line, rf"^GET +2026-11-21T{hour}:45:58 +80 +0 +\S+iB/s +\d+\.\d+ +100ms +100ms$")
         self.assertLessEqual(max(map(len, lines)), 80)
 
     def test_every_output(self):

@@ -30,12 +30,15 @@ static void write_all(const struct aggregate *a)
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     struct text out = {.f = f};
+    struct sheet info = {0};
     assert(f != NULL && aggregate_find(&found, a, &e));
     assert(aggregate_json(a, &found, f, &e) && fflush(f) == 0);
     check_json(text, n);
     assert(aggregate_text(a, &found, &(struct report_text_options){.verbose = true}, f, &e));
-    aggregate_text_info(a, &out);
-    assert(!out.failed && report_csv_aggregate(a, REPORT_CSV_TABS, false, f, &e));
+    aggregate_sheet_info(&info, a);
+    assert(sheet_write_text(&info, &out, true, &e));
+    sheet_free(&info);
+    assert(report_csv_aggregate(a, REPORT_CSV_TABS, false, f, &e));
     fclose(f);
     free(text);
     findings_free(&found);
