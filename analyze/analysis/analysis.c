@@ -368,6 +368,24 @@ bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_o
     return ok;
 }
 
+void analysis_take_operation(struct operation *to, struct operation *from)
+{
+    *to = *from;
+    to->only_host = NULL;
+    to->hosts = NULL;
+    to->clients = NULL;
+    to->errors = NULL;
+    to->requests.sizes = NULL;
+    to->requests.hosts = NULL;
+    to->n_host_results = to->n_client_results = to->n_error_groups = 0;
+    to->requests.n_sizes = to->requests.n_hosts = 0;
+    from->statistics = NULL;
+    if (to->statistics == NULL)
+        return;
+    free(to->statistics->hosts.v);
+    to->statistics->hosts = (struct statistics_hosts){0};
+}
+
 void analysis_free(struct analysis *a)
 {
     for (size_t k = 0; k < a->n_operations; k++) {

@@ -308,6 +308,11 @@ bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_o
                   struct err *e);
 void analysis_free(struct analysis *a);
 
+/* Takes the figures of an operation out of an analysis, but for the lists of hosts, clients, sizes
+ * and errors. *to owns the statistics from then on (statistics_free), and borrows no string but
+ * `op`, which the caller replaces. */
+void analysis_take_operation(struct operation *to, struct operation *from);
+
 /* The i-th part of a->left_out, in words; n may be 0. */
 struct left_out_part analysis_left_out(const struct analysis *a, size_t i);
 

@@ -462,6 +462,8 @@ void statistics_free(struct statistics *s)
 {
     if (s == NULL)
         return;
+    free(s->duration.count);
+    free(s->ttfb.count);
     free(s->hosts.v);
     free(s);
 }

@@ -38,8 +38,13 @@ struct statistics_quantile {
 };
 
 struct statistics_latency {
-    int64_t n; /* 0: none, and the quantiles mean nothing */
-    struct statistics_quantile q[STATISTICS_N_QUANTILES];
+    int64_t n; /* 0: none, and what follows means nothing */
+    double mean_ns, fastest_ns, slowest_ns;
+    struct statistics_quantile q[STATISTICS_N_QUANTILES]; /* value NaN: not known */
+    /* Of durations, how many fell into each bucket of libcommon/hist.h from first_bucket on; owned.
+     * NULL: not known. */
+    uint64_t *count;
+    size_t first_bucket, n_buckets;
 };
 
 struct statistics_host {

@@ -46,6 +46,7 @@ void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
         if (v[i] != PACKED_NONE)
             latency_count_in(&to, hist_index32(v[i]), v[i]);
     l->end = to.end;
+    l->total = to.total;
 }
 
 /* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
@@ -254,6 +255,8 @@ bool latency_plan(struct latency *l, struct err *e)
         take_rank(&l->plan[q], rank[q] + 1);
         stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
     }
+    l->rank[LATENCY_FIRST_RANK] = 0;
+    l->rank[LATENCY_FIRST_RANK + 1] = (size_t)l->n - 1;
     free(n_above);
     return ok && want_buckets(l, e);
 }
@@ -283,6 +286,17 @@ static bool residuals(const struct latency *l, double *residual_ns, struct err *
     return true;
 }
 
+static bool take_counts(const struct latency *l, struct statistics_latency *out, struct err *e)
+{
+    out->first_bucket = bucket_of_rank(l, 0);
+    out->n_buckets = l->end - out->first_bucket;
+    if (!mem_new(&out->count, out->n_buckets, e))
+        return false;
+    for (size_t i = 0; i < out->n_buckets; i++)
+        out->count[i] = n_in_bucket(l, out->first_bucket + i);
+    return true;
+}
+
 bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
                     struct err *e)
 {
@@ -308,5 +322,8 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, double *r
         to->n_e = l->plan[q].n_e;
         to->can_gate = l->plan[q].can_gate;
     }
-    return residual_ns == NULL || residuals(l, residual_ns, e);
+    out->mean_ns = (double)l->total / (double)l->n;
+    out->fastest_ns = (double)value[LATENCY_FIRST_RANK];
+    out->slowest_ns = (double)value[LATENCY_FIRST_RANK + 1];
+    return residual_ns == NULL || (take_counts(l, out, e) && residuals(l, residual_ns, e));
 }

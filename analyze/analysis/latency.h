@@ -20,9 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATENCY_N_CLASSES (STATISTICS_N_QUANTILES + 1)
-/* Ranks looked up in the third pass: five for each quantile. */
-#define LATENCY_N_RANKS   (5 * STATISTICS_N_QUANTILES)
+#define LATENCY_N_CLASSES  (STATISTICS_N_QUANTILES + 1)
+/* Ranks looked up in the third pass: five for each quantile, the first and the last. */
+#define LATENCY_FIRST_RANK (5 * STATISTICS_N_QUANTILES)
+#define LATENCY_N_RANKS    (LATENCY_FIRST_RANK + 2)
 
 /* Latencies of a few buckets. */
 struct latency_kept {
@@ -37,6 +38,7 @@ struct latency {
     uint64_t *sum;   /* by bucket, modulo 2^64; NULL: no residual life is wanted */
     size_t end;      /* buckets from here on are empty */
     uint64_t n;
+    __int128 total;
 
     /* Buckets of the quantiles, ascending. */
     size_t bucket[STATISTICS_N_QUANTILES];
@@ -65,6 +67,7 @@ static inline int64_t latency_positive(int64_t v)
 static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
     l->count[bucket]++;
+    l->total += v;
     if (l->sum != NULL)
         l->sum[bucket] += (uint64_t)v;
     if (bucket >= l->end)
@@ -110,7 +113,7 @@ static inline void latency_collect(struct latency *l, int64_t v)
 
 void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n);
 
-/* `residual_ns` has STATISTICS_N_RESIDUALS places, or is NULL. */
+/* `residual_ns` has STATISTICS_N_RESIDUALS places, or is NULL: then out->count is not filled. */
 bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
                     struct err *e);
 

@@ -276,7 +276,7 @@ static size_t n_dead(const struct compare_side *side, const char *op)
     size_t n = 0;
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
-        n += o != NULL && o->n_requests > 0 && o->n_errors == o->n_requests;
+        n += o != NULL && o->report.n_requests > 0 && o->report.n_errors == o->report.n_requests;
     }
     return n;
 }

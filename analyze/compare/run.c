@@ -6,120 +6,11 @@
 #include "analyze/analysis/flow.h"
 #include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
-#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Figures of the report ---- */
-
-static void fill_rates(struct run_figures *f, const struct throughput *t, const struct segments *s)
-{
-    if (!t->present)
-        return;
-    bool has_bytes = t->n_bytes > 0;
-    f->objects_per_s[RUN_AVERAGE] = t->objects_per_s;
-    if (has_bytes)
-        f->bytes_per_s[RUN_AVERAGE] = t->bytes_per_s;
-    f->n_segments = s->present ? (double)s->n : NAN;
-    const struct segment_pick *picks[RUN_N_RATES] = {
-        [RUN_FASTEST] = &s->fastest, [RUN_MEDIAN] = &s->median, [RUN_SLOWEST] = &s->slowest};
-    for (int i = RUN_FASTEST; s->present && i < RUN_N_RATES; i++) {
-        f->objects_per_s[i] = picks[i]->objects_per_s;
-        if (has_bytes)
-            f->bytes_per_s[i] = picks[i]->bytes_per_s;
-    }
-}
-
-/* Fills the figures of n > 0 times, quantiles by the report's rule. */
-static bool fill_times(double *out, const int64_t *v, size_t n, struct err *e)
-{
-    const size_t ranks[5] = {quantile_index(n, 500), quantile_index(n, 900), quantile_index(n, 990),
-                             0, n - 1};
-    int64_t q[5];
-    __int128 sum = 0;
-
-    if (!hist_select(v, n, ranks, 5, q))
-        return mem_none(e);
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    out[RUN_MEAN] = (double)sum / (double)n;
-    out[RUN_Q50] = (double)q[0];
-    out[RUN_Q90] = (double)q[1];
-    out[RUN_Q99] = (double)q[2];
-    out[RUN_BEST] = (double)q[3];
-    out[RUN_WORST] = (double)q[4];
-    return true;
-}
-
-/* The successful requests in the active range. */
-static inline bool is_inside(const struct statistics *s, const struct table *t, size_t i)
-{
-    return table_done_within(t, i, s->start_ns, s->start_ns + s->duration_ns);
-}
-
-/* Counts durations by histogram bucket, and keeps what is not empty. */
-static bool fill_counts(struct run_op *op, const struct table *t, const struct statistics *s,
-                        struct err *e)
-{
-    size_t first = 0, end = HIST_N_INDEXES;
-    uint64_t *count;
-    bool ok = mem_cleared(&count, HIST_N_INDEXES, e);
-
-    if (!ok)
-        return false;
-    for (size_t i = 0; i < t->n; i++)
-        if (is_inside(s, t, i))
-            count[hist_index(packed_get(&t->dur, i))]++;
-    while (first < end && count[first] == 0)
-        first++;
-    while (first < end && count[end - 1] == 0)
-        end--;
-    if (first < end) {
-        ok = mem_new(&op->count, end - first, e);
-        if (ok)
-            memcpy(op->count, count + first, (end - first) * sizeof *op->count);
-        op->first_bucket = first;
-        op->n_buckets = end - first;
-    }
-    free(count);
-    return ok;
-}
-
-/* Durations and TTFBs of the successful requests in the active range, of whatever sizes. */
-static bool fill_latencies(struct run_op *op, const struct table *t, const struct statistics *s,
-                           struct err *e)
-{
-    int64_t *v = NULL;
-    bool ok = mem_new(&v, t->n + 1, e);
-
-    for (int ttfb = 0; ok && ttfb < 2; ttfb++) {
-        size_t n = 0;
-        for (size_t i = 0; i < t->n; i++)
-            if (is_inside(s, t, i) && (!ttfb || packed_has(&t->ttfb, i)))
-                v[n++] = packed_get(ttfb ? &t->ttfb : &t->dur, i);
-        if (n > 0)
-            ok = fill_times(ttfb ? op->figures.ttfb_ns : op->figures.duration_ns, v, n, e);
-    }
-    free(v);
-    return ok;
-}
-
-/* The same of requests of one size: the report has them. */
-static void take_times(double *to, const struct times *t)
-{
-    if (!t->present)
-        return;
-    to[RUN_MEAN] = t->mean_ns;
-    to[RUN_Q50] = (double)t->p50_ns;
-    to[RUN_Q90] = (double)t->p90_ns;
-    to[RUN_Q99] = (double)t->p99_ns;
-    to[RUN_BEST] = (double)t->fastest_ns;
-    to[RUN_WORST] = (double)t->slowest_ns;
-}
 
 /* ---- Faults ---- */
 
@@ -322,13 +213,6 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
 
 /* ---- One operation ---- */
 
-static void fill_sizes(struct run_op *op, const struct requests *q)
-{
-    op->has_size = q->present;
-    op->single_size = q->single_size;
-    op->mean_bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
-}
-
 static const struct table *table_named(const struct dataset *d, const char *op)
 {
     for (size_t k = 0; k < d->n_tables; k++)
@@ -337,35 +221,21 @@ static const struct table *table_named(const struct dataset *d, const char *op)
     return NULL;
 }
 
-static bool fill_op(struct run_op *op, const struct analysis *a, const struct operation *from,
+static bool fill_op(struct run_op *op, const struct analysis *a, struct operation *from,
                     bool with_parts, struct err *e)
 {
     const struct dataset *d = a->dataset;
     const struct table *t = table_named(d, from->op);
-    const struct statistics *s = from->statistics;
 
     if (!run_op_init(op, from->op, e))
         return false;
-    op->n_requests = from->n_requests;
-    op->n_errors = from->n_errors;
-    op->concurrency = from->concurrency;
-    op->n_hosts = from->n_hosts;
-    op->n_clients = from->n_clients;
-    op->objects_per_op = from->objects_per_op;
-    op->has_range = from->range.present;
-    op->range_ns = from->range.end_ns - from->range.start_ns;
-    fill_sizes(op, &from->requests);
-    fill_rates(&op->figures, &from->throughput, &from->segments);
+    analysis_take_operation(&op->report, from);
+    op->report.op = op->op;
+    const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
-    bool one_size = from->requests.present && from->requests.single_size;
-    if (one_size) {
-        take_times(op->figures.duration_ns, &from->requests.all.dur);
-        take_times(op->figures.ttfb_ns, &from->requests.all.ttfb);
-    }
-    return fill_clear(op, &a->findings, t, s, e) && (one_size || fill_latencies(op, t, s, e)) &&
-           fill_counts(op, t, s, e) &&
+    return fill_clear(op, &a->findings, t, s, e) &&
            (!with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
 }
@@ -375,7 +245,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, const struct op
 /* An operation on its way, one of several at the same time. */
 struct work {
     const struct analysis *a;
-    const struct operation *from;
+    struct operation *from;
     struct run_op *op;
     bool with_parts;
 };
@@ -386,8 +256,7 @@ static bool do_work(void *work, struct err *e)
     return fill_op(w->op, w->a, w->from, w->with_parts, e);
 }
 
-static bool fill_ops(struct run *r, const struct analysis *a, const struct run_options *o,
-                     struct err *e)
+static bool fill_ops(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
 {
     struct work *work = NULL;
     struct task *tasks = NULL;
@@ -395,7 +264,7 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
               mem_cleared(&r->ops, a->n_operations + 1, e);
 
     for (size_t k = 0; ok && k < a->n_operations; k++) {
-        const struct operation *from = &a->operations[k];
+        struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
         work[r->n_ops] = (struct work){a, from, &r->ops[r->n_ops], o->with_parts};
@@ -411,8 +280,7 @@ static bool fill_ops(struct run *r, const struct analysis *a, const struct run_o
     return ok;
 }
 
-static bool fill_run(struct run *r, const struct analysis *a, const struct run_options *o,
-                     struct err *e)
+static bool fill_run(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
 {
     const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
@@ -485,7 +353,7 @@ void run_free(struct run *r)
         for (size_t i = 0; op->parts != NULL && i < op->n_parts; i++)
             free(op->parts[i].host);
         free(op->parts);
-        free(op->count);
+        statistics_free(op->report.statistics);
         free(op->rate);
         free(op->op);
     }

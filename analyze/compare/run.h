@@ -30,26 +30,23 @@ struct run_part {
 enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
 enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
 
-/* Figures of the report (docs/how-the-numbers-are-made.md, sections 4 and 5); NaN: none. */
+/* Figures of the report that are compared (docs/how-the-numbers-are-made.md, sections 4 and 5);
+ * NaN: none. */
 struct run_figures {
     double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
-    double n_segments; /* or seconds, that the fastest, median and slowest are chosen from */
-    double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES]; /* quantiles by the report's rank rule */
+    double n_segments; /* that the fastest, median and slowest are chosen from */
+    double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES];
 };
 
 struct run_op {
     char *op;
-    int64_t n_requests, n_errors;
-    int64_t concurrency, n_hosts, n_clients, objects_per_op;
-    bool has_range;
-    int64_t range_ns; /* length of the active range */
-    bool has_size, single_size;
-    double mean_bytes; /* or the one size */
-    double share;      /* of all requests */
+    /* What the report says of it, without lists; op is the name above. By second, throughput and
+     * segments are those of run_seconds.h. */
+    struct operation report;
+    double share; /* of all requests */
     /* It ran before what the run was made for, and nobody asked for it: operations one after
      * another, of which the last is the one that was measured. */
     bool is_preparation;
-    struct run_figures figures;
     /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
      * no fault with a span in the range, or hardly anything is left. */
     struct run_value clear[RUN_OBJECTS + 1];
@@ -58,8 +55,6 @@ struct run_op {
     size_t n_parts;
     double *rate; /* by second: bytes or, without any, objects of n_rates successive ones */
     size_t n_rates;
-    uint64_t *count; /* durations by histogram bucket, from first_bucket on; NULL: none */
-    size_t first_bucket, n_buckets;
 };
 
 struct run {
@@ -92,8 +87,18 @@ struct run_options {
     void *seen_ctx;
 };
 
-/* An operation without figures, which run_free frees. False: out of memory. */
+/* An operation of which nothing but the name is known; run_free frees it. False: out of memory. */
 bool run_op_init(struct run_op *op, const char *name, struct err *e);
+
+/* Its figures, as they are compared. */
+struct run_figures run_figures_of(const struct run_op *op);
+
+/* The counts of its durations, or NULL. */
+static inline const struct statistics_latency *run_durations(const struct run_op *op)
+{
+    const struct statistics *s = op != NULL ? op->report.statistics : NULL;
+    return s != NULL && s->duration.count != NULL ? &s->duration : NULL;
+}
 
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);

@@ -49,74 +49,105 @@ static double mean_of(const double *v, size_t n)
     return (double)(sum / (long double)n);
 }
 
-/* Mean, fastest, median and slowest, by the rank rule of the reports. */
-static bool fill_rates(double *out, const double *v, size_t n, struct err *e)
+/* An amount per second: its mean with an interval, and the fastest, median and slowest seconds in
+ * figure[RUN_AVERAGE], ... */
+static bool fill_rate(struct statistics_rate *r, double figure[RUN_N_RATES], const double *v,
+                      size_t n, int64_t n_requests, struct err *e)
 {
     double *sorted;
     if (!mem_new(&sorted, n + 1, e))
         return false;
     memcpy(sorted, v, n * sizeof *v);
-    out[RUN_AVERAGE] = mean_of(v, n);
-    out[RUN_FASTEST] = stats_select(sorted, n, n - 1);
-    out[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
-    out[RUN_SLOWEST] = stats_select(sorted, n, 0);
+    figure[RUN_AVERAGE] = mean_of(v, n);
+    figure[RUN_FASTEST] = stats_select(sorted, n, n - 1);
+    figure[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
+    figure[RUN_SLOWEST] = stats_select(sorted, n, 0);
     free(sorted);
-    return true;
+    r->present = true;
+    return stats_mean(figure[RUN_AVERAGE], v, n, n_requests, &r->mean, e);
 }
 
-static bool fill_rate(struct run_op *op, enum run_metric metric, double *figures, const double *v,
-                      size_t n, struct err *e)
+static bool fill_errors(const struct operation *r, const struct seconds *s, struct err *e)
 {
-    struct run_value *value = &op->parts[0].value[metric];
-    value->present = value->can_gate = true;
-    return fill_rates(figures, v, n, e) &&
-           stats_mean(mean_of(v, n), v, n, op->n_requests, &value->ci, e);
-}
+    struct stats_ci *ci = &r->statistics->error_rate;
+    double frac = (double)r->n_errors / (double)r->n_requests;
 
-static bool fill_errors(struct run_op *op, const struct seconds *s, struct err *e)
-{
-    struct run_value *value = &op->parts[0].value[RUN_ERRORS];
-    double frac = (double)op->n_errors / (double)op->n_requests;
-
-    value->present = value->can_gate = true;
     if (s->requests == NULL || s->n == 0)
-        value->ci = (struct stats_ci){.why = s->n == 0 ? no_series : no_counts};
-    else if (!stats_error_rate(s->errors, s->requests, s->n, &value->ci, e))
+        *ci = (struct stats_ci){.why = s->n == 0 ? no_series : no_counts};
+    else if (!stats_error_rate(s->errors, s->requests, s->n, ci, e))
         return false;
     /* The rate itself is known of the whole run, its scatter of the seconds alone. */
-    value->ci.value = frac;
-    if (value->ci.ok) {
-        value->ci.lo = fmin(value->ci.lo, frac);
-        value->ci.hi = fmax(value->ci.hi, frac);
-        value->ci.lo90 = fmin(value->ci.lo90, frac);
-        value->ci.hi90 = fmax(value->ci.hi90, frac);
+    ci->value = frac;
+    if (ci->ok) {
+        ci->lo = fmin(ci->lo, frac);
+        ci->hi = fmax(ci->hi, frac);
+        ci->lo90 = fmin(ci->lo90, frac);
+        ci->hi90 = fmax(ci->hi90, frac);
     }
     return true;
 }
 
-/* are_of_ok: bytes and objects are those of successful requests alone. */
-static bool fill_values(struct run_op *op, const struct seconds *s, bool has_bytes, bool are_of_ok,
-                        struct err *e)
+static bool fill_rates(struct run_op *op, const struct seconds *s, bool has_bytes, struct err *e)
 {
-    struct run_part *p = &op->parts[0];
-    op->has_range = s->n > 0;
-    op->range_ns = (int64_t)s->n * NS_PER_S;
-    if (!fill_errors(op, s, e))
+    struct operation *r = &op->report;
+    double bytes[RUN_N_RATES] = {0}, objects[RUN_N_RATES];
+
+    if (!fill_rate(&r->statistics->objects, objects, s->objects, s->n, r->n_requests, e) ||
+        (has_bytes && !fill_rate(&r->statistics->bytes, bytes, s->bytes, s->n, r->n_requests, e)))
         return false;
-    if (s->n == 0 || (op->n_errors > 0 && !are_of_ok)) {
-        p->too_thin = s->n == 0 ? no_series : NULL;
-        op->why_no_rates = s->n == 0 ? no_series : has_failed;
-        return true;
-    }
-    op->figures.n_segments = (double)s->n;
-    if (!fill_rate(op, RUN_OBJECTS, op->figures.objects_per_s, s->objects, s->n, e) ||
-        (has_bytes && !fill_rate(op, RUN_THROUGHPUT, op->figures.bytes_per_s, s->bytes, s->n, e)))
-        return false;
-    if (!p->value[RUN_OBJECTS].ci.ok)
-        p->too_thin = p->value[RUN_OBJECTS].ci.why;
+    r->throughput = (struct throughput){.present = true,
+                                        .n_bytes = r->n_bytes,
+                                        .bytes_per_s = bytes[RUN_AVERAGE],
+                                        .objects_per_s = objects[RUN_AVERAGE]};
+    r->segments = (struct segments){
+        .present = true,
+        .n = (int64_t)s->n,
+        .fastest = {0, bytes[RUN_FASTEST], objects[RUN_FASTEST]},
+        .median = {0, bytes[RUN_MEDIAN], objects[RUN_MEDIAN]},
+        .slowest = {0, bytes[RUN_SLOWEST], objects[RUN_SLOWEST]},
+    };
+    if (!r->statistics->objects.mean.ok)
+        op->parts[0].too_thin = r->statistics->objects.mean.why;
     op->n_rates = s->n_successive;
     return mem_new(&op->rate, s->n, e) &&
            memcpy(op->rate, has_bytes ? s->bytes : s->objects, s->n * sizeof *op->rate) != NULL;
+}
+
+/* are_of_ok: bytes and objects are those of successful requests alone. */
+static bool fill_values(struct run_op *op, const struct seconds *s, bool are_of_ok, struct err *e)
+{
+    struct operation *r = &op->report;
+
+    r->range = (struct span){s->n > 0, 0, (int64_t)s->n * NS_PER_S};
+    r->statistics->n_requests = r->n_requests - r->n_errors;
+    r->statistics->n_failed = r->n_errors;
+    if (!fill_errors(r, s, e))
+        return false;
+    if (s->n == 0)
+        op->parts[0].too_thin = op->why_no_rates = no_series;
+    else if (r->n_errors > 0 && !are_of_ok)
+        op->why_no_rates = has_failed;
+    else if (!fill_rates(op, s, r->n_bytes > 0, e))
+        return false;
+    metric_values(op->parts[0].value, r->statistics);
+    return true;
+}
+
+/* Begins an operation by what is known of it at once. n_sized requests have all of its bytes. */
+static bool begin(struct run_op *op, const struct operation *known, int64_t n_sized,
+                  bool single_size, struct err *e)
+{
+    struct requests *q = &op->report.requests;
+
+    if (!run_op_init(op, known->op, e))
+        return false;
+    op->report = *known;
+    op->report.op = op->op;
+    q->present = known->n_bytes > 0 && n_sized > 0;
+    q->single_size = single_size;
+    q->mean_bytes = q->present ? (double)known->n_bytes / (double)n_sized : 0;
+    q->object_size_bytes = llround(q->mean_bytes);
+    return mem_cleared(&op->report.statistics, 1, e);
 }
 
 /* ---- Aggregates ---- */
@@ -175,38 +206,43 @@ static bool take_common(struct seconds *s, const struct aggregate *a, const stru
     return true;
 }
 
-static void take_durations(struct run_op *op, const struct aggregate_latency *l)
+/* Exact as far as the groups tell; percentiles they have none. */
+static void take_durations(struct statistics_latency *to, const struct aggregate_latency *l)
 {
-    if (!isnan(l->mean_ms))
-        op->figures.duration_ns[RUN_MEAN] = l->mean_ms * 1e6;
-    if (l->kind != AGGREGATE_SINGLE)
+    bool is_single = l->kind == AGGREGATE_SINGLE;
+    if (isnan(l->mean_ms) && !is_single)
         return;
-    op->figures.duration_ns[RUN_BEST] = l->min_ms * 1e6;
-    op->figures.duration_ns[RUN_WORST] = l->max_ms * 1e6;
+    to->n = l->n_requests;
+    to->mean_ns = l->mean_ms * 1e6;
+    to->fastest_ns = is_single ? l->min_ms * 1e6 : NAN;
+    to->slowest_ns = is_single ? l->max_ms * 1e6 : NAN;
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
+        to->q[i].ci.value = NAN;
 }
 
 static bool take_op(struct run_op *op, const struct aggregate *a, const struct aggregate_part *part,
                     struct err *e)
 {
     const struct aggfile_entry *x = part->x;
+    const struct operation known = {
+        .op = x->name,
+        .n_requests = x->n_requests,
+        .n_errors = x->n_errors,
+        .n_bytes = x->n_bytes,
+        .concurrency = x->n_threads,
+        .n_hosts = (int64_t)x->n_hosts,
+        .n_clients = (int64_t)x->n_clients,
+        .objects_per_op = x->n_requests > 0 ? x->n_objects / x->n_requests : 0,
+    };
     struct seconds s = {0};
 
-    if (!run_op_init(op, x->name, e))
+    if (!begin(op, &known, x->n_requests, part->latency.kind == AGGREGATE_SINGLE, e))
         return false;
-    op->n_requests = x->n_requests;
-    op->n_errors = x->n_errors;
-    op->concurrency = x->n_threads;
-    op->n_hosts = (int64_t)x->n_hosts;
-    op->n_clients = (int64_t)x->n_clients;
-    op->objects_per_op = x->n_requests > 0 ? x->n_objects / x->n_requests : 0;
-    op->has_size = x->n_requests > 0 && x->n_bytes > 0;
-    op->single_size = part->latency.kind == AGGREGATE_SINGLE;
-    op->mean_bytes = op->has_size ? (double)x->n_bytes / (double)x->n_requests : 0;
     if (x->n_errors == 0) /* the groups have failed requests among them */
-        take_durations(op, &part->latency);
+        take_durations(&op->report.statistics->duration, &part->latency);
     bool is_sum = a->is_merged && !a->overlaps && a->n_sum > 0;
     bool ok = (is_sum ? take_common(&s, a, x, e) : take_seconds(&s, x, e)) &&
-              fill_values(op, &s, x->n_bytes > 0, false, e);
+              fill_values(op, &s, false, e);
     seconds_fini(&s);
     return ok;
 }
@@ -270,66 +306,46 @@ static bool take_sums(struct seconds *s, const struct sums_part *p, struct err *
     return true;
 }
 
-static void take_times(double *times, const struct sums_values *v)
+/* Durations or TTFBs, whose quantiles have no limits. */
+static bool take_values(struct statistics_latency *to, const struct sums_values *v, struct err *e)
 {
-    if (v->moments.n == 0)
-        return;
-    times[RUN_MEAN] = moments_mean(&v->moments);
-    times[RUN_BEST] = (double)v->min;
-    times[RUN_WORST] = (double)v->max;
-    for (int i = 0; i < 3; i++)
-        times[RUN_Q50 + i] = (double)sums_quantile(v, statistics_permille[i]);
-}
-
-/* A quantile without limits. */
-static struct run_value quantile(const struct sums_values *v, size_t which)
-{
-    struct run_value value = {.present = v->moments.n > 0, .ci = {.why = no_order}};
-
-    if (value.present)
-        value.ci.value = (double)sums_quantile(v, statistics_permille[which]);
-    return value;
-}
-
-static bool take_counts(struct run_op *op, const struct sums_values *v, struct err *e)
-{
+    to->n = v->moments.n;
     if (v->n_buckets == 0)
         return true;
-    op->first_bucket = v->bucket[0];
-    op->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
-    if (!mem_cleared(&op->count, op->n_buckets, e))
+    to->mean_ns = moments_mean(&v->moments);
+    to->fastest_ns = (double)v->min;
+    to->slowest_ns = (double)v->max;
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
+        to->q[i].ci = (struct stats_ci){.why = no_order,
+                                        .value = (double)sums_quantile(v, statistics_permille[i])};
+    to->first_bucket = v->bucket[0];
+    to->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
+    if (!mem_cleared(&to->count, to->n_buckets, e))
         return false;
     for (size_t i = 0; i < v->n_buckets; i++)
-        op->count[v->bucket[i] - v->bucket[0]] = (uint64_t)v->count[i];
+        to->count[v->bucket[i] - v->bucket[0]] = (uint64_t)v->count[i];
     return true;
 }
 
 static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err *e)
 {
     const struct sums_part *all = &x->all;
+    const struct operation known = {
+        .op = x->op,
+        .n_requests = all->n_requests,
+        .n_errors = all->n_errors,
+        .n_bytes = all->n_bytes,
+        .concurrency = x->n_threads,
+        .n_hosts = (int64_t)x->hosts.n,
+        .n_clients = (int64_t)x->clients.n,
+        .objects_per_op = x->first_objects,
+    };
     struct seconds s = {0};
 
-    if (!run_op_init(op, x->op, e))
-        return false;
-    op->n_requests = all->n_requests;
-    op->n_errors = all->n_errors;
-    op->concurrency = x->n_threads;
-    op->n_hosts = (int64_t)x->hosts.n;
-    op->n_clients = (int64_t)x->clients.n;
-    op->objects_per_op = x->first_objects;
-    op->has_size = all->n_bytes > 0;
-    op->single_size = x->min_bytes == x->max_bytes;
-    op->mean_bytes =
-        op->has_size ? (double)all->n_bytes / (double)(all->n_requests - all->n_errors) : 0;
-    take_times(op->figures.duration_ns, &all->duration);
-    take_times(op->figures.ttfb_ns, &all->ttfb);
-    bool ok = take_sums(&s, all, e) && fill_values(op, &s, all->n_bytes > 0, true, e) &&
-              take_counts(op, &all->duration, e);
-    struct run_value *value = op->parts[0].value;
-    for (size_t i = 0; i < n_metrics; i++)
-        if (metrics[i].kind == METRIC_QUANTILE)
-            value[i] =
-                quantile(metrics[i].of_ttfb ? &all->ttfb : &all->duration, metrics[i].quantile);
+    bool ok = begin(op, &known, all->n_requests - all->n_errors, x->min_bytes == x->max_bytes, e) &&
+              take_values(&op->report.statistics->duration, &all->duration, e) &&
+              take_values(&op->report.statistics->ttfb, &all->ttfb, e) && take_sums(&s, all, e) &&
+              fill_values(op, &s, true, e);
     seconds_fini(&s);
     return ok;
 }

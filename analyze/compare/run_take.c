@@ -55,18 +55,71 @@ void run_take_recorded(struct run *r, const struct dataset *d)
 bool run_op_init(struct run_op *op, const char *name, struct err *e)
 {
     *op = (struct run_op){.n_parts = 1};
+    if (!mem_text(&op->op, name, e) || !mem_cleared(&op->parts, 1, e))
+        return false;
+    op->report.op = op->op;
+    return true;
+}
+
+static void take_rates(struct run_figures *f, const struct throughput *t, const struct segments *s)
+{
+    if (!t->present)
+        return;
+    const struct segment_pick average = {0, t->bytes_per_s, t->objects_per_s};
+    const struct segment_pick *picks[RUN_N_RATES] = {
+        [RUN_AVERAGE] = &average,
+        [RUN_FASTEST] = &s->fastest,
+        [RUN_MEDIAN] = &s->median,
+        [RUN_SLOWEST] = &s->slowest,
+    };
+    for (int i = 0; i < (s->present ? RUN_N_RATES : RUN_AVERAGE + 1); i++) {
+        f->objects_per_s[i] = picks[i]->objects_per_s;
+        if (t->n_bytes > 0)
+            f->bytes_per_s[i] = picks[i]->bytes_per_s;
+    }
+    if (s->present)
+        f->n_segments = (double)s->n;
+}
+
+/* Of requests of one size the report has them, of others the statistics. */
+static void take_times(double *to, const struct times *t, const struct statistics_latency *l)
+{
+    const double of_report[RUN_N_TIMES] = {
+        t->mean_ns,        (double)t->p50_ns,     (double)t->p90_ns,
+        (double)t->p99_ns, (double)t->fastest_ns, (double)t->slowest_ns,
+    };
+    if (t->present)
+        memcpy(to, of_report, sizeof of_report);
+    if (t->present || l == NULL || l->n == 0)
+        return;
+    to[RUN_MEAN] = l->mean_ns;
+    to[RUN_BEST] = l->fastest_ns;
+    to[RUN_WORST] = l->slowest_ns;
+    for (int i = 0; i < 3; i++)
+        to[RUN_Q50 + i] = l->q[i].ci.value;
+}
+
+struct run_figures run_figures_of(const struct run_op *op)
+{
+    const struct operation *r = &op->report;
+    const struct statistics *s = r->statistics;
+    struct run_figures f = {.n_segments = NAN};
+
     for (int i = 0; i < RUN_N_RATES; i++)
-        op->figures.n_segments = op->figures.bytes_per_s[i] = op->figures.objects_per_s[i] = NAN;
+        f.bytes_per_s[i] = f.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
-        op->figures.duration_ns[i] = op->figures.ttfb_ns[i] = NAN;
-    return mem_text(&op->op, name, e) && mem_cleared(&op->parts, 1, e);
+        f.duration_ns[i] = f.ttfb_ns[i] = NAN;
+    take_rates(&f, &r->throughput, &r->segments);
+    take_times(f.duration_ns, &r->requests.all.dur, s != NULL ? &s->duration : NULL);
+    take_times(f.ttfb_ns, &r->requests.all.ttfb, s != NULL ? &s->ttfb : NULL);
+    return f;
 }
 
 void run_fill_shares(struct run *r)
 {
     double n = 0;
     for (size_t i = 0; i < r->n_ops; i++)
-        n += (double)r->ops[i].n_requests;
+        n += (double)r->ops[i].report.n_requests;
     for (size_t i = 0; i < r->n_ops; i++)
-        r->ops[i].share = n > 0 ? (double)r->ops[i].n_requests / n : 0;
+        r->ops[i].share = n > 0 ? (double)r->ops[i].report.n_requests / n : 0;
 }

@@ -28,41 +28,45 @@ static void span_add(struct compare_span *s, double value, bool several, bool *a
 }
 
 /* Value of a setting in one run; false: it has none. op: NULL for those of whole runs. */
-static bool setting_of(const struct run *r, const struct run_op *op, enum compare_setting_kind kind,
-                       double *value, bool *several)
+static bool setting_of(const struct run *run, const struct run_op *op,
+                       enum compare_setting_kind kind, double *value, bool *several)
 {
+    const struct operation *r = op != NULL ? &op->report : NULL;
+    int64_t range_ns;
+
     *several = false;
     switch (kind) {
     case COMPARE_OPERATIONS:
-        *value = (double)op->n_requests;
+        *value = (double)r->n_requests;
         return true;
     case COMPARE_CONCURRENCY:
-        *value = (double)op->concurrency;
+        *value = (double)r->concurrency;
         return true;
     case COMPARE_ENDPOINTS:
-        *value = (double)op->n_hosts;
+        *value = (double)r->n_hosts;
         return true;
     case COMPARE_CLIENTS:
-        *value = (double)op->n_clients;
+        *value = (double)r->n_clients;
         return true;
     case COMPARE_OBJECTS_PER_OP:
-        *value = (double)op->objects_per_op;
+        *value = (double)r->objects_per_op;
         return true;
     case COMPARE_DURATION_S:
-        *value = (double)(op->range_ns / NS_PER_S + (op->range_ns % NS_PER_S >= NS_PER_S / 2));
-        return op->has_range;
+        range_ns = r->range.end_ns - r->range.start_ns;
+        *value = (double)(range_ns / NS_PER_S + (range_ns % NS_PER_S >= NS_PER_S / 2));
+        return r->range.present;
     case COMPARE_SIZE:
-        *value = op->mean_bytes;
-        *several = !op->single_size;
-        return op->has_size;
+        *several = !r->requests.single_size;
+        *value = *several ? r->requests.mean_bytes : (double)r->requests.object_size_bytes;
+        return r->requests.present;
     case COMPARE_SHARE:
         *value = op->share;
-        return r->mixed;
+        return run->mixed;
     case COMPARE_AUTOTERM:
-        *value = r->autoterm;
+        *value = run->autoterm;
         return true;
     case COMPARE_MIXED:
-        *value = r->mixed;
+        *value = run->mixed;
         return true;
     }
     return false;
@@ -210,7 +214,8 @@ bool compare_figures(const struct compare_side *side, const char *op, struct run
             const struct run_op *o = run_op_named(&side->runs[i], op);
             if (o == NULL)
                 continue;
-            memcpy(each, &o->figures, sizeof each);
+            const struct run_figures figures = run_figures_of(o);
+            memcpy(each, &figures, sizeof each);
             v[n++] = each[f];
         }
         each[f] = median(v, n);
@@ -227,10 +232,10 @@ static bool side_counts(const struct compare_side *side, const char *op, uint64_
     if (!mem_cleared(count, HIST_N_INDEXES, e))
         return false;
     for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        for (size_t b = 0; o != NULL && b < o->n_buckets; b++)
-            (*count)[o->first_bucket + b] += o->count[b];
-        *any |= o != NULL && o->n_buckets > 0;
+        const struct statistics_latency *d = run_durations(run_op_named(&side->runs[i], op));
+        for (size_t b = 0; d != NULL && b < d->n_buckets; b++)
+            (*count)[d->first_bucket + b] += d->count[b];
+        *any |= d != NULL;
     }
     return true;
 }

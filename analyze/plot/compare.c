@@ -79,7 +79,7 @@ bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct 
             return false;
         struct plot_trace *trace = &t->v[t->n++];
         *trace = (struct plot_trace){.is_after = t->is_after,
-                                     .has_bytes = !isnan(op->figures.bytes_per_s[RUN_AVERAGE]),
+                                     .has_bytes = op->report.throughput.n_bytes > 0,
                                      .from_ns = 2 * STEP_OF_SECONDS_NS,
                                      .length_ns = STEP_OF_SECONDS_NS};
         if (!mem_text(&trace->op, op->op, e) || !mem_new(&trace->rate, op->n_rates, e))
@@ -210,23 +210,20 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
 
     plot_out_block(f, runs, "ms pct");
     for (size_t i = 0; ok && i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        uint64_t n = 0;
+        const struct statistics_latency *d = run_durations(run_op_named(&side->runs[i], op));
 
-        memset(one, 0, HIST_N_INDEXES * sizeof *one);
-        for (size_t k = 0; o != NULL && o->count != NULL && k < o->n_buckets; k++) {
-            one[o->first_bucket + k] = o->count[k];
-            sum[o->first_bucket + k] += o->count[k];
-            n += o->count[k];
-        }
-        if (n == 0)
+        if (d == NULL)
             continue;
-        double max_ns = o->figures.duration_ns[RUN_WORST];
-        worst_ns = max_ns > worst_ns ? max_ns : worst_ns;
-        n_all += n;
+        memset(one, 0, HIST_N_INDEXES * sizeof *one);
+        for (size_t k = 0; k < d->n_buckets; k++) {
+            one[d->first_bucket + k] = d->count[k];
+            sum[d->first_bucket + k] += d->count[k];
+        }
+        worst_ns = fmax(worst_ns, d->slowest_ns);
+        n_all += (uint64_t)d->n;
         if (n_runs++ > 0)
             fputc('\n', f); /* ends the line */
-        plot_cdf_rows(f, one, n, (int64_t)max_ns, RUN_CDF_STEPS);
+        plot_cdf_rows(f, one, (uint64_t)d->n, (int64_t)d->slowest_ns, RUN_CDF_STEPS);
     }
     plot_out_block(f, all, "ms pct");
     if (ok && n_all > 0)
@@ -250,11 +247,9 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
 
 static bool has_durations(const struct compare_side *side, const char *op)
 {
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        if (o != NULL && o->count != NULL && !isnan(o->figures.duration_ns[RUN_WORST]))
+    for (size_t i = 0; i < side->n; i++)
+        if (run_durations(run_op_named(&side->runs[i], op)) != NULL)
             return true;
-    }
     return false;
 }
 
@@ -271,23 +266,15 @@ static const unsigned shift_permille[] = {10,  50,  100, 150, 200, 250, 300, 350
                                           800, 850, 900, 950, 980, 990, 995, 999};
 #define N_SHIFTS (sizeof shift_permille / sizeof *shift_permille)
 
-static uint64_t n_counted(const struct run_op *o)
-{
-    uint64_t n = 0;
-    for (size_t k = 0; o != NULL && o->count != NULL && k < o->n_buckets; k++)
-        n += o->count[k];
-    return n;
-}
-
 /* The value of a 1-based rank, in the middle of its bucket. */
-static double value_at(const struct run_op *o, uint64_t rank)
+static double value_at(const struct statistics_latency *d, uint64_t rank)
 {
     uint64_t up_to = 0;
     size_t k = 0;
 
-    while (k < o->n_buckets && (up_to += o->count[k]) < rank)
+    while (k + 1 < d->n_buckets && (up_to += d->count[k]) < rank)
         k++;
-    size_t bucket = o->first_bucket + (k < o->n_buckets ? k : o->n_buckets - 1);
+    size_t bucket = d->first_bucket + k;
     return ((double)hist_lower(bucket) + (double)hist_upper(bucket)) / 2;
 }
 
@@ -296,12 +283,13 @@ static double value_at(const struct run_op *o, uint64_t rank)
 static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
 {
     const struct run_value *v = o->parts[0].value;
+    const struct statistics_latency *d = run_durations(o);
     double deff = permille < 750   ? v[RUN_P50].deff
                   : permille < 950 ? v[RUN_P90].deff
                                    : v[RUN_P99].deff;
-    uint64_t n = n_counted(o), from, to;
+    uint64_t n = (uint64_t)d->n, from, to;
     uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
-    struct stats_ci ci = {.value = value_at(o, quantile_index(n, permille) + 1)};
+    struct stats_ci ci = {.value = value_at(d, quantile_index(n, permille) + 1)};
 
     for (int level = 0; level < 2; level++) {
         double *lo = level == 0 ? &ci.lo : &ci.lo90, *hi = level == 0 ? &ci.hi : &ci.hi90;
@@ -310,8 +298,8 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
         ci.ok = from >= 1 && to <= n_e;
         if (!ci.ok)
             return ci;
-        *lo = value_at(o, (uint64_t)fmax(1, floor((double)from * scale)));
-        *hi = value_at(o, (uint64_t)ceil((double)to * scale));
+        *lo = value_at(d, (uint64_t)fmax(1, floor((double)from * scale)));
+        *hi = value_at(d, (uint64_t)ceil((double)to * scale));
     }
     return ci;
 }
@@ -323,7 +311,7 @@ static size_t side_quantiles(const struct compare_side *side, const char *op, un
     size_t n = 0;
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
-        if (n_counted(o) == 0)
+        if (run_durations(o) == NULL)
             continue;
         *one = quantile_ci(o, permille);
         one->ok &= !side->runs[i].by_second; /* these do not say how requests lie in time */
@@ -514,7 +502,7 @@ static int64_t n_requests(const struct compare *c, const struct compare_op *op)
     int64_t n = 0;
     for (size_t i = 0; i < c->before.n; i++) {
         const struct run_op *o = run_op_named(&c->before.runs[i], op->op);
-        n += o != NULL ? o->n_requests : 0;
+        n += o != NULL ? o->report.n_requests : 0;
     }
     return n;
 }
