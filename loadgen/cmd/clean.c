@@ -99,12 +99,13 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
                        struct err *e)
 {
     struct err cause = {""};
+    const struct sweep s = {.root = run->root,
+                            .uploads = run->n_uploads > 0 ? runs->upload_scope : WORK_NOTHING,
+                            .objects = WORK_DIRS,
+                            .kind = runs->kind};
 
-    bool ok = run->n_uploads == 0 ||
-              cleanup_below(b, run->root, S3OP_LIST_UPLOADS, runs->upload_scope, &cause);
-    if (cleanup_below(b, run->root, runs->kind, WORK_DIRS, ok ? &cause : NULL) && ok)
-        return true;
-    return err_set(e, "objects under %s are left: %s", run->root, cause.msg);
+    return cleanup_sweep(b, &s, &cause) ||
+           err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
 
 static void show(const struct run *run, const char *what)

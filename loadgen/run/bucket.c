@@ -109,7 +109,9 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
     char text[1024];
     struct strbuf body = strbuf_on(text, sizeof text);
     struct worker_result r;
-    struct s3op op = {.kind = S3OP_BUCKET_CREATE};
+    struct s3op op = {.kind = S3OP_BUCKET_CREATE,
+                      .header = "x-amz-bucket-object-lock-enabled",
+                      .header_value = style->object_lock ? "true" : NULL};
     struct err cause = {""};
 
     /* us-east-1 is where buckets are made if nothing is said; it must not be named. */

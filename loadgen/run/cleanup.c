@@ -185,7 +185,6 @@ static bool run_pass(struct bench *b, const char *prefix, enum work_scope scope,
                      enum s3op_kind kind, struct err *e)
 {
     struct work *k = &b->work;
-    struct err cause = {""};
 
     k->n_failed = 0;
     err_clear(&k->error);
@@ -200,39 +199,42 @@ static bool run_pass(struct bench *b, const char *prefix, enum work_scope scope,
     }
     b->phase =
         (struct phase){.next = next, .done = done, .ctx = k, .end_ns = CLOCK_NEVER, .closes = true};
-    bool ok = bench_run_phase(b, &cause);
+    bool ok = bench_run_phase(b, e);
     b->cleaning = false;
-    if (ok && k->n_failed > 0)
-        ok = err_set(&cause, "%s", k->error.msg);
-    return ok || err_set(e, "%s", cause.msg);
+    return ok && (k->n_failed == 0 || err_set(e, "%s", k->error.msg));
 }
 
-bool cleanup_below(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
-                   struct err *e)
+static bool sweep(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
+                  struct err *e)
 {
     struct err cause = {""};
-    bool left = true;
+    bool done = scope == WORK_NOTHING;
 
     if (scope == WORK_DIRS) {
         run_pass(b, root, scope, kind, NULL);
         scope = WORK_PREFIX;
     }
-    for (int i = 0; i < PASSES && left && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+    for (int i = 0; i < PASSES && !done && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
         err_clear(&cause);
-        left = !run_pass(b, root, scope, kind, &cause);
+        done = run_pass(b, root, scope, kind, &cause);
     }
-    if (!left && atomic_load(&b->engine.stop) == ENGINE_RUN)
-        return true;
-    return err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+    return (done && atomic_load(&b->engine.stop) == ENGINE_RUN) ||
+           err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+}
+
+bool cleanup_sweep(struct bench *b, const struct sweep *s, struct err *e)
+{
+    bool ok = sweep(b, s->root, S3OP_LIST_UPLOADS, s->uploads, e);
+
+    return sweep(b, s->root, s->kind, s->objects, e) && ok;
 }
 
 bool cleanup_clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
-    enum s3op_kind kind = S3OP_LIST;
+    struct sweep s = {.root = "", .objects = WORK_PREFIX};
 
-    return (bucket_listing(&b->control, "", &kind, &cause) &&
-            run_pass(b, "", WORK_PREFIX, kind, &cause)) ||
+    return (bucket_listing(&b->control, "", &s.kind, &cause) && cleanup_sweep(b, &s, &cause)) ||
            err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
 }
 
@@ -249,8 +251,9 @@ static uint64_t most_of(const struct bench *b)
 
 bool cleanup_run(struct bench *b, struct err *e)
 {
-    const char *root = b->work.root;
+    struct sweep s = {.root = b->work.root, .kind = S3OP_LIST};
     struct err cause = {""};
+    struct err unknown = {""};
 
     if (!b->uploaded || b->crew.n_loops == 0 || (b->o->no_clear && !b->kind->uploads))
         return team_meet(&b->team, true, e);
@@ -259,29 +262,26 @@ bool cleanup_run(struct bench *b, struct err *e)
     b->work.most_deleted = most_of(b);
     atomic_store(&b->work.n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    enum s3op_kind kind = S3OP_LIST;
-    struct err unknown = {""};
     bool deletes = ok && !b->o->no_clear;
     /* Where an upload was answered with a version, deleting would hide it. */
-    if (deletes && !bucket_listing(&b->control, root, &kind, &unknown))
+    if (deletes && !bucket_listing(&b->control, s.root, &s.kind, &unknown))
         deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
     if (deletes && !b->o->no_prefix)
-        run_pass(b, root, WORK_DIRS, kind, NULL);
+        run_pass(b, s.root, WORK_DIRS, s.kind, NULL);
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
         return true;
     /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
      * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
     bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
-    ok = ok && (!b->kind->uploads || cleanup_below(b, root, S3OP_LIST_UPLOADS,
-                                                   lost ? WORK_BUCKET : WORK_PREFIX, &cause));
-    if (deletes)
-        ok = cleanup_below(b, root, kind, WORK_PREFIX, ok ? &cause : NULL) && ok;
-    if (ok && unknown.msg[0] != '\0')
-        ok = err_set(&cause, "%s", unknown.msg);
+    if (b->kind->uploads)
+        s.uploads = lost ? WORK_BUCKET : WORK_PREFIX;
+    s.objects = deletes ? WORK_PREFIX : WORK_NOTHING;
+    ok = ok && cleanup_sweep(b, &s, &cause) &&
+         (unknown.msg[0] == '\0' || err_set(&cause, "%s", unknown.msg));
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",
-                         b->o->no_clear ? "unfinished uploads" : "objects", root, b->o->bucket,
+                         b->o->no_clear ? "unfinished uploads" : "objects", s.root, b->o->bucket,
                          cause.msg, b->run_id);
 }

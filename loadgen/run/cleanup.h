@@ -5,10 +5,16 @@
 
 #include "loadgen/run/workload.h"
 
-/* Deletes all below the prefix `root`: what listings of `kind` show, with WORK_DIRS below the
- * prefixes of workers first. False: *e says why something is left. */
-bool cleanup_below(struct bench *b, const char *root, enum s3op_kind kind, enum work_scope scope,
-                   struct err *e);
+/* What is deleted: all below the prefix `root` that these lists show. */
+struct sweep {
+    const char *root;
+    enum work_scope uploads; /* unfinished ones, which go first */
+    enum work_scope objects; /* with WORK_DIRS those below the prefixes of workers go first */
+    enum s3op_kind kind;     /* of the list of objects: what bucket_listing says */
+};
+
+/* False: *e says why something is left. */
+bool cleanup_sweep(struct bench *b, const struct sweep *s, struct err *e);
 
 /* Deletes all that the bucket holds. */
 bool cleanup_clear_bucket(struct bench *b, struct err *e);

@@ -21,6 +21,7 @@ struct bench;
 
 /* What a pass of cleaning lists. */
 enum work_scope {
+    WORK_NOTHING,
     WORK_DIRS,   /* each worker its own prefix below that of what is cleaned */
     WORK_PREFIX, /* one worker all below that */
     WORK_BUCKET  /* one worker all of the bucket */

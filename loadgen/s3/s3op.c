@@ -6,26 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-const struct s3op_row S3OP[S3OP_N_KINDS] = {
-    [S3OP_PUT] = {"PUT", "PUT", .does = S3OP_UPLOADS | S3OP_CREATES | S3OP_ENCRYPTS},
-    [S3OP_GET] = {"GET", "GET", .does = S3OP_ENCRYPTS},
-    [S3OP_STAT] = {"STAT", "HEAD", .does = S3OP_ENCRYPTS},
-    [S3OP_DELETE] = {"DELETE", "DELETE", .does = S3OP_DELETES},
-    [S3OP_DELETE_BATCH] = {"DELETE", "POST", "delete", XML_DELETED, S3OP_DELETES | S3OP_MD5},
-    [S3OP_LIST] = {"LIST", "GET", NULL, XML_LIST, S3OP_LISTS},
-    [S3OP_LIST_VERSIONS] = {"LISTVERSIONS", "GET", "versions", XML_VERSIONS, S3OP_LISTS},
-    [S3OP_LIST_UPLOADS] = {"LISTUPLOADS", "GET", "uploads", XML_UPLOADS, S3OP_LISTS},
-    [S3OP_RETENTION] = {"RETENTION", "PUT", "retention", .does = S3OP_MD5},
-    [S3OP_INITIATE] = {"INITIATE", "POST", "uploads", XML_INITIATE, S3OP_CREATES | S3OP_ENCRYPTS},
-    [S3OP_PUT_PART] = {"PUTPART", "PUT", .does = S3OP_UPLOADS | S3OP_ENCRYPTS},
-    [S3OP_COMPLETE] = {"COMPLETE", "POST", NULL, XML_COMPLETE},
-    [S3OP_ABORT] = {"ABORT", "DELETE"},
-    [S3OP_BUCKET_STAT] = {"BUCKET", "HEAD"},
-    [S3OP_BUCKET_CREATE] = {"BUCKET", "PUT"},
-    [S3OP_BUCKET_VERSIONING] = {"BUCKET", "GET", "versioning", XML_VERSIONING},
-    [S3OP_BUCKET_SET_VERSIONING] = {"BUCKET", "PUT", "versioning", .does = S3OP_MD5},
-    [S3OP_BUCKET_LOCK] = {"BUCKET", "GET", "object-lock", XML_LOCK},
-};
+#define ROW(kind, ...) {__VA_ARGS__},
+const struct s3op_row S3OP[] = {S3OP_KINDS(ROW)};
 
 uint64_t s3op_n_body(const struct s3op *op)
 {
@@ -182,8 +164,7 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, "x-amz-server-side-encryption-customer-key", s->sse_c_key);
         add(h, "x-amz-server-side-encryption-customer-key-md5", s->sse_c_key_md5);
     }
-    if (op->kind == S3OP_BUCKET_CREATE && s->object_lock)
-        add(h, "x-amz-bucket-object-lock-enabled", "true");
+    add(h, op->header, op->header_value);
     if (s3op_does(op->kind, S3OP_DELETES) && s->object_lock)
         add(h, "x-amz-bypass-governance-retention", "true");
 }

@@ -18,28 +18,6 @@
  * query as much each, and a session token 2 KiB. */
 #define S3OP_HEAD_MAX 16384
 
-enum s3op_kind {
-    S3OP_PUT,
-    S3OP_GET,
-    S3OP_STAT,
-    S3OP_DELETE,
-    S3OP_DELETE_BATCH,
-    S3OP_LIST,
-    S3OP_LIST_VERSIONS,
-    S3OP_LIST_UPLOADS, /* multipart, begun and not ended */
-    S3OP_RETENTION,
-    S3OP_INITIATE,
-    S3OP_PUT_PART,
-    S3OP_COMPLETE,
-    S3OP_ABORT,
-    S3OP_BUCKET_STAT,
-    S3OP_BUCKET_CREATE,
-    S3OP_BUCKET_VERSIONING,
-    S3OP_BUCKET_SET_VERSIONING,
-    S3OP_BUCKET_LOCK, /* asks whether objects can be locked */
-    S3OP_N_KINDS
-};
-
 /* What a kind of request does. */
 enum {
     S3OP_LISTS = 1,    /* it is read page by page, and names a prefix */
@@ -48,17 +26,45 @@ enum {
     S3OP_ENCRYPTS = 8, /* says the key of --encrypt */
     S3OP_DELETES = 16, /* passes retention */
     S3OP_MD5 = 32,     /* S3 wants a Content-MD5 */
+    S3OP_UPLOAD = S3OP_UPLOADS | S3OP_ENCRYPTS,
+    S3OP_CREATE = S3OP_CREATES | S3OP_ENCRYPTS,
+    S3OP_BATCH = S3OP_DELETES | S3OP_MD5,
 };
 
+/* All kinds: the enum's name, the capture's, the method, what the query names (NULL: nothing), the
+ * answer's document (XML_NOTHING: none), what it does. */
+/* clang-format off */
+#define S3OP_KINDS(X) \
+    X(PUT, "PUT", "PUT", NULL, XML_NOTHING, S3OP_UPLOAD | S3OP_CREATE) \
+    X(GET, "GET", "GET", NULL, XML_NOTHING, S3OP_ENCRYPTS) \
+    X(STAT, "STAT", "HEAD", NULL, XML_NOTHING, S3OP_ENCRYPTS) \
+    X(DELETE, "DELETE", "DELETE", NULL, XML_NOTHING, S3OP_DELETES) \
+    X(DELETE_BATCH, "DELETE", "POST", "delete", XML_DELETED, S3OP_BATCH) \
+    X(LIST, "LIST", "GET", NULL, XML_LIST, S3OP_LISTS) \
+    X(LIST_VERSIONS, "LISTVERSIONS", "GET", "versions", XML_VERSIONS, S3OP_LISTS) \
+    X(LIST_UPLOADS, "LISTUPLOADS", "GET", "uploads", XML_UPLOADS, S3OP_LISTS) \
+    X(RETENTION, "RETENTION", "PUT", "retention", XML_NOTHING, S3OP_MD5) \
+    X(INITIATE, "INITIATE", "POST", "uploads", XML_INITIATE, S3OP_CREATE) \
+    X(PUT_PART, "PUTPART", "PUT", NULL, XML_NOTHING, S3OP_UPLOAD) \
+    X(COMPLETE, "COMPLETE", "POST", NULL, XML_COMPLETE, 0) \
+    X(ABORT, "ABORT", "DELETE", NULL, XML_NOTHING, 0) \
+    X(BUCKET_STAT, "BUCKET", "HEAD", NULL, XML_NOTHING, 0) \
+    X(BUCKET_CREATE, "BUCKET", "PUT", NULL, XML_NOTHING, 0) \
+    X(BUCKET_VERSIONING, "BUCKET", "GET", "versioning", XML_VERSIONING, 0) \
+    X(BUCKET_SET_VERSIONING, "BUCKET", "PUT", "versioning", XML_NOTHING, S3OP_MD5) \
+    X(BUCKET_LOCK, "BUCKET", "GET", "object-lock", XML_LOCK, 0)
+/* clang-format on */
+
+#define S3OP_ENUM(kind, ...) S3OP_##kind,
+enum s3op_kind { S3OP_KINDS(S3OP_ENUM) S3OP_N_KINDS };
+
 struct s3op_row {
-    const char *name; /* that the capture has for it */
-    const char *method;
-    const char *resource; /* in the query; NULL: none */
-    enum xml_root answer; /* its document; XML_NOTHING: none */
+    const char *name, *method, *resource;
+    enum xml_root answer;
     unsigned does;
 };
 
-extern const struct s3op_row S3OP[S3OP_N_KINDS];
+extern const struct s3op_row S3OP[];
 
 static inline bool s3op_does(enum s3op_kind kind, unsigned what)
 {
@@ -76,7 +82,8 @@ struct s3op {
     const char
         *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
     const char *upload_id;
-    unsigned part; /* of an S3OP_PUT_PART, from 1 */
+    unsigned part;                     /* of an S3OP_PUT_PART, from 1 */
+    const char *header, *header_value; /* one more to be signed, in lower case; NULL: none */
 
     /* The body: n_payload bytes of the object of payload_seed (payload.h), from payload_offset on,
      * or n_body bytes at body. */
