@@ -3,6 +3,7 @@
 
 #include "analyze/base/csort.h"
 #include "libcommon/mem.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/quantile.h"
 
 #include <math.h>
@@ -119,7 +120,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
             continue;
         const unsigned permille[] = {500, 900, 990, 1000};
         int64_t q[4];
-        ok = quantile_of_values(x.v + x.first[k], n, permille, 4, q, e);
+        ok = picker_quantiles(x.v + x.first[k], n, permille, 4, q, e);
         if (ok) {
             rows[k].p50_ms = (double)q[0] / 1e6;
             rows[k].p90_ms = (double)q[1] / 1e6;
@@ -138,7 +139,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
             continue;
         const unsigned permille = 500;
         int64_t q;
-        ok = quantile_of_values(x.v + x.first[k], n, &permille, 1, &q, e);
+        ok = picker_quantiles(x.v + x.first[k], n, &permille, 1, &q, e);
         if (ok)
             rows[k].ttfb_p50_ms = (double)q / 1e6;
     }
