@@ -59,7 +59,7 @@ static bool put_first(FILE *f, const struct page *page, struct err *e)
     bool has_latency = false;
 
     for (size_t i = 0; c->main >= 0 && i < c->all.n; i++)
-        has_latency |= !isnan(c->all.rows[i].p50_ms);
+        has_latency |= !isnan(c->all.rows[i].p50_ns);
     snprintf(note, sizeof note,
              "By whole seconds, failed requests included; the first and last "
              "two are not in the file.%s ",
