@@ -3,10 +3,8 @@
 #ifndef S3_LIBCOMMON_QUANTILE_H
 #define S3_LIBCOMMON_QUANTILE_H
 
-#include "libcommon/err.h"
 #include "libcommon/hist.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,13 +16,10 @@ static inline size_t quantile_index(size_t n, unsigned permille)
     return i < n ? i : n - 1;
 }
 
-/* out[i] = the quantile permille[i] of v[0..n-1], which stays as it is. n > 0, n_wanted <=
- * QUANTILE_MAX. False: out of memory. */
-#define QUANTILE_MAX 8
-bool quantile_of_values(const int64_t *v, size_t n, const unsigned *permille, size_t n_wanted,
-                        int64_t *out, struct err *e);
-
-/* The same of what a histogram counted, to within its buckets; 0 where it is empty. */
-int64_t quantile_of_hist(const struct hist *h, unsigned permille);
+/* The quantile of what a histogram counted, to within its buckets; 0 where it is empty. */
+static inline int64_t quantile_of_hist(const struct hist *h, unsigned permille)
+{
+    return h->n > 0 ? hist_value_at(h, quantile_index(h->n, permille) + 1) : 0;
+}
 
 #endif

@@ -1,6 +1,7 @@
 #include "analyze/analysis/latency.h"
 
 #include "analyze/data/dataset.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 
@@ -187,7 +188,7 @@ static bool values_of_ranks(const struct latency *l, const struct latency_kept *
             if (k == 0 || sorted[k] != sorted[k - 1])
                 at[i] += n_in_bucket(l, sorted[k]);
     }
-    return hist_select(kept->v, kept->n, at, n, out) || mem_none(e);
+    return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
 }
 
 /* How many latencies above `value`, the quantile q, end in each segment. */

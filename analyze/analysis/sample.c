@@ -3,6 +3,7 @@
 #include "analyze/analysis/analysis_internal.h"
 
 #include "analyze/analysis/moments.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 
@@ -100,7 +101,7 @@ static struct moments moments_of_all(const struct figures *parts, size_t n)
 #define COUNTED_MIN_ROWS  16384 /* a part */
 
 struct counted {
-    struct hist_picker parts[COUNTED_MAX_PARTS], all;
+    struct picker parts[COUNTED_MAX_PARTS], all;
     bool *wanted; /* by bucket: some picker wants its values */
     bool with_all;
 };
@@ -111,17 +112,17 @@ static bool counted_init(struct counted *c, size_t n_parts, bool with_all)
         .wanted = calloc(HIST_N_INDEXES, sizeof *c->wanted),
         .with_all = with_all,
     };
-    bool ok = c->wanted != NULL && (!with_all || hist_picker_init(&c->all));
+    bool ok = c->wanted != NULL && (!with_all || picker_init(&c->all));
     for (size_t p = 0; ok && p < n_parts; p++)
-        ok = hist_picker_init(&c->parts[p]);
+        ok = picker_init(&c->parts[p]);
     return ok;
 }
 
 static void counted_fini(struct counted *c)
 {
     for (size_t p = 0; p < COUNTED_MAX_PARTS; p++)
-        hist_picker_fini(&c->parts[p]);
-    hist_picker_fini(&c->all);
+        picker_fini(&c->parts[p]);
+    picker_fini(&c->all);
     free(c->wanted);
 }
 
@@ -156,7 +157,7 @@ static void count_plain(struct counted *c, const struct question *q, const struc
             continue;
         sums[row % 2][p].number_and_sum += BLOCKS_ONE + v;
         sums[row % 2][p].squares += (uint64_t)v * v;
-        hist_picker_count32(&c->parts[p], v);
+        picker_count32(&c->parts[p], v);
     }
     for (size_t p = 0; p < q->parts->n; p++) {
         struct moments *to = &by_part[p].moments;
@@ -184,16 +185,16 @@ static void count_values(struct counted *c, const struct question *q, struct fig
                 continue;
             size_t p = part_of(q->parts, q->rows->t, row);
             moments_add(&by_part[p].moments, v);
-            hist_picker_count(&c->parts[p], v);
+            picker_count(&c->parts[p], v);
         }
     }
 }
 
 static inline void collect_value(struct counted *c, size_t part, int64_t v)
 {
-    hist_picker_collect(&c->parts[part], v);
+    picker_collect(&c->parts[part], v);
     if (c->with_all)
-        hist_picker_collect(&c->all, v);
+        picker_collect(&c->all, v);
 }
 
 static void collect_plain(struct counted *c, const struct question *q,
@@ -224,19 +225,18 @@ static void collect_values(struct counted *c, const struct question *q)
     }
 }
 
-static bool aim(struct hist_picker *p, const struct question *q, const struct figures *f,
-                bool *wanted)
+static bool aim(struct picker *p, const struct question *q, const struct figures *f, bool *wanted)
 {
     size_t ranks[MAX_QUANTILES + 2];
     if (f->moments.n == 0)
-        return hist_picker_aim(p, NULL, 0);
-    bool ok = hist_picker_aim(p, ranks, ranks_of(q, (size_t)f->moments.n, ranks));
+        return picker_aim(p, NULL, 0);
+    bool ok = picker_aim(p, ranks, ranks_of(q, (size_t)f->moments.n, ranks));
     if (ok)
-        hist_picker_mark(p, wanted);
+        picker_mark(p, wanted);
     return ok;
 }
 
-static void finish(struct hist_picker *p, const struct question *q, struct figures *f)
+static void finish(struct picker *p, const struct question *q, struct figures *f)
 {
     size_t ranks[MAX_QUANTILES + 2];
     int64_t values[MAX_QUANTILES + 2];
@@ -244,7 +244,7 @@ static void finish(struct hist_picker *p, const struct question *q, struct figur
     if (f->moments.n == 0)
         return;
     ranks_of(q, (size_t)f->moments.n, ranks);
-    hist_picker_finish(p, ranks, values);
+    picker_finish(p, ranks, values);
     take_ranks(f, q, values);
 }
 
@@ -260,7 +260,7 @@ static bool answer_by_counting(const struct question *q, struct figures *all,
     if (ok && c.with_all) {
         all->moments = moments_of_all(by_part, n);
         for (size_t p = 0; p < n; p++)
-            hist_picker_merge(&c.all, &c.parts[p]);
+            picker_merge(&c.all, &c.parts[p]);
         ok = aim(&c.all, q, all, c.wanted);
     }
     for (size_t p = 0; ok && p < n; p++)
@@ -323,8 +323,8 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
                           struct err *e)
 {
     if (n >= COUNTED_MIN_ROWS)
-        return hist_select(v, n, ranks, n_ranks, out) || mem_none(e);
-    hist_select_in_place(v, n, ranks, n_ranks, out);
+        return picker_select(v, n, ranks, n_ranks, out) || mem_none(e);
+    picker_select_in_place(v, n, ranks, n_ranks, out);
     return true;
 }
 

@@ -3,7 +3,7 @@
 #include "analyze/analysis/sums_internal.h"
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
-#include "libcommon/zstdout.h"
+#include "analyze/write/zstdout.h"
 
 #include <inttypes.h>
 

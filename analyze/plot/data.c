@@ -3,6 +3,7 @@
 #include "analyze/analysis/confidence.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/quantile.h"
 #include "libcommon/segment.h"
 
@@ -349,7 +350,7 @@ static bool finish_sample(struct plot_sample *s, const int64_t *v, size_t n, str
         return false;
     for (size_t i = 0; i < n; i++)
         s->count[hist_index(v[i])]++;
-    return quantile_of_values(v, n, marks, PLOT_DATA_N_MARKS, s->mark_ns, e);
+    return picker_quantiles(v, n, marks, PLOT_DATA_N_MARKS, s->mark_ns, e);
 }
 
 enum which_time { TIME_DURATION, TIME_TTFB, TIME_RESPONSE, N_TIMES };

@@ -6,18 +6,24 @@
 
 #include <stddef.h>
 
+struct lead {
+    char version[64]; /* of rank 0's program */
+    char command[32]; /* "": there are no more */
+    size_t n_orders;
+    int status; /* to end with, then */
+};
+
 /* Hands the name of a command and its orders to the others. */
 bool lead_hand_out(const char *command, char *orders, size_t n, struct err *e);
 
 /* Tells the others that there are no more, and with which exit code to end. Returns it. */
 int lead_dismiss(int status);
 
-/* The whole of what the others do: calls `obey` with the orders of rank 0, until it dismisses them.
- * `obey` frees them (secret_free); false: *e says why it cannot, and all ranks end. Returns the
- * exit code. */
-int lead_follow(const char *program,
-                bool (*obey)(const void *ctx, const char *command, char *orders, size_t n,
-                             struct err *e),
-                const void *ctx);
+/* Waits for what rank 0 hands out: *orders, which the caller frees (secret_free). False: there are
+ * no more. */
+bool lead_follow(struct lead *head, char **orders);
+
+/* Ends all ranks, which do not understand each other. */
+_Noreturn void lead_fail(const char *why);
 
 #endif

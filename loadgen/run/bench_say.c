@@ -96,18 +96,9 @@ void bench_say_merge(const struct bench *b)
 void bench_say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
-    const char *const words[] = {"s3load",
-                                 "clean",
-                                 "--run",
-                                 b->run_id,
-                                 "--host",
-                                 o->hosts,
-                                 "--bucket",
-                                 o->bucket,
-                                 "--prefix",
-                                 o->prefix,
-                                 o->tls ? "--tls" : NULL,
-                                 NULL};
+    const char *tls = o->tls ? "--tls" : NULL;
+    const char *const words[] = {"s3load",   "clean",   "--run",    b->run_id, "--host", o->hosts,
+                                 "--bucket", o->bucket, "--prefix", o->prefix, tls,      NULL};
     char last[sizeof b->out.part];
 
     if (o->quiet)

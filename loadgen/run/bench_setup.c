@@ -38,14 +38,6 @@ static bool is_there(const char *path, struct err *e)
     return err_set(e, "'%s' is there already, and captures are not overwritten", path);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s);
-    size_t n_end = strlen(end);
-
-    return n >= n_end && strcmp(s + n - n_end, end) == 0;
-}
-
 bool bench_choose_names(struct orders *d, const char *command, struct err *e)
 {
     const char *name = d->options.benchdata;
@@ -53,25 +45,19 @@ bool bench_choose_names(struct orders *d, const char *command, struct err *e)
     char date[32];
     time_t now = time(NULL);
     struct tm tm;
-    size_t size = sizeof d->path;
 
-    if (!random_name(d->run_id, WORK_ID_LENGTH, e))
-        return false;
-    if (name != NULL && strcmp(name, "-") == 0) {
-        strcpy(d->path, name);
-        return true;
-    }
-    if (name != NULL) {
-        const char *end = ends_with(name, PARTS_SUFFIX) ? "" : PARTS_SUFFIX;
-        return snprintf(d->path, size, "%s%s", name, end) < (int)size ||
-               err_set(e, "--benchdata: the name is too long");
-    }
-    if (!random_name(random, 4, e))
+    if (!random_name(d->run_id, WORK_ID_LENGTH, e) || !random_name(random, 4, e))
         return false;
     gmtime_r(&now, &tm);
     strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
-    snprintf(d->path, size, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
-    return true;
+    snprintf(d->path, sizeof d->path, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
+    if (name == NULL)
+        return true;
+    const char *end =
+        strlen(name) < strlen(PARTS_SUFFIX) ? "" : name + strlen(name) - strlen(PARTS_SUFFIX);
+    bool whole = strcmp(name, "-") == 0 || strcmp(end, PARTS_SUFFIX) == 0;
+    int n = snprintf(d->path, sizeof d->path, "%s%s", name, whole ? "" : PARTS_SUFFIX);
+    return n < (int)sizeof d->path || err_set(e, "--benchdata: the name is too long");
 }
 
 /* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
@@ -241,7 +227,8 @@ bool bench_set_up(struct bench *b, struct err *e)
     /* Open MPI makes a terminal of standard output alone, wherever that goes. */
     if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
-    screen_init(&b->screen, b->o->quiet || b->team.rank > 0, b->o->ranks.progress);
+    b->screen.enabled =
+        !b->o->quiet && b->team.rank == 0 && (b->o->ranks.progress || isatty(STDERR_FILENO));
     if (!init_engine(b, e) || !control_init(&b->control, &b->engine, team_tick, &b->team, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;

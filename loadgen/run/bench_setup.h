@@ -1,5 +1,5 @@
 /* One run, and what the files that lead through it share: bench.c (its plan), bench_setup.c (what
- * it consists of), bench_watch.c and bench_say.c. */
+ * it consists of), bench_load.c, bench_watch.c and bench_say.c. */
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
 
@@ -9,10 +9,19 @@
 #include "loadgen/run/bench.h"
 #include "loadgen/run/control.h"
 #include "loadgen/run/orders.h"
-#include "loadgen/run/screen.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"
+
+/* What a run shows while it lasts: on standard error, and unless it is asked for only on a
+ * terminal.
+ */
+struct screen {
+    bool enabled, bar_shown;
+    int64_t start_ns; /* of the phase */
+    int64_t next_ns;  /* when the next line is due */
+    unsigned n_lines;
+};
 
 /* What was done in the last second, of this rank. */
 struct second {
@@ -72,6 +81,20 @@ struct bench {
     struct err error;               /* what ended it */
     struct second second;
 };
+
+/* bench_load.c: the stages that are measured. */
+
+/* Uploads the objects that the benchmark uses. */
+bool bench_prepare(struct bench *b, struct err *e);
+
+/* Finds when to start, and what each rank reads. */
+bool bench_agree_on_start(struct bench *b, struct err *e);
+
+/* Waits for the start; runs the benchmark, and puts its figures into the summary. */
+bool bench_load(struct bench *b, struct err *e);
+
+/* Whether anything succeeded, on any rank. */
+bool bench_has_succeeded(struct bench *b, struct err *e);
 
 /* bench_watch.c: what goes on while workers work. */
 

@@ -12,7 +12,9 @@
 /* What a rank knows of its last second has come to rank 0 after some ticks. */
 #define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
 
-#define CPU_SCALE 100
+#define CPU_SCALE     100
+#define BAR_WIDTH     30
+#define HEADING_EVERY 20 /* lines */
 
 bool bench_is_interrupted(const struct bench *b)
 {
@@ -70,31 +72,72 @@ static void take_second(struct bench *b, int64_t now_ns)
     s->at_ns = now_ns;
 }
 
-static void show(struct bench *b, int64_t now_ns)
+/* Whether the second that ends at *next_ns is over; sets the end of the next one then. */
+static bool is_second(int64_t *next_ns, int64_t now_ns)
+{
+    if (now_ns < *next_ns)
+        return false;
+    *next_ns += CLOCK_NS_PER_S;
+    if (*next_ns <= now_ns)
+        *next_ns = now_ns + CLOCK_NS_PER_S;
+    return true;
+}
+
+static void show_bar(struct bench *b, int64_t now_ns)
+{
+    static const char full[] = "##############################";
+    int64_t n_done = b->team.all.sum[TEAM_DONE];
+    double n = (double)work_n_prepare(&b->work);
+    double share = n > 0 ? (double)n_done / n : 0;
+
+    if (b->cleaning)
+        fprintf(stderr, "\r\033[KCleaning: %s", units_count(n_done).s);
+    else
+        fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f%% of %s (%s), %.0fs", BAR_WIDTH,
+                (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n).s,
+                units_size(n * (double)b->o->size_bytes).s,
+                (double)(now_ns - b->screen.start_ns) / 1e9);
+    b->screen.bar_shown = true;
+}
+
+static void end_bar(struct screen *s)
+{
+    if (s->bar_shown)
+        fputs("\r\033[K", stderr);
+    s->bar_shown = false;
+}
+
+/* The line of a second, with quantiles of the slowest rank. */
+static void show_line(struct bench *b, int64_t now_ns)
 {
     const int64_t *sum = b->team.all.sum;
     const int64_t *max = b->team.all.max;
-    uint64_t n_done = (uint64_t)sum[TEAM_DONE];
-    uint64_t n_prepare = work_n_prepare(&b->work);
+    const struct units_text p50 = units_duration(max[TEAM_P50_NS]);
+    const struct units_text p99 = units_duration(max[TEAM_P99_NS]);
+    bool known = max[TEAM_P50_NS] > 0;
 
-    if (b->preparing) {
-        screen_bar(&b->screen, now_ns, "Preparing", n_done, n_prepare,
-                   (double)n_prepare * (double)b->o->size_bytes);
-    } else if (b->cleaning) {
-        screen_bar(&b->screen, now_ns, "Cleaning", n_done, 0, 0);
-    } else if (screen_is_second(&b->screen.next_ns, now_ns)) {
-        /* Quantiles of the slowest rank. */
-        const struct recorder_tick tick = {{.n_errors = (uint64_t)sum[TEAM_TICK_ERRORS],
-                                            .n_objects = (uint64_t)sum[TEAM_TICK_OBJECTS],
-                                            .n_bytes = (uint64_t)sum[TEAM_TICK_BYTES]},
-                                           max[TEAM_P50_NS],
-                                           max[TEAM_P99_NS]};
-        const char *state = !b->o->autoterm                           ? ""
-                            : recorder_look(b->recorder).stop.stopped ? "stable"
-                                                                      : "unstable";
-        screen_line(&b->screen, now_ns, &tick, (unsigned)sum[TEAM_RUNNING],
-                    (double)max[TEAM_CPU_PCT] / CPU_SCALE, state);
-    }
+    if (b->screen.n_lines++ % HEADING_EVERY == 0)
+        fprintf(stderr, "%7s  %11s  %9s  %6s  %7s  %7s  %6s  %4s\n", "time", "throughput", "obj/s",
+                "failed", "50%", "99%", "active", "CPU");
+    fprintf(stderr, "%6.0fs  %11s  %9s  %6s  %7s  %7s  %6lld  %3.0f%%",
+            (double)(now_ns - b->screen.start_ns) / 1e9,
+            units_byte_rate((double)sum[TEAM_TICK_BYTES]).s,
+            units_rate((double)sum[TEAM_TICK_OBJECTS]).s, units_count(sum[TEAM_TICK_ERRORS]).s,
+            known ? p50.s : "-", known ? p99.s : "-", (long long)sum[TEAM_RUNNING],
+            (double)max[TEAM_CPU_PCT] / CPU_SCALE);
+    if (b->o->autoterm)
+        fputs(recorder_look(b->recorder).stop.stopped ? " stable" : " unstable", stderr);
+    fputs("\n", stderr);
+}
+
+static void show(struct bench *b, int64_t now_ns)
+{
+    if (!b->screen.enabled)
+        return;
+    if (b->preparing || b->cleaning)
+        show_bar(b, now_ns);
+    else if (is_second(&b->screen.next_ns, now_ns))
+        show_line(b, now_ns);
 }
 
 static void end_phase(struct bench *b, const char *end)
@@ -151,13 +194,13 @@ static int look(void *ctx)
     struct bench *b = ctx;
     int64_t now_ns = clock_now_ns();
 
-    if (!b->preparing && !b->cleaning && screen_is_second(&b->second.next_ns, now_ns))
+    if (!b->preparing && !b->cleaning && is_second(&b->second.next_ns, now_ns))
         take_second(b, now_ns);
     bool told = team_poll(&b->team);
     show(b, now_ns);
     bench_renew_credentials(b);
     if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
-        screen_end_bar(&b->screen);
+        end_bar(&b->screen);
         if (b->team.rank == 0)
             bench_say_of_all(b, "the run's objects are being deleted: a second signal stops that");
         b->said_finishing = true;
@@ -179,9 +222,10 @@ bool bench_run_phase(struct bench *b, struct err *e)
     int64_t now_ns = clock_now_ns();
 
     b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + CLOCK_NS_PER_S};
-    screen_begin(&b->screen, now_ns, b->team.size > 1 ? TOLD_NS : 0);
+    b->screen.start_ns = now_ns;
+    b->screen.next_ns = now_ns + CLOCK_NS_PER_S + (b->team.size > 1 ? TOLD_NS : 0);
     bool ok = crew_run(&b->crew, &b->phase, look, b, e);
-    screen_end_bar(&b->screen);
+    end_bar(&b->screen);
     if (b->error.msg[0] != '\0')
         return err_set(e, "%s", b->error.msg);
     return ok;

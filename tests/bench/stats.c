@@ -9,6 +9,7 @@
  * 40 requests in each, slow where the segment is slow. Runs of one configuration differ by a factor
  * with a standard deviation of 5 %. Exit status 1 if a figure lies outside its limits. */
 #include "analyze/stats/stats.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/hist.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ static bool run_make(struct run *run, struct rng *r, const struct cell *c, doubl
     run->mean = sum / N_SEGMENTS;
     const size_t ranks[] = {stats_rank(N_REQUESTS, ratios[0]) - 1,
                             stats_rank(N_REQUESTS, ratios[1]) - 1};
-    return hist_select(run->latency, N_REQUESTS, ranks, 2, run->quantile);
+    return picker_select(run->latency, N_REQUESTS, ranks, 2, run->quantile);
 }
 
 static double run_factor(struct rng *r)
@@ -137,7 +138,7 @@ static bool run_intervals(const struct run *run, struct stats_ci *mean, struct s
         if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, &plan, e))
             return false;
         stats_quantile_ranks(&plan, ranks);
-        if (!hist_select(run->latency, N_REQUESTS, ranks, 5, values))
+        if (!picker_select(run->latency, N_REQUESTS, ranks, 5, values))
             return err_set(e, "out of memory");
         stats_quantile_ci(&plan, values, &quantile[q]);
     }
@@ -156,7 +157,7 @@ static bool find_truth(struct cell *c, struct rng *r)
         v[i] = latency_of(r, 100 + 10 * z);
     }
     const size_t ranks[] = {stats_rank(n, ratios[0]) - 1, stats_rank(n, ratios[1]) - 1};
-    bool ok = v != NULL && hist_select(v, n, ranks, 2, c->truth);
+    bool ok = v != NULL && picker_select(v, n, ranks, 2, c->truth);
     free(v);
     return ok;
 }

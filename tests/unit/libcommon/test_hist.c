@@ -1,4 +1,5 @@
 /* libcommon/hist: bucket arithmetic, merging, and selection against a full sort. */
+#include "analyze/stats/picker.h"
 #include "libcommon/hist.h"
 
 #include <setjmp.h>
@@ -153,7 +154,7 @@ static void test_select_is_a_sort(void **state)
             ranks[3] = 0;
             ranks[5] = n - 1;
             ranks[7] = ranks[9]; /* a repeat */
-            assert_true(hist_select(v, n, ranks, 40, found));
+            assert_true(picker_select(v, n, ranks, 40, found));
             for (size_t i = 0; i < 40; i++)
                 assert_int_equal(found[i], sorted[ranks[i]]);
             assert_memory_equal(v, before, n * sizeof *v);
@@ -170,11 +171,11 @@ static void test_select_edges(void **state)
     const int64_t v[] = {3, 1, 2};
     const size_t ranks[] = {0, 3};
     int64_t out[2];
-    assert_true(hist_select(v, 3, ranks, 0, out));
-    assert_true(hist_select(v, 3, ranks, 1, out));
+    assert_true(picker_select(v, 3, ranks, 0, out));
+    assert_true(picker_select(v, 3, ranks, 1, out));
     assert_int_equal(out[0], 1);
-    assert_false(hist_select(v, 3, ranks, 2, out));
-    assert_false(hist_select(v, 0, ranks, 1, out));
+    assert_false(picker_select(v, 3, ranks, 2, out));
+    assert_false(picker_select(v, 0, ranks, 1, out));
 }
 
 int main(void)

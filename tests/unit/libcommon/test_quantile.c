@@ -1,5 +1,6 @@
 /* The rule for quantiles (docs/how-the-numbers-are-made.md, section 5), on its example and on each
  * form that values are held in. */
+#include "analyze/stats/picker.h"
 #include "libcommon/quantile.h"
 
 #include <setjmp.h>
@@ -32,7 +33,7 @@ static void test_forms_agree(void **state)
     int64_t found[5];
 
     (void)state;
-    assert_true(quantile_of_values(v, 5, permille, 5, found, &e));
+    assert_true(picker_quantiles(v, 5, permille, 5, found, &e));
     assert_true(hist_init(&h, &e));
     assert_int_equal(quantile_of_hist(&h, 500), 0);
     for (size_t i = 0; i < 5; i++)

@@ -1,6 +1,6 @@
 /* A text on its way into one zstd frame. */
-#ifndef S3_LIBCOMMON_ZSTDOUT_H
-#define S3_LIBCOMMON_ZSTDOUT_H
+#ifndef S3_ANALYZE_WRITE_ZSTDOUT_H
+#define S3_ANALYZE_WRITE_ZSTDOUT_H
 
 #include "libcommon/err.h"
 

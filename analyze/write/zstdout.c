@@ -1,4 +1,4 @@
-#include "libcommon/zstdout.h"
+#include "analyze/write/zstdout.h"
 
 #include "libcommon/mem.h"
 

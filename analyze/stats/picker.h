@@ -1,0 +1,79 @@
+/* Exact values by rank, without sorting (docs/how-the-numbers-are-made.md, section 5): a histogram
+ * finds the bucket of each rank, and one of the bucket's values is selected. */
+#ifndef S3_ANALYZE_STATS_PICKER_H
+#define S3_ANALYZE_STATS_PICKER_H
+
+#include "libcommon/hist.h"
+
+/* out[i] = the value of 0-based rank ranks[i] in ascending order of v[0..n-1], which stays as it
+ * is; ranks in any order, repeats allowed. Linear in n. False: out of memory, or a rank >= n. */
+bool picker_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
+
+/* The same for ascending ranks < n; reorders v. */
+void picker_select_in_place(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks,
+                            int64_t *out);
+
+/* The same for values that are never held all at once: they are shown twice, in any order. Holds
+ * those of the buckets in which there are wanted ranks.
+ *
+ *   picker_init; picker_count for each; picker_aim;
+ *   picker_collect for each; picker_finish; picker_fini.
+ *
+ * There must be fewer than PICKER_NOT_WANTED values. */
+struct picker {
+    uint32_t *count; /* values by bucket; then where the next one goes, or PICKER_NOT_WANTED */
+    size_t end;      /* buckets from here on have no value */
+    struct picker_wanted *wanted;
+    size_t n_wanted;
+    int64_t *kept;
+};
+
+#define PICKER_NOT_WANTED UINT32_MAX
+
+/* False: out of memory. picker_fini may be called in any case. */
+bool picker_init(struct picker *p);
+void picker_fini(struct picker *p);
+
+static inline void picker_count_in(struct picker *p, size_t bucket)
+{
+    p->count[bucket]++;
+    if (bucket >= p->end)
+        p->end = bucket + 1;
+}
+
+static inline void picker_count(struct picker *p, int64_t v)
+{
+    picker_count_in(p, hist_index(v));
+}
+
+static inline void picker_count32(struct picker *p, uint32_t v)
+{
+    picker_count_in(p, hist_index32(v));
+}
+
+/* Counts in `to` what was counted in `from`. */
+void picker_merge(struct picker *to, const struct picker *from);
+
+/* Ascending ranks, repeats allowed. False: out of memory, or a rank too high. */
+bool picker_aim(struct picker *p, const size_t *ranks, size_t n_ranks);
+
+/* Sets wanted[i] for the buckets i whose values will be held; others need not be collected. */
+void picker_mark(const struct picker *p, bool *wanted);
+
+static inline void picker_collect(struct picker *p, int64_t v)
+{
+    uint32_t *at = &p->count[hist_index(v)];
+    if (*at != PICKER_NOT_WANTED)
+        p->kept[(*at)++] = v;
+}
+
+/* out[i] = the value of ranks[i], which are those given to picker_aim. */
+void picker_finish(struct picker *p, const size_t *ranks, int64_t *out);
+
+/* out[i] = the quantile permille[i] (quantile.h) of v[0..n-1], which stays as it is. n > 0,
+ * n_wanted <= PICKER_QUANTILES_MAX. False: out of memory. */
+#define PICKER_QUANTILES_MAX 8
+bool picker_quantiles(const int64_t *v, size_t n, const unsigned *permille, size_t n_wanted,
+                      int64_t *out, struct err *e);
+
+#endif

@@ -1,0 +1,261 @@
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+#include "loadgen/load/worker.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/util/clock.h"
+
+#include <sys/resource.h>
+
+/* How long a look at the clock is put off while the start is waited for. */
+#define START_NAP_NS (10 * CLOCK_NS_PER_MS)
+
+/* Ranks start so much later than they agree on it: all must know of it by then. */
+#define START_NS (200 * CLOCK_NS_PER_MS)
+
+/* ---- Preparation and start ---- */
+
+bool bench_prepare(struct bench *b, struct err *e)
+{
+    struct work *k = &b->work;
+    int64_t from_ns = clock_now_ns();
+
+    if (b->o->list_existing)
+        return true;
+    b->uploaded = true;
+    snprintf(b->left, sizeof b->left,
+             "\ns3load: objects may be left: s3load clean --run %s, with the bucket and prefix of "
+             "this run, deletes them\n",
+             b->run_id);
+    if (b->team.rank == 0)
+        atomic_store(&b->signals.left, b->left);
+    if (!b->kind->prepares)
+        return true;
+    b->preparing = true;
+    b->phase = (struct phase){.next = work_prepare_next,
+                              .done = work_prepare_done,
+                              .ctx = k,
+                              .start_ns = from_ns,
+                              .end_ns = CLOCK_NEVER};
+    bool ok = bench_run_phase(b, e);
+    b->preparing = false;
+    b->summary.n_prepared = k->n_objects;
+    b->summary.n_not_prepared = k->n_failed;
+    b->summary.prepare_ns = clock_now_ns() - from_ns;
+    if (!ok || bench_is_interrupted(b) || b->team.all.sum[TEAM_ENDING] > 0)
+        return ok;
+    if (k->n_objects == 0)
+        return err_set(e, "none of the first %llu uploads succeeded: %s",
+                       (unsigned long long)k->n_failed, k->error.msg);
+    if (k->n_failed > 0)
+        bench_say(b, "%llu of %llu uploads of the preparation failed, the first with: %s",
+                  (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
+                  k->error.msg);
+    if (b->kind->mixed && k->n_objects < k->n_workers)
+        bench_say(b, "there are fewer objects (%zu) than workers (%u): some will wait for one",
+                  k->n_objects, k->n_workers);
+    k->n_failed = 0;
+    err_clear(&k->error);
+    if (b->kind->versions && k->objects[0].version == NULL)
+        return err_set(e, "the server gives its objects no version ids");
+    return true;
+}
+
+/* Brings what was uploaded to the ranks that are to use it, by --read-shift. */
+static bool shift_pools(struct bench *b, struct err *e)
+{
+    int by = (int)(b->o->ranks.read_shift % b->team.size);
+    unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
+    struct strbuf mine = {0};
+    struct strbuf theirs = {0};
+
+    if (by == 0)
+        return true;
+    work_pack_pool(&b->work, &mine);
+    bool packed = !mine.failed;
+    /* Without memory it is an empty pool that goes out, so that none waits in vain. */
+    if (!packed)
+        strbuf_clear(&mine);
+    bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
+              work_unpack_pool(&b->work, theirs.s, theirs.n, from, e);
+    if (!b->team.lost) {
+        strbuf_fini(&mine);
+        strbuf_fini(&theirs);
+    }
+    return ok;
+}
+
+/* The start is not before --syncstart, by the clock of what rank 0 records. */
+bool bench_agree_on_start(struct bench *b, struct err *e)
+{
+    bool ok = shift_pools(b, e);
+    team_measure_clock(&b->team, b->engine.offset_ns, 1);
+    int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
+    int64_t rest_ns = b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
+    int64_t least_ns = b->team.size > 1 ? START_NS : 0;
+
+    if (b->team.rank > 0)
+        return ok;
+    if (b->o->syncstart != NULL && rest_ns <= least_ns)
+        bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
+    b->agreed_ns = now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
+    return ok;
+}
+
+/* To the start: of one rank that of --syncstart, by the wall clock, which may be set meanwhile; of
+ * several what they have agreed on. */
+static int64_t rest_ns(const struct bench *b)
+{
+    if (b->team.size > 1)
+        return b->start_ns - clock_now_ns();
+    return b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
+}
+
+static void wait_for_start(struct bench *b)
+{
+    b->start_ns = b->team.all.max[TEAM_START_NS] + b->team.clocks[1].ahead_ns - b->engine.offset_ns;
+    int64_t ns = rest_ns(b);
+    if (ns < 0 && b->team.size > 1)
+        bench_say(b, "learned of the start %s late", units_duration(-ns).s);
+    for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
+        team_poll(&b->team);
+        bench_renew_credentials(b);
+        clock_sleep_ns(clock_earlier(ns, START_NAP_NS));
+    }
+}
+
+/* ---- The benchmark ---- */
+
+static int64_t ns_of(struct timeval t)
+{
+    return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
+}
+
+/* Requests of an open loop, of this rank, that were due before the end and were never begun. */
+static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begun)
+{
+    int64_t until_ns = clock_earlier(end_ns, p->end_ns);
+    double seconds = (double)(until_ns - p->start_ns) / 1e9;
+    double n_least = (seconds * p->rate - (double)p->first_ticket) / (double)p->ticket_step - 2;
+    uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
+
+    /* A quotient in floating point may be off by one: their due times say which is the last. */
+    while (p->rate > 0 && worker_due_ns(p, n_due) < until_ns)
+        n_due++;
+    return n_due - n_begun;
+}
+
+/* Whether the time is over; in an open loop, for the next request that would be due. */
+static bool is_through(const struct phase *p, int64_t now_ns)
+{
+    uint64_t n = p->rate > 0 ? atomic_load(&p->n_tickets) : 0;
+
+    return now_ns >= p->end_ns || (n > 0 && worker_due_ns(p, n - 1) >= p->end_ns);
+}
+
+/* What was done and used up to a moment. */
+struct reading {
+    struct recorder_state recorded;
+    struct crew_counts crew;
+    struct rusage cpu;
+};
+
+static struct reading take_reading(struct bench *b)
+{
+    struct reading r;
+
+    recorder_drain(b->recorder);
+    getrusage(RUSAGE_SELF, &r.cpu);
+    r.recorded = recorder_look(b->recorder);
+    r.crew = crew_counts(&b->crew);
+    return r;
+}
+
+/* The figures of the benchmark, between two readings. */
+static void sum_up_bench(struct bench *b, const struct reading *from, const struct reading *to)
+{
+    struct summary *s = &b->summary;
+    const struct recorder_counts *old = &from->recorded.counts;
+    const struct recorder_counts *now = &to->recorded.counts;
+    int64_t writer_ns = to->recorded.cpu_ns - from->recorded.cpu_ns;
+    int64_t loop_ns = to->crew.most_cpu_ns;
+
+    s->counts =
+        (struct recorder_counts){now->n_requests - old->n_requests, now->n_errors - old->n_errors,
+                                 now->n_objects - old->n_objects, now->n_bytes - old->n_bytes};
+    s->n_connects = (uint64_t)(to->crew.n_connects - from->crew.n_connects);
+    s->digest_ns = to->crew.digest_ns - from->crew.digest_ns;
+    s->user_ns = ns_of(to->cpu.ru_utime) - ns_of(from->cpu.ru_utime);
+    s->system_ns = ns_of(to->cpu.ru_stime) - ns_of(from->cpu.ru_stime);
+    s->max_thread_pct = 100 * (double)(loop_ns > writer_ns ? loop_ns : writer_ns) /
+                        (double)(s->bench_ns > 0 ? s->bench_ns : 1);
+    s->n_object_waits = b->work.n_object_waits;
+    s->n_waits = to->recorded.n_waits;
+    s->waits_ns = to->recorded.waits_ns;
+    s->autoterm = to->recorded.stop;
+}
+
+bool bench_load(struct bench *b, struct err *e)
+{
+    struct summary *s = &b->summary;
+    struct recorder_tick dropped;
+
+    wait_for_start(b);
+    if (bench_is_interrupted(b))
+        return true;
+    const struct reading before = take_reading(b);
+    int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
+    recorder_take_tick(b->recorder, &dropped);
+    s->end = NULL;
+    b->phase = (struct phase){.next = work_bench_next,
+                              .done = work_bench_done,
+                              .ctx = &b->work,
+                              .start_ns = from_ns,
+                              .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
+                                            ? from_ns + b->o->duration_ns
+                                            : CLOCK_NEVER,
+                              .rate = b->o->rate,
+                              .first_ticket = b->engine.rank,
+                              .ticket_step = b->engine.n_ranks};
+    bool ok = bench_run_phase(b, e);
+    int64_t end_ns = clock_now_ns();
+    const struct reading after = take_reading(b);
+    s->bench_ns = end_ns - from_ns;
+    sum_up_bench(b, &before, &after);
+    s->n_not_begun = not_begun(&b->phase, end_ns, s->counts.n_requests);
+    bool drained = s->end == NULL && work_is_drained(&b->work);
+    if (drained)
+        s->end = "no objects left";
+    if (s->end == NULL)
+        s->end = bench_is_interrupted(b)         ? "signal"
+                 : is_through(&b->phase, end_ns) ? "duration"
+                                                 : "done";
+    if (ok && drained)
+        return err_set(e, "no objects left, as uploads failed, the first request to fail with: %s",
+                       b->work.first_error.msg);
+    if (ok && b->work.n_failed > 0)
+        return err_set(e, "%s", b->work.error.msg);
+    return ok;
+}
+
+/* Who has errors says the first. */
+bool bench_has_succeeded(struct bench *b, struct err *e)
+{
+    const char *of_all = b->team.size > 1 ? " of all ranks" : "";
+    const char *first = b->work.first_error.msg;
+    struct recorder_counts all;
+
+    /* The first sums beyond the team's own are these counts. */
+    memcpy(&all, &b->team.all.sum[TEAM_FREE], sizeof all);
+    bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
+    bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
+    bool no_batch = b->o->batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
+    if (!none && !no_part)
+        return true;
+    if (b->summary.counts.n_errors == 0)
+        return err_set(e, "%s", team_other_failed);
+    if (none)
+        return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s%s",
+                       (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
+                       first, no_batch ? "; try --batch 1" : "");
+    return err_set(e, "no part was uploaded, the first request to fail did with: %s", first);
+}
