@@ -30,8 +30,7 @@ void html_requests(FILE *f, const char *section, const struct requests *q);
 /* By host; nothing where there is one host. */
 void html_requests_hosts(FILE *f, const char *section, const struct requests *q);
 /* By client, likewise. */
-void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
-                           size_t n);
+void html_requests_clients(FILE *f, const char *section, const struct operation *op);
 
 /* Why the interval of the throughput that there is may not hold; "": nothing says so. `s` as below.
  */

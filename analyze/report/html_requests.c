@@ -116,9 +116,11 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
         begin_table(f, section, "Requests by host: throughput of single requests", rates);
     for (size_t i = 0; i < q->n_hosts; i++) {
         const struct host_requests *h = &q->hosts[i];
-        put_row(f, intern_shown(h->host), durations, figures_of_times(&h->single.dur));
-        put_row(f, intern_shown(h->host), rates, figures_of_sized(&h->sized));
-        has_ttfb |= h->single.ttfb.present || h->sized.ttfb.present;
+        if (q->single_size)
+            put_row(f, intern_shown(h->host), durations, figures_of_times(&h->single.dur));
+        else
+            put_row(f, intern_shown(h->host), rates, figures_of_sized(&h->sized));
+        has_ttfb |= q->single_size ? h->single.ttfb.present : h->sized.ttfb.present;
     }
     html_table_end(f);
     if (!has_ttfb)
@@ -132,24 +134,23 @@ void html_requests_hosts(FILE *f, const char *section, const struct requests *q)
     html_table_end(f);
 }
 
-void html_requests_clients(FILE *f, const char *section, const struct client_result *clients,
-                           size_t n)
+void html_requests_clients(FILE *f, const char *section, const struct operation *op)
 {
     bool has_ttfb = false;
-    if (n == 0)
+    if (op->n_client_results == 0)
         return;
     begin_table(f, section, "Requests by client: durations", durations);
-    for (size_t i = 0; i < n; i++) {
-        put_row(f, intern_shown(clients[i].client), durations,
-                figures_of_times(&clients[i].requests.dur));
-        has_ttfb |= clients[i].requests.ttfb.present;
+    for (size_t i = 0; i < op->n_client_results; i++) {
+        put_row(f, intern_shown(op->clients[i].result.host), durations,
+                figures_of_times(&op->client_requests[i].dur));
+        has_ttfb |= op->client_requests[i].ttfb.present;
     }
     html_table_end(f);
     if (!has_ttfb)
         return;
     begin_table(f, section, "Requests by client: TTFB", figures_times);
-    for (size_t i = 0; i < n; i++)
-        put_row(f, intern_shown(clients[i].client), figures_times,
-                figures_of_times(&clients[i].requests.ttfb));
+    for (size_t i = 0; i < op->n_client_results; i++)
+        put_row(f, intern_shown(op->clients[i].result.host), figures_times,
+                figures_of_times(&op->client_requests[i].ttfb));
     html_table_end(f);
 }

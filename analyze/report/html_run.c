@@ -96,18 +96,18 @@ static void put_clients(FILE *f, const char *section, const struct operation *op
         return;
     html_table(f, section, "Clients", party_names, "lrrrrrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
-        const struct client_result *c = &op->clients[i];
-        party_row(f, c->client, c->n_requests, c->n_errors, &c->throughput, &c->segments);
+        const struct host_result *c = &op->clients[i].result;
+        party_row(f, c->host, c->n_requests, c->n_errors, &c->throughput, &c->segments);
     }
     html_table_end(f);
     html_table(f, section, "When clients ran", times, "lrrr");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
-        HTML_ROW(f, intern_shown(c->client), units_size((double)c->n_bytes).s,
+        HTML_ROW(f, intern_shown(c->result.host), units_size((double)c->n_bytes).s,
                  figures_clock(c->first_start_ns).s, figures_clock(c->last_end_ns).s);
     }
     html_table_end(f);
-    html_requests_clients(f, section, op->clients, op->n_client_results);
+    html_requests_clients(f, section, op);
 }
 
 static void put_errors(FILE *f, const char *section, const struct operation *op)

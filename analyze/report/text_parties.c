@@ -283,8 +283,8 @@ void text_parties_hosts(const struct text_view *v, const struct host_result *hos
             q && q->n_hosts > 0
                 ? bsearch(h->host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
                 : NULL;
-        p[i].durations = r ? &r->single : NULL;
-        p[i].sized = r ? &r->sized : NULL;
+        p[i].durations = r && q->single_size ? &r->single : NULL;
+        p[i].sized = r && !q->single_size ? &r->sized : NULL;
     }
     put_parties(v, "host", p, n);
     free(p);
@@ -302,12 +302,12 @@ void text_parties_clients(const struct text_view *v, const struct operation *op)
     }
     for (size_t i = 0; i < n; i++) {
         const struct client_result *c = &op->clients[i];
-        p[i] = (struct party){.name = c->client,
-                              .n_requests = c->n_requests,
-                              .n_errors = c->n_errors,
-                              .throughput = &c->throughput,
-                              .segments = &c->segments,
-                              .durations = &c->requests};
+        p[i] = (struct party){.name = c->result.host,
+                              .n_requests = c->result.n_requests,
+                              .n_errors = c->result.n_errors,
+                              .throughput = &c->result.throughput,
+                              .segments = &c->result.segments,
+                              .durations = &op->client_requests[i]};
     }
     put_parties(v, "client", p, n);
     free(p);
