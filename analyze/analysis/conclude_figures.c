@@ -466,10 +466,11 @@ static bool about_coverage(struct findings *out, const struct operation *op, str
 {
     const struct coverage *c = &op->coverage;
     struct finding f = finding_of("no-success", FINDING_PROBLEM, 0);
-    int64_t rest_ns = c->end_ns - c->ok_end_ns;
 
-    if (!coverage_is_short(c) || c->n_after < NO_SUCCESS_LEAST ||
-        (double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
+    if (!coverage_is_short(c) || c->n_after < NO_SUCCESS_LEAST)
+        return true;
+    int64_t rest_ns = c->end_ns - c->ok_end_ns;
+    if ((double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
         return true;
     struct rfc3339_text at = rfc3339_format(c->ok_end_ns);
     f.op = op->op;
