@@ -20,10 +20,10 @@ double slice_n_objects(const struct slice_amounts *s)
     return (double)f.whole + ldexp((double)f.frac, -ATTRIBUTION_FRAC_BITS);
 }
 
-double slice_ended_mean_ms(const struct slice_totals *s)
+double slice_ended_mean_ns(const struct slice_totals *s)
 {
     int64_t n = s->full_ops + s->ok_partial_ended;
-    return n > 0 ? (double)(s->full_ns + s->partial_ended_ns) / (double)n / 1e6 : NAN;
+    return n > 0 ? (double)(s->full_ns + s->partial_ended_ns) / (double)n : NAN;
 }
 
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns)

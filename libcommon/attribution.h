@@ -57,8 +57,8 @@ static inline int64_t slice_ops_ended(const struct slice_totals *s)
 /* Number of objects, parts included. */
 double slice_n_objects(const struct slice_amounts *s);
 
-/* Mean duration in ms of the successful requests that ended here; NaN if there is none. */
-double slice_ended_mean_ms(const struct slice_totals *s);
+/* Mean duration in ns of the successful requests that ended here; NaN if there is none. */
+double slice_ended_mean_ns(const struct slice_totals *s);
 
 /* Mean number of requests running during a slice of this length. */
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns);

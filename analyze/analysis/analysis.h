@@ -207,9 +207,9 @@ struct series_row {
     int64_t bytes;
     double objects;
     int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
-    double ops_avg_ms;                     /* NaN: no request ended */
-    double p50_ms, p90_ms, p99_ms, max_ms; /* of successful requests ending here; NaN: none */
-    double ttfb_p50_ms;                    /* NaN: none */
+    double ops_avg_ns;                     /* NaN: no request ended */
+    double p50_ns, p90_ns, p99_ns, max_ns; /* of successful requests ending here; NaN: none */
+    double ttfb_p50_ns;                    /* NaN: none */
     double in_flight;                      /* mean number of requests running */
     bool in_range;                         /* the segment lies in the active range */
 };

@@ -122,10 +122,10 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
         int64_t q[4];
         ok = picker_quantiles(x.v + x.first[k], n, permille, 4, q, e);
         if (ok) {
-            rows[k].p50_ms = (double)q[0] / 1e6;
-            rows[k].p90_ms = (double)q[1] / 1e6;
-            rows[k].p99_ms = (double)q[2] / 1e6;
-            rows[k].max_ms = (double)q[3] / 1e6;
+            rows[k].p50_ns = (double)q[0];
+            rows[k].p90_ns = (double)q[1];
+            rows[k].p99_ns = (double)q[2];
+            rows[k].max_ns = (double)q[3];
         }
     }
     ended_fini(&x);
@@ -141,7 +141,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
         int64_t q;
         ok = picker_quantiles(x.v + x.first[k], n, &permille, 1, &q, e);
         if (ok)
-            rows[k].ttfb_p50_ms = (double)q / 1e6;
+            rows[k].ttfb_p50_ns = (double)q;
     }
     ended_fini(&x);
     return ok;
@@ -174,12 +174,12 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
             .ops_started = slice_ops_started(s),
             .ops_ended = slice_ops_ended(s),
             .errors = s->errors,
-            .ops_avg_ms = slice_ended_mean_ms(s),
-            .p50_ms = NAN,
-            .p90_ms = NAN,
-            .p99_ms = NAN,
-            .max_ms = NAN,
-            .ttfb_p50_ms = NAN,
+            .ops_avg_ns = slice_ended_mean_ns(s),
+            .p50_ns = NAN,
+            .p90_ns = NAN,
+            .p99_ns = NAN,
+            .max_ns = NAN,
+            .ttfb_p50_ns = NAN,
             .in_flight = slice_in_flight(s, g->length_ns),
             .in_range = start_ns >= active->start_ns && start_ns < active->end_ns,
         };

@@ -82,8 +82,8 @@ static void add_groups(struct plot_timeline *t, const struct aggfile_entry *x)
             int64_t middle_ns = t->rows[k].start_ns + t->rows[k].duration_ns / 2;
             if (middle_ns < g->start_ns || middle_ns - g->start_ns >= GROUP_S * NS_PER_S)
                 continue;
-            t->rows[k].p50_ms = g->p50_ms;
-            t->rows[k].p99_ms = g->n_requests >= MIN_P99 ? g->p99_ms : NAN;
+            t->rows[k].p50_ns = g->p50_ms * 1e6;
+            t->rows[k].p99_ns = g->n_requests >= MIN_P99 ? g->p99_ms * 1e6 : NAN;
         }
     }
 }
@@ -115,8 +115,8 @@ bool plot_aggregate_timeline(struct plot_timeline *t, const struct aggregate *a,
             t->rows[k] = (struct series_row){.start_ns = t->start_ns + (int64_t)k * step_ns,
                                              .duration_ns = step_ns,
                                              .objects = NAN,
-                                             .p50_ms = NAN,
-                                             .p99_ms = NAN,
+                                             .p50_ns = NAN,
+                                             .p99_ns = NAN,
                                              .in_flight = NAN};
         add_seconds(t, n_known, a, part, index == plot_aggregate_main(a));
         t->rows[n - 1].duration_ns = t->end_ns - t->rows[n - 1].start_ns;

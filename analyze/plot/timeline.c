@@ -197,7 +197,7 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     if (t->n == 0)
         return true;
     for (size_t i = 0; index < 0 && i < t->n; i++)
-        t->rows[i].p50_ms = t->rows[i].p90_ms = t->rows[i].p99_ms = NAN;
+        t->rows[i].p50_ns = t->rows[i].p90_ns = t->rows[i].p99_ns = NAN;
     bool ok = t->n_errors == 0 || fill_messages(t, a, index, e);
     if (ok)
         end_with_the_run(t, length_ns);

@@ -63,8 +63,9 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
         if (keep[i] && is_drawn(p, r))
             plot_out_row(f, "trrrrriirrrrrr", r->start_ns, plot_data_t_s(p, r->start_ns), seconds,
                          (double)r->bytes / MIB / seconds, r->objects / seconds,
-                         (double)r->ops_ended / seconds, r->errors, (int64_t)r->in_range, r->p50_ms,
-                         r->p90_ms, r->p99_ms, r->max_ms, r->ttfb_p50_ms, r->in_flight);
+                         (double)r->ops_ended / seconds, r->errors, (int64_t)r->in_range,
+                         r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6,
+                         r->ttfb_p50_ns / 1e6, r->in_flight);
     }
     free(keep);
     return true;
@@ -356,7 +357,7 @@ static bool has_durations(const struct plot_data *p)
 static bool has_latency(const struct plot_data *p)
 {
     for (size_t i = 0; i < p->fine.n; i++)
-        if (!isnan(p->fine.rows[i].p50_ms))
+        if (!isnan(p->fine.rows[i].p50_ns))
             return has_durations(p);
     return false;
 }
@@ -367,15 +368,15 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "series", "t_s duration_s p50_ms p90_ms p99_ms max_ms");
     for (size_t i = 0; i < p->fine.n; i++) {
         const struct series_row *r = &p->fine.rows[i];
-        lo = r->p50_ms < lo ? r->p50_ms : lo;
-        hi = r->max_ms > hi ? r->max_ms : hi;
+        lo = r->p50_ns < lo ? r->p50_ns : lo;
+        hi = r->max_ns > hi ? r->max_ns : hi;
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
-                     r->p50_ms, r->p90_ms, r->p99_ms, r->max_ms);
+                     r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6);
     }
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " n_shades lo_ms hi_ms segment_s");
-    plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo, hi,
-                 (double)p->fine.rows[0].duration_ns / 1e9);
+    plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo / 1e6,
+                 hi / 1e6, (double)p->fine.rows[0].duration_ns / 1e9);
     return true;
 }
 

@@ -48,33 +48,6 @@ struct page {
     const struct findings *found;
 };
 
-/* The table of its operation that shows a finding. */
-static void put_place(FILE *f, const struct finding *x, const void *ctx)
-{
-    const struct page *page = ctx;
-    const struct aggregate_parts *ops = &page->a->ops;
-    size_t k = page->course->main >= 0 ? (size_t)page->course->main : 0;
-
-    for (size_t i = 0; x->op != NULL && i < ops->n; i++)
-        k = strcmp(ops->v[i].x->name, x->op) == 0 ? i : k;
-    if (ops->n == 0)
-        return;
-    if (strcmp(x->kind, "uneven-hosts") == 0 && ops->v[k].x->n_hosts > 1)
-        fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
-    else if (strcmp(x->kind, "errors") == 0 && ops->v[k].x->n_first_errors > 0)
-        fprintf(f, " <a href=\"#op%zu-first-errors\">errors</a>", k);
-    else
-        fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
-}
-
-static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
-{
-    bool ok = sheet_write_html(s, f, section, e);
-
-    sheet_free(s);
-    return ok;
-}
-
 static bool put_first(FILE *f, const struct page *page, struct err *e)
 {
     const struct run_sheet_page marks = {html_course_name, html_course_spark, page->course, true};
@@ -86,23 +59,25 @@ static bool put_first(FILE *f, const struct page *page, struct err *e)
     bool has_latency = false;
 
     for (size_t i = 0; c->main >= 0 && i < c->all.n; i++)
-        has_latency |= !isnan(c->all.rows[i].p50_ms);
+        has_latency |= !isnan(c->all.rows[i].p50_ns);
     snprintf(note, sizeof note,
              "By whole seconds, failed requests included; the first and last "
              "two are not in the file.%s ",
              has_latency ? " Percentiles: each of 10 s alone." : "");
-    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
-    html_text(f, headline_aggregate(a, c->main).s);
-    fputs("</p>\n", f);
-    html_trust(f, part->x->n_requests, part->x->n_requests - part->x->n_errors, page->found);
-    html_findings(f, &(struct html_findings){page->found, &c->all, put_place, page});
-    html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, page->found, note});
     aggregate_sheet_summary(&s, a, c->main, &marks);
     aggregate_sheet_common(&s, a);
     aggregate_sheet_warnings(&s, a, NULL);
-    bool ok = put_sheet(&s, f, "first", e);
-    fputs("</section>\n", f);
-    return ok;
+    const struct headline headline = headline_aggregate(a, c->main);
+    return html_first(f,
+                      &(struct html_first){.headline = headline.s,
+                                           .doubt = "",
+                                           .n = part->x->n_requests,
+                                           .n_ok = part->x->n_requests - part->x->n_errors,
+                                           .findings = page->found,
+                                           .course = c,
+                                           .note = note,
+                                           .summary = &s},
+                      e);
 }
 
 /* ---- The operations ---- */
@@ -116,7 +91,7 @@ static bool put_section(const void *ctx, FILE *f, const char *section, size_t k,
         return false;
     struct sheet s = {0};
     aggregate_sheet_operation(&s, page->a, k);
-    return put_sheet(&s, f, section, e);
+    return html_page_sheet(&s, f, section, e);
 }
 
 static bool write_data(const void *ctx, FILE *f, struct err *e)
@@ -130,6 +105,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
 {
     struct html_charts charts = {0};
     struct html_course course = {0};
+    struct sheet s = {0};
     const struct page page = {a, &course, &charts, found};
     const char *title =
         o->label != NULL && *o->label != '\0' ? o->label : figures_file(a->file.path);
@@ -141,8 +117,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
         ok = html_page_begin(f, &charts, title, headline_aggregate(a, course.main).s, e);
         put_header(f, a, title);
         ok = ok && put_first(f, &page, e);
-        if (html_page_warnings(f, &charts, false))
-            html_page_warnings_end(f);
+        ok = ok && html_page_warnings(f, &charts, &s, e);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e) &&
              html_course_sections(f, &course, put_section, &page, e);
         html_page_inputs(f, o->command);

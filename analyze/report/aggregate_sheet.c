@@ -278,7 +278,7 @@ static void put_errors(struct sheet *s, const struct aggfile_entry *x)
 
     if (x->n_errors == 0)
         return;
-    snprintf(title, sizeof title, "First errors, of %.40s", units_count(x->n_errors).s);
+    snprintf(title, sizeof title, "Errors, the first of %.40s", units_count(x->n_errors).s);
     sheet_table(s, "rw", title);
     SHEET_HEADINGS(s, "Count", "Message");
     for (size_t i = 0; i < x->n_first_errors; i++, n_same++) {

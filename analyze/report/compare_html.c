@@ -2,6 +2,7 @@
 
 #include "analyze/compare/words.h"
 #include "analyze/report/compare_sheet.h"
+#include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
@@ -96,14 +97,6 @@ static void put_badge(FILE *f, const struct compare *c)
         html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
 }
 
-static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
-{
-    bool ok = sheet_write_html(s, f, section, e);
-
-    sheet_free(s);
-    return ok;
-}
-
 /* The answer, whether it can be relied on, what happened in the runs, and what was compared. */
 static bool put_first(FILE *f, const struct compare *c, struct err *e)
 {
@@ -116,11 +109,11 @@ static bool put_first(FILE *f, const struct compare *c, struct err *e)
     put_badge(f, c);
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);
-    bool ok = put_sheet(&s, f, "first", e);
+    bool ok = html_page_sheet(&s, f, "first", e);
     fprintf(f, "<details class=\"more\"%s><summary>What was compared</summary>\n",
             limited ? " open" : "");
     compare_sheet_runs(&s, c);
-    ok = ok && put_sheet(&s, f, "runs", e);
+    ok = ok && html_page_sheet(&s, f, "runs", e);
     fputs("</details>\n</section>\n", f);
     return ok;
 }
@@ -166,7 +159,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     html_text(f, c->ops[k].op);
     fputs("</h2>\n", f);
     compare_sheet_op(&s, c, k);
-    return put_sheet(&s, f, section, e) &&
+    return html_page_sheet(&s, f, section, e) &&
            html_page_charts(f, charts, section, -1, c->ops[k].op, e);
 }
 
@@ -235,18 +228,17 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         fputs("<section id=\"summary\">", f);
         put_cards(f, c, order);
         fputs("</section>\n", f);
-        if (html_page_warnings(f, &charts, false))
-            html_page_warnings_end(f);
+        ok = ok && html_page_warnings(f, &charts, &s, e);
         put_contents(f, c, order);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
             ok = put_op(f, c, order[k], &charts, e);
         compare_sheet_means(&s, c);
         compare_sheet_notes(&s, c);
-        ok = ok && put_sheet(&s, f, "all", e);
+        ok = ok && html_page_sheet(&s, f, "all", e);
         html_page_inputs(f, command);
         runs_sheet(&s, c);
-        ok = ok && put_sheet(&s, f, "inputs", e);
+        ok = ok && html_page_sheet(&s, f, "inputs", e);
         html_page_fold_end(f);
         html_page_definitions(f, definitions, COUNT(definitions));
         ok = ok && html_data(f, title, write_data, c, NULL, e);

@@ -15,24 +15,32 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     if (a->n_operations == 0)
         return true;
     c->main = plot_timeline_main(a);
-    if (!mem_cleared(&c->ops, a->n_operations, e))
+    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
     bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++)
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        const struct operation *op = &a->operations[k];
+        c->tables[k] = (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
+                                            op->n_client_results > 0, op->n_error_groups > 0};
         ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
+    }
     return ok;
 }
 
 bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e)
 {
     *c = (struct html_course){.main = plot_aggregate_main(a)};
-    if (!mem_cleared(&c->ops, a->ops.n + 1, e))
+    if (!mem_cleared(&c->ops, a->ops.n + 1, e) || !mem_cleared(&c->tables, a->ops.n + 1, e))
         return false;
     c->n_ops = a->ops.n;
     bool ok = plot_aggregate_timeline(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++)
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        const struct aggfile_entry *x = a->ops.v[k].x;
+        c->tables[k] =
+            (struct html_tables){true, x->n_hosts > 1, x->n_clients > 1, x->n_first_errors > 0};
         ok = plot_aggregate_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
+    }
     return ok;
 }
 
@@ -42,6 +50,7 @@ void html_course_fini(struct html_course *c)
         plot_timeline_fini(&c->ops[k]);
     plot_timeline_fini(&c->all);
     free(c->ops);
+    free(c->tables);
 }
 
 bool html_course_prepares(const struct html_course *c, size_t k)

@@ -26,9 +26,9 @@ static double column(const struct plot_timeline *t, size_t i, int which)
     case 0:
         return plot_timeline_rate(t, i);
     case 1:
-        return r->p50_ms;
+        return r->p50_ns / 1e6;
     case 2:
-        return r->p99_ms;
+        return r->p99_ns / 1e6;
     case 3:
         return (double)r->errors;
     default:

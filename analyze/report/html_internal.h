@@ -5,36 +5,26 @@
 
 #include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"
-#include "analyze/analysis/confidence.h"
 #include "analyze/plot/timeline.h"
-#include "analyze/report/figures.h"
+#include "analyze/write/sheet.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* Whether the figures of n requests, n_ok successful ones among what they are about, can be taken
- * as they are, and what was found. */
-void html_trust(FILE *f, int64_t n, int64_t n_ok, const struct findings *all);
-/* What happened, worst first, with links to the timeline and to `put_place`'s; many are folded
- * away.
- */
-struct html_findings {
-    const struct findings *all;
-    const struct plot_timeline *timeline;
-    void (*put_place)(FILE *f, const struct finding *x, const void *ctx);
-    const void *ctx;
-};
-void html_findings(FILE *f, const struct html_findings *of);
-/* Why the interval of the throughput that there is may not hold; "": nothing says so, or `s` is
- * NULL. */
-const char *html_statistics_doubt(const struct statistics *s);
 /* What happened when: of what the page is about, and of each operation. */
 struct html_course {
     int main; /* as plot_timeline_main */
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations */
+    struct html_tables *tables;
     size_t n_ops;
 };
+
+/* The tables that an operation's section has. */
+struct html_tables {
+    bool any, hosts, clients, errors;
+};
+
 /* False: *e says why. html_course_fini may be called in any case. */
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
 bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e);
@@ -51,8 +41,17 @@ bool html_course_sections(FILE *f, const struct html_course *c,
                                       struct err *e),
                           const void *ctx, struct err *e);
 
-/* The first screen: what was reached, whether that can be trusted, what happened, the timeline, and
- * a table of the operations. False: out of memory. */
-bool html_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e);
+/* The first screen: what was reached, whether that can be trusted, what happened with links to the
+ * timeline and to tables, the timeline, and a table of the operations. */
+struct html_first {
+    const char *headline, *doubt; /* a sentence; why its interval may not hold, "": nothing */
+    int64_t n, n_ok;              /* requests; those that succeeded of what the page is about */
+    const struct findings *findings;
+    const struct html_course *course;
+    const char *note;      /* below the title of the timeline */
+    struct sheet *summary; /* of the operations; is emptied */
+};
+/* False: out of memory. */
+bool html_first(FILE *f, const struct html_first *x, struct err *e);
 
 #endif

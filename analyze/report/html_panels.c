@@ -56,9 +56,9 @@ static double value_of(const struct plot_timeline *t, enum course what, size_t i
     case THROUGHPUT:
         return plot_timeline_rate(t, i);
     case P50:
-        return r->p50_ms * 1e6;
+        return r->p50_ns;
     case P99:
-        return r->p99_ms * 1e6;
+        return r->p99_ns;
     case IN_FLIGHT:
         return r->in_flight;
     }

@@ -1,5 +1,6 @@
 #include "analyze/report/html_timeline.h"
 
+#include "analyze/report/figures.h"
 #include "analyze/report/html_internal.h"
 #include "analyze/report/html_panels.h"
 #include "analyze/write/html.h"

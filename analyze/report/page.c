@@ -162,6 +162,14 @@ void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
     fputs("</p>\n", f);
 }
 
+bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
+{
+    bool ok = sheet_write_html(s, f, section, e);
+
+    sheet_free(s);
+    return ok;
+}
+
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
 {
     html_page_fold(f, "definitions", "How the figures are defined");
@@ -194,21 +202,16 @@ void html_page_inputs(FILE *f, const char *command)
     fputs("</code></p>\n", f);
 }
 
-bool html_page_warnings(FILE *f, const struct html_charts *c, bool any)
+bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e)
 {
-    bool no_charts = c->missing.msg[0] != '\0';
-
-    if (!any && !no_charts)
-        return false;
-    fputs("<div class=\"warn\"><strong>Warnings</strong><ul>\n", f);
-    if (no_charts)
-        html_element(f, "li", "There are no charts: %s", c->missing.msg);
-    return true;
-}
-
-void html_page_warnings_end(FILE *f)
-{
-    fputs("</ul></div>\n", f);
+    if (c->missing.msg[0] != '\0')
+        sheet_item(s, TEXT_PLAIN, "There are no charts: %s", c->missing.msg);
+    if (s->n == 0 && !s->failed)
+        return true;
+    fputs("<div class=\"warn\"><strong>Warnings</strong>\n", f);
+    bool ok = html_page_sheet(s, f, "warnings", e);
+    fputs("</div>\n", f);
+    return ok;
 }
 
 void html_page_end(FILE *f)

@@ -5,6 +5,7 @@
 
 #include "analyze/plot/plot.h"
 #include "analyze/plot/svg.h"
+#include "analyze/write/sheet.h"
 #include "analyze/write/unfinished.h"
 #include "libcommon/err.h"
 
@@ -42,6 +43,8 @@ void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
  * is the one of the page's data (html_data.h) that charts over time show; -1: none. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
                       const char *op, struct err *e);
+/* Writes a sheet and empties it. False: out of memory. */
+bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e);
 /* A term and what it means. */
 struct html_definition {
     const char *term, *text;
@@ -53,10 +56,9 @@ void html_page_fold(FILE *f, const char *id, const char *title);
 void html_page_fold_end(FILE *f);
 /* The same of what the page was made from, with the command that made it. */
 void html_page_inputs(FILE *f, const char *command);
-/* A box of warnings, of which each is an "li". It is there if there are some, or no charts, which
- * is the first one then; html_page_warnings_end only where it is: true. */
-bool html_page_warnings(FILE *f, const struct html_charts *c, bool any);
-void html_page_warnings_end(FILE *f);
+/* A box of warnings, the items of *s, which is emptied, and that there are no charts. Nothing if
+ * there are none. False: out of memory. */
+bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e);
 void html_page_end(FILE *f);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/slowest.h"
 #include "analyze/compare/sha256.h"
+#include "analyze/report/diagnosis.h"
 #include "analyze/report/headline.h"
 #include "analyze/report/html_data.h"
 #include "analyze/report/html_internal.h"
@@ -95,28 +96,29 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("</header>\n<main>\n", f);
 }
 
-static void put_warnings(FILE *f, const struct analysis *a, const struct html_charts *charts)
+/* Of successful requests what the page is about counts alone. */
+static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
-    bool damaged = false;
-    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
-        const struct recfile_info *info = &a->dataset->inputs[i].info;
-        damaged |= info->n_unverified > 0 || recfile_n_dropped(info) > 0;
+    const struct run_sheet_page page = {html_course_name, html_course_spark, c, c->main >= 0};
+    const struct statistics *st = c->main >= 0 ? a->operations[c->main].statistics : NULL;
+    const struct headline said = headline(a);
+    struct sheet s = {0};
+    struct html_first first = {
+        .headline = said.s,
+        .doubt = st == NULL ? "" : diagnosis_doubt(st->by_objects ? &st->objects : &st->bytes),
+        .findings = &a->findings,
+        .course = c,
+        .note = "",
+        .summary = &s};
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        first.n += op->n_requests;
+        first.n_ok += html_course_prepares(c, k) ? 0 : op->n_requests - op->n_errors;
     }
-    if (!html_page_warnings(f, charts, damaged))
-        return;
-    for (size_t i = 0; damaged && i < a->dataset->n_inputs; i++) {
-        const struct dataset_input *in = &a->dataset->inputs[i];
-        for (int k = 0; k < N_DROPS; k++)
-            if (in->info.n_dropped[k] > 0)
-                html_element(f, "li", "Dropped %s %s; the first: %s",
-                             units_count((int64_t)in->info.n_dropped[k]).s, recfile_drop_names[k],
-                             in->info.first_drop[k]);
-        if (in->info.n_unverified > 0)
-            html_element(f, "li", "%s of %s %s from frames whose checksum is wrong",
-                         figures_counted((int64_t)in->info.n_unverified, "request").s,
-                         figures_file(in->path), in->info.n_unverified == 1 ? "is" : "are");
-    }
-    html_page_warnings_end(f);
+    if (c->n_ops > 0)
+        run_sheet_summary(&s, a, &page);
+    return html_first(f, &first, e);
 }
 
 static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
@@ -156,6 +158,7 @@ static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *
 {
     const struct dataset *d = a->dataset;
 
+    run_sheet_inputs(s, a);
     sheet_table(s, "lrrrrrw", "Captures");
     SHEET_HEADINGS(s, "Capture", "Generation", "Requests", "Dropped", "First start, UTC",
                    "Last end, UTC", "SHA-256");
@@ -205,14 +208,6 @@ struct page {
     const struct html_charts *charts;
 };
 
-static bool put_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
-{
-    bool ok = sheet_write_html(s, f, section, e);
-
-    sheet_free(s);
-    return ok;
-}
-
 static bool put_operation(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
 {
     const struct page *page = ctx;
@@ -222,7 +217,7 @@ static bool put_operation(const void *ctx, FILE *f, const char *section, size_t 
         return false;
     struct sheet s = {0};
     run_sheet_operation(&s, page->a, op);
-    return put_sheet(&s, f, section, e);
+    return html_page_sheet(&s, f, section, e);
 }
 
 static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
@@ -233,7 +228,7 @@ static bool put_total(FILE *f, const struct analysis *a, const struct html_chart
     fputs("<h2 id=\"all\">All operations together</h2>\n", f);
     struct sheet s = {0};
     run_sheet_total(&s, a);
-    return html_page_charts(f, charts, "all", 0, "", e) && put_sheet(&s, f, "all", e);
+    return html_page_charts(f, charts, "all", 0, "", e) && html_page_sheet(&s, f, "all", e);
 }
 
 static bool write_analysis(const void *a, FILE *f, struct err *e)
@@ -245,9 +240,13 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
                      const char *title, const char *command, const struct html_charts *charts,
                      struct err *e)
 {
-    if (!html_first(f, a, c, e))
+    struct sheet s = {0};
+
+    if (!put_first(f, a, c, e))
         return false;
-    put_warnings(f, a, charts);
+    run_sheet_damage(&s, a);
+    if (!html_page_warnings(f, charts, &s, e))
+        return false;
     if (a->mixed && a->n_operations > MOST_OPERATIONS)
         html_element(
             f, "p",
@@ -256,13 +255,12 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     if (!put_total(f, a, charts, e) ||
         !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
         return false;
-    struct sheet s = {0};
     slowest_sheet(&s, a, c->main);
-    if (!put_sheet(&s, f, "slowest", e))
+    if (!html_page_sheet(&s, f, "slowest", e))
         return false;
     html_page_inputs(f, command);
     bool ok = inputs_sheet(&s, a, e);
-    if (!put_sheet(&s, f, "inputs", e) || !ok)
+    if (!html_page_sheet(&s, f, "inputs", e) || !ok)
         return false;
     put_comments(f, a->dataset);
     html_page_fold_end(f);

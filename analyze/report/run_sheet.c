@@ -33,8 +33,6 @@ struct units_text run_sheet_time(bool has_dates, int64_t ns)
 
 static void put_input(struct sheet *s, const struct dataset_input *in)
 {
-    const struct recfile_info *info = &in->info;
-
     if (in->first_start_ns > in->last_end_ns)
         sheet_line(s, TEXT_PLAIN, "%s: no requests", in->path);
     else
@@ -46,21 +44,30 @@ static void put_input(struct sheet *s, const struct dataset_input *in)
         sheet_line(s, TEXT_PLAIN, "%s ranks of s3load, whose clocks agree within %s",
                    units_count(in->recorded.n_ranks).s,
                    units_duration(in->recorded.clock_error_ns).s);
-    for (int i = 0; i < N_DROPS; i++)
-        if (info->n_dropped[i] > 0)
-            sheet_line(s, TEXT_WARNING, "Warning: dropped %s %s; the first: %s",
-                       units_count((int64_t)info->n_dropped[i]).s, recfile_drop_names[i],
-                       info->first_drop[i]);
-    if (info->n_unverified > 0)
-        sheet_line(s, TEXT_WARNING, "Warning: %s %s from frames whose checksum is wrong",
-                   figures_counted((int64_t)info->n_unverified, "request").s,
-                   info->n_unverified == 1 ? "is" : "are");
+}
+
+void run_sheet_damage(struct sheet *s, const struct analysis *a)
+{
+    for (size_t k = 0; k < a->dataset->n_inputs; k++) {
+        const struct recfile_info *info = &a->dataset->inputs[k].info;
+        for (int i = 0; i < N_DROPS; i++)
+            if (info->n_dropped[i] > 0)
+                sheet_item(s, TEXT_WARNING, "Warning: dropped %s %s; the first: %s",
+                           units_count((int64_t)info->n_dropped[i]).s, recfile_drop_names[i],
+                           info->first_drop[i]);
+        if (info->n_unverified > 0)
+            sheet_item(s, TEXT_WARNING, "Warning: %s of %s %s from frames whose checksum is wrong",
+                       figures_counted((int64_t)info->n_unverified, "request").s,
+                       figures_file(a->dataset->inputs[k].path),
+                       info->n_unverified == 1 ? "is" : "are");
+    }
 }
 
 void run_sheet_inputs(struct sheet *s, const struct analysis *a)
 {
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(s, &a->dataset->inputs[i]);
+    run_sheet_damage(s, a);
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)

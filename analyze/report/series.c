@@ -99,12 +99,12 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
     add_real(row, "objs_per_sec", r->objects / seconds);
     add_time(row, "start_time", r->start_ns);
     add_time(row, "end_time", r->start_ns + r->duration_ns);
-    add_real(row, "reqs_ended_avg_ms", r->ops_avg_ms);
-    add_real(row, "p50_ms", r->p50_ms);
-    add_real(row, "p90_ms", r->p90_ms);
-    add_real(row, "p99_ms", r->p99_ms);
-    add_real(row, "max_ms", r->max_ms);
-    add_real(row, "ttfb_p50_ms", r->ttfb_p50_ms);
+    add_real(row, "reqs_ended_avg_ms", r->ops_avg_ns / 1e6);
+    add_real(row, "p50_ms", r->p50_ns / 1e6);
+    add_real(row, "p90_ms", r->p90_ns / 1e6);
+    add_real(row, "p99_ms", r->p99_ns / 1e6);
+    add_real(row, "max_ms", r->max_ns / 1e6);
+    add_real(row, "ttfb_p50_ms", r->ttfb_p50_ns / 1e6);
     add_real(row, "in_flight", r->in_flight);
     if (t->full_series) {
         add(row, (struct cell){.name = "in_range", .kind = CELL_BOOL, .i = r->in_range});

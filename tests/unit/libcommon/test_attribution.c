@@ -47,8 +47,8 @@ static void one_request_in_every_position(void **state)
     assert_int_equal(s[2].sum.bytes, 0);
     assert_int_equal(s[2].partial_ops, 1);
     assert_int_equal(slice_ops_ended(&s[2]), 1);
-    assert_true(slice_ended_mean_ms(&s[2]) == 10 / 1e6);
-    assert_true(isnan(slice_ended_mean_ms(&x)));
+    assert_true(slice_ended_mean_ns(&s[2]) == 10);
+    assert_true(isnan(slice_ended_mean_ns(&x)));
 
     x = add_one(&g, s, request(90, 140, 500, true), 1); /* over all three and on */
     assert_int_equal(x.sum.bytes, 100);
@@ -86,7 +86,7 @@ static void failed_requests_add_no_bytes(void **state)
     assert_int_equal(x.sum.bytes, 0);
     assert_int_equal(s[0].errors, 0);
     assert_int_equal(slice_ops_started(&s[0]), 1);
-    assert_true(isnan(slice_ended_mean_ms(&x)));
+    assert_true(isnan(slice_ended_mean_ns(&x)));
 }
 
 static uint64_t next_random(uint64_t *x)
