@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 /* Limits. */
+#ifndef RECORD_MAX_ROW_BYTES
 #define RECORD_MAX_ROW_BYTES (1u << 20)
+#endif
 
 /* A time that the row does not give. No valid time has this value: times are years 1970 to 2262. */
 #define RECORD_NO_TIME INT64_MIN

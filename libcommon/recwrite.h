@@ -15,7 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RECWRITE_FRAME_BYTES   (4u << 20) /* of text */
+#ifndef RECWRITE_FRAME_BYTES
+#define RECWRITE_FRAME_BYTES (4u << 20) /* of text */
+#endif
 #define RECWRITE_DEFAULT_LEVEL 3
 #define RECWRITE_MAX_LEVEL     19
 #define RECWRITE_MAX_THREADS   16

@@ -13,6 +13,9 @@
 
 const char *const analysis_range_names[] = {"auto", "all", "single", "full", NULL};
 
+/* With more, the search for findings has the memory for itself: it takes some 250 bytes of each. */
+#define MANY_PLACES 10000
+
 /* ---- Mixed or not, and in what order ---- */
 
 static int compare_by_name(const void *a, const void *b)
@@ -107,15 +110,46 @@ static void fill_operation(struct operation *op, const struct set *s)
     };
 }
 
-static bool alloc_clients(struct operation *op, const struct set *s, struct err *e)
+/* Room for the results of hosts, if there are several. */
+static bool alloc_hosts(struct set_group *g, struct host_result **hosts, size_t *n, struct err *e)
 {
-    size_t n = s->clients.keys.n;
-    if (n < 2)
+    if (g->keys.n < 2)
         return true;
-    if (!mem_cleared(&op->clients, n, e))
+    if (!mem_cleared(hosts, g->keys.n, e))
         return false;
-    op->n_client_results = n;
+    *n = g->keys.n;
+    g->results = *hosts;
+    g->stride = sizeof **hosts;
     return true;
+}
+
+static bool alloc_clients(struct set_group *g, struct operation *op, struct err *e)
+{
+    if (g->keys.n < 2)
+        return true;
+    if (!mem_cleared(&op->clients, g->keys.n, e))
+        return false;
+    op->n_client_results = g->keys.n;
+    g->results = &op->clients->result;
+    g->stride = sizeof *op->clients;
+    return true;
+}
+
+static void fill_clients(struct operation *op, const struct set_group *g)
+{
+    for (size_t k = 0; k < op->n_client_results; k++) {
+        struct client_result *c = &op->clients[k];
+        c->n_bytes = g->parts[k].n_bytes;
+        c->first_start_ns = scan_part_first_start_ns(&g->parts[k]);
+        c->last_end_ns = g->parts[k].last_end_ns;
+    }
+}
+
+static bool wants_single(const struct plan_entry *x)
+{
+    const struct plan *p = x->plan;
+    return p->kind == RANGE_ALL && p->a->options.range == RANGE_AUTO &&
+           p->a->options.depth != ANALYSIS_TOTALS && drop_is_short(&x->set);
 }
 
 /* Ranges and totals of an operation, and what there is to do for it. */
@@ -125,19 +159,31 @@ static bool prepare_entry(void *entry, struct err *e)
     const struct plan *p = x->plan;
     const struct scan *const *scan = &p->scans[x - p->entries];
 
-    if (!set_init(&x->set, p->d, scan, 1, p->kind, true, e) ||
+    if (!set_init(&x->set, p->d, scan, 1, p->kind, true, e))
+        return false;
+    if (!p->a->mixed && !wants_single(x)) /* the total needs the parts */
+        scan_trim(&x->scan);
+    if (!alloc_hosts(&x->set.hosts, &x->op->hosts, &x->op->n_host_results, e) ||
+        !alloc_clients(&x->set.clients, x->op, e) ||
         !set_totals(&x->set, p->a->options.segment_ns, false, e))
         return false;
     fill_operation(x->op, &x->set);
-    return alloc_clients(x->op, &x->set, e) &&
-           requests_work_init(&x->requests, x->op, &x->set, p->a->options.depth, e);
+    fill_clients(x->op, &x->set.clients);
+    set_trim(&x->set);
+    return requests_work_init(&x->requests, x->op, &x->set, p->a->options.depth, e);
 }
 
 static bool prepare_total(void *plan, struct err *e)
 {
     struct plan *p = plan;
-    return set_init(&p->total, p->d, p->scans, p->n, p->kind, true, e) &&
-           set_totals(&p->total, p->a->options.segment_ns, true, e);
+    struct cluster_total *total = &p->a->total;
+
+    if (!set_init(&p->total, p->d, p->scans, p->n, p->kind, true, e) ||
+        !alloc_hosts(&p->total.hosts, &total->hosts, &total->n_hosts, e) ||
+        !set_totals(&p->total, p->a->options.segment_ns, true, e))
+        return false;
+    set_trim(&p->total);
+    return true;
 }
 
 static bool segment_set(void *set, struct err *e)
@@ -179,8 +225,10 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         return;
     if (x->op->n_errors > 0)
         plan_add_task(p, group_errors, x, n, WEIGHT_ERRORS);
-    if (p->kind == RANGE_ALL && p->a->options.range == RANGE_AUTO && drop_is_short(&x->set))
+    if (wants_single(x))
         plan_add_task(p, drop_fill_single, x, n, WEIGHT_SEGMENTS);
+    else
+        scan_trim(&x->scan);
     if (x->op->throughput.present)
         plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
@@ -191,42 +239,6 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, requests_sizes, &x->requests, n, WEIGHT_SIZES);
     else if (!x->requests.without_access)
         plan_add_task(p, requests_access, &x->requests, n, WEIGHT_ACCESS);
-}
-
-static bool host_results(const struct set *s, struct host_result **out, size_t *n, struct err *e)
-{
-    const struct set_group *g = &s->hosts;
-    if (g->keys.n < 2)
-        return true;
-    *out = calloc(g->keys.n, sizeof **out);
-    if (*out == NULL)
-        return mem_none(e);
-    *n = g->keys.n;
-    for (size_t k = 0; k < *n; k++)
-        (*out)[k] = (struct host_result){
-            .host = s->d->hosts.v[g->keys.id[k]],
-            .n_requests = g->parts[k].n,
-            .n_errors = g->parts[k].n_errors,
-            .throughput = g->totals[k],
-            .segments = g->segments[k],
-        };
-    return true;
-}
-
-static void client_results(const struct set *s, struct operation *op)
-{
-    const struct set_group *g = &s->clients;
-    for (size_t k = 0; k < op->n_client_results; k++) {
-        struct client_result *c = &op->clients[k];
-        c->client = s->d->clients.v[g->keys.id[k]];
-        c->n_requests = g->parts[k].n;
-        c->n_errors = g->parts[k].n_errors;
-        c->n_bytes = g->parts[k].n_bytes;
-        c->first_start_ns = scan_part_first_start_ns(&g->parts[k]);
-        c->last_end_ns = g->parts[k].last_end_ns;
-        c->throughput = g->totals[k];
-        c->segments = g->segments[k];
-    }
 }
 
 /* Moves what a series needs out of the set. */
@@ -277,12 +289,8 @@ static bool finish_entry(struct plan_entry *x, struct analysis_source *source, s
     op->segments = x->set.segments;
     if (!op->segments.present)
         op->skipped = "too few samples";
-    client_results(&x->set, op);
-    if (!host_results(&x->set, &op->hosts, &op->n_host_results, e))
-        return false;
-    set_group_trim(&x->set.hosts);
-    bool ok = requests_work_finish(&x->requests, e) && fill_source(source, &x->set, e);
-    requests_work_fini(&x->requests);
+    requests_work_finish(&x->requests);
+    bool ok = fill_source(source, &x->set, e);
     x->requests = (struct requests_work){0};
     set_fini(&x->set);
     x->set = (struct set){0};
@@ -303,8 +311,7 @@ static bool finish_total(struct plan *p, struct err *e)
             conclude_add_coverage(&total->coverage, &p->entries[k].op->coverage);
     total->segments = s->segments;
     total->only_host = only_host(s);
-    return host_results(s, &total->hosts, &total->n_hosts, e) &&
-           fill_source(&p->a->internal->sources[p->n], s, e);
+    return fill_source(&p->a->internal->sources[p->n], s, e);
 }
 
 static bool analyse(struct plan *p, struct err *e)
@@ -348,6 +355,8 @@ static bool run(struct plan *p, struct err *e)
     bool with_findings = a->options.depth != ANALYSIS_TOTALS;
     if (with_findings)
         plan_add_task(p, conclude_course, p, p->d->n_rows, WEIGHT_COURSE);
+    if (p->d->n_places > MANY_PLACES && !plan_run_tasks(p, e))
+        return false;
     if (!drop_outside(p, e))
         return false;
     p->kind = a->options.range;
@@ -392,6 +401,7 @@ void analysis_free(struct analysis *a)
         struct operation *op = &a->operations[k];
         free(op->hosts);
         free(op->clients);
+        free(op->client_requests);
         requests_free(&op->requests);
         analysis_errors_free(op);
         statistics_free(op->statistics);

@@ -115,8 +115,10 @@ struct size_bucket {
 
 struct host_requests {
     const char *host;
-    struct durations single; /* present iff single_size */
-    struct sized sized;      /* present otherwise */
+    union {
+        struct durations single; /* of a single size */
+        struct sized sized;      /* of several */
+    };
 };
 
 struct requests {
@@ -143,12 +145,9 @@ struct host_result {
 };
 
 struct client_result {
-    const char *client;
-    int64_t n_requests, n_errors, n_bytes; /* n_bytes: of the successful */
+    struct host_result result; /* as a host's; `host` is the client's name */
+    int64_t n_bytes;           /* of the successful */
     int64_t first_start_ns, last_end_ns;
-    struct throughput throughput; /* as a host's */
-    struct segments segments;
-    struct durations requests;
 };
 
 /* One group of failed requests with the same normalised message. */
@@ -231,6 +230,7 @@ struct operation {
     struct host_result *hosts; /* empty for one host */
     size_t n_host_results;
     struct client_result *clients;
+    struct durations *client_requests; /* of each of these */
     size_t n_client_results;
     struct requests requests;
     struct error_group *errors; /* by count, then message */

@@ -100,6 +100,9 @@ struct scan_repeats {
 bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e);
 void scan_fini(struct scan *s);
 
+/* Frees the parts, which only sets need. */
+void scan_trim(struct scan *s);
+
 /* Drops the other rows from the scan's table `t`; rows change their places. Costs the rows at the
  * edges. False: out of memory; nothing has changed then. */
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
@@ -120,11 +123,16 @@ bool identical_count_repeated(struct scan *s, const struct dataset *d, struct er
 struct set_group {
     struct group_keys keys;
     struct scan_part *parts;
-    struct segment_range *ok; /* active ranges of the successful */
-    int64_t *n_inside;        /* successful requests inside the set's range `ok` */
-    struct throughput *totals;
-    struct segments *segments; /* on the set's grid */
+    struct segment_range *ok;    /* active ranges of the successful */
+    int64_t *n_inside;           /* successful requests inside the set's range `ok` */
+    struct host_result *results; /* borrowed: where they go, `stride` bytes apart; NULL: none */
+    size_t stride;
 };
+
+static inline struct host_result *set_group_result(const struct set_group *g, size_t k)
+{
+    return (struct host_result *)((char *)g->results + k * g->stride);
+}
 
 struct set {
     const struct dataset *d;
@@ -153,27 +161,22 @@ bool set_init(struct set *s, const struct dataset *d, const struct scan *const *
               size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
 void set_fini(struct set *s);
 
-/* Frees the figures of a group: its keys and n_inside stay. */
-void set_group_trim(struct set_group *g);
+/* Frees what the results need no longer: parts and ranges of the groups. After set_totals. */
+void set_trim(struct set *s);
 
 /* The range in which all clients ran: the intersection of their single ranges, failed requests
  * included. */
 bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e);
 
 /* Chooses the grid of segments of segment_ns (0: chosen by the duration of the set or, by_total, by
- * that of its total), adds up totals and what lies outside. */
+ * that of its total), adds up totals and what lies outside. Groups that have room for results get
+ * all of these but the segments. */
 bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
 
 /* ---- analysis_segments.c ---- */
 
 /* Fills the segments of the set and of its groups. After set_totals. */
 bool set_segments(struct set *s, struct err *e);
-
-/* Whether a group has figures of its own: one key alone has those of the set. */
-static inline bool set_is_grouped(const struct set *s, const struct set_group *g)
-{
-    return s->with_groups && g->keys.n > 1;
-}
 
 /* ---- analysis_sample.c ---- */
 
@@ -273,12 +276,11 @@ struct requests_work {
     const struct set *s;
     struct rows rows;
     struct parts hosts, clients;
-    struct durations *single; /* by host; single size and several hosts */
-    struct sized *sized;      /* by host; several sizes and several hosts */
+    struct host_requests *by_host; /* the operation's, by key of the set; NULL: one host */
     bool without_access;
 };
 
-/* Decides what there is to compute. requests_work_fini may be called in any case. */
+/* Decides what there is to compute. */
 bool requests_work_init(struct requests_work *w, struct operation *op, const struct set *s,
                         enum analysis_depth depth, struct err *e);
 /* The pieces; each takes a struct requests_work. */
@@ -286,9 +288,8 @@ bool requests_durations(void *work, struct err *e);
 bool requests_ttfb(void *work, struct err *e);
 bool requests_access(void *work, struct err *e);
 bool requests_sizes(void *work, struct err *e);
-/* Puts the hosts' figures in place. */
-bool requests_work_finish(struct requests_work *w, struct err *e);
-void requests_work_fini(struct requests_work *w);
+/* Names the hosts, and leaves out those without requests. */
+void requests_work_finish(struct requests_work *w);
 void requests_free(struct requests *r);
 /* Joins neighbouring size classes to buckets. of_class: bucket of each class that has requests;
  * edges[b] .. edges[b + 1]: sizes of bucket b. Returns the number of buckets. */

@@ -291,11 +291,11 @@ static double n_at_work(const struct scan_thread *threads, size_t n, int64_t fro
 static bool explain_level(struct finding *f, const struct scan_thread *threads, size_t n,
                           int64_t start_ns, int64_t end_ns, struct err *e)
 {
-    bool warm_up = strcmp(f->kind, "warm-up") == 0;
-    int64_t at_ns = warm_up ? f->end_ns : f->start_ns;
+    bool warm_up = finding_kind(f->kind)->is_beginning;
+    int64_t at_ns = finding_moment_ns(f);
 
-    if (!(warm_up || strcmp(f->kind, "drop") == 0 || strcmp(f->kind, "rise") == 0) ||
-        f->has_end != warm_up || at_ns <= start_ns || at_ns >= end_ns)
+    if (!finding_kind(f->kind)->is_step || f->has_end != warm_up || at_ns <= start_ns ||
+        at_ns >= end_ns)
         return true;
     double before = n_at_work(threads, n, start_ns, at_ns);
     double after = n_at_work(threads, n, at_ns, end_ns);
@@ -398,8 +398,9 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
     int64_t gap_ns = longest <= rest_ns / bin_ns ? longest * bin_ns : rest_ns;
     gap_start_ns += s->start_ns;
     double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
-    bool is_said =
-        findings_have(&a->findings, "stall") || findings_have(&a->findings, "absent-client");
+    bool is_said = false;
+    for (size_t i = 0; i < a->findings.n; i++)
+        is_said = is_said || finding_kind(a->findings.v[i].kind)->is_standstill;
     if (is_said || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
         return true;
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -466,10 +467,11 @@ static bool about_coverage(struct findings *out, const struct operation *op, str
 {
     const struct coverage *c = &op->coverage;
     struct finding f = finding_of("no-success", FINDING_PROBLEM, 0);
-    int64_t rest_ns = c->end_ns - c->ok_end_ns;
 
-    if (!coverage_is_short(c) || c->n_after < NO_SUCCESS_LEAST ||
-        (double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
+    if (!coverage_is_short(c) || c->n_after < NO_SUCCESS_LEAST)
+        return true;
+    int64_t rest_ns = c->end_ns - c->ok_end_ns;
+    if ((double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
         return true;
     struct rfc3339_text at = rfc3339_format(c->ok_end_ns);
     f.op = op->op;

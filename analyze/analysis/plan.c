@@ -23,7 +23,6 @@ void plan_fini(struct plan *p)
     for (size_t k = 0; p->entries != NULL && k < p->n; k++) {
         scan_fini(&p->entries[k].scan);
         set_fini(&p->entries[k].set);
-        requests_work_fini(&p->entries[k].requests);
     }
     set_fini(&p->total);
     free(p->entries);

@@ -30,6 +30,8 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
         .hosts = parts_of(&s->hosts),
         .clients = parts_of(&s->clients),
     };
+    if (op->clients != NULL && !mem_cleared(&op->client_requests, s->clients.keys.n, e))
+        return false;
     if (depth == ANALYSIS_TOTALS || !segment_range_usable(&s->ok) || s->n_inside == 0)
         return true;
     r->present = true;
@@ -37,14 +39,10 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     r->single_size = s->scans[0]->min_bytes == s->scans[0]->max_bytes;
     if (r->single_size)
         r->object_size_bytes = s->scans[0]->min_bytes;
-    size_t n = w->hosts.n;
-    return n < 2 || (r->single_size ? mem_cleared(&w->single, n, e) : mem_cleared(&w->sized, n, e));
-}
-
-void requests_work_fini(struct requests_work *w)
-{
-    free(w->single);
-    free(w->sized);
+    if (w->hosts.n > 1 && !mem_cleared(&r->hosts, w->hosts.n, e))
+        return false;
+    w->by_host = r->hosts;
+    return true;
 }
 
 /* Durations of all and of each host, of each client, and response times. */
@@ -55,16 +53,16 @@ bool requests_durations(void *work, struct err *e)
 
     if (r->single_size &&
         !sample_times(&w->rows, &w->hosts, &w->rows.t->dur, NULL, &r->all.dur,
-                      w->single != NULL ? &w->single->dur : NULL, sizeof *w->single, e))
+                      w->by_host != NULL ? &w->by_host->single.dur : NULL, sizeof *w->by_host, e))
         return false;
     const struct packed *late = &w->rows.t->late;
     const struct parts all = one_part(&w->s->n_inside);
     if (!packed_has_none(late) &&
         !sample_times(&w->rows, &all, &w->rows.t->dur, late, &r->response_time.dur, NULL, 0, e))
         return false;
-    struct client_result *clients = w->op->clients;
+    struct durations *clients = w->op->client_requests;
     return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->dur, NULL, NULL,
-                                           &clients->requests.dur, sizeof *clients, e);
+                                           &clients->dur, sizeof *clients, e);
 }
 
 /* TTFBs of the same sets. */
@@ -72,14 +70,14 @@ bool requests_ttfb(void *work, struct err *e)
 {
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
-    struct client_result *clients = w->op->clients;
+    struct durations *clients = w->op->client_requests;
 
     if (r->single_size &&
         !sample_times(&w->rows, &w->hosts, &w->rows.t->ttfb, NULL, &r->all.ttfb,
-                      w->single != NULL ? &w->single->ttfb : NULL, sizeof *w->single, e))
+                      w->by_host != NULL ? &w->by_host->single.ttfb : NULL, sizeof *w->by_host, e))
         return false;
     return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->ttfb, NULL, NULL,
-                                           &clients->requests.ttfb, sizeof *clients, e);
+                                           &clients->ttfb, sizeof *clients, e);
 }
 
 /* First and last access, of a single size. */
@@ -187,36 +185,27 @@ bool requests_sizes(void *work, struct err *e)
     }
     const struct parts by_size = {.n = r->n_sizes, .of_class = of_class, .room = room};
     return sample_sized(&w->rows, &by_size, &r->sizes[0].all, sizeof *r->sizes, e) &&
-           (w->sized == NULL || sample_sized(&w->rows, &w->hosts, w->sized, sizeof *w->sized, e)) &&
+           (w->by_host == NULL ||
+            sample_sized(&w->rows, &w->hosts, &w->by_host->sized, sizeof *w->by_host, e)) &&
            (w->without_access || first_access_by_size(r, w, edges, e));
 }
 
 /* ---- Together ---- */
 
-bool requests_work_finish(struct requests_work *w, struct err *e)
+void requests_work_finish(struct requests_work *w)
 {
+    if (w->by_host == NULL)
+        return;
     struct requests *r = &w->op->requests;
-    if (w->single == NULL && w->sized == NULL)
-        return true;
-    const struct group_keys *hosts = &w->s->hosts.keys;
-    size_t n_hosts = 0;
-    for (size_t k = 0; k < hosts->n; k++)
-        n_hosts += w->s->hosts.n_inside[k] > 0;
-    if (n_hosts < 2) /* the figures of one host are those of all */
-        return true;
-    if (!mem_cleared(&r->hosts, hosts->n, e))
-        return false;
-    for (size_t k = 0; k < hosts->n; k++) {
-        if (w->s->hosts.n_inside[k] == 0)
+    const struct set_group *g = &w->s->hosts;
+    for (size_t k = 0; k < g->keys.n; k++) {
+        if (g->n_inside[k] == 0)
             continue;
-        struct host_requests *h = &r->hosts[r->n_hosts++];
-        h->host = w->s->d->hosts.v[hosts->id[k]];
-        if (w->single != NULL)
-            h->single = w->single[k];
-        else
-            h->sized = w->sized[k];
+        r->hosts[r->n_hosts] = r->hosts[k];
+        r->hosts[r->n_hosts++].host = w->s->d->hosts.v[g->keys.id[k]];
     }
-    return true;
+    if (r->n_hosts < 2) /* the figures of one host are those of all */
+        r->n_hosts = 0;
 }
 
 void requests_free(struct requests *r)

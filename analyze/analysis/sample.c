@@ -52,11 +52,13 @@ struct figures {
     int64_t q[MAX_QUANTILES];
 };
 
-/* What is wanted of which values. */
+/* What is wanted of which values, and where it goes. */
 struct question {
     const struct rows *rows;
     const struct parts *parts;
     const struct packed *column, *plus; /* plus: another column to add; NULL: none */
+    struct times *by_part;              /* `stride` bytes apart; NULL: not wanted */
+    size_t stride;
     size_t n_quantiles;
     unsigned permille[MAX_QUANTILES];
 };
@@ -87,12 +89,34 @@ static void take_ranks(struct figures *f, const struct question *q, const int64_
     f->max = values[q->n_quantiles + 1];
 }
 
-static struct moments moments_of_all(const struct figures *parts, size_t n)
+/* Element i of structs that stand `stride` bytes apart. */
+static void *at(void *first, size_t i, size_t stride)
 {
-    struct moments all = {0};
-    for (size_t p = 0; p < n; p++)
-        moments_merge(&all, &parts[p].moments);
-    return all;
+    return (char *)first + i * stride;
+}
+
+static void fill_times(struct times *t, const struct figures *f)
+{
+    if (f->moments.n > 0)
+        *t = (struct times){
+            .present = true,
+            .n = f->moments.n,
+            .mean_ns = moments_mean(&f->moments),
+            .stddev_ns = moments_stddev(&f->moments),
+            .fastest_ns = f->min,
+            .p25_ns = f->q[0],
+            .p50_ns = f->q[1],
+            .p75_ns = f->q[2],
+            .p90_ns = f->q[3],
+            .p99_ns = f->q[4],
+            .slowest_ns = f->max,
+        };
+}
+
+static void fill_part(const struct question *q, size_t part, const struct figures *f)
+{
+    if (q->by_part != NULL)
+        fill_times(at(q->by_part, part, q->stride), f);
 }
 
 /* ---- By counting: few parts with many rows, in two passes ---- */
@@ -248,27 +272,30 @@ static void finish(struct picker *p, const struct question *q, struct figures *f
     take_ranks(f, q, values);
 }
 
-static bool answer_by_counting(const struct question *q, struct figures *all,
-                               struct figures *by_part, struct err *e)
+static bool answer_by_counting(const struct question *q, struct figures *all, struct err *e)
 {
     struct counted c;
+    struct figures by_part[COUNTED_MAX_PARTS] = {0};
     size_t n = q->parts->n;
     bool ok = counted_init(&c, n, all != NULL && n > 1);
 
     if (ok)
         count_values(&c, q, by_part);
     if (ok && c.with_all) {
-        all->moments = moments_of_all(by_part, n);
-        for (size_t p = 0; p < n; p++)
+        for (size_t p = 0; p < n; p++) {
+            moments_merge(&all->moments, &by_part[p].moments);
             picker_merge(&c.all, &c.parts[p]);
+        }
         ok = aim(&c.all, q, all, c.wanted);
     }
     for (size_t p = 0; ok && p < n; p++)
         ok = aim(&c.parts[p], q, &by_part[p], c.wanted);
     if (ok)
         collect_values(&c, q);
-    for (size_t p = 0; ok && p < n; p++)
+    for (size_t p = 0; ok && p < n; p++) {
         finish(&c.parts[p], q, &by_part[p]);
+        fill_part(q, p, &by_part[p]);
+    }
     if (ok && c.with_all)
         finish(&c.all, q, all);
     else if (ok && all != NULL)
@@ -342,8 +369,7 @@ static bool select_figures(struct figures *f, const struct question *q, int64_t 
     return true;
 }
 
-static bool answer_by_holding(const struct question *q, struct figures *all,
-                              struct figures *by_part, struct err *e)
+static bool answer_by_holding(const struct question *q, struct figures *all, struct err *e)
 {
     struct sample s = {0};
     size_t row;
@@ -361,71 +387,44 @@ static bool answer_by_holding(const struct question *q, struct figures *all,
         sample_close(&s, q->parts->n);
     /* First the parts: reordering all values would mix them. */
     for (size_t p = 0; ok && p < q->parts->n; p++) {
+        struct figures f = {0};
         for (size_t i = s.first[p]; i < s.next[p]; i++)
-            moments_add(&by_part[p].moments, s.v[i]);
-        ok = select_figures(&by_part[p], q, s.v + s.first[p], e);
+            moments_add(&f.moments, s.v[i]);
+        ok = select_figures(&f, q, s.v + s.first[p], e);
+        fill_part(q, p, &f);
+        if (all != NULL)
+            moments_merge(&all->moments, &f.moments);
     }
-    if (ok && all != NULL) {
-        all->moments = moments_of_all(by_part, q->parts->n);
+    if (ok && all != NULL)
         ok = select_figures(all, q, s.v, e);
-    }
     sample_fini(&s);
     return ok;
 }
 
-/* Figures of each part (by_part, all zero), and of all together unless `all` is NULL. */
-static bool answer(const struct question *q, struct figures *all, struct figures *by_part,
-                   struct err *e)
+/* Times of each part, and figures of all together unless `all` is NULL. */
+static bool answer(const struct question *q, struct figures *all, struct err *e)
 {
     size_t n = q->parts->n;
     if (packed_has_none(q->column))
         return true;
     if (q->rows->pair == NULL && n <= COUNTED_MAX_PARTS && q->rows->n / n >= COUNTED_MIN_ROWS)
-        return answer_by_counting(q, all, by_part, e);
-    return answer_by_holding(q, all, by_part, e);
-}
-
-/* ---- Times ---- */
-
-/* Element i of structs that stand `stride` bytes apart. */
-static void *at(void *first, size_t i, size_t stride)
-{
-    return (char *)first + i * stride;
-}
-
-static void fill_times(struct times *t, const struct figures *f)
-{
-    if (f->moments.n > 0)
-        *t = (struct times){
-            .present = true,
-            .n = f->moments.n,
-            .mean_ns = moments_mean(&f->moments),
-            .stddev_ns = moments_stddev(&f->moments),
-            .fastest_ns = f->min,
-            .p25_ns = f->q[0],
-            .p50_ns = f->q[1],
-            .p75_ns = f->q[2],
-            .p90_ns = f->q[3],
-            .p99_ns = f->q[4],
-            .slowest_ns = f->max,
-        };
+        return answer_by_counting(q, all, e);
+    return answer_by_holding(q, all, e);
 }
 
 bool sample_times(const struct rows *rows, const struct parts *parts, const struct packed *column,
                   const struct packed *plus, struct times *all, struct times *by_part,
                   size_t stride, struct err *e)
 {
-    const struct question q = {rows, parts, column, plus, 5, {250, 500, 750, 900, 990}};
-    struct figures of_all = {0}, *of_parts;
-    bool ok = mem_cleared(&of_parts, parts->n, e) &&
-              answer(&q, all != NULL ? &of_all : NULL, of_parts, e);
+    const struct question q = {rows,    parts,  column, plus,
+                               by_part, stride, 5,      {250, 500, 750, 900, 990}};
+    struct figures of_all = {0};
 
-    if (ok && all != NULL)
+    if (!answer(&q, all != NULL ? &of_all : NULL, e))
+        return false;
+    if (all != NULL)
         fill_times(all, &of_all);
-    for (size_t p = 0; ok && by_part != NULL && p < parts->n; p++)
-        fill_times(at(by_part, p, stride), &of_parts[p]);
-    free(of_parts);
-    return ok;
+    return true;
 }
 
 /* ---- Throughputs of single requests ---- */

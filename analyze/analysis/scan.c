@@ -259,9 +259,15 @@ bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct 
     return first_settle(d, t, &s->earliest, e);
 }
 
-void scan_fini(struct scan *s)
+void scan_trim(struct scan *s)
 {
     free(s->parts);
+    s->parts = NULL;
+}
+
+void scan_fini(struct scan *s)
+{
+    scan_trim(s);
     free(s->ranges);
     free(s->threads);
     free(s->repeats);

@@ -246,7 +246,7 @@ static void add_all(const struct set *s, struct sinks *x)
 static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
                        const struct set_group *g, struct err *e)
 {
-    return !set_is_grouped(s, g) || g->keys.n > DENSE_BYTES / sizeof **matrix / s->grid.n ||
+    return g->results == NULL || g->keys.n > DENSE_BYTES / sizeof **matrix / s->grid.n ||
            mem_cleared(matrix, g->keys.n * s->grid.n, e);
 }
 
@@ -282,7 +282,8 @@ struct entries {
 
 static size_t n_successful(const struct set_group *g, size_t k)
 {
-    return (size_t)(g->parts[k].n - g->parts[k].n_errors);
+    const struct host_result *r = set_group_result(g, k);
+    return (size_t)(r->n_requests - r->n_errors);
 }
 
 static void entries_fini(struct entries *x)
@@ -460,8 +461,9 @@ static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order
     for (size_t k = 0; ok && k < g->keys.n; k++) {
         if (k == filled)
             filled = entries_fill(&entries, s, g, k);
-        g->segments[k] = segments_of_key(&row, s, &entries.v[entries.first[k]],
-                                         entries.next[k] - entries.first[k], &g->totals[k], order);
+        struct host_result *r = set_group_result(g, k);
+        r->segments = segments_of_key(&row, s, &entries.v[entries.first[k]],
+                                      entries.next[k] - entries.first[k], &r->throughput, order);
     }
     entries_fini(&entries);
     sparse_fini(&row);
@@ -472,14 +474,15 @@ static bool group_segments(const struct set *s, struct set_group *g,
                            const struct slice_amounts *matrix, struct slice_amounts *row,
                            uint32_t *order, struct err *e)
 {
-    if (!set_is_grouped(s, g))
+    if (g->results == NULL)
         return true;
     if (matrix == NULL)
         return key_by_key(s, g, order, e);
     for (size_t k = 0; k < g->keys.n; k++) {
         for (size_t i = 0; i < s->grid.n; i++)
             row[i] = matrix[i * g->keys.n + k];
-        g->segments[k] = segments_of_cells(&s->grid, row, &g->totals[k], order);
+        struct host_result *r = set_group_result(g, k);
+        r->segments = segments_of_cells(&s->grid, row, &r->throughput, order);
     }
     return true;
 }

@@ -30,8 +30,7 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     if (!ok)
         return false;
     size_t n = g->keys.n;
-    if (!mem_new(&g->parts, n, e) || !mem_new(&g->ok, n, e) || !mem_cleared(&g->n_inside, n, e) ||
-        !mem_cleared(&g->totals, n, e) || !mem_cleared(&g->segments, n, e))
+    if (!mem_new(&g->parts, n, e) || !mem_new(&g->ok, n, e) || !mem_cleared(&g->n_inside, n, e))
         return false;
     for (size_t k = 0; k < n; k++)
         g->parts[k] = SCAN_PART_NONE;
@@ -44,21 +43,23 @@ static bool group_init(struct set_group *g, const struct set *s, enum group_by b
     return true;
 }
 
-void set_group_trim(struct set_group *g)
+static void group_trim(struct set_group *g)
 {
     free(g->parts);
     free(g->ok);
-    free(g->totals);
-    free(g->segments);
     g->parts = NULL;
     g->ok = NULL;
-    g->totals = NULL;
-    g->segments = NULL;
+}
+
+void set_trim(struct set *s)
+{
+    group_trim(&s->hosts);
+    group_trim(&s->clients);
 }
 
 static void group_fini(struct set_group *g)
 {
-    set_group_trim(g);
+    group_trim(g);
     group_keys_fini(&g->keys);
     free(g->n_inside);
 }
@@ -156,7 +157,7 @@ static struct ends ends_of(const struct set *s, const struct segment_starts *sta
 static bool group_ends(struct ends **ends, const struct set *s, const struct set_group *g,
                        struct err *e)
 {
-    if (!set_is_grouped(s, g))
+    if (!s->with_groups || g->keys.n < 2)
         return true;
     if (!mem_new(ends, g->keys.n, e))
         return false;
@@ -332,79 +333,92 @@ void set_fini(struct set *s)
 
 /* ---- Totals ---- */
 
-/* A total is a grid of one slice. It begins as the sum over all successful requests, as if they lay
- * within; those that do not are then taken out and added in part. */
+/* A total is what one slice gets, its range. It begins as the sum over all successful requests, as
+ * if they lay within; those that do not are then taken out and added in part. */
 struct total {
-    struct segment_grid grid; /* n = 0: no range */
-    struct slice_totals slice;
+    struct slice_amounts sum;
+    int64_t full_ops, partial_ops, partial_ended;
 };
 
-static struct total total_of(const struct scan_part *p, const struct segment_range *ok)
+static struct total total_of(const struct scan_part *p)
 {
-    struct total x = {
-        .slice = {.sum = {.bytes = p->n_bytes, .n_objects = p->n_objects},
-                  .full_ops = p->n - p->n_errors},
+    return (struct total){
+        .sum = {.bytes = p->n_bytes, .n_objects = p->n_objects},
+        .full_ops = p->n - p->n_errors,
     };
-    if (segment_range_usable(ok))
-        segment_grid_init(&x.grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
-    else
-        segment_grid_init(&x.grid, INT64_MAX, 1, 0);
-    return x;
 }
 
-static inline void total_correct(struct total *x, const struct attribution_request *r)
+static void total_correct(struct total *x, const struct segment_range *ok,
+                          const struct attribution_request *r)
 {
-    if (r->start_ns >= x->grid.start_ns && r->end_ns < x->grid.end_ns)
+    if (!segment_range_usable(ok) || (r->start_ns >= ok->start_ns && r->end_ns < ok->end_ns - 1))
         return;
-    x->slice.sum.bytes -= r->bytes;
-    x->slice.sum.n_objects -= r->n_objects;
-    x->slice.full_ops--;
-    attribution_add_partial(&x->grid, &x->slice, r);
+    struct segment_grid grid;
+    struct slice_totals part = {0};
+    x->sum.bytes -= r->bytes;
+    x->sum.n_objects -= r->n_objects;
+    x->full_ops--;
+    segment_grid_init(&grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
+    attribution_add_partial(&grid, &part, r);
+    slice_merge(&x->sum, &part.sum);
+    x->partial_ops += part.partial_ops;
+    x->partial_ended += part.partial_ended;
 }
 
-static struct throughput throughput_of(const struct total *x, int64_t n_errors)
+static struct throughput throughput_of(const struct total *x, const struct segment_range *ok,
+                                       int64_t n_errors)
 {
-    if (x->grid.n == 0)
+    if (!segment_range_usable(ok))
         return (struct throughput){0};
-    const struct slice_totals *s = &x->slice;
-    double seconds = (double)x->grid.length_ns / 1e9;
-    double n_objects = slice_n_objects(&s->sum);
+    int64_t length_ns = ok->end_ns - ok->start_ns - 1;
+    double seconds = (double)length_ns / 1e9;
+    double n_objects = slice_n_objects(&x->sum);
+    int64_t ops_ended = x->full_ops + x->partial_ended;
     return (struct throughput){
         .present = true,
-        .start_ns = x->grid.start_ns,
-        .duration_ns = x->grid.length_ns,
-        .n_bytes = s->sum.bytes,
+        .start_ns = ok->start_ns,
+        .duration_ns = length_ns,
+        .n_bytes = x->sum.bytes,
         .n_objects = n_objects,
-        .full_ops = s->full_ops,
-        .partial_ops = s->partial_ops,
-        .ops_ended = slice_ops_ended(s),
+        .full_ops = x->full_ops,
+        .partial_ops = x->partial_ops,
+        .ops_ended = ops_ended,
         .errors = n_errors,
-        .bytes_per_s = (double)s->sum.bytes / seconds,
+        .bytes_per_s = (double)x->sum.bytes / seconds,
         .objects_per_s = n_objects / seconds,
-        .ops_ended_per_s = (double)slice_ops_ended(s) / seconds,
+        .ops_ended_per_s = (double)ops_ended / seconds,
     };
 }
 
 /* Narrows the range within which nothing has to be corrected. */
-static void narrow(struct segment_range *inner, const struct total *x)
+static void narrow(struct segment_range *inner, const struct segment_range *ok)
 {
-    inner->start_ns = int64_max(x->grid.start_ns, inner->start_ns);
-    inner->end_ns = int64_min(x->grid.end_ns, inner->end_ns);
+    if (!segment_range_usable(ok))
+        return;
+    inner->start_ns = int64_max(ok->start_ns, inner->start_ns);
+    inner->end_ns = int64_min(ok->end_ns - 1, inner->end_ns);
 }
 
 /* As they begin; *totals stays NULL where the group has no figures of its own. */
-static bool group_totals(struct total **totals, const struct set *s, const struct set_group *g,
+static bool group_totals(struct total **totals, const struct set_group *g,
                          struct segment_range *inner, struct err *e)
 {
-    if (!set_is_grouped(s, g))
+    if (g->results == NULL)
         return true;
     if (!mem_new(totals, g->keys.n, e))
         return false;
     for (size_t k = 0; k < g->keys.n; k++) {
-        (*totals)[k] = total_of(&g->parts[k], &g->ok[k]);
-        narrow(inner, &(*totals)[k]);
+        (*totals)[k] = total_of(&g->parts[k]);
+        narrow(inner, &g->ok[k]);
     }
     return true;
+}
+
+static void correct_of(const struct set_group *g, struct total *totals, uint32_t key,
+                       const struct attribution_request *r)
+{
+    if (totals != NULL)
+        total_correct(&totals[key], &g->ok[key], r);
 }
 
 static void correct_block(const struct set *s, size_t k, size_t block, struct total *whole,
@@ -422,11 +436,9 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
             attribution_add_outside(&s->grid, outside, &r);
         if (!r.ok)
             continue;
-        total_correct(whole, &r);
-        if (hosts != NULL)
-            total_correct(&hosts[host_of[table_place(t, i)]], &r);
-        if (clients != NULL)
-            total_correct(&clients[client_of[table_place(t, i)]], &r);
+        total_correct(whole, &s->ok, &r);
+        correct_of(&s->hosts, hosts, host_of[table_place(t, i)], &r);
+        correct_of(&s->clients, clients, client_of[table_place(t, i)], &r);
     }
 }
 
@@ -451,10 +463,16 @@ static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct
     return true;
 }
 
-static void finish_group(struct set_group *g, const struct total *x)
+static void finish_group(const struct set_group *g, const struct names *names,
+                         const struct total *x)
 {
     for (size_t k = 0; x != NULL && k < g->keys.n; k++)
-        g->totals[k] = throughput_of(&x[k], g->parts[k].n_errors);
+        *set_group_result(g, k) = (struct host_result){
+            .host = names->v[g->keys.id[k]],
+            .n_requests = g->parts[k].n,
+            .n_errors = g->parts[k].n_errors,
+            .throughput = throughput_of(&x[k], &g->ok[k], g->parts[k].n_errors),
+        };
 }
 
 /* Counts the successful requests inside the range: those of each scan less those near its edges. */
@@ -490,11 +508,11 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
     if (!choose_grid(s, segment_ns, by_total, e))
         return false;
-    struct total whole = total_of(&s->all, &s->ok), *hosts = NULL, *clients = NULL;
+    struct total whole = total_of(&s->all), *hosts = NULL, *clients = NULL;
     struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
-    bool ok = group_totals(&hosts, s, &s->hosts, &inner, e) &&
-              group_totals(&clients, s, &s->clients, &inner, e);
-    narrow(&inner, &whole);
+    bool ok = group_totals(&hosts, &s->hosts, &inner, e) &&
+              group_totals(&clients, &s->clients, &inner, e);
+    narrow(&inner, &s->ok);
     for (size_t k = 0; ok && k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         for (size_t b = 0; b < scan->blocks.n; b++)
@@ -502,9 +520,9 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
                 scan->blocks.v[b].max_end_ns >= inner.end_ns)
                 correct_block(s, k, b, &whole, hosts, clients, &s->outside);
     }
-    s->total = throughput_of(&whole, s->all.n_errors);
-    finish_group(&s->hosts, hosts);
-    finish_group(&s->clients, clients);
+    s->total = throughput_of(&whole, &s->ok, s->all.n_errors);
+    finish_group(&s->hosts, &s->d->hosts, hosts);
+    finish_group(&s->clients, &s->d->clients, clients);
     free(hosts);
     free(clients);
     count_inside(s);

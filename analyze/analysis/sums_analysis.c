@@ -244,15 +244,9 @@ static bool fill_client(struct client_result *c, const struct group *g,
                         struct err *e)
 {
     const struct sums_part *p = g->part[0];
-    *c = (struct client_result){.client = p->name,
-                                .n_requests = p->n_requests,
-                                .n_errors = p->n_errors,
-                                .n_bytes = p->n_bytes,
-                                .first_start_ns = p->start_ns,
-                                .last_end_ns = p->end_ns,
-                                .throughput = throughput_of(g, range),
-                                .requests = sums_durations(p)};
-    return fill_segments(&c->segments, g, grid, &c->throughput, e);
+    *c = (struct client_result){
+        .n_bytes = p->n_bytes, .first_start_ns = p->start_ns, .last_end_ns = p->end_ns};
+    return fill_host(&c->result, g, range, grid, e);
 }
 
 /* Hosts and clients; of one alone the figures are those of the operation. */
@@ -264,7 +258,8 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
     to->n_host_results = op->hosts.n > 1 ? op->hosts.n : 0;
     to->n_client_results = op->clients.n > 1 ? op->clients.n : 0;
     if (!mem_cleared(&to->hosts, to->n_host_results, e) ||
-        !mem_cleared(&to->clients, to->n_client_results, e))
+        !mem_cleared(&to->clients, to->n_client_results, e) ||
+        !mem_cleared(&to->client_requests, to->n_client_results, e))
         return false;
     for (size_t i = 0; ok && i < to->n_host_results; i++) {
         const struct sums_part *p = &op->hosts.v[i];
@@ -273,6 +268,7 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
     for (size_t i = 0; ok && i < to->n_client_results; i++) {
         const struct sums_part *p = &op->clients.v[i];
         ok = fill_client(&to->clients[i], &(struct group){p->name, &p, 1}, range, grid, e);
+        to->client_requests[i] = sums_durations(p);
     }
     return ok;
 }

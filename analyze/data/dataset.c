@@ -6,13 +6,16 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Threads below this number are looked up in an array, others in a hash table. */
+#ifndef DIRECT_THREADS
 #define DIRECT_THREADS 65536
-#define KEPT_COMMENTS  8
+#endif
+#define KEPT_COMMENTS 8
 
 struct loader {
     struct dataset *d;
@@ -463,6 +466,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     for (size_t i = 0; ok && i < d->n_tables; i++)
         ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || mem_none(e);
     loader_fini(&l);
+    malloc_trim(0); /* each unit had names of its own */
     return ok;
 }
 

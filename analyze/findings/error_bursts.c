@@ -301,7 +301,7 @@ static struct finding *said_already(const struct search *s, const struct finding
 {
     for (size_t i = 0; i < s->out->n; i++) {
         struct finding *x = &s->out->v[i];
-        if (x == f || strcmp(x->kind, "errors") != 0 || x->scope != f->scope ||
+        if (x == f || strcmp(x->kind, f->kind) != 0 || x->scope != f->scope ||
             x->party != f->party || x->has_start != f->has_start)
             continue;
         if (!f->has_start ||
@@ -327,7 +327,7 @@ static bool find_message(struct search *s, const struct course_message *m, uint8
         /* A long burst is a level of its own: what it does to the throughput is seen. */
         if (b.found && (double)(b.last - b.first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b.first), course_bin_start_ns(c, b.last),
-                        MASK_ERRORS);
+                        "errors");
         ok = say(s, m, &b, e);
         /* One cause, several messages: what cost most is the problem. */
         struct finding *f = &s->out->v[s->out->n - 1], *said = ok ? said_already(s, f) : NULL;

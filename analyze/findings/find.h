@@ -7,21 +7,18 @@
 #include "analyze/findings/course.h"
 #include "analyze/findings/finding.h"
 
-/* A course, what was found in it, and the bins that are masked: 1 by a stall, 2 by errors. */
+/* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
     uint8_t *masked; /* by bin */
     struct findings *out;
 };
 
-#define MASK_STALL  1
-#define MASK_ERRORS 2
-
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
 void search_fini(struct search *s);
 
-/* Masks the bins of [start_ns, end_ns). */
-void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t how);
+/* Masks the bins of [start_ns, end_ns) by a finding of the kind. */
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind);
 
 /* Share of the bins of [first, last) that carry none of the masks. */
 double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks);

@@ -62,101 +62,6 @@ bool findings_have(const struct findings *all, const char *kind)
 
 /* ---- Causes ---- */
 
-static bool is(const struct finding *f, const char *kind)
-{
-    return strcmp(f->kind, kind) == 0;
-}
-
-static bool is_level(const struct finding *f)
-{
-    return is(f, "drop") || is(f, "rise") || is(f, "drift") || is(f, "warm-up");
-}
-
-/* The moment of a change of level. */
-static int64_t moment_ns(const struct finding *f)
-{
-    return is(f, "warm-up") ? f->end_ns : f->start_ns;
-}
-
-static bool is_near(bool given, int64_t at_ns, int64_t ns, int64_t near_ns)
-{
-    return given && llabs(at_ns - ns) <= near_ns;
-}
-
-static bool begins_or_ends_near(const struct finding *f, int64_t ns, int64_t near_ns)
-{
-    return is_near(f->has_start, f->start_ns, ns, near_ns) ||
-           is_near(f->has_end, f->end_ns, ns, near_ns);
-}
-
-static bool overlap(const struct finding *a, const struct finding *b)
-{
-    return a->has_start && a->has_end && b->has_start && b->has_end && a->start_ns < b->end_ns &&
-           b->start_ns < a->end_ns;
-}
-
-/* What can bend the rate of a closed loop or of the whole system at its own moments. */
-static bool can_move_the_level(const struct finding *f)
-{
-    return is(f, "errors") || is(f, "slow-host") || is(f, "slow-client") || is(f, "slow-op") ||
-           is(f, "absent-client") || is(f, "backlog") || is(f, "stuck-thread") || is(f, "stall") ||
-           is(f, "stopped");
-}
-
-/* Whether half of *f at least is in the time of *cause, or so soon after it. */
-static bool mostly_in(const struct finding *f, const struct finding *cause, int64_t after_ns)
-{
-    int64_t start_ns = int64_max(f->start_ns, cause->start_ns);
-    int64_t end_ns = int64_min(f->end_ns, cause->end_ns + after_ns);
-
-    return f->has_start && f->has_end && end_ns - start_ns >= (f->end_ns - f->start_ns) / 2;
-}
-
-static bool explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
-{
-    near_ns = int64_max(f->within_ns, near_ns);
-    if (is(cause, "clock-step"))
-        return is(f, "no-success") || strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
-               (is(f, "errors") && strstr(f->sentence, "HTTP 403") != NULL);
-    if (is(cause, "no-success") && (is(f, "warm-up") || is_level(f)))
-        return true;
-    if (is(cause, "stopped") && (is(f, "stall") || is(f, "stuck-thread") || is(f, "errors")))
-        return mostly_in(f, cause, is(f, "errors") ? near_ns : 0);
-    /* Clients that each had a time of their own, by design. */
-    if (is_level(f) && is(cause, "absent-client") && cause->scope == SCOPE_SYSTEM)
-        return true;
-    if (is(f, "drift"))
-        return (cause->has_start || cause->has_end) &&
-               (is(cause, "slow-host") || is(cause, "slow-client") || is(cause, "slow-op") ||
-                is(cause, "absent-client") || is(cause, "backlog"));
-    if (is_level(f))
-        return can_move_the_level(cause) && begins_or_ends_near(cause, moment_ns(f), near_ns);
-    if (is(f, "swings"))
-        return is(cause, "pauses") || (is(cause, "errors") && cause->lost_frac >= f->lost_frac / 2);
-    if (is(f, "slow-op"))
-        return is(cause, "slow-host") && cause->op == f->op &&
-               is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
-    if (is(f, "backlog"))
-        return (is(cause, "slow-host") || is(cause, "slow-op") || is(cause, "stopped")) &&
-               is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
-    if (is(f, "errors")) /* requests that hung until their time-out */
-        return is(cause, "stall") && overlap(cause, f) && f->start_ns >= cause->start_ns;
-    if (is(f, "slow-client"))
-        return is(cause, "slow-host") && f->ratio < cause->ratio && !isnan(cause->ratio) &&
-               cause->lost_frac > f->lost_frac;
-    if (is(f, "left-out") || is(f, "short-range"))
-        return is(cause, "absent-client") || is(cause, "stuck-thread") || is(cause, "slow-host") ||
-               is(cause, "slow-client");
-    if (is(f, "few-samples"))
-        return (is(cause, "errors") && f->op != NULL && cause->op == f->op) ||
-               (cause->lost_frac > .5 &&
-                (is(cause, "left-out") || (is(cause, "errors") && cause->op == NULL)));
-    if (is(f, "uneven-hosts"))
-        return (is(cause, "slow-host") || is(cause, "stall") || is(cause, "errors")) &&
-               cause->scope == SCOPE_HOST;
-    return false;
-}
-
 static bool is_problem_behind(const struct findings *all, const struct finding *f)
 {
     for (size_t b = 0; b < f->n_because; b++)
@@ -176,11 +81,12 @@ static void tie(struct findings *all, int64_t near_ns)
 
             for (size_t b = 0; b < cause->n_because; b++)
                 back = back || cause->because[b] == i;
-            if (k != i && !back && explains(cause, f, near_ns))
+            if (k != i && !back && finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
         /* What is left out stays a problem where its cause is by design, and so none. */
-        bool by_design = f->n_because > 0 && is(f, "left-out") && !is_problem_behind(all, f);
+        bool by_design =
+            f->n_because > 0 && finding_kind(f->kind)->stays && !is_problem_behind(all, f);
         if (f->n_because > 0 && !by_design)
             f->severity = FINDING_NOTICE;
     }
@@ -191,7 +97,7 @@ static void tie(struct findings *all, int64_t near_ns)
 /* A store that died comes first, whatever else it cost. */
 static bool is_end(const struct finding *f)
 {
-    return strcmp(f->kind, "no-success") == 0;
+    return finding_kind(f->kind)->is_end;
 }
 
 static int compare_rank(const void *a, const void *b, void *findings)

@@ -55,6 +55,44 @@ struct finding {
     size_t n_because;
 };
 
+#define FINDING_MAX_REASONS 4
+
+/* Whether the cause explains the finding; moments that are near_ns apart may be one. */
+typedef bool finding_explains_fn(const struct finding *cause, const struct finding *f,
+                                 int64_t near_ns);
+
+enum finding_table { FINDING_IN_FIGURES, FINDING_IN_HOSTS, FINDING_IN_ERRORS };
+
+/* What a kind of finding is to the others and to reports. */
+struct finding_kind {
+    const char *name;
+    const char *warning;      /* the code under which it was a warning; NULL: its name */
+    uint8_t masks;            /* what of its time says nothing more: FINDING_MASK_... */
+    enum finding_table table; /* of a page, which shows it wherever it is */
+    bool is_step;             /* the rate before and after it differ: its size is said */
+    bool is_beginning;        /* ... and its moment is its end */
+    bool is_cut;              /* at its start the rate may change: that is looked for */
+    bool is_standstill;       /* who says it need not say that nothing ran */
+    bool is_slowness;         /* its host is marked among all */
+    bool is_end;              /* ranks first */
+    bool stays;               /* a problem, though a notice explains it */
+    struct {
+        const char *causes; /* kinds, with blanks between; NULL: no more */
+        finding_explains_fn *how;
+    } because[FINDING_MAX_REASONS];
+};
+
+#define FINDING_MASK_STALL  1
+#define FINDING_MASK_ERRORS 2
+
+/* Of a kind that has no row, one without a name. */
+const struct finding_kind *finding_kind(const char *name);
+
+finding_explains_fn finding_explains;
+
+/* The moment of a change of level. */
+int64_t finding_moment_ns(const struct finding *f);
+
 struct findings {
     struct finding *v;
     size_t n, cap;

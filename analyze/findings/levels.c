@@ -373,7 +373,7 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
 
     for (size_t i = 0; ok && i < n; i++) {
         const struct finding *f = &l->s->out->v[i];
-        if (strcmp(f->kind, "errors") == 0 && f->has_start && !f->has_end &&
+        if (finding_kind(f->kind)->is_cut && f->has_start && !f->has_end &&
             f->severity == FINDING_PROBLEM)
             ok = say_effect_of_errors(l, f->start_ns, e);
     }

@@ -95,7 +95,7 @@ static bool is_stuck(const struct search *s, const struct course_hung *h)
            (double)length_ns >= 20 * s->c->median_ns[h->table] &&
            expected_so_long(&s->c->tail[h->table], length_ns) <= STUCK_CHANCE &&
            search_free_frac(s, course_bin(s->c, h->start_ns), course_bin(s->c, h->end_ns),
-                            MASK_STALL) >= .5;
+                            FINDING_MASK_STALL) >= .5;
 }
 
 bool find_stuck(struct search *s, struct err *e)

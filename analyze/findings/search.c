@@ -17,8 +17,10 @@ void search_fini(struct search *s)
     free(s->masked);
 }
 
-void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t how)
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind)
 {
+    uint8_t how = finding_kind(kind)->masks;
+
     for (size_t j = course_bin(s->c, start_ns), end = course_bin(s->c, end_ns); j <= end; j++)
         s->masked[j] |= how;
 }

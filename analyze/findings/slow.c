@@ -62,7 +62,7 @@ static double period_free(const struct search *s, const struct excess *x, size_t
     size_t per = (size_t)(s->c->block_ns / s->c->bin_ns) * x->blocks_per_period;
     size_t from = j * per, to = (j + 1) * per < s->c->n_bins ? (j + 1) * per : s->c->n_bins;
 
-    return search_free_frac(s, from, to, MASK_STALL);
+    return search_free_frac(s, from, to, FINDING_MASK_STALL);
 }
 
 /* Sums of a stratum by party for one period. */

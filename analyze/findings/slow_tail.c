@@ -87,7 +87,7 @@ static void add_periods(struct tails *x, double *n, double *n_slow)
 
     for (size_t j = 0; j < x->n_periods; j++) {
         size_t to = (j + 1) * bins < c->n_bins ? (j + 1) * bins : c->n_bins;
-        if (search_free_frac(x->s, j * bins, to, MASK_STALL | MASK_ERRORS) < 1)
+        if (search_free_frac(x->s, j * bins, to, FINDING_MASK_STALL | FINDING_MASK_ERRORS) < 1)
             continue;
         for (size_t q = 0; q < c->n_strata; q++)
             add_period(x, q, j, n, n_slow);

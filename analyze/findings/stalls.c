@@ -441,7 +441,7 @@ bool find_stalls(struct search *s, struct err *e)
         ok = stalls_find_parties(x, e);
         sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)
-            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, MASK_STALL);
+            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, "stall");
         ok = ok && say(x, e);
     }
     free(x->timed_out);

@@ -9,11 +9,6 @@
 
 enum event_kind { EVENT_NONE = -1, EVENT_SPAN, EVENT_WARM_UP, EVENT_MOMENT };
 
-static bool is_kind(const struct finding *f, const char *kind)
-{
-    return strcmp(f->kind, kind) == 0;
-}
-
 /* Its span, as far as these requests ran; false: it has none there. */
 static bool span_of(const struct plot_data *p, const struct finding *f, int64_t *start_ns,
                     int64_t *end_ns)
@@ -28,7 +23,7 @@ bool plot_events_have_warm_up(const struct plot_data *p)
 {
     int64_t start_ns, end_ns;
     for (size_t i = 0; i < p->a->findings.n; i++)
-        if (is_kind(&p->a->findings.v[i], "warm-up") &&
+        if (finding_kind(p->a->findings.v[i].kind)->is_beginning &&
             span_of(p, &p->a->findings.v[i], &start_ns, &end_ns))
             return true;
     return false;
@@ -38,12 +33,13 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
                         int64_t start_ns, int64_t end_ns)
 {
     char text[64];
-    enum event_kind kind = is_kind(x, "warm-up") ? EVENT_WARM_UP
+    const struct finding_kind *of = finding_kind(x->kind);
+    enum event_kind kind = of->is_beginning ? EVENT_WARM_UP
                            : x->has_start && x->has_end && x->period_ns == 0 &&
                                    end_ns - start_ns < (p->end_ns - p->start_ns) / 2
                                ? EVENT_SPAN
                                : EVENT_MOMENT;
-    bool is_step = is_kind(x, "drop") || is_kind(x, "rise");
+    bool is_step = of->is_step && !of->is_beginning;
 
     if (is_step && isfinite(x->ratio))
         snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, x->kind, 100 * (x->ratio - 1));
@@ -86,7 +82,8 @@ void plot_events_put(FILE *f, const struct plot_data *p)
             continue;
         put_finding(f, p, x, i + 1, start_ns, end_ns);
         n++;
-        if (is_kind(x, "errors") && first_ns > start_ns - near_ns && first_ns < start_ns + near_ns)
+        if (finding_kind(x->kind)->table == FINDING_IN_ERRORS && first_ns > start_ns - near_ns &&
+            first_ns < start_ns + near_ns)
             first_ns = INT64_MAX;
     }
     if (first_ns != INT64_MAX)

@@ -167,7 +167,8 @@ static bool worker_init(struct recworker *w, struct reader *r)
     if (w->checksum == NULL)
         return mem_none(&r->error);
     size_t chunk_bytes = r->options->chunk_bytes;
-    if (chunk_bytes == 0 && r->source.seekable && r->source.size < SMALL_BYTES)
+    if (r->source.seekable && r->source.size < SMALL_BYTES &&
+        (chunk_bytes == 0 || chunk_bytes > SMALL_BYTES))
         chunk_bytes = SMALL_BYTES;
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
            chunks_init(&w->chunks, chunk_bytes, &r->error);

@@ -244,10 +244,11 @@ parse_row(struct rowparse *p, time_reader *read_time, struct indexed_row row,
     r->bytes = (int64_t)bytes;
     r->n_objects = (int64_t)n_objects;
     r->cat = cat;
+    ok &= rowfields_within(r->first_byte_ns, r->start_ns, r->end_ns);
+    ok &= rowfields_within(r->last_byte_ns, r->start_ns, r->end_ns);
+    ok &= rowfields_within(r->intended_ns, 0, r->start_ns);
     return ok & (bytes <= INT64_MAX) & (n_objects <= INT64_MAX) & (r->op.n > 0) &
-           (r->end_ns >= r->start_ns) & rowfields_within(r->first_byte_ns, r->start_ns, r->end_ns) &
-           rowfields_within(r->last_byte_ns, r->start_ns, r->end_ns) &
-           rowfields_within(r->intended_ns, 0, r->start_ns);
+           (r->end_ns >= r->start_ns);
 }
 
 /* Parses the row that ends at *end, a newline of the index. */

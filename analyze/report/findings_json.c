@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void put_scope(struct json_out *w, const struct finding *f)
 {
@@ -59,26 +58,13 @@ void findings_json_put(struct json_out *w, const struct findings *all)
         put_finding(w, &all->v[i]);
 }
 
-/* The code under which a kind was a warning, where that was another word. */
-static const char *warning_code(const char *kind)
-{
-    static const char *const words[][2] = {
-        {"damaged", "dropped-rows"},   {"unverified", "unverified-rows"},
-        {"slow-host", "outlier-host"}, {"absent-client", "client-missing"},
-        {"backlog", "open-loop"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i][0], kind) == 0)
-            return words[i][1];
-    return kind;
-}
-
 void findings_json_put_warnings(struct json_out *w, const struct findings *all, const char *path)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         json_out_object(w, NULL);
-        JSON_PUT(w, "code", warning_code(f->kind));
+        const char *code = finding_kind(f->kind)->warning;
+        JSON_PUT(w, "code", code != NULL ? code : f->kind);
         if (path != NULL) {
             /* Not json_sprintf, which refuses what is no UTF-8. */
             char *message = NULL;

@@ -13,6 +13,7 @@
 struct sentence {
     struct headline *h;
     size_t n;
+    bool of_a_part; /* some requests are in no figure */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
@@ -76,8 +77,9 @@ static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)
 {
     if (n_errors == 0)
         say(s, "; no errors.");
-    else
-        say(s, "; %s of %s requests failed (%s).", units_count(n_errors).s, units_count(n).s,
+    else /* findings count all requests of a run, figures those that count */
+        say(s, "; %s of %s%s requests%s failed (%s).", units_count(n_errors).s,
+            s->of_a_part ? "the " : "", units_count(n).s, s->of_a_part ? " that count" : "",
             units_pct(100 * (double)n_errors / (double)n).s);
 }
 
@@ -147,8 +149,10 @@ static void say_mix(struct sentence *s, const struct analysis *a)
 struct headline headline(const struct analysis *a)
 {
     struct headline h = {""};
-    struct sentence s = {&h, 0};
+    struct sentence s = {.h = &h};
 
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++)
+        s.of_a_part |= analysis_left_out(a, i).n > 0;
     if (a->mixed)
         say_mix(&s, a);
     else
@@ -178,7 +182,7 @@ static void say_aggregate_rate(struct sentence *s, const struct aggregate_part *
 struct headline headline_aggregate(const struct aggregate *a, int index)
 {
     struct headline h = {""};
-    struct sentence s = {&h, 0};
+    struct sentence s = {.h = &h};
     const struct aggregate_part *part = index < 0 ? &a->total : &a->ops.v[index];
     const struct aggfile_entry *x = part->x;
     const struct aggregate_latency *l = &part->latency;
@@ -212,7 +216,7 @@ struct headline headline_aggregate(const struct aggregate *a, int index)
 struct headline headline_findings(const struct findings *all, int64_t n_requests)
 {
     struct headline h = {""};
-    struct sentence s = {&h, 0};
+    struct sentence s = {.h = &h};
     size_t n = 0;
 
     for (size_t i = 0; i < all->n; i++)

@@ -41,14 +41,15 @@ static void put_place(FILE *f, const struct finding *x, const struct html_course
 {
     size_t k = operation_of(c, x->op);
     const struct html_tables *has = k < c->n_ops ? &c->tables[k] : NULL;
+    enum finding_table table = finding_kind(x->kind)->table;
 
     if (has == NULL || !has->any)
         return;
-    if ((x->scope == SCOPE_HOST || strcmp(x->kind, "uneven-hosts") == 0) && has->hosts)
+    if ((x->scope == SCOPE_HOST || table == FINDING_IN_HOSTS) && has->hosts)
         fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
     else if (x->scope == SCOPE_CLIENT && has->clients)
         fprintf(f, " <a href=\"#op%zu-throughput-by-client\">clients</a>", k);
-    else if (strcmp(x->kind, "errors") == 0 && has->errors)
+    else if (table == FINDING_IN_ERRORS && has->errors)
         fprintf(f, " <a href=\"#op%zu-errors\">errors</a>", k);
     else
         fprintf(f, " <a href=\"#op%zu\">figures</a>", k);

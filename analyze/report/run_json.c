@@ -134,12 +134,14 @@ static void put_clients(struct json_out *w, const struct operation *op)
 {
     JSON_OBJECTS(w, "clients", i, op->n_client_results) {
         const struct client_result *c = &op->clients[i];
-        JSON_MEMBERS(w, c, client, n_requests, n_errors, n_bytes);
+        JSON_PUT(w, "client", c->result.host);
+        JSON_MEMBERS(w, &c->result, n_requests, n_errors);
+        JSON_PUT(w, "n_bytes", c->n_bytes);
         json_put_time(w, "first_start", c->first_start_ns);
         json_put_time(w, "last_end", c->last_end_ns);
-        put_throughput(w, &c->throughput);
-        put_segments(w, &c->segments);
-        put_durations_as(w, "requests", &c->requests);
+        put_throughput(w, &c->result.throughput);
+        put_segments(w, &c->result.segments);
+        put_durations_as(w, "requests", &op->client_requests[i]);
     }
 }
 

@@ -197,8 +197,8 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
             q && q->n_hosts > 0
                 ? bsearch(h->host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
                 : NULL;
-        p[i].durations = r ? &r->single : NULL;
-        p[i].sized = r ? &r->sized : NULL;
+        p[i].durations = r && q->single_size ? &r->single : NULL;
+        p[i].sized = r && !q->single_size ? &r->sized : NULL;
     }
     if (s->failed)
         return;
@@ -215,7 +215,7 @@ static void put_when(struct sheet *s, const struct operation *op, bool has_dates
     SHEET_HEADINGS(s, "", "Bytes", "First start, UTC", "Last end, UTC");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
-        SHEET_ROW(s, TEXT_PLAIN, intern_shown(c->client), units_size((double)c->n_bytes).s,
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(c->result.host), units_size((double)c->n_bytes).s,
                   run_sheet_time(has_dates, c->first_start_ns).s,
                   run_sheet_time(has_dates, c->last_end_ns).s);
     }
@@ -232,12 +232,12 @@ void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dat
     s->failed = !mem_cleared(&p, n, NULL);
     for (size_t i = 0; !s->failed && i < n; i++) {
         const struct client_result *c = &op->clients[i];
-        p[i] = (struct party){.name = c->client,
-                              .n_requests = c->n_requests,
-                              .n_errors = c->n_errors,
-                              .throughput = &c->throughput,
-                              .segments = &c->segments,
-                              .durations = &c->requests};
+        p[i] = (struct party){.name = c->result.host,
+                              .n_requests = c->result.n_requests,
+                              .n_errors = c->result.n_errors,
+                              .throughput = &c->result.throughput,
+                              .segments = &c->result.segments,
+                              .durations = &op->client_requests[i]};
     }
     if (s->failed)
         return;

@@ -159,7 +159,7 @@ static void note_refusal(struct services *s, const char *code)
 /* Servers refuse what was signed with a time that is 15 minutes off; a Date may be older. */
 #define SKEW_NS (14 * 60 * CLOCK_NS_PER_S)
 
-/* Takes the time of a server that refuses ours. What answers HEAD has no code. */
+/* Takes over the time of a server that refuses ours. An answer to HEAD has no code to tell that. */
 static void note_skew(struct worker *w, const char *code)
 {
     const struct services *s = w->services;

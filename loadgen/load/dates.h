@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns, if it puts its
- * time into each Date as it sends it. */
+/* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns. That holds for
+ * servers that make each Date when they send it. */
 struct date_bracket {
     char text[32];                     /* the latest header */
     int64_t date_ns;                   /* its time */
@@ -26,8 +26,8 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
 /* Takes what another loop knows of the same clock. */
 void dates_join(struct date_bracket *all, const struct date_bracket *d);
 
-/* Widens the bounds unless the Date was seen to tick, as it may be old then. False: nothing is
- * known, or the bounds contradict each other, as those of a server that sends old Dates do. */
+/* Widens the bounds of a server whose Date was not seen to tick: its Dates may be old. False:
+ * nothing is known, or the bounds contradict each other, as with old Dates. */
 bool dates_tell(struct date_bracket *d);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* How far a run is to be ended. */
+/* How a run is to be ended. */
 enum engine_stop {
     ENGINE_RUN,
     ENGINE_STOP, /* no new requests; those in flight are finished */
@@ -29,7 +29,7 @@ struct engine_host {
     char *endpoint; /* as the capture names it: http://host:port */
     char *name;     /* to connect to, and in the Host header */
     bool virtual_host;
-    /* What its time is ahead of the run's clock, once it has refused ours; 0: it has not. */
+    /* How far its clock is ahead of the run's, once it has refused our time; 0: it has not. */
     atomic_int_fast64_t time_offset_ns;
 };
 
@@ -51,14 +51,14 @@ struct engine {
     bool deals_hosts;       /* round to the ranks */
     int64_t offset_ns;      /* wall clock less the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max; /* connections that a loop may keep idle */
-    int event; /* eventfd: something happened that who drives the crews should see; borrowed */
+    size_t idle_max;         /* connections that a loop may keep idle */
+    int event;               /* eventfd that wakes the thread which drives the crews; borrowed */
     atomic_int stop;         /* enum engine_stop */
     atomic_bool interrupted; /* by a signal: listings end with their page */
 };
 
-/* Puts together what follows from the styles, set up by the caller: hosts, their addresses, TLS and
- * payload. engine_fini in any case. */
+/* Sets up hosts, their addresses, TLS and payload, by the fields that the caller has filled in.
+ * engine_fini in any case. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 

@@ -121,7 +121,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
-/* Makes unused hosts idle since before any time, in random order. */
+/* Has hosts that were never used come first, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -284,7 +284,7 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
     size_t i = h->select == HOSTS_ROUNDROBIN ? pick_in_turn(h, &asker) : pick_weighed(h, &asker);
     if (i != HOSTS_NONE) {
         h->host[i].n_running++;
-        /* It alone tries. A try that ends unseen does not keep others from it for ever. */
+        /* This request alone tries. If its end is not noted, others try after try_ns. */
         if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
             h->host[i].retry_ns = now_ns + h->try_ns;
     }

@@ -12,22 +12,22 @@
 
 #define HOSTS_MAX 65536
 
-/* A host that could not be connected to is tried again so much later, by one request at a time, if
- * there is no other, so that it is seen soon when it is back. */
+/* If there is no other host, one that could not be connected to is tried again so much later, by
+ * one request at a time: it is seen soon when it is back. */
 #define HOSTS_PAUSE_NS INT64_C(100000000)
 
-/* No host to choose: none has an idle connection, none is to be connected to now. */
+/* No host can be chosen now: none has an idle connection, none may be connected to. */
 #define HOSTS_NONE SIZE_MAX
 
 struct conn;
 
 struct host {
     char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
-    char *named;        /* what that is an address of; NULL: it is what the user wrote */
+    char *named;        /* the name whose address `name` is; NULL: the user wrote `name` */
     uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
     int64_t idle_since_ns;
-    int64_t retry_ns;         /* it could not be connected to: when to try again; 0: it could */
-    int64_t failing_since_ns; /* from then on no connection to it was in use */
+    int64_t retry_ns;         /* when to connect again, since it failed; 0: it did not fail */
+    int64_t failing_since_ns; /* since then no connection to it was in use */
 };
 
 enum hosts_select {
@@ -41,44 +41,42 @@ struct hosts {
     enum hosts_select select;
     size_t next; /* guarded by lock */
     atomic_size_t n_failing;
-    int64_t try_ns; /* a try that has not ended after so long has failed; set by the caller */
+    int64_t try_ns; /* a try that lasts longer has failed; set by the caller */
     pthread_mutex_t lock;
     size_t line;    /* of the list, from 1, in which hosts_init failed */
     bool no_memory; /* that is why hosts_init failed */
 };
 
-/* Parses a list, by commas or in lines (of which those are skipped that are empty or begin with
- * '#'), in which {A...B} anywhere in host or port stands for the numbers A
- * to B (several ranges multiply; with leading zeros in A all have its width). Refuses URLs, empty
- * entries, bad ports and more than HOSTS_MAX hosts. The order in which unused hosts are first
- * chosen when weighed comes from `rng`. */
+/* Parses a list with commas, or of lines, of which it skips empty ones and those that begin with
+ * '#'. {A...B} anywhere in a host or port stands for the numbers A to B; several ranges multiply;
+ * with leading zeros in A all numbers have its width. Refuses URLs, empty entries, bad ports and
+ * more than HOSTS_MAX hosts. HOSTS_WEIGHED chooses unused hosts in an order that `rng` gives. */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
-/* Puts a host for each address in the place of each name, which is looked up now. */
+/* Looks up all names, and replaces each by one host for each of its addresses. */
 bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
-/* Keeps the part of one rank, of those dealt round: every n_ranks-th; where there are fewer hosts
- * than ranks, one, which others have too. */
+/* Keeps the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share one. */
 void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
 void hosts_fini(struct hosts *h);
 
-/* The host of the next request at now_ns (any clock that does not go back), as an index into
- * h->host, and counts it as running there. A host that could not be connected to is chosen where
- * idle[i] tells that the caller has a connection to it (idle may be NULL: none), or else when it is
- * to be tried again; with may_connect false, idle connections are all there is. HOSTS_NONE: no such
- * host. For any number of threads, as are the following. */
+/* Chooses the host of a request that begins at now_ns (by any clock that does not go back), and
+ * counts the request as running there. Returns an index into h->host, or HOSTS_NONE. A host with
+ * idle[i] != NULL, an idle connection of the caller (idle may be NULL), can always be chosen;
+ * others only with may_connect, and a host that failed only when it is to be tried again. For any
+ * number of threads, as are the following. */
 size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
 
 /* Notes that a request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Host i could not be connected to; or it could; or a connection to it was in use until now, which
- * does not make it one that can be connected to: a server may have reached its limit. */
+/* Note that host i could not be connected to; that it could; that a connection to it was in use
+ * until now. The last does not mean that it takes further connections: it may be at its limit. */
 void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
 void hosts_connected(struct hosts *h, size_t i);
 void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Since when no host can be connected to, and no connection was given back; INT64_MAX if one can.
- * Whether connections are in use now the caller must know. */
+/* Since when no host can be connected to and no connection was given back; INT64_MAX: one can. The
+ * caller must know whether connections are in use now. */
 int64_t hosts_all_down_since(struct hosts *h);
 
 #endif

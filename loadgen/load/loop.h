@@ -1,4 +1,4 @@
-/* One thread's event loop: it drives workers, by what epoll says of their connections. */
+/* The event loop of one thread: it runs workers when epoll tells of their connections. */
 #ifndef S3_LOADGEN_LOAD_LOOP_H
 #define S3_LOADGEN_LOAD_LOOP_H
 

@@ -138,7 +138,7 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
 {
     if (c->state == CONN_CONNECTING || c->state == CONN_FAILED)
         end_connecting(p, c);
-    /* Of what came with the answer, as TLS's word that no more will come, no event tells. */
+    /* What came together with the answer, such as a goodbye of TLS, makes no event. */
     if (!keep || c->state != CONN_READY || (conn_has_more(c) && !conn_is_alive(c))) {
         bury(p, c);
         return;

@@ -10,8 +10,8 @@ struct pool {
     struct conn **idle;     /* a list for each host, the last used first */
     SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
     size_t n_idle, n_idle_max;
-    bool looks;         /* at idle connections before use: a server closed one */
-    int64_t connect_ns; /* this machine could not open a connection: not before; 0: it could */
+    bool looks;         /* at idle connections before use, since a server has closed one */
+    int64_t connect_ns; /* not to connect before, since this machine could not; 0: it could */
     struct conn *connecting;
     struct conn *dead; /* to be freed when no event can name them */
 
@@ -19,12 +19,12 @@ struct pool {
     atomic_int_fast64_t n_connecting, n_connects;
 };
 
-/* The epoll descriptor, which tells of their sockets, stays the caller's. pool_fini in any case. */
+/* Connections are watched by `epoll`, which stays the caller's. pool_fini in any case. */
 bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e);
 void pool_fini(struct pool *p);
 
-/* An idle connection to the host, unless a `fresh` one is wanted, or one that is being made; its
- * `user` is the worker. NULL: *e says why. */
+/* A connection to the host for a worker: an idle one, unless it must be `fresh`, or a new one that
+ * is being made. NULL: *e says why. */
 struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
                        struct err *e);
 
@@ -37,10 +37,10 @@ bool pool_drop_idle(struct pool *p);
 /* Notes that a connection that was being made stands. */
 void pool_stands(struct pool *p, struct conn *c);
 
-/* Closes an idle connection that something happened to, unless it is alive. */
+/* Closes an idle connection that an event came for, unless it can still be used. */
 void pool_look(struct pool *p, struct conn *c);
 
-/* Frees those that were closed; no event that was fetched may name them. */
+/* Frees the closed connections. Events that were fetched before must have been handled. */
 void pool_free_dead(struct pool *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the workers of a loop wait for: their next turn, the time a request is due, an object or a
- * host, an answer. */
+/* The workers of a loop that wait: for the next turn, for the time a request is due, for an object
+ * or a host, for an answer. */
 #ifndef S3_LOADGEN_LOAD_QUEUE_H
 #define S3_LOADGEN_LOAD_QUEUE_H
 
@@ -14,7 +14,7 @@ struct queue {
     struct worker **waiting_end;
     struct worker *parked;
     int64_t parked_due_ns; /* when to try those again */
-    int64_t timeout_ns;    /* no deadline of a request is earlier */
+    int64_t timeout_ns;    /* the first deadline of a request, or earlier */
     unsigned n_active;     /* workers that have not ended */
 };
 
@@ -23,7 +23,7 @@ void queue_init(struct queue *q);
 /* Has the worker run in the next turn. */
 void queue_again(struct queue *q, struct worker *w);
 
-/* Has it wait until its due_ns, which is not before that of any that waits. */
+/* Has it wait until its due_ns, which is not before that of any other that waits. */
 void queue_wait(struct queue *q, struct worker *w);
 
 /* Has it wait until there may be an object or a host. */

@@ -16,11 +16,11 @@
 /* No row stays longer with its loop. */
 #define BATCH_NS (100 * CLOCK_NS_PER_MS)
 
-/* How many batches each loop may fill before it waits for the writer. */
+/* A loop that has filled so many batches waits for the writer. */
 #define BATCHES_PER_LOOP 128
 
-/* Frames are closed so long after their first row at the latest; with the batches' time and a sync
- * that is below 500 ms. */
+/* A frame is closed so long after its first row at the latest. Together with the time in a batch
+ * and a sync that stays below 500 ms. */
 #define FRAME_NS INT64_C(300000000)
 
 #define WRITER_NICE 5
@@ -211,19 +211,19 @@ static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
     }
 }
 
-/* Finds since when and until when every loop has reported. */
+/* As recorder_reported. */
 static void reported(const struct recorder *r, int64_t *first_ns, int64_t *until_ns)
 {
     *first_ns = *until_ns = CLOCK_NEVER;
     for (unsigned i = 0; i < r->options.n_loops; i++) {
         const struct pending *q = &r->pending[i];
-        *until_ns = q->until_ns < *until_ns ? q->until_ns : *until_ns;
-        *first_ns = q->first_start_ns < *first_ns ? q->first_start_ns : *first_ns;
+        *until_ns = clock_earlier(*until_ns, q->until_ns);
+        *first_ns = clock_earlier(*first_ns, q->first_start_ns);
     }
 }
 
-/* Checks each instant that every loop has reported past: the same set of requests as a replay has.
- */
+/* Asks autoterm at each whole second that every loop has reported past. So it sees the same
+ * requests as a replay of the capture. */
 static bool check_stable(struct recorder *r, struct err *e)
 {
     int64_t until_ns;
@@ -339,8 +339,8 @@ static void *writer(void *user)
     struct recorder *r = user;
     int64_t due_ns = CLOCK_NEVER;
 
-    /* Where CPUs are short, requests come first. On Linux this is the thread's alone; where it is
-     * not allowed, nothing is lost. */
+    /* Requests come first where CPUs are short. On Linux this thread alone becomes nicer; where
+     * that is not allowed nothing is lost. */
     if (nice(WRITER_NICE) == -1)
         errno = 0;
     pthread_mutex_lock(&r->lock);

@@ -1,7 +1,7 @@
-/* From the loops to the capture: each loop gathers its rows in a batch, full batches go through one
- * bounded queue to one writer thread. It writes and syncs the capture, in frames at most 500 ms
- * apart, counts for the screen, and asks autoterm. A loop waits for it only if all batches are
- * taken, which is counted. */
+/* Writes the rows of all loops to the capture. Each loop gathers its rows in a batch. Full batches
+ * go through one bounded queue to one writer thread. It writes and syncs the capture, in frames at
+ * most 500 ms apart, counts for the screen, and asks autoterm. A loop waits for the writer only if
+ * no batch is free, and such waits are counted. */
 #ifndef S3_LOADGEN_LOAD_RECORDER_H
 #define S3_LOADGEN_LOAD_RECORDER_H
 
@@ -22,7 +22,7 @@ struct recorder_options {
     bool autoterm;
     int64_t autoterm_dur_ns;
     double autoterm_pct;
-    bool autoterm_together; /* other ranks have a say: who records only answers, see below */
+    bool autoterm_together; /* the ranks decide together, by the functions at the end */
     int64_t offset_ns;      /* the capture's clock less the run's */
     int event;              /* eventfd to signal when the capture fails or the run is stable */
 };
@@ -65,8 +65,8 @@ void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned lo
 /* Adds a row, whose times are those of the capture; `bench`: it counts for autoterm. */
 void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
 
-/* Hands the batch over. until_ns (the run's clock): all requests of this loop that ended before are
- * in what was handed over. */
+/* Hands the batch over, and promises that all requests of this loop that ended before until_ns (by
+ * the run's clock) are handed over now. */
 void recorder_flush(struct recorder_port *p, int64_t until_ns);
 
 /* When recorder_flush must be called; CLOCK_NEVER: need not. */
@@ -84,29 +84,28 @@ struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
 
-/* Autoterm of several ranks, whose times are those of the capture. What all loops have reported:
- * since the first start of the benchmark (CLOCK_NEVER: none), until when (less than any time: not
- * yet). */
+/* Autoterm of several ranks, by the capture's clock. Tells the first start of the benchmark
+ * (CLOCK_NEVER: none), and until when all loops have reported (INT64_MIN: not yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 
-/* Adds what ended by an instant that has been reported, and finds the range that all threads share
- * then. */
+/* Adds the requests that ended by an instant, which all loops have reported, and finds the range
+ * that all threads share then. */
 bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
                        struct err *e);
 void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
                       struct autoterm_amount amount[AUTOTERM_N_ENDS]);
 
-/* Keeps a stop that was decided on, which recorder_look tells from now on. */
+/* Keeps a stop that the ranks decided on: recorder_look tells it from now on. */
 void recorder_stop(struct recorder *r, const struct autoterm_stop *stop);
 
 /* Waits until all that was handed over is written. */
 void recorder_drain(struct recorder *r);
 
-/* Writes a closing comment and ends the capture; what was handed over is written before. False: the
- * capture is not whole. */
+/* Writes what was handed over and a closing comment, and ends the capture. False: the capture is
+ * not whole. */
 bool recorder_close(struct recorder *r, const char *comment, struct err *e);
 
-/* Ends the writer thread too. The capture is only whole after recorder_close. */
+/* Ends the writer thread and frees r. Without recorder_close before, the capture is not whole. */
 void recorder_free(struct recorder *r);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a loop has for its workers, and what they are to do. */
+/* What a loop lends its workers: connections, a queue, a signer, buffers; and the phase that they
+ * work on. */
 #ifndef S3_LOADGEN_LOAD_SERVICES_H
 #define S3_LOADGEN_LOAD_SERVICES_H
 
@@ -7,7 +8,7 @@
 #include "loadgen/load/queue.h"
 #include "loadgen/load/recorder.h"
 
-/* The size of a read, and of all that is read for one worker before others have their turn. */
+/* The most bytes that one read takes, and that are read for one worker in its turn. */
 #define SERVICES_READ_BYTES (512 * 1024)
 
 struct worker_result;
@@ -29,8 +30,8 @@ struct phase {
     int64_t start_ns;                   /* by the run's clock */
     int64_t end_ns;                     /* no request begins from then on; CLOCK_NEVER: none */
     double rate;                        /* requests per second in an open loop; 0: closed */
-    uint64_t first_ticket, ticket_step; /* requests of the schedule that are ours: every so many */
-    bool closes; /* a loop that is through closes its connections: none is measured afterwards */
+    uint64_t first_ticket, ticket_step; /* of an open loop, which requests this rank makes */
+    bool closes; /* a loop that has ended closes its connections: none is measured afterwards */
     atomic_uint_fast64_t n_tickets; /* requests that were given a due time */
 };
 

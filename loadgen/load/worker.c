@@ -12,10 +12,10 @@
 /* Bodies are made, digested and sent in pieces of this size. */
 #define CHUNK_BYTES (256 * 1024)
 
-/* So much is digested in one turn of the loop: what arrives meanwhile is stamped late. */
+/* The most that is digested in one turn of the loop: what arrives meanwhile is stamped late. */
 #define DIGEST_BYTES (2 * CHUNK_BYTES)
 
-/* So much is sent for one worker before others have their turn. */
+/* The most that is sent for one worker before others have their turn. */
 #define TURN_BYTES (1024 * 1024)
 
 /* ---- Start and end ---- */
@@ -124,7 +124,7 @@ static void read_answer(struct worker *w);
 
 void worker_fail(struct worker *w, const char *why)
 {
-    /* The bytes that came count, those too that wait for more before they wake us. */
+    /* All bytes that came count, also those that wait in the socket for more. */
     if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && w->conn != NULL &&
         !w->answer.broken) {
         read_answer(w);
@@ -380,8 +380,8 @@ static void next_page(struct worker *w)
     send_anew(w, false);
 }
 
-/* A server may close an idle connection while a request is on its way to it: if nothing else came,
- * sends it once more, on a fresh connection, in the same row, and counts it. False: it did not. */
+/* Sends the request once more, on a fresh connection and in the same row, if the server closed an
+ * idle connection while the request was on its way. False: it did not. */
 static bool resend(struct worker *w)
 {
     struct services *s = w->services;

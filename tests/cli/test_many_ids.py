@@ -34,6 +34,19 @@ class Memory(ReportTest):
                     self.assertLess(peak_kb(*args, path), MANY_KB)
 
 
+    @unittest.skipIf(SANITIZED, "sanitizers add to each allocation")
+    def test_a_host_or_a_client_for_each_request(self):
+        n = 100_000
+        peaks = []
+        for names in {}, {'host': 'h{}'}, {'client': 'c{}'}:
+            path = self.write(text([row(i * SECOND // 100, i * SECOND // 100 + SECOND // 40, thread=i % 4,
+                                        **{k: v.format(i) for k, v in names.items()}) for i in range(n)]))
+            peaks.append(peak_kb('analyze', '--threads=1', path))
+        for what, peak in zip(('hosts', 'clients'), peaks[1:]):
+            # Measured: 840 bytes each.
+            self.assertLess((peak - peaks[0]) * 1024 / n, 1300, what)
+
+
 class Figures(ReportTest):
     def test_operations_of_fewer_rows_than_threads_and_hosts(self):
         """Ids of its own, of threads, of hosts or of both, change no figure of an operation."""

@@ -150,6 +150,23 @@ class OneLabel(CliTest):
                         n += 1
         self.assertGreater(n, 15)
 
+    def test_failures_say_what_they_are_counted_of(self):
+        """Figures count what is not left out, findings all requests: each says of which."""
+        report = self.s3analyze('analyze', '--json', capture('edge-errors')).json()
+        n, n_errors = (sum(op[key] for op in report['operations']) for key in ('n_requests', 'n_errors'))
+        self.assertGreater(report['n_rows'], n)
+        out = unwrapped(self.s3analyze('analyze', capture('edge-errors')).out)
+        self.assertIn(f'{n_errors} of the {n:,} requests that count failed', out)
+        self.assertRegex(out, rf'Cluster Total {n:,} {n_errors} ')
+        for op in report['operations']:
+            self.assertEqual(sum(g['count'] for g in op['errors']), op['n_errors'])
+        found = re.findall(r'([0-9,]+) (?:\w+ )?requests (?:of \S+ )?failed [^(]*\(([0-9.]+) ?% of all', out)
+        self.assertGreater(len(found), 1)
+        for count, share in found:
+            self.assertAlmostEqual(100 * int(count.replace(',', '')) / report['n_rows'], float(share), delta=.01)
+        whole = unwrapped(self.s3analyze('analyze', '--range', 'full', capture('get-errors')).out)
+        self.assertIn(' requests failed (', whole)
+
     def test_sums_are_near_the_whole_run(self):
         n = 0
         for path in map(capture, CAPTURES):

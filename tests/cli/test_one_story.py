@@ -5,7 +5,7 @@ import re
 
 import aggregates
 import capgen
-from harness import SHARED, CliTest, capture, captures
+from harness import ROOT, SHARED, CliTest, capture, captures
 from oracle import SECOND
 from test_findings import Load, seconds, span
 
@@ -139,3 +139,20 @@ class OneStory(CliTest):
                 aggregate.write_bytes(aggregates.packed(aggregates.aggregate(rows)))
                 _, problems = self.check_aggregate(path, aggregate)
                 self.assertEqual(sorted(k[0] for k in problems), kinds)
+
+
+class Kinds(CliTest):
+    def test_each_kind_is_one_row(self):
+        """Detectors, conclusions and s3load's notes name kinds of the table, and each name is in the document."""
+        room = ROOT / "analyze"
+        rows = re.findall(r'\{\.name = "([a-z-]+)"', (room / "findings" / "finding_kinds.c").read_text())
+        named = {name for path in room.rglob("*.c") for name in
+                 re.findall(r'(?:finding_of\(\s*|search_mask\([^;]*, )"([a-z-]+)"', path.read_text())}
+        named.update(re.findall(r'\.code = "([a-z-]+)"', (room / "data" / "recorded.c").read_text()))
+        causes = set(" ".join(re.findall(r'\{\s*"([a-z -]+)",', (room / "findings" / "finding_kinds.c").read_text()))
+                     .split())
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertGreater(len(named), 30)
+        self.assertLessEqual(named | causes, set(rows))
+        document = (ROOT / "docs" / "how-the-numbers-are-made.md").read_text()
+        self.assertEqual([name for name in rows if f"`{name}`" not in document], [])

@@ -1,0 +1,223 @@
+/* The kinds of findings, and which of them explain which. */
+#include "analyze/findings/finding.h"
+#include "libcommon/int64.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_near(bool given, int64_t at_ns, int64_t ns, int64_t near_ns)
+{
+    return given && llabs(at_ns - ns) <= near_ns;
+}
+
+/* ---- When a cause explains a finding ---- */
+
+static bool always(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)cause, (void)f, (void)near_ns;
+    return true;
+}
+
+/* Servers refuse what a clock that is far off has signed. */
+static bool is_refused(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)cause, (void)near_ns;
+    return strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
+           strstr(f->sentence, "HTTP 403") != NULL;
+}
+
+/* Half of the finding at least lies in the time of its cause. */
+static bool mostly_in(const struct finding *cause, const struct finding *f, int64_t after_ns)
+{
+    int64_t start_ns = int64_max(f->start_ns, cause->start_ns);
+    int64_t end_ns = int64_min(f->end_ns, cause->end_ns + after_ns);
+
+    return f->has_start && f->has_end && end_ns - start_ns >= (f->end_ns - f->start_ns) / 2;
+}
+
+static bool mostly_within(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return mostly_in(cause, f, 0);
+}
+
+/* Clients that each had a time of their own, by design. */
+static bool is_of_all(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)f, (void)near_ns;
+    return cause->scope == SCOPE_SYSTEM;
+}
+
+static bool has_a_time(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)f, (void)near_ns;
+    return cause->has_start || cause->has_end;
+}
+
+/* The cause begins or ends when the level changes. */
+static bool is_at_the_change(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    int64_t at_ns = finding_moment_ns(f);
+    return is_near(cause->has_start, cause->start_ns, at_ns, near_ns) ||
+           is_near(cause->has_end, cause->end_ns, at_ns, near_ns);
+}
+
+static bool begins_with(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    return is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
+}
+
+static bool begins_with_same_op(const struct finding *cause, const struct finding *f,
+                                int64_t near_ns)
+{
+    return cause->op == f->op && begins_with(cause, f, near_ns);
+}
+
+static bool costs_half(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->lost_frac >= f->lost_frac / 2;
+}
+
+/* Requests that hung until their time-out. */
+static bool overlaps(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->has_start && cause->has_end && f->has_start && f->has_end &&
+           cause->start_ns < f->end_ns && f->start_ns < cause->end_ns &&
+           f->start_ns >= cause->start_ns;
+}
+
+static bool is_worse(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return f->ratio < cause->ratio && !isnan(cause->ratio) && cause->lost_frac > f->lost_frac;
+}
+
+static bool takes_the_samples(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->op == NULL ? cause->lost_frac > .5 : f->op != NULL && cause->op == f->op;
+}
+
+static bool takes_most(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)f, (void)near_ns;
+    return cause->lost_frac > .5;
+}
+
+static bool is_of_a_host(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)f, (void)near_ns;
+    return cause->scope == SCOPE_HOST;
+}
+
+/* ---- The table ---- */
+
+#define STOPPED                                                                                    \
+    {                                                                                              \
+        "stopped", mostly_within                                                                   \
+    }
+#define PARTIAL                                                                                    \
+    {                                                                                              \
+        "absent-client stuck-thread slow-host slow-client", always                                 \
+    }
+#define LEVELS                                                                                     \
+    {"no-success", always}, {"absent-client", is_of_all},                                          \
+    {                                                                                              \
+        "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
+            is_at_the_change                                                                       \
+    }
+
+static const struct finding_kind kinds[] = {
+    /* Of the course. */
+    {.name = "stall", .masks = FINDING_MASK_STALL, .is_standstill = true, .because = {STOPPED}},
+    {.name = "pauses", .masks = FINDING_MASK_STALL},
+    {.name = "errors",
+     .masks = FINDING_MASK_ERRORS,
+     .is_cut = true,
+     .table = FINDING_IN_ERRORS,
+     .because = {{"clock-step", is_refused}, {"stopped", mostly_in}, {"stall", overlaps}}},
+    {.name = "drop", .is_step = true, .because = {LEVELS}},
+    {.name = "rise", .is_step = true, .because = {LEVELS}},
+    {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},
+    {.name = "drift",
+     .because = {{"no-success", always},
+                 {"absent-client", is_of_all},
+                 {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
+    {.name = "swings", .because = {{"pauses", always}, {"errors", costs_half}}},
+    {.name = "slow-host", .warning = "outlier-host", .is_slowness = true},
+    {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
+    {.name = "slow-op", .because = {{"slow-host", begins_with_same_op}}},
+    {.name = "stuck-thread", .because = {STOPPED}},
+    {.name = "absent-client", .warning = "client-missing", .is_standstill = true},
+    {.name = "backlog",
+     .warning = "open-loop",
+     .because = {{"slow-host slow-op stopped", begins_with}}},
+    /* Of figures. */
+    {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
+    {.name = "left-out", .stays = true, .because = {PARTIAL}},
+    {.name = "short-range", .because = {PARTIAL}},
+    {.name = "few-samples", .because = {{"errors", takes_the_samples}, {"left-out", takes_most}}},
+    {.name = "uneven-hosts",
+     .table = FINDING_IN_HOSTS,
+     .because = {{"slow-host stall errors", is_of_a_host}}},
+    {.name = "idle-gap"},
+    {.name = "late-starts"},
+    {.name = "clocks-apart"},
+    {.name = "error-groups"},
+    {.name = "overlapping-runs"},
+    /* Of files. */
+    {.name = "damaged", .warning = "dropped-rows"},
+    {.name = "unverified", .warning = "unverified-rows"},
+    {.name = "several-headers"},
+    {.name = "copied-capture"},
+    {.name = "identical-rows"},
+    {.name = "from-sums"},
+    /* Of what s3load says of its run. */
+    {.name = "clock-step"},
+    {.name = "stopped"},
+    {.name = "cut-off"},
+    {.name = "ended-by-error"},
+    {.name = "interrupted"},
+    {.name = "generator-bound"},
+    {.name = "not-begun"},
+    {.name = "resent"},
+    {.name = "reconnects"},
+};
+
+const struct finding_kind *finding_kind(const char *name)
+{
+    static const struct finding_kind other = {.name = ""};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return &other;
+}
+
+int64_t finding_moment_ns(const struct finding *f)
+{
+    return finding_kind(f->kind)->is_beginning ? f->end_ns : f->start_ns;
+}
+
+/* Whether a list of names, with blanks between, has the name. */
+static bool has_name(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+bool finding_explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    const struct finding_kind *kind = finding_kind(f->kind);
+
+    for (size_t i = 0; i < FINDING_MAX_REASONS && kind->because[i].causes != NULL; i++)
+        if (has_name(kind->because[i].causes, cause->kind) &&
+            kind->because[i].how(cause, f, int64_max(f->within_ns, near_ns)))
+            return true;
+    return false;
+}
