@@ -324,7 +324,7 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
     if (!course_init(c, n, e))
         return false;
     begin(c, ops, &first_s, &end_s);
-    if (c->n == 0)
+    if (c->n == 0 || end_s <= first_s)
         return true;
     c->n_threads = n == 1 ? ops[0]->n_threads : s->n_threads;
     c->open_loop = s->has_intended;
