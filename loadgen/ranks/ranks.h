@@ -56,11 +56,10 @@ int ranks_rank(void);
 int ranks_size(void);
 
 /* Begin, and say whether that was possible: *all becomes what the figures of all ranks make
- * together; a message goes to a rank, where another receives it. The messages of one pair of ranks
- * come in order. */
+ * together; a message of n bytes (received: of at most n) passes between this rank and another. The
+ * messages of one pair of ranks come in order. */
 bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);
-bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n);
-bool ranks_receive(struct ranks_call *c, int from, void *data, size_t n_max);
+bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t n);
 
 /* Whether it is over; *n (may be NULL): bytes received. *failed is set if it cannot be any more. */
 bool ranks_done(struct ranks_call *c, size_t *n, bool *failed);

@@ -142,21 +142,15 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     return begin(c, result, &request);
 }
 
-bool ranks_send(struct ranks_call *c, int to, const void *data, size_t n)
+bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t n)
 {
     MPI_Request request = MPI_REQUEST_NULL;
 
-    return n <= INT_MAX &&
-           begin(c, MPI_Isend(data, (int)n, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request), &request);
-}
-
-bool ranks_receive(struct ranks_call *c, int from, void *data, size_t n_max)
-{
-    MPI_Request request = MPI_REQUEST_NULL;
-
-    return n_max <= INT_MAX &&
-           begin(c, MPI_Irecv(data, (int)n_max, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request),
-                 &request);
+    if (n > INT_MAX)
+        return false;
+    int result = sends ? MPI_Isend(data, (int)n, MPI_BYTE, other, TAG, MPI_COMM_WORLD, &request)
+                       : MPI_Irecv(data, (int)n, MPI_BYTE, other, TAG, MPI_COMM_WORLD, &request);
+    return begin(c, result, &request);
 }
 
 bool ranks_done(struct ranks_call *c, size_t *n, bool *failed)

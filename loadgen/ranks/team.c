@@ -143,7 +143,7 @@ bool team_hand_out(void *data, size_t n)
     for (int i = 1; i < ranks_size() && !failed; i++) {
         unsigned n_naps = 0;
         if (rank == 0 || rank == i)
-            failed = rank == 0 ? !ranks_send(&c, i, data, n) : !ranks_receive(&c, 0, data, n);
+            failed = !ranks_pass(&c, rank == 0, rank == 0 ? i : 0, data, n);
         while (!failed && !ranks_done(&c, NULL, &failed))
             nap(&n_naps);
     }
@@ -152,11 +152,11 @@ bool team_hand_out(void *data, size_t n)
 
 /* ---- Clocks ---- */
 
-static bool receive(struct team *t, int from)
+static bool receive(struct team *t, int from, int64_t busy_ns)
 {
     struct ranks_call c = {.begun = false};
 
-    return ranks_receive(&c, from, &t->pong, sizeof t->pong) && wait_for(t, &c, PING_BUSY_NS, NULL);
+    return ranks_pass(&c, false, from, &t->pong, sizeof t->pong) && wait_for(t, &c, busy_ns, NULL);
 }
 
 static bool send(struct team *t, int to, int64_t what)
@@ -164,7 +164,8 @@ static bool send(struct team *t, int to, int64_t what)
     struct ranks_call c = {.begun = false};
 
     t->ping = what;
-    return ranks_send(&c, to, &t->ping, sizeof t->ping) && wait_for(t, &c, PING_BUSY_NS, NULL);
+    return ranks_pass(&c, true, to, &t->ping, sizeof t->ping) &&
+           wait_for(t, &c, PING_BUSY_NS, NULL);
 }
 
 /* Rank 0 answers each message with the time at which it came, until one says that it was the last.
@@ -172,7 +173,7 @@ static bool send(struct team *t, int to, int64_t what)
 static bool answer(struct team *t, int to, int64_t offset_ns)
 {
     do {
-        if (!receive(t, to))
+        if (!receive(t, to, PING_BUSY_NS))
             return false;
         if (!send(t, to, clock_now_ns() + offset_ns))
             return false;
@@ -190,7 +191,7 @@ static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
     for (int64_t i = 0, more = 1; more != 0; i++) {
         int64_t from_ns = clock_now_ns();
         more = i + 1 < N_PINGS && (i < N_LEAST || from_ns - begin_ns < PINGS_NS);
-        if (!send(t, 0, more) || !receive(t, 0))
+        if (!send(t, 0, more) || !receive(t, 0, PING_BUSY_NS))
             return false;
         int64_t took_ns = clock_now_ns() - from_ns;
         if (took_ns >= shortest_ns)
@@ -205,7 +206,6 @@ static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
 
 void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
 {
-    struct ranks_call c = {.begun = false};
     struct team_clock *clock = &t->clocks[i];
 
     if (t->lost)
@@ -215,21 +215,20 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
     for (int other = 1; t->rank == 0 && other < t->size && !t->lost; other++)
         if (!send(t, other, 1) || !answer(t, other, offset_ns))
             t->lost = true;
-    if (t->rank > 0 && (!ranks_receive(&c, 0, &t->pong, sizeof t->pong) ||
-                        !wait_for(t, &c, 0, NULL) || !ask(t, offset_ns, clock)))
+    if (t->rank > 0 && (!receive(t, 0, 0) || !ask(t, offset_ns, clock)))
         t->lost = true;
 }
 
 /* ---- Data ---- */
 
 /* Sends n_out bytes to a rank, and takes n_in from another. */
-static bool exchange(struct team *t, int by, const void *out, size_t n_out, void *in, size_t n_in)
+static bool exchange(struct team *t, int by, void *out, size_t n_out, void *in, size_t n_in)
 {
     struct ranks_call sent = {.begun = false};
     struct ranks_call received = {.begun = false};
 
-    return ranks_receive(&received, (t->rank + by) % t->size, in, n_in) &&
-           ranks_send(&sent, (t->rank + t->size - by) % t->size, out, n_out) &&
+    return ranks_pass(&received, false, (t->rank + by) % t->size, in, n_in) &&
+           ranks_pass(&sent, true, (t->rank + t->size - by) % t->size, out, n_out) &&
            wait_for(t, &received, 0, NULL) && wait_for(t, &sent, 0, NULL);
 }
 
@@ -260,8 +259,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
         if (sends)
             n = ok ? fread(block, 1, BLOCK_BYTES, file) : 0;
         team_poll(t);
-        bool begun =
-            sends ? ranks_send(&c, 0, block, n) : ranks_receive(&c, from, block, BLOCK_BYTES);
+        bool begun = ranks_pass(&c, sends, sends ? 0 : from, block, sends ? n : BLOCK_BYTES);
         t->lost = t->lost || !begun || !wait_for(t, &c, BLOCK_BUSY_NS, sends ? NULL : &n);
         if (ok && !sends && !t->lost && fwrite(block, 1, n, file) != n)
             ok = err_errno(e, errno, "cannot write '%s'", path);
@@ -287,7 +285,7 @@ static void await_others(const struct team *t, int64_t until_ns)
     bool ok = calls != NULL && other != NULL;
 
     for (int i = 1; ok && i < t->size; i++)
-        ok = ranks_receive(&calls[i], i, &other[i], 1);
+        ok = ranks_pass(&calls[i], false, i, &other[i], 1);
     for (int n = t->size; ok && n > 1 && clock_now_ns() < until_ns; clock_sleep_ns(LONG_SLEEP_NS)) {
         n = 0;
         for (int i = 1; i < t->size; i++)
@@ -300,11 +298,11 @@ _Noreturn void team_abort(struct team *t, int status)
 {
     struct ranks_call c = {.begun = false};
     int64_t until_ns = clock_now_ns() + t->timeout_ns;
-    static const char done = 1;
+    char done = 1;
 
     /* Messages that were on their way when the rank was lost may come before this one, and count as
      * it: who sends them has little left to do. */
-    if (t->rank > 0 && ranks_send(&c, 0, &done, 1))
+    if (t->rank > 0 && ranks_pass(&c, true, 0, &done, 1))
         while (clock_now_ns() < until_ns)
             clock_sleep_ns(LONG_SLEEP_NS);
     else if (t->rank == 0)
