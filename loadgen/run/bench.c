@@ -100,6 +100,7 @@ static bool record(struct bench *b, struct err *e)
            bench_start_recording(b, e);
 }
 
+/* All ranks record by now. The bucket is rank 0's to clear. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
     b->has_parts = b->team.size > 1;
