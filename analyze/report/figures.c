@@ -31,6 +31,11 @@ struct units_text figures_moment(int64_t ns)
     return t;
 }
 
+struct units_text figures_time(bool has_dates, int64_t ns)
+{
+    return has_dates ? figures_moment(ns) : figures_clock(ns);
+}
+
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns)
 {
     struct figures_run t;

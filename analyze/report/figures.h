@@ -42,6 +42,8 @@ struct figures figures_of_sized(const struct sized *s);
  * cut, not rounded, as every clock is. */
 struct units_text figures_clock(int64_t ns);
 struct units_text figures_moment(int64_t ns);
+/* The moment where dates are needed, else the time of day. */
+struct units_text figures_time(bool has_dates, int64_t ns);
 /* "24,032 requests in 8s from 2026-11-21 05:41:41 UTC" */
 struct figures_run {
     char s[160];

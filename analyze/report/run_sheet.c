@@ -24,11 +24,6 @@ bool run_sheet_has_dates(const struct analysis *a)
     return first_day < last_day;
 }
 
-struct units_text run_sheet_time(bool has_dates, int64_t ns)
-{
-    return has_dates ? figures_moment(ns) : figures_clock(ns);
-}
-
 /* ---- What was read ---- */
 
 static void put_input(struct sheet *s, const struct dataset_input *in)
@@ -168,12 +163,12 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
     sheet_table(s, "lrrrr", title);
     SHEET_HEADINGS(s, "", "Throughput", "obj/s", "From, UTC", "Over");
     rate_row(s, "Average", largest, x->bytes_per_s, x->objects_per_s,
-             run_sheet_time(has_dates, x->start_ns).s, x->duration_ns);
+             figures_time(has_dates, x->start_ns).s, x->duration_ns);
     const struct segment_pick *picks[] = {&of->fastest, &of->median, &of->slowest};
     for (size_t i = 0; of->present && i < 3; i++)
         if (i != 1 || of->n >= ANALYSIS_MIN_MEDIAN)
             rate_row(s, names[i], largest, picks[i]->bytes_per_s, picks[i]->objects_per_s,
-                     run_sheet_time(has_dates, picks[i]->start_ns).s, of->duration_ns);
+                     figures_time(has_dates, picks[i]->start_ns).s, of->duration_ns);
     s->when = SHEET_DETAIL;
     if (x->full_ops != ANALYSIS_UNKNOWN)
         sheet_line(s, TEXT_PLAIN,
@@ -221,8 +216,8 @@ static void put_single_range(struct sheet *s, const struct operation *op, bool h
         s->when = i < MAX_THREADS ? SHEET_ALWAYS : SHEET_DETAIL;
         sheet_row(s, TEXT_PLAIN);
         sheet_cell(s, "Thread %" PRIu32, x->thread);
-        SHEET_CELLS(s, run_sheet_time(has_dates, x->first_end_ns).s,
-                    run_sheet_time(has_dates, x->last_start_ns).s);
+        SHEET_CELLS(s, figures_time(has_dates, x->first_end_ns).s,
+                    figures_time(has_dates, x->last_start_ns).s);
     }
     s->when = SHEET_DETAIL;
     if (n < op->n_slow_threads)
@@ -244,8 +239,8 @@ static void put_error_hosts(struct sheet *s, const struct error_group *g, bool h
     for (size_t i = 0; i < g->n_hosts; i++) {
         const struct error_host *h = &g->hosts[i];
         s->when = i < MAX_ERROR_HOSTS ? when : SHEET_DETAIL;
-        SHEET_ROW(s, TEXT_FAINT, units_count(h->count).s, run_sheet_time(has_dates, h->first_ns).s,
-                  run_sheet_time(has_dates, h->last_ns).s);
+        SHEET_ROW(s, TEXT_FAINT, units_count(h->count).s, figures_time(has_dates, h->first_ns).s,
+                  figures_time(has_dates, h->last_ns).s);
         sheet_cell(s, "  at %s", intern_shown(h->host));
     }
     s->when = SHEET_BRIEF;
@@ -269,8 +264,8 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
     for (size_t i = 0; i < op->n_error_groups; i++) {
         const struct error_group *g = &op->errors[i];
         s->when = i < MAX_ERRORS ? SHEET_ALWAYS : SHEET_DETAIL;
-        SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s, run_sheet_time(has_dates, g->first_ns).s,
-                  run_sheet_time(has_dates, g->last_ns).s, g->message);
+        SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s, figures_time(has_dates, g->first_ns).s,
+                  figures_time(has_dates, g->last_ns).s, g->message);
         if (op->n_hosts > 1)
             put_error_hosts(s, g, has_dates);
     }
@@ -308,9 +303,8 @@ static void put_extent(struct sheet *s, const struct analysis *a, const struct o
                    : "",
                share, figures_counted(op->concurrency, "thread").s,
                figures_counted(op->n_clients, "client").s, figures_counted(op->n_hosts, "host").s,
-               units_duration(op->end_ns - op->start_ns).s,
-               run_sheet_time(has_dates, op->start_ns).s, run_sheet_time(has_dates, op->end_ns).s,
-               objects);
+               units_duration(op->end_ns - op->start_ns).s, figures_time(has_dates, op->start_ns).s,
+               figures_time(has_dates, op->end_ns).s, objects);
 }
 
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op)

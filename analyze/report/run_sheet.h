@@ -30,9 +30,8 @@ void run_sheet_total(struct sheet *s, const struct analysis *a);
 
 /* ---- Parts of these ---- */
 
-/* Whether the run goes over midnight, so that a time of day says too little; and a time. */
+/* Whether the run goes over midnight, so that a time of day says too little. */
 bool run_sheet_has_dates(const struct analysis *a);
-struct units_text run_sheet_time(bool has_dates, int64_t ns);
 
 /* How long the requests of an operation took or, where sizes differ, how fast each was. */
 void run_sheet_requests(struct sheet *s, const struct requests *q);

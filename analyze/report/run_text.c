@@ -8,7 +8,7 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
 {
     struct text out = {.f = f, .colour = options->colour};
     int64_t n_main = a->n_rows;
-    struct sheet s = {0};
+    struct sheet s = {.brief = !options->verbose};
 
     if (!a->mixed && a->n_operations > 0)
         n_main = a->operations[a->n_operations - 1].n_requests;

@@ -18,8 +18,10 @@ void sheet_free(struct sheet *s)
 
 static void push(struct sheet *s, const struct sheet_entry *x)
 {
-    s->failed = s->failed || !mem_fit(&s->v, &s->cap, s->n + 1, NULL);
-    if (s->failed)
+    bool kept = !s->brief || x->when != SHEET_DETAIL;
+
+    s->failed = s->failed || (kept && !mem_fit(&s->v, &s->cap, s->n + 1, NULL));
+    if (s->failed || !kept)
         free(x->text);
     else
         s->v[s->n++] = *x;

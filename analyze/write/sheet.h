@@ -47,6 +47,7 @@ struct sheet {
     struct sheet_entry *v;
     size_t n, cap;
     enum sheet_when when; /* of the entries to come */
+    bool brief;           /* for text without -v: no detail is kept */
     bool failed;
 };
 
