@@ -158,7 +158,7 @@ static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *
 {
     const struct dataset *d = a->dataset;
 
-    run_sheet_inputs(s, a);
+    run_sheet_captures(s, a);
     sheet_table(s, "lrrrrrw", "Captures");
     SHEET_HEADINGS(s, "Capture", "Generation", "Requests", "Dropped", "First start, UTC",
                    "Last end, UTC", "SHA-256");

@@ -58,10 +58,15 @@ void run_sheet_damage(struct sheet *s, const struct analysis *a)
     }
 }
 
-void run_sheet_inputs(struct sheet *s, const struct analysis *a)
+void run_sheet_captures(struct sheet *s, const struct analysis *a)
 {
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         put_input(s, &a->dataset->inputs[i]);
+}
+
+void run_sheet_inputs(struct sheet *s, const struct analysis *a)
+{
+    run_sheet_captures(s, a);
     run_sheet_damage(s, a);
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);

@@ -10,6 +10,8 @@
 
 /* What was read: the captures, what of them was dropped, what is in no figure. */
 void run_sheet_inputs(struct sheet *s, const struct analysis *a);
+/* Of these, the captures alone. */
+void run_sheet_captures(struct sheet *s, const struct analysis *a);
 /* Of these, what was dropped or may be wrong, as items. */
 void run_sheet_damage(struct sheet *s, const struct analysis *a);
 /* A line for each operation, and one for all together. `page`: what a page adds to it; NULL: is no

@@ -56,12 +56,12 @@ class LeftOut(CliTest):
         self.assertEqual([p for p in cells.paragraphs if p.startswith("Left out")],
                          [line + "." for line in said])
         names = [o["op"] for o in report["operations"]]
-        overview = next(i for i, row in enumerate(cells.rows) if row and row[0] == "Operation")
+        overview = next(i for i, row in enumerate(cells.rows) if "Course" in row)
         rows = cells.rows[overview + 1:overview + 1 + len(names)]
-        n, failed = (cells.rows[overview].index(name) for name in ("Requests", "Failed"))
+        n, failed = (cells.rows[overview].index(name) for name in ("Requests", "Errors"))
         self.assertEqual(sum(number(row[n]) for row in rows), counted)
         total = cells.rows[overview + 1 + len(names)]
-        if total[0] == "All together":
+        if total[0] == "Cluster Total":
             self.assertEqual([number(total[n]), number(total[failed])],
                              [counted, sum(o["n_errors"] for o in report["operations"])])
         return report
