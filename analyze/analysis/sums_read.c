@@ -376,7 +376,7 @@ static void check_op(struct reader *r, struct sums_op *op)
                          (n_ok > 0 && (op->min_bytes > op->max_bytes ||
                                        (__int128)n_ok * op->min_bytes > op->all.n_bytes ||
                                        (__int128)n_ok * op->max_bytes < op->all.n_bytes))))
-        jsonpull_fail(&r->p, "there are no such threads or sizes");
+        jsonpull_fail(&r->p, "more threads than requests, or sizes that do not fit the bytes");
     check_range(r, &op->range, op->all.start_ns, op->all.end_ns);
     if (r->p.failed)
         return;
