@@ -12,6 +12,7 @@
 
 /* ---- What happened in the runs ---- */
 
+#define MIB        0x1p20
 #define MAX_LISTED 10 /* findings in brief text */
 
 /* Problems, or notices. */
@@ -226,6 +227,40 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
     return false;
 }
 
+/* "-7.7 MiB/s", or in smaller units what would be 0.0. */
+static struct units_text byte_rate_change(double diff)
+{
+    struct units_text t;
+
+    if (fabs(diff) >= .05 * MIB || diff == 0)
+        snprintf(t.s, sizeof t.s, "%+.1f MiB/s", diff / MIB);
+    else
+        snprintf(t.s, sizeof t.s, "%+.1f KiB/s", diff / 1024);
+    return t;
+}
+
+/* Changes of the rates, as the reference prints them. */
+static void put_rates(struct sheet *s, const struct compare_op *op)
+{
+    static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
+    const struct run_figures *a = &op->before, *b = &op->after;
+
+    for (int i = 0; i < RUN_N_RATES; i++) {
+        double bytes = b->bytes_per_s[i] - a->bytes_per_s[i];
+        double objects = b->objects_per_s[i] - a->objects_per_s[i];
+        char part[128] = "";
+
+        if (isnan(objects) || !compare_shows_rate(op, i))
+            continue;
+        if (!isnan(bytes))
+            snprintf(part, sizeof part, "%s (%s) throughput, ",
+                     compare_words_percent(a->bytes_per_s[i], b->bytes_per_s[i]).s,
+                     byte_rate_change(bytes).s);
+        sheet_item(s, TEXT_PLAIN, "%s: %s%s (%+.1f) obj/s", names[i], part,
+                   compare_words_percent(a->objects_per_s[i], b->objects_per_s[i]).s, objects);
+    }
+}
+
 static void put_figures(struct sheet *s, const struct compare *c, const struct compare_op *op)
 {
     struct compare_figure x;
@@ -255,8 +290,10 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
     if (op->has_effect)
         sheet_line(s, TEXT_PLAIN, "%s", compare_words_effect(c, op).s);
     if (op->n_metrics == 0 || op->metrics[0].before.too_thin == NULL ||
-        op->metrics[0].after.too_thin == NULL)
+        op->metrics[0].after.too_thin == NULL) {
+        put_rates(s, op);
         put_figures(s, c, op);
+    }
 }
 
 /* ---- The whole ---- */

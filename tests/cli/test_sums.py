@@ -340,7 +340,7 @@ class Damage(SumsTest):
                  for where in ((), ("operations", 0))
                  for key, v, words in (("n_threads", big, "threads"), ("range_end_ns", big, "range is not within"),
                                        ("range_start_ns", 0, "range is not within"))]
-        cases += [(("operations", 0, key), lambda at, key, v=v: at.__setitem__(key, v), "no such threads or sizes")
+        cases += [(("operations", 0, key), lambda at, key, v=v: at.__setitem__(key, v), "more threads than requests, or sizes that do not fit the bytes")
                   for key, v in (("min_bytes", 1 << 40), ("max_bytes", 1), ("n_threads", 40))]
         cases += [((*host, "seconds", key), self.move, "hosts do not add up") for key in ("bytes", "started", "busy_ns")]
         cases += [((*host, "rate", "buckets"), lambda at, key: at.__setitem__(key, [at[key][0], at[key][1] + 1, at[key][2] - 1,
