@@ -236,8 +236,10 @@ static bool values_add_up(struct reader *r, const struct sums_parts *parts, size
     struct moments m = {0};
     uint64_t *count;
 
-    if (!jsonpull_check(&r->p, mem_cleared(&count, HIST_N_INDEXES, r->p.e)))
+    if (!jsonpull_check(&r->p, mem_cleared(&count, HIST_N_INDEXES, r->p.e))) {
+        free(count);
         return true;
+    }
     for (size_t k = 0; k < parts->n; k++) {
         const struct sums_values *v = (const void *)((const char *)&parts->v[k] + offset);
         for (size_t i = 0; i < v->n_buckets; i++)
@@ -259,8 +261,10 @@ static bool seconds_add_up(struct reader *r, const struct sums_parts *parts,
     uint64_t *sum;
     size_t n_cells = all->n_seconds * SUMS_N_COLUMNS;
 
-    if (!jsonpull_check(&r->p, mem_cleared(&sum, n_cells, r->p.e)))
+    if (!jsonpull_check(&r->p, mem_cleared(&sum, n_cells, r->p.e))) {
+        free(sum);
         return true;
+    }
     for (size_t k = 0; k < parts->n; k++) {
         size_t first = (size_t)(parts->v[k].first_s - all->first_s);
         for (size_t i = 0; i < parts->v[k].n_seconds * SUMS_N_COLUMNS; i++)
