@@ -10,7 +10,8 @@
 #define MAX_THREADS     10 /* that shorten the range, likewise */
 #define NS_PER_DAY      INT64_C(86400000000000)
 
-bool run_sheet_has_dates(const struct analysis *a)
+/* Whether the run goes over midnight, so that a time of day says too little. */
+static bool has_dates_of(const struct analysis *a)
 {
     int64_t first_day = INT64_MAX, last_day = INT64_MIN;
 
@@ -314,7 +315,7 @@ static void put_extent(struct sheet *s, const struct analysis *a, const struct o
 
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op)
 {
-    bool has_dates = run_sheet_has_dates(a);
+    bool has_dates = has_dates_of(a);
 
     if (op->n_requests == 0) {
         sheet_line(s, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
@@ -336,6 +337,6 @@ void run_sheet_total(struct sheet *s, const struct analysis *a)
 {
     const struct cluster_total *t = &a->total;
 
-    put_throughput(s, "Throughput", &t->throughput, &t->segments, run_sheet_has_dates(a));
+    put_throughput(s, "Throughput", &t->throughput, &t->segments, has_dates_of(a));
     run_sheet_hosts(s, t->hosts, t->n_hosts, NULL);
 }

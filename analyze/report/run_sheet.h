@@ -32,9 +32,6 @@ void run_sheet_total(struct sheet *s, const struct analysis *a);
 
 /* ---- Parts of these ---- */
 
-/* Whether the run goes over midnight, so that a time of day says too little. */
-bool run_sheet_has_dates(const struct analysis *a);
-
 /* How long the requests of an operation took or, where sizes differ, how fast each was. */
 void run_sheet_requests(struct sheet *s, const struct requests *q);
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */
