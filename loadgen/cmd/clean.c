@@ -35,7 +35,7 @@ struct runs {
 
 static struct run *find(struct runs *runs, const char *key, struct err *e)
 {
-    size_t n_root = strlen(runs->prefix) + WORK_ROOT_LENGTH;
+    size_t n_root = strlen(runs->prefix) + OPTIONS_ROOT_LENGTH;
 
     /* Listings are in order, so it is mostly the last one. */
     for (size_t i = runs->n; i-- > 0;)
@@ -61,7 +61,7 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     struct run *run = find(runs, entry->key, e);
     if (run == NULL)
         return false;
-    if (!bucket_is_name(entry->key + n_prefix + WORK_ROOT_LENGTH)) {
+    if (!bucket_is_name(entry->key + n_prefix + OPTIONS_ROOT_LENGTH)) {
         if (run->n_others++ == 0)
             memcpy(run->other, entry->key, entry->n_key);
     } else if (entry->kind == XML_UPLOAD)
@@ -82,7 +82,7 @@ static bool look(struct bench *b, struct runs *runs, struct err *e)
     const struct options *o = b->o;
 
     snprintf(runs->wanted, sizeof runs->wanted, "%ss3load-%s%s", o->prefix,
-             o->run_id != NULL ? o->run_id : "", o->run_id != NULL ? "/" : "");
+             o->wanted_id != NULL ? o->wanted_id : "", o->wanted_id != NULL ? "/" : "");
     if (!bucket_listing(&b->control, runs->wanted, &runs->kind, e) ||
         !bucket_list_all(&b->control, runs->kind, runs->wanted, on_entry, runs, NULL, e))
         return false;
@@ -110,12 +110,12 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
 
 static void show(const struct run *run, const char *what)
 {
-    const char *id = run->root + strlen(run->root) - 1 - WORK_ID_LENGTH;
+    const char *id = run->root + strlen(run->root) - 1 - OPTIONS_ID_LENGTH;
     char newest[] = "unknown             ";
 
     if (run->newest_ns != INT64_MAX)
         snprintf(newest, sizeof newest, "%.19sZ", rfc3339_format(run->newest_ns).s);
-    printf("%.*s  %9llu  %7llu  %7llu  %s  %s\n", WORK_ID_LENGTH, id,
+    printf("%.*s  %9llu  %7llu  %7llu  %s  %s\n", OPTIONS_ID_LENGTH, id,
            (unsigned long long)run->n_objects, (unsigned long long)run->n_markers,
            (unsigned long long)run->n_uploads, newest, what);
 }
@@ -128,8 +128,8 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
     unsigned n_young = 0;
     bool ok = true;
 
-    if (o->run_id != NULL && runs->n == 0)
-        return err_set(e, "bucket '%s' holds nothing of run '%s'%s%s", o->bucket, o->run_id,
+    if (o->wanted_id != NULL && runs->n == 0)
+        return err_set(e, "bucket '%s' holds nothing of run '%s'%s%s", o->bucket, o->wanted_id,
                        *o->prefix != '\0' ? " under " : "", o->prefix);
     if (runs->n == 0)
         visible_line(stdout, "Bucket '%s' holds nothing of s3load%s%s.", o->bucket,
@@ -138,7 +138,7 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
     for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
         const struct run *run = &runs->run[i];
-        bool young = o->run_id == NULL && run->newest_ns > from_ns;
+        bool young = o->wanted_id == NULL && run->newest_ns > from_ns;
 
         bool kept = young || run->n_others > 0;
         bool done = kept || o->dry_run || delete_run(b, runs, run, e);
@@ -184,7 +184,7 @@ static int run_clean(struct bench *b)
 }
 
 static const struct cli_option own_table[] = {
-    {"run", CLI_STRING, offsetof(struct options, run_id), "ID", .is = CLI_SETTING,
+    {"run", CLI_STRING, offsetof(struct options, wanted_id), "ID", .is = CLI_SETTING,
      .help = "left by this run, however new"},
     {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR", .is = CLI_SETTING,
      .help = "left by runs that wrote nothing for so long", .min = 0, .max = INFINITY},
@@ -200,15 +200,15 @@ static const struct cli_option own_table[] = {
 static int run(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
-    char key[WORK_ROOT_LENGTH + 1];
+    char key[OPTIONS_ROOT_LENGTH + 1];
 
-    if (o->run_id != NULL && cli_given(args, "older-than"))
+    if (o->wanted_id != NULL && cli_given(args, "older-than"))
         return cli_wrong_usage(args, "--run and --older-than exclude each other");
-    if (o->run_id != NULL &&
-        (snprintf(key, sizeof key, "s3load-%s/", o->run_id) != WORK_ROOT_LENGTH ||
+    if (o->wanted_id != NULL &&
+        (snprintf(key, sizeof key, "s3load-%s/", o->wanted_id) != OPTIONS_ROOT_LENGTH ||
          !bucket_is_run(key)))
-        return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->run_id);
-    return bench_main(args, options);
+        return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->wanted_id);
+    return bench_main_alone(args, options, run_clean);
 }
 
 const struct cli_command cmd_clean = {
@@ -229,6 +229,6 @@ const struct cli_command cmd_clean = {
     COMMAND_EXAMPLES({"s3load clean --dry-run", "what killed runs have left"},
                      {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
     COMMAND_DEFAULTS(.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
-    .ctx = &(const struct workload){.run = run_clean},
+    .ctx = &(const struct workload){.prepares = false},
     .run = run,
 };

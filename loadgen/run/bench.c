@@ -146,7 +146,7 @@ static bool gather(struct bench *b, struct err *e)
         bench_say_merge(b);
     if (b->team.rank == 0 && lost)
         bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
-                         b->run_id);
+                         b->o->run_id);
     if (b->team.rank == 0 && !lost)
         bench_take_totals(b);
     b->summary.alone = lost;
@@ -301,7 +301,9 @@ static int run(struct bench *b)
 
 /* ---- Ranks ---- */
 
-static int start(const char *program, const struct cli_command *command, struct orders *d)
+/* Does `work` instead of the plan, if that is not NULL. */
+static int start(const char *program, const struct cli_command *command, const struct options *o,
+                 int (*work)(struct bench *b))
 {
     struct bench *b = calloc(1, sizeof *b);
 
@@ -310,64 +312,58 @@ static int start(const char *program, const struct cli_command *command, struct 
         return EXIT_FAILED;
     }
     b->args = (struct cli_args){.program = program, .command = command};
-    b->o = &d->options;
+    b->o = o;
     b->kind = command->ctx;
-    b->orders = d;
     b->team = (struct team){.rank = ranks_rank(),
-                            .size = ranks_size(),
-                            .timeout_ns = d->options.ranks.timeout_ns,
+                            .size = work != NULL ? 1 : ranks_size(),
+                            .timeout_ns = o->ranks.timeout_ns,
                             .fill = bench_figures,
                             .ctx = b};
-    /* Work that is no benchmark is done by rank 0, which the others know nothing of. */
-    if (b->kind->run != NULL)
-        b->team.size = 1;
-    int status = b->kind->run != NULL ? b->kind->run(b) : run(b);
+    int status = work != NULL ? work(b) : run(b);
     bench_tear_down(b);
     free(b);
     return status;
 }
 
 /* Tells the others what to do. */
-static bool hand_out(const struct cli_command *command, const struct orders *d, struct err *e)
+static bool hand_out(const struct cli_command *command, const struct options *o, struct err *e)
 {
     size_t n = 0;
 
     if (ranks_size() == 1)
         return true;
-    char *data = orders_pack(d, &n);
+    char *data = options_pack(o, &n);
     bool ok = data != NULL ? lead_hand_out(command->name, data, n, e) : mem_none(e);
     secret_free(data);
     return ok;
 }
 
-int bench_main(const struct cli_args *args, void *options)
+int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
-    const struct workload *kind = args->command->ctx;
     struct options *o = options;
     struct err e = {""};
+    int status;
 
-    if (!options_complete(o, args, &e)) {
-        int status = o->failed ? cli_failed(args, &e) : cli_wrong_usage(args, "%s", e.msg);
-        options_free(o);
-        return status;
-    }
-    const struct cli_command *const command[] = {args->command, NULL};
-    char *command_line = options_redacted(command, args->argc, args->argv);
-    struct orders d = {.options = *o};
-    d.options.command_line = command_line;
-    bool ok = command_line != NULL || mem_none(&e);
-    ok = ok && bench_choose_names(&d, args->command->name, &e) &&
-         (kind->run != NULL || hand_out(args->command, &d, &e));
-    int status = ok ? start(args->program, args->command, &d) : cli_failed(args, &e);
-    free(command_line);
-    options_free(&d.options);
+    bool ok = options_complete(o, args, &e);
+    bool wrong = !ok && !o->failed;
+    ok = ok && (work != NULL || hand_out(args->command, o, &e));
+    if (ok)
+        status = start(args->program, args->command, o, work);
+    else
+        status = wrong ? cli_wrong_usage(args, "%s", e.msg) : cli_failed(args, &e);
+    options_free(o);
     return status;
+}
+
+int bench_main(const struct cli_args *args, void *options)
+{
+    return bench_main_alone(args, options, NULL);
 }
 
 int bench_follow(const struct cli_program *program)
 {
     struct lead head;
-    struct orders d;
+    struct options o;
     struct err e = {""};
     char *data = NULL;
 
@@ -375,11 +371,11 @@ int bench_follow(const struct cli_program *program)
         const struct cli_command *const *c = program->commands;
         while (strcmp((*c)->name, head.command) != 0)
             c++;
-        if (!orders_unpack(&d, data, head.n_orders, &e))
+        if (!options_unpack(&o, data, head.n_orders, &e))
             lead_fail(e.msg);
         secret_free(data);
-        start(program->name, *c, &d);
-        options_free(&d.options);
+        start(program->name, *c, &o, NULL);
+        options_free(&o);
     }
     return head.status;
 }

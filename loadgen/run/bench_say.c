@@ -97,16 +97,17 @@ void bench_say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
     const char *tls = o->tls ? "--tls" : NULL;
-    const char *const words[] = {"s3load",   "clean",   "--run",    b->run_id, "--host", o->hosts,
-                                 "--bucket", o->bucket, "--prefix", o->prefix, tls,      NULL};
+    const char *const words[] = {"s3load",   "clean",   "--run",    b->o->run_id,
+                                 "--host",   o->hosts,  "--bucket", o->bucket,
+                                 "--prefix", o->prefix, tls,        NULL};
     char last[sizeof b->out.part];
 
     if (o->quiet)
         return;
     parts_name(b->out.path, b->team.size - 1, last, sizeof last);
     if (!o->stress)
-        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->run_id, b->team.size,
-                         b->out.part, last);
+        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->o->run_id,
+                         b->team.size, b->out.part, last);
     bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 

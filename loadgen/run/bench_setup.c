@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,45 +18,9 @@
 /* Prefixes of workers have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
-/* Draws digits and letters, but none that are taken for others. */
-static bool random_name(char *name, size_t n, struct err *e)
-{
-    static const char alphabet[] = WORK_ID_ALPHABET;
-    unsigned char bytes[64];
-
-    if (getrandom(bytes, n, 0) != (ssize_t)n)
-        return err_errno(e, errno, "cannot get random bytes");
-    for (size_t i = 0; i < n; i++)
-        name[i] = alphabet[bytes[i] % 32];
-    name[n] = '\0';
-    return true;
-}
-
 static bool is_there(const char *path, struct err *e)
 {
     return err_set(e, "'%s' is there already, and captures are not overwritten", path);
-}
-
-bool bench_choose_names(struct orders *d, const char *command, struct err *e)
-{
-    const char *name = d->options.benchdata;
-    char random[5];
-    char date[32];
-    time_t now = time(NULL);
-    struct tm tm;
-
-    if (!random_name(d->run_id, WORK_ID_LENGTH, e) || !random_name(random, 4, e))
-        return false;
-    gmtime_r(&now, &tm);
-    strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
-    snprintf(d->path, sizeof d->path, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
-    if (name == NULL)
-        return true;
-    const char *end =
-        strlen(name) < strlen(PARTS_SUFFIX) ? "" : name + strlen(name) - strlen(PARTS_SUFFIX);
-    bool whole = strcmp(name, "-") == 0 || strcmp(end, PARTS_SUFFIX) == 0;
-    int n = snprintf(d->path, sizeof d->path, "%s%s", name, whole ? "" : PARTS_SUFFIX);
-    return n < (int)sizeof d->path || err_set(e, "--benchdata: the name is too long");
 }
 
 /* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
@@ -66,14 +29,14 @@ static bool open_capture(struct bench *b, struct err *e)
     if (b->o->stress)
         return true;
     if (b->out.to_stdout) {
-        strcpy(b->out.path, "standard output");
-        strcpy(b->out.part, b->out.path);
+        strcpy(b->out.part, "standard output");
         b->out.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
         return b->out.fd >= 0 || err_errno(e, errno, "cannot write standard output");
     }
-    strcpy(b->out.part, b->out.path);
     if (b->team.size > 1)
         parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
+    else
+        strcpy(b->out.part, b->out.path);
     if (b->team.rank == 0 && access(b->out.path, F_OK) == 0)
         return is_there(b->out.path, e);
     b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -133,7 +96,7 @@ static bool init_engine(struct bench *b, struct err *e)
     if (b->team.size > 1)
         snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
     else
-        snprintf(g->client, sizeof g->client, "%s", b->run_id);
+        snprintf(g->client, sizeof g->client, "%s", b->o->run_id);
     g->seed = (uint64_t)o->seed;
     g->rank = (unsigned)b->team.rank;
     g->n_ranks = (unsigned)b->team.size;
@@ -206,8 +169,7 @@ bool bench_set_up(struct bench *b, struct err *e)
 {
     b->out.fd = -1;
     b->engine.event = -1;
-    b->run_id = b->orders->run_id;
-    strcpy(b->out.path, b->orders->path);
+    b->out.path = (char *)b->o->path;
     b->out.to_stdout = strcmp(b->out.path, "-") == 0;
     if (b->team.size > 1 && !check_ranks(b, e))
         return false;
@@ -235,13 +197,12 @@ bool bench_set_up(struct bench *b, struct err *e)
     b->control.give_up_ns = b->o->give_up_ns;
     b->summary = (struct summary){
         .command = b->args.command->name,
-        .orders = b->orders,
+        .o = b->o,
         .host = b->host,
-        .seed = b->engine.seed,
         .start_ns = clock_now_ns() + b->engine.offset_ns,
         .team = &b->team,
     };
-    return work_init(&b->work, b->kind, b->o, &b->engine, b->run_id, e);
+    return work_init(&b->work, b->kind, b->o, &b->engine, e);
 }
 
 bool bench_make_crew(struct bench *b, struct err *e)

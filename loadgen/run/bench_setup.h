@@ -8,7 +8,6 @@
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
 #include "loadgen/run/control.h"
-#include "loadgen/run/orders.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"
@@ -34,20 +33,20 @@ struct second {
 
 /* Where the run is recorded. */
 struct outputs {
-    char path[4096]; /* of the capture */
-    char part[4200]; /* of what this rank records of it; with one rank the same */
-    char sums[4200]; /* of its sums, where this rank writes them; "": it does not */
-    bool to_stdout;  /* the capture; all else goes to standard error */
-    bool closed;     /* what this rank recorded is whole */
-    int fd;          /* -1: none is open */
+    char *path; /* of the capture; borrowed of the options */
+    char part[OPTIONS_PATH_BYTES +
+              100]; /* of what this rank records of it; with one rank the same */
+    char sums[OPTIONS_PATH_BYTES +
+              100]; /* of its sums, where this rank writes them; "": it does not */
+    bool to_stdout; /* the capture; all else goes to standard error */
+    bool closed;    /* what this rank recorded is whole */
+    int fd;         /* -1: none is open */
 };
 
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
-    struct options *o;
+    const struct options *o;
     const struct workload *kind;
-    const struct orders *orders;
-    const char *run_id;
     struct outputs out;
     struct err failed; /* why the plan was not carried out to its end */
     int status;
@@ -145,9 +144,6 @@ void bench_warn_of_clocks(const struct bench *b);
 void bench_complain(const struct bench *b, const struct err *e);
 
 /* bench_setup.c */
-
-/* Chooses the id of a run and the name of its capture. */
-bool bench_choose_names(struct orders *d, const char *command, struct err *e);
 
 /* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
 bool bench_set_up(struct bench *b, struct err *e);

@@ -229,8 +229,9 @@ static size_t n_hex(const char *s)
 
 bool bucket_is_run(const char *key)
 {
-    return strncmp(key, "s3load-", 7) == 0 && strspn(key + 7, WORK_ID_ALPHABET) == WORK_ID_LENGTH &&
-           key[WORK_ROOT_LENGTH - 1] == '/';
+    return strncmp(key, "s3load-", 7) == 0 &&
+           strspn(key + 7, OPTIONS_ID_ALPHABET) == OPTIONS_ID_LENGTH &&
+           key[OPTIONS_ROOT_LENGTH - 1] == '/';
 }
 
 bool bucket_is_name(const char *name)
@@ -244,7 +245,7 @@ bool bucket_is_name(const char *name)
 static const char *find_run(const char *key)
 {
     for (const char *p = strstr(key, "s3load-"); p != NULL; p = strstr(p + 1, "s3load-"))
-        if (bucket_is_run(p) && bucket_is_name(p + WORK_ROOT_LENGTH))
+        if (bucket_is_run(p) && bucket_is_name(p + OPTIONS_ROOT_LENGTH))
             return p;
     return NULL;
 }
@@ -266,7 +267,8 @@ static bool count_entry(void *user, const struct xml_entry *entry, struct err *e
         content->n_runs++;
     } else if (entry->kind == XML_PREFIX || run == NULL) {
         content->n_foreign++;
-    } else if (strncmp(n->last, entry->key, (size_t)(run - entry->key) + WORK_ROOT_LENGTH) != 0) {
+    } else if (strncmp(n->last, entry->key, (size_t)(run - entry->key) + OPTIONS_ROOT_LENGTH) !=
+               0) {
         content->n_runs++;
         if (run > entry->key)
             snprintf(content->prefix, sizeof content->prefix, "%.*s", (int)(run - entry->key),
@@ -286,7 +288,8 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         struct worker_result r;
         char after[S3OP_KEY_MAX + 2];
         const char *run = find_run(n.last);
-        size_t n_after = run != NULL ? (size_t)(run - n.last) + WORK_ROOT_LENGTH : strlen(n.last);
+        size_t n_after =
+            run != NULL ? (size_t)(run - n.last) + OPTIONS_ROOT_LENGTH : strlen(n.last);
 
         /* Behind all names of a run, which are of hexadecimal digits. */
         snprintf(after, sizeof after, "%.*s%s", (int)n_after, n.last, run != NULL ? "g" : "");

@@ -283,5 +283,5 @@ bool cleanup_run(struct bench *b, struct err *e)
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",
                          b->o->no_clear ? "unfinished uploads" : "objects", s.root, b->o->bucket,
-                         cause.msg, b->run_id);
+                         cause.msg, b->o->run_id);
 }

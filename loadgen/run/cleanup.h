@@ -3,6 +3,7 @@
 #ifndef S3_LOADGEN_RUN_CLEANUP_H
 #define S3_LOADGEN_RUN_CLEANUP_H
 
+#include "loadgen/run/bench.h"
 #include "loadgen/run/workload.h"
 
 /* What is deleted: all below the prefix `root` that these lists show. */

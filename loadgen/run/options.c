@@ -3,6 +3,7 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "loadgen/load/hosts.h"
+#include "loadgen/ranks/parts.h"
 #include "loadgen/s3/profile.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
@@ -209,7 +210,7 @@ static bool keep(struct options *o, const char **field, char *text, struct err *
 
 static bool keep_copy(struct options *o, const char **field, const char *text, struct err *e)
 {
-    return keep(o, field, secret_copy(text, strlen(text)), e);
+    return keep(o, field, text != NULL ? secret_copy(text, strlen(text)) : NULL, e);
 }
 
 /* Access key, secret key and session token, by source. */
@@ -497,8 +498,63 @@ static bool check_launcher(const struct options *o, struct err *e)
                    n);
 }
 
+/* ---- What is drawn ---- */
+
+static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
+{
+    o->failed = getrandom(bytes, n, 0) != (ssize_t)n;
+    return !o->failed || err_errno(e, errno, "cannot get random bytes");
+}
+
+/* Draws n digits and letters, but none that are taken for others. */
+static bool draw_name(struct options *o, char *name, size_t n, struct err *e)
+{
+    if (!draw(o, name, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        name[i] = OPTIONS_ID_ALPHABET[(unsigned char)name[i] % 32];
+    name[n] = '\0';
+    return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text);
+
+    return n >= strlen(end) && strcmp(text + n - strlen(end), end) == 0;
+}
+
+/* Names the capture: --benchdata, or by command and time. */
+static bool name_capture(struct options *o, const char *command, struct err *e)
+{
+    char path[OPTIONS_PATH_BYTES];
+    char random[5];
+    char date[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    int n;
+
+    if (!draw_name(o, random, 4, e))
+        return false;
+    gmtime_r(&now, &tm);
+    strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
+    if (o->benchdata == NULL)
+        n = snprintf(path, sizeof path, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
+    else if (strcmp(o->benchdata, "-") == 0 || ends_with(o->benchdata, PARTS_SUFFIX))
+        n = snprintf(path, sizeof path, "%s", o->benchdata);
+    else
+        n = snprintf(path, sizeof path, "%s" PARTS_SUFFIX, o->benchdata);
+    o->failed = n >= (int)sizeof path;
+    return o->failed ? err_set(e, "--benchdata: the name is too long")
+                     : keep_copy(o, &o->path, path, e);
+}
+
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)
 {
+    const struct cli_command *const command[] = {args->command, NULL};
+    char run_id[OPTIONS_ID_LENGTH + 1];
+    uint32_t seed = 0;
+
     if (!check_launcher(o, e))
         return false;
     o->objects_given = cli_given(args, "objects");
@@ -506,14 +562,15 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
         return false;
     if (o->objects_given && o->n_objects == 0 && !o->list_existing)
         return err_set(e, "--objects 0, for all, needs --list-existing");
-    if (!cli_given(args, "seed")) {
-        uint32_t seed = 0;
-        o->failed = getrandom(&seed, sizeof seed, 0) != sizeof seed;
-        if (o->failed)
-            return err_errno(e, errno, "cannot get random bytes");
-        o->seed = seed;
-    }
-    return true;
+    if (!cli_given(args, "seed") && !draw(o, &seed, sizeof seed, e))
+        return false;
+    o->seed = cli_given(args, "seed") ? o->seed : seed;
+    char *command_line = options_redacted(command, args->argc, args->argv);
+    bool ok = keep_copy(o, &o->command_line, command_line, e) &&
+              draw_name(o, run_id, OPTIONS_ID_LENGTH, e) && keep_copy(o, &o->run_id, run_id, e) &&
+              name_capture(o, args->command->name, e);
+    free(command_line);
+    return ok;
 }
 
 void options_free(struct options *o)

@@ -19,10 +19,13 @@ struct options {
             const char *access_key, *secret_key, *session_token;
             const char *profile;
             const char *credential_process; /* of the profile; NULL: none */
-            const char *prefix, *storage_class, *syncstart, *benchdata, *label, *run_id;
+            const char *prefix, *storage_class, *syncstart, *benchdata, *label;
+            const char *wanted_id;    /* of a run that left something: --run */
             const char *command_line; /* without secrets */
+            const char *run_id;       /* of this run */
+            const char *path;         /* of its capture; "-": standard output */
         };
-        const char *text[16];
+        const char *text[18];
     };
 
     /* Where */
@@ -96,9 +99,25 @@ extern const struct cli_option options_where[], options_connection[], options_lo
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
     options_run[], options_existing[], options_versions[], options_launch[];
 
-/* Fills in what the command line did not give, and checks what does not go together. */
+/* The id of a run, and the start of all its keys behind --prefix: "s3load-ID/". */
+#define OPTIONS_ID_ALPHABET "23456789abcdefghijkmnpqrstuvwxyz"
+#define OPTIONS_ID_LENGTH   12
+#define OPTIONS_ROOT_LENGTH (7 + OPTIONS_ID_LENGTH + 1)
+
+/* The most bytes of the capture's path, with a NUL. */
+#define OPTIONS_PATH_BYTES 4096
+
+/* Fills in what the command line did not give, draws the id of the run and names its capture;
+ * checks what does not go together. options_free, in any case. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
+
+/* All of it in *n bytes, for another process of the same program; they hold keys, and the caller
+ * frees them with secret_free. NULL: out of memory. */
+char *options_pack(const struct options *o, size_t *n);
+
+/* Takes it out again. options_free, unless it fails. */
+bool options_unpack(struct options *o, const char *data, size_t n, struct err *e);
 
 /* What a command line may show, by the options of the commands (NULL at the end): a copy of argv
  * with the values of secret options replaced by "REDACTED", and secrets in URLs too; words with

@@ -123,13 +123,13 @@ static void put_rank(struct doc *d, const struct summary *s, size_t first, size_
 
 static void put_head(struct doc *d, const struct summary *s)
 {
-    put_text(d, "run_id", s->orders->run_id);
+    put_text(d, "run_id", s->o->run_id);
     put_text(d, "command", s->command);
-    put_text(d, "command_line", s->orders->options.command_line);
-    put_text(d, "label", s->orders->options.label);
+    put_text(d, "command_line", s->o->command_line);
+    put_text(d, "label", s->o->label);
     put_text(d, "host", s->host);
     put_text(d, "version", version_string);
-    put(d, "seed", json_integer((json_int_t)s->seed));
+    put(d, "seed", json_integer((json_int_t)s->o->seed));
     put_text(d, "start", rfc3339_format(s->start_ns).s);
 }
 
@@ -162,7 +162,7 @@ static void put_setting(struct doc *d, const struct cli_option *o, const void *f
 void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
                        const struct cli_command *command)
 {
-    const struct options *options = &s->orders->options;
+    const struct options *options = s->o;
     char proxy[CONN_PROXY_MAX];
     struct doc d = {.json = json_object()};
     struct doc settings = {.json = json_object()};
@@ -214,7 +214,7 @@ static void put_result(struct doc *d, const struct summary *s)
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
         /* In a closed loop no request is due. */
-        if (s->orders->options.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
+        if (s->o->rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }
     put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
@@ -246,8 +246,8 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
 {
     char run[80];
 
-    int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->orders->run_id,
-                         (unsigned long long)s->seed);
+    int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->o->run_id,
+                         (unsigned long long)s->o->seed);
     bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
 
     strbuf_printf(b, "%s%s: %s requests, %s failed, in %s", s->command,

@@ -5,7 +5,7 @@
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/run/control.h"
-#include "loadgen/run/orders.h"
+#include "loadgen/run/options.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/util/strbuf.h"
 
@@ -17,14 +17,13 @@
 
 struct summary {
     const char *command;
-    const struct orders *orders;
+    const struct options *o;
     const char *capture; /* NULL: none */
     const char *sums;    /* of it; NULL: none */
     bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
     const struct team *team;
-    bool alone; /* a rank is lost: all counts are of this one */
-    uint64_t seed;
+    bool alone;        /* a rank is lost: all counts are of this one */
     int64_t start_ns;  /* wall clock */
     const char *end;   /* why the run ended */
     const char *error; /* NULL: none */

@@ -45,7 +45,7 @@ static uint64_t of_all(const struct work *k, uint64_t i)
 }
 
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
-               struct engine *g, const char *run_id, struct err *e)
+               struct engine *g, struct err *e)
 {
     *k = (struct work){.kind = kind,
                        .o = o,
@@ -53,7 +53,7 @@ bool work_init(struct work *k, const struct workload *kind, const struct options
                        .n_workers = (unsigned)o->n_workers,
                        .most_deleted = UINT64_MAX};
     pthread_mutex_init(&k->lock, NULL);
-    snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, run_id);
+    snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;
     return mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
 }

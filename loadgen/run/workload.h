@@ -12,12 +12,6 @@
 #include <stdatomic.h>
 
 struct work;
-struct bench;
-
-/* The id of a run, and how all its keys begin behind --prefix: "s3load-ID/". */
-#define WORK_ID_ALPHABET "23456789abcdefghijkmnpqrstuvwxyz"
-#define WORK_ID_LENGTH   12
-#define WORK_ROOT_LENGTH (7 + WORK_ID_LENGTH + 1)
 
 /* What a pass of cleaning lists. */
 enum work_scope {
@@ -40,8 +34,6 @@ struct workload {
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r); /* may be NULL */
     bool (*init)(struct work *k, struct err *e); /* may be NULL */
-    /* What to do instead of a benchmark; NULL: one. Returns the exit code. */
-    int (*run)(struct bench *b);
 };
 
 /* An object, or one version of it. */
@@ -116,7 +108,7 @@ struct work {
 
 /* kind, o and g are borrowed. work_fini in any case. */
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
-               struct engine *g, const char *run_id, struct err *e);
+               struct engine *g, struct err *e);
 void work_fini(struct work *k);
 
 /* The uploads of preparation: next and done of a struct phase. */

@@ -90,9 +90,8 @@ static bool is_recorded(const struct cli_command *command, const struct options 
 {
     struct engine g = {0};
     struct control control = {.crew = {.engine = &g}};
-    const struct orders d = {.options = *o};
     const struct team team = {.size = 1};
-    struct summary s = {.command = command->name, .orders = &d, .team = &team};
+    struct summary s = {.command = command->name, .o = o, .team = &team};
     struct strbuf b = {0};
 
     summary_put_start(&b, &s, &control, command);

@@ -17,10 +17,9 @@ static void expect_line(const struct summary *s, const char *line)
 static void test_last_line_fits(void **state)
 {
     (void)state;
-    const struct orders orders = {.run_id = "abcdefghijkl"};
+    struct options options = {.run_id = "abcdefghijkl", .seed = 4294967295};
     struct summary s = {.command = "put",
-                        .orders = &orders,
-                        .seed = 4294967295,
+                        .o = &options,
                         .bench_ns = INT64_C(300000000000),
                         .counts = {.n_requests = 123456, .n_errors = 0}};
 
@@ -30,8 +29,8 @@ static void test_last_line_fits(void **state)
     s.command = "versioned";
     expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
                     "(run abcdefghijkl, seed 4294967295)\n");
-    s = (struct summary){
-        .command = "get", .orders = &orders, .n_not_prepared = 208, .end = "signal"};
+    options.seed = 0;
+    s = (struct summary){.command = "get", .o = &options, .n_not_prepared = 208, .end = "signal"};
     expect_line(&s, "get: 0 requests, 0 failed, in 0s; 208 uploads of the preparation failed; "
                     "interrupted\n(run abcdefghijkl, seed 0)\n");
 }

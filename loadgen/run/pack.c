@@ -1,23 +1,22 @@
-#include "loadgen/run/orders.h"
-
 #include "libcommon/secret.h"
+#include "loadgen/run/options.h"
 
 #include <string.h>
 
 #define N_TEXTS (sizeof((struct options *)0)->text / sizeof(char *))
 
 /* A byte says whether there is text. */
-char *orders_pack(const struct orders *d, size_t *n)
+char *options_pack(const struct options *o, size_t *n)
 {
-    const char *const *text = d->options.text;
+    const char *const *text = o->text;
 
-    *n = sizeof *d;
+    *n = sizeof *o;
     for (size_t i = 0; i < N_TEXTS; i++)
         *n += 1 + (text[i] != NULL ? strlen(text[i]) + 1 : 0);
     char *data = secret_alloc(*n);
     if (data == NULL)
         return NULL;
-    char *p = mempcpy(data, d, sizeof *d);
+    char *p = mempcpy(data, o, sizeof *o);
     for (size_t i = 0; i < N_TEXTS; i++) {
         *p++ = text[i] != NULL;
         if (text[i] != NULL)
@@ -26,20 +25,20 @@ char *orders_pack(const struct orders *d, size_t *n)
     return data;
 }
 
-bool orders_unpack(struct orders *d, const char *data, size_t n, struct err *e)
+bool options_unpack(struct options *o, const char *data, size_t n, struct err *e)
 {
-    char *copy = secret_copy(data + sizeof *d, n - sizeof *d);
+    char *copy = secret_copy(data + sizeof *o, n - sizeof *o);
 
     if (copy == NULL)
         return err_set(e, "out of memory");
-    memcpy(d, data, sizeof *d);
+    memcpy(o, data, sizeof *o);
     const char *p = copy;
     for (size_t i = 0; i < N_TEXTS; i++) {
-        d->options.text[i] = *p++ != 0 ? p : NULL;
-        if (d->options.text[i] != NULL)
+        o->text[i] = *p++ != 0 ? p : NULL;
+        if (o->text[i] != NULL)
             p += strlen(p) + 1;
     }
-    d->options.memory[0] = copy;
-    d->options.n_memory = 1;
+    o->memory[0] = copy;
+    o->n_memory = 1;
     return true;
 }
