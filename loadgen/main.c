@@ -3,7 +3,10 @@
  * A map of the folders beside this file, from above to below; each knows those below it only:
  *
  *   cmd/     one file a command: its options, and what a worker does next. Begin at cmd/get.c.
- *   run/     the course of a run: options, bucket, preparation, benchmark, cleaning: run/bench.h
+ *   run/     the course of a run: preparation, benchmark, cleaning: run/bench.h
+ *   bucket/  requests that are not measured: the bucket, and what it holds
+ *   work/    what workers do: the pool of objects, mixes, sizes: work/workload.h
+ *   options/ what the command line, the environment and profiles say: options/options.h
  *   ranks/   what the processes of one run tell each other; with one rank nothing: ranks/team.h
  *   load/    what is timed: loops (a thread with an epoll each), workers, recorder: load/loop.h
  *   s3/      a request's bytes and what an answer means: heads, signatures, XML

@@ -5,7 +5,7 @@
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
-#include "loadgen/run/bucket.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/run/cleanup.h"
 #include "loadgen/util/clock.h"
 

@@ -5,7 +5,7 @@
 #include "libcommon/visible.h"
 #include "loadgen/ranks/lead.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/run/bucket.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/run/cleanup.h"
 #include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"

@@ -3,8 +3,8 @@
 #define S3_LOADGEN_RUN_BENCH_H
 
 #include "libcommon/cli.h"
-#include "loadgen/run/options.h"
-#include "loadgen/run/workload.h"
+#include "loadgen/options/options.h"
+#include "loadgen/work/workload.h"
 
 struct bench;
 

@@ -7,7 +7,7 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/run/control.h"
+#include "loadgen/bucket/control.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"

@@ -1,7 +1,7 @@
 #include "loadgen/run/cleanup.h"
 
 #include "loadgen/run/bench_setup.h"
-#include "loadgen/run/bucket.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/util/clock.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #define S3_LOADGEN_RUN_CLEANUP_H
 
 #include "loadgen/run/bench.h"
-#include "loadgen/run/workload.h"
+#include "loadgen/work/workload.h"
 
 /* What is deleted: all below the prefix `root` that these lists show. */
 struct sweep {

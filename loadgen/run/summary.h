@@ -4,8 +4,8 @@
 
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
-#include "loadgen/run/control.h"
-#include "loadgen/run/options.h"
+#include "loadgen/bucket/control.h"
+#include "loadgen/options/options.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/util/strbuf.h"
 

@@ -6,7 +6,7 @@
 
 #include "analyze/cmd/commands.h"
 #include "loadgen/cmd/commands.h"
-#include "loadgen/run/options.h"
+#include "loadgen/options/options.h"
 
 #include <assert.h>
 #include <stdlib.h>

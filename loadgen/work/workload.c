@@ -1,7 +1,7 @@
-#include "loadgen/run/workload.h"
+#include "loadgen/work/workload.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/run/sizes.h"
+#include "loadgen/work/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>

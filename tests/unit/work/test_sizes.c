@@ -1,7 +1,7 @@
 /* Sizes, ranges, the random numbers below them, and the deck of operations. Seeds are fixed: these
  * tests always see the same numbers. */
-#include "loadgen/run/deck.h"
-#include "loadgen/run/sizes.h"
+#include "loadgen/work/deck.h"
+#include "loadgen/work/sizes.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The order of operations in a mix: a shuffled deck of 1000 cards, shuffled anew when it is dealt
  * out. After every deck the dealt numbers are as near to the shares as whole numbers can be. */
-#ifndef S3_LOADGEN_RUN_DECK_H
-#define S3_LOADGEN_RUN_DECK_H
+#ifndef S3_LOADGEN_WORK_DECK_H
+#define S3_LOADGEN_WORK_DECK_H
 
 #include "libcommon/err.h"
 #include "loadgen/util/rng.h"

@@ -1,4 +1,4 @@
-#include "loadgen/run/deck.h"
+#include "loadgen/work/deck.h"
 
 #include <math.h>
 

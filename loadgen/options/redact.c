@@ -1,6 +1,6 @@
 /* Keeps secrets out of command lines that others can see. */
 #include "libcommon/secret.h"
-#include "loadgen/run/options.h"
+#include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* What the workers of a command do: objects are uploaded, then used, then deleted. The commands
  * (loadgen/cmd) differ in struct workload; struct work is one run of it. */
-#ifndef S3_LOADGEN_RUN_WORKLOAD_H
-#define S3_LOADGEN_RUN_WORKLOAD_H
+#ifndef S3_LOADGEN_WORK_WORKLOAD_H
+#define S3_LOADGEN_WORK_WORKLOAD_H
 
 #include "loadgen/load/loop.h"
-#include "loadgen/run/deck.h"
-#include "loadgen/run/options.h"
+#include "loadgen/work/deck.h"
+#include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"
 
 #include <pthread.h>

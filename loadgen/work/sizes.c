@@ -1,4 +1,4 @@
-#include "loadgen/run/sizes.h"
+#include "loadgen/work/sizes.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "libcommon/programs.h"
 #include "libcommon/secret.h"
 #include "libcommon/utf8.h"
-#include "loadgen/run/options.h"
+#include "loadgen/options/options.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/util/strbuf.h"
 

@@ -1,4 +1,4 @@
-#include "loadgen/run/bucket.h"
+#include "loadgen/bucket/bucket.h"
 
 #include "libcommon/mem.h"
 

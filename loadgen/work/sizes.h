@@ -1,6 +1,6 @@
 /* Sizes of objects and of ranges. */
-#ifndef S3_LOADGEN_RUN_SIZES_H
-#define S3_LOADGEN_RUN_SIZES_H
+#ifndef S3_LOADGEN_WORK_SIZES_H
+#define S3_LOADGEN_WORK_SIZES_H
 
 #include "loadgen/util/rng.h"
 

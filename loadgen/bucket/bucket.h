@@ -1,9 +1,9 @@
 /* The bucket, before and after a run. */
-#ifndef S3_LOADGEN_RUN_BUCKET_H
-#define S3_LOADGEN_RUN_BUCKET_H
+#ifndef S3_LOADGEN_BUCKET_BUCKET_H
+#define S3_LOADGEN_BUCKET_BUCKET_H
 
-#include "loadgen/run/control.h"
-#include "loadgen/run/workload.h"
+#include "loadgen/bucket/control.h"
+#include "loadgen/work/workload.h"
 
 /* Makes sure that there is a bucket, unless only existing objects are to be used: *made says
  * whether it was not there before. */

@@ -1,5 +1,5 @@
 #include "libcommon/secret.h"
-#include "loadgen/run/options.h"
+#include "loadgen/options/options.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "loadgen/run/options.h"
+#include "loadgen/options/options.h"
 
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"

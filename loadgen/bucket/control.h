@@ -1,6 +1,6 @@
 /* Requests that make a run ready and are not measured: one at a time, by a crew of one worker. */
-#ifndef S3_LOADGEN_RUN_CONTROL_H
-#define S3_LOADGEN_RUN_CONTROL_H
+#ifndef S3_LOADGEN_BUCKET_CONTROL_H
+#define S3_LOADGEN_BUCKET_CONTROL_H
 
 #include "loadgen/load/crew.h"
 

@@ -1,7 +1,7 @@
 /* Options of all commands: the command line, then the profile that it names, then S3LOAD_*, WARP_*
  * and AWS_* of the environment, then the profile of AWS_PROFILE, or "default". */
-#ifndef S3_LOADGEN_RUN_OPTIONS_H
-#define S3_LOADGEN_RUN_OPTIONS_H
+#ifndef S3_LOADGEN_OPTIONS_OPTIONS_H
+#define S3_LOADGEN_OPTIONS_OPTIONS_H
 
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"

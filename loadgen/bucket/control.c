@@ -1,4 +1,4 @@
-#include "loadgen/run/control.h"
+#include "loadgen/bucket/control.h"
 
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
