@@ -13,9 +13,10 @@ static enum versioning versioning(struct control *c, struct worker_result *r, st
 
     if (!control_run(c, &op, r, e))
         return UNKNOWN;
-    return strcmp(r->xml->status, "Enabled") == 0     ? ENABLED
-           : strcmp(r->xml->status, "Suspended") == 0 ? SUSPENDED
-                                                      : UNVERSIONED;
+    const char *status = xml_text(r->xml, XML_STATUS);
+    return strcmp(status, "Enabled") == 0     ? ENABLED
+           : strcmp(status, "Suspended") == 0 ? SUSPENDED
+                                              : UNVERSIONED;
 }
 
 /* Whether the server does not know this kind of request: it says so, or answers another one, with a

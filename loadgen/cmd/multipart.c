@@ -72,7 +72,7 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
     switch (op->kind) {
     case S3OP_INITIATE:
         if (ok)
-            begin_parts(k, own, r->xml->upload_id);
+            begin_parts(k, own, xml_text(r->xml, XML_ID));
         break;
     case S3OP_PUT_PART:
         strbuf_printf(&own->etags, "<Part><PartNumber>%u</PartNumber><ETag>", own->part);

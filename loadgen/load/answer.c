@@ -94,21 +94,13 @@ static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
 }
 
 /* Makes the worker's reader ready for a document. */
-static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_entry, void *user)
+static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_entry)
 {
     struct err e = {""};
 
-    if (w->xml == NULL) {
-        w->xml = calloc(1, sizeof *w->xml);
-        if (w->xml == NULL || !xml_init(w->xml, &e)) {
-            free(w->xml);
-            w->xml = NULL;
-            return answer_set_error(w, "out of memory");
-        }
-    }
-    if (!xml_start(w->xml, prefix, on_entry, user, &e))
+    if (!xml_start(&w->xml, prefix, on_entry, w, &e))
         return answer_set_error(w, "%s", e.msg);
-    w->xml->wanted = S3OP[w->op.kind].answer;
+    w->xml.wanted = S3OP[w->op.kind].answer;
     return true;
 }
 
@@ -121,8 +113,8 @@ bool answer_expect(struct worker *w)
         return true;
     err_clear(&w->cause);
     pages_begin(answer_pages(w));
-    return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed, w)
-                                             : start_xml(w, "", on_deleted, w);
+    return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed)
+                                             : start_xml(w, "", on_deleted);
 }
 
 /* ---- What it means ---- */
@@ -177,14 +169,17 @@ static void note_skew(struct worker *w, const char *code)
  * `why`: "", or what happened then. */
 static void set_http_error(struct worker *w, const char *why)
 {
-    const struct xml *x = w->answer.n_error_text > 0 ? w->xml : NULL;
+    const struct xml *x = &w->xml;
+    bool is_document = w->answer.uses_xml || w->answer.n_error_text > 0;
+    const char *code = is_document && x->root == XML_ERROR ? xml_text(x, XML_CODE) : "";
     const char *region = w->services->engine->op_style.region;
     struct err text = {""};
 
-    note_skew(w, x != NULL ? x->code : "");
-    if (x != NULL && x->root == XML_ERROR && x->code[0] != '\0') {
-        note_refusal(w->services, x->code);
-        err_set(&text, "%s%s%s", x->code, x->message[0] != '\0' ? ": " : "", x->message);
+    note_skew(w, code);
+    if (*code != '\0') {
+        note_refusal(w->services, code);
+        const char *message = xml_text(x, XML_MESSAGE);
+        err_set(&text, "%s%s%s", code, *message != '\0' ? ": " : "", message);
     } else if (plain_text(w) > 0) {
         err_set(&text, ": %.*s", (int)plain_text(w), w->answer.error_text);
     }
@@ -204,9 +199,10 @@ static bool has_no_uploads(const struct worker *w)
 {
     int status = w->http.status;
 
-    return w->op.kind == S3OP_LIST_UPLOADS && (status == 501 || status == 405 ||
-                                               (status == 404 && w->answer.n_error_text > 0 &&
-                                                strcmp(w->xml->code, "NoSuchUpload") == 0));
+    return w->op.kind == S3OP_LIST_UPLOADS &&
+           (status == 501 || status == 405 ||
+            (status == 404 && w->answer.n_error_text > 0 &&
+             strcmp(xml_text(&w->xml, XML_CODE), "NoSuchUpload") == 0));
 }
 
 static void check_get(struct worker *w)
@@ -227,18 +223,17 @@ static void check_get(struct worker *w)
 
 static void check_document(struct worker *w)
 {
-    struct xml *x = w->xml;
+    struct xml *x = &w->xml;
     struct err e = {""};
 
     if (!w->answer.failed && !xml_feed(x, NULL, 0, true, &e))
         answer_set_error(w, "%s", e.msg);
     else if (x->root == XML_ERROR)
-        answer_set_error(w, "HTTP %d %s%s%s", w->http.status, x->code,
-                         x->message[0] != '\0' ? ": " : "", x->message);
+        set_http_error(w, "");
     else if (x->root != S3OP[w->op.kind].answer)
         answer_set_error(w, "HTTP %d with another document than asked for: <%s>", w->http.status,
                          x->name);
-    else if (w->op.kind == S3OP_INITIATE && x->upload_id[0] == '\0')
+    else if (w->op.kind == S3OP_INITIATE && *xml_text(x, XML_ID) == '\0')
         answer_set_error(w, "HTTP %d without the UploadId that was asked for", w->http.status);
     else if (w->op.kind == S3OP_LIST && !x->is_truncated && w->result.n_objects < w->op.min_objects)
         answer_set_error(w, "%llu objects listed, %llu of this run are there",
@@ -262,9 +257,9 @@ static bool is_to_go_on(const struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    if (!s3op_does(op->kind, S3OP_LISTS) || w->result.error[0] != '\0' || !w->xml->is_truncated)
+    if (!s3op_does(op->kind, S3OP_LISTS) || w->result.error[0] != '\0' || !w->xml.is_truncated)
         return false;
-    return !op->one_page || (op->pages == NULL && w->xml->n_entries == 0);
+    return !op->one_page || (op->pages == NULL && w->xml.n_entries == 0);
 }
 
 /* Judges a response that is complete. */
@@ -277,7 +272,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;
     if (has_no_uploads(w))
-        w->xml->root = XML_UPLOADS;
+        w->xml.root = XML_UPLOADS;
     else if (!is_success(w))
         set_http_error(w, "");
     else if (early)
@@ -286,7 +281,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
         check_get(w);
     else if (w->answer.uses_xml)
         check_document(w);
-    else if (w->answer.n_error_text > 0 && w->xml != NULL && w->xml->root == XML_ERROR)
+    else if (w->answer.n_error_text > 0 && w->xml.root == XML_ERROR)
         /* A server that has begun its answer cannot change the status. */
         set_http_error(w, "");
     else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
@@ -302,7 +297,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
 /* Reads a piece of a document. The first byte of a listing is its first element. */
 static void read_document(struct worker *w, const char *data, size_t n)
 {
-    struct xml *x = w->xml;
+    struct xml *x = &w->xml;
     struct err e = {""};
     uint64_t n_objects = x->n_objects;
 
@@ -324,10 +319,10 @@ static void read_error(struct worker *w, const char *data, size_t n)
     size_t room = sizeof w->answer.error_text - w->answer.n_error_text;
 
     if (w->answer.n_error_text == 0)
-        w->answer.failed = !start_xml(w, "", NULL, NULL);
+        w->answer.failed = !start_xml(w, "", NULL);
     memcpy(w->answer.error_text + w->answer.n_error_text, data, n < room ? n : room);
     w->answer.n_error_text += n < room ? n : room;
-    w->answer.failed = w->answer.failed || !xml_feed(w->xml, data, n, false, &e);
+    w->answer.failed = w->answer.failed || !xml_feed(&w->xml, data, n, false, &e);
 }
 
 static void on_body(struct worker *w, const char *data, size_t n)

@@ -51,9 +51,7 @@ void worker_fini(struct worker *w)
 {
     if (w->conn != NULL)
         give_conn(w, false);
-    if (w->xml != NULL)
-        xml_fini(w->xml);
-    free(w->xml);
+    xml_fini(&w->xml);
     pages_clear(&w->pages);
     secret_free(w->body.out);
     EVP_MD_CTX_free(w->body.sha256_ctx);
@@ -115,7 +113,7 @@ static void finish(struct worker *w, int64_t end_ns, bool keep)
         record(w);
     w->state = WORKER_IDLE;
     w->has_ticket = false;
-    w->result.xml = w->answer.uses_xml ? w->xml : NULL;
+    w->result.xml = w->answer.uses_xml ? &w->xml : NULL;
     if (s->phase->done != NULL)
         s->phase->done(s->phase->ctx, w, &w->op, &w->result);
 }
@@ -368,7 +366,7 @@ static void next_page(struct worker *w)
     struct services *s = w->services;
     struct err *e = failure(w);
 
-    if (!pages_next(&w->pages, w->xml, e))
+    if (!pages_next(&w->pages, &w->xml, e))
         answer_set_error(w, "%s", e->msg);
     else if (w->op.recorded && atomic_load(&s->engine->interrupted))
         answer_set_error(w, "interrupted after a page of the listing");

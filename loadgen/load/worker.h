@@ -105,7 +105,7 @@ struct worker {
     /* Its answer. */
     struct http1 http;
     struct worker_answer answer;
-    struct xml *xml;    /* made when first needed */
+    struct xml xml;
     struct pages pages; /* of a listing of several */
     struct err cause;   /* why the connection broke, or keys were not deleted */
 };

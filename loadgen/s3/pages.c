@@ -48,11 +48,12 @@ bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *ent
 
 bool pages_next(struct pages *p, const struct xml *x, struct err *e)
 {
-    const char *token = x->root == XML_LIST ? x->next_token : x->next_key_marker;
+    const char *token = xml_text(x, x->root == XML_LIST ? XML_NEXT_TOKEN : XML_NEXT_KEY);
+    const char *id = xml_text(x, XML_NEXT_ID);
 
     strbuf_clear(&p->token);
     strbuf_put(&p->token, token, strlen(token) + 1);
-    strbuf_put(&p->token, x->next_version_marker, strlen(x->next_version_marker) + 1);
+    strbuf_put(&p->token, id, strlen(id) + 1);
     p->n_empty = x->n_entries == 0 ? p->n_empty + 1 : 0;
     if (p->token.failed)
         return err_set(e, "out of memory");

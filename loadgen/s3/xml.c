@@ -49,33 +49,25 @@ static const struct {
 };
 #define N_ANSWERS (sizeof ANSWERS / sizeof *ANSWERS)
 
-/* Where the text of an element is kept. */
-struct text {
+/* The elements whose texts are kept: first those of entries. */
+static const struct {
     const char *name;
-    size_t offset, size; /* in struct xml */
-};
-#define TEXT(name, field)                                                                          \
-    {                                                                                              \
-        name, offsetof(struct xml, field), sizeof((struct xml *)0)->field                          \
-    }
-
-static const struct text ENTRY_TEXTS[] = {TEXT("Key", entry.key),
-                                          TEXT("Prefix", entry.key),
-                                          TEXT("VersionId", entry.version_id),
-                                          TEXT("UploadId", entry.version_id),
-                                          TEXT("Code", entry.code),
-                                          TEXT("Message", entry.message),
-                                          {0}};
-
-static const struct text TEXTS[] = {TEXT("Code", code),
-                                    TEXT("Message", message),
-                                    TEXT("UploadId", upload_id),
-                                    TEXT("Status", status),
-                                    TEXT("NextContinuationToken", next_token),
-                                    TEXT("NextKeyMarker", next_key_marker),
-                                    TEXT("NextVersionIdMarker", next_version_marker),
-                                    TEXT("NextUploadIdMarker", next_version_marker),
-                                    {0}};
+    enum xml_text text;
+} TEXTS[] = {{"Key", XML_KEY},
+             {"LastModified", XML_MODIFIED},
+             {"Size", XML_SIZE},
+             {"VersionId", XML_ID},
+             {"Prefix", XML_KEY},
+             {"UploadId", XML_ID},
+             {"Initiated", XML_MODIFIED},
+             {"Code", XML_CODE},
+             {"Message", XML_MESSAGE},
+             {"Status", XML_STATUS},
+             {"NextContinuationToken", XML_NEXT_TOKEN},
+             {"NextKeyMarker", XML_NEXT_KEY},
+             {"NextVersionIdMarker", XML_NEXT_ID},
+             {"NextUploadIdMarker", XML_NEXT_ID}};
+enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_ENTRY_TEXTS = 9 };
 
 /* Reads no more of the answer. `why` is the error, unless there is one. */
 static void stop(struct xml *x, const char *why)
@@ -97,19 +89,24 @@ static void begin_document(struct xml *x, const char *name)
     }
 }
 
+static void put(struct xml *x, struct strbuf *to, enum xml_text which, const char *s, size_t n)
+{
+    strbuf_put(to, (const char[]){(char)which}, 1);
+    strbuf_put(to, s, n);
+    strbuf_put(to, "", 1);
+    if (to->failed || to->n > HELD_MAX)
+        stop(x, to->failed ? "out of memory" : "the answer's list is too long");
+}
+
 static void begin_entry(struct xml *x, const char *name)
 {
     for (size_t i = 0; i < 3 && ANSWERS[x->kind].entries[i].name != NULL; i++) {
         if (strcmp(ANSWERS[x->kind].entries[i].name, name) != 0)
             continue;
         x->root = x->kind;
-        memset(&x->entry, 0, offsetof(struct xml_entry, key) + 1);
-        x->entry.kind = ANSWERS[x->kind].entries[i].kind;
-        x->entry.modified_ns = INT64_MAX;
-        x->entry.version_id[0] = '\0';
-        x->entry.code[0] = '\0';
-        x->entry.message[0] = '\0';
-        x->in_entry = true;
+        x->entry = ANSWERS[x->kind].entries[i].kind;
+        if (x->on_entry != NULL)
+            put(x, &x->held, XML_ENTRY, (const char[]){(char)x->entry}, 1);
     }
 }
 
@@ -125,124 +122,95 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         begin_document(x, name);
     else if (x->depth == 2)
         begin_entry(x, name);
-    x->n_text = 0;
-    x->too_long = false;
+    strbuf_clear(&x->text);
 }
 
 static void XMLCALL on_text(void *user, const XML_Char *s, int n)
 {
     struct xml *x = user;
-    size_t room = sizeof x->text - 1 - x->n_text;
-    size_t take = (size_t)n < room ? (size_t)n : room;
+    size_t room = XML_TEXT_MAX - x->text.n;
 
     x->n_unending = 0;
-    memcpy(x->text + x->n_text, s, take);
-    x->n_text += take;
-    x->too_long = x->too_long || take < (size_t)n;
+    strbuf_put(&x->text, s, (size_t)n < room ? (size_t)n : room);
 }
 
-/* Keeps the text of an element of the table. One that is too long stops it where it must be whole.
- */
-static void keep(struct xml *x, const struct text *t, const char *name)
+/* Keeps the text of an element, if it is one of those. */
+static void keep(struct xml *x, const char *name)
 {
-    while (t->name != NULL && strcmp(t->name, name) != 0)
-        t++;
-    if (t->name == NULL)
+    bool in_entry = x->entry != 0;
+    size_t i = 0;
+    size_t n = in_entry ? N_ENTRY_TEXTS : N_TEXTS;
+
+    while (i < n && strcmp(TEXTS[i].name, name) != 0)
+        i++;
+    if (i == n || (in_entry && x->on_entry == NULL))
         return;
-    size_t n = x->n_text < t->size ? x->n_text : t->size - 1;
-    *(char *)mempcpy((char *)x + t->offset, x->text, n) = '\0';
-    if (x->too_long && t->size == XML_TEXT_MAX) {
-        err_set(x->err, "a key, token or id in the answer's XML is longer than %d bytes",
-                XML_TEXT_MAX - 1);
-        stop(x, "");
-    }
+    put(x, in_entry ? &x->held : &x->found, TEXTS[i].text, x->text.s, x->text.n);
+    if (x->text.n == XML_TEXT_MAX && TEXTS[i].text != XML_MESSAGE)
+        stop(x, "a key, token or id in the answer's XML is longer than 4095 bytes");
 }
 
-static uint64_t size_of_text(struct xml *x)
+const char *xml_text(const struct xml *x, enum xml_text which)
 {
-    bool digits = x->n_text > 0 && x->n_text <= 19 && strspn(x->text, "0123456789") == x->n_text;
-
-    if (!digits)
-        stop(x, "a Size in the answer's XML is not a number");
-    return digits ? strtoull(x->text, NULL, 10) : 0;
+    for (size_t at = 0; at < x->found.n; at += strlen(x->found.s + at) + 1)
+        if (x->found.s[at] == (char)which)
+            return x->found.s + at + 1;
+    return "";
 }
 
-static void end_of_field(struct xml *x, const char *name)
-{
-    if (strcmp(name, "Size") == 0)
-        x->entry.size_bytes = size_of_text(x);
-    else if (strcmp(name, "LastModified") == 0 || strcmp(name, "Initiated") == 0)
-        rfc3339_parse(x->text, x->n_text, &x->entry.modified_ns);
-    else
-        keep(x, ENTRY_TEXTS, name);
-}
+/* ---- Entries, once it is known how keys are written ---- */
 
-/* ---- Entries that are held back ---- */
-
-/* What a list tells of an entry: all before its key, and of key and version the texts. */
-static bool hold(struct xml *x)
-{
-    const struct xml_entry *entry = &x->entry;
-
-    strbuf_put(&x->held, (const char *)entry, offsetof(struct xml_entry, key));
-    strbuf_put(&x->held, entry->key, entry->n_key + 1);
-    strbuf_put(&x->held, entry->version_id, strlen(entry->version_id) + 1);
-    if (x->held.failed)
-        return err_set(x->err, "out of memory");
-    return x->held.n <= HELD_MAX || err_set(x->err, "the answer's list is too long");
-}
-
-/* Decodes a key in place if keys are encoded. Some servers say so and do not: what begins with the
- * prefix asked for only as it stands, or cannot be decoded, is left. */
-static bool decode(struct xml *x, char *text, size_t *n)
+/* Decodes a key in place if keys are encoded, and fills what is left of it with zeros. Some servers
+ * say so and do not: what begins with the prefix asked for only as it stands, or cannot be decoded,
+ * is left. */
+static bool decode(const struct xml *x, char *text)
 {
     char decoded[XML_TEXT_MAX];
-    size_t n_decoded = *n;
     size_t n_prefix = strlen(x->prefix);
+    size_t n_text = strlen(text);
+    size_t n = n_text;
 
     /* Most keys hold nothing that is encoded. */
-    if (!x->url_encoded || (strchr(text, '%') == NULL && strchr(text, '+') == NULL))
+    if (!x->url_encoded || strpbrk(text, "%+") == NULL)
         return true;
-    memcpy(decoded, text, *n);
-    if (uri_decode(decoded, &n_decoded)) {
-        bool begins = n_decoded >= n_prefix && memcmp(decoded, x->prefix, n_prefix) == 0;
-        if (begins || strncmp(text, x->prefix, n_prefix) != 0) {
-            memcpy(text, decoded, n_decoded);
-            *n = n_decoded;
-        }
-    }
-    text[*n] = '\0';
-    return strlen(text) == *n || err_set(x->err, "a key in the answer's XML holds a NUL");
+    memcpy(decoded, text, n);
+    bool begins =
+        uri_decode(decoded, &n) && n >= n_prefix && memcmp(decoded, x->prefix, n_prefix) == 0;
+    if (!begins && (n == n_text || strncmp(text, x->prefix, n_prefix) == 0))
+        return true;
+    memset(mempcpy(text, decoded, n), 0, n_text - n);
+    return strlen(text) == n || err_set(x->err, "a key in the answer's XML holds a NUL");
 }
 
-/* Hands out what was held, as it is known now how keys are written. */
-static bool release(struct xml *x)
+/* Hands out an entry, whose texts begin at *at in those held, and sets *at to the next one. */
+static bool hand_out(struct xml *x, size_t *at)
 {
-    struct xml_entry *entry = &x->entry;
-    bool ok = true;
+    char none[] = "";
+    char *text[XML_N_TEXTS];
 
-    for (size_t n = 0; ok && n < x->held.n;) {
-        memcpy(entry, x->held.s + n, offsetof(struct xml_entry, key));
-        n += offsetof(struct xml_entry, key);
-        memcpy(entry->key, x->held.s + n, entry->n_key + 1);
-        n += entry->n_key + 1;
-        n += (size_t)(stpcpy(entry->version_id, x->held.s + n) - entry->version_id) + 1;
-        ok = decode(x, entry->key, &entry->n_key) && x->on_entry(x->user, entry, x->err);
-    }
-    return ok;
-}
+    for (size_t i = 0; i < XML_N_TEXTS; i++)
+        text[i] = none;
+    do {
+        char *s = x->held.s + *at;
+        text[(unsigned char)*s] = s + 1;
+        *at += strlen(s) + 1;
+    } while (*at < x->held.n && x->held.s[*at] != XML_ENTRY);
 
-static bool end_of_entry(struct xml *x)
-{
-    bool is_list = x->root == XML_LIST || x->root == XML_VERSIONS || x->root == XML_UPLOADS;
-
-    x->in_entry = false;
-    x->entry.n_key = strlen(x->entry.key);
-    x->n_entries++;
-    x->n_objects += x->entry.kind != XML_PREFIX;
-    if (x->on_entry == NULL)
-        return true;
-    return is_list ? hold(x) : x->on_entry(x->user, &x->entry, x->err);
+    struct xml_entry entry = {.kind = (enum xml_entry_kind)text[XML_ENTRY][0],
+                              .key = text[XML_KEY],
+                              .version_id = text[XML_ID],
+                              .code = text[XML_CODE],
+                              .message = text[XML_MESSAGE],
+                              .size_bytes = strtoull(text[XML_SIZE], NULL, 10),
+                              .modified_ns = INT64_MAX};
+    size_t n_size = strspn(text[XML_SIZE], "0123456789");
+    if (text[XML_SIZE] != none && (n_size == 0 || n_size > 19 || text[XML_SIZE][n_size] != '\0'))
+        return err_set(x->err, "a Size in the answer's XML is not a number");
+    rfc3339_parse(text[XML_MODIFIED], strlen(text[XML_MODIFIED]), &entry.modified_ns);
+    if (!decode(x, text[XML_KEY]))
+        return false;
+    entry.n_key = strlen(entry.key);
+    return x->on_entry(x->user, &entry, x->err);
 }
 
 /* An element directly below the root. */
@@ -251,11 +219,11 @@ static void end_of_property(struct xml *x, const char *name)
     if (ANSWERS[x->kind].field != NULL && strcmp(name, ANSWERS[x->kind].field) == 0)
         x->root = x->kind;
     if (strcmp(name, "EncodingType") == 0)
-        x->url_encoded = strcmp(x->text, "url") == 0;
+        x->url_encoded = strcmp(x->text.s, "url") == 0;
     else if (strcmp(name, "IsTruncated") == 0)
-        x->is_truncated = strcmp(x->text, "true") == 0;
+        x->is_truncated = strcmp(x->text.s, "true") == 0;
     else
-        keep(x, TEXTS, name);
+        keep(x, name);
 }
 
 static void XMLCALL on_end(void *user, const XML_Char *name)
@@ -263,16 +231,16 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     struct xml *x = user;
 
     x->n_unending = 0;
-    x->text[x->n_text] = '\0';
-    if (x->depth == 3 && x->in_entry) {
-        end_of_field(x, name);
-    } else if (x->depth == 2 && x->in_entry) {
-        if (!end_of_entry(x))
-            stop(x, "");
+    if (x->depth == 3 && x->entry != 0) {
+        keep(x, name);
+    } else if (x->depth == 2 && x->entry != 0) {
+        x->n_entries++;
+        x->n_objects += x->entry != XML_PREFIX;
+        x->entry = 0;
     } else if (x->depth == 2) {
         end_of_property(x, name);
     }
-    x->n_text = 0;
+    strbuf_clear(&x->text);
     x->depth--;
 }
 
@@ -289,45 +257,48 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
     stop(x, "the answer's XML has a document type");
 }
 
-bool xml_init(struct xml *x, struct err *e)
-{
-    *x = (struct xml){.parser = XML_ParserCreate("UTF-8")};
-    return x->parser != NULL || err_set(e, "out of memory");
-}
-
 void xml_fini(struct xml *x)
 {
     if (x->parser != NULL)
         XML_ParserFree(x->parser);
-    x->parser = NULL;
+    strbuf_fini(&x->text);
+    strbuf_fini(&x->found);
     strbuf_fini(&x->held);
+    *x = (struct xml){0};
 }
 
 bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user, struct err *e)
 {
-    if (!XML_ParserReset(x->parser, "UTF-8"))
+    *x = (struct xml){.prefix = prefix,
+                      .on_entry = on_entry,
+                      .user = user,
+                      .parser = x->parser != NULL ? x->parser : XML_ParserCreate("UTF-8"),
+                      .text = x->text,
+                      .found = x->found,
+                      .held = x->held};
+    strbuf_clear(&x->text);
+    strbuf_clear(&x->found);
+    strbuf_clear(&x->held);
+    /* There is room for any text from here on. */
+    if (x->parser == NULL || !XML_ParserReset(x->parser, "UTF-8") ||
+        !strbuf_reserve(&x->text, XML_TEXT_MAX))
         return err_set(e, "out of memory");
     XML_SetUserData(x->parser, x);
     XML_SetElementHandler(x->parser, on_start, on_end);
     XML_SetCharacterDataHandler(x->parser, on_text);
     XML_SetStartDoctypeDeclHandler(x->parser, on_doctype);
-
-    memset(x, 0, offsetof(struct xml, parser));
-    strbuf_clear(&x->held);
-    for (const struct text *t = TEXTS; t->name != NULL; t++)
-        ((char *)x)[t->offset] = '\0';
-    x->prefix = prefix;
-    x->on_entry = on_entry;
-    x->user = user;
     return true;
 }
 
 /* A list that names no encoding has none. */
 static bool end_of_document(struct xml *x)
 {
-    size_t n = strlen(x->next_key_marker);
+    bool ok = true;
 
-    return release(x) && decode(x, x->next_key_marker, &n);
+    for (size_t at = 0; ok && at < x->held.n;)
+        ok = hand_out(x, &at);
+    /* Found again, as it is ours to change. */
+    return ok && decode(x, (char *)xml_text(x, XML_NEXT_KEY));
 }
 
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e)

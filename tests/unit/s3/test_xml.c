@@ -12,7 +12,7 @@ static const char *prefix = ""; /* of the list asked for */
 
 static bool on_entry(void *user, const struct xml_entry *x, struct err *e)
 {
-    static const char *const kinds[] = {"object", "prefix",  "version",
+    static const char *const kinds[] = {NULL,     "object",  "prefix", "version",
                                         "marker", "deleted", "failed"};
     size_t n = strlen(seen);
 
@@ -61,8 +61,8 @@ static void test_error(void **state)
     good(PROLOG "<Error><Code>SlowDown</Code><Message>Please &lt;reduce&gt;</Message>"
                 "<Key>k</Key><RequestId>1</RequestId></Error>",
          XML_ERROR, "");
-    assert_string_equal(xml.code, "SlowDown");
-    assert_string_equal(xml.message, "Please <reduce>");
+    assert_string_equal(xml_text(&xml, XML_CODE), "SlowDown");
+    assert_string_equal(xml_text(&xml, XML_MESSAGE), "Please <reduce>");
 }
 
 static void test_list(void **state)
@@ -82,7 +82,7 @@ static void test_list(void **state)
          "prefix 'p/' 0 '' '' ''\n");
     assert_true(xml.is_truncated);
     assert_int_equal(xml.n_entries, 3);
-    assert_string_equal(xml.next_token, "1/ab==");
+    assert_string_equal(xml_text(&xml, XML_NEXT_TOKEN), "1/ab==");
 
     assert_int_equal(xml.n_objects, 2);
 
@@ -101,7 +101,7 @@ static void test_list(void **state)
     good("<ListBucketResult><Contents><Key>%41+</Key></Contents><EncodingType/></ListBucketResult>",
          XML_LIST, "object '%41+' 0 '' '' ''\n");
     assert_false(xml.is_truncated);
-    assert_string_equal(xml.next_token, "");
+    assert_string_equal(xml_text(&xml, XML_NEXT_TOKEN), "");
 }
 
 /* Servers that say that keys are URL-encoded, and do not encode them. */
@@ -128,8 +128,8 @@ static void test_versions(void **state)
          "</Version><DeleteMarker><Key>k</Key><VersionId>v2</VersionId><IsLatest>true</IsLatest>"
          "</DeleteMarker><EncodingType>url</EncodingType></ListVersionsResult>",
          XML_VERSIONS, "version 'k' 3 'v1' '' ''\nmarker 'k' 0 'v2' '' ''\n");
-    assert_string_equal(xml.next_key_marker, "k/2");
-    assert_string_equal(xml.next_version_marker, "v2");
+    assert_string_equal(xml_text(&xml, XML_NEXT_KEY), "k/2");
+    assert_string_equal(xml_text(&xml, XML_NEXT_ID), "v2");
     assert_true(xml.is_truncated);
     /* As gofakes3 names it. */
     good("<ListBucketVersionsResult><Version><Key>k</Key></Version></ListBucketVersionsResult>",
@@ -143,7 +143,7 @@ static void test_deleted(void **state)
          "<VersionId>v</VersionId><Code>AccessDenied</Code><Message>No</Message></Error>"
          "</DeleteResult>",
          XML_DELETED, "deleted 'a%41' 0 '' '' ''\nfailed 'b' 0 'v' 'AccessDenied' 'No'\n");
-    assert_string_equal(xml.code, "");
+    assert_string_equal(xml_text(&xml, XML_CODE), "");
 }
 
 static void test_multipart(void **state)
@@ -152,7 +152,7 @@ static void test_multipart(void **state)
     good("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u-1</UploadId>"
          "</InitiateMultipartUploadResult>",
          XML_INITIATE, "");
-    assert_string_equal(xml.upload_id, "u-1");
+    assert_string_equal(xml_text(&xml, XML_ID), "u-1");
     good("<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>",
          XML_COMPLETE, "");
     good("<LocationConstraint/>", XML_OTHER, "");
@@ -205,13 +205,13 @@ static void test_long(void **state)
     memset(text + n, 'u', XML_TEXT_MAX - 1);
     strcpy(text + n + XML_TEXT_MAX - 1, "</UploadId></InitiateMultipartUploadResult>");
     assert_true(read_text(text, 1000, &e));
-    assert_int_equal(strlen(xml.upload_id), XML_TEXT_MAX - 1);
+    assert_int_equal(strlen(xml_text(&xml, XML_ID)), XML_TEXT_MAX - 1);
 
     n = sprintf(text, "<Error><Message>");
     memset(text + n, 'm', XML_TEXT_MAX + 50);
     strcpy(text + n + XML_TEXT_MAX + 50, "</Message></Error>");
     assert_true(read_text(text, 1000, &e));
-    assert_int_equal(strlen(xml.message), sizeof xml.message - 1);
+    assert_int_equal(strlen(xml_text(&xml, XML_MESSAGE)), XML_TEXT_MAX);
 }
 
 /* What has no end is not kept for ever: a tag, a comment, before the root too. */
@@ -249,14 +249,6 @@ static void test_callback_stops(void **state)
     assert_string_equal(seen, "object 'a' 0 '' '' ''\nobject 'bb' 0 '' '' ''\n");
 }
 
-static int setup(void **state)
-{
-    struct err e = {0};
-
-    (void)state;
-    return xml_init(&xml, &e) ? 0 : -1;
-}
-
 static int teardown(void **state)
 {
     (void)state;
@@ -278,5 +270,5 @@ int main(void)
         cmocka_unit_test(test_unending),
         cmocka_unit_test(test_callback_stops),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, NULL, teardown);
 }
