@@ -104,19 +104,6 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
     return true;
 }
 
-bool answer_expect(struct worker *w)
-{
-    http1_start(&w->http, S3OP[w->op.kind].method[0] == 'H', on_header, w);
-    w->answer = (struct worker_answer){.uses_xml = S3OP[w->op.kind].answer != XML_NOTHING};
-    w->resent = false;
-    if (!w->answer.uses_xml)
-        return true;
-    err_clear(&w->cause);
-    pages_begin(answer_pages(w));
-    return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed)
-                                             : start_xml(w, "", on_deleted);
-}
-
 /* ---- What it means ---- */
 
 static bool is_success(const struct worker *w)
@@ -325,8 +312,10 @@ static void read_error(struct worker *w, const char *data, size_t n)
     w->answer.failed = w->answer.failed || !xml_feed(&w->xml, data, n, false, &e);
 }
 
-static void on_body(struct worker *w, const char *data, size_t n)
+static void on_body(void *user, const char *data, size_t n)
 {
+    struct worker *w = user;
+
     if (!is_success(w)) {
         read_error(w, data, n);
         return;
@@ -347,6 +336,19 @@ static void on_body(struct worker *w, const char *data, size_t n)
         read_document(w, data, n);
     }
     w->answer.n_read += n;
+}
+
+bool answer_expect(struct worker *w)
+{
+    http1_start(&w->http, S3OP[w->op.kind].method[0] == 'H', on_header, on_body, w);
+    w->answer = (struct worker_answer){.uses_xml = S3OP[w->op.kind].answer != XML_NOTHING};
+    w->resent = false;
+    if (!w->answer.uses_xml)
+        return true;
+    err_clear(&w->cause);
+    pages_begin(answer_pages(w));
+    return s3op_does(w->op.kind, S3OP_LISTS) ? start_xml(w, w->op.key, on_listed)
+                                             : start_xml(w, "", on_deleted);
 }
 
 void answer_break(struct worker *w, const char *why)
@@ -380,30 +382,17 @@ static void expect_rest(struct worker *w)
 
 enum answer answer_feed(struct worker *w, const char *data, size_t n)
 {
-    size_t at = 0;
+    size_t used = 0;
 
     w->answer.has_begun = true;
-    for (;;) {
-        size_t used = 0;
-        size_t n_body = 0;
-        const char *body = NULL;
-        enum http1_event event = http1_feed(&w->http, data + at, n - at, &used, &body, &n_body);
-
-        at += used;
-        switch (event) {
-        case HTTP1_BODY:
-            on_body(w, body, n_body);
-            break;
-        case HTTP1_DONE:
-            return on_complete(w, at < n);
-        case HTTP1_ERROR:
-            return ANSWER_BROKEN;
-        case HTTP1_MORE:
-            expect_rest(w);
-            return ANSWER_MORE;
-        default:
-            break;
-        }
+    switch (http1_feed(&w->http, data, n, &used)) {
+    case HTTP1_DONE:
+        return on_complete(w, used < n);
+    case HTTP1_ERROR:
+        return ANSWER_BROKEN;
+    default:
+        expect_rest(w);
+        return ANSWER_MORE;
     }
 }
 

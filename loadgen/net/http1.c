@@ -5,7 +5,6 @@
 enum state {
     STATUS_LINE,
     HEADER_LINE,
-    HEAD_END, /* the headers were reported; decides on the body */
     BODY_LENGTH,
     BODY_CLOSE,
     CHUNK_SIZE,
@@ -16,13 +15,14 @@ enum state {
     FAILED
 };
 
-void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header, void *user)
+void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header,
+                 http1_body_fn *on_body, void *user)
 {
     h->status = 0;
     h->content_length = HTTP1_UNKNOWN;
     h->keep_alive = false;
     h->at = (struct http1_progress){
-        .on_header = on_header, .user = user, .head_only = head_only, .state = STATUS_LINE};
+        .on_header = on_header, .on_body = on_body, .user = user, .head_only = head_only};
     err_clear(&h->err);
 }
 
@@ -144,7 +144,7 @@ static bool header(struct http1 *h, const char *name, size_t n_name, const char 
         }
         break;
     }
-    if (h->at.on_header != NULL && h->status >= 200)
+    if (h->status >= 200)
         h->at.on_header(h->at.user, name, n_name, value, n_value);
     return true;
 }
@@ -192,17 +192,8 @@ static bool head_end(struct http1 *h)
         h->at.state = STATUS_LINE;
         return true;
     }
-    h->at.state = HEAD_END;
-    return true;
-}
-
-static void body_begin(struct http1 *h)
-{
-    bool none = h->at.head_only || h->status == 204 || h->status == 304;
-
     h->at.n_head = 0;
-    h->at.rest = 0;
-    if (none || h->content_length == 0) {
+    if (h->at.head_only || h->status == 204 || h->status == 304 || h->content_length == 0) {
         h->at.state = DONE;
     } else if (h->at.chunked) {
         h->at.state = CHUNK_SIZE;
@@ -213,6 +204,7 @@ static void body_begin(struct http1 *h)
         h->keep_alive = false;
         h->at.state = BODY_CLOSE;
     }
+    return true;
 }
 
 static bool chunk_size(struct http1 *h, const char *s, size_t n)
@@ -297,62 +289,41 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     return take_line(h, line, len - 1);
 }
 
-enum http1_event http1_feed(struct http1 *h, const char *data, size_t n, size_t *used,
-                            const char **body, size_t *n_body)
+/* Hands out what belongs to the body, and returns how many bytes that is. */
+static size_t take_body(struct http1 *h, const char *data, size_t n)
 {
-    *used = 0;
-    for (;;) {
-        size_t left = n - *used;
-
-        switch ((enum state)h->at.state) {
-        case HEAD_END:
-            body_begin(h);
-            continue;
-        case DONE:
-            return HTTP1_DONE;
-        case FAILED:
-            return HTTP1_ERROR;
-        case BODY_LENGTH:
-        case CHUNK_DATA:
-        case BODY_CLOSE:
-            if (left == 0)
-                return HTTP1_MORE;
-            if (h->at.state != BODY_CLOSE) {
-                left = left < h->at.rest ? left : (size_t)h->at.rest;
-                h->at.rest -= left;
-                if (h->at.rest == 0)
-                    h->at.state = h->at.state == BODY_LENGTH ? DONE : CHUNK_END;
-            }
-            *body = data + *used;
-            *n_body = left;
-            *used += left;
-            h->at.n_body += left;
-            return HTTP1_BODY;
-        default:
-            break;
-        }
-
-        if (left == 0)
-            return HTTP1_MORE;
-        size_t taken = 0;
-        bool ok = feed_line(h, data + *used, left, &taken);
-        *used += taken;
-        if (!ok) {
-            h->at.state = FAILED;
-            h->keep_alive = false;
-            return HTTP1_ERROR;
-        }
-        if (h->at.state == HEAD_END)
-            return HTTP1_HEADERS;
+    if (h->at.state != BODY_CLOSE) {
+        n = n < h->at.rest ? n : (size_t)h->at.rest;
+        h->at.rest -= n;
+        if (h->at.rest == 0)
+            h->at.state = h->at.state == BODY_LENGTH ? DONE : CHUNK_END;
     }
+    h->at.n_body += n;
+    h->at.on_body(h->at.user, data, n);
+    return n;
 }
 
-enum http1_event http1_close(struct http1 *h)
+enum http1_end http1_feed(struct http1 *h, const char *data, size_t n, size_t *used)
 {
-    if (h->at.state == HEAD_END)
-        body_begin(h);
-    h->keep_alive = false;
+    *used = 0;
+    while (*used < n && h->at.state != DONE && h->at.state != FAILED) {
+        const char *p = data + *used;
+        size_t taken = n - *used;
 
+        if (h->at.state == BODY_LENGTH || h->at.state == BODY_CLOSE || h->at.state == CHUNK_DATA) {
+            taken = take_body(h, p, taken);
+        } else if (!feed_line(h, p, taken, &taken)) {
+            h->at.state = FAILED;
+            h->keep_alive = false;
+        }
+        *used += taken;
+    }
+    return h->at.state == DONE ? HTTP1_DONE : h->at.state == FAILED ? HTTP1_ERROR : HTTP1_MORE;
+}
+
+enum http1_end http1_close(struct http1 *h)
+{
+    h->keep_alive = false;
     if (h->at.state == DONE || h->at.state == BODY_CLOSE) {
         h->at.state = DONE;
         return HTTP1_DONE;

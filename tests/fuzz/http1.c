@@ -13,7 +13,7 @@
 
 /* What came of a response. */
 struct outcome {
-    enum http1_event end;
+    enum http1_end end;
     uint64_t headers; /* a hash */
     size_t n_headers;
     uint64_t body; /* likewise */
@@ -39,8 +39,10 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
     o->n_headers++;
 }
 
-static void on_body(struct outcome *o, const char *p, size_t n)
+static void on_body(void *user, const char *p, size_t n)
 {
+    struct outcome *o = user;
+
     assert(n > 0);
     for (size_t i = 0; i < n; i++)
         o->body = o->body * 1099511628211u + (unsigned char)p[i];
@@ -52,41 +54,23 @@ static struct outcome read_response(const char *data, size_t n, size_t piece, bo
 {
     static struct http1 h;
     struct outcome o = {.end = HTTP1_MORE};
-    bool saw_headers = false;
 
-    http1_start(&h, head_only, on_header, &o);
+    http1_start(&h, head_only, on_header, on_body, &o);
     for (size_t at = 0; o.end == HTTP1_MORE && at < n; at += piece) {
         size_t left = n - at < piece ? n - at : piece;
-        const char *p = data + at;
-        for (;;) {
-            size_t used = 0, n_body = 0;
-            const char *body = NULL;
-            o.end = http1_feed(&h, p, left, &used, &body, &n_body);
-            assert(used <= left);
-            p += used;
-            left -= used;
-            o.n_used += used;
-            if (o.end == HTTP1_HEADERS) {
-                assert(!saw_headers && o.n_body == 0);
-                saw_headers = true;
-                assert(h.status >= 200 && h.status <= 999);
-                o.status = h.status;
-                o.content_length = h.content_length;
-            } else if (o.end == HTTP1_BODY) {
-                assert(saw_headers && body >= data && body + n_body <= data + n);
-                on_body(&o, body, n_body);
-            } else {
-                break;
-            }
-        }
-        assert(o.end != HTTP1_MORE || left == 0);
+        size_t used = 0;
+        o.end = http1_feed(&h, data + at, left, &used);
+        o.n_used += used;
+        assert(used == left || (used < left && o.end != HTTP1_MORE));
     }
     if (o.end == HTTP1_MORE)
         o.end = http1_close(&h);
     assert(o.end == HTTP1_DONE || o.end == HTTP1_ERROR);
     assert((o.end == HTTP1_ERROR) == (h.err.msg[0] != '\0'));
     if (o.end == HTTP1_DONE) {
-        assert(saw_headers);
+        assert(h.status >= 200 && h.status <= 999);
+        o.status = h.status;
+        o.content_length = h.content_length;
         o.keep_alive = h.keep_alive;
         if (o.content_length != HTTP1_UNKNOWN && o.n_body > 0)
             assert(o.n_body == o.content_length);

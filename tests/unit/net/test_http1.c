@@ -11,8 +11,9 @@ struct seen {
     char headers[4096];
     char body[4096];
     size_t n_body;
-    int n_headers_events;
-    enum http1_event end;
+    const char *piece; /* the last one of the body */
+    size_t n_piece;
+    enum http1_end end;
     size_t n_used;
 };
 
@@ -26,37 +27,36 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
              value);
 }
 
+static void on_body(void *user, const char *data, size_t n)
+{
+    struct seen *s = user;
+
+    assert_true(n > 0 && s->n_body + n <= sizeof s->body);
+    memcpy(s->body + s->n_body, data, n);
+    s->n_body += n;
+    s->piece = data;
+    s->n_piece = n;
+}
+
 /* Feeds the input cut at `cut` and then in pieces of `step` bytes; stops at the end of the
  * response. With `close` the connection closes after it. */
 static void run(struct http1 *h, struct seen *s, const char *input, size_t n, size_t cut,
                 size_t step, bool head_only, bool close)
 {
     *s = (struct seen){.end = HTTP1_MORE};
-    http1_start(h, head_only, on_header, s);
+    http1_start(h, head_only, on_header, on_body, s);
     size_t piece = cut < n ? cut : n;
     for (;;) {
         size_t used = 0;
-        const char *body = NULL;
-        size_t n_body = 0;
-        enum http1_event event = http1_feed(h, input + s->n_used, piece, &used, &body, &n_body);
+        s->end = http1_feed(h, input + s->n_used, piece, &used);
         assert_true(used <= piece);
         s->n_used += used;
-        piece -= used;
-        if (event == HTTP1_HEADERS) {
-            s->n_headers_events++;
-        } else if (event == HTTP1_BODY) {
-            assert_true(n_body > 0 && s->n_body + n_body <= sizeof s->body);
-            memcpy(s->body + s->n_body, body, n_body);
-            s->n_body += n_body;
-        } else if (event != HTTP1_MORE) {
-            s->end = event;
+        if (s->end != HTTP1_MORE)
             return;
-        } else {
-            assert_int_equal(piece, 0);
-            if (s->n_used == n)
-                break;
-            piece = n - s->n_used < step ? n - s->n_used : step;
-        }
+        assert_int_equal(used, piece);
+        if (s->n_used == n)
+            break;
+        piece = n - s->n_used < step ? n - s->n_used : step;
     }
     if (close)
         s->end = http1_close(h);
@@ -66,7 +66,7 @@ static struct http1 reader;
 
 /* The response gives the same whole, cut in two anywhere, and byte by byte. */
 static void expect(const char *input, size_t n, bool head_only, bool close, int status,
-                   const char *headers, const char *body, enum http1_event end, bool keep_alive)
+                   const char *headers, const char *body, enum http1_end end, bool keep_alive)
 {
     struct seen s;
 
@@ -74,7 +74,6 @@ static void expect(const char *input, size_t n, bool head_only, bool close, int 
         size_t step = cut == n + 1 ? 1 : n;
         run(&reader, &s, input, n, cut == n + 1 ? 1 : cut, step, head_only, close);
         assert_int_equal(s.end, end);
-        assert_int_equal(s.n_headers_events, 1);
         assert_int_equal(reader.status, status);
         assert_string_equal(s.headers, headers);
         assert_int_equal(s.n_body, strlen(body));
@@ -266,18 +265,8 @@ static void test_limits(void **state)
         n += HTTP1_LINE_MAX - 6 + extra;
         n += (size_t)sprintf(input + n, "\r\nContent-Length: 0\r\n\r\n");
         for (size_t step = 1; step < 10000; step = step * 3 + 1) {
-            http1_start(&reader, false, NULL, NULL);
-            enum http1_event event = HTTP1_MORE;
-            size_t at = 0;
-            while (event == HTTP1_MORE && at < n) {
-                size_t used = 0;
-                size_t n_body = 0;
-                const char *body = NULL;
-                size_t piece = n - at < step ? n - at : step;
-                event = http1_feed(&reader, input + at, piece, &used, &body, &n_body);
-                at += used;
-            }
-            assert_int_equal(event, extra == 0 ? HTTP1_HEADERS : HTTP1_ERROR);
+            run(&reader, &s, input, n, step, step, false, false);
+            assert_int_equal(s.end, extra == 0 ? HTTP1_DONE : HTTP1_ERROR);
             if (extra == 1)
                 assert_non_null(strstr(reader.err.msg, "more than 8192 bytes"));
         }
@@ -286,12 +275,8 @@ static void test_limits(void **state)
     n = (size_t)sprintf(input, "HTTP/1.1 200 OK\r\n");
     while (n < HTTP1_HEAD_MAX)
         n += (size_t)sprintf(input + n, "A: b\r\n");
-    *s.headers = '\0';
-    http1_start(&reader, false, NULL, NULL);
-    size_t used = 0;
-    size_t n_body = 0;
-    const char *body = NULL;
-    assert_int_equal(http1_feed(&reader, input, n, &used, &body, &n_body), HTTP1_ERROR);
+    run(&reader, &s, input, n, n, 1, false, false);
+    assert_int_equal(s.end, HTTP1_ERROR);
     assert_non_null(strstr(reader.err.msg, "bytes of headers"));
 
     n = 0;
@@ -308,25 +293,24 @@ static void test_slices(void **state)
     (void)state;
     char block[1000];
     const char *head = "HTTP/1.1 200 OK\r\nContent-Length: 2500\r\n\r\n";
+    struct seen s = {.end = HTTP1_MORE};
     size_t used = 0;
-    size_t n_body = 0;
-    const char *body = NULL;
 
     memset(block, 'x', sizeof block);
-    http1_start(&reader, false, NULL, NULL);
+    http1_start(&reader, false, on_header, on_body, &s);
     assert_int_equal(http1_rest(&reader), HTTP1_UNKNOWN);
-    assert_int_equal(http1_feed(&reader, head, strlen(head), &used, &body, &n_body), HTTP1_HEADERS);
+    assert_int_equal(http1_feed(&reader, head, strlen(head), &used), HTTP1_MORE);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(http1_feed(&reader, block, 1000, &used, &body, &n_body), HTTP1_BODY);
-        assert_ptr_equal(body, block);
-        assert_int_equal(n_body, 1000);
+        assert_int_equal(http1_feed(&reader, block, 1000, &used), HTTP1_MORE);
+        assert_ptr_equal(s.piece, block);
+        assert_int_equal(s.n_piece, 1000);
         assert_int_equal(used, 1000);
     }
     assert_int_equal(http1_rest(&reader), 500);
-    assert_int_equal(http1_feed(&reader, block, 1000, &used, &body, &n_body), HTTP1_BODY);
-    assert_int_equal(n_body, 500);
+    assert_int_equal(http1_feed(&reader, block, 1000, &used), HTTP1_DONE);
+    assert_int_equal(s.n_piece, 500);
     assert_int_equal(used, 500);
-    assert_int_equal(http1_feed(&reader, block + 500, 500, &used, &body, &n_body), HTTP1_DONE);
+    assert_int_equal(http1_feed(&reader, block + 500, 500, &used), HTTP1_DONE);
     assert_int_equal(used, 0);
     assert_true(reader.keep_alive);
 }
