@@ -4,7 +4,7 @@
  *
  *   cmd/     one file a command: its options, and what a worker does next. Begin at cmd/get.c.
  *   run/     the course of a run: preparation, benchmark, cleaning: run/bench.h
- *   bucket/  requests that are not measured: the bucket, and what it holds
+ *   bucket/  requests that are not measured: make the bucket, look at it, delete what runs left
  *   work/    what workers do: the pool of objects, mixes, sizes: work/workload.h
  *   options/ what the command line, the environment and profiles say: options/options.h
  *   ranks/   what the processes of one run tell each other; with one rank nothing: ranks/team.h

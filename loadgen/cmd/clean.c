@@ -6,7 +6,6 @@
 #include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/run/cleanup.h"
 #include "loadgen/util/clock.h"
 
 #include <math.h>
@@ -29,8 +28,8 @@ struct runs {
     size_t n;
     enum s3op_kind kind; /* of the list that shows objects */
     uint64_t n_uploads;
-    enum work_scope upload_scope; /* of the list that shows them */
-    struct err unlisted;          /* why they could not be listed */
+    enum sweep_scope upload_scope; /* of the list that shows them */
+    struct err unlisted;           /* why they could not be listed */
 };
 
 static struct run *find(struct runs *runs, const char *key, struct err *e)
@@ -89,7 +88,7 @@ static bool look(struct bench *b, struct runs *runs, struct err *e)
     bool ok = bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL,
                               &runs->unlisted);
     /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
-    runs->upload_scope = runs->n_uploads > 0 ? WORK_PREFIX : WORK_BUCKET;
+    runs->upload_scope = runs->n_uploads > 0 ? SWEEP_PREFIX : SWEEP_BUCKET;
     if (ok && runs->n_uploads == 0)
         bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, NULL, &runs->unlisted);
     return true;
@@ -99,12 +98,10 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
                        struct err *e)
 {
     struct err cause = {""};
-    const struct sweep s = {.root = run->root,
-                            .uploads = run->n_uploads > 0 ? runs->upload_scope : WORK_NOTHING,
-                            .objects = WORK_DIRS,
-                            .kind = runs->kind};
+    enum sweep_scope uploads = run->n_uploads > 0 ? runs->upload_scope : SWEEP_NOTHING;
 
-    return cleanup_sweep(b, &s, &cause) ||
+    b->sweep.root = run->root;
+    return sweep_all(&b->sweep, uploads, SWEEP_DIRS, runs->kind, &cause) ||
            err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
 

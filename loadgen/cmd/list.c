@@ -7,10 +7,10 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     op->n_objects = 0;
     op->max_keys = (uint64_t)k->o->max_keys;
     const char *all = k->o->list_existing ? k->o->prefix : k->root;
-    int n = k->o->no_prefix || k->o->list_existing
-                ? snprintf(op->key, sizeof op->key, "%s", all)
-                : snprintf(op->key, sizeof op->key, "%s%04x/", all, k->used_dir + w->thread);
-    op->n_key = (size_t)n;
+    if (k->o->no_prefix || k->o->list_existing)
+        s3op_set_key(op, all);
+    else
+        work_set_dir(op, all, k->used_dir + w->thread);
     /* Of a bucket's own content we know that there was some. */
     op->min_objects = k->o->list_existing ? 1
                       : k->o->no_prefix   ? k->n_objects

@@ -6,7 +6,6 @@
 #include "loadgen/ranks/lead.h"
 #include "loadgen/ranks/parts.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/run/cleanup.h"
 #include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"
 
@@ -103,12 +102,20 @@ static bool record(struct bench *b, struct err *e)
 /* All ranks record by now. The bucket is rank 0's to clear. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
+    struct err cause = {""};
+    enum s3op_kind kind;
+
     b->has_parts = b->team.size > 1;
     if (b->team.rank > 0)
         return true;
     if (b->has_parts)
         bench_say_parts(b);
-    return !b->o->clear_bucket || cleanup_clear_bucket(b, e);
+    if (!b->o->clear_bucket)
+        return true;
+    b->sweep.root = "";
+    return (bucket_listing(&b->control, "", &kind, &cause) &&
+            sweep_all(&b->sweep, SWEEP_NOTHING, SWEEP_PREFIX, kind, &cause)) ||
+           err_set(e, "cannot clear bucket '%s': %s", b->o->bucket, cause.msg);
 }
 
 /* ---- End ---- */
@@ -237,6 +244,58 @@ static bool tell(struct bench *b, struct err *e)
     return ok;
 }
 
+/* The most that a run can have made, with room for what is deleted twice, as a server that lists
+ * what is gone lets it be. What other ranks made is theirs to know. */
+static uint64_t most_of(const struct bench *b)
+{
+    const struct summary *s = &b->summary;
+
+    if (b->team.size > 1)
+        return UINT64_MAX;
+    return 1000 + 2 * (s->n_prepared + s->n_not_prepared + s->counts.n_requests + s->n_resent);
+}
+
+/* Deletes what this run has uploaded; with --noclear only uploads that it has not finished, which
+ * no one can use. Each rank deletes the folders of its workers, then rank 0 what is left. */
+static bool clean(struct bench *b, struct err *e)
+{
+    struct sweep *s = &b->sweep;
+    enum s3op_kind kind = S3OP_LIST;
+    struct err cause = {""};
+    struct err unknown = {""};
+
+    if (!b->uploaded || b->crew.n_loops == 0 || (b->o->no_clear && !b->kind->uploads))
+        return team_meet(&b->team, true, e);
+    b->said_finishing = bench_is_interrupted(b);
+    b->finishing = true;
+    s->root = b->work.root;
+    s->n_most = most_of(b);
+    atomic_store(&s->n_deleted, 0);
+    bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
+    bool deletes = ok && !b->o->no_clear;
+    /* Where an upload was answered with a version, deleting would hide it. */
+    if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown))
+        deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
+    if (deletes && !b->o->no_prefix)
+        sweep_pass(s, SWEEP_DIRS, kind, NULL);
+    team_meet(&b->team, true, NULL);
+    if (b->team.rank > 0)
+        return true;
+    /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
+     * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
+    bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
+    enum sweep_scope uploads = !b->kind->uploads ? SWEEP_NOTHING
+                               : lost            ? SWEEP_BUCKET
+                                                 : SWEEP_PREFIX;
+    ok = ok && sweep_all(s, uploads, deletes ? SWEEP_PREFIX : SWEEP_NOTHING, kind, &cause) &&
+         (unknown.msg[0] == '\0' || err_set(&cause, "%s", unknown.msg));
+    return ok || err_set(e,
+                         "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
+                         "--run %s, with that bucket and prefix, deletes them",
+                         b->o->no_clear ? "unfinished uploads" : "objects", s->root, b->o->bucket,
+                         cause.msg, b->o->run_id);
+}
+
 /* ---- The plan ---- */
 
 /* All ranks meet after each stage. Where one fails or is interrupted, all go on to the end. */
@@ -260,7 +319,7 @@ static bool (*const endings[])(struct bench *b, struct err *e) = {
     close_capture,
     gather,
     tell,
-    cleanup_run,
+    clean,
 };
 /* clang-format on */
 

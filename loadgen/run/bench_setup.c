@@ -165,6 +165,18 @@ static bool check_ranks(const struct bench *b, struct err *e)
     return true;
 }
 
+static bool run_sweep(void *ctx, const struct phase *p, struct err *e)
+{
+    struct bench *b = ctx;
+
+    err_clear(&b->error);
+    b->cleaning = true;
+    b->phase = *p;
+    bool ok = bench_run_phase(b, e);
+    b->cleaning = false;
+    return ok;
+}
+
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->out.fd = -1;
@@ -202,6 +214,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         .start_ns = clock_now_ns() + b->engine.offset_ns,
         .team = &b->team,
     };
+    b->sweep = (struct sweep){&b->work, run_sweep, b, .n_most = UINT64_MAX};
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
 }
 
@@ -278,6 +291,7 @@ void bench_tear_down(struct bench *b)
     signals_fini(&b->signals);
     recorder_free(b->recorder);
     crew_fini(&b->crew);
+    sweep_fini(&b->sweep);
     work_fini(&b->work);
     control_fini(&b->control);
     if (b->engine.credentials != NULL)

@@ -8,6 +8,7 @@
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
 #include "loadgen/bucket/control.h"
+#include "loadgen/bucket/sweep.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"
@@ -67,6 +68,7 @@ struct bench {
     struct crew crew;
     unsigned n_loops;
     struct work work;
+    struct sweep sweep;
     struct screen screen;
     struct summary summary;
     bool uploaded;  /* there may be something to clean */

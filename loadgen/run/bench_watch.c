@@ -33,7 +33,7 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     f->sum[TEAM_TICK_BYTES] = (int64_t)s->tick.counts.n_bytes;
     f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
     f->sum[TEAM_RUNNING] = s->n_running;
-    f->sum[TEAM_DONE] = (int64_t)atomic_load(b->cleaning ? &b->work.n_deleted : &b->work.n_done);
+    f->sum[TEAM_DONE] = (int64_t)atomic_load(b->cleaning ? &b->sweep.n_deleted : &b->work.n_done);
     for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
         memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + SUMMARY_NUMBERS[i].offset,
                sizeof f->sum[0]);

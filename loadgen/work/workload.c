@@ -47,11 +47,7 @@ static uint64_t of_all(const struct work *k, uint64_t i)
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, struct err *e)
 {
-    *k = (struct work){.kind = kind,
-                       .o = o,
-                       .engine = g,
-                       .n_workers = (unsigned)o->n_workers,
-                       .most_deleted = UINT64_MAX};
+    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
     pthread_mutex_init(&k->lock, NULL);
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;
@@ -74,8 +70,6 @@ void work_fini(struct work *k)
         strbuf_fini(&own->body);
         strbuf_fini(&own->upload_id);
         strbuf_fini(&own->etags);
-        strbuf_fini(&own->previous);
-        strbuf_fini(&own->page);
         free_object(&own->object);
     }
     free(k->own);
@@ -130,6 +124,11 @@ static char *put_hex(char *p, uint64_t value, int n_digits)
     for (int i = n_digits - 1; i >= 0; i--)
         *p++ = digits[value >> 4 * i & 15];
     return p;
+}
+
+void work_set_dir(struct s3op *op, const char *root, uint32_t dir)
+{
+    op->n_key = (size_t)snprintf(op->key, sizeof op->key, "%s%04x/", root, dir);
 }
 
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op)

@@ -13,14 +13,6 @@
 
 struct work;
 
-/* What a pass of cleaning lists. */
-enum work_scope {
-    WORK_NOTHING,
-    WORK_DIRS,   /* each worker its own prefix below that of what is cleaned */
-    WORK_PREFIX, /* one worker all below that */
-    WORK_BUCKET  /* one worker all of the bucket */
-};
-
 /* A command's part, which it names as its ctx. */
 struct workload {
     bool prepares; /* uploads objects first */
@@ -56,12 +48,6 @@ struct work_own {
     int step;
     bool waiting; /* for an object */
     uint64_t n_gets;
-    /* Cleaning: keys, and the version or upload of each, each with a NUL. */
-    struct strbuf page;
-    struct strbuf previous; /* the first of the page before */
-    size_t at;              /* in page: the next to be deleted alone */
-    bool batched;           /* what fits into a batch is deleted */
-    int64_t retry_ns;       /* the server was away: not before */
 };
 
 struct work {
@@ -91,19 +77,9 @@ struct work {
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
-    atomic_bool uploaded;           /* one of them has succeeded */
-    atomic_uint_fast64_t n_new;     /* objects made by the benchmark */
-    atomic_bool saw_version;        /* the bucket keeps versions, or did once */
-    atomic_uint_fast64_t n_deleted; /* in cleaning */
-    uint64_t most_deleted;          /* more than these cannot be ours */
-
-    /* Cleaning. */
-    atomic_int_fast64_t
-        failing_since_ns;     /* nothing was deleted since; 0: the last time something was */
-    const char *clean_prefix; /* only keys below it are deleted */
-    enum work_scope clean_scope;
-    enum s3op_kind clean_kind; /* of its listings */
-    atomic_bool no_batches;    /* the server refuses them */
+    atomic_bool uploaded;       /* one of them has succeeded */
+    atomic_uint_fast64_t n_new; /* objects made by the benchmark */
+    atomic_bool saw_version;    /* the bucket keeps versions, or did once */
 };
 
 /* kind, o and g are borrowed. work_fini in any case. */
@@ -131,6 +107,9 @@ static inline struct work_own *work_own(struct work *k, const struct worker *w)
 
 /* An object that is not yet there: the next number, in the worker's prefix. */
 struct work_object work_new_object(struct work *k, const struct worker *w);
+
+/* Makes the folder `dir` of workers below `root` the key of op: each has one of its own. */
+void work_set_dir(struct s3op *op, const char *root, uint32_t dir);
 
 /* Puts the object's key into op. */
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op);

@@ -1,0 +1,248 @@
+#include "loadgen/bucket/sweep.h"
+
+#include "libcommon/mem.h"
+#include "loadgen/util/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A server that is away or overloaded is asked again so much later. */
+#define PAUSE_NS (200 * CLOCK_NS_PER_MS)
+
+/* What one pass could not delete, a later one may. */
+#define PASSES 3
+
+struct sweeper {
+    enum { LIST, BATCH, SINGLES, DONE } step;
+    struct strbuf page;     /* keys, and the version or upload of each, each with a NUL */
+    struct strbuf previous; /* the first of the page before */
+    size_t at;              /* in page: the next to be deleted alone */
+    bool batched;           /* what fits into a batch is deleted */
+    int64_t retry_ns;       /* the server was away: not before */
+};
+
+/* Keeps an entry of a page, and whether it is the first one of the page before: what was deleted is
+ * still there. */
+static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
+{
+    struct worker *w = user;
+    const struct sweep *s = w->services->phase->ctx;
+    struct sweeper *own = &s->sweeper[w->thread];
+    size_t n = own->page.n;
+
+    if (entry->kind == XML_PREFIX || strncmp(entry->key, s->root, strlen(s->root)) != 0)
+        return true;
+    if (entry->n_key > S3OP_KEY_MAX)
+        return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
+    strbuf_put(&own->page, entry->key, entry->n_key + 1);
+    strbuf_put(&own->page, entry->version_id, strlen(entry->version_id) + 1);
+    if (n == 0 && !own->page.failed) {
+        if (own->previous.n == own->page.n &&
+            memcmp(own->previous.s, own->page.s, own->page.n) == 0)
+            return err_set(e, "the server lists '%s' after it was deleted", entry->key);
+        strbuf_clear(&own->previous);
+        strbuf_put(&own->previous, own->page.s, own->page.n);
+    }
+    return (!own->page.failed && !own->previous.failed) || err_set(e, "out of memory");
+}
+
+/* Reads the entry at *at of a page; false: there is none. */
+static bool take_entry(const struct strbuf *page, size_t *at, const char **key, const char **id)
+{
+    if (*at >= page->n)
+        return false;
+    *key = page->s + *at;
+    *id = *key + strlen(*key) + 1;
+    *at = (size_t)(*id + strlen(*id) + 1 - page->s);
+    return true;
+}
+
+/* Makes a request to delete all of the page that fits into one; false: nothing does. */
+static bool next_batch(struct work *k, const struct sweeper *own, struct strbuf *body,
+                       struct s3op *op)
+{
+    const char *key = NULL;
+    const char *id = NULL;
+
+    strbuf_clear(body);
+    op->n_objects = 0;
+    for (size_t at = 0; take_entry(&own->page, &at, &key, &id);)
+        if (strbuf_fits_xml(key, strlen(key)))
+            work_add_to_batch(body, key, id, op);
+    return work_end_batch(k, body, op) == PHASE_OP && op->n_objects > 0;
+}
+
+/* Makes a request to delete the next one that was in no batch; false: there is none. */
+static bool next_single(const struct sweep *s, struct sweeper *own, struct s3op *op)
+{
+    const char *key = NULL;
+    const char *id = NULL;
+
+    while (take_entry(&own->page, &own->at, &key, &id)) {
+        if (own->batched && strbuf_fits_xml(key, strlen(key)))
+            continue;
+        op->kind = s->kind == S3OP_LIST_UPLOADS ? S3OP_ABORT : S3OP_DELETE;
+        op->n_objects = 1;
+        s3op_set_key(op, key);
+        *(op->kind == S3OP_ABORT ? &op->upload_id : &op->version_id) = *id != '\0' ? id : NULL;
+        return true;
+    }
+    return false;
+}
+
+static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct sweep *s = ctx;
+    struct sweeper *own = &s->sweeper[w->thread];
+    struct work_own *work = work_own(s->work, w);
+
+    if (own->retry_ns > clock_now_ns())
+        return PHASE_WAIT;
+    op->recorded = false;
+    if (work->upload_id.n > 0) {
+        /* An upload that the end of the run left open. */
+        op->kind = S3OP_ABORT;
+        op->upload_id = work->upload_id.s;
+        work_set_key(s->work, &work->object, op);
+        return PHASE_OP;
+    }
+    if (own->step == BATCH) {
+        own->batched = !atomic_load(&s->no_batches) && s->kind != S3OP_LIST_UPLOADS &&
+                       next_batch(s->work, own, &work->body, op);
+        own->at = 0;
+        own->step = SINGLES;
+        if (own->batched)
+            return PHASE_OP;
+    }
+    if (own->step == SINGLES) {
+        if (next_single(s, own, op))
+            return PHASE_OP;
+        own->step = LIST;
+    }
+    if (own->step == DONE)
+        return PHASE_END;
+    op->kind = s->kind;
+    op->n_objects = 0;
+    /* The first page of a whole bucket may have nothing that is ours. */
+    op->one_page = s->scope != SWEEP_BUCKET;
+    op->on_entry = on_entry;
+    op->user = w;
+    strbuf_clear(&own->page);
+    if (s->scope == SWEEP_DIRS)
+        work_set_dir(op, s->root, s->work->first_dir + w->thread);
+    else
+        s3op_set_key(op, s->scope == SWEEP_BUCKET ? "" : s->root);
+    return PHASE_OP;
+}
+
+/* A server that is restarted, or asks for patience, must not cost what is to be deleted: the worker
+ * lists again, for as long as a run waits for its servers. */
+static bool waits(struct sweep *s, struct sweeper *own, const struct worker_result *r)
+{
+    int_fast64_t since_ns = 0;
+    if (atomic_compare_exchange_strong(&s->failing_since_ns, &since_ns, r->end_ns))
+        since_ns = r->end_ns;
+    if (!worker_may_pass(r) || r->end_ns - since_ns >= s->work->o->give_up_ns)
+        return false;
+    own->retry_ns = r->end_ns + PAUSE_NS;
+    own->step = LIST;
+    strbuf_clear(&own->previous);
+    return true;
+}
+
+static void done(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r)
+{
+    struct sweep *s = ctx;
+    struct sweeper *own = &s->sweeper[w->thread];
+    struct strbuf *upload_id = &work_own(s->work, w)->upload_id;
+    bool own_upload = op->kind == S3OP_ABORT && upload_id->n > 0;
+    bool lists = s3op_does(op->kind, S3OP_LISTS);
+
+    /* An upload that ended meanwhile needs no end. */
+    bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404);
+    /* The server takes no batches, or not this one: then keys are deleted one by one. */
+    bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
+
+    /* A server that lists, and deletes nothing, has not come back. */
+    if (ok && !(lists && own->page.n > 0))
+        atomic_store(&s->failing_since_ns, 0);
+    if (!ok && !refused && waits(s, own, r))
+        return;
+    if (own_upload)
+        strbuf_clear(upload_id);
+    if (refused) {
+        atomic_store(&s->no_batches, true);
+        own->batched = false;
+    } else if (!ok) {
+        /* One that cannot be deleted alone keeps no other; it ends the pass when it is listed
+         * again. */
+        work_fail(s->work, r->error);
+        own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
+    } else if (lists) {
+        own->step = own->page.n > 0 ? BATCH : DONE;
+    } else if (!own_upload &&
+               atomic_fetch_add(&s->n_deleted, r->n_objects) + r->n_objects > s->n_most) {
+        work_fail(s->work, "the server lists ever more than this run can have stored");
+        own->step = DONE;
+    }
+}
+
+/* ---- The passes ---- */
+
+static bool is_stopped(const struct sweep *s)
+{
+    return atomic_load(&s->work->engine->stop) != ENGINE_RUN;
+}
+
+bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e)
+{
+    struct work *k = s->work;
+    const struct phase phase = {
+        .next = next, .done = done, .ctx = s, .end_ns = CLOCK_NEVER, .closes = true};
+
+    if (s->sweeper == NULL && !mem_cleared(&s->sweeper, k->n_workers, e))
+        return false;
+    k->n_failed = 0;
+    err_clear(&k->error);
+    s->scope = scope;
+    s->kind = kind;
+    for (unsigned i = 0; i < k->n_workers; i++) {
+        s->sweeper[i].step = scope == SWEEP_DIRS || i == 0 ? LIST : DONE;
+        strbuf_clear(&s->sweeper[i].previous);
+    }
+    return s->run_phase(s->ctx, &phase, e) && (k->n_failed == 0 || err_set(e, "%s", k->error.msg));
+}
+
+static bool repeat(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e)
+{
+    struct err cause = {""};
+    bool done = scope == SWEEP_NOTHING;
+
+    if (scope == SWEEP_DIRS) {
+        sweep_pass(s, scope, kind, NULL);
+        scope = SWEEP_PREFIX;
+    }
+    for (int i = 0; i < PASSES && !done && !is_stopped(s); i++) {
+        err_clear(&cause);
+        done = sweep_pass(s, scope, kind, &cause);
+    }
+    return (done && !is_stopped(s)) ||
+           err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+}
+
+bool sweep_all(struct sweep *s, enum sweep_scope uploads, enum sweep_scope objects,
+               enum s3op_kind kind, struct err *e)
+{
+    bool ok = repeat(s, uploads, S3OP_LIST_UPLOADS, e);
+
+    return repeat(s, objects, kind, e) && ok;
+}
+
+void sweep_fini(struct sweep *s)
+{
+    for (unsigned i = 0; s->sweeper != NULL && i < s->work->n_workers; i++) {
+        strbuf_fini(&s->sweeper[i].page);
+        strbuf_fini(&s->sweeper[i].previous);
+    }
+    free(s->sweeper);
+}

@@ -1,0 +1,46 @@
+/* Deletes all objects, versions and unfinished uploads below a prefix. The workers of a run list
+ * keys page by page, and delete each page before they list the next one. */
+#ifndef S3_LOADGEN_BUCKET_SWEEP_H
+#define S3_LOADGEN_BUCKET_SWEEP_H
+
+#include "loadgen/work/workload.h"
+
+/* Who lists what. */
+enum sweep_scope {
+    SWEEP_NOTHING,
+    SWEEP_DIRS,   /* each worker its own folder below the root */
+    SWEEP_PREFIX, /* one worker all below the root */
+    SWEEP_BUCKET  /* one worker the whole bucket, of which only what is below the root goes */
+};
+
+/* Starts as zeros but for the first four. */
+struct sweep {
+    struct work *work; /* whose workers delete */
+    /* Runs a phase of these workers to its end. */
+    bool (*run_phase)(void *ctx, const struct phase *p, struct err *e);
+    void *ctx;
+    uint64_t n_most; /* more deletions than these cannot be ours */
+
+    const char *root;                     /* only keys below it are deleted */
+    atomic_uint_fast64_t n_deleted;       /* for other threads to read */
+    atomic_int_fast64_t failing_since_ns; /* when requests began to fail; 0: the last one did not */
+    atomic_bool no_batches;               /* the server refuses them */
+
+    /* The pass that runs. */
+    enum sweep_scope scope;
+    enum s3op_kind kind;     /* of its listings */
+    struct sweeper *sweeper; /* by worker */
+};
+
+void sweep_fini(struct sweep *s);
+
+/* Lists once from the start what `scope` and `kind` say, and deletes it. False: *e says what could
+ * not be deleted. */
+bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
+
+/* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many
+ * passes as are needed. False: something may be left, and *e says why. */
+bool sweep_all(struct sweep *s, enum sweep_scope uploads, enum sweep_scope objects,
+               enum s3op_kind kind, struct err *e);
+
+#endif
