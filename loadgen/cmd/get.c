@@ -26,5 +26,5 @@ const struct cli_command cmd_get = {
     COMMAND_EXAMPLES(
         {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"}),
     COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20),
-    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next),
+    COMMAND_WORKLOAD(.prepares = true, .next = next),
 };

@@ -3,15 +3,9 @@
 #include "libcommon/rfc3339.h"
 #include "loadgen/util/clock.h"
 
-/* Objects are protected for a day from the begin of the run; cleaning up overrides that. */
+/* Objects are protected for a day from the start of the run: the same for all, since it must not be
+ * shortened. Cleaning overrides it. */
 #define RETAIN_NS (24 * 3600 * CLOCK_NS_PER_S)
-
-static bool init(struct work *k, struct err *e)
-{
-    (void)e;
-    k->retain_until_ns = clock_real_ns() + RETAIN_NS;
-    return true;
-}
 
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
@@ -22,7 +16,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     strbuf_printf(body,
                   "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                   "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
-                  rfc3339_format(k->retain_until_ns).s);
+                  rfc3339_format(k->start_ns + RETAIN_NS).s);
     work_ask(k, S3OP_RETENTION, o, op);
     return work_set_body(k, body, op);
 }
@@ -39,6 +33,5 @@ const struct cli_command cmd_retention = {
     COMMAND_EXAMPLES(
         {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"}),
     COMMAND_DEFAULTS(.n_objects = 25000, .size_bytes = 1024, .n_versions = 5),
-    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .versions = true,
-                     .object_lock = true, .next = next, .init = init),
+    COMMAND_WORKLOAD(.prepares = true, .versions = true, .object_lock = true, .next = next),
 };

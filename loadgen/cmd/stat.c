@@ -15,5 +15,5 @@ const struct cli_command cmd_stat = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load stat --autoterm", "metadata of objects, until the speed is stable"}),
     COMMAND_DEFAULTS(.n_objects = 10000, .size_bytes = 1024),
-    COMMAND_WORKLOAD(.prepares = true, .records_preparation = true, .next = next),
+    COMMAND_WORKLOAD(.prepares = true, .next = next),
 };

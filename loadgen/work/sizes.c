@@ -26,16 +26,11 @@ uint64_t sizes_random(struct rng *r, uint64_t max_bytes)
     return size < max_bytes ? size : max_bytes;
 }
 
-struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes)
+struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes, uint64_t length_bytes)
 {
-    if (size_bytes <= 2)
-        return (struct sizes_range){0, size_bytes};
-    return sizes_range_fixed(r, size_bytes, sizes_random(r, size_bytes - 2));
-}
-
-struct sizes_range sizes_range_fixed(struct rng *r, uint64_t size_bytes, uint64_t length_bytes)
-{
-    if (length_bytes >= size_bytes)
+    if (length_bytes == 0 && size_bytes > 2)
+        length_bytes = sizes_random(r, size_bytes - 2);
+    if (length_bytes == 0 || length_bytes >= size_bytes)
         return (struct sizes_range){0, size_bytes};
     return (struct sizes_range){rng_below(r, size_bytes - length_bytes + 1), length_bytes};
 }

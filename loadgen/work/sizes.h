@@ -17,12 +17,9 @@ struct sizes_range {
     uint64_t length;
 };
 
-/* A random range of an object of size_bytes, by the law of --range: the whole object up to 2 bytes,
- * else a length by sizes_random up to size_bytes - 2 and an offset uniform on what is left. */
-struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes);
-
-/* As --range-size: length_bytes at an offset uniform on what is left; the whole object if it is not
- * longer than that. */
-struct sizes_range sizes_range_fixed(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
+/* A random part of an object: of length_bytes (--range-size), or if that is 0 of a length by
+ * sizes_random up to size_bytes - 2 (--range); its offset is uniform on what is left. It is the
+ * whole object if that is not longer, or has at most 2 bytes. */
+struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
 
 #endif

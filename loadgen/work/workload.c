@@ -36,19 +36,12 @@ uint64_t work_n_prepare_own(const struct work *k)
     return n_own_objects(k) * n_versions(k);
 }
 
-/* The number among the uploads of all ranks of our upload i. */
-static uint64_t of_all(const struct work *k, uint64_t i)
-{
-    uint64_t n = n_own_objects(k);
-
-    return i / n * (uint64_t)k->o->n_objects + i % n * k->engine->n_ranks + k->engine->rank;
-}
-
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, struct err *e)
 {
     *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
     pthread_mutex_init(&k->lock, NULL);
+    k->start_ns = clock_real_ns();
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
     k->first_dir = k->used_dir = g->rank * k->n_workers;
     return mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
@@ -169,10 +162,8 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     struct sizes_range range = {0, o->size_bytes};
 
     work_ask(k, S3OP_GET, o, op);
-    if (options->range_bytes > 0)
-        range = sizes_range_fixed(&w->rng, o->size_bytes, (uint64_t)options->range_bytes);
-    else if (options->range)
-        range = sizes_range(&w->rng, o->size_bytes);
+    if (options->range)
+        range = sizes_range(&w->rng, o->size_bytes, (uint64_t)options->range_bytes);
     op->offset = range.offset;
     op->length = range.length;
     op->whole = range.length == o->size_bytes;
@@ -288,13 +279,14 @@ bool work_is_drained(struct work *k)
 
 /* ---- Phases ---- */
 
-/* Upload i of all ranks: versions of an object have its name, and a content of their own. */
+/* The object of our upload i: versions of an object have its name, and a content of their own. */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
 {
-    uint64_t id = i % (uint64_t)k->o->n_objects;
-    uint32_t dir = k->first_dir + (uint32_t)(id / k->engine->n_ranks % k->n_workers);
+    uint64_t n = n_own_objects(k);
+    uint64_t id = i % n * k->engine->n_ranks + k->engine->rank;
+    uint32_t dir = k->first_dir + (uint32_t)(i % n % k->n_workers);
 
-    return make_object(k, id, i, dir);
+    return make_object(k, id, i / n * (uint64_t)k->o->n_objects + id, dir);
 }
 
 enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)
@@ -307,9 +299,9 @@ enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)
     bool hopeless = !atomic_load(&k->uploaded) && atomic_load(&k->n_done) >= enough;
     if (hopeless || i >= work_n_prepare_own(k))
         return PHASE_END;
-    work_own(k, w)->object = prepared_object(k, of_all(k, i));
+    work_own(k, w)->object = prepared_object(k, i);
     work_put(k, &work_own(k, w)->object, op);
-    op->recorded = k->kind->records_preparation;
+    op->recorded = !k->kind->mixed;
     return PHASE_OP;
 }
 

@@ -15,12 +15,11 @@ struct work;
 
 /* A command's part, which it names as its ctx. */
 struct workload {
-    bool prepares; /* uploads objects first */
-    bool records_preparation;
+    bool prepares;    /* uploads objects first */
     bool versions;    /* the bucket is to be versioned */
     bool object_lock; /* and its objects lockable */
     bool uploads;     /* in parts */
-    bool mixed;       /* several kinds of requests */
+    bool mixed;       /* several kinds of requests; those of the preparation are not recorded */
     /* As in struct phase. */
     enum phase_next (*next)(struct work *k, struct worker *w, struct s3op *op);
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
@@ -73,7 +72,7 @@ struct work {
     uint64_t n_failed;
     struct err first_error; /* of a request of the benchmark */
 
-    int64_t retain_until_ns; /* retention: the same for all, since it must not be shortened */
+    int64_t start_ns; /* wall clock, when the run began */
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;

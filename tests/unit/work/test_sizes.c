@@ -188,14 +188,14 @@ static void test_ranges(void **state)
 
     rng_init(&r, 12, 0);
     for (uint64_t size = 0; size <= 2; size++) {
-        struct sizes_range whole = sizes_range(&r, size);
+        struct sizes_range whole = sizes_range(&r, size, 0);
         assert_int_equal(whole.offset, 0);
         assert_int_equal(whole.length, size);
     }
-    struct sizes_range three = sizes_range(&r, 3);
+    struct sizes_range three = sizes_range(&r, 3, 0);
     assert_int_equal(three.length, 1);
     for (int i = 0; i < 80000; i++) {
-        struct sizes_range p = sizes_range(&r, 10);
+        struct sizes_range p = sizes_range(&r, 10, 0);
         assert_in_range(p.length, 1, 8);
         assert_true(p.offset + p.length <= 10);
         lengths[p.length]++;
@@ -204,7 +204,7 @@ static void test_ranges(void **state)
         assert_in_range(lengths[n], 9600, 10400);
 
     for (int i = 0; i < 70000; i++) {
-        struct sizes_range p = sizes_range_fixed(&r, 10, 4);
+        struct sizes_range p = sizes_range(&r, 10, 4);
         assert_int_equal(p.length, 4);
         offsets[p.offset]++;
     }
@@ -212,9 +212,9 @@ static void test_ranges(void **state)
         assert_in_range(offsets[i], 9600, 10400);
     for (int i = 7; i <= 10; i++)
         assert_int_equal(offsets[i], 0);
-    assert_int_equal(sizes_range_fixed(&r, 10, 10).length, 10);
-    assert_int_equal(sizes_range_fixed(&r, 10, 11).length, 10);
-    assert_int_equal(sizes_range_fixed(&r, 10, 11).offset, 0);
+    assert_int_equal(sizes_range(&r, 10, 10).length, 10);
+    assert_int_equal(sizes_range(&r, 10, 11).length, 10);
+    assert_int_equal(sizes_range(&r, 10, 11).offset, 0);
 }
 
 static void test_deck(void **state)
