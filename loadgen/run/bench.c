@@ -4,7 +4,6 @@
 #include "libcommon/secret.h"
 #include "libcommon/visible.h"
 #include "loadgen/ranks/lead.h"
-#include "loadgen/ranks/parts.h"
 #include "loadgen/bucket/bucket.h"
 #include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"
@@ -89,14 +88,12 @@ static bool make_bucket(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Takes what the bucket holds into the pool, if only that is to be used, and begins the capture. */
-static bool record(struct bench *b, struct err *e)
+/* With --list-existing the pool is what the bucket holds, of which each rank takes its part. */
+static bool take_existing(struct bench *b, struct err *e)
 {
     uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;
 
-    team_measure_clock(&b->team, b->engine.offset_ns, 0);
-    return (!b->o->list_existing || bucket_list(&b->control, &b->work, max, e)) &&
-           bench_start_recording(b, e);
+    return !b->o->list_existing || bucket_list(&b->control, &b->work, max, e);
 }
 
 /* All ranks record by now. The bucket is rank 0's to clear. */
@@ -119,63 +116,6 @@ static bool clear_bucket(struct bench *b, struct err *e)
 }
 
 /* ---- End ---- */
-
-static bool close_capture(struct bench *b, struct err *e)
-{
-    if (b->failed.msg[0] != '\0')
-        b->summary.error = b->failed.msg;
-    if (bench_is_interrupted(b) && b->summary.end == NULL)
-        b->summary.end = "signal";
-    if (b->has_parts)
-        team_measure_clock(&b->team, b->engine.offset_ns, 2);
-    b->out.closed = bench_close_capture(b, e);
-    return b->out.closed;
-}
-
-/* Makes one capture of the parts, and one summary of the figures of all ranks. */
-static bool gather(struct bench *b, struct err *e)
-{
-    bool recorded = !b->o->stress;
-
-    if (!b->has_parts)
-        return true;
-    /* What all tell from here on is what is in the closed parts. One that could not be written to
-     * its end has what was written, which counts too. */
-    bool ok = team_meet(&b->team, true, NULL);
-    if (ok && recorded)
-        ok = parts_gather(&b->team, b->out.path, e);
-    bool lost = b->team.lost;
-    if (lost && recorded)
-        bench_say(b, "its requests are recorded in %s", b->out.part);
-    if (!lost && ok && b->out.closed && !b->o->ranks.keep_parts && recorded)
-        unlink(b->out.part);
-    if (b->team.rank == 0 && !ok && recorded)
-        bench_say_merge(b);
-    if (b->team.rank == 0 && lost)
-        bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
-                         b->o->run_id);
-    if (b->team.rank == 0 && !lost)
-        bench_take_totals(b);
-    b->summary.alone = lost;
-    b->summary.capture = ok && recorded ? b->out.path : NULL;
-    return ok || !recorded;
-}
-
-/* --aggregate, --aggregate-only: the capture's sums, beside it. What is killed meanwhile leaves the
- * capture, of which they can be made at any time. */
-static bool sum_up(struct bench *b, struct err *e)
-{
-    char *words[] = {"s3analyze", "aggregate", "--quiet",   "-o",
-                     b->out.sums, "--",        b->out.path, NULL};
-
-    if (b->out.sums[0] == '\0' || b->summary.capture == NULL)
-        return true;
-    if (!sibling_run(words, false, team_tick, &b->team))
-        return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
-    b->summary.sums = b->out.sums;
-    b->summary.capture_goes = b->o->aggregate_only;
-    return true;
-}
 
 /* Writes what came of the run. False: there was no memory for that. */
 static bool report(struct bench *b, struct err *e)
@@ -203,30 +143,6 @@ static bool report(struct bench *b, struct err *e)
     return true;
 }
 
-/* The capture may go once its sums are on the disk. */
-static bool drop_capture(const struct bench *b, struct err *e)
-{
-    int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->out.path) == 0;
-    int why = errno;
-
-    if (fd >= 0)
-        close(fd);
-    return ok || err_errno(e, why, "'%s' stays beside its sums", b->out.path);
-}
-
-/* Says where the sums are, once the capture's figures are shown. */
-static bool finish_sums(const struct bench *b, struct err *e)
-{
-    if (b->summary.sums == NULL)
-        return true;
-    if (b->o->aggregate_only && !drop_capture(b, e))
-        return false;
-    visible_line(b->o->json ? stderr : stdout, "Sums%s: %s",
-                 b->o->aggregate_only ? ", in place of the capture" : "", b->out.sums);
-    return true;
-}
-
 static bool tell(struct bench *b, struct err *e)
 {
     if (b->control.crew.n_loops > 0)
@@ -236,9 +152,9 @@ static bool tell(struct bench *b, struct err *e)
     /* Rank 0 has the sums of all, unless one is lost. */
     if (b->team.rank == 0 || b->team.lost)
         bench_warn(b);
-    bool ok = sum_up(b, e);
+    bool ok = bench_sum_up(b, e);
     ok = (b->team.rank > 0 || report(b, e)) && ok;
-    ok = finish_sums(b, e) && ok;
+    ok = bench_finish_sums(b, e) && ok;
     /* Cleaning may take long, and what was measured does not wait for it. */
     fflush(stdout);
     return ok;
@@ -306,7 +222,8 @@ static const struct stage {
     /* clang-format off */
     {bench_set_up, false},
     {make_bucket, false},
-    {record, false},
+    {take_existing, false},
+    {bench_record, false},
     {clear_bucket, false},
     {bench_prepare, false},
     {bench_agree_on_start, true},
@@ -316,8 +233,8 @@ static const struct stage {
 
 /* What follows in any case, whatever failed. */
 static bool (*const endings[])(struct bench *b, struct err *e) = {
-    close_capture,
-    gather,
+    bench_close_capture,
+    bench_gather,
     tell,
     clean,
 };

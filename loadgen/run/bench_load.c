@@ -30,14 +30,12 @@ bool bench_prepare(struct bench *b, struct err *e)
         atomic_store(&b->signals.left, b->left);
     if (!b->kind->prepares)
         return true;
-    b->preparing = true;
-    b->phase = (struct phase){.next = work_prepare_next,
-                              .done = work_prepare_done,
-                              .ctx = k,
-                              .start_ns = from_ns,
-                              .end_ns = CLOCK_NEVER};
-    bool ok = bench_run_phase(b, e);
-    b->preparing = false;
+    const struct phase phase = {.next = work_prepare_next,
+                                .done = work_prepare_done,
+                                .ctx = k,
+                                .start_ns = from_ns,
+                                .end_ns = CLOCK_NEVER};
+    bool ok = bench_run_phase(b, BENCH_PREPARING, &phase, e);
     b->summary.n_prepared = k->n_objects;
     b->summary.n_not_prepared = k->n_failed;
     b->summary.prepare_ns = clock_now_ns() - from_ns;
@@ -206,17 +204,17 @@ bool bench_load(struct bench *b, struct err *e)
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     recorder_take_tick(b->recorder, &dropped);
     s->end = NULL;
-    b->phase = (struct phase){.next = work_bench_next,
-                              .done = work_bench_done,
-                              .ctx = &b->work,
-                              .start_ns = from_ns,
-                              .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
-                                            ? from_ns + b->o->duration_ns
-                                            : CLOCK_NEVER,
-                              .rate = b->o->rate,
-                              .first_ticket = b->engine.rank,
-                              .ticket_step = b->engine.n_ranks};
-    bool ok = bench_run_phase(b, e);
+    const struct phase phase = {.next = work_bench_next,
+                                .done = work_bench_done,
+                                .ctx = &b->work,
+                                .start_ns = from_ns,
+                                .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
+                                              ? from_ns + b->o->duration_ns
+                                              : CLOCK_NEVER,
+                                .rate = b->o->rate,
+                                .first_ticket = b->engine.rank,
+                                .ticket_step = b->engine.n_ranks};
+    bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
     int64_t end_ns = clock_now_ns();
     const struct reading after = take_reading(b);
     s->bench_ns = end_ns - from_ns;

@@ -44,6 +44,9 @@ struct outputs {
     int fd;         /* -1: none is open */
 };
 
+/* What workers do in a phase. */
+enum bench_doing { BENCH_LOADING, BENCH_PREPARING, BENCH_CLEANING };
+
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
     const struct options *o;
@@ -77,7 +80,7 @@ struct bench {
     /* While a phase runs. */
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
-    bool preparing, cleaning;
+    enum bench_doing doing;
     bool finishing, said_finishing; /* the run's own objects are deleted; a signal then is said */
     struct err error;               /* what ended it */
     struct second second;
@@ -99,8 +102,8 @@ bool bench_has_succeeded(struct bench *b, struct err *e);
 
 /* bench_watch.c: what goes on while workers work. */
 
-/* Runs b->phase to its end, with all that goes on meanwhile. False: *e says why it broke off. */
-bool bench_run_phase(struct bench *b, struct err *e);
+/* Runs a phase to its end, with all that goes on meanwhile. False: *e says why it broke off. */
+bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase *p, struct err *e);
 
 /* Whether a signal came, to this rank or to another. */
 bool bench_is_interrupted(const struct bench *b);
@@ -154,10 +157,25 @@ void bench_tear_down(struct bench *b);
 /* Makes the loops. */
 bool bench_make_crew(struct bench *b, struct err *e);
 
+/* bench_capture.c: what is recorded, and what is made of it. */
+
+/* Names the files. False: they cannot be written, and *e says why. */
+bool bench_name_outputs(struct bench *b, struct err *e);
+
 /* Opens the capture with its first comment, and makes the loops. */
-bool bench_start_recording(struct bench *b, struct err *e);
+bool bench_record(struct bench *b, struct err *e);
 
 /* Ends the capture with its last comment. */
 bool bench_close_capture(struct bench *b, struct err *e);
+
+/* Makes one capture of the parts of all ranks, and one summary of their figures. */
+bool bench_gather(struct bench *b, struct err *e);
+
+/* --aggregate: makes the sums of the capture, beside it. A run that is killed meanwhile leaves the
+ * capture. */
+bool bench_sum_up(struct bench *b, struct err *e);
+
+/* Says where the sums are; with --aggregate-only the capture goes. */
+bool bench_finish_sums(const struct bench *b, struct err *e);
 
 #endif

@@ -33,7 +33,8 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     f->sum[TEAM_TICK_BYTES] = (int64_t)s->tick.counts.n_bytes;
     f->sum[TEAM_ENDING] = atomic_load(&b->signals.n) > 0 || b->error.msg[0] != '\0';
     f->sum[TEAM_RUNNING] = s->n_running;
-    f->sum[TEAM_DONE] = (int64_t)atomic_load(b->cleaning ? &b->sweep.n_deleted : &b->work.n_done);
+    f->sum[TEAM_DONE] =
+        (int64_t)atomic_load(b->doing == BENCH_CLEANING ? &b->sweep.n_deleted : &b->work.n_done);
     for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
         memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + SUMMARY_NUMBERS[i].offset,
                sizeof f->sum[0]);
@@ -90,7 +91,7 @@ static void show_bar(struct bench *b, int64_t now_ns)
     double n = (double)work_n_prepare(&b->work);
     double share = n > 0 ? (double)n_done / n : 0;
 
-    if (b->cleaning)
+    if (b->doing == BENCH_CLEANING)
         fprintf(stderr, "\r\033[KCleaning: %s", units_count(n_done).s);
     else
         fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f%% of %s (%s), %.0fs", BAR_WIDTH,
@@ -134,7 +135,7 @@ static void show(struct bench *b, int64_t now_ns)
 {
     if (!b->screen.enabled)
         return;
-    if (b->preparing || b->cleaning)
+    if (b->doing != BENCH_LOADING)
         show_bar(b, now_ns);
     else if (is_second(&b->screen.next_ns, now_ns))
         show_line(b, now_ns);
@@ -177,7 +178,7 @@ static void judge(struct bench *b, bool told)
         err_set(&b->error, "%lld request%s failed, and --max-errors is %lld: the run ends",
                 (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->max_errors);
         end_phase(b, "error");
-    } else if (!b->preparing && recorder_look(b->recorder).stop.stopped) {
+    } else if (b->doing == BENCH_LOADING && recorder_look(b->recorder).stop.stopped) {
         end_phase(b, "autoterm");
     } else if (b->team.lost) {
         team_lost(&b->team, &b->error);
@@ -194,7 +195,7 @@ static int look(void *ctx)
     struct bench *b = ctx;
     int64_t now_ns = clock_now_ns();
 
-    if (!b->preparing && !b->cleaning && is_second(&b->second.next_ns, now_ns))
+    if (b->doing == BENCH_LOADING && is_second(&b->second.next_ns, now_ns))
         take_second(b, now_ns);
     bool told = team_poll(&b->team);
     show(b, now_ns);
@@ -212,20 +213,26 @@ static int look(void *ctx)
         end_phase(b, "error");
     }
     /* What is cleaned is not recorded, and `clean` has no recorder at all. */
-    if (atomic_load(&b->engine.stop) == ENGINE_RUN && !b->cleaning)
+    if (atomic_load(&b->engine.stop) == ENGINE_RUN && b->doing != BENCH_CLEANING)
         judge(b, told);
     return b->team.joining ? JOINING_MS : TICK_MS;
 }
 
-bool bench_run_phase(struct bench *b, struct err *e)
+bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase *p, struct err *e)
 {
     int64_t now_ns = clock_now_ns();
 
+    b->doing = doing;
+    b->phase = *p;
+    /* What ended the benchmark does not end its cleaning. */
+    if (doing == BENCH_CLEANING)
+        err_clear(&b->error);
     b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + CLOCK_NS_PER_S};
     b->screen.start_ns = now_ns;
     b->screen.next_ns = now_ns + CLOCK_NS_PER_S + (b->team.size > 1 ? TOLD_NS : 0);
     bool ok = crew_run(&b->crew, &b->phase, look, b, e);
     end_bar(&b->screen);
+    b->doing = BENCH_LOADING;
     if (b->error.msg[0] != '\0')
         return err_set(e, "%s", b->error.msg);
     return ok;

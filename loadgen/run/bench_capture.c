@@ -1,0 +1,212 @@
+#include "libcommon/mem.h"
+#include "libcommon/visible.h"
+#include "loadgen/ranks/parts.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/util/sibling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_there(const char *path, struct err *e)
+{
+    return err_set(e, "'%s' is there already, and captures are not overwritten", path);
+}
+
+bool bench_name_outputs(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    int n = (int)(strlen(o->path) - strlen(PARTS_SUFFIX));
+
+    b->out.fd = -1;
+    b->out.path = (char *)o->path;
+    b->out.to_stdout = strcmp(o->path, "-") == 0;
+    if (b->out.to_stdout && b->team.size > 1)
+        return err_set(e, "--benchdata -: what several ranks record is put together in a file");
+    if (b->out.to_stdout && !o->stress && isatty(STDOUT_FILENO))
+        return err_set(e, "--benchdata -: a capture is not written to a terminal");
+    if ((!o->aggregate && !o->aggregate_only) || b->team.rank > 0)
+        return true;
+    if (o->stress || b->out.to_stdout)
+        return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");
+    snprintf(b->out.sums, sizeof b->out.sums, "%.*s.sums.zst", n, o->path);
+    return access(b->out.sums, F_OK) != 0 || is_there(b->out.sums, e);
+}
+
+/* The name of a file is to outlive a power cut too. Where folders cannot be synced, nothing is
+ * lost.
+ */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[OPTIONS_PATH_BYTES + 100] = ".";
+
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
+static bool open_capture(struct bench *b, struct err *e)
+{
+    if (b->o->stress)
+        return true;
+    if (b->out.to_stdout) {
+        strcpy(b->out.part, "standard output");
+        b->out.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        return b->out.fd >= 0 || err_errno(e, errno, "cannot write standard output");
+    }
+    if (b->team.size > 1)
+        parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
+    else
+        strcpy(b->out.part, b->out.path);
+    if (b->team.rank == 0 && access(b->out.path, F_OK) == 0)
+        return is_there(b->out.path, e);
+    b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (b->out.fd < 0 && errno == EEXIST)
+        return is_there(b->out.part, e);
+    if (b->out.fd < 0)
+        return err_errno(e, errno, "cannot make '%s'", b->out.part);
+    sync_folder(b->out.part);
+    return true;
+}
+
+bool bench_record(struct bench *b, struct err *e)
+{
+    const struct options *o = b->o;
+    struct strbuf comment = {0};
+
+    team_measure_clock(&b->team, b->engine.offset_ns, 0);
+    if (!open_capture(b, e))
+        return false;
+    b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;
+    const struct recorder_options options = {
+        .fd = b->out.fd,
+        .name = b->out.part,
+        .intended = o->rate > 0,
+        .n_loops = b->n_loops,
+        .autoterm = o->autoterm,
+        .autoterm_dur_ns = o->autoterm_dur_ns,
+        .autoterm_pct = o->autoterm_pct,
+        .autoterm_together = b->team.size > 1,
+        .offset_ns = b->engine.offset_ns,
+        .event = b->engine.event,
+    };
+    b->recorder = recorder_open(&options, e);
+    if (b->recorder == NULL)
+        return false;
+    if (options.autoterm_together && o->autoterm)
+        b->team.vote =
+            (struct vote){b->recorder, o->autoterm_dur_ns, o->autoterm_pct, .error = &b->error};
+    summary_put_start(&comment, &b->summary, &b->control, b->args.command);
+    bool ok = comment.failed ? mem_none(e) : recorder_start(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    return ok && bench_make_crew(b, e);
+}
+
+bool bench_close_capture(struct bench *b, struct err *e)
+{
+    struct strbuf comment = {0};
+
+    if (b->failed.msg[0] != '\0')
+        b->summary.error = b->failed.msg;
+    if (bench_is_interrupted(b) && b->summary.end == NULL)
+        b->summary.end = "signal";
+    if (b->has_parts)
+        team_measure_clock(&b->team, b->engine.offset_ns, 2);
+    b->out.closed = b->recorder == NULL;
+    if (b->recorder == NULL)
+        return true;
+    /* Cleaning has no rows, and no writer would take them. */
+    crew_end_recording(&b->crew);
+    b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
+    b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
+    summary_put_end(&comment, &b->summary, &b->control, &b->crew);
+    bool ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
+    strbuf_fini(&comment);
+    /* Without its first frame it says nothing. */
+    struct stat st;
+    if (!ok && b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 &&
+        st.st_size == 0) {
+        unlink(b->out.part);
+        b->summary.capture = NULL;
+    }
+    if (b->out.fd >= 0 && close(b->out.fd) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", b->out.part);
+    b->out.fd = -1;
+    b->out.closed = ok;
+    return ok;
+}
+
+/* ---- When it is closed ---- */
+
+bool bench_gather(struct bench *b, struct err *e)
+{
+    bool recorded = !b->o->stress;
+
+    if (!b->has_parts)
+        return true;
+    /* What all tell from here on is what is in the closed parts. One that could not be written to
+     * its end has what was written, which counts too. */
+    bool ok = team_meet(&b->team, true, NULL);
+    if (ok && recorded)
+        ok = parts_gather(&b->team, b->out.path, e);
+    bool lost = b->team.lost;
+    if (lost && recorded)
+        bench_say(b, "its requests are recorded in %s", b->out.part);
+    if (!lost && ok && b->out.closed && !b->o->ranks.keep_parts && recorded)
+        unlink(b->out.part);
+    if (b->team.rank == 0 && !ok && recorded)
+        bench_say_merge(b);
+    if (b->team.rank == 0 && lost)
+        bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
+                         b->o->run_id);
+    if (b->team.rank == 0 && !lost)
+        bench_take_totals(b);
+    b->summary.alone = lost;
+    b->summary.capture = ok && recorded ? b->out.path : NULL;
+    return ok || !recorded;
+}
+
+bool bench_sum_up(struct bench *b, struct err *e)
+{
+    char *words[] = {"s3analyze", "aggregate", "--quiet",   "-o",
+                     b->out.sums, "--",        b->out.path, NULL};
+
+    if (b->out.sums[0] == '\0' || b->summary.capture == NULL)
+        return true;
+    if (!sibling_run(words, false, team_tick, &b->team))
+        return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
+    b->summary.sums = b->out.sums;
+    b->summary.capture_goes = b->o->aggregate_only;
+    return true;
+}
+
+/* The capture may go once its sums are on the disk. */
+static bool drop_capture(const struct bench *b, struct err *e)
+{
+    int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->out.path) == 0;
+    int why = errno;
+
+    if (fd >= 0)
+        close(fd);
+    return ok || err_errno(e, why, "'%s' stays beside its sums", b->out.path);
+}
+
+bool bench_finish_sums(const struct bench *b, struct err *e)
+{
+    if (b->summary.sums == NULL)
+        return true;
+    if (b->o->aggregate_only && !drop_capture(b, e))
+        return false;
+    visible_line(b->o->json ? stderr : stdout, "Sums%s: %s",
+                 b->o->aggregate_only ? ", in place of the capture" : "", b->out.sums);
+    return true;
+}
