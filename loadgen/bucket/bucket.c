@@ -82,7 +82,7 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
 
     if (now == ENABLED)
         return true;
-    if (made || k->o->enable_versioning || (now == UNVERSIONED && is_empty(c)))
+    if (made || k->o->data.enable_versioning || (now == UNVERSIONED && is_empty(c)))
         return set_versioning(c, e);
     return err_set(e,
                    "bucket '%s' %s, and its settings are not ours to change: name another one with "
@@ -184,7 +184,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
                        r.status == 0 ? "no server answers a request for bucket"
                                      : "cannot use bucket",
                        style->bucket, cause.msg, lookup_hint(style));
-    if (!exists && k->o->list_existing)
+    if (!exists && k->o->data.list_existing)
         return err_set(e, "there is no bucket '%s'", style->bucket);
     *made = false;
     return exists || create(c, style, made, e);

@@ -142,7 +142,7 @@ static bool waits(struct sweep *s, struct sweeper *own, const struct worker_resu
     int_fast64_t since_ns = 0;
     if (atomic_compare_exchange_strong(&s->failing_since_ns, &since_ns, r->end_ns))
         since_ns = r->end_ns;
-    if (!worker_may_pass(r) || r->end_ns - since_ns >= s->work->o->give_up_ns)
+    if (!worker_may_pass(r) || r->end_ns - since_ns >= s->work->o->net.give_up_ns)
         return false;
     own->retry_ns = r->end_ns + PAUSE_NS;
     own->step = LIST;

@@ -121,7 +121,7 @@ static void show(const struct run *run, const char *what)
 static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
 {
     const struct options *o = b->o;
-    int64_t from_ns = clock_real_ns() - o->older_than_ns;
+    int64_t from_ns = clock_real_ns() - o->request.older_than_ns;
     unsigned n_young = 0;
     bool ok = true;
 
@@ -138,7 +138,7 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
         bool young = o->wanted_id == NULL && run->newest_ns > from_ns;
 
         bool kept = young || run->n_others > 0;
-        bool done = kept || o->dry_run || delete_run(b, runs, run, e);
+        bool done = kept || o->show.dry_run || delete_run(b, runs, run, e);
         n_young += young;
         ok = ok && done;
         if (run->n_others > 0)
@@ -147,13 +147,13 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
                       "s3load; delete it, and s3load clean deletes the rest",
                       run->root, run->other, (unsigned long long)run->n_others,
                       run->n_others == 1 ? "" : "s");
-        show(run, kept ? "kept" : o->dry_run ? "to delete" : done ? "deleted" : "failed");
+        show(run, kept ? "kept" : o->show.dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
         fprintf(stderr,
                 "s3load: %u run%s may not have ended, with objects newer than %s: --run ID or "
                 "--older-than DUR deletes them\n",
-                n_young, n_young == 1 ? "" : "s", units_duration(o->older_than_ns).s);
+                n_young, n_young == 1 ? "" : "s", units_duration(o->request.older_than_ns).s);
     return ok;
 }
 
@@ -183,13 +183,14 @@ static int run_clean(struct bench *b)
 static const struct cli_option own_table[] = {
     {"run", CLI_STRING, offsetof(struct options, wanted_id), "ID", .is = CLI_SETTING,
      .help = "left by this run, however new"},
-    {"older-than", CLI_DURATION, offsetof(struct options, older_than_ns), "DUR", .is = CLI_SETTING,
-     .help = "left by runs that wrote nothing for so long", .min = 0, .max = INFINITY},
+    {"older-than", CLI_DURATION, offsetof(struct options, request.older_than_ns), "DUR",
+     .is = CLI_SETTING, .help = "left by runs that wrote nothing for so long", .min = 0,
+     .max = INFINITY},
     {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT", .is = CLI_SETTING,
      .help = "left by runs with this --prefix"},
-    {"dry-run", CLI_FLAG, offsetof(struct options, dry_run), NULL, .is = CLI_SETTING,
+    {"dry-run", CLI_FLAG, offsetof(struct options, show.dry_run), NULL, .is = CLI_SETTING,
      .help = "show what there is, delete nothing"},
-    {"quiet", CLI_FLAG, offsetof(struct options, quiet), NULL, .is = CLI_SETTING,
+    {"quiet", CLI_FLAG, offsetof(struct options, show.quiet), NULL, .is = CLI_SETTING,
      .help = "show no progress"},
     {0},
 };
@@ -225,7 +226,7 @@ const struct cli_command cmd_clean = {
         },
     COMMAND_EXAMPLES({"s3load clean --dry-run", "what killed runs have left"},
                      {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
-    COMMAND_DEFAULTS(.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
+    COMMAND_DEFAULTS(.request.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
     .ctx = &(const struct workload){.prepares = false},
     .run = run,
 };

@@ -9,14 +9,14 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     op->n_objects = 0;
     strbuf_clear(body);
     pthread_mutex_lock(&k->lock);
-    while (op->n_objects < (uint64_t)k->o->batch && k->n_objects > 0) {
+    while (op->n_objects < (uint64_t)k->o->request.batch && k->n_objects > 0) {
         work_ask(k, S3OP_DELETE, &k->objects[--k->n_objects], op);
         work_add_to_batch(body, op->key, "", op);
     }
     pthread_mutex_unlock(&k->lock);
     if (op->n_objects == 0)
         return PHASE_END;
-    if (k->o->batch == 1)
+    if (k->o->request.batch == 1)
         return PHASE_OP;
     op->n_key = 0;
     op->key[0] = '\0';
@@ -26,13 +26,13 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 /* The names are ours but for the prefix. */
 static bool init(struct work *k, struct err *e)
 {
-    return k->o->batch == 1 || strbuf_fits_xml(k->o->prefix, strlen(k->o->prefix)) ||
+    return k->o->request.batch == 1 || strbuf_fits_xml(k->o->prefix, strlen(k->o->prefix)) ||
            err_set(e, "--prefix has a character that XML cannot hold, and so no request to "
                       "delete several objects");
 }
 
 static const struct cli_option own_table[] = {
-    {"batch", CLI_INT, offsetof(struct options, batch), "N", .is = CLI_SETTING,
+    {"batch", CLI_INT, offsetof(struct options, request.batch), "N", .is = CLI_SETTING,
      .help = "objects in one request; 1: plain DELETEs", .min = 1, .max = 1000},
     {0},
 };
@@ -46,6 +46,6 @@ const struct cli_command cmd_delete = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(
         {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"}),
-    COMMAND_DEFAULTS(.n_objects = 25000, .size_bytes = 1024, .batch = 100),
+    COMMAND_DEFAULTS(.data.n_objects = 25000, .data.size_bytes = 1024, .request.batch = 100),
     COMMAND_WORKLOAD(.prepares = true, .next = next, .init = init),
 };

@@ -9,10 +9,10 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 }
 
 static const struct cli_option own_table[] = {
-    {"range", CLI_FLAG, offsetof(struct options, range), NULL, .is = CLI_SETTING,
+    {"range", CLI_FLAG, offsetof(struct options, request.range), NULL, .is = CLI_SETTING,
      .help = "read a random part of an object"},
-    {"range-size", CLI_SIZE, offsetof(struct options, range_bytes), "SIZE", .is = CLI_SETTING,
-     .help = "read parts of this size", .min = 1, .max = INFINITY},
+    {"range-size", CLI_SIZE, offsetof(struct options, request.range_bytes), "SIZE",
+     .is = CLI_SETTING, .help = "read parts of this size", .min = 1, .max = INFINITY},
     {0},
 };
 
@@ -25,6 +25,6 @@ const struct cli_command cmd_get = {
                    {"Reading", NULL, options_existing, 0}, {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(
         {"s3load get --host s3-{1...4}:9000 --duration 1m", "download from four servers"}),
-    COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20),
+    COMMAND_DEFAULTS(.data.n_objects = 2500, .data.size_bytes = INT64_C(10) << 20),
     COMMAND_WORKLOAD(.prepares = true, .next = next),
 };

@@ -5,23 +5,23 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
     op->kind = S3OP_LIST;
     op->n_objects = 0;
-    op->max_keys = (uint64_t)k->o->max_keys;
-    const char *all = k->o->list_existing ? k->o->prefix : k->root;
-    if (k->o->no_prefix || k->o->list_existing)
+    op->max_keys = (uint64_t)k->o->request.max_keys;
+    const char *all = k->o->data.list_existing ? k->o->prefix : k->root;
+    if (k->o->data.no_prefix || k->o->data.list_existing)
         s3op_set_key(op, all);
     else
         work_set_dir(op, all, k->used_dir + w->thread);
     /* Of a bucket's own content we know that there was some. */
-    op->min_objects = k->o->list_existing ? 1
-                      : k->o->no_prefix   ? k->n_objects
-                                          : work_own(k, w)->n_uploaded;
+    op->min_objects = k->o->data.list_existing ? 1
+                      : k->o->data.no_prefix   ? k->n_objects
+                                               : work_own(k, w)->n_uploaded;
     return PHASE_OP;
 }
 
 static const struct cli_option own_table[] = {
-    {"list-existing", CLI_FLAG, offsetof(struct options, list_existing), NULL, .is = CLI_SETTING,
-     .help = "list what the bucket holds, upload nothing"},
-    {"max-keys", CLI_INT, offsetof(struct options, max_keys), "N", .is = CLI_SETTING,
+    {"list-existing", CLI_FLAG, offsetof(struct options, data.list_existing), NULL,
+     .is = CLI_SETTING, .help = "list what the bucket holds, upload nothing"},
+    {"max-keys", CLI_INT, offsetof(struct options, request.max_keys), "N", .is = CLI_SETTING,
      .help = "keys in a page of the list", .min = 1, .max = 1000},
     {0},
 };
@@ -36,6 +36,6 @@ const struct cli_command cmd_list = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(
         {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"}),
-    COMMAND_DEFAULTS(.n_objects = 10000, .size_bytes = 1024),
+    COMMAND_DEFAULTS(.data.n_objects = 10000, .data.size_bytes = 1024),
     COMMAND_WORKLOAD(.prepares = true, .next = next),
 };

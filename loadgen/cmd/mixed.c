@@ -13,10 +13,10 @@ enum card { GET, STAT, PUT, DELETE, N_CARDS };
 bool cmd_mixed_init(struct work *k, struct err *e)
 {
     const double shares[N_CARDS] = {
-        [GET] = k->o->get_share,
-        [STAT] = k->o->stat_share,
-        [PUT] = k->o->put_share,
-        [DELETE] = k->o->delete_share,
+        [GET] = k->o->request.get_share,
+        [STAT] = k->o->request.stat_share,
+        [PUT] = k->o->request.put_share,
+        [DELETE] = k->o->request.delete_share,
     };
 
     rng_init(&k->deck_rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
@@ -139,8 +139,9 @@ const struct cli_command cmd_mixed = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load mixed --duration 1m --rate 500",
                       "500 requests per second, whatever the server does"}),
-    COMMAND_DEFAULTS(.n_objects = 2500, .size_bytes = INT64_C(10) << 20, .get_share = 45,
-                     .stat_share = 30, .put_share = 15, .delete_share = 10),
+    COMMAND_DEFAULTS(.data.n_objects = 2500, .data.size_bytes = INT64_C(10) << 20,
+                     .request.get_share = 45, .request.stat_share = 30, .request.put_share = 15,
+                     .request.delete_share = 10),
     COMMAND_WORKLOAD(.prepares = true, .mixed = true, .next = cmd_mixed_next,
                      .done = cmd_mixed_done, .init = cmd_mixed_init),
 };

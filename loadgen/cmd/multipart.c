@@ -28,8 +28,8 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         op->kind = S3OP_PUT_PART;
         op->part = ++own->part;
         op->payload_seed = own->object.seed;
-        op->payload_offset = (uint64_t)k->o->part_bytes * (own->part - 1);
-        op->n_payload = (uint64_t)k->o->part_bytes;
+        op->payload_offset = (uint64_t)k->o->request.part_bytes * (own->part - 1);
+        op->n_payload = (uint64_t)k->o->request.part_bytes;
         break;
     case COMPLETE:
         op->kind = S3OP_COMPLETE;
@@ -78,14 +78,14 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
         strbuf_printf(&own->etags, "<Part><PartNumber>%u</PartNumber><ETag>", own->part);
         strbuf_xml(&own->etags, r->etag, strlen(r->etag));
         strbuf_puts(&own->etags, "</ETag>");
-        if (k->o->checksum != CHECKSUM_NONE)
+        if (k->o->data.checksum != CHECKSUM_NONE)
             strbuf_printf(&own->etags, "<Checksum%s>%s</Checksum%s>",
-                          S3OP_CHECKSUMS[k->o->checksum], w->body.checksum,
-                          S3OP_CHECKSUMS[k->o->checksum]);
+                          S3OP_CHECKSUMS[k->o->data.checksum], w->body.checksum,
+                          S3OP_CHECKSUMS[k->o->data.checksum]);
         strbuf_puts(&own->etags, "</Part>");
         if (!ok)
             own->step = ABORT;
-        else if (own->part == (uint64_t)k->o->n_parts)
+        else if (own->part == (uint64_t)k->o->request.n_parts)
             own->step = COMPLETE;
         break;
     case S3OP_COMPLETE:
@@ -100,9 +100,9 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
 }
 
 static const struct cli_option own_table[] = {
-    {"parts", CLI_INT, offsetof(struct options, n_parts), "N", .is = CLI_SETTING,
+    {"parts", CLI_INT, offsetof(struct options, request.n_parts), "N", .is = CLI_SETTING,
      .help = "parts of an object", .min = 1, .max = 10000},
-    {"part.size", CLI_SIZE, offsetof(struct options, part_bytes), "SIZE", .is = CLI_SETTING,
+    {"part.size", CLI_SIZE, offsetof(struct options, request.part_bytes), "SIZE", .is = CLI_SETTING,
      .help = "size of a part; S3 wants 5MiB at least", .min = 1, .max = 5.0 * (1ull << 30)},
     {0},
 };
@@ -116,6 +116,6 @@ const struct cli_command cmd_multipart = {
             "too.",
     COMMAND_GROUPS({"Parts", NULL, own_table, 0}),
     COMMAND_EXAMPLES({"s3load multipart --parts 10 --part.size 16MiB", "objects of 160 MiB"}),
-    COMMAND_DEFAULTS(.n_parts = 200, .part_bytes = INT64_C(5) << 20),
+    COMMAND_DEFAULTS(.request.n_parts = 200, .request.part_bytes = INT64_C(5) << 20),
     COMMAND_WORKLOAD(.uploads = true, .next = next, .done = done),
 };

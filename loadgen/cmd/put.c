@@ -14,6 +14,6 @@ const struct cli_command cmd_put = {
     .text = "Uploads new objects until --duration is over, then deletes them.",
     COMMAND_GROUPS({"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load put --obj.size 4KiB --concurrent 64", "upload small objects"}),
-    COMMAND_DEFAULTS(.size_bytes = INT64_C(10) << 20),
+    COMMAND_DEFAULTS(.data.size_bytes = INT64_C(10) << 20),
     COMMAND_WORKLOAD(.next = next),
 };

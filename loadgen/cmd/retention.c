@@ -32,6 +32,6 @@ const struct cli_command cmd_retention = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(
         {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"}),
-    COMMAND_DEFAULTS(.n_objects = 25000, .size_bytes = 1024, .n_versions = 5),
+    COMMAND_DEFAULTS(.data.n_objects = 25000, .data.size_bytes = 1024, .data.n_versions = 5),
     COMMAND_WORKLOAD(.prepares = true, .versions = true, .object_lock = true, .next = next),
 };

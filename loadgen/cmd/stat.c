@@ -14,6 +14,6 @@ const struct cli_command cmd_stat = {
     COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, options_existing, 0},
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load stat --autoterm", "metadata of objects, until the speed is stable"}),
-    COMMAND_DEFAULTS(.n_objects = 10000, .size_bytes = 1024),
+    COMMAND_DEFAULTS(.data.n_objects = 10000, .data.size_bytes = 1024),
     COMMAND_WORKLOAD(.prepares = true, .next = next),
 };

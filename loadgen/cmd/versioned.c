@@ -1,7 +1,7 @@
 #include "loadgen/cmd/commands.h"
 
 static const struct cli_option bucket_table[] = {
-    {"enable-versioning", CLI_FLAG, offsetof(struct options, enable_versioning), NULL,
+    {"enable-versioning", CLI_FLAG, offsetof(struct options, data.enable_versioning), NULL,
      .is = CLI_SETTING, .help = "switch versioning on in any bucket"},
     {0},
 };
@@ -18,8 +18,9 @@ const struct cli_command cmd_versioned = {
                    {"Bucket", "data", bucket_table, 0}),
     COMMAND_EXAMPLES({"s3load versioned --objects 100 --versions 10 --obj.size 1MiB",
                       "1,000 versions to begin with"}),
-    COMMAND_DEFAULTS(.n_objects = 250, .n_versions = 5, .size_bytes = INT64_C(10) << 20,
-                     .get_share = 45, .stat_share = 30, .put_share = 15, .delete_share = 10),
+    COMMAND_DEFAULTS(.data.n_objects = 250, .data.n_versions = 5,
+                     .data.size_bytes = INT64_C(10) << 20, .request.get_share = 45,
+                     .request.stat_share = 30, .request.put_share = 15, .request.delete_share = 10),
     COMMAND_WORKLOAD(.prepares = true, .versions = true, .mixed = true, .next = cmd_mixed_next,
                      .done = cmd_mixed_done, .init = cmd_mixed_init),
 };

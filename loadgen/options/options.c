@@ -36,72 +36,73 @@ const struct cli_option options_where[] = {
     {"secret-key", CLI_STRING, AT(secret_key), "KEY", .is = CLI_SECRET,
      .help = "secret key; else from S3LOAD_SECRET_KEY"},
     {"bucket", CLI_STRING, AT(bucket), "NAME", .is = CLI_OTHER, .help = "bucket to use"},
-    {"tls", CLI_FLAG, AT(tls), NULL, .is = CLI_SETTING, .help = "use https"},
+    {"tls", CLI_FLAG, AT(net.tls), NULL, .is = CLI_SETTING, .help = "use https"},
     {0},
 };
 
 const struct cli_option options_connection[] = {
     {"region", CLI_STRING, AT(region), "NAME", .is = CLI_SETTING, .help = "region to sign for"},
-    {"host-select", CLI_CHOICE, AT(host_select), "HOW", .is = CLI_SETTING,
+    {"host-select", CLI_CHOICE, AT(net.host_select), "HOW", .is = CLI_SETTING,
      .help = "how a server is chosen", .choices = SELECTS},
-    {"resolve-host", CLI_FLAG, AT(resolve_host), NULL, .is = CLI_SETTING,
+    {"resolve-host", CLI_FLAG, AT(net.resolve_host), NULL, .is = CLI_SETTING,
      .help = "each address of a name is a server of its own"},
     {"session-token", CLI_STRING, AT(session_token), "TOKEN", .is = CLI_SECRET,
      .help = "session token of temporary credentials"},
     {"profile", CLI_STRING, AT(profile), "NAME", .is = CLI_OTHER,
      .help = "section of ~/.aws/credentials and ~/.aws/config"},
-    {"anonymous", CLI_FLAG, AT(anonymous), NULL, .is = CLI_SETTING, .help = "do not sign requests"},
-    {"no-proxy", CLI_FLAG, AT(no_proxy), NULL, .is = CLI_SETTING,
+    {"anonymous", CLI_FLAG, AT(net.anonymous), NULL, .is = CLI_SETTING,
+     .help = "do not sign requests"},
+    {"no-proxy", CLI_FLAG, AT(net.no_proxy), NULL, .is = CLI_SETTING,
      .help = "do not use the proxy of http_proxy and the like"},
-    {"lookup", CLI_CHOICE, AT(lookup), "HOW", .is = CLI_SETTING, .help = "the bucket is named in",
-     .choices = LOOKUPS},
-    {"insecure", CLI_FLAG, AT(insecure), NULL, .is = CLI_SETTING,
+    {"lookup", CLI_CHOICE, AT(net.lookup), "HOW", .is = CLI_SETTING,
+     .help = "the bucket is named in", .choices = LOOKUPS},
+    {"insecure", CLI_FLAG, AT(net.insecure), NULL, .is = CLI_SETTING,
      .help = "do not verify the server's certificate"},
     {"cacert", CLI_STRING, AT(cacert), "FILE", .is = CLI_SETTING,
      .help = "certificates to verify the server with"},
-    {"request-timeout", CLI_DURATION, AT(request_timeout_ns), "DUR", .is = CLI_SETTING,
+    {"request-timeout", CLI_DURATION, AT(net.request_timeout_ns), "DUR", .is = CLI_SETTING,
      .help = "a request fails after this time", .min = 1e6, .max = 86400e9},
-    {"connect-timeout", CLI_DURATION, AT(connect_timeout_ns), "DUR", .is = CLI_SETTING,
+    {"connect-timeout", CLI_DURATION, AT(net.connect_timeout_ns), "DUR", .is = CLI_SETTING,
      .help = "connecting fails after this time", .min = 1e6, .max = 86400e9},
-    {"give-up-after", CLI_DURATION, AT(give_up_ns), "DUR", .is = CLI_SETTING,
+    {"give-up-after", CLI_DURATION, AT(net.give_up_ns), "DUR", .is = CLI_SETTING,
      .help = "end if no server is reachable for this long", .min = 1e6, .max = INFINITY},
     {0},
 };
 
 const struct cli_option options_load[] = {
-    {"concurrent", CLI_INT, AT(n_workers), "N", .is = CLI_SETTING, .help = "requests in flight",
-     .min = 1, .max = 65536},
-    {"duration", CLI_DURATION, AT(duration_ns), "DUR", .is = CLI_SETTING, .help = "how long to run",
-     .min = 1, .max = INFINITY},
-    {"rate", CLI_RATE, AT(rate), "N", .is = CLI_SETTING,
+    {"concurrent", CLI_INT, AT(load.n_workers), "N", .is = CLI_SETTING,
+     .help = "requests in flight", .min = 1, .max = 65536},
+    {"duration", CLI_DURATION, AT(load.duration_ns), "DUR", .is = CLI_SETTING,
+     .help = "how long to run", .min = 1, .max = INFINITY},
+    {"rate", CLI_RATE, AT(load.rate), "N", .is = CLI_SETTING,
      .help = "requests per second, due at fixed times", .alias = "rps-limit", .min = 1e-6,
      .max = 1e9},
-    {"autoterm", CLI_FLAG, AT(autoterm), NULL, .is = CLI_SETTING,
+    {"autoterm", CLI_FLAG, AT(load.autoterm), NULL, .is = CLI_SETTING,
      .help = "end as soon as the throughput is stable"},
     {0},
 };
 
 const struct cli_option options_load_more[] = {
-    {"autoterm.dur", CLI_DURATION, AT(autoterm_dur_ns), "DUR", .is = CLI_SETTING,
+    {"autoterm.dur", CLI_DURATION, AT(load.autoterm_dur_ns), "DUR", .is = CLI_SETTING,
      .help = "how long it must be stable", .min = 1, .max = INFINITY},
-    {"autoterm.pct", CLI_PCT, AT(autoterm_pct), "PCT", .is = CLI_SETTING,
+    {"autoterm.pct", CLI_PCT, AT(load.autoterm_pct), "PCT", .is = CLI_SETTING,
      .help = "how far from the last speed, in percent", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, AT(syncstart), "TIME", .is = CLI_OTHER,
      .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
-    {"max-errors", CLI_INT, AT(max_errors), "N", .is = CLI_SETTING,
+    {"max-errors", CLI_INT, AT(load.max_errors), "N", .is = CLI_SETTING,
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
-    {"threads", CLI_INT, AT(n_threads), "N", .is = CLI_SETTING,
+    {"threads", CLI_INT, AT(load.n_threads), "N", .is = CLI_SETTING,
      .help = "threads that send; 0: one for each CPU", .min = 0, .max = 4096},
     {"label", CLI_STRING, AT(label), "TEXT", .is = CLI_OTHER,
      .help = "a text to keep in the capture"},
-    {"aggregate", CLI_FLAG, AT(aggregate), NULL, .is = CLI_OTHER,
+    {"aggregate", CLI_FLAG, AT(show.aggregate), NULL, .is = CLI_OTHER,
      .help = "also write the sums of the capture (.sums.zst)"},
-    {"aggregate-only", CLI_FLAG, AT(aggregate_only), NULL, .is = CLI_OTHER,
+    {"aggregate-only", CLI_FLAG, AT(show.aggregate_only), NULL, .is = CLI_OTHER,
      .help = "keep the sums, delete the capture"},
-    {"stress", CLI_FLAG, AT(stress), NULL, .is = CLI_SETTING, .help = "write no capture"},
-    {"verify", CLI_INT, AT(verify), "N", .is = CLI_SETTING,
+    {"stress", CLI_FLAG, AT(show.stress), NULL, .is = CLI_SETTING, .help = "write no capture"},
+    {"verify", CLI_INT, AT(load.verify), "N", .is = CLI_SETTING,
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
-    {"seed", CLI_INT, AT(seed), "N", .is = CLI_OTHER,
+    {"seed", CLI_INT, AT(load.seed), "N", .is = CLI_OTHER,
      .help = "seed of random choices; default: a new one", .min = 0, .max = INFINITY},
     {0},
 };
@@ -113,40 +114,40 @@ const struct cli_option options_launch[] = {
 };
 
 const struct cli_option options_pool[] = {
-    {"objects", CLI_INT, AT(n_objects), "N", .is = CLI_SETTING, .help = "objects to upload first",
-     .min = 0, .max = 1e12},
+    {"objects", CLI_INT, AT(data.n_objects), "N", .is = CLI_SETTING,
+     .help = "objects to upload first", .min = 0, .max = 1e12},
     {0},
 };
 
 const struct cli_option options_existing[] = {
-    {"list-existing", CLI_FLAG, AT(list_existing), NULL, .is = CLI_SETTING,
+    {"list-existing", CLI_FLAG, AT(data.list_existing), NULL, .is = CLI_SETTING,
      .help = "use N objects of the bucket (--objects N; 0: all)"},
     {0},
 };
 
 const struct cli_option options_versions[] = {
     /* So many versions of the most --objects are still counted in 64 bits. */
-    {"versions", CLI_INT, AT(n_versions), "N", .is = CLI_SETTING,
+    {"versions", CLI_INT, AT(data.n_versions), "N", .is = CLI_SETTING,
      .help = "versions of each object to upload", .min = 1, .max = 1e6},
     {0},
 };
 
 const struct cli_option options_shares[] = {
-    {"get-distrib", CLI_DOUBLE, AT(get_share), "N", .is = CLI_SETTING, .help = "share of downloads",
-     .min = 0, .max = 1e9},
-    {"stat-distrib", CLI_DOUBLE, AT(stat_share), "N", .is = CLI_SETTING,
+    {"get-distrib", CLI_DOUBLE, AT(request.get_share), "N", .is = CLI_SETTING,
+     .help = "share of downloads", .min = 0, .max = 1e9},
+    {"stat-distrib", CLI_DOUBLE, AT(request.stat_share), "N", .is = CLI_SETTING,
      .help = "share of HEAD requests", .min = 0, .max = 1e9},
-    {"put-distrib", CLI_DOUBLE, AT(put_share), "N", .is = CLI_SETTING,
+    {"put-distrib", CLI_DOUBLE, AT(request.put_share), "N", .is = CLI_SETTING,
      .help = "share of uploads, at least that of deletions", .min = 0, .max = 1e9},
-    {"delete-distrib", CLI_DOUBLE, AT(delete_share), "N", .is = CLI_SETTING,
+    {"delete-distrib", CLI_DOUBLE, AT(request.delete_share), "N", .is = CLI_SETTING,
      .help = "share of deletions", .min = 0, .max = 1e9},
     {0},
 };
 
 const struct cli_option options_size[] = {
-    {"obj.size", CLI_SIZE, AT(size_bytes), "SIZE", .is = CLI_SETTING,
+    {"obj.size", CLI_SIZE, AT(data.size_bytes), "SIZE", .is = CLI_SETTING,
      .help = "size of objects, base 2", .min = 0, .max = 5.0 * (1ull << 40)},
-    {"obj.randsize", CLI_FLAG, AT(random_sizes), NULL, .is = CLI_SETTING,
+    {"obj.randsize", CLI_FLAG, AT(data.random_sizes), NULL, .is = CLI_SETTING,
      .help = "random sizes up to --obj.size"},
     {0},
 };
@@ -154,23 +155,23 @@ const struct cli_option options_size[] = {
 const struct cli_option options_data[] = {
     {"prefix", CLI_STRING, AT(prefix), "TEXT", .is = CLI_SETTING,
      .help = "begin keys with it; the bucket may hold other data"},
-    {"noprefix", CLI_FLAG, AT(no_prefix), NULL, .is = CLI_SETTING,
+    {"noprefix", CLI_FLAG, AT(data.no_prefix), NULL, .is = CLI_SETTING,
      .help = "no prefix for each worker"},
-    {"noclear", CLI_FLAG, AT(no_clear), NULL, .is = CLI_SETTING,
+    {"noclear", CLI_FLAG, AT(data.no_clear), NULL, .is = CLI_SETTING,
      .help = "leave the objects; the bucket may hold other data", .alias = "keep-data"},
-    {"clear-bucket", CLI_FLAG, AT(clear_bucket), NULL, .is = CLI_SETTING,
+    {"clear-bucket", CLI_FLAG, AT(data.clear_bucket), NULL, .is = CLI_SETTING,
      .help = "first delete all that the bucket holds; asks"},
-    {"yes", CLI_FLAG, AT(yes), NULL, .is = CLI_OTHER, .help = "do not ask"},
-    {"md5", CLI_FLAG, AT(md5), NULL, .is = CLI_SETTING, .help = "send Content-MD5"},
-    {"checksum", CLI_CHOICE, AT(checksum), "NAME", .is = CLI_SETTING,
+    {"yes", CLI_FLAG, AT(data.yes), NULL, .is = CLI_OTHER, .help = "do not ask"},
+    {"md5", CLI_FLAG, AT(data.md5), NULL, .is = CLI_SETTING, .help = "send Content-MD5"},
+    {"checksum", CLI_CHOICE, AT(data.checksum), "NAME", .is = CLI_SETTING,
      .help = "send a checksum of each object, as SDKs do", .choices = S3OP_CHECKSUMS},
-    {"encrypt", CLI_FLAG, AT(encrypt), NULL, .is = CLI_SETTING,
+    {"encrypt", CLI_FLAG, AT(data.encrypt), NULL, .is = CLI_SETTING,
      .help = "encrypt with a random key of ours (SSE-C)"},
-    {"sse-s3", CLI_FLAG, AT(sse_s3), NULL, .is = CLI_SETTING,
+    {"sse-s3", CLI_FLAG, AT(data.sse_s3), NULL, .is = CLI_SETTING,
      .help = "encrypt with the server's key (SSE-S3)"},
     {"storage-class", CLI_STRING, AT(storage_class), "NAME", .is = CLI_SETTING,
      .help = "storage class of objects"},
-    {"disable-sha256-payload", CLI_FLAG, AT(no_payload_hash), NULL, .is = CLI_SETTING,
+    {"disable-sha256-payload", CLI_FLAG, AT(data.no_payload_hash), NULL, .is = CLI_SETTING,
      .help = "do not sign bodies; over TLS they never are"},
     {0},
 };
@@ -178,9 +179,9 @@ const struct cli_option options_data[] = {
 const struct cli_option options_run[] = {
     {"benchdata", CLI_STRING, AT(benchdata), "NAME", .is = CLI_OTHER,
      .help = "name of the capture, - for standard output; default: by command and time"},
-    {"json", CLI_FLAG, AT(json), NULL, .is = CLI_OTHER,
+    {"json", CLI_FLAG, AT(show.json), NULL, .is = CLI_OTHER,
      .help = "print the final state as JSON, no analysis"},
-    {"quiet", CLI_FLAG, AT(quiet), NULL, .is = CLI_OTHER, .help = "show no progress",
+    {"quiet", CLI_FLAG, AT(show.quiet), NULL, .is = CLI_OTHER, .help = "show no progress",
      .letter = 'q'},
     {0},
 };
@@ -241,7 +242,7 @@ static bool take_endpoint(struct options *o, const char *name, const char *url, 
 
     if (memchr(host, '@', n) != NULL || (host[n] == '/' && host[n + 1] != '\0'))
         return err_set(e, "%s: only http[s]://host[:port] can be used", name);
-    o->tls |= https && !tls_given;
+    o->net.tls |= https && !tls_given;
     return keep(o, &o->hosts, secret_copy(host, n), e);
 }
 
@@ -259,7 +260,7 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     const char *url = from_environment(urls);
     bool tls_given = tls != NULL || cli_given(args, "tls");
 
-    if (tls != NULL && !cli_given(args, "tls") && !cli_parse_flag(tls, &o->tls, NULL))
+    if (tls != NULL && !cli_given(args, "tls") && !cli_parse_flag(tls, &o->net.tls, NULL))
         return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", tls);
     if (p->field[PROFILE_REGION] != NULL && (region == NULL || by_name))
         region = p->field[PROFILE_REGION];
@@ -298,7 +299,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     const char *const given[] = {o->access_key, o->secret_key, o->session_token};
     const char *process = p->field[PROFILE_PROCESS];
 
-    if (o->anonymous)
+    if (o->net.anonymous)
         return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
                err_set(e, "--anonymous excludes keys and --profile");
     if (given[0] != NULL || given[1] != NULL)
@@ -314,8 +315,8 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, names, part, e);
     }
-    o->keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
-    if (o->keys_of_profile)
+    o->net.keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
+    if (o->net.keys_of_profile)
         return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
     return process == NULL || keep_copy(o, &o->credential_process, process, e);
 }
@@ -326,7 +327,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     struct profile p;
     bool by_name = cli_given(args, "profile");
     const char *name = from_environment((const char *const[]){"AWS_PROFILE", NULL});
-    bool has_keys = o->anonymous || o->access_key != NULL;
+    bool has_keys = o->net.anonymous || o->access_key != NULL;
 
     for (size_t i = 0; i < N_SOURCES; i++)
         has_keys |= from_environment((const char *const[]){VARIABLES[i][0], NULL}) != NULL;
@@ -377,11 +378,11 @@ static bool check_syncstart(struct options *o, struct err *e)
 {
     if (o->syncstart == NULL)
         return true;
-    if (!parse_clock_time(o->syncstart, &o->syncstart_ns) &&
-        !rfc3339_parse(o->syncstart, strlen(o->syncstart), &o->syncstart_ns))
+    if (!parse_clock_time(o->syncstart, &o->load.syncstart_ns) &&
+        !rfc3339_parse(o->syncstart, strlen(o->syncstart), &o->load.syncstart_ns))
         return err_set(e, "--syncstart: '%s' is neither hh:mm[:ss] nor a time of RFC 3339",
                        o->syncstart);
-    if (o->syncstart_ns <= (int64_t)time(NULL) * CLOCK_NS_PER_S)
+    if (o->load.syncstart_ns <= (int64_t)time(NULL) * CLOCK_NS_PER_S)
         return err_set(e, "--syncstart: %s is past", o->syncstart);
     return true;
 }
@@ -421,7 +422,7 @@ static bool check_hosts(struct options *o, struct err *e)
     if (file != NULL && !read_hosts(o, file, e))
         return false;
     rng_init(&rng, 0, 0);
-    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->host_select, &rng, &cause)) {
+    if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->net.host_select, &rng, &cause)) {
         o->failed = hosts.no_memory;
         if (file != NULL && !hosts.no_memory)
             return err_set(e, "%s:%zu: %s", file, hosts.line, cause.msg);
@@ -438,25 +439,25 @@ static bool check(struct options *o, struct err *e)
         !check_plain("region", o->region, e) || !check_plain("bucket's name", o->bucket, e) ||
         !check_plain("storage class", o->storage_class, e))
         return false;
-    if (o->encrypt && !o->tls)
+    if (o->data.encrypt && !o->net.tls)
         return err_set(e, "--encrypt sends its key with each request: it needs --tls");
-    if (o->encrypt && o->sse_s3)
+    if (o->data.encrypt && o->data.sse_s3)
         return err_set(e, "--encrypt and --sse-s3 exclude each other");
-    if (o->list_existing && o->verify > 0)
+    if (o->data.list_existing && o->load.verify > 0)
         return err_set(e, "--verify needs objects that this run uploaded, not --list-existing");
-    if (o->range_bytes > 0)
-        o->range = true;
-    if (o->put_share < o->delete_share)
+    if (o->request.range_bytes > 0)
+        o->request.range = true;
+    if (o->request.put_share < o->request.delete_share)
         return err_set(e, "--put-distrib must be at least --delete-distrib, or objects run out");
     if (strlen(o->prefix) > PREFIX_MAX)
         return err_set(e, "--prefix is longer than %d bytes", PREFIX_MAX);
-    if (o->clear_bucket && o->list_existing)
+    if (o->data.clear_bucket && o->data.list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
         return err_set(e, "'%s' is no name of a bucket", o->bucket);
     if (!check_hosts(o, e) || !check_syncstart(o, e))
         return false;
-    return o->anonymous || o->access_key != NULL || o->credential_process != NULL ||
+    return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
            err_set(e, "there are no credentials: give --access-key and --secret-key, or a "
                       "profile, or --anonymous for unsigned requests");
 }
@@ -557,14 +558,14 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
 
     if (!check_launcher(o, e))
         return false;
-    o->objects_given = cli_given(args, "objects");
+    o->data.objects_given = cli_given(args, "objects");
     if (!take_rest(o, args, e) || !check(o, e))
         return false;
-    if (o->objects_given && o->n_objects == 0 && !o->list_existing)
+    if (o->data.objects_given && o->data.n_objects == 0 && !o->data.list_existing)
         return err_set(e, "--objects 0, for all, needs --list-existing");
     if (!cli_given(args, "seed") && !draw(o, &seed, sizeof seed, e))
         return false;
-    o->seed = cli_given(args, "seed") ? o->seed : seed;
+    o->load.seed = cli_given(args, "seed") ? o->load.seed : seed;
     char *command_line = options_redacted(command, args->argc, args->argv);
     bool ok = keep_copy(o, &o->command_line, command_line, e) &&
               draw_name(o, run_id, OPTIONS_ID_LENGTH, e) && keep_copy(o, &o->run_id, run_id, e) &&

@@ -28,70 +28,74 @@ struct options {
         const char *text[18];
     };
 
-    /* Where */
-    int host_select;      /* enum hosts_select */
-    bool keys_of_profile; /* not from elsewhere */
-    bool anonymous, no_proxy;
-    bool resolve_host;
-    bool tls, insecure;
-    int lookup; /* enum s3op_lookup */
-    int64_t request_timeout_ns, connect_timeout_ns, give_up_ns;
+    struct {
+        int host_select;      /* enum hosts_select */
+        bool keys_of_profile; /* not from elsewhere */
+        bool anonymous, no_proxy, resolve_host;
+        bool tls, insecure;
+        int lookup; /* enum s3op_lookup */
+        int64_t request_timeout_ns, connect_timeout_ns, give_up_ns;
+    } net;
 
-    /* Load */
-    int64_t n_workers;
-    int64_t n_threads;  /* of loops; 0: as many as there are CPUs */
-    int64_t max_errors; /* 0: no limit */
-    int64_t duration_ns;
-    double rate; /* 0: closed loop */
-    bool autoterm;
-    int64_t autoterm_dur_ns;
-    double autoterm_pct;
-    bool alone; /* though a launcher started several of us */
+    struct {
+        int64_t n_workers;
+        int64_t n_threads;  /* of loops; 0: as many as there are CPUs */
+        int64_t max_errors; /* 0: no limit */
+        int64_t duration_ns;
+        double rate; /* 0: closed loop */
+        bool autoterm;
+        int64_t autoterm_dur_ns;
+        double autoterm_pct;
+        int64_t verify; /* every Nth GET; 0: none */
+        int64_t seed;
+        int64_t syncstart_ns; /* CLOCK_REALTIME; where syncstart is given */
+    } load;
+
+    /* The bucket and its objects. */
+    struct {
+        bool list_existing, objects_given;
+        int64_t n_objects, n_versions;
+        int64_t size_bytes;
+        bool random_sizes;
+        bool no_prefix;
+        bool no_clear, clear_bucket, yes;
+        bool enable_versioning;
+        int checksum; /* enum checksum_kind */
+        bool md5, encrypt, sse_s3, no_payload_hash;
+    } data;
+
+    /* Of single commands. */
+    struct {
+        bool range;
+        int64_t range_bytes; /* 0: random */
+        int64_t max_keys;
+        int64_t batch;
+        double get_share, stat_share, put_share, delete_share;
+        int64_t n_parts, part_bytes;
+        int64_t older_than_ns;
+    } request;
+
+    /* What is recorded and shown. */
+    struct {
+        bool aggregate, aggregate_only, stress, quiet, json, dry_run;
+    } show;
 
     struct ranks_settings ranks;
-
-    /* Objects */
-    int64_t n_objects;
-    int64_t size_bytes;
-    bool random_sizes;
-    bool no_prefix;
-    bool no_clear, clear_bucket, yes;
-    int checksum; /* enum checksum_kind */
-    bool md5, encrypt, sse_s3, no_payload_hash;
-
-    /* Recording */
-    bool aggregate, aggregate_only, stress, quiet, json;
-    int64_t seed;
-    int64_t verify; /* every Nth GET; 0: none */
-
-    /* Of single commands */
-    bool range;
-    int64_t range_bytes;
-    bool list_existing;
-    int64_t max_keys;
-    bool enable_versioning;
-    int64_t batch;
-    double get_share, stat_share, put_share, delete_share;
-    int64_t n_versions;
-    int64_t n_parts, part_bytes;
-    int64_t older_than_ns;
-    bool dry_run;
+    bool alone; /* though a launcher started several of us */
 
     /* Found out. */
-    bool failed; /* what options_complete says is no fault of the command line */
-    bool objects_given;
-    int64_t syncstart_ns; /* CLOCK_REALTIME; where syncstart is given */
-    char *memory[16];     /* of secret.h; options_free frees it */
+    bool failed;      /* what options_complete says is no fault of the command line */
+    char *memory[16]; /* of secret.h; options_free frees it */
     size_t n_memory;
 };
 
 /* Common values; each command adds its own. */
 #define OPTIONS_DEFAULTS                                                                           \
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
-    .bucket = "s3load-benchmark-bucket", .request_timeout_ns = INT64_C(60000000000),               \
-    .connect_timeout_ns = INT64_C(10000000000), .give_up_ns = INT64_C(30000000000),                \
-    .n_workers = 20, .duration_ns = INT64_C(300000000000),                                         \
-    .autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .autoterm_pct = AUTOTERM_DEFAULT_PCT,              \
+    .bucket = "s3load-benchmark-bucket", .net.request_timeout_ns = INT64_C(60000000000),           \
+    .net.connect_timeout_ns = INT64_C(10000000000), .net.give_up_ns = INT64_C(30000000000),        \
+    .load.n_workers = 20, .load.duration_ns = INT64_C(300000000000),                               \
+    .load.autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .load.autoterm_pct = AUTOTERM_DEFAULT_PCT,    \
     .prefix = "", .ranks.timeout_ns = INT64_C(30000000000)
 
 /* Tables for the commands' groups, all with base 0. */

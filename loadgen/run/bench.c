@@ -22,7 +22,7 @@ static bool confirm(struct bench *b, struct err *e)
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char answer[16] = "";
 
-    if (b->o->yes)
+    if (b->o->data.yes)
         return true;
     if (!isatty(STDIN_FILENO))
         return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
@@ -47,7 +47,7 @@ static bool check_content(struct bench *b, struct err *e)
     const struct options *o = b->o;
     struct bucket_content content;
 
-    if (o->no_clear || *o->prefix != '\0' || o->list_existing || o->clear_bucket)
+    if (o->data.no_clear || *o->prefix != '\0' || o->data.list_existing || o->data.clear_bucket)
         return true;
     if (!bucket_look(&b->control, &content, e))
         return false;
@@ -81,7 +81,7 @@ static bool make_bucket(struct bench *b, struct err *e)
         return true;
     bench_say_proxy(b);
     bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
-              (!b->o->clear_bucket || confirm(b, e)) &&
+              (!b->o->data.clear_bucket || confirm(b, e)) &&
               bucket_ready(&b->control, &b->work, made, e);
     if (ok)
         bench_say_plan(b);
@@ -91,9 +91,9 @@ static bool make_bucket(struct bench *b, struct err *e)
 /* With --list-existing the pool is what the bucket holds, of which each rank takes its part. */
 static bool take_existing(struct bench *b, struct err *e)
 {
-    uint64_t max = b->o->objects_given ? (uint64_t)b->o->n_objects : 0;
+    uint64_t max = b->o->data.objects_given ? (uint64_t)b->o->data.n_objects : 0;
 
-    return !b->o->list_existing || bucket_list(&b->control, &b->work, max, e);
+    return !b->o->data.list_existing || bucket_list(&b->control, &b->work, max, e);
 }
 
 /* All ranks record by now. The bucket is rank 0's to clear. */
@@ -107,7 +107,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
         return true;
     if (b->has_parts)
         bench_say_parts(b);
-    if (!b->o->clear_bucket)
+    if (!b->o->data.clear_bucket)
         return true;
     b->sweep.root = "";
     return (bucket_listing(&b->control, "", &kind, &cause) &&
@@ -124,7 +124,7 @@ static bool report(struct bench *b, struct err *e)
     struct strbuf text = {0};
     char *words[] = {"s3analyze", "analyze", "--", b->out.path, NULL};
 
-    if (b->o->json)
+    if (b->o->show.json)
         summary_put_json(&text, s);
     else if (s->bench_ns > 0 || bench_is_interrupted(b))
         summary_put_line(&text, s);
@@ -132,7 +132,7 @@ static bool report(struct bench *b, struct err *e)
     if (ok && text.n > 0)
         fputs(text.s, b->out.to_stdout ? stderr : stdout);
     strbuf_fini(&text);
-    if (!ok || b->o->json || s->capture == NULL || b->out.to_stdout)
+    if (!ok || b->o->show.json || s->capture == NULL || b->out.to_stdout)
         return ok;
     if (!s->capture_goes)
         visible_line(stdout, "Capture: %s", b->out.path);
@@ -180,7 +180,7 @@ static bool clean(struct bench *b, struct err *e)
     struct err cause = {""};
     struct err unknown = {""};
 
-    if (!b->uploaded || b->crew.n_loops == 0 || (b->o->no_clear && !b->kind->uploads))
+    if (!b->uploaded || b->crew.n_loops == 0 || (b->o->data.no_clear && !b->kind->uploads))
         return team_meet(&b->team, true, e);
     b->said_finishing = bench_is_interrupted(b);
     b->finishing = true;
@@ -188,11 +188,11 @@ static bool clean(struct bench *b, struct err *e)
     s->n_most = most_of(b);
     atomic_store(&s->n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
-    bool deletes = ok && !b->o->no_clear;
+    bool deletes = ok && !b->o->data.no_clear;
     /* Where an upload was answered with a version, deleting would hide it. */
     if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown))
         deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
-    if (deletes && !b->o->no_prefix)
+    if (deletes && !b->o->data.no_prefix)
         sweep_pass(s, SWEEP_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
@@ -208,8 +208,8 @@ static bool clean(struct bench *b, struct err *e)
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",
-                         b->o->no_clear ? "unfinished uploads" : "objects", s->root, b->o->bucket,
-                         cause.msg, b->o->run_id);
+                         b->o->data.no_clear ? "unfinished uploads" : "objects", s->root,
+                         b->o->bucket, cause.msg, b->o->run_id);
 }
 
 /* ---- The plan ---- */

@@ -25,11 +25,11 @@ bool bench_name_outputs(struct bench *b, struct err *e)
     b->out.to_stdout = strcmp(o->path, "-") == 0;
     if (b->out.to_stdout && b->team.size > 1)
         return err_set(e, "--benchdata -: what several ranks record is put together in a file");
-    if (b->out.to_stdout && !o->stress && isatty(STDOUT_FILENO))
+    if (b->out.to_stdout && !o->show.stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
-    if ((!o->aggregate && !o->aggregate_only) || b->team.rank > 0)
+    if ((!o->show.aggregate && !o->show.aggregate_only) || b->team.rank > 0)
         return true;
-    if (o->stress || b->out.to_stdout)
+    if (o->show.stress || b->out.to_stdout)
         return err_set(e, "--aggregate needs a capture in a file, to write its sums beside it");
     snprintf(b->out.sums, sizeof b->out.sums, "%.*s.sums.zst", n, o->path);
     return access(b->out.sums, F_OK) != 0 || is_there(b->out.sums, e);
@@ -55,7 +55,7 @@ static void sync_folder(const char *path)
 /* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
 static bool open_capture(struct bench *b, struct err *e)
 {
-    if (b->o->stress)
+    if (b->o->show.stress)
         return true;
     if (b->out.to_stdout) {
         strcpy(b->out.part, "standard output");
@@ -89,11 +89,11 @@ bool bench_record(struct bench *b, struct err *e)
     const struct recorder_options options = {
         .fd = b->out.fd,
         .name = b->out.part,
-        .intended = o->rate > 0,
+        .intended = o->load.rate > 0,
         .n_loops = b->n_loops,
-        .autoterm = o->autoterm,
-        .autoterm_dur_ns = o->autoterm_dur_ns,
-        .autoterm_pct = o->autoterm_pct,
+        .autoterm = o->load.autoterm,
+        .autoterm_dur_ns = o->load.autoterm_dur_ns,
+        .autoterm_pct = o->load.autoterm_pct,
         .autoterm_together = b->team.size > 1,
         .offset_ns = b->engine.offset_ns,
         .event = b->engine.event,
@@ -101,9 +101,9 @@ bool bench_record(struct bench *b, struct err *e)
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    if (options.autoterm_together && o->autoterm)
-        b->team.vote =
-            (struct vote){b->recorder, o->autoterm_dur_ns, o->autoterm_pct, .error = &b->error};
+    if (options.autoterm_together && o->load.autoterm)
+        b->team.vote = (struct vote){b->recorder, o->load.autoterm_dur_ns, o->load.autoterm_pct,
+                                     .error = &b->error};
     summary_put_start(&comment, &b->summary, &b->control, b->args.command);
     bool ok = comment.failed ? mem_none(e) : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
@@ -148,7 +148,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
 
 bool bench_gather(struct bench *b, struct err *e)
 {
-    bool recorded = !b->o->stress;
+    bool recorded = !b->o->show.stress;
 
     if (!b->has_parts)
         return true;
@@ -184,7 +184,7 @@ bool bench_sum_up(struct bench *b, struct err *e)
     if (!sibling_run(words, false, team_tick, &b->team))
         return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
     b->summary.sums = b->out.sums;
-    b->summary.capture_goes = b->o->aggregate_only;
+    b->summary.capture_goes = b->o->show.aggregate_only;
     return true;
 }
 
@@ -204,9 +204,9 @@ bool bench_finish_sums(const struct bench *b, struct err *e)
 {
     if (b->summary.sums == NULL)
         return true;
-    if (b->o->aggregate_only && !drop_capture(b, e))
+    if (b->o->show.aggregate_only && !drop_capture(b, e))
         return false;
-    visible_line(b->o->json ? stderr : stdout, "Sums%s: %s",
-                 b->o->aggregate_only ? ", in place of the capture" : "", b->out.sums);
+    visible_line(b->o->show.json ? stderr : stdout, "Sums%s: %s",
+                 b->o->show.aggregate_only ? ", in place of the capture" : "", b->out.sums);
     return true;
 }

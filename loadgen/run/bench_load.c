@@ -19,7 +19,7 @@ bool bench_prepare(struct bench *b, struct err *e)
     struct work *k = &b->work;
     int64_t from_ns = clock_now_ns();
 
-    if (b->o->list_existing)
+    if (b->o->data.list_existing)
         return true;
     b->uploaded = true;
     snprintf(b->left, sizeof b->left,
@@ -88,7 +88,7 @@ bool bench_agree_on_start(struct bench *b, struct err *e)
     bool ok = shift_pools(b, e);
     team_measure_clock(&b->team, b->engine.offset_ns, 1);
     int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
-    int64_t rest_ns = b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
+    int64_t rest_ns = b->o->syncstart != NULL ? b->o->load.syncstart_ns - clock_real_ns() : 0;
     int64_t least_ns = b->team.size > 1 ? START_NS : 0;
 
     if (b->team.rank > 0)
@@ -105,7 +105,7 @@ static int64_t rest_ns(const struct bench *b)
 {
     if (b->team.size > 1)
         return b->start_ns - clock_now_ns();
-    return b->o->syncstart != NULL ? b->o->syncstart_ns - clock_real_ns() : 0;
+    return b->o->syncstart != NULL ? b->o->load.syncstart_ns - clock_real_ns() : 0;
 }
 
 static void wait_for_start(struct bench *b)
@@ -208,10 +208,10 @@ bool bench_load(struct bench *b, struct err *e)
                                 .done = work_bench_done,
                                 .ctx = &b->work,
                                 .start_ns = from_ns,
-                                .end_ns = CLOCK_NEVER - b->o->duration_ns > from_ns
-                                              ? from_ns + b->o->duration_ns
+                                .end_ns = CLOCK_NEVER - b->o->load.duration_ns > from_ns
+                                              ? from_ns + b->o->load.duration_ns
                                               : CLOCK_NEVER,
-                                .rate = b->o->rate,
+                                .rate = b->o->load.rate,
                                 .first_ticket = b->engine.rank,
                                 .ticket_step = b->engine.n_ranks};
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
@@ -246,7 +246,7 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
     memcpy(&all, &b->team.all.sum[TEAM_FREE], sizeof all);
     bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
     bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
-    bool no_batch = b->o->batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
+    bool no_batch = b->o->request.batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
     if (!none && !no_part)
         return true;
     if (b->summary.counts.n_errors == 0)

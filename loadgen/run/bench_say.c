@@ -57,14 +57,14 @@ void bench_show_command(FILE *out, const char *what, char *const *words)
 void bench_say_plan(const struct bench *b)
 {
     const struct options *o = b->o;
-    double n = (double)work_n_prepare(&b->work), size = (double)o->size_bytes;
-    const char *most = o->random_sizes ? "up to " : "";
+    double n = (double)work_n_prepare(&b->work), size = (double)o->data.size_bytes;
+    const char *most = o->data.random_sizes ? "up to " : "";
 
-    if (o->syncstart != NULL && !o->quiet)
+    if (o->syncstart != NULL && !o->show.quiet)
         fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n",
-                units_duration(o->syncstart_ns - clock_real_ns()).s,
-                rfc3339_format(o->syncstart_ns).s);
-    if (b->kind->prepares && !o->list_existing && !o->quiet)
+                units_duration(o->load.syncstart_ns - clock_real_ns()).s,
+                rfc3339_format(o->load.syncstart_ns).s);
+    if (b->kind->prepares && !o->data.list_existing && !o->show.quiet)
         fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
                 n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
 }
@@ -72,7 +72,7 @@ void bench_say_plan(const struct bench *b)
 void bench_say_proxy(const struct bench *b)
 {
     char proxy[CONN_PROXY_MAX];
-    const char *name = conn_proxy(b->o->tls, b->o->no_proxy, proxy);
+    const char *name = conn_proxy(b->o->net.tls, b->o->net.no_proxy, proxy);
     const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
 
     if (name == NULL)
@@ -96,16 +96,16 @@ void bench_say_merge(const struct bench *b)
 void bench_say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
-    const char *tls = o->tls ? "--tls" : NULL;
+    const char *tls = o->net.tls ? "--tls" : NULL;
     const char *const words[] = {"s3load",   "clean",   "--run",    b->o->run_id,
                                  "--host",   o->hosts,  "--bucket", o->bucket,
                                  "--prefix", o->prefix, tls,        NULL};
     char last[sizeof b->out.part];
 
-    if (o->quiet)
+    if (o->show.quiet)
         return;
     parts_name(b->out.path, b->team.size - 1, last, sizeof last);
-    if (!o->stress)
+    if (!o->show.stress)
         bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->o->run_id,
                          b->team.size, b->out.part, last);
     bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);

@@ -23,33 +23,33 @@ static bool init_engine(struct bench *b, struct err *e)
     const struct options *o = b->o;
     struct engine *g = &b->engine;
 
-    if (o->encrypt && !ssec_init(&b->ssec, e))
+    if (o->data.encrypt && !ssec_init(&b->ssec, e))
         return false;
     g->op_style = (struct s3op_style){
         .bucket = o->bucket,
         .region = o->region,
-        .tls = o->tls,
-        .lookup = (enum s3op_lookup)o->lookup,
-        .sign_payload = !o->tls && !o->no_payload_hash,
-        .md5 = o->md5,
-        .checksum = (enum checksum_kind)o->checksum,
+        .tls = o->net.tls,
+        .lookup = (enum s3op_lookup)o->net.lookup,
+        .sign_payload = !o->net.tls && !o->data.no_payload_hash,
+        .md5 = o->data.md5,
+        .checksum = (enum checksum_kind)o->data.checksum,
         .storage_class = o->storage_class,
-        .sse_s3 = o->sse_s3,
-        .sse_c_key = o->encrypt ? b->ssec.key : NULL,
-        .sse_c_key_md5 = o->encrypt ? b->ssec.key_md5 : NULL,
+        .sse_s3 = o->data.sse_s3,
+        .sse_c_key = o->data.encrypt ? b->ssec.key : NULL,
+        .sse_c_key_md5 = o->data.encrypt ? b->ssec.key_md5 : NULL,
         .object_lock = b->kind->object_lock,
     };
     g->conn_style = (struct conn_style){
-        .tls = o->tls,
-        .no_proxy = o->no_proxy,
-        .connect_timeout_ns = o->connect_timeout_ns,
+        .tls = o->net.tls,
+        .no_proxy = o->net.no_proxy,
+        .connect_timeout_ns = o->net.connect_timeout_ns,
     };
-    g->resolve_host = o->resolve_host;
-    g->insecure = o->insecure;
+    g->resolve_host = o->net.resolve_host;
+    g->insecure = o->net.insecure;
     g->cacert = o->cacert;
     const char *const key[PROFILE_N_KEYS] = {o->access_key, o->secret_key, o->session_token};
-    if (!o->anonymous) {
-        if (!credentials_init(&b->credentials, key, o->keys_of_profile ? o->profile : NULL,
+    if (!o->net.anonymous) {
+        if (!credentials_init(&b->credentials, key, o->net.keys_of_profile ? o->profile : NULL,
                               o->credential_process, e))
             return false;
         g->credentials = &b->credentials;
@@ -58,13 +58,13 @@ static bool init_engine(struct bench *b, struct err *e)
         snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
     else
         snprintf(g->client, sizeof g->client, "%s", b->o->run_id);
-    g->seed = (uint64_t)o->seed;
+    g->seed = (uint64_t)o->load.seed;
     g->rank = (unsigned)b->team.rank;
     g->n_ranks = (unsigned)b->team.size;
     g->deals_hosts = o->ranks.hosts_per_rank;
     g->offset_ns = clock_offset_ns();
-    g->request_timeout_ns = o->request_timeout_ns;
-    return engine_init(g, o->hosts, (enum hosts_select)o->host_select, e);
+    g->request_timeout_ns = o->net.request_timeout_ns;
+    return engine_init(g, o->hosts, (enum hosts_select)o->net.host_select, e);
 }
 
 /* A worker that connects has its socket, libcurl's means to wake itself up, and a copy of the
@@ -75,7 +75,7 @@ static bool init_engine(struct bench *b, struct err *e)
  * leaves for idle connections, all in all. */
 static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
 {
-    rlim_t needed = (rlim_t)o->n_workers + OTHER_DESCRIPTORS;
+    rlim_t needed = (rlim_t)o->load.n_workers + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
     *idle_max = SIZE_MAX;
@@ -85,13 +85,13 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         limit.rlim_cur = before;
-    rlim_t busy = (rlim_t)o->n_workers * CONNECTING_DESCRIPTORS + OTHER_DESCRIPTORS;
+    rlim_t busy = (rlim_t)o->load.n_workers * CONNECTING_DESCRIPTORS + OTHER_DESCRIPTORS;
     *idle_max = limit.rlim_cur > busy ? limit.rlim_cur - busy : 0;
     return limit.rlim_cur >= needed ||
            err_set(e,
                    "--concurrent %lld needs %llu open files at least, and the system allows %llu "
                    "(ulimit -n)",
-                   (long long)o->n_workers, (unsigned long long)needed,
+                   (long long)o->load.n_workers, (unsigned long long)needed,
                    (unsigned long long)limit.rlim_cur);
 }
 
@@ -103,12 +103,12 @@ static bool check_ranks(const struct bench *b, struct err *e)
 
     if (n == 1)
         return true;
-    if (o->n_workers * n > MAX_DIRS)
+    if (o->load.n_workers * n > MAX_DIRS)
         return err_set(e, "--concurrent %lld of %lld ranks: more than %d in all",
-                       (long long)o->n_workers, (long long)n, MAX_DIRS);
-    if (b->kind->prepares && !o->list_existing && o->n_objects < n)
+                       (long long)o->load.n_workers, (long long)n, MAX_DIRS);
+    if (b->kind->prepares && !o->data.list_existing && o->data.n_objects < n)
         return err_set(e, "--objects %lld is less than one for each of %lld ranks",
-                       (long long)o->n_objects, (long long)n);
+                       (long long)o->data.n_objects, (long long)n);
     return true;
 }
 
@@ -123,7 +123,7 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
         !raise_descriptor_limit(b->o, &b->engine.idle_max, e))
         return false;
-    b->n_loops = crew_n_loops((unsigned)b->o->n_workers, (unsigned)b->o->n_threads);
+    b->n_loops = crew_n_loops((unsigned)b->o->load.n_workers, (unsigned)b->o->load.n_threads);
     b->engine.idle_max /= b->n_loops;
     b->engine.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->engine.event < 0)
@@ -134,11 +134,11 @@ bool bench_set_up(struct bench *b, struct err *e)
     if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
     b->screen.enabled =
-        !b->o->quiet && b->team.rank == 0 && (b->o->ranks.progress || isatty(STDERR_FILENO));
+        !b->o->show.quiet && b->team.rank == 0 && (b->o->ranks.progress || isatty(STDERR_FILENO));
     if (!init_engine(b, e) || !control_init(&b->control, &b->engine, team_tick, &b->team, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
-    b->control.give_up_ns = b->o->give_up_ns;
+    b->control.give_up_ns = b->o->net.give_up_ns;
     b->summary = (struct summary){
         .command = b->args.command->name,
         .o = b->o,
@@ -152,7 +152,8 @@ bool bench_set_up(struct bench *b, struct err *e)
 
 bool bench_make_crew(struct bench *b, struct err *e)
 {
-    if (!crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0, (unsigned)b->o->n_workers, e))
+    if (!crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0, (unsigned)b->o->load.n_workers,
+                   e))
         return false;
     atomic_store(&b->signals.crew, &b->crew);
     return true;

@@ -96,7 +96,7 @@ static void show_bar(struct bench *b, int64_t now_ns)
     else
         fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f%% of %s (%s), %.0fs", BAR_WIDTH,
                 (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n).s,
-                units_size(n * (double)b->o->size_bytes).s,
+                units_size(n * (double)b->o->data.size_bytes).s,
                 (double)(now_ns - b->screen.start_ns) / 1e9);
     b->screen.bar_shown = true;
 }
@@ -126,7 +126,7 @@ static void show_line(struct bench *b, int64_t now_ns)
             units_rate((double)sum[TEAM_TICK_OBJECTS]).s, units_count(sum[TEAM_TICK_ERRORS]).s,
             known ? p50.s : "-", known ? p99.s : "-", (long long)sum[TEAM_RUNNING],
             (double)max[TEAM_CPU_PCT] / CPU_SCALE);
-    if (b->o->autoterm)
+    if (b->o->load.autoterm)
         fputs(recorder_look(b->recorder).stop.stopped ? " stable" : " unstable", stderr);
     fputs("\n", stderr);
 }
@@ -161,7 +161,7 @@ static bool gives_up(struct bench *b, int64_t now_ns)
 {
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
 
-    return down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->give_up_ns &&
+    return down_ns != CLOCK_NEVER && now_ns - down_ns > b->o->net.give_up_ns &&
            crew_counts(&b->crew).n_connected <= 0;
 }
 
@@ -174,9 +174,9 @@ static void judge(struct bench *b, bool told)
     if (recorder_failed(b->recorder, &b->error)) {
         crew_stop(&b->crew, ENGINE_ABORT);
         end_phase(b, "error");
-    } else if (o->max_errors > 0 && n_errors >= o->max_errors) {
+    } else if (o->load.max_errors > 0 && n_errors >= o->load.max_errors) {
         err_set(&b->error, "%lld request%s failed, and --max-errors is %lld: the run ends",
-                (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->max_errors);
+                (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->load.max_errors);
         end_phase(b, "error");
     } else if (b->doing == BENCH_LOADING && recorder_look(b->recorder).stop.stopped) {
         end_phase(b, "autoterm");
@@ -209,7 +209,7 @@ static int look(void *ctx)
     if (atomic_load(&b->engine.stop) == ENGINE_RUN && gives_up(b, now_ns)) {
         err_set(&b->error,
                 "no host can be connected to, for %s now (--give-up-after): the run ends",
-                units_duration(b->o->give_up_ns).s);
+                units_duration(b->o->net.give_up_ns).s);
         end_phase(b, "error");
     }
     /* What is cleaned is not recorded, and `clean` has no recorder at all. */

@@ -129,7 +129,7 @@ static void put_head(struct doc *d, const struct summary *s)
     put_text(d, "label", s->o->label);
     put_text(d, "host", s->host);
     put_text(d, "version", version_string);
-    put(d, "seed", json_integer((json_int_t)s->o->seed));
+    put(d, "seed", json_integer((json_int_t)s->o->load.seed));
     put_text(d, "start", rfc3339_format(s->start_ns).s);
 }
 
@@ -171,7 +171,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
     put_head(&d, s);
     put_text(&d, "bucket", options->bucket);
     put_text(&settings, "proxy",
-             conn_proxy(options->tls, options->no_proxy, proxy) != NULL ? proxy : NULL);
+             conn_proxy(options->net.tls, options->net.no_proxy, proxy) != NULL ? proxy : NULL);
     for (const struct cli_group *g = command->groups; g->options != NULL; g++)
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             if (o->is == CLI_SETTING)
@@ -214,7 +214,7 @@ static void put_result(struct doc *d, const struct summary *s)
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
         /* In a closed loop no request is due. */
-        if (s->o->rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
+        if (s->o->load.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }
     put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
@@ -247,7 +247,7 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
     char run[80];
 
     int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->o->run_id,
-                         (unsigned long long)s->o->seed);
+                         (unsigned long long)s->o->load.seed);
     bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
 
     strbuf_printf(b, "%s%s: %s requests, %s failed, in %s", s->command,

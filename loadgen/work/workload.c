@@ -14,18 +14,18 @@
 
 static uint64_t n_versions(const struct work *k)
 {
-    return k->kind->versions && k->o->n_versions > 0 ? (uint64_t)k->o->n_versions : 1;
+    return k->kind->versions && k->o->data.n_versions > 0 ? (uint64_t)k->o->data.n_versions : 1;
 }
 
 uint64_t work_n_prepare(const struct work *k)
 {
-    return (uint64_t)k->o->n_objects * n_versions(k);
+    return (uint64_t)k->o->data.n_objects * n_versions(k);
 }
 
 /* Objects are dealt round: rank r uploads each version of objects r, r + n_ranks, ... */
 static uint64_t n_own_objects(const struct work *k)
 {
-    uint64_t n = (uint64_t)k->o->n_objects;
+    uint64_t n = (uint64_t)k->o->data.n_objects;
     unsigned rank = k->engine->rank;
 
     return n > rank ? (n - rank - 1) / k->engine->n_ranks + 1 : 0;
@@ -39,7 +39,7 @@ uint64_t work_n_prepare_own(const struct work *k)
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, struct err *e)
 {
-    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->n_workers};
+    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->load.n_workers};
     pthread_mutex_init(&k->lock, NULL);
     k->start_ns = clock_real_ns();
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
@@ -85,10 +85,10 @@ static uint64_t size_of(const struct work *k, uint64_t i)
 {
     struct rng rng;
 
-    if (!k->o->random_sizes)
-        return (uint64_t)k->o->size_bytes;
+    if (!k->o->data.random_sizes)
+        return (uint64_t)k->o->data.size_bytes;
     rng_init(&rng, k->engine->seed, SIZES_STREAM + i);
-    return sizes_random(&rng, (uint64_t)k->o->size_bytes);
+    return sizes_random(&rng, (uint64_t)k->o->data.size_bytes);
 }
 
 /* Object `id`, with the content and size of upload `i`. */
@@ -131,7 +131,7 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
         return;
     }
     char *p = stpcpy(op->key, k->root);
-    if (!k->o->no_prefix) {
+    if (!k->o->data.no_prefix) {
         p = put_hex(p, o->dir, 4);
         *p++ = '/';
     }
@@ -162,13 +162,14 @@ void work_get(struct work *k, struct worker *w, const struct work_object *o, str
     struct sizes_range range = {0, o->size_bytes};
 
     work_ask(k, S3OP_GET, o, op);
-    if (options->range)
-        range = sizes_range(&w->rng, o->size_bytes, (uint64_t)options->range_bytes);
+    if (options->request.range)
+        range = sizes_range(&w->rng, o->size_bytes, (uint64_t)options->request.range_bytes);
     op->offset = range.offset;
     op->length = range.length;
     op->whole = range.length == o->size_bytes;
     op->payload_seed = o->seed;
-    op->verify = options->verify > 0 && work_own(k, w)->n_gets++ % (uint64_t)options->verify == 0;
+    op->verify =
+        options->load.verify > 0 && work_own(k, w)->n_gets++ % (uint64_t)options->load.verify == 0;
 }
 
 enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct s3op *op)
@@ -286,7 +287,7 @@ static struct work_object prepared_object(const struct work *k, uint64_t i)
     uint64_t id = i % n * k->engine->n_ranks + k->engine->rank;
     uint32_t dir = k->first_dir + (uint32_t)(i % n % k->n_workers);
 
-    return make_object(k, id, i / n * (uint64_t)k->o->n_objects + id, dir);
+    return make_object(k, id, i / n * (uint64_t)k->o->data.n_objects + id, dir);
 }
 
 enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op)

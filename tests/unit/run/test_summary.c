@@ -17,7 +17,7 @@ static void expect_line(const struct summary *s, const char *line)
 static void test_last_line_fits(void **state)
 {
     (void)state;
-    struct options options = {.run_id = "abcdefghijkl", .seed = 4294967295};
+    struct options options = {.run_id = "abcdefghijkl", .load.seed = 4294967295};
     struct summary s = {.command = "put",
                         .o = &options,
                         .bench_ns = INT64_C(300000000000),
@@ -29,7 +29,7 @@ static void test_last_line_fits(void **state)
     s.command = "versioned";
     expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
                     "(run abcdefghijkl, seed 4294967295)\n");
-    options.seed = 0;
+    options.load.seed = 0;
     s = (struct summary){.command = "get", .o = &options, .n_not_prepared = 208, .end = "signal"};
     expect_line(&s, "get: 0 requests, 0 failed, in 0s; 208 uploads of the preparation failed; "
                     "interrupted\n(run abcdefghijkl, seed 0)\n");
