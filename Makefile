@@ -178,7 +178,7 @@ $(B)/loadgen/%.o: INCLUDES = -I. $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
 $(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse \
-	analyze/data/table analyze/data/unit analyze/analysis/confidence analyze/analysis/latency \
+	analyze/data/table analyze/data/unit analyze/estimate/confidence analyze/estimate/latency \
 	loadgen/load/payload)): HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 

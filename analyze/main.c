@@ -7,7 +7,13 @@
  *   plot/       the same as charts, drawn by gnuplot
  *   compare/    runs before and after to verdicts: compare/compare.h
  *   stream/     captures to captures, row by row: cat, merge, info
- *   analysis/   a dataset to struct analysis, which says all that a report can: analysis/analysis.h
+ *   analysis/   a dataset to struct analysis: analysis/analysis.h
+ *   sums/       files of sums: written, read, merged, and to struct analysis
+ *   conclude/   figures and courses to findings, ranked
+ *   requests/   durations, sizes, objects and errors of requests
+ *   estimate/   intervals and warm-up
+ *   sets/       tables to sets of requests: ranges, totals, segments
+ *   model/      struct analysis, which says all that a report can: model/model.h
  *   findings/   the course of a run to what happened in it
  *   stats/      tests, intervals and quantiles: numbers to numbers
  *   data/       rows to tables of columns: data/dataset.h

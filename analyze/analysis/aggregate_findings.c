@@ -1,5 +1,5 @@
 #include "analyze/analysis/aggregate.h"
-#include "analyze/analysis/conclude.h"
+#include "analyze/conclude/conclude.h"
 #include "analyze/data/errnorm.h"
 #include "analyze/findings/course_seconds.h"
 #include "analyze/findings/findings.h"

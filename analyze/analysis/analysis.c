@@ -2,10 +2,13 @@
  * used; then each operation type and the cluster total, as tasks that run on several threads. */
 #include "analyze/analysis/analysis.h"
 
-#include "analyze/analysis/conclude.h"
-#include "analyze/analysis/confidence.h"
+#include "analyze/conclude/conclude.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/analysis/drop.h"
 #include "analyze/analysis/plan.h"
+#include "analyze/analysis/series.h"
+#include "analyze/requests/errors.h"
+#include "analyze/sums/sums.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -60,6 +63,7 @@ static bool set_order(struct plan *p, struct err *e)
         qsort_r(p->entries, p->n, sizeof *p->entries, compare_by_start, d);
     for (size_t k = 0; k < p->n; k++) {
         p->scans[k] = &p->entries[k].scan;
+        p->tables[k] = p->entries[k].table;
         p->entries[k].op = &p->a->operations[k];
         p->entries[k].op->op = p->entries[k].name;
     }
@@ -311,7 +315,7 @@ static bool finish_total(struct plan *p, struct err *e)
             conclude_add_coverage(&total->coverage, &p->entries[k].op->coverage);
     total->segments = s->segments;
     total->only_host = only_host(s);
-    return fill_source(&p->a->internal->sources[p->n], s, e);
+    return fill_source(&p->a->sources[p->n], s, e);
 }
 
 static bool analyse(struct plan *p, struct err *e)
@@ -338,12 +342,26 @@ static bool analyse(struct plan *p, struct err *e)
         return false;
 
     for (size_t k = 0; k < p->n; k++)
-        if (!finish_entry(&p->entries[k], &p->a->internal->sources[k], e))
+        if (!finish_entry(&p->entries[k], &p->a->sources[k], e))
             return false;
     return !with_total || finish_total(p, e);
 }
 
 /* ---- From the outside ---- */
+
+static bool course_of_entries(struct course *c, const void *plan, size_t first, size_t end,
+                              struct err *e)
+{
+    const struct plan *p = plan;
+    return course_of_rows(c, p->d, p->tables + first, end - first, e);
+}
+
+/* A task, to be run before rows are dropped. */
+static bool find(void *plan, struct err *e)
+{
+    struct plan *p = plan;
+    return conclude_course(p->a, course_of_entries, p, &p->run_ns, e);
+}
 
 static bool run(struct plan *p, struct err *e)
 {
@@ -354,7 +372,7 @@ static bool run(struct plan *p, struct err *e)
         p->errors = p->errors || p->entries[k].scan.all.n_errors > 0;
     bool with_findings = a->options.depth != ANALYSIS_TOTALS;
     if (with_findings)
-        plan_add_task(p, conclude_course, p, p->d->n_rows, WEIGHT_COURSE);
+        plan_add_task(p, find, p, p->d->n_rows, WEIGHT_COURSE);
     if (p->d->n_places > MANY_PLACES && !plan_run_tasks(p, e))
         return false;
     if (!drop_outside(p, e))
@@ -364,7 +382,7 @@ static bool run(struct plan *p, struct err *e)
         p->kind = p->errors || p->prefiltered || a->mixed || p->d->has_intended ? RANGE_SINGLE
                                                                                 : RANGE_ALL;
     a->range = p->kind;
-    return analyse(p, e) && (!with_findings || conclude(a, p, p->run_ns, e));
+    return analyse(p, e) && (!with_findings || conclude(a, p->scans, p->run_ns, e));
 }
 
 bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_options *options,
@@ -406,14 +424,10 @@ void analysis_free(struct analysis *a)
         analysis_errors_free(op);
         statistics_free(op->statistics);
     }
-    for (size_t k = 0; a->internal != NULL && a->internal->sources != NULL && k <= a->n_operations;
-         k++)
-        analysis_source_fini(&a->internal->sources[k]);
-    if (a->internal != NULL)
-        free(a->internal->sources);
-    if (a->internal != NULL)
-        sums_source_free(a->internal->sums);
-    free(a->internal);
+    for (size_t k = 0; a->sources != NULL && k <= a->n_operations; k++)
+        analysis_source_fini(&a->sources[k]);
+    free(a->sources);
+    sums_source_free(a->sums);
     free(a->operations);
     free(a->total.hosts);
     findings_free(&a->findings);

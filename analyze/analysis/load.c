@@ -1,6 +1,6 @@
 #include "analyze/analysis/load.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/base/progress.h"
 #include "analyze/read/recfile.h"
 #include "analyze/write/outfile.h"

@@ -1,5 +1,7 @@
 #include "analyze/analysis/plan.h"
 
+#include "analyze/analysis/series.h"
+
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -8,9 +10,9 @@ bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err
 {
     *p = (struct plan){.d = d, .a = a, .n = d->n_tables};
     if (!mem_cleared(&p->entries, p->n, e) || !mem_new(&p->scans, p->n, e) ||
+        !mem_new(&p->tables, p->n, e) ||
         !mem_new(&p->tasks, p->n * PLAN_TASKS_PER_ENTRY + PLAN_OTHER_TASKS, e) ||
-        !mem_cleared(&a->operations, p->n, e) || !mem_cleared(&a->internal, 1, e) ||
-        !mem_cleared(&a->internal->sources, p->n + 1, e))
+        !mem_cleared(&a->operations, p->n, e) || !mem_cleared(&a->sources, p->n + 1, e))
         return false;
     for (size_t k = 0; k < p->n; k++)
         p->entries[k] = (struct plan_entry){
@@ -27,6 +29,7 @@ void plan_fini(struct plan *p)
     set_fini(&p->total);
     free(p->entries);
     free(p->scans);
+    free(p->tables);
     free(p->tasks);
 }
 

@@ -2,7 +2,8 @@
 #ifndef S3_ANALYZE_ANALYSIS_PLAN_H
 #define S3_ANALYZE_ANALYSIS_PLAN_H
 
-#include "analyze/analysis/analysis_internal.h"
+#include "analyze/requests/requests.h"
+#include "analyze/sets/set.h"
 #include "analyze/base/tasks.h"
 
 /* One operation type on its way to a struct operation. */
@@ -22,7 +23,8 @@ struct plan {
     struct analysis *a;
     struct plan_entry *entries; /* in the order of the operations, once that is known */
     size_t n;
-    const struct scan **scans; /* theirs */
+    const struct scan **scans; /* theirs, as the tables are */
+    const struct table **tables;
     bool prefiltered, errors;
     enum range_kind kind; /* of types, hosts and the total; not RANGE_AUTO */
     struct set total;

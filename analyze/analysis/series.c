@@ -1,5 +1,9 @@
 /* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
-#include "analyze/analysis/analysis_internal.h"
+#include "analyze/analysis/series.h"
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/sets/scan.h"
+#include "analyze/sums/sums.h"
 
 #include "analyze/base/csort.h"
 #include "libcommon/mem.h"
@@ -206,7 +210,7 @@ bool analysis_grid_around(struct segment_grid *g, int64_t anchor_ns, int64_t len
 
 static struct analysis_source *source_of(const struct analysis *a, int op)
 {
-    return &a->internal->sources[op < 0 ? a->n_operations : (size_t)op];
+    return &a->sources[op < 0 ? a->n_operations : (size_t)op];
 }
 
 bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
@@ -246,7 +250,7 @@ static bool series_grid(const struct analysis *a, int op, struct segment_grid *g
 bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct err *e)
 {
     struct segment_grid grid = {0};
-    bool ok = a->internal->sums != NULL || series_grid(a, op, &grid, e);
+    bool ok = a->sums != NULL || series_grid(a, op, &grid, e);
 
     *n = grid.n;
     return ok;
@@ -257,7 +261,7 @@ bool analysis_series(const struct analysis *a, int op, int host, struct series_r
 {
     struct segment_grid grid;
 
-    if (a->internal->sums != NULL)
+    if (a->sums != NULL)
         return sums_series(a, op, host, rows, n, e);
     *rows = NULL;
     *n = 0;

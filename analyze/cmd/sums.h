@@ -3,7 +3,7 @@
 #define S3_ANALYZE_CMD_SUMS_H
 
 #include "analyze/analysis/load.h"
-#include "analyze/analysis/sums.h"
+#include "analyze/sums/sums.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"

@@ -4,7 +4,7 @@
 #ifndef S3_ANALYZE_COMPARE_METRIC_H
 #define S3_ANALYZE_COMPARE_METRIC_H
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "libcommon/units.h"
 
 #include <stdbool.h>

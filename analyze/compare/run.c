@@ -1,9 +1,11 @@
 #include "analyze/compare/run.h"
+
+#include "analyze/requests/sample.h"
 #include "analyze/compare/run_seconds.h"
 #include "analyze/read/aggfile.h"
 
-#include "analyze/analysis/confidence.h"
-#include "analyze/analysis/flow.h"
+#include "analyze/estimate/confidence.h"
+#include "analyze/estimate/flow.h"
 #include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"

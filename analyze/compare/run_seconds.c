@@ -1,7 +1,7 @@
 #include "analyze/compare/run_seconds.h"
 
 #include "analyze/analysis/aggregate.h"
-#include "analyze/analysis/sums.h"
+#include "analyze/sums/sums.h"
 #include "analyze/data/filter.h"
 #include "libcommon/mem.h"
 

@@ -1,6 +1,6 @@
 #include "analyze/plot/data.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
 #include "analyze/stats/picker.h"

@@ -1,6 +1,6 @@
 #include "analyze/plot/latency_charts.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/stats/stats.h"

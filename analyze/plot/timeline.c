@@ -1,6 +1,6 @@
 #include "analyze/plot/timeline.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 

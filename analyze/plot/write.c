@@ -1,6 +1,6 @@
 #include "analyze/plot/write.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/plot/cdf.h"
 #include "analyze/plot/events.h"
 #include "analyze/plot/latency_charts.h"

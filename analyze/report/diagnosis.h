@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_REPORT_DIAGNOSIS_H
 #define S3_ANALYZE_REPORT_DIAGNOSIS_H
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "analyze/report/headline.h"
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/report/figures.h"
 
 #include <math.h>

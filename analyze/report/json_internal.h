@@ -4,7 +4,7 @@
 #ifndef S3_ANALYZE_REPORT_JSON_INTERNAL_H
 #define S3_ANALYZE_REPORT_JSON_INTERNAL_H
 
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/findings/finding.h"
 #include "analyze/write/json.h"
 

@@ -1,6 +1,6 @@
 #include "analyze/report/run.h"
 
-#include "analyze/analysis/slowest.h"
+#include "analyze/requests/slowest.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/report/diagnosis.h"
 #include "analyze/report/headline.h"

@@ -4,7 +4,7 @@
 #define S3_ANALYZE_REPORT_RUN_SHEET_H
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/report/figures.h"
 #include "analyze/write/sheet.h"
 

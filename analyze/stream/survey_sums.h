@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_STREAM_SURVEY_SUMS_H
 #define S3_ANALYZE_STREAM_SURVEY_SUMS_H
 
-#include "analyze/analysis/sums.h"
+#include "analyze/sums/sums.h"
 #include "analyze/stream/survey.h"
 #include "libcommon/err.h"
 

@@ -286,7 +286,7 @@ class Names(unittest.TestCase):
         document = (ROOT / "docs" / "how-it-is-built.md").read_text()
         listed = re.findall(r"^\| `((?:analyze|loadgen|libcommon)/(?:\w+/)?)` \|", document, re.M)
         there = {f"{p.parent.relative_to(ROOT).as_posix()}/" for folder in ("analyze", "loadgen", "libcommon")
-                 for p in (ROOT / folder).rglob("*.c") if p.name != "main.c"}
+                 for p in (ROOT / folder).rglob("*.[ch]") if p.name != "main.c"}
         self.assertEqual(sorted(listed), sorted(there))
 
 

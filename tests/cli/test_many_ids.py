@@ -7,7 +7,7 @@ import unittest
 
 from capgen import Shape, row, simulate, steady, text
 from expect import ReportTest
-from harness import BUILD, SANITIZED
+from harness import BUILD, SANITIZED, without_sanitizers
 from oracle import SECOND, Analysis
 
 N_ROWS, N_OPS = 20000, 1000
@@ -34,7 +34,7 @@ class Memory(ReportTest):
                     self.assertLess(peak_kb(*args, path), MANY_KB)
 
 
-    @unittest.skipIf(SANITIZED, "sanitizers add to each allocation")
+    @without_sanitizers("they add to each allocation")
     def test_a_host_or_a_client_for_each_request(self):
         n = 100_000
         peaks = []

@@ -4,7 +4,7 @@
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/analysis/sums.h"
+#include "analyze/sums/sums.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
 

@@ -1,5 +1,5 @@
 /* Blocks of rows against sums row by row. */
-#include "analyze/analysis/blocks.h"
+#include "analyze/sets/blocks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* analyze/statistics against the plain way: requests spread over segments one by one, latencies
  * sorted, then the same functions of analyze/stats. */
-#include "analyze/analysis/confidence.h"
+#include "analyze/estimate/confidence.h"
 
 #include "libcommon/quantile.h"
 #include "tests/unit/statvec.h"

@@ -1,0 +1,101 @@
+#include "analyze/conclude/conclude.h"
+
+#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/findings.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEFT_OUT_SAID    .01
+#define LEFT_OUT_PROBLEM .10
+
+/* Says what a course of whole seconds cannot show. */
+static bool add_resolution(struct analysis *a, const struct course *c, struct err *e)
+{
+    struct finding f = finding_of("from-sums", FINDING_NOTICE, 0);
+
+    return findings_add(&a->findings, &f, e,
+                        "%s holds sums by second, not requests: throughput is that of whole "
+                        "seconds, figures of requests are of the whole run, and percentiles "
+                        "are within 0.1 %%; stalls shorter than %s, swings within seconds, "
+                        "single requests that hang and late starts cannot be seen",
+                        a->dataset->inputs[0].path,
+                        units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * COURSE_SECOND_NS).s);
+}
+
+bool conclude_course(struct analysis *a, conclude_source *course_of, const void *source,
+                     int64_t *run_ns, struct err *e)
+{
+    bool ok = true;
+
+    for (size_t k = 0, end; ok && k < a->n_operations; k = end) {
+        bool is_benchmark = conclude_is_benchmark(a, k);
+        struct course c;
+
+        end = a->mixed ? a->n_operations : k + 1;
+        ok = course_of(&c, source, k, end, e);
+        if (ok && is_benchmark && c.n > 0)
+            *run_ns = c.end_ns - c.start_ns;
+        ok = ok && (is_benchmark ? findings_find(&a->findings, &c, e)
+                                 : findings_find_errors(&a->findings, &c, e));
+        ok = ok && (c.d != NULL || !is_benchmark || add_resolution(a, &c, e));
+        course_fini(&c);
+    }
+    return ok;
+}
+
+static bool add_left_out(struct analysis *a, struct err *e)
+{
+    double share = a->n_rows > 0 ? (double)a->left_out.by_range / (double)a->n_rows : 0;
+
+    if (share < LEFT_OUT_SAID)
+        return true;
+    struct finding f =
+        finding_of("left-out", share >= LEFT_OUT_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE, share);
+    finding_figure(&f, "n", (double)a->left_out.by_range);
+    finding_figure(&f, "share", share);
+    return findings_add(
+        &a->findings, &f, e, "%s of %s requests are left out, %s (--range full counts them)",
+        units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
+}
+
+/* Of findings of one kind that several operations have, from `first` on, the first stays, and
+ * counts the others. */
+static bool join_alike(struct findings *all, size_t first, struct err *e)
+{
+    for (size_t i = first; i < all->n; i++) {
+        struct finding *f = &all->v[i];
+        size_t n_alike = 1, kept = i + 1;
+
+        for (size_t k = i + 1; k < all->n; k++) {
+            struct finding *x = &all->v[k];
+            if (f->op == NULL || x->op == NULL || strcmp(x->kind, f->kind) != 0) {
+                all->v[kept++] = *x;
+                continue;
+            }
+            free(x->sentence);
+            n_alike++;
+        }
+        all->n = kept;
+        if (n_alike == 1)
+            continue;
+        char *sentence;
+        if (!mem_format(&sentence, e, "%s (%zu operations alike)", f->sentence, n_alike))
+            return false;
+        free(f->sentence);
+        f->sentence = sentence;
+        f->op = NULL;
+    }
+    return true;
+}
+
+bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_ns, struct err *e)
+{
+    size_t first = a->findings.n;
+
+    return add_left_out(a, e) && conclude_figures(a, scans, e) &&
+           join_alike(&a->findings, first, e) && findings_rank(&a->findings, run_ns, e);
+}

@@ -1,0 +1,474 @@
+#include "analyze/estimate/confidence.h"
+
+#include "analyze/estimate/flow.h"
+#include "analyze/estimate/latency.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/quantile.h"
+#include "libcommon/segment.h"
+
+#include <stdlib.h>
+
+/* Above that number segments get longer than docs/how-the-numbers-are-made.md, section 7, says. */
+#define MAX_SEGMENTS 100000
+
+/* ---- The passes over the rows ---- */
+
+struct passes {
+    const struct statistics_input *in;
+    struct window window;
+    struct flow bytes, objects;
+    int64_t *n_ok, *n_failed; /* ended, by segment */
+    __int128 busy_ns;
+    bool any_bytes;
+    struct latency duration, ttfb;
+    struct flow_hosts hosts;
+};
+
+static inline size_t row_of(const struct statistics_input *in, size_t k)
+{
+    return in->row != NULL ? in->row[k] : k;
+}
+
+#define NO_SEGMENT SIZE_MAX
+
+/* Rows from .. to - 1 of those to look at: a block, or all where there are no blocks. */
+struct stretch {
+    size_t from, to;
+    size_t segment; /* all succeeded within it, and no value is wide; or NO_SEGMENT */
+};
+
+static struct stretch stretch_at(const struct passes *p, size_t k)
+{
+    const struct blocks *blocks = p->in->blocks;
+    struct stretch x = {k, p->in->n, NO_SEGMENT};
+
+    if (blocks == NULL)
+        return x;
+    const struct block *b = &blocks->v[k / BLOCKS_ROWS];
+    x.to = blocks_end(blocks, k / BLOCKS_ROWS);
+    if (b->failed || b->wide || !blocks_within(b, &p->window.grid, &x.segment))
+        x.segment = NO_SEGMENT;
+    return x;
+}
+
+/* The values of a stretch of a column, one behind the other. */
+static const uint32_t *values_of(const struct packed *column, struct stretch x,
+                                 uint32_t room[BLOCKS_ROWS])
+{
+    if (column->v != NULL)
+        return column->v + x.from;
+    for (size_t i = 0; i < x.to - x.from; i++)
+        room[i] = column->same;
+    return room;
+}
+
+/* A block within a segment. */
+static void sum_up_block(struct passes *p, struct stretch x)
+{
+    const struct table *t = p->in->table;
+    const struct blocks *blocks = p->in->blocks;
+    const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
+    size_t n = x.to - x.from, j = x.segment;
+    uint32_t room[BLOCKS_ROWS];
+
+    p->n_ok[j] += (int64_t)n;
+    for (size_t k = 0; k < blocks->n_sums; k++) {
+        p->busy_ns += sums[k].ns;
+        p->any_bytes |= sums[k].bytes != 0;
+        flow_add(&p->bytes, j, sums[k].bytes);
+        flow_add(&p->objects, j, sums[k].n_objects);
+    }
+    latency_count_packed(&p->duration, values_of(&t->dur, x, room), n);
+    if (!packed_has_none(&t->ttfb))
+        latency_count_packed(&p->ttfb, values_of(&t->ttfb, x, room), n);
+}
+
+/* Whether the latency of a successful request counts, as it does in the report. */
+static inline bool is_within(const struct window *w, int64_t start_ns, int64_t end_ns)
+{
+    return start_ns >= w->start_ns && end_ns <= w->end_ns;
+}
+
+static void sum_up_row(struct passes *p, size_t i)
+{
+    const struct table *t = p->in->table;
+    const struct window *w = &p->window;
+    int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
+    int64_t end_ns = start_ns + duration_ns;
+
+    if (is_within(w, start_ns, end_ns) && !table_failed(t, i)) {
+        latency_count(&p->duration, duration_ns);
+        if (packed_has(&t->ttfb, i))
+            latency_count(&p->ttfb, packed_get(&t->ttfb, i));
+    }
+    if (end_ns < w->start_ns || start_ns >= w->end_ns)
+        return;
+    int64_t from = int64_max(start_ns, w->start_ns);
+    int64_t to = int64_min(end_ns, w->end_ns);
+    p->busy_ns += to - from;
+
+    bool ended = end_ns < w->grid.end_ns;
+    size_t j = ended ? segment_grid_index(&w->grid, end_ns) : 0;
+    if (table_failed(t, i)) {
+        p->n_failed[j] += ended;
+        return;
+    }
+    int64_t bytes = packed_get(&t->bytes, i), n_objects = packed_get(&t->objects, i);
+    p->any_bytes |= bytes != 0;
+    p->n_ok[j] += ended;
+    if (ended && start_ns >= w->grid.start_ns + (int64_t)j * w->grid.length_ns) {
+        flow_add(&p->bytes, j, bytes);
+        flow_add(&p->objects, j, n_objects);
+    } else if (duration_ns > 0) {
+        struct way way = way_over(w, start_ns, end_ns);
+        flow_add_parts(&p->bytes, &way, bytes);
+        flow_add_parts(&p->objects, &way, n_objects);
+    } else { /* of no length, in the tail */
+        flow_add_tail(&p->bytes, bytes);
+        flow_add_tail(&p->objects, n_objects);
+    }
+}
+
+/* First pass: sums, and latencies by histogram bucket. */
+static void sum_up(struct passes *p)
+{
+    const struct statistics_input *in = p->in;
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT)
+            sum_up_block(p, x);
+        for (size_t k = x.from; x.segment == NO_SEGMENT && k < x.to; k++)
+            sum_up_row(p, row_of(in, k));
+    }
+}
+
+/* The segment in which a request ends whose latency counts; what ends behind the last one belongs
+ * to it. False: its latency does not count. */
+static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
+{
+    const struct table *t = p->in->table;
+    const struct segment_grid *g = &p->window.grid;
+    int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
+
+    if (!is_within(&p->window, start_ns, end_ns) || table_failed(t, i))
+        return false;
+    *segment = end_ns < g->end_ns ? segment_grid_index(g, end_ns) : g->n - (g->n > 0);
+    return true;
+}
+
+/* Second pass: latencies per segment, by quantile. */
+static void split_latencies(struct passes *p)
+{
+    const struct statistics_input *in = p->in;
+    const struct table *t = in->table;
+    uint32_t room[BLOCKS_ROWS];
+    size_t j;
+
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT) {
+            size_t n = x.to - x.from;
+            latency_split_packed(&p->duration, values_of(&t->dur, x, room), n, x.segment);
+            if (!packed_has_none(&t->ttfb))
+                latency_split_packed(&p->ttfb, values_of(&t->ttfb, x, room), n, x.segment);
+            continue;
+        }
+        for (size_t k = x.from; k < x.to; k++) {
+            size_t i = row_of(in, k);
+            int64_t duration_ns = packed_get(&t->dur, i);
+
+            if (!counts_in(p, i, duration_ns, &j))
+                continue;
+            latency_split(&p->duration, duration_ns, j);
+            if (packed_has(&t->ttfb, i))
+                latency_split(&p->ttfb, packed_get(&t->ttfb, i), j);
+        }
+    }
+}
+
+/* Third pass: the latencies near the limits of the quantiles. */
+static void collect_latencies(struct passes *p)
+{
+    const struct statistics_input *in = p->in;
+    const struct table *t = in->table;
+    uint32_t room[BLOCKS_ROWS];
+    size_t j;
+
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        if (x.segment != NO_SEGMENT) {
+            latency_collect_packed(&p->duration, values_of(&t->dur, x, room), x.to - x.from);
+            if (!packed_has_none(&t->ttfb))
+                latency_collect_packed(&p->ttfb, values_of(&t->ttfb, x, room), x.to - x.from);
+            continue;
+        }
+        for (size_t k = x.from; k < x.to; k++) {
+            size_t i = row_of(in, k);
+            int64_t duration_ns = packed_get(&t->dur, i);
+
+            if (!counts_in(p, i, duration_ns, &j))
+                continue;
+            latency_collect(&p->duration, duration_ns);
+            if (packed_has(&t->ttfb, i))
+                latency_collect(&p->ttfb, packed_get(&t->ttfb, i));
+        }
+    }
+}
+
+static bool show_latencies(struct passes *p, struct err *e)
+{
+    if (!latency_aim(&p->duration, e) || !latency_aim(&p->ttfb, e))
+        return false;
+    split_latencies(p);
+    if (!latency_plan(&p->duration, e) || !latency_plan(&p->ttfb, e))
+        return false;
+    collect_latencies(p);
+    return true;
+}
+
+/* A block within segment j of the hosts' ones. */
+static void sum_hosts_of_block(struct passes *p, struct stretch x, size_t j)
+{
+    const struct blocks *blocks = p->in->blocks;
+    const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
+
+    for (size_t k = 0; k < blocks->n_sums; k++)
+        if (sums[k].n > 0) /* else it may have no host here */
+            flow_hosts_add_within(&p->hosts, (uint32_t)k, j, sums[k].n, sums[k].ns,
+                                  p->any_bytes ? sums[k].bytes : sums[k].n_objects);
+}
+
+static void sum_hosts(struct passes *p)
+{
+    const struct statistics_input *in = p->in;
+    const struct table *t = in->table;
+    const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
+    bool by_place = in->blocks != NULL && in->blocks->n_sums == dataset_n_places(in->dataset, t);
+
+    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
+        x = stretch_at(p, x.from);
+        size_t j = x.segment != NO_SEGMENT ? x.segment / p->hosts.n_joined : NO_SEGMENT;
+        if (by_place && j < p->hosts.n) {
+            sum_hosts_of_block(p, x, j);
+            continue;
+        }
+        for (size_t k = x.from; k < x.to; k++) {
+            size_t i = row_of(in, k);
+            if (j < p->hosts.n)
+                flow_hosts_add_within(&p->hosts, table_place(t, i), j, 1, packed_raw(&t->dur, i),
+                                      packed_raw(amount, i));
+            else if (!table_failed(t, i))
+                flow_hosts_add(&p->hosts, table_place(t, i), t->start[i], table_end(t, i),
+                               packed_get(amount, i));
+        }
+    }
+}
+
+/* ---- What comes of it ---- */
+
+static bool fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
+                      int64_t n_requests, struct err *e)
+{
+    r->present = true;
+    return stats_mean(mean, rate, n, n_requests, &r->mean, e) &&
+           stats_median_segment(rate, n, &r->median, NULL, e) &&
+           stats_stalls(rate, n, &r->n_stalls, e);
+}
+
+static bool fill_series(struct statistics *s, const double *rate, size_t n, struct err *e)
+{
+    return stats_warmup(rate, n, &s->warmup, e) && stats_drift(rate, n, &s->drift, e) &&
+           stats_shifts(rate, n, &s->shifts, e);
+}
+
+static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
+{
+    size_t n = s->n_segments;
+    double *rate = NULL;
+    int64_t *n_all = NULL;
+    bool ok = mem_new(&rate, n, e) && mem_new(&n_all, n, e);
+
+    for (size_t j = 0; ok && j < n; j++) {
+        n_all[j] = p->n_ok[j] + p->n_failed[j];
+        s->n_requests += p->n_ok[j];
+        s->n_failed += p->n_failed[j];
+    }
+    const struct throughput *total = p->in->total;
+    double seconds = (double)s->duration_ns / 1e9;
+    s->by_objects = !p->any_bytes;
+    if (ok) {
+        double all = flow_rates(&p->objects, n, s->segment_ns, rate);
+        double mean = total != NULL ? total->objects_per_s : all / seconds;
+
+        ok = fill_rate(&s->objects, rate, n, mean, s->n_requests, e) &&
+             (!s->by_objects || fill_series(s, rate, n, e));
+    }
+    if (ok && p->any_bytes) {
+        double all = flow_rates(&p->bytes, n, s->segment_ns, rate);
+        double mean = total != NULL ? total->bytes_per_s : all / seconds;
+
+        ok = fill_rate(&s->bytes, rate, n, mean, s->n_requests, e) && fill_series(s, rate, n, e);
+    }
+    ok = ok && stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
+    free(rate);
+    free(n_all);
+    return ok;
+}
+
+/* Counts that differ by less than this part of the most are taken for equal. */
+#define EQUAL_PART 50
+
+/* Round robin gives every host as many requests as the others, but for those at the ends. */
+static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t k = 0; k < h->n_hosts; k++) {
+        int64_t n = 0;
+        for (size_t j = 0; j < h->n; j++)
+            n += h->cells[k * h->n + j].n;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    return most - least <= concurrency && most - least <= most / EQUAL_PART;
+}
+
+static bool fill_hosts(struct statistics *s, const struct passes *p, struct err *e)
+{
+    const struct flow_hosts *h = &p->hosts;
+    struct statistics_hosts *to = &s->hosts;
+    size_t n = h->n;
+
+    if (h->of_place == NULL)
+        return true;
+    to->n = h->n_hosts;
+    double *x = NULL, *mean = NULL;
+    struct stats_outlier *outliers = NULL;
+    bool ok = mem_cleared(&to->v, to->n, e) && mem_new(&x, to->n * n, e) &&
+              mem_new(&mean, to->n, e) && mem_new(&outliers, to->n, e);
+    to->by_latency = counts_are_equal(h, s->concurrency);
+    for (size_t i = 0; to->by_latency && i < to->n * n; i++)
+        to->by_latency = h->cells[i].n > 0;
+    for (size_t k = 0; ok && k < to->n; k++) {
+        double sum = 0;
+        if (!to->by_latency)
+            flow_rates(&h->flow[k], n, h->window.grid.length_ns, x + k * n);
+        for (size_t j = 0; j < n; j++) {
+            const struct flow_cell *cell = &h->cells[k * n + j];
+            if (to->by_latency)
+                x[k * n + j] = (double)cell->ns / (double)cell->n;
+            sum += x[k * n + j];
+        }
+        mean[k] = n > 0 ? sum / (double)n : 0;
+    }
+    ok = ok && stats_hosts(x, to->n, n, &to->test, e) && stats_outliers(mean, to->n, outliers, e);
+    for (size_t k = 0; ok && k < to->n; k++)
+        to->v[k] = (struct statistics_host){
+            .host = p->in->dataset->hosts.v[p->in->hosts->id[k]],
+            .value = mean[k],
+            .z = outliers[k].z,
+            .outlier = outliers[k].outlier,
+        };
+    free(x);
+    free(mean);
+    free(outliers);
+    return ok;
+}
+
+static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
+{
+    const struct statistics_input *in = p->in;
+    size_t n = 0, segment;
+
+    if (in->co_interval_ns <= 0 || s->duration.n == 0)
+        return true;
+    int64_t *v;
+    if (!mem_new(&v, (size_t)s->duration.n, e))
+        return false;
+    for (size_t k = 0; k < in->n; k++) {
+        size_t i = row_of(in, k);
+        int64_t duration_ns = packed_get(&in->table->dur, i);
+
+        if (counts_in(p, i, duration_ns, &segment))
+            v[n++] = duration_ns;
+    }
+    s->co.interval_ns = in->co_interval_ns;
+    s->co.n = stats_co_count(v, n, in->co_interval_ns);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        s->co.q_ns[q] = stats_co_value(v, n, in->co_interval_ns,
+                                       quantile_index(s->co.n, statistics_permille[q]) + 1);
+    free(v);
+    return true;
+}
+
+static bool passes_init(struct passes *p, const struct statistics_input *in, struct err *e)
+{
+    int64_t length_ns = in->end_ns - in->start_ns, width_ns = stats_segment_width_ns(length_ns);
+    if (length_ns / width_ns > MAX_SEGMENTS) /* weeks */
+        width_ns = length_ns / MAX_SEGMENTS;
+    size_t n = (size_t)(length_ns / width_ns);
+    *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
+    segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
+    return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
+           flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
+           flow_hosts_init(&p->hosts, in->hosts, &p->window, e) &&
+           latency_init(&p->duration, n, true, e) && latency_init(&p->ttfb, n, false, e);
+}
+
+static void passes_fini(struct passes *p)
+{
+    free(p->n_ok);
+    free(p->n_failed);
+    flow_fini(&p->bytes);
+    flow_fini(&p->objects);
+    flow_hosts_fini(&p->hosts);
+    latency_fini(&p->duration);
+    latency_fini(&p->ttfb);
+}
+
+static bool run(struct statistics *s, struct passes *p, struct err *e)
+{
+    const struct statistics_input *in = p->in;
+    *s = (struct statistics){
+        .start_ns = in->start_ns,
+        .duration_ns = in->end_ns - in->start_ns,
+        .segment_ns = p->window.grid.length_ns,
+        .n_segments = p->window.grid.n,
+        .concurrency = in->concurrency,
+    };
+    sum_up(p);
+    s->utilisation_frac = (double)p->busy_ns / ((double)in->concurrency * (double)s->duration_ns);
+    if (p->hosts.of_place != NULL)
+        sum_hosts(p);
+    return show_latencies(p, e) && latency_finish(&p->duration, &s->duration, s->residual_ns, e) &&
+           latency_finish(&p->ttfb, &s->ttfb, NULL, e) && fill_throughput(s, p, e) &&
+           fill_hosts(s, p, e) && fill_co(s, p, e);
+}
+
+struct statistics *statistics_new(const struct statistics_input *in, struct err *e)
+{
+    struct passes p;
+    struct statistics *s = NULL;
+    bool ok = passes_init(&p, in, e) && mem_cleared(&s, 1, e) && run(s, &p, e);
+
+    passes_fini(&p);
+    if (ok)
+        return s;
+    statistics_free(s);
+    return NULL;
+}
+
+void statistics_free(struct statistics *s)
+{
+    if (s == NULL)
+        return;
+    free(s->duration.count);
+    free(s->ttfb.count);
+    free(s->hosts.v);
+    free(s);
+}
+
+int64_t statistics_steady_from_ns(const struct statistics *s)
+{
+    return s->start_ns + (int64_t)s->warmup.n_cut * s->segment_ns;
+}

@@ -1,0 +1,330 @@
+#include "analyze/estimate/latency.h"
+
+#include "analyze/data/dataset.h"
+#include "analyze/stats/picker.h"
+#include "libcommon/mem.h"
+#include "libcommon/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const unsigned statistics_permille[STATISTICS_N_QUANTILES] = {500, 900, 990, 999};
+
+static struct stats_ratio ratio_of(size_t q)
+{
+    return (struct stats_ratio){statistics_permille[q], 1000};
+}
+
+bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
+{
+    *l = (struct latency){.n_segments = n_segments > 0 ? n_segments : 1};
+    return mem_cleared(&l->count, HIST_N_INDEXES + 1, e) &&
+           (!with_residual || mem_cleared(&l->sum, HIST_N_INDEXES, e));
+}
+
+static void kept_fini(struct latency_kept *k)
+{
+    free(k->v);
+    free(k->segment);
+}
+
+void latency_fini(struct latency *l)
+{
+    free(l->count);
+    free(l->sum);
+    free(l->n_above);
+    free(l->n_requests);
+    free(l->wanted);
+    kept_fini(&l->near);
+    kept_fini(&l->kept);
+}
+
+void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    struct latency to = *l; /* a copy: no store below aliases it */
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != PACKED_NONE)
+            latency_count_in(&to, hist_index32(v[i]), v[i]);
+    l->end = to.end;
+    l->total = to.total;
+}
+
+/* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
+static size_t bucket_of_rank(const struct latency *l, uint64_t rank)
+{
+    size_t lo = 0, hi = l->end; /* count[lo] <= rank < count[hi] */
+    while (hi - lo > 1) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (l->count[middle] <= rank)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static size_t n_in_bucket(const struct latency *l, size_t bucket)
+{
+    return (size_t)(l->count[bucket + 1] - l->count[bucket]);
+}
+
+/* Only here do the sums of latencies become those of what exceeds the lower ends of the buckets. */
+static void find_residuals(struct latency *l)
+{
+    for (size_t i = 0; i < l->end; i++)
+        l->sum[i] -= l->count[i] * (uint64_t)hist_lower(i);
+    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
+        stats_residual_find(l->count, l->sum, l->end, ratio_of(i), &l->residual[i]);
+}
+
+bool latency_aim(struct latency *l, struct err *e)
+{
+    if (l->sum != NULL)
+        find_residuals(l);
+    for (size_t i = 0; i <= l->end; i++) {
+        uint64_t n = l->count[i];
+        l->count[i] = l->n;
+        l->n += n;
+    }
+    size_t n_near = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        l->lower[q] = l->upper[q] = INT64_MAX;
+        if (l->n == 0)
+            continue;
+        l->bucket[q] = bucket_of_rank(l, quantile_index(l->n, statistics_permille[q]));
+        l->lower[q] = hist_lower(l->bucket[q]);
+        l->upper[q] = hist_upper(l->bucket[q]);
+        if (q == 0 || l->bucket[q] != l->bucket[q - 1])
+            n_near += n_in_bucket(l, l->bucket[q]);
+    }
+    return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
+           mem_cleared(&l->n_requests, l->n_segments, e) && mem_new(&l->near.v, n_near, e) &&
+           mem_new(&l->near.segment, n_near, e);
+}
+
+/* Latencies that are looked at together for one near a quantile: hardly any is. */
+#define GROUP 16
+
+/* The buckets of the quantiles as packed values; one that no value is in where they have none. */
+struct near {
+    uint32_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
+};
+
+static struct near near_of(const struct latency *l)
+{
+    struct near b;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        bool none = l->upper[q] >= PACKED_NONE;
+        b.lower[q] = none ? PACKED_NONE : (uint32_t)l->lower[q];
+        b.upper[q] = none ? PACKED_NONE : (uint32_t)l->upper[q];
+    }
+    return b;
+}
+
+static bool any_near(const struct near *b, const uint32_t v[GROUP])
+{
+    uint32_t any = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        for (size_t i = 0; i < GROUP; i++)
+            any |= v[i] - b->lower[q] <= b->upper[q] - b->lower[q];
+    return any;
+}
+
+static void keep_near(struct latency *l, const struct near *b, uint32_t v, size_t segment)
+{
+    size_t q = 0;
+    while (q < STATISTICS_N_QUANTILES && v > b->upper[q])
+        q++;
+    if (v == PACKED_NONE || q == STATISTICS_N_QUANTILES || v < b->lower[q])
+        return;
+    l->near.v[l->near.n] = v;
+    l->near.segment[l->near.n++] = (uint32_t)segment;
+}
+
+void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
+{
+    const struct near b = near_of(l);
+    int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
+    uint32_t n_none = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_none += v[i] == PACKED_NONE;
+    int64_t n_left = (int64_t)(n - n_none);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        uint32_t n_more = 0;
+        for (size_t i = 0; i < n; i++)
+            n_more += v[i] > b.upper[q];
+        n_more -= b.upper[q] < PACKED_NONE ? n_none : 0;
+        n_above[q] += n_left - n_more;
+        n_left = n_more;
+    }
+    n_above[STATISTICS_N_QUANTILES] += n_left;
+    for (size_t i = 0; i < n; i += GROUP)
+        if (n - i < GROUP || any_near(&b, v + i))
+            for (size_t k = i; k < n && k < i + GROUP; k++)
+                keep_near(l, &b, v[k], segment);
+}
+
+static int compare_size(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Values of n ranks out of the latencies kept, which are all of the buckets the ranks are in (and
+ * of further ones, if bucket[0..n_buckets-1] names them). */
+static bool values_of_ranks(const struct latency *l, const struct latency_kept *kept,
+                            const size_t *bucket, size_t n_buckets, const size_t *rank, size_t n,
+                            int64_t *out, struct err *e)
+{
+    size_t sorted[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], at[LATENCY_N_RANKS];
+    memcpy(sorted, bucket, n_buckets * sizeof *sorted);
+    qsort(sorted, n_buckets, sizeof *sorted, compare_size);
+    for (size_t i = 0; i < n; i++) {
+        size_t own = bucket_of_rank(l, rank[i]);
+        at[i] = rank[i] - (size_t)l->count[own];
+        for (size_t k = 0; k < n_buckets && sorted[k] < own; k++)
+            if (k == 0 || sorted[k] != sorted[k - 1])
+                at[i] += n_in_bucket(l, sorted[k]);
+    }
+    return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
+}
+
+/* How many latencies above `value`, the quantile q, end in each segment. */
+static void count_above(const struct latency *l, size_t q, int64_t value, int64_t *n_above)
+{
+    for (size_t j = 0; j < l->n_segments; j++) {
+        n_above[j] = 0;
+        for (size_t class = q + 1; class < LATENCY_N_CLASSES; class ++)
+            n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    }
+    for (size_t i = 0; i < l->near.n;
+         i++) /* those of its own bucket are in none of these classes */
+        n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
+}
+
+/* Marks the buckets of the ranks and of the residual life; makes room for their latencies. */
+static bool want_buckets(struct latency *l, struct err *e)
+{
+    size_t n = 0;
+    if (!mem_cleared(&l->wanted, HIST_N_INDEXES, e))
+        return false;
+    for (size_t i = 0; i < LATENCY_N_RANKS + STATISTICS_N_RESIDUALS; i++) {
+        size_t bucket = SIZE_MAX;
+        if (i < LATENCY_N_RANKS)
+            bucket = bucket_of_rank(l, l->rank[i]);
+        else if (l->sum != NULL)
+            bucket = l->residual[i - LATENCY_N_RANKS].bucket;
+        if (bucket == SIZE_MAX || l->wanted[bucket])
+            continue;
+        l->wanted[bucket] = true;
+        n += n_in_bucket(l, bucket);
+    }
+    return mem_new(&l->kept.v, n, e);
+}
+
+/* The limits are around the report's value, whose rank is one above that of type 1 at times. */
+static void take_rank(struct stats_quantile *q, uint64_t rank)
+{
+    q->rank = rank;
+    for (struct stats_ranks *r = &q->r95; r != NULL; r = r == &q->r95 ? &q->r90 : NULL) {
+        r->lo = r->lo < rank ? r->lo : rank;
+        r->hi = r->hi == 0 || r->hi > rank ? r->hi : rank;
+    }
+}
+
+bool latency_plan(struct latency *l, struct err *e)
+{
+    size_t rank[STATISTICS_N_QUANTILES];
+    int64_t value[STATISTICS_N_QUANTILES];
+
+    if (l->n == 0)
+        return true;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        rank[q] = quantile_index(l->n, statistics_permille[q]);
+    for (size_t j = 0; j < l->n_segments; j++)
+        for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
+            l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    int64_t *n_above = NULL;
+    bool ok = mem_new(&n_above, l->n_segments, e);
+    ok = ok && values_of_ranks(l, &l->near, l->bucket, STATISTICS_N_QUANTILES, rank,
+                               STATISTICS_N_QUANTILES, value, e);
+    for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
+        count_above(l, q, value[q], n_above);
+        ok = stats_quantile(ratio_of(q), n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        take_rank(&l->plan[q], rank[q] + 1);
+        stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
+    }
+    l->rank[LATENCY_FIRST_RANK] = 0;
+    l->rank[LATENCY_FIRST_RANK + 1] = (size_t)l->n - 1;
+    free(n_above);
+    return ok && want_buckets(l, e);
+}
+
+void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    const bool *wanted = l->wanted;
+    for (size_t i = 0; i < n && l->n > 0; i++)
+        if (wanted[hist_index32(v[i])] && v[i] != PACKED_NONE)
+            l->kept.v[l->kept.n++] = v[i];
+}
+
+/* Solves for the residual life with the latencies of its bucket. */
+static bool residuals(const struct latency *l, double *residual_ns, struct err *e)
+{
+    int64_t *v;
+    if (!mem_new(&v, l->kept.n, e))
+        return false;
+    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < l->kept.n; k++)
+            if (hist_index(l->kept.v[k]) == l->residual[i].bucket)
+                v[n++] = l->kept.v[k];
+        residual_ns[i] = stats_residual_solve(&l->residual[i], v, n);
+    }
+    free(v);
+    return true;
+}
+
+static bool take_counts(const struct latency *l, struct statistics_latency *out, struct err *e)
+{
+    out->first_bucket = bucket_of_rank(l, 0);
+    out->n_buckets = l->end - out->first_bucket;
+    if (!mem_new(&out->count, out->n_buckets, e))
+        return false;
+    for (size_t i = 0; i < out->n_buckets; i++)
+        out->count[i] = n_in_bucket(l, out->first_bucket + i);
+    return true;
+}
+
+bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
+                    struct err *e)
+{
+    size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets = 0;
+    int64_t value[LATENCY_N_RANKS];
+
+    out->n = (int64_t)l->n;
+    for (size_t i = 0; residual_ns != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        residual_ns[i] = NAN;
+    if (l->n == 0)
+        return true;
+    for (size_t i = 0; i < LATENCY_N_RANKS; i++)
+        bucket[n_buckets++] = bucket_of_rank(l, l->rank[i]);
+    for (size_t i = 0; l->sum != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        if (l->residual[i].bucket != SIZE_MAX)
+            bucket[n_buckets++] = l->residual[i].bucket;
+    if (!values_of_ranks(l, &l->kept, bucket, n_buckets, l->rank, LATENCY_N_RANKS, value, e))
+        return false;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        struct statistics_quantile *to = &out->q[q];
+        stats_quantile_ci(&l->plan[q], &value[5 * q], &to->ci);
+        to->deff = l->plan[q].deff;
+        to->n_e = l->plan[q].n_e;
+        to->can_gate = l->plan[q].can_gate;
+    }
+    out->mean_ns = (double)l->total / (double)l->n;
+    out->fastest_ns = (double)value[LATENCY_FIRST_RANK];
+    out->slowest_ns = (double)value[LATENCY_FIRST_RANK + 1];
+    return residual_ns == NULL || (take_counts(l, out, e) && residuals(l, residual_ns, e));
+}

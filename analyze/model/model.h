@@ -1,0 +1,301 @@
+/* The result model of `s3analyze analyze`: everything a report can say, nothing about how it looks.
+ * Section numbers are those of docs/how-the-numbers-are-made.md. Times are ns since the Unix epoch,
+ * durations ns, rates per second, sizes bytes. A struct with a `present` flag that is false means
+ * null. */
+#ifndef S3_ANALYZE_MODEL_MODEL_H
+#define S3_ANALYZE_MODEL_MODEL_H
+
+#include "analyze/data/dataset.h"
+#include "analyze/findings/finding.h"
+#include "libcommon/err.h"
+#include "libcommon/segment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ANALYSIS_TIMES_CROSSED    "--to is not after --from: no request starts between them"
+#define ANALYSIS_MAX_SEGMENTS     1000000
+#define ANALYSIS_MAX_ERROR_GROUPS 1000
+#define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
+#define ANALYSIS_UNKNOWN          -1 /* a count that the sums of a run do not tell */
+
+struct analysis_source;
+struct statistics;
+struct sums_source;
+
+enum range_kind {
+    RANGE_AUTO,   /* all threads, or single where section 2 says so */
+    RANGE_ALL,    /* from the last thread's first end to the first thread's last start */
+    RANGE_SINGLE, /* second start to last but one end */
+    RANGE_FULL,   /* first start to last end */
+};
+
+/* By kind, as --range and JSON name them; NULL at the end. */
+extern const char *const analysis_range_names[];
+
+/* How much is found out; a command says so, not its user. */
+enum analysis_depth {
+    ANALYSIS_ALL,
+    ANALYSIS_NO_ACCESS, /* all but the first and last access of objects */
+    ANALYSIS_TOTALS,    /* throughput and series: no requests, statistics, errors, findings */
+};
+
+struct analysis_options {
+    int64_t segment_ns;    /* 0: chosen (section 3) */
+    int64_t skip_ns;       /* section 2 */
+    bool has_from, has_to; /* keep requests that start at or after from and before to */
+    bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
+    int64_t from_ns, to_ns;
+    enum range_kind range;
+    enum analysis_depth depth;
+    bool full_series;       /* series from first start to last end (--analyze.all) */
+    int64_t co_interval_ns; /* > 0: durations corrected for coordinated omission too */
+    unsigned threads;       /* 0: one per core */
+};
+
+struct span {
+    bool present;
+    int64_t start_ns, end_ns; /* half-open */
+};
+
+/* Section 4: the total of a set. */
+struct throughput {
+    bool present;
+    int64_t start_ns, duration_ns;
+    int64_t n_bytes;
+    double n_objects;
+    int64_t full_ops, partial_ops, ops_ended, errors;
+    double bytes_per_s, objects_per_s, ops_ended_per_s;
+};
+
+struct segment_pick {
+    int64_t start_ns;
+    double bytes_per_s, objects_per_s;
+};
+
+/* Section 4. */
+struct segments {
+    bool present;
+    int64_t duration_ns;
+    int64_t n;
+    bool by_objects; /* sorted by objects_per_s, else by bytes_per_s */
+    struct segment_pick fastest, median, slowest;
+};
+
+/* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
+#define ANALYSIS_MIN_MEDIAN 4
+
+/* Durations of a set of requests, or their times to first byte. */
+struct times {
+    bool present;
+    int64_t n;
+    double mean_ns, stddev_ns; /* stddev NaN: null (one request) */
+    int64_t fastest_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, slowest_ns;
+};
+
+/* Both (section 5, "single size"). */
+struct durations {
+    struct times dur, ttfb;
+};
+
+/* Throughput of single requests (section 5, "several sizes"). */
+struct sized {
+    bool present;
+    int64_t n, n_unrated;
+    double mean_bytes, mean_ns;
+    bool rated; /* some request has bytes and a duration: the rates below are numbers */
+    double mean_bytes_per_s, p50_bytes_per_s, p90_bytes_per_s, p99_bytes_per_s;
+    double fastest_bytes_per_s, slowest_bytes_per_s;
+    struct times ttfb;
+};
+
+struct size_bucket {
+    int64_t min_bytes, max_bytes; /* max -1: null (no upper edge) */
+    struct sized all, first_access;
+};
+
+struct host_requests {
+    const char *host;
+    union {
+        struct durations single; /* of a single size */
+        struct sized sized;      /* of several */
+    };
+};
+
+struct requests {
+    bool present;
+    bool of_whole_run; /* of sums: not of the range alone */
+    bool single_size;
+    int64_t n;
+    struct durations all; /* single size */
+    int64_t object_size_bytes;
+    struct durations first_access, last_access;
+    double mean_bytes; /* several sizes */
+    struct size_bucket *sizes;
+    size_t n_sizes;
+    struct host_requests *hosts; /* empty for one host */
+    size_t n_hosts;
+    struct durations response_time; /* end - intended; present with that column */
+};
+
+struct host_result {
+    const char *host;
+    int64_t n_requests, n_errors;
+    struct throughput throughput;
+    struct segments segments;
+};
+
+struct client_result {
+    struct host_result result; /* as a host's; `host` is the client's name */
+    int64_t n_bytes;           /* of the successful */
+    int64_t first_start_ns, last_end_ns;
+};
+
+/* One group of failed requests with the same normalised message. */
+struct error_host {
+    const char *host;
+    int64_t count;
+    int64_t first_ns, last_ns;
+};
+struct error_group {
+    const char *message;
+    int64_t count;
+    int64_t first_ns, last_ns; /* ends of the first and the last of them */
+    struct error_host *hosts;
+    size_t n_hosts;
+};
+
+/* When requests ran, and when they succeeded. */
+struct coverage {
+    int64_t start_ns, end_ns;       /* first start, last end of all */
+    int64_t ok_start_ns, ok_end_ns; /* of the successful; end < start: none */
+    int64_t within_ns;              /* the end of these is right to within so much */
+    int64_t n_bytes, n_objects;     /* of the successful */
+    int64_t n_after;                /* requests that failed after the last success */
+};
+
+#define COVERAGE_NONE                                                                              \
+    ((struct coverage){.start_ns = INT64_MAX,                                                      \
+                       .end_ns = INT64_MIN,                                                        \
+                       .ok_start_ns = INT64_MAX,                                                   \
+                       .ok_end_ns = INT64_MIN})
+
+/* True if requests succeeded, but for under 90 % of the time in which they ran: throughput while
+ * they did is not that of the run. */
+static inline bool coverage_is_short(const struct coverage *c)
+{
+    return c->ok_start_ns <= c->ok_end_ns && (double)c->ok_end_ns - (double)c->ok_start_ns <
+                                                 .9 * ((double)c->end_ns - (double)c->start_ns);
+}
+
+/* What the segments leave out. */
+struct outside {
+    int64_t n;       /* requests that end in no segment */
+    int64_t n_bytes; /* before + after: with the segments' bytes exactly those of all requests */
+    int64_t before_bytes, after_bytes;
+    int64_t n_before, n_after;
+};
+
+/* A thread that cuts the all-threads range short. */
+struct slow_thread {
+    uint32_t thread;
+    int64_t first_end_ns, last_start_ns;
+};
+
+/* One row of the time series (section 3). */
+struct series_row {
+    int64_t start_ns, duration_ns;
+    int64_t bytes;
+    double objects;
+    int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
+    double ops_avg_ns;                     /* NaN: no request ended */
+    double p50_ns, p90_ns, p99_ns, max_ns; /* of successful requests ending here; NaN: none */
+    double ttfb_p50_ns;                    /* NaN: none */
+    double in_flight;                      /* mean number of requests running */
+    bool in_range;                         /* the segment lies in the active range */
+};
+
+struct operation {
+    const char *op;
+    int64_t n_requests, n_errors, n_objects, n_bytes;
+    int64_t objects_per_op;
+    int64_t concurrency, n_hosts, n_clients;
+    const char *only_host; /* NULL: none or several */
+    int64_t start_ns, end_ns;
+    const char *skipped; /* NULL, "too few samples", "no requests left" */
+    struct span range;   /* that of the segments: over all requests */
+    struct throughput throughput;
+    struct coverage coverage;
+    struct segments segments;
+    struct outside outside;
+    struct host_result *hosts; /* empty for one host */
+    size_t n_host_results;
+    struct client_result *clients;
+    struct durations *client_requests; /* of each of these */
+    size_t n_client_results;
+    struct requests requests;
+    struct error_group *errors; /* by count, then message */
+    size_t n_error_groups;
+    struct statistics *statistics; /* statistics.h; NULL without a throughput */
+    /* Where the all-threads range keeps under half of the run: the single range's figures beside.
+     */
+    bool range_is_short;
+    int64_t whole_run_ns; /* first start to last end, of a mixed capture before the drop */
+    struct throughput single_throughput;
+    struct segments single_segments;
+    struct slow_thread slow_threads[ANALYSIS_MAX_SLOW_THREADS]; /* the worst, worst first */
+    size_t n_slow_threads;                                      /* all; the list may be shorter */
+};
+
+/* How many of them are listed. */
+static inline size_t operation_n_slow_listed(const struct operation *op)
+{
+    return op->n_slow_threads < ANALYSIS_MAX_SLOW_THREADS ? op->n_slow_threads
+                                                          : ANALYSIS_MAX_SLOW_THREADS;
+}
+
+/* Requests that are in no figure: n_rows is their sum and that of the operations' requests. */
+struct left_out {
+    int64_t by_times;   /* --from, --to and --skip */
+    int64_t by_warm_up; /* --steady */
+    int64_t by_range;   /* the drop of section 2 */
+    const char *range;  /* what that range is; NULL: no drop */
+};
+#define ANALYSIS_LEFT_OUT_PARTS 3
+struct left_out_part {
+    int64_t n;
+    const char *why; /* "in the warm-up" */
+};
+
+/* Cluster total of a mixed capture. */
+struct cluster_total {
+    bool present;
+    struct span range;
+    struct throughput throughput;
+    struct coverage coverage; /* without n_after */
+    struct segments segments;
+    const char *only_host; /* as an operation's */
+    struct host_result *hosts;
+    size_t n_hosts;
+};
+
+struct analysis {
+    const struct dataset *dataset; /* borrowed: must outlive the analysis */
+    struct analysis_options options;
+    int64_t n_rows;
+    /* The first start after the host, client and operation filters, before anything else is cut
+     * off: where relative times (--from 10s, t_s of a series) count from. INT64_MAX: no rows. */
+    int64_t run_start_ns;
+    struct left_out left_out;
+    bool mixed;
+    enum range_kind range; /* the one that was used */
+    struct operation *operations;
+    size_t n_operations;
+    struct cluster_total total;
+    struct findings findings;        /* worst first */
+    struct analysis_source *sources; /* of the series; one per operation, then the total's */
+    struct sums_source *sums;        /* instead of these, where sums are analysed */
+};
+
+#endif

@@ -1,0 +1,97 @@
+/* One pass over a table: counts, sums, starts, threads. Dropping rows keeps it true. */
+#ifndef S3_ANALYZE_SETS_SCAN_H
+#define S3_ANALYZE_SETS_SCAN_H
+
+#include "analyze/data/dataset.h"
+#include "analyze/sets/blocks.h"
+#include "libcommon/attribution.h"
+#include "libcommon/err.h"
+#include "libcommon/int64.h"
+#include "libcommon/segment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline struct attribution_request analysis_request(const struct table *t, size_t i)
+{
+    return (struct attribution_request){
+        .start_ns = t->start[i],
+        .end_ns = table_end(t, i),
+        .bytes = packed_get(&t->bytes, i),
+        .n_objects = packed_get(&t->objects, i),
+        .ok = !table_failed(t, i),
+    };
+}
+
+/* What is known of the requests of one place, or of a host, a client, a set. */
+struct scan_part {
+    int64_t n, n_errors;
+    int64_t n_bytes, n_objects; /* of the successful */
+    int64_t last_end_ns;
+    struct segment_starts ok, failed;
+};
+
+#define SCAN_PART_NONE                                                                             \
+    ((struct scan_part){                                                                           \
+        .last_end_ns = INT64_MIN, .ok = SEGMENT_STARTS_NONE, .failed = SEGMENT_STARTS_NONE})
+
+static inline int64_t scan_part_first_start_ns(const struct scan_part *p)
+{
+    return int64_min(p->ok.first_ns, p->failed.first_ns);
+}
+
+void scan_part_merge(struct scan_part *to, const struct scan_part *from);
+
+/* When a thread ran, and for how long it was busy. */
+struct scan_thread {
+    int64_t n;
+    uint64_t busy_ns; /* may wrap around: years of requests at a time */
+    int64_t first_start_ns, last_end_ns;
+    int64_t latest_start_ns; /* of the rows so far, while the table is scanned */
+};
+
+/* Requests that start in [from_ns, last_ns] and end at end_ns or before. */
+struct scan_keep {
+    int64_t from_ns, last_ns, end_ns;
+};
+
+#define SCAN_KEEP_ALL ((struct scan_keep){INT64_MIN, INT64_MAX, INT64_MAX})
+
+/* What is known of a table. */
+struct scan {
+    const struct table *t;
+    size_t n_places, n_threads;    /* ids of the table */
+    struct scan_part *parts;       /* by place */
+    struct segment_thread *ranges; /* by thread, over all requests */
+    struct scan_thread *threads;   /* by thread, over all requests */
+    struct blocks blocks;
+    struct scan_part all;
+    size_t earliest;              /* row; 0 without rows */
+    int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
+    /* Before any row is dropped: */
+    uint64_t n_identical;         /* rows that say what another one of their thread says */
+    struct scan_repeats *repeats; /* by section of the dataset; NULL: there was none to compare */
+};
+
+/* Of a section whose time another section shares. */
+struct scan_repeats {
+    uint64_t n;          /* rows that were looked at */
+    uint64_t n_repeated; /* that say, but for the thread, what one of another section says */
+    uint64_t n_fine;     /* whose start is no whole millisecond */
+};
+
+/* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in
+ * any case. */
+bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e);
+void scan_fini(struct scan *s);
+
+/* Frees the parts, which only sets need. */
+void scan_trim(struct scan *s);
+
+/* Drops the other rows from the scan's table `t`; rows change their places. Costs the rows at the
+ * edges. False: out of memory; nothing has changed then. */
+bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
+               const struct scan_keep *keep, struct err *e);
+
+#endif

@@ -1,0 +1,78 @@
+/* A set of requests, of one operation type or of all types together: groups, active ranges, totals
+ * (sections 2 and 4 of docs/how-the-numbers-are-made.md) and segments (sections 3 and 4). */
+#ifndef S3_ANALYZE_SETS_SET_H
+#define S3_ANALYZE_SETS_SET_H
+
+#include "analyze/data/group.h"
+#include "analyze/model/model.h"
+#include "analyze/sets/scan.h"
+#include "libcommon/attribution.h"
+#include "libcommon/err.h"
+#include "libcommon/segment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The hosts (or clients) of a set, each with its share; arrays by key. */
+struct set_group {
+    struct group_keys keys;
+    struct scan_part *parts;
+    struct segment_range *ok;    /* active ranges of the successful */
+    int64_t *n_inside;           /* successful requests inside the set's range `ok` */
+    struct host_result *results; /* borrowed: where they go, `stride` bytes apart; NULL: none */
+    size_t stride;
+};
+
+static inline struct host_result *set_group_result(const struct set_group *g, size_t k)
+{
+    return (struct host_result *)((char *)g->results + k * g->stride);
+}
+
+struct set {
+    const struct dataset *d;
+    const struct scan *const *scans; /* borrowed, by table */
+    size_t n_scans;
+    enum range_kind kind; /* not RANGE_AUTO */
+    bool with_groups;     /* ranges, totals and segments of each host and client too */
+
+    struct scan_part all;
+    struct segment_thread *threads; /* of all scans together; ids of the table if there is one */
+    size_t n_threads;
+    struct segment_range range, ok; /* active: of all requests; of the successful */
+    struct set_group hosts, clients;
+
+    int64_t segment_ns;
+    struct segment_grid grid; /* n = 0: no segments */
+    struct throughput total;
+    struct attribution_outside outside;
+    int64_t n_inside; /* successful requests inside `ok` */
+
+    struct segments segments; /* absent with fewer than two, or without a total */
+};
+
+/* Groups and active ranges. set_fini may be called in any case. */
+bool set_init(struct set *s, const struct dataset *d, const struct scan *const *scans,
+              size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
+void set_fini(struct set *s);
+
+/* Frees what the results need no longer: parts and ranges of the groups. After set_totals. */
+void set_trim(struct set *s);
+
+/* The range in which all clients ran: the intersection of their single ranges, failed requests
+ * included. */
+bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e);
+
+/* Chooses the grid of segments of segment_ns (0: chosen by the duration of the set or, by_total, by
+ * that of its total), adds up totals and what lies outside. Groups that have room for results get
+ * all of these but the segments. */
+bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
+
+/* Fills the segments of the set and of its groups. After set_totals. */
+bool set_segments(struct set *s, struct err *e);
+
+/* Fastest, median and slowest of the cells of a grid. order: room for g->n. */
+struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
+                                  const struct throughput *total, uint32_t *order);
+
+#endif

@@ -1,0 +1,377 @@
+#include "analyze/sums/sums.h"
+
+#include "analyze/sums/sums_internal.h"
+#include "analyze/read/jsonpull.h"
+#include "libcommon/hist.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sums_columns[SUMS_N_COLUMNS + 1] = {
+    "started", "ended", "failed", "bytes", "micro_objects", "busy_ns", "ended_ns", NULL};
+
+/* ---- Memory ---- */
+
+static void values_free(struct sums_values *v)
+{
+    free(v->bucket);
+    free(v->count);
+    *v = (struct sums_values){0};
+}
+
+void sums_part_free(struct sums_part *p)
+{
+    values_free(&p->duration);
+    values_free(&p->ttfb);
+    values_free(&p->rate);
+    free(p->seconds);
+    free(p->name);
+    *p = (struct sums_part){0};
+}
+
+static void parts_free(struct sums_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        sums_part_free(&parts->v[i]);
+    free(parts->v);
+    *parts = (struct sums_parts){0};
+}
+
+static void op_free(struct sums_op *op)
+{
+    sums_part_free(&op->all);
+    parts_free(&op->hosts);
+    parts_free(&op->clients);
+    parts_free(&op->sizes);
+    values_free(&op->response);
+    for (size_t i = 0; i < op->n_errors; i++) {
+        free(op->errors[i].message);
+        free(op->errors[i].host);
+    }
+    free(op->errors);
+    free(op->op);
+    *op = (struct sums_op){0};
+}
+
+void sums_free(struct sums *s)
+{
+    for (size_t i = 0; i < s->n_ops; i++)
+        op_free(&s->ops[i]);
+    free(s->ops);
+    lineset_fini(&s->said);
+    *s = (struct sums){0};
+}
+
+void sums_keep(struct sums *s, size_t n)
+{
+    while (s->n_ops > n)
+        op_free(&s->ops[--s->n_ops]);
+}
+
+/* ---- Values ---- */
+
+int64_t sums_value_at(const struct sums_values *v, int64_t k)
+{
+    size_t i = 0;
+    while (i + 1 < v->n_buckets && k >= v->count[i])
+        k -= v->count[i++];
+    int64_t lower = hist_lower(v->bucket[i]), upper = hist_upper(v->bucket[i]);
+    int64_t middle = lower + (upper - lower) / 2;
+    return middle < v->min ? v->min : middle > v->max ? v->max : middle;
+}
+
+bool sums_overflow(struct err *e)
+{
+    return err_set(e, "a sum of all requests does not fit 63 bits");
+}
+
+static bool add_sum(int64_t *to, int64_t from, struct err *e)
+{
+    return !__builtin_add_overflow(*to, from, to) || sums_overflow(e);
+}
+
+static bool values_add(struct sums_values *to, const struct sums_values *from, struct err *e)
+{
+    size_t n = 0, i = 0, j = 0;
+    if (from->n_buckets == 0)
+        return true;
+    uint32_t *bucket = NULL;
+    int64_t *count = NULL;
+    bool ok = mem_new(&bucket, to->n_buckets + from->n_buckets, e) &&
+              mem_new(&count, to->n_buckets + from->n_buckets, e);
+    ok = ok && (to->moments.sum + from->moments.sum <= INT64_MAX || sums_overflow(e));
+    for (; ok && (i < to->n_buckets || j < from->n_buckets); n++) {
+        bool left = j == from->n_buckets || (i < to->n_buckets && to->bucket[i] <= from->bucket[j]);
+        bool right =
+            j < from->n_buckets && (i == to->n_buckets || from->bucket[j] <= to->bucket[i]);
+
+        bucket[n] = left ? to->bucket[i] : from->bucket[j];
+        count[n] = 0;
+        if (left)
+            count[n] = to->count[i++];
+        if (right)
+            ok = add_sum(&count[n], from->count[j++], e);
+    }
+    if (!ok) {
+        free(bucket);
+        free(count);
+        return false;
+    }
+    if (to->n_buckets == 0 || from->min < to->min)
+        to->min = from->min;
+    if (to->n_buckets == 0 || from->max > to->max)
+        to->max = from->max;
+    moments_merge(&to->moments, &from->moments);
+    free(to->bucket);
+    free(to->count);
+    to->bucket = bucket;
+    to->count = count;
+    to->n_buckets = n;
+    return true;
+}
+
+/* ---- Seconds ---- */
+
+/* Makes room for the seconds first_s .. end_s - 1 beside those that are there. */
+static bool part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e)
+{
+    if (p->n_seconds > 0) {
+        int64_t own_end_s = p->first_s + (int64_t)p->n_seconds;
+        first_s = int64_min(p->first_s, first_s);
+        end_s = int64_max(own_end_s, end_s);
+    }
+    size_t n = (size_t)(end_s - first_s);
+    if (n == p->n_seconds)
+        return true;
+    if (n > SUMS_MAX_SECONDS)
+        return err_set(e, "requests lie more than %d seconds apart", SUMS_MAX_SECONDS);
+    struct sums_second *seconds;
+    if (!mem_cleared(&seconds, n, e))
+        return false;
+    if (p->n_seconds > 0)
+        memcpy(seconds + (p->first_s - first_s), p->seconds, p->n_seconds * sizeof *seconds);
+    free(p->seconds);
+    p->seconds = seconds;
+    p->n_seconds = n;
+    p->first_s = first_s;
+    return true;
+}
+
+static bool seconds_add(struct sums_part *to, const struct sums_part *from, struct err *e)
+{
+    bool ok = true;
+    if (from->n_seconds == 0)
+        return true;
+    if (!part_cover(to, from->first_s, from->first_s + (int64_t)from->n_seconds, e))
+        return false;
+    for (size_t i = 0; ok && i < from->n_seconds; i++) {
+        struct sums_second *t = &to->seconds[from->first_s - to->first_s + (int64_t)i];
+        for (size_t column = 0; ok && column < SUMS_N_COLUMNS; column++)
+            ok = add_sum(sums_cell(t, column), *sums_cell(&from->seconds[i], column), e);
+    }
+    return ok;
+}
+
+/* ---- Parts ---- */
+
+bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e)
+{
+    if (to->n_requests == 0 || from->start_ns < to->start_ns)
+        to->start_ns = from->start_ns;
+    if (to->n_requests == 0 || from->end_ns > to->end_ns)
+        to->end_ns = from->end_ns;
+    return add_sum(&to->n_requests, from->n_requests, e) &&
+           add_sum(&to->n_errors, from->n_errors, e) && add_sum(&to->n_bytes, from->n_bytes, e) &&
+           add_sum(&to->n_objects, from->n_objects, e) &&
+           add_sum(&to->n_rated_bytes, from->n_rated_bytes, e) &&
+           add_sum(&to->n_rated_ns, from->n_rated_ns, e) &&
+           values_add(&to->duration, &from->duration, e) && values_add(&to->ttfb, &from->ttfb, e) &&
+           values_add(&to->rate, &from->rate, e) && seconds_add(to, from, e);
+}
+
+int sums_compare_parts(const void *a, const void *b)
+{
+    const struct sums_part *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
+
+    return c != 0 ? c : (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
+}
+
+bool sums_parts_join(struct sums_parts *parts, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+
+    if (parts->n > 0)
+        qsort(parts->v, parts->n, sizeof *parts->v, sums_compare_parts);
+    for (size_t i = 0; i < parts->n; i++) {
+        struct sums_part *p = &parts->v[i];
+        if (n > 0 && sums_compare_parts(&parts->v[n - 1], p) == 0) {
+            ok = ok && sums_part_add(&parts->v[n - 1], p, e);
+            sums_part_free(p);
+        } else {
+            parts->v[n++] = *p;
+        }
+    }
+    parts->n = n;
+    return ok;
+}
+
+/* Moves the parts of `from` to `to`. */
+static bool parts_merge(struct sums_parts *to, struct sums_parts *from, struct err *e)
+{
+    if (from->n == 0)
+        return true;
+    if (!mem_room(&to->v, to->n + from->n, e))
+        return false;
+    memcpy(to->v + to->n, from->v, from->n * sizeof *to->v);
+    to->n += from->n;
+    from->n = 0;
+    return sums_parts_join(to, e);
+}
+
+/* ---- Errors ---- */
+
+static int compare_errors(const void *a, const void *b)
+{
+    const struct sums_error *x = a, *y = b;
+    int c = strcmp(x->message, y->message);
+
+    return c != 0 ? c : strcmp(x->host, y->host);
+}
+
+bool sums_errors_join(struct sums_op *op, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+
+    if (op->n_errors > 0)
+        qsort(op->errors, op->n_errors, sizeof *op->errors, compare_errors);
+    for (size_t i = 0; i < op->n_errors; i++) {
+        struct sums_error *x = &op->errors[i];
+        struct sums_error *last = n > 0 ? &op->errors[n - 1] : NULL;
+
+        if (last == NULL || compare_errors(last, x) != 0) {
+            op->errors[n++] = *x;
+            continue;
+        }
+        ok = add_sum(&last->n, x->n, e) && ok;
+        last->first_ns = int64_min(x->first_ns, last->first_ns);
+        last->last_ns = int64_max(x->last_ns, last->last_ns);
+        free(x->message);
+        free(x->host);
+    }
+    op->n_errors = n;
+    return ok;
+}
+
+static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e)
+{
+    if (from->n_errors == 0)
+        return true;
+    if (!mem_room(&to->errors, to->n_errors + from->n_errors, e))
+        return false;
+    memcpy(to->errors + to->n_errors, from->errors, from->n_errors * sizeof *to->errors);
+    to->n_errors += from->n_errors;
+    from->n_errors = 0;
+    return sums_errors_join(to, e);
+}
+
+/* ---- Limits ---- */
+
+static bool check_parts(const struct sums_parts *parts, size_t *n_seconds, struct err *e)
+{
+    for (size_t i = 0; i < parts->n; i++) {
+        *n_seconds += parts->v[i].n_seconds;
+        if (strlen(parts->v[i].name) > JSONPULL_MAX_STRING)
+            return err_set(e, "a host or client has a name of more than %d bytes",
+                           JSONPULL_MAX_STRING);
+    }
+    return true;
+}
+
+/* What is written can be read. */
+static bool check_limits(const struct sums *s, struct err *e)
+{
+    size_t n_seconds = 0;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        n_seconds += s->ops[k].all.n_seconds;
+        if (!check_parts(&s->ops[k].hosts, &n_seconds, e) ||
+            !check_parts(&s->ops[k].clients, &n_seconds, e))
+            return false;
+    }
+    return n_seconds <= SUMS_MAX_SECONDS ||
+           err_set(e,
+                   "too many seconds for a file of sums: %zu of operations, hosts and clients, "
+                   "of at most %d",
+                   n_seconds, SUMS_MAX_SECONDS);
+}
+
+/* ---- Operations ---- */
+
+static void ranges_meet(struct sums_range *to, const struct sums_range *from)
+{
+    to->start_ns = int64_max(from->start_ns, to->start_ns);
+    to->end_ns = int64_min(from->end_ns, to->end_ns);
+}
+
+static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
+{
+    int64_t start_ns = to->all.start_ns, from_ns = from->all.start_ns;
+    if (from_ns < start_ns || (from_ns == start_ns && from->first_objects < to->first_objects))
+        to->first_objects = from->first_objects;
+    to->min_bytes = int64_min(from->min_bytes, to->min_bytes);
+    to->max_bytes = int64_max(from->max_bytes, to->max_bytes);
+    ranges_meet(&to->range, &from->range);
+    return add_sum(&to->n_threads, from->n_threads, e) && sums_part_add(&to->all, &from->all, e) &&
+           parts_merge(&to->hosts, &from->hosts, e) &&
+           parts_merge(&to->clients, &from->clients, e) &&
+           parts_merge(&to->sizes, &from->sizes, e) && errors_merge(to, from, e) &&
+           values_add(&to->response, &from->response, e);
+}
+
+int sums_compare_ops(const void *a, const void *b)
+{
+    return strcmp(((const struct sums_op *)a)->op, ((const struct sums_op *)b)->op);
+}
+
+bool sums_ops_join(struct sums *s, struct err *e)
+{
+    size_t n = 0;
+    bool ok = true;
+
+    if (s->n_ops > 0)
+        qsort(s->ops, s->n_ops, sizeof *s->ops, sums_compare_ops);
+    for (size_t i = 0; i < s->n_ops; i++) {
+        if (n > 0 && sums_compare_ops(&s->ops[n - 1], &s->ops[i]) == 0) {
+            ok = ok && op_merge(&s->ops[n - 1], &s->ops[i], e);
+            op_free(&s->ops[i]);
+        } else {
+            s->ops[n++] = s->ops[i];
+        }
+    }
+    s->n_ops = n;
+    return ok && check_limits(s, e);
+}
+
+bool sums_merge(struct sums *to, struct sums *from, struct err *e)
+{
+    if (from->n_ops > 0) {
+        if (!mem_room(&to->ops, to->n_ops + from->n_ops, e))
+            return false;
+        if (to->n_ops == 0)
+            to->range = from->range;
+        else
+            ranges_meet(&to->range, &from->range);
+        memcpy(to->ops + to->n_ops, from->ops, from->n_ops * sizeof *to->ops);
+        to->n_ops += from->n_ops;
+        from->n_ops = 0;
+    }
+    to->has_intended |= from->has_intended;
+    bool ok =
+        add_sum(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);
+    sums_free(from);
+    return sums_ops_join(to, e) && ok;
+}

@@ -1,0 +1,550 @@
+/* Sums of a run as an analysis, by whole seconds. */
+#include "analyze/sums/sums.h"
+
+#include "analyze/conclude/conclude.h"
+#include "analyze/sums/sums_internal.h"
+#include "analyze/findings/findings.h"
+#include "analyze/requests/errors.h"
+#include "analyze/sets/set.h"
+#include "libcommon/attribution.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/segment.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Several parts as one: that of an operation, or of a host in several operations. */
+struct group {
+    const char *name;              /* borrowed */
+    const struct sums_part **part; /* n of them, borrowed */
+    size_t n;
+};
+
+struct groups {
+    struct group *v; /* by name */
+    size_t n;
+    const struct sums_part **part; /* of the first group, then of the next */
+};
+
+/* What an analysis of sums is made of, and a series then. */
+struct sums_source {
+    const struct sums *sums;
+    const struct sums_op **ops; /* in the order of the analysis */
+    struct segment_grid *grids; /* one per operation, then the total's; n = 0: no segments */
+    struct groups all, hosts;   /* of all operations; all: one group, unless there are no sums */
+};
+
+void sums_source_free(struct sums_source *s)
+{
+    if (s == NULL)
+        return;
+    free(s->ops);
+    free(s->grids);
+    free(s->all.v);
+    free(s->all.part);
+    free(s->hosts.v);
+    free(s->hosts.part);
+    free(s);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct sums_part *x = *(const struct sums_part *const *)a,
+                           *y = *(const struct sums_part *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* Groups the parts of hosts, or those of all requests, which have no name. */
+static bool groups_init(struct groups *x, const struct sums *s, bool by_host, struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < s->n_ops; k++)
+        n += by_host ? s->ops[k].hosts.n : 1;
+    if (!mem_new(&x->v, n, e) || !mem_new(&x->part, n, e))
+        return false;
+    n = 0;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *v = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
+        for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++)
+            x->part[n++] = &v[i];
+    }
+    qsort(x->part, n, sizeof *x->part, compare_names);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || compare_names(&x->part[i - 1], &x->part[i]) != 0)
+            x->v[x->n++] = (struct group){x->part[i]->name, &x->part[i], 0};
+        x->v[x->n - 1].n++;
+    }
+    return true;
+}
+
+/* ---- Seconds ---- */
+
+/* Adds to `to` what a part has of [start, end), whole seconds. */
+static void add_seconds(struct sums_second *to, const struct sums_part *p, int64_t start_ns,
+                        int64_t end_ns)
+{
+    int64_t from = start_ns / SUMS_SECOND_NS - p->first_s,
+            end = end_ns / SUMS_SECOND_NS - p->first_s;
+    for (int64_t i = from > 0 ? from : 0; i < end && i < (int64_t)p->n_seconds; i++)
+        for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
+            *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
+}
+
+static struct sums_second seconds_of(const struct group *g, int64_t start_ns, int64_t end_ns)
+{
+    struct sums_second sum = {0};
+    for (size_t i = 0; i < g->n; i++)
+        add_seconds(&sum, g->part[i], start_ns, end_ns);
+    return sum;
+}
+
+static double objects_of(const struct sums_second *s)
+{
+    return (double)s->n_micro_objects / SUMS_MICRO;
+}
+
+static struct slice_amounts amounts_of(const struct sums_second *s)
+{
+    const unsigned __int128 micro = ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS) / SUMS_MICRO;
+    return (struct slice_amounts){
+        .bytes = s->n_bytes,
+        .n_objects = s->n_micro_objects / SUMS_MICRO,
+        .object_frac = (unsigned __int128)(s->n_micro_objects % SUMS_MICRO) * micro,
+    };
+}
+
+static struct throughput throughput_of(const struct group *g, const struct segment_range *range)
+{
+    struct throughput t = {0};
+    if (range->end_ns <= range->start_ns)
+        return t;
+    const struct sums_second s = seconds_of(g, range->start_ns, range->end_ns);
+    double seconds = (double)(range->end_ns - range->start_ns) / 1e9;
+    t = (struct throughput){
+        .present = true,
+        .start_ns = range->start_ns,
+        .duration_ns = range->end_ns - range->start_ns,
+        .n_bytes = s.n_bytes,
+        .n_objects = objects_of(&s),
+        .full_ops = ANALYSIS_UNKNOWN,
+        .partial_ops = ANALYSIS_UNKNOWN,
+        .ops_ended = s.n_ended,
+        .bytes_per_s = (double)s.n_bytes / seconds,
+        .objects_per_s = objects_of(&s) / seconds,
+        .ops_ended_per_s = (double)s.n_ended / seconds,
+    };
+    for (size_t i = 0; i < g->n; i++)
+        t.errors += g->part[i]->n_errors;
+    return t;
+}
+
+static bool fill_segments(struct segments *out, const struct group *g,
+                          const struct segment_grid *grid, const struct throughput *t,
+                          struct err *e)
+{
+    if (grid->n < 2)
+        return true;
+    struct slice_amounts *cells = NULL;
+    uint32_t *order = NULL;
+    bool ok = mem_new(&cells, grid->n, e) && mem_new(&order, grid->n, e);
+    for (size_t k = 0; ok && k < grid->n; k++) {
+        int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
+        const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
+
+        cells[k] = amounts_of(&s);
+    }
+    if (ok)
+        *out = segments_of_cells(grid, cells, t, order);
+    free(cells);
+    free(order);
+    return ok;
+}
+
+/* ---- Errors ---- */
+
+static bool fill_errors(struct operation *to, const struct sums_op *op, struct err *e)
+{
+    struct error_cell *cells;
+    if (!mem_new(&cells, op->n_errors, e))
+        return false;
+    for (size_t i = 0; i < op->n_errors; i++) {
+        const struct sums_error *x = &op->errors[i];
+        cells[i] = (struct error_cell){x->message, {x->host, x->n, x->first_ns, x->last_ns}};
+    }
+    bool ok = analysis_errors_of(to, cells, op->n_errors, e);
+    free(cells);
+    return ok;
+}
+
+/* ---- Operations ---- */
+
+/* The whole seconds of a range. */
+static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
+{
+    int64_t start_s = start_ns / SUMS_SECOND_NS + (start_ns % SUMS_SECOND_NS > 0),
+            end_s = end_ns / SUMS_SECOND_NS;
+    if (start_ns >= end_ns || start_s >= end_s)
+        return (struct segment_range){0, 0};
+    return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
+}
+
+static bool make_grid(struct segment_grid *g, const struct analysis *a,
+                      const struct segment_range *r, int64_t run_ns, struct err *e)
+{
+    int64_t length_ns = a->options.segment_ns;
+    if (length_ns == 0)
+        length_ns = segment_choose_ns(run_ns);
+    if (length_ns % SUMS_SECOND_NS != 0)
+        return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
+                       a->dataset->inputs[0].path);
+    int64_t n = r->end_ns > r->start_ns ? segment_count(r, length_ns) : 0;
+    if (n > ANALYSIS_MAX_SEGMENTS)
+        return err_set(e, "%s: more than %d segments: take longer ones (--dur)",
+                       a->dataset->inputs[0].path, ANALYSIS_MAX_SEGMENTS);
+    segment_grid_init(g, r->start_ns, length_ns, (size_t)n);
+    return true;
+}
+
+/* Bytes before and after the segments, and requests that end there. */
+static struct outside outside_of(const struct group *g, const struct sums_part *all,
+                                 const struct segment_grid *grid)
+{
+    struct outside o = {0};
+    if (grid->n == 0)
+        return o;
+    int64_t end_ns = (all->first_s + (int64_t)all->n_seconds) * SUMS_SECOND_NS;
+    const struct sums_second before = seconds_of(g, 0, grid->start_ns);
+    const struct sums_second after = seconds_of(g, grid->end_ns, end_ns);
+    o.before_bytes = before.n_bytes;
+    o.after_bytes = after.n_bytes;
+    o.n_bytes = before.n_bytes + after.n_bytes;
+    o.n_before = before.n_ended + before.n_failed;
+    o.n_after = after.n_ended + after.n_failed;
+    o.n = o.n_before + o.n_after;
+    return o;
+}
+
+static bool fill_host(struct host_result *h, const struct group *g,
+                      const struct segment_range *range, const struct segment_grid *grid,
+                      struct err *e)
+{
+    *h = (struct host_result){.host = g->name, .throughput = throughput_of(g, range)};
+    for (size_t i = 0; i < g->n; i++) {
+        h->n_requests += g->part[i]->n_requests;
+        h->n_errors += g->part[i]->n_errors;
+    }
+    return fill_segments(&h->segments, g, grid, &h->throughput, e);
+}
+
+static bool fill_client(struct client_result *c, const struct group *g,
+                        const struct segment_range *range, const struct segment_grid *grid,
+                        struct err *e)
+{
+    const struct sums_part *p = g->part[0];
+    *c = (struct client_result){
+        .n_bytes = p->n_bytes, .first_start_ns = p->start_ns, .last_end_ns = p->end_ns};
+    return fill_host(&c->result, g, range, grid, e);
+}
+
+/* Hosts and clients; of one alone the figures are those of the operation. */
+static bool fill_parties(struct operation *to, const struct sums_op *op,
+                         const struct segment_range *range, const struct segment_grid *grid,
+                         struct err *e)
+{
+    bool ok = true;
+    to->n_host_results = op->hosts.n > 1 ? op->hosts.n : 0;
+    to->n_client_results = op->clients.n > 1 ? op->clients.n : 0;
+    if (!mem_cleared(&to->hosts, to->n_host_results, e) ||
+        !mem_cleared(&to->clients, to->n_client_results, e) ||
+        !mem_cleared(&to->client_requests, to->n_client_results, e))
+        return false;
+    for (size_t i = 0; ok && i < to->n_host_results; i++) {
+        const struct sums_part *p = &op->hosts.v[i];
+        ok = fill_host(&to->hosts[i], &(struct group){p->name, &p, 1}, range, grid, e);
+    }
+    for (size_t i = 0; ok && i < to->n_client_results; i++) {
+        const struct sums_part *p = &op->clients.v[i];
+        ok = fill_client(&to->clients[i], &(struct group){p->name, &p, 1}, range, grid, e);
+        to->client_requests[i] = sums_durations(p);
+    }
+    return ok;
+}
+
+/* Successes are known by the second; where no request failed before the last such second, they
+ * lasted until the first one did. */
+static struct coverage coverage_of(const struct operation *op, const struct sums_part *p)
+{
+    struct coverage c = {op->start_ns, op->end_ns,    INT64_MAX, INT64_MIN, 0,
+                         op->n_bytes,  op->n_objects, 0};
+    int64_t first_error_ns = INT64_MAX, last_s = INT64_MIN;
+
+    for (size_t i = 0; i < p->n_seconds; i++) {
+        int64_t second = p->first_s + (int64_t)i;
+        if (p->seconds[i].n_ended > 0) {
+            c.ok_start_ns =
+                int64_min(c.ok_start_ns, int64_max(second * SUMS_SECOND_NS, c.start_ns));
+            last_s = second;
+            c.n_after = 0;
+        } else {
+            c.n_after += p->seconds[i].n_failed;
+        }
+    }
+    if (last_s == INT64_MIN)
+        return c;
+    for (size_t i = 0; i < op->n_error_groups; i++)
+        first_error_ns = int64_min(first_error_ns, op->errors[i].first_ns);
+    c.ok_end_ns = int64_min((last_s + 1) * SUMS_SECOND_NS, c.end_ns);
+    c.within_ns = SUMS_SECOND_NS;
+    if (first_error_ns >= last_s * SUMS_SECOND_NS && first_error_ns < c.ok_end_ns) {
+        c.ok_end_ns = first_error_ns;
+        c.n_after = op->n_errors;
+    }
+    return c;
+}
+
+static bool fill_operation(struct analysis *a, const struct sums_source *source, size_t k,
+                           struct err *e)
+{
+    struct operation *to = &a->operations[k];
+    const struct sums_op *op = source->ops[k];
+    struct segment_grid *grid = &source->grids[k];
+    const struct sums_part *all = &op->all;
+    const struct group g = {op->op, &all, 1};
+    const struct sums_range *threads = a->mixed ? &source->sums->range : &op->range;
+    struct segment_range range = a->range == RANGE_FULL
+                                     ? whole_seconds(all->start_ns, all->end_ns)
+                                     : whole_seconds(threads->start_ns, threads->end_ns);
+
+    *to = (struct operation){
+        .op = op->op,
+        .n_requests = all->n_requests,
+        .n_errors = all->n_errors,
+        .n_objects = all->n_objects,
+        .n_bytes = all->n_bytes,
+        .objects_per_op = op->first_objects,
+        .concurrency = op->n_threads,
+        .n_hosts = (int64_t)op->hosts.n,
+        .n_clients = (int64_t)op->clients.n,
+        .only_host = op->hosts.n == 1 ? op->hosts.v[0].name : NULL,
+        .start_ns = all->start_ns,
+        .end_ns = all->end_ns,
+        .range = {range.end_ns > range.start_ns, range.start_ns, range.end_ns},
+        .throughput = throughput_of(&g, &range),
+    };
+    if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
+        !fill_segments(&to->segments, &g, grid, &to->throughput, e))
+        return false;
+    to->outside = outside_of(&g, all, grid);
+    to->skipped = to->segments.present ? NULL : "too few samples";
+    if (!fill_parties(to, op, &range, grid, e) || !sums_requests(&to->requests, op, e) ||
+        !fill_errors(to, op, e))
+        return false;
+    to->coverage = coverage_of(to, all);
+    return true;
+}
+
+/* ---- All operations together ---- */
+
+static bool fill_total(struct analysis *a, const struct sums_source *source, struct err *e)
+{
+    struct cluster_total *total = &a->total;
+    const struct sums *s = source->sums;
+    const struct groups *hosts = &source->hosts;
+    const struct dataset_input *in = &a->dataset->inputs[0];
+    struct segment_range range = a->range == RANGE_FULL
+                                     ? whole_seconds(in->first_start_ns, in->last_end_ns)
+                                     : whole_seconds(s->range.start_ns, s->range.end_ns);
+    struct segment_grid *grid = &source->grids[s->n_ops];
+
+    total->throughput = throughput_of(source->all.v, &range);
+    total->present = total->throughput.present;
+    total->coverage = COVERAGE_NONE;
+    for (size_t k = 0; k < a->n_operations; k++)
+        conclude_add_coverage(&total->coverage, &a->operations[k].coverage);
+    total->range = (struct span){total->present, range.start_ns, range.end_ns};
+    total->only_host = hosts->n == 1 ? hosts->v[0].name : NULL;
+    total->n_hosts = hosts->n > 1 ? hosts->n : 0;
+    bool ok = mem_cleared(&total->hosts, total->n_hosts, e) &&
+              make_grid(grid, a, &range, range.end_ns - range.start_ns, e) &&
+              fill_segments(&total->segments, source->all.v, grid, &total->throughput, e);
+    for (size_t i = 0; ok && i < total->n_hosts; i++)
+        ok = fill_host(&total->hosts[i], &hosts->v[i], &range, grid, e);
+    return ok;
+}
+
+/* ---- Findings ---- */
+
+static bool course_of(struct course *c, const void *sums_source, size_t first, size_t end,
+                      struct err *e)
+{
+    const struct sums_source *source = sums_source;
+    return sums_course(c, source->sums, source->ops + first, end - first, e);
+}
+
+/* ---- The analysis ---- */
+
+/* A dataset without rows that stands for the file. */
+static bool stand_in(struct dataset *d, const struct sums *s, const char *path, struct err *e)
+{
+    struct stat st;
+    *d = (struct dataset){.has_intended = s->has_intended, .n_threads = (size_t)s->n_threads};
+    if (!mem_cleared(&d->inputs, 1, e))
+        return false;
+    struct dataset_input *in = &d->inputs[d->n_inputs++];
+    in->first_start_ns = INT64_MAX;
+    in->last_end_ns = INT64_MIN;
+    in->info.generation = RECFILE_SUMS;
+    if (stat(path, &st) == 0)
+        in->info.n_file_bytes = (uint64_t)st.st_size;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *p = &s->ops[k].all;
+        in->n_rows += (uint64_t)p->n_requests;
+        in->first_start_ns = int64_min(p->start_ns, in->first_start_ns);
+        in->last_end_ns = int64_max(p->end_ns, in->last_end_ns);
+    }
+    d->n_rows = in->info.n_rows = in->n_rows;
+    return mem_text(&in->path, path, e) && recorded_take(&in->recorded, &s->said, e);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct sums_op *x = *(const struct sums_op *const *)a,
+                         *y = *(const struct sums_op *const *)b;
+    if (x->all.start_ns != y->all.start_ns)
+        return x->all.start_ns < y->all.start_ns ? -1 : 1;
+    return strcmp(x->op, y->op);
+}
+
+/* Mixed operations stand in order of their names, others in that of their starts. */
+static bool set_order(struct analysis *a, struct sums_source *source, struct err *e)
+{
+    const struct sums *s = source->sums;
+    struct op_span *spans;
+
+    if (!mem_new(&spans, s->n_ops, e))
+        return false;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        source->ops[k] = &s->ops[k];
+        spans[k] = (struct op_span){s->ops[k].all.start_ns, s->ops[k].all.end_ns, 0};
+    }
+    a->mixed = dataset_any_overlap(spans, s->n_ops);
+    free(spans);
+    if (!a->mixed)
+        qsort(source->ops, s->n_ops, sizeof *source->ops, by_start);
+    return true;
+}
+
+static bool begin(struct analysis *a, const struct sums *s, struct err *e)
+{
+    bool failed = false;
+
+    if (!mem_cleared(&a->operations, s->n_ops, e) || !mem_cleared(&a->sums, 1, e))
+        return false;
+    struct sums_source *source = a->sums;
+    source->sums = s;
+    if (!mem_new(&source->ops, s->n_ops, e) || !mem_cleared(&source->grids, s->n_ops + 1, e) ||
+        !groups_init(&source->all, s, false, e) || !groups_init(&source->hosts, s, true, e))
+        return false;
+    for (size_t k = 0; k < s->n_ops; k++)
+        failed |= s->ops[k].all.n_errors > 0;
+    a->range = a->options.range;
+    if (a->range == RANGE_AUTO)
+        a->range = failed || s->has_intended ? RANGE_FULL : RANGE_ALL;
+    if (a->range == RANGE_SINGLE)
+        return err_set(e, "%s: the single range needs requests: of sums --range all or full",
+                       a->dataset->inputs[0].path);
+    return set_order(a, source, e);
+}
+
+bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
+                  const struct analysis_options *options, struct err *e)
+{
+    *a = (struct analysis){.dataset = d, .options = *options};
+    if (!stand_in(d, s, path, e))
+        return false;
+    a->n_rows = (int64_t)d->n_rows;
+    a->run_start_ns = d->inputs[0].first_start_ns;
+    if (!begin(a, s, e))
+        return false;
+    const struct sums_source *source = a->sums;
+    for (; a->n_operations < s->n_ops; a->n_operations++)
+        if (!fill_operation(a, source, a->n_operations, e)) {
+            a->n_operations++;
+            return false;
+        }
+    int64_t run_ns = 0;
+    return (!a->mixed || fill_total(a, source, e)) &&
+           conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
+}
+
+/* ---- Series ---- */
+
+static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t length_ns,
+                                const struct segment_grid *grid)
+{
+    const struct sums_second s = seconds_of(g, start_ns, start_ns + length_ns);
+    return (struct series_row){
+        .start_ns = start_ns,
+        .duration_ns = length_ns,
+        .bytes = s.n_bytes,
+        .objects = objects_of(&s),
+        .full_ops = ANALYSIS_UNKNOWN,
+        .partial_ops = ANALYSIS_UNKNOWN,
+        .ops_started = s.n_started,
+        .ops_ended = s.n_ended,
+        .errors = s.n_failed,
+        .ops_avg_ns = s.n_ended > 0 ? (double)s.ended_ns / (double)s.n_ended : NAN,
+        .p50_ns = NAN,
+        .p90_ns = NAN,
+        .p99_ns = NAN,
+        .max_ns = NAN,
+        .ttfb_p50_ns = NAN,
+        .in_flight = (double)s.busy_ns / (double)length_ns,
+        .in_range = start_ns >= grid->start_ns && start_ns + length_ns <= grid->end_ns,
+    };
+}
+
+bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
+                 struct err *e)
+{
+    const struct sums_source *source = a->sums;
+    const struct segment_grid *grid = &source->grids[op < 0 ? a->n_operations : (size_t)op];
+    const struct sums_part *part = NULL;
+    struct group g = {.part = &part};
+
+    if (op >= 0) {
+        part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
+        g.n = 1;
+    } else if (source->sums->n_ops > 0) {
+        g = host < 0 ? source->all.v[0] : source->hosts.v[host];
+    }
+    int64_t start_ns = grid->start_ns, length_ns = grid->length_ns;
+    size_t n_rows = grid->n;
+    if (a->options.full_series && length_ns > 0) {
+        /* On the segments' grid, if there is one, in both directions. */
+        int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+        for (size_t i = 0; i < g.n; i++) {
+            int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
+            int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
+
+            first_ns = int64_min(part_ns, first_ns);
+            last_ns = int64_max(part_end_ns, last_ns);
+        }
+        if (n_rows == 0)
+            start_ns = first_ns;
+        start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
+        n_rows = (size_t)((last_ns - start_ns + length_ns - 1) / length_ns);
+    }
+    *n = 0;
+    if (!mem_new(rows, n_rows, e))
+        return false;
+    for (size_t k = 0; k < n_rows; k++)
+        (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
+    *n = n_rows;
+    return true;
+}

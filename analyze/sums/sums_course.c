@@ -1,0 +1,337 @@
+/* The course of sums: what findings are found in. */
+#include "analyze/sums/sums_internal.h"
+#include "analyze/findings/course_seconds.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The hosts of an operation, or its clients. */
+static const struct sums_parts *parties_of(const struct sums_op *op, bool clients)
+{
+    return clients ? &op->clients : &op->hosts;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t index_of(const struct course_parties *p, const char *name)
+{
+    const char **at = bsearch(&name, p->name, p->n, sizeof *p->name, compare_names);
+    return at != NULL ? (size_t)(at - p->name) : SIZE_MAX;
+}
+
+/* The bin of second i of a part. */
+static size_t bin_of(const struct course *c, const struct sums_part *part, size_t i)
+{
+    return course_bin(c, (part->first_s + (int64_t)i) * SUMS_SECOND_NS);
+}
+
+static uint32_t to_count(int64_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* ---- All of it, by operation ---- */
+
+static void begin(struct course *c, const struct sums_op *const *ops, int64_t *first_s,
+                  int64_t *end_s)
+{
+    *first_s = INT64_MAX;
+    *end_s = INT64_MIN;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_part *p = &ops[k]->all;
+        c->ops[k] = (struct course_op){ops[k]->op, p->n_requests};
+        c->n += p->n_requests;
+        c->n_failed += p->n_errors;
+        c->start_ns = int64_min(p->start_ns, c->start_ns);
+        c->end_ns = int64_max(p->end_ns, c->end_ns);
+        *first_s = int64_min(p->first_s, *first_s);
+        *end_s = int64_max(p->first_s + (int64_t)p->n_seconds, *end_s);
+    }
+}
+
+static void add_seconds(const struct course *c, struct course_seconds *to,
+                        const struct sums_part *p)
+{
+    for (size_t i = 0; i < p->n_seconds; i++) {
+        to->done[bin_of(c, p, i)] += to_count(p->seconds[i].n_ended + p->seconds[i].n_failed);
+        to->busy_ns[bin_of(c, p, i)] += p->seconds[i].busy_ns;
+    }
+}
+
+static bool fill_operations(struct course *c, const struct sums_op *const *ops, struct err *e)
+{
+    if (!course_seconds_parties(c, &c->operations, c->n_ops, true, e) ||
+        !mem_cleared(&c->busy_ns, c->n_bins, e))
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_part *p = &ops[k]->all;
+        int64_t n = p->duration.moments.n;
+
+        c->operations.name[k] = ops[k]->op;
+        c->operations.n_requests[k] = p->n_requests;
+        if (c->operations.seconds != NULL)
+            add_seconds(c, &c->operations.seconds[k], p);
+        if (n > 0) {
+            c->median_ns[k] = (double)sums_value_at(&p->duration, n / 2);
+            c->p90_ns[k] = (double)sums_value_at(&p->duration, n / 10 * 9 + n % 10 * 9 / 10);
+        }
+        c->hung_ns[k] = (int64_t)fmin(COURSE_HUNG_TIMES * c->p90_ns[k], 0x1p62);
+        for (size_t i = 0; i < p->n_seconds; i++) {
+            const struct sums_second *s = &p->seconds[i];
+            c->ok[bin_of(c, p, i)] += to_count(s->n_ended);
+            c->failed[bin_of(c, p, i)] += to_count(s->n_failed);
+            c->busy_ns[bin_of(c, p, i)] += s->busy_ns;
+            if (s->n_started > 0)
+                c->last_start_ns =
+                    int64_max(course_bin_start_ns(c, bin_of(c, p, i)), c->last_start_ns);
+        }
+    }
+    return true;
+}
+
+/* ---- Hosts and clients ---- */
+
+static bool fill_parties(struct course *c, struct course_parties *to,
+                         const struct sums_op *const *ops, struct err *e)
+{
+    const char **names;
+    size_t n = 0, n_names = 0;
+
+    for (size_t k = 0; k < c->n_ops; k++)
+        n += parties_of(ops[k], to->clients)->n;
+    if (!mem_new(&names, n, e))
+        return false;
+    n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < parties_of(ops[k], to->clients)->n; i++)
+            names[n++] = parties_of(ops[k], to->clients)->v[i].name;
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            names[n_names++] = names[i];
+    bool ok = course_seconds_parties(c, to, n_names, true, e);
+    for (size_t i = 0; ok && i < n_names; i++) {
+        to->name[i] = names[i];
+        to->first_ns[i] = INT64_MAX;
+        to->last_ns[i] = INT64_MIN;
+    }
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        for (size_t i = 0; i < parties_of(ops[k], to->clients)->n; i++) {
+            const struct sums_part *p = &parties_of(ops[k], to->clients)->v[i];
+            size_t at = index_of(to, p->name);
+
+            to->n_requests[at] += p->n_requests;
+            to->first_ns[at] = int64_min(p->start_ns, to->first_ns[at]);
+            to->last_ns[at] = int64_max(p->end_ns, to->last_ns[at]);
+            if (to->seconds != NULL)
+                add_seconds(c, &to->seconds[at], p);
+        }
+    free(names);
+    return ok;
+}
+
+/* ---- Durations ---- */
+
+/* Which requests were sent from where to where is not known: each host is a place, each client
+ * another. */
+static bool make_places(struct course *c, struct err *e)
+{
+    size_t n = c->n_places = c->hosts.n + c->clients.n;
+    size_t per_block = (c->n_bins + COURSE_MAX_BLOCKS - 1) / COURSE_MAX_BLOCKS;
+
+    c->block_ns = (int64_t)per_block * c->bin_ns;
+    c->n_blocks = (c->n_bins + per_block - 1) / per_block;
+    c->n_strata = c->n_ops;
+    if (!mem_new(&c->hosts.of_place, n, e) || !mem_new(&c->clients.of_place, n, e) ||
+        !mem_cleared(&c->strata, c->n_ops, e) || !mem_cleared(&c->log_squares, c->n_ops, e) ||
+        !mem_cleared(&c->stratum_of_table, c->n_ops + 1, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        c->hosts.of_place[i] = i < c->hosts.n ? (uint32_t)i : UINT32_MAX;
+        c->clients.of_place[i] = i < c->hosts.n ? UINT32_MAX : (uint32_t)(i - c->hosts.n);
+    }
+    for (size_t k = 0; k <= c->n_ops; k++)
+        c->stratum_of_table[k] = k;
+    for (size_t k = 0; k < c->n_ops; k++)
+        c->strata[k].table = k;
+    return c->n_ops * n > COURSE_MAX_CELLS / c->n_blocks ||
+           mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e);
+}
+
+/* The logarithm of the mean of each second stands for all that ended in it. */
+static void add_durations(struct course *c, size_t k, size_t place, const struct sums_part *p,
+                          double *n, double *sum)
+{
+    for (size_t i = 0; i < p->n_seconds; i++) {
+        const struct sums_second *s = &p->seconds[i];
+        struct course_cell *cell =
+            course_cell(c, k, place, bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns));
+
+        if (s->n_ended == 0)
+            continue;
+        double log = log2(fmax((double)s->ended_ns / (double)s->n_ended, 1)) * COURSE_LOG_ONE;
+        cell->n += to_count(s->n_ended);
+        cell->log_sum += (int64_t)(log * (double)s->n_ended);
+        *n += (double)s->n_ended;
+        *sum += log * (double)s->n_ended;
+    }
+}
+
+static void fill_durations(struct course *c, const struct sums_op *const *ops)
+{
+    for (size_t k = 0; c->cells != NULL && k < c->n_ops; k++) {
+        const struct moments *m = &ops[k]->all.duration.moments;
+        double n = 0, sum = 0, unused = 0;
+
+        for (size_t i = 0; i < ops[k]->hosts.n; i++)
+            add_durations(c, k, index_of(&c->hosts, ops[k]->hosts.v[i].name), &ops[k]->hosts.v[i],
+                          &n, &sum);
+        for (size_t i = 0; i < ops[k]->clients.n; i++)
+            add_durations(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
+                          &ops[k]->clients.v[i], &unused, &unused);
+        /* A mean of n durations is off by their coefficient of variation / sqrt(n), and so is its
+         * logarithm. */
+        double sd = m->n > 1 ? moments_stddev(m) / fmax(moments_mean(m), 1) : 0;
+        sd *= COURSE_LOG_ONE / M_LN2;
+        if (n > 0)
+            c->log_squares[k] = (int64_t)fmin(sum * sum / n + n * sd * sd, 0x1p62);
+    }
+}
+
+/* ---- Errors ---- */
+
+static bool fill_messages(struct course *c, const struct sums_op *const *ops, struct err *e)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        n += ops[k]->n_errors;
+    const char **texts;
+    if (!mem_new(&texts, n, e))
+        return false;
+    n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < ops[k]->n_errors; i++)
+            texts[n++] = ops[k]->errors[i].message;
+    qsort(texts, n, sizeof *texts, compare_names);
+    bool ok = mem_cleared(&c->messages, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        if (i == 0 || strcmp(texts[i], texts[i - 1]) != 0) {
+            c->messages[c->n_messages] = (struct course_message){
+                .text = texts[i], .id = i, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
+            c->n_messages++;
+        }
+    free(texts);
+    return ok;
+}
+
+static size_t message_of(const struct course *c, const char *text)
+{
+    size_t k = 0;
+    while (k + 1 < c->n_messages && strcmp(c->messages[k].text, text) != 0)
+        k++;
+    return k;
+}
+
+static void count_messages(struct course *c, const struct sums_op *const *ops)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < ops[k]->n_errors; i++) {
+            const struct sums_error *x = &ops[k]->errors[i];
+            struct course_message *m = &c->messages[message_of(c, x->message)];
+
+            m->n += x->n;
+            m->first_ns = int64_min(x->first_ns, m->first_ns);
+            m->last_ns = int64_max(x->last_ns, m->last_ns);
+        }
+}
+
+/* The errors of an operation at one of its hosts. */
+static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
+                       const struct sums_part *host, struct err *e)
+{
+    struct course_share *shares = NULL;
+    uint32_t *failed = NULL;
+    __int128 failed_ns = -host->duration.moments.sum;
+    size_t n_kinds = 0;
+    bool ok = mem_cleared(&shares, c->n_messages, e) && mem_cleared(&failed, c->n_bins, e);
+
+    for (size_t i = 0; ok && i < host->n_seconds; i++) {
+        failed[bin_of(c, host, i)] += to_count(host->seconds[i].n_failed);
+        failed_ns += host->seconds[i].busy_ns;
+    }
+    for (size_t i = 0; ok && i < op->n_errors; i++) {
+        const struct sums_error *x = &op->errors[i];
+        size_t m = message_of(c, x->message);
+        struct course_share *share = &shares[m];
+
+        if (strcmp(x->host, host->name) != 0)
+            continue;
+        share->first_ns = share->n > 0 ? int64_min(x->first_ns, share->first_ns) : x->first_ns;
+        share->last_ns = share->n > 0 ? int64_max(x->last_ns, share->last_ns) : x->last_ns;
+        n_kinds += share->n == 0;
+        share->n += x->n;
+        c->messages[m].by_op[k] += x->n;
+        c->messages[m].by_host[index_of(&c->hosts, host->name)] += x->n;
+        c->messages[m].took_ns += failed_ns * x->n / int64_max(host->n_errors, 1);
+        if (c->clients.n == 1)
+            c->messages[m].by_client[0] += x->n;
+    }
+    ok = ok && (n_kinds == 0 || course_seconds_errors(c, failed, shares, e));
+    free(shares);
+    free(failed);
+    return ok;
+}
+
+/* Which client had which errors is known where all were of one kind. */
+static void fill_errors_of_clients(struct course *c, const struct sums_op *const *ops)
+{
+    for (size_t k = 0; c->clients.n > 1 && c->n_messages == 1 && k < c->n_ops; k++)
+        for (size_t i = 0; i < ops[k]->clients.n; i++) {
+            const struct sums_part *p = &ops[k]->clients.v[i];
+            c->messages[0].by_client[index_of(&c->clients, p->name)] += p->n_errors;
+        }
+}
+
+static bool fill_errors(struct course *c, const struct sums_op *const *ops, struct err *e)
+{
+    if (!fill_messages(c, ops, e))
+        return false;
+    count_messages(c, ops);
+    if (!course_choose_messages(c, e))
+        return false;
+    for (size_t i = 0; i < c->n_messages; i++)
+        c->messages[i].n = 0;
+    count_messages(c, ops); /* again, with those that are told apart no more */
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < ops[k]->hosts.n; i++)
+            if (!add_errors(c, k, ops[k], &ops[k]->hosts.v[i], e))
+                return false;
+    fill_errors_of_clients(c, ops);
+    return true;
+}
+
+bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
+                 struct err *e)
+{
+    int64_t first_s, end_s;
+
+    if (!course_init(c, n, e))
+        return false;
+    begin(c, ops, &first_s, &end_s);
+    if (c->n == 0 || end_s <= first_s)
+        return true;
+    c->n_threads = n == 1 ? ops[0]->n_threads : s->n_threads;
+    c->open_loop = s->has_intended;
+    if (!course_seconds_grid(c, first_s, (size_t)(end_s - first_s), e) ||
+        !fill_operations(c, ops, e) || !fill_parties(c, &c->hosts, ops, e) ||
+        !fill_parties(c, &c->clients, ops, e) || !make_places(c, e))
+        return false;
+    fill_durations(c, ops);
+    return fill_errors(c, ops, e);
+}

@@ -1,0 +1,48 @@
+#ifndef S3_ANALYZE_SUMS_SUMS_INTERNAL_H
+#define S3_ANALYZE_SUMS_SUMS_INTERNAL_H
+
+#include "analyze/sums/sums.h"
+#include "analyze/findings/course.h"
+#include "analyze/read/aggfile.h"
+
+/* How a file of sums begins, so that it is found by its content. */
+#define SUMS_BEGINNING AGGFILE_SUMS "1\""
+
+/* The columns of struct sums_second, as the file calls them. */
+extern const char *const sums_columns[SUMS_N_COLUMNS + 1];
+
+static inline int64_t *sums_cell(struct sums_second *s, size_t column)
+{
+    int64_t *const cells[SUMS_N_COLUMNS] = {&s->n_started, &s->n_ended,         &s->n_failed,
+                                            &s->n_bytes,   &s->n_micro_objects, &s->busy_ns,
+                                            &s->ended_ns};
+    return cells[column];
+}
+
+/* Always false: *e says that a sum is past 63 bits. */
+bool sums_overflow(struct err *e);
+
+/* Adds all figures of `from`. */
+bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
+
+void sums_part_free(struct sums_part *p);
+
+/* Durations and times to first byte of a part. */
+struct durations sums_durations(const struct sums_part *p);
+
+/* Fills what is said of an operation's requests. False: out of memory. */
+bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
+
+/* Fills the course of n operations. False: out of memory. The caller calls course_fini in any case.
+ */
+bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
+                 struct err *e);
+
+/* Sorts, and adds up what has the same name. */
+int sums_compare_parts(const void *a, const void *b);
+int sums_compare_ops(const void *a, const void *b);
+bool sums_parts_join(struct sums_parts *parts, struct err *e);
+bool sums_errors_join(struct sums_op *op, struct err *e);
+bool sums_ops_join(struct sums *s, struct err *e);
+
+#endif
