@@ -79,8 +79,7 @@ struct recorder {
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
     struct autoterm *autoterm;
     struct pending *pending;      /* by loop */
-    pthread_mutex_t pending_lock; /* of both, where other ranks have a say */
-    int64_t instant_s;            /* the next to check, after the first start */
+    pthread_mutex_t pending_lock; /* of both */
 
     struct recorder_batch *batches;
 };
@@ -211,40 +210,34 @@ static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
     }
 }
 
-/* As recorder_reported. */
-static void reported(const struct recorder *r, int64_t *first_ns, int64_t *until_ns)
+void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns)
 {
-    *first_ns = *until_ns = CLOCK_NEVER;
+    *first_start_ns = *until_ns = CLOCK_NEVER;
+    pthread_mutex_lock(&r->pending_lock);
     for (unsigned i = 0; i < r->options.n_loops; i++) {
         const struct pending *q = &r->pending[i];
         *until_ns = clock_earlier(*until_ns, q->until_ns);
-        *first_ns = clock_earlier(*first_ns, q->first_start_ns);
+        *first_start_ns = clock_earlier(*first_start_ns, q->first_start_ns);
     }
+    pthread_mutex_unlock(&r->pending_lock);
 }
 
-/* Asks autoterm at each whole second that every loop has reported past. So it sees the same
- * requests as a replay of the capture. */
-static bool check_stable(struct recorder *r, struct err *e)
+bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
+                       struct err *e)
 {
-    int64_t until_ns;
-    int64_t first_ns;
+    pthread_mutex_lock(&r->pending_lock);
+    bool ok = add_until(r, instant_ns, e);
+    *range = autoterm_range(r->autoterm);
+    pthread_mutex_unlock(&r->pending_lock);
+    return ok;
+}
 
-    reported(r, &first_ns, &until_ns);
-    if (first_ns == CLOCK_NEVER)
-        return true;
-    for (; first_ns + r->instant_s * CLOCK_NS_PER_S < until_ns; r->instant_s++) {
-        struct autoterm_stop stop = {.at_s = r->instant_s};
-        if (!add_until(r, first_ns + r->instant_s * CLOCK_NS_PER_S, e))
-            return false;
-        stop.stopped = autoterm_is_stable(r->autoterm, &stop.window);
-        if (stop.stopped) {
-            pthread_mutex_lock(&r->lock);
-            r->state.stop = stop;
-            pthread_mutex_unlock(&r->lock);
-            return true;
-        }
-    }
-    return true;
+void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS])
+{
+    pthread_mutex_lock(&r->pending_lock);
+    autoterm_amounts(r->autoterm, cut, amount);
+    pthread_mutex_unlock(&r->pending_lock);
 }
 
 /* ---- The writer ---- */
@@ -280,7 +273,7 @@ static bool write_row(struct recorder *r, const struct row *row, struct err *e)
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
     struct err e = {""};
-    bool asking = r->autoterm != NULL && !recorder_look(r).stop.stopped;
+    bool asking = r->autoterm != NULL;
 
     pthread_mutex_lock(&r->pending_lock);
     for (size_t at = 0; at < b->n;) {
@@ -309,13 +302,6 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
         at += row_bytes(row);
     }
     pthread_mutex_unlock(&r->lock);
-
-    if (!asking || r->options.autoterm_together)
-        return;
-    if (!check_stable(r, &e))
-        fail(r, &e);
-    else if (r->state.stop.stopped)
-        eventfd_write(r->options.event, 1);
 }
 
 /* Closes the frame if its time has come; else returns when it will come. */
@@ -385,7 +371,6 @@ static bool init_autoterm(struct recorder *r, struct err *e)
 
     if (!o->autoterm)
         return true;
-    r->instant_s = 1;
     r->autoterm = autoterm_new(o->autoterm_dur_ns, o->autoterm_pct, e);
     if (!mem_cleared(&r->pending, o->n_loops, e))
         return false;
@@ -503,41 +488,6 @@ void recorder_free(struct recorder *r)
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->pending_lock);
     free(r);
-}
-
-/* ---- Autoterm of several ranks ---- */
-
-void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns)
-{
-    pthread_mutex_lock(&r->pending_lock);
-    reported(r, first_start_ns, until_ns);
-    pthread_mutex_unlock(&r->pending_lock);
-}
-
-bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
-                       struct err *e)
-{
-    pthread_mutex_lock(&r->pending_lock);
-    bool ok = add_until(r, instant_ns, e);
-    *range = autoterm_range(r->autoterm);
-    pthread_mutex_unlock(&r->pending_lock);
-    return ok;
-}
-
-void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
-                      struct autoterm_amount amount[AUTOTERM_N_ENDS])
-{
-    pthread_mutex_lock(&r->pending_lock);
-    autoterm_amounts(r->autoterm, cut, amount);
-    pthread_mutex_unlock(&r->pending_lock);
-}
-
-void recorder_stop(struct recorder *r, const struct autoterm_stop *stop)
-{
-    pthread_mutex_lock(&r->lock);
-    r->state.stop = *stop;
-    pthread_mutex_unlock(&r->lock);
-    eventfd_write(r->options.event, 1);
 }
 
 /* ---- Questions ---- */

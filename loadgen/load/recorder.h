@@ -1,7 +1,7 @@
 /* Writes the rows of all loops to the capture. Each loop gathers its rows in a batch. Full batches
  * go through one bounded queue to one writer thread. It writes and syncs the capture, in frames at
- * most 500 ms apart, counts for the screen, and asks autoterm. A loop waits for the writer only if
- * no batch is free, and such waits are counted. */
+ * most 500 ms apart, counts for the screen, and keeps what autoterm asks for. A loop waits for the
+ * writer only if no batch is free, and such waits are counted. */
 #ifndef S3_LOADGEN_LOAD_RECORDER_H
 #define S3_LOADGEN_LOAD_RECORDER_H
 
@@ -22,9 +22,8 @@ struct recorder_options {
     bool autoterm;
     int64_t autoterm_dur_ns;
     double autoterm_pct;
-    bool autoterm_together; /* the ranks decide together, by the functions at the end */
-    int64_t offset_ns;      /* the capture's clock less the run's */
-    int event;              /* eventfd to signal when the capture fails or the run is stable */
+    int64_t offset_ns; /* the capture's clock less the run's */
+    int event;         /* eventfd to signal when the capture fails */
 };
 
 /* What was recorded. */
@@ -75,7 +74,6 @@ int64_t recorder_due_ns(const struct recorder_port *p);
 /* What happened so far. Any thread may ask. */
 struct recorder_state {
     struct recorder_counts counts;
-    struct autoterm_stop stop;
     uint64_t n_waits; /* of loops for the capture, as all batches were full */
     int64_t waits_ns;
     int64_t cpu_ns; /* of the writer */
@@ -84,7 +82,7 @@ struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
 
-/* Autoterm of several ranks, by the capture's clock. Tells the first start of the benchmark
+/* For votes on autoterm (vote.h), by the capture's clock. Tells the first start of the benchmark
  * (CLOCK_NEVER: none), and until when all loops have reported (INT64_MIN: not yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 
@@ -94,9 +92,6 @@ bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_ra
                        struct err *e);
 void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
                       struct autoterm_amount amount[AUTOTERM_N_ENDS]);
-
-/* Keeps a stop that the ranks decided on: recorder_look tells it from now on. */
-void recorder_stop(struct recorder *r, const struct autoterm_stop *stop);
 
 /* Waits until all that was handed over is written. */
 void recorder_drain(struct recorder *r);

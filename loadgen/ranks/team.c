@@ -60,7 +60,9 @@ bool team_poll(struct team *t)
     if (t->lost)
         return false;
     if (t->size == 1) {
-        fill(t, &t->all);
+        do
+            fill(t, &t->all);
+        while (vote_go_on(&t->vote, &t->all));
         return true;
     }
     if (!t->joining && now_ns < t->next_ns && !t->meeting)

@@ -39,14 +39,14 @@ bool vote_go_on(struct vote *v, const struct ranks_figures *all)
 {
     const int64_t *max = all->max;
     const struct segment_range range = {max[RANGE_START], -max[MINUS_RANGE_END]};
-    struct autoterm_stop stop = {.stopped = false};
+    struct autoterm_stop *stop = &v->stop;
 
-    if (v->recorder == NULL)
+    if (v->recorder == NULL || stop->stopped)
         return false;
     if (v->step == VOTE_REPORTED) {
-        if (max[MINUS_FIRST] == -CLOCK_NEVER || recorder_look(v->recorder).stop.stopped)
+        if (max[MINUS_FIRST] == -CLOCK_NEVER)
             return false;
-        v->instant_ns = -max[MINUS_FIRST] + (v->at_s + 1) * CLOCK_NS_PER_S;
+        v->instant_ns = -max[MINUS_FIRST] + (stop->at_s + 1) * CLOCK_NS_PER_S;
         if (v->instant_ns >= -max[MINUS_UNTIL])
             return false;
         v->step = VOTE_RANGE;
@@ -57,11 +57,9 @@ bool vote_go_on(struct vote *v, const struct ranks_figures *all)
         v->step = VOTE_AMOUNTS;
         return true;
     }
-    stop.at_s = ++v->at_s;
-    stop.stopped =
-        v->step == VOTE_AMOUNTS && autoterm_judge(v->pct, &v->cut, all->amount, &stop.window);
+    stop->at_s++;
+    stop->stopped =
+        v->step == VOTE_AMOUNTS && autoterm_judge(v->pct, &v->cut, all->amount, &stop->window);
     v->step = VOTE_REPORTED;
-    if (stop.stopped)
-        recorder_stop(v->recorder, &stop);
-    return !stop.stopped;
+    return !stop->stopped;
 }

@@ -1,5 +1,5 @@
-/* --autoterm of several ranks: with what they tell each other they find out together when the run
- * is stable. With one rank there is no vote: its recorder finds out. */
+/* --autoterm: with what the ranks tell each other they find out together when the run is stable.
+ * One rank tells itself. */
 #ifndef S3_LOADGEN_RANKS_VOTE_H
 #define S3_LOADGEN_RANKS_VOTE_H
 
@@ -14,9 +14,9 @@ struct vote {
     struct err *error; /* gets what keeps this rank from voting */
 
     enum { VOTE_REPORTED, VOTE_RANGE, VOTE_AMOUNTS } step;
-    int64_t at_s;       /* the instant that is asked about, after the first start */
-    int64_t instant_ns; /* rank 0's clock, as all these */
+    int64_t instant_ns; /* that is asked about, by rank 0's clock, as all these */
     struct autoterm_cut cut;
+    struct autoterm_stop stop; /* the last instant that all were asked about */
 };
 
 /* Adds this rank's vote to what it tells; its clock is ahead of that of rank 0 by ahead_ns. */

@@ -94,14 +94,13 @@ bool bench_record(struct bench *b, struct err *e)
         .autoterm = o->load.autoterm,
         .autoterm_dur_ns = o->load.autoterm_dur_ns,
         .autoterm_pct = o->load.autoterm_pct,
-        .autoterm_together = b->team.size > 1,
         .offset_ns = b->engine.offset_ns,
         .event = b->engine.event,
     };
     b->recorder = recorder_open(&options, e);
     if (b->recorder == NULL)
         return false;
-    if (options.autoterm_together && o->load.autoterm)
+    if (o->load.autoterm)
         b->team.vote = (struct vote){b->recorder, o->load.autoterm_dur_ns, o->load.autoterm_pct,
                                      .error = &b->error};
     summary_put_start(&comment, &b->summary, &b->control, b->args.command);

@@ -189,7 +189,7 @@ static void sum_up_bench(struct bench *b, const struct reading *from, const stru
     s->n_object_waits = b->work.n_object_waits;
     s->n_waits = to->recorded.n_waits;
     s->waits_ns = to->recorded.waits_ns;
-    s->autoterm = to->recorded.stop;
+    s->autoterm = b->team.vote.stop;
 }
 
 bool bench_load(struct bench *b, struct err *e)
@@ -217,6 +217,7 @@ bool bench_load(struct bench *b, struct err *e)
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
     int64_t end_ns = clock_now_ns();
     const struct reading after = take_reading(b);
+    team_poll(&b->team);
     s->bench_ns = end_ns - from_ns;
     sum_up_bench(b, &before, &after);
     s->n_not_begun = not_begun(&b->phase, end_ns, s->counts.n_requests);

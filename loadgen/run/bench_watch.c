@@ -127,7 +127,7 @@ static void show_line(struct bench *b, int64_t now_ns)
             known ? p50.s : "-", known ? p99.s : "-", (long long)sum[TEAM_RUNNING],
             (double)max[TEAM_CPU_PCT] / CPU_SCALE);
     if (b->o->load.autoterm)
-        fputs(recorder_look(b->recorder).stop.stopped ? " stable" : " unstable", stderr);
+        fputs(b->team.vote.stop.stopped ? " stable" : " unstable", stderr);
     fputs("\n", stderr);
 }
 
@@ -178,7 +178,7 @@ static void judge(struct bench *b, bool told)
         err_set(&b->error, "%lld request%s failed, and --max-errors is %lld: the run ends",
                 (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->load.max_errors);
         end_phase(b, "error");
-    } else if (b->doing == BENCH_LOADING && recorder_look(b->recorder).stop.stopped) {
+    } else if (b->doing == BENCH_LOADING && b->team.vote.stop.stopped) {
         end_phase(b, "autoterm");
     } else if (b->team.lost) {
         team_lost(&b->team, &b->error);
