@@ -384,8 +384,8 @@ enum answer answer_feed(struct worker *w, const char *data, size_t n)
 {
     size_t used = 0;
 
-    w->answer.has_begun = true;
-    switch (http1_feed(&w->http, data, n, &used)) {
+    w->answer.has_begun = w->answer.has_begun || n > 0;
+    switch (n > 0 ? http1_feed(&w->http, data, n, &used) : http1_close(&w->http)) {
     case HTTP1_DONE:
         return on_complete(w, used < n);
     case HTTP1_ERROR:
@@ -394,9 +394,4 @@ enum answer answer_feed(struct worker *w, const char *data, size_t n)
         expect_rest(w);
         return ANSWER_MORE;
     }
-}
-
-enum answer answer_close(struct worker *w)
-{
-    return http1_close(&w->http) == HTTP1_DONE ? on_complete(w, false) : ANSWER_BROKEN;
 }

@@ -16,9 +16,8 @@ enum answer {
  * set. */
 bool answer_expect(struct worker *w);
 
-/* Take n > 0 bytes of it, or the end of the connection. */
+/* Takes n bytes of it; 0: the connection has ended. */
 enum answer answer_feed(struct worker *w, const char *data, size_t n);
-enum answer answer_close(struct worker *w);
 
 /* Sets the result of a request whose connection broke down. */
 void answer_break(struct worker *w, const char *why);

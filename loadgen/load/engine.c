@@ -14,15 +14,11 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
                       struct err *e)
 {
     const char *name = h->named != NULL ? h->named : h->name;
-    size_t n = strlen(name) + strlen(h->name) + strlen(g->op_style.bucket) + 16;
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
-    if (!mem_new(&host->endpoint, n, e) || !mem_new(&host->name, n, e))
-        return false;
-    snprintf(host->endpoint, n, "%s://%s", g->op_style.tls ? "https" : "http", h->name);
-    snprintf(host->name, n, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
-             host->virtual_host ? "." : "", name);
-    return true;
+    return mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
+           mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
+                      host->virtual_host ? "." : "", name);
 }
 
 /* Begins to look up where the hosts are. */

@@ -240,48 +240,32 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-/* What the caller of hosts_pick can use. */
-struct asker {
-    struct conn *const *idle;
-    bool may_connect;
-    int64_t now_ns;
-};
-
-static bool is_usable(const struct hosts *h, size_t i, const struct asker *a)
-{
-    return (a->idle != NULL && a->idle[i] != NULL) ||
-           (a->may_connect && h->host[i].retry_ns <= a->now_ns);
-}
-
-static size_t pick_in_turn(struct hosts *h, const struct asker *a)
-{
-    for (size_t tried = 0; tried < h->n; tried++) {
-        size_t i = h->next;
-        h->next = i + 1 < h->n ? i + 1 : 0;
-        if (is_usable(h, i, a))
-            return i;
-    }
-    return HOSTS_NONE;
-}
-
-static size_t pick_weighed(const struct hosts *h, const struct asker *a)
+/* The host of the next request, of those with an idle connection or, with may_connect, that may be
+ * connected to. Whose turn it is comes first, or the best one. */
+static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
     size_t best = HOSTS_NONE;
 
-    for (size_t i = 0; i < h->n; i++)
-        if (is_usable(h, i, a) && (best == HOSTS_NONE || better(&h->host[i], &h->host[best])))
-            best = i;
+    for (size_t tried = 0, i = h->next; tried < h->n; tried++, i = i + 1 < h->n ? i + 1 : 0) {
+        bool is_usable =
+            (idle != NULL && idle[i] != NULL) || (may_connect && h->host[i].retry_ns <= now_ns);
+        if (!is_usable || (best != HOSTS_NONE && !better(&h->host[i], &h->host[best])))
+            continue;
+        best = i;
+        if (h->select == HOSTS_ROUNDROBIN)
+            break;
+    }
+    if (h->select == HOSTS_ROUNDROBIN && best != HOSTS_NONE)
+        h->next = best + 1 < h->n ? best + 1 : 0;
     return best;
 }
 
 size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
-    const struct asker asker = {idle, may_connect, now_ns};
-
     if (h->n == 1 && may_connect && atomic_load_explicit(&h->n_failing, memory_order_relaxed) == 0)
         return 0;
     pthread_mutex_lock(&h->lock);
-    size_t i = h->select == HOSTS_ROUNDROBIN ? pick_in_turn(h, &asker) : pick_weighed(h, &asker);
+    size_t i = choose(h, idle, may_connect, now_ns);
     if (i != HOSTS_NONE) {
         h->host[i].n_running++;
         /* This request alone tries. If its end is not noted, others try after try_ns. */

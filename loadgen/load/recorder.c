@@ -70,12 +70,11 @@ struct recorder {
     struct recorder_batch *free;
     bool closing, busy;
     struct recorder_state state;
-    struct err error;
+    struct err error; /* set by the writer, which needs no lock to see it */
     struct recorder_counts tick;
     struct hist durations; /* of the tick */
 
     /* The writer's own. */
-    bool failed;
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
     struct autoterm *autoterm;
     struct pending *pending;      /* by loop */
@@ -247,7 +246,6 @@ static void fail(struct recorder *r, const struct err *e)
     pthread_mutex_lock(&r->lock);
     r->error = *e;
     pthread_mutex_unlock(&r->lock);
-    r->failed = true;
     eventfd_write(r->options.event, 1);
 }
 
@@ -263,7 +261,7 @@ static void count(struct recorder_counts *c, const struct row *row)
 
 static bool write_row(struct recorder *r, const struct row *row, struct err *e)
 {
-    if (r->out == NULL || r->failed)
+    if (r->out == NULL || r->error.msg[0] != '\0')
         return true;
     if (r->frame_since_ns == CLOCK_NEVER)
         r->frame_since_ns = clock_now_ns();
@@ -309,7 +307,7 @@ static int64_t end_frame(struct recorder *r, bool now)
 {
     struct err e = {""};
 
-    if (r->frame_since_ns == CLOCK_NEVER || r->failed)
+    if (r->frame_since_ns == CLOCK_NEVER || r->error.msg[0] != '\0')
         return CLOCK_NEVER;
     int64_t due_ns = r->frame_since_ns + FRAME_NS;
     if (!now && clock_now_ns() < due_ns)
@@ -461,8 +459,8 @@ void recorder_drain(struct recorder *r)
 bool recorder_close(struct recorder *r, const char *comment, struct err *e)
 {
     stop_writer(r);
-    if (r->failed)
-        return err_set(e, "%s", r->error.msg);
+    if (recorder_failed(r, e))
+        return false;
     if (r->out == NULL)
         return true;
     bool ok = recwrite_comment(r->out, comment, strlen(comment), e);

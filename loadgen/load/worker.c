@@ -423,9 +423,7 @@ static void read_answer(struct worker *w)
         s->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
-        enum answer verdict = n > 0    ? answer_feed(w, s->buf, (size_t)n)
-                              : n == 0 ? answer_close(w)
-                                       : ANSWER_BROKEN;
+        enum answer verdict = n >= 0 ? answer_feed(w, s->buf, (size_t)n) : ANSWER_BROKEN;
         if (verdict != ANSWER_MORE) {
             act_on(w, verdict, n == CONN_ERROR ? e->msg : w->http.err.msg);
             return;

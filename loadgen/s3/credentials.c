@@ -115,8 +115,8 @@ static bool take_document(struct credentials *c, struct err *e)
     return ok;
 }
 
-/* Reads what has come; *done: the process has ended. */
-static bool go_on(struct credentials *c, bool *done, struct err *e)
+/* Reads what has come; once the process has ended c->child is 0. */
+static bool go_on(struct credentials *c, struct err *e)
 {
     int status = 0;
     ssize_t n = 0;
@@ -125,10 +125,10 @@ static bool go_on(struct credentials *c, bool *done, struct err *e)
     if (late || c->n_text == TEXT_MAX)
         kill(c->child, late ? SIGKILL : SIGPIPE);
     /* What it has printed by its end is there to be read then. */
-    *done = waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
+    bool done = waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
     while ((n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
-    if (!*done)
+    if (!done)
         return true;
     c->child = 0;
     close(c->fd);
@@ -178,7 +178,6 @@ static bool is_due(const struct credentials *c, int64_t now_ns)
 bool credentials_renew(struct credentials *c, struct err *e)
 {
     int64_t now_ns = clock_real_ns();
-    bool done = false;
 
     if (c->process == NULL && c->profile == NULL)
         return true;
@@ -187,8 +186,8 @@ bool credentials_renew(struct credentials *c, struct err *e)
             return true;
         c->again_ns = now_ns + AGAIN_NS;
     }
-    bool ok = c->profile != NULL ? read_profile(c, e)
-                                 : (c->child != 0 || start(c, e)) && go_on(c, &done, e);
+    bool ok =
+        c->profile != NULL ? read_profile(c, e) : (c->child != 0 || start(c, e)) && go_on(c, e);
     if (!ok)
         c->renew_at_ns = now_ns + AGAIN_NS;
     return ok;
@@ -199,20 +198,18 @@ bool credentials_renew(struct credentials *c, struct err *e)
 bool credentials_init(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                       const char *profile, const char *process, struct err *e)
 {
-    bool done = process == NULL;
-
     *c = (struct credentials){.process = process,
                               .profile = profile,
                               .renew_at_ns = CLOCK_NEVER,
                               .stamp = profile_look()};
     pthread_mutex_init(&c->lock, NULL);
-    c->text = done ? NULL : secret_alloc(TEXT_MAX);
-    bool ok = done              ? set_keys(c, key, e)
+    c->text = process != NULL ? secret_alloc(TEXT_MAX) : NULL;
+    bool ok = process == NULL   ? set_keys(c, key, e)
               : c->text != NULL ? start(c, e)
                                 : err_set(e, "out of memory");
-    while (ok && !done) {
+    while (ok && c->child != 0) {
         poll(NULL, 0, 2);
-        ok = go_on(c, &done, e);
+        ok = go_on(c, e);
     }
     if (!ok)
         credentials_fini(c);
