@@ -193,10 +193,10 @@ $(B)/sources: FORCE
 $(B)/libcommon/version.o: $(B)/version
 
 # The styles and the script of pages are files of their own, and strings to the program.
-PAGE_FILES := $(B)/analyze/report/page_css $(B)/analyze/report/page_js
-$(B)/analyze/report/page_%.c: analyze/report/page.%
+PAGE_FILES := $(B)/analyze/page/page_css $(B)/analyze/page/page_js
+$(B)/analyze/page/page_%.c: analyze/page/page.%
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "analyze/report/page_files.h"'; echo 'const char page_$*[] ='; \
+	$(Q){ echo '#include "analyze/page/page_files.h"'; echo 'const char page_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
 $(PAGE_FILES:=.o): %.o: %.c $(B)/flags
 	$(if $(V),,@echo "  CC   $@")

@@ -3,8 +3,10 @@
  * A map of the folders beside this file, from above to below; each knows those below it only:
  *
  *   cmd/        one file a command: options in, exit status out. Begin at cmd/analyze.c.
- *   report/     the models below as text, HTML, JSON, Markdown and CSV
- *   plot/       the same as charts, drawn by gnuplot
+ *   page/       the models below as HTML, with charts
+ *   json/       as JSON
+ *   report/     as sheets, which become text, Markdown and HTML, and as CSV
+ *   plot/       as charts, drawn by gnuplot
  *   compare/    runs before and after to verdicts: compare/compare.h
  *   stream/     captures to captures, row by row: cat, merge, info
  *   analysis/   a dataset to struct analysis: analysis/analysis.h

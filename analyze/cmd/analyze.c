@@ -5,6 +5,8 @@
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/json/documents.h"
+#include "analyze/page/pages.h"
 #include "analyze/report/aggregate.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/run.h"

@@ -5,6 +5,8 @@
 #include "analyze/compare/compare.h"
 #include "analyze/compare/words.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/json/documents.h"
+#include "analyze/page/pages.h"
 #include "analyze/report/compare.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"

@@ -7,7 +7,7 @@
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/aggregate.h"
-#include "analyze/report/json_capture.h"
+#include "analyze/json/json_capture.h"
 #include "analyze/stream/survey.h"
 #include "analyze/stream/survey_sums.h"
 #include "analyze/write/json.h"

@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+struct report_html_options;
+
 /* The only name under which a reader may look for percentiles that the file does not have. */
 #define AGGREGATE_NO_PERCENTILES                                                                   \
     "not in this file: percentiles were averaged by the recorder, over 10-second groups"

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/sums/sums.h"
+#include "analyze/json/documents.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
 

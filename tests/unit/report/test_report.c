@@ -1,3 +1,4 @@
+#include "analyze/json/documents.h"
 #include "analyze/report/run.h"
 #include "libcommon/utf8.h"
 

@@ -1,6 +1,6 @@
 /* page.css and page.js, which the build makes strings of. */
-#ifndef S3_ANALYZE_REPORT_PAGE_FILES_H
-#define S3_ANALYZE_REPORT_PAGE_FILES_H
+#ifndef S3_ANALYZE_PAGE_PAGE_FILES_H
+#define S3_ANALYZE_PAGE_PAGE_FILES_H
 
 extern const char page_css[], page_js[];
 

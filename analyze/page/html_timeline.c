@@ -1,8 +1,8 @@
-#include "analyze/report/html_timeline.h"
+#include "analyze/page/html_timeline.h"
 
 #include "analyze/report/figures.h"
-#include "analyze/report/html_internal.h"
-#include "analyze/report/html_panels.h"
+#include "analyze/page/html_internal.h"
+#include "analyze/page/html_panels.h"
 #include "analyze/write/html.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"

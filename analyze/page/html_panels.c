@@ -1,4 +1,4 @@
-#include "analyze/report/html_panels.h"
+#include "analyze/page/html_panels.h"
 
 #include "analyze/write/html.h"
 #include "libcommon/units.h"

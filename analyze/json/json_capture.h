@@ -1,6 +1,6 @@
 /* What JSON says of a capture that was read. */
-#ifndef S3_ANALYZE_REPORT_JSON_CAPTURE_H
-#define S3_ANALYZE_REPORT_JSON_CAPTURE_H
+#ifndef S3_ANALYZE_JSON_JSON_CAPTURE_H
+#define S3_ANALYZE_JSON_JSON_CAPTURE_H
 
 #include "analyze/read/recfile.h"
 #include "analyze/write/json.h"

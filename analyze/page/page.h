@@ -1,7 +1,7 @@
 /* The frame of a page: head, styles, contents, charts, definitions; for the reports of a run and of
  * a comparison. One file that needs nothing else. */
-#ifndef S3_ANALYZE_REPORT_PAGE_H
-#define S3_ANALYZE_REPORT_PAGE_H
+#ifndef S3_ANALYZE_PAGE_PAGE_H
+#define S3_ANALYZE_PAGE_PAGE_H
 
 #include "analyze/plot/plot.h"
 #include "analyze/plot/svg.h"

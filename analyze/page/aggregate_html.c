@@ -1,13 +1,14 @@
 #include "analyze/report/aggregate.h"
+#include "analyze/page/pages.h"
 
 #include "analyze/plot/aggregate.h"
 #include "analyze/report/aggregate_sheet.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
-#include "analyze/report/html_data.h"
-#include "analyze/report/html_internal.h"
-#include "analyze/report/html_timeline.h"
-#include "analyze/report/page.h"
+#include "analyze/page/html_data.h"
+#include "analyze/page/html_internal.h"
+#include "analyze/page/html_timeline.h"
+#include "analyze/page/page.h"
 #include "analyze/write/html.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What a page was made from, within it: for the script, and for who saves it. */
-#ifndef S3_ANALYZE_REPORT_HTML_DATA_H
-#define S3_ANALYZE_REPORT_HTML_DATA_H
+#ifndef S3_ANALYZE_PAGE_HTML_DATA_H
+#define S3_ANALYZE_PAGE_HTML_DATA_H
 
-#include "analyze/report/html_internal.h"
+#include "analyze/page/html_internal.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>

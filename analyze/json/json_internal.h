@@ -1,8 +1,8 @@
 /* Parts of JSON documents: statistics and findings. Used by the room's documents and by nothing
  * else.
  */
-#ifndef S3_ANALYZE_REPORT_JSON_INTERNAL_H
-#define S3_ANALYZE_REPORT_JSON_INTERNAL_H
+#ifndef S3_ANALYZE_JSON_JSON_INTERNAL_H
+#define S3_ANALYZE_JSON_JSON_INTERNAL_H
 
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/finding.h"

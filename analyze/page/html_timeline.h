@@ -1,7 +1,7 @@
 /* The course of a run as drawings of our own, which need no gnuplot and follow the page's theme:
  * the annotated timeline of the first screen, and small lines for tables. */
-#ifndef S3_ANALYZE_REPORT_HTML_TIMELINE_H
-#define S3_ANALYZE_REPORT_HTML_TIMELINE_H
+#ifndef S3_ANALYZE_PAGE_HTML_TIMELINE_H
+#define S3_ANALYZE_PAGE_HTML_TIMELINE_H
 
 #include "analyze/findings/finding.h"
 #include "analyze/plot/timeline.h"

@@ -1,7 +1,7 @@
 /* The parts of pages: the first screen, and tables of a run's model. Used by the room's pages and
  * by nothing else. */
-#ifndef S3_ANALYZE_REPORT_HTML_INTERNAL_H
-#define S3_ANALYZE_REPORT_HTML_INTERNAL_H
+#ifndef S3_ANALYZE_PAGE_HTML_INTERNAL_H
+#define S3_ANALYZE_PAGE_HTML_INTERNAL_H
 
 #include "analyze/analysis/aggregate.h"
 #include "analyze/analysis/analysis.h"

@@ -1,7 +1,7 @@
-#include "analyze/report/run.h"
+#include "analyze/json/documents.h"
 
-#include "analyze/report/json_capture.h"
-#include "analyze/report/json_internal.h"
+#include "analyze/json/json_capture.h"
+#include "analyze/json/json_internal.h"
 #include "analyze/write/json.h"
 
 static void put_total_of_set(struct json_out *w, const struct throughput *t)

@@ -1,9 +1,9 @@
 /* The panels of a timeline, one below the other: throughput, latency, failed requests, requests in
  * flight. Used by html_timeline.c and by nothing else. */
-#ifndef S3_ANALYZE_REPORT_HTML_PANELS_H
-#define S3_ANALYZE_REPORT_HTML_PANELS_H
+#ifndef S3_ANALYZE_PAGE_HTML_PANELS_H
+#define S3_ANALYZE_PAGE_HTML_PANELS_H
 
-#include "analyze/report/html_timeline.h"
+#include "analyze/page/html_timeline.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "analyze/report/json_internal.h"
+#include "analyze/json/json_internal.h"
 
 #include "libcommon/mem.h"
 

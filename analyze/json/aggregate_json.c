@@ -1,6 +1,6 @@
 #include "analyze/report/aggregate.h"
 
-#include "analyze/report/json_internal.h"
+#include "analyze/json/json_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "analyze/report/html_data.h"
+#include "analyze/page/html_data.h"
 
 #include "analyze/write/html.h"
 #include "analyze/write/json.h"

@@ -1,4 +1,4 @@
-#include "analyze/report/json_capture.h"
+#include "analyze/json/json_capture.h"
 
 json_t *json_capture_generation(const struct recfile_info *info)
 {

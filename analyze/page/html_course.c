@@ -1,4 +1,4 @@
-#include "analyze/report/html_internal.h"
+#include "analyze/page/html_internal.h"
 
 #include "analyze/plot/aggregate.h"
 #include "analyze/write/html.h"

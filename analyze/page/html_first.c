@@ -1,8 +1,8 @@
-#include "analyze/report/html_internal.h"
+#include "analyze/page/html_internal.h"
 
 #include "analyze/report/headline.h"
-#include "analyze/report/html_timeline.h"
-#include "analyze/report/page.h"
+#include "analyze/page/html_timeline.h"
+#include "analyze/page/page.h"
 #include "analyze/write/html.h"
 
 #include <string.h>

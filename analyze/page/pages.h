@@ -1,0 +1,31 @@
+/* The analysis of a run, and a comparison, as pages. Write errors stay in `f` for whoever closes
+ * it. */
+#ifndef S3_ANALYZE_PAGE_PAGES_H
+#define S3_ANALYZE_PAGE_PAGES_H
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/compare/compare.h"
+#include "analyze/plot/compare.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report_html_options {
+    const char *label;   /* the title; NULL: the captures' names */
+    const char *command; /* that makes the page (output_command) */
+    const char *words;   /* how requests were chosen and cut (words.h); "": not at all */
+};
+
+/* Draws the charts and writes one HTML file with everything in it. Without gnuplot the page has a
+ * note in their place. False: *e says why. */
+bool report_html(const struct analysis *a, const struct report_html_options *options, FILE *f,
+                 struct err *e);
+
+/* Draws the charts and writes one HTML file with everything in it; `words` say how requests were
+ * chosen and cut (words.h), `command` which command makes the page (output_command). Without
+ * gnuplot the page has a note in their place. False: *e says why. */
+bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
+                  const char *command, FILE *f, struct err *e);
+
+#endif
