@@ -13,18 +13,10 @@ void parts_name(const char *path, int rank, char *name, size_t size)
     snprintf(name, size, "%.*s.rank-%d" PARTS_SUFFIX, n, path, rank);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-char **parts_command(char *const *head, const char *path, const char *folder, int n)
+char **parts_command(char *const *head, const char *path, const char *others, int n)
 {
     size_t n_head = 0;
-    size_t n_folder = folder != NULL ? strlen(folder) + 1 : 0;
-    size_t size = n_folder + strlen(path) + sizeof ".rank-2147483647";
+    size_t size = strlen(path) + strlen(others) + sizeof ".rank-2147483647";
 
     while (head[n_head] != NULL)
         n_head++;
@@ -37,13 +29,7 @@ char **parts_command(char *const *head, const char *path, const char *folder, in
     char *text = (char *)(words + n_words);
     for (int i = 0; i < n; i++, text += size) {
         words[n_head + (size_t)i] = text;
-        parts_name(path, i, text, size);
-        if (folder == NULL || i == 0)
-            continue;
-        const char *name = last_part(text);
-        memmove(text + n_folder, name, strlen(name) + 1);
-        memcpy(text, folder, n_folder - 1);
-        text[n_folder - 1] = '/';
+        parts_name(i == 0 ? path : others, i, text, size);
     }
     return words;
 }
@@ -74,14 +60,17 @@ static bool lead(struct team *t, const char *path, struct err *e)
 {
     char folder[4096 + 16];
     char merged[sizeof folder + 16];
+    char others[2 * sizeof folder];
     char *head[] = {"s3analyze", "merge", "--quiet", "--force", "-o", merged, "--", NULL};
+    const char *slash = strrchr(path, '/');
     char **parts = NULL;
 
     snprintf(folder, sizeof folder, "%s.parts-XXXXXX", path);
     bool has_folder =
         mkdtemp(folder) != NULL || err_errno(e, errno, "cannot make a folder beside '%s'", path);
     snprintf(merged, sizeof merged, "%s/merged.csv.zst", folder);
-    char **words = has_folder ? parts_command(head, path, folder, t->size) : NULL;
+    snprintf(others, sizeof others, "%s/%s", folder, slash != NULL ? slash + 1 : path);
+    char **words = has_folder ? parts_command(head, path, others, t->size) : NULL;
     if (words != NULL)
         parts = words + sizeof head / sizeof *head - 1;
     bool ok = parts != NULL || mem_none(e);

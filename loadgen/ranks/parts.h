@@ -11,10 +11,10 @@
  * NAME.csv.zst. */
 void parts_name(const char *path, int rank, char *name, size_t size);
 
-/* The words `head` and the names of all n parts, where they were made, or with a folder the name of
- * the first there and of the others in the folder; then NULL. To be freed; the words of `head` are
- * borrowed. NULL: out of memory. */
-char **parts_command(char *const *head, const char *path, const char *folder, int n);
+/* The words `head` and the names of all n parts of the capture `path`, then NULL; those behind the
+ * first are named as parts of `others`. To be freed; the words of `head` are borrowed. NULL: out of
+ * memory. */
+char **parts_command(char *const *head, const char *path, const char *others, int n);
 
 /* Makes the capture: it appears whole or not at all, and the parts stay. All ranks call it. */
 bool parts_gather(struct team *t, const char *path, struct err *e);

@@ -1,16 +1,21 @@
 #include "loadgen/run/bench_setup.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
+#include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/lead.h"
 #include "loadgen/bucket/bucket.h"
+#include "loadgen/ranks/lead.h"
+#include "loadgen/ranks/parts.h"
 #include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TICK_MS 100
@@ -72,6 +77,36 @@ static bool check_content(struct bench *b, struct err *e)
     return true;
 }
 
+/* Tells what may take long, in a pipe too: what is uploaded first, the wait for --syncstart. */
+static void say_plan(const struct bench *b)
+{
+    const struct options *o = b->o;
+    double n = (double)work_n_prepare(&b->work), size = (double)o->data.size_bytes;
+    const char *most = o->data.random_sizes ? "up to " : "";
+
+    if (o->syncstart != NULL && !o->show.quiet)
+        fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n",
+                units_duration(o->load.syncstart_ns - clock_real_ns()).s,
+                rfc3339_format(o->load.syncstart_ns).s);
+    if (b->kind->prepares && !o->data.list_existing && !o->show.quiet)
+        fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
+                n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
+}
+
+/* Tells of a proxy that a desktop's environment names: it would be what is measured. */
+static void say_proxy(const struct bench *b)
+{
+    char proxy[CONN_PROXY_MAX];
+    const char *name = conn_proxy(b->o->net.tls, b->o->net.no_proxy, proxy);
+    const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
+
+    if (name == NULL)
+        return;
+    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
+                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
+                     except != NULL ? except : "");
+}
+
 /* Makes and looks at the bucket, which is rank 0's. */
 static bool make_bucket(struct bench *b, struct err *e)
 {
@@ -79,12 +114,12 @@ static bool make_bucket(struct bench *b, struct err *e)
 
     if (b->team.rank > 0)
         return true;
-    bench_say_proxy(b);
+    say_proxy(b);
     bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
               (!b->o->data.clear_bucket || confirm(b, e)) &&
               bucket_ready(&b->control, &b->work, made, e);
     if (ok)
-        bench_say_plan(b);
+        say_plan(b);
     return ok;
 }
 
@@ -94,6 +129,25 @@ static bool take_existing(struct bench *b, struct err *e)
     uint64_t max = b->o->data.objects_given ? (uint64_t)b->o->data.n_objects : 0;
 
     return !b->o->data.list_existing || bucket_list(&b->control, &b->work, max, e);
+}
+
+/* Says what is left where if the run is killed: launchers may kill all at once, without a word. */
+static void say_parts(const struct bench *b)
+{
+    const struct options *o = b->o;
+    const char *tls = o->net.tls ? "--tls" : NULL;
+    const char *const words[] = {"s3load",   "clean",   "--run",    b->o->run_id,
+                                 "--host",   o->hosts,  "--bucket", o->bucket,
+                                 "--prefix", o->prefix, tls,        NULL};
+    char last[sizeof b->out.part];
+
+    if (o->show.quiet)
+        return;
+    parts_name(b->out.path, b->team.size - 1, last, sizeof last);
+    if (!o->show.stress)
+        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->o->run_id,
+                         b->team.size, b->out.part, last);
+    bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 
 /* All ranks record by now. The bucket is rank 0's to clear. */
@@ -106,7 +160,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
     if (b->team.rank > 0)
         return true;
     if (b->has_parts)
-        bench_say_parts(b);
+        say_parts(b);
     if (!b->o->data.clear_bucket)
         return true;
     b->sweep.root = "";
@@ -249,6 +303,13 @@ static bool is_over(const struct bench *b)
     return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
 }
 
+/* Tells the error that this rank ends with, unless it is what others know and tell. */
+static void complain(const struct bench *b, const struct err *e)
+{
+    if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')
+        bench_say(b, "%s", e->msg);
+}
+
 static int run(struct bench *b)
 {
     struct err errors[N_ENDINGS] = {{""}};
@@ -263,10 +324,10 @@ static int run(struct bench *b)
         ok = endings[i](b, &errors[i]) && ok;
     b->status = ok ? EXIT_DONE : EXIT_FAILED;
     if (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0)
-        bench_complain(b, &b->failed);
+        complain(b, &b->failed);
     for (size_t i = 0; i < N_ENDINGS; i++)
         if (strcmp(errors[i].msg, b->failed.msg) != 0)
-            bench_complain(b, &errors[i]);
+            complain(b, &errors[i]);
     if (atomic_load(&b->signals.n) > 0)
         b->status = 128 + atomic_load(&b->signals.first);
     team_meet(&b->team, true, NULL);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -145,6 +146,18 @@ bool bench_close_capture(struct bench *b, struct err *e)
 
 /* ---- When it is closed ---- */
 
+/* Says how to put the parts together, which was not done. */
+static void say_merge(const struct bench *b)
+{
+    char *head[] = {"s3analyze", "merge", "-o", (char *)b->out.path, NULL};
+    char **words = parts_command(head, b->out.path, b->out.path, b->team.size);
+
+    if (words != NULL)
+        bench_show_command(stderr, "To put the captures together, once they are in one place",
+                           words);
+    free(words);
+}
+
 bool bench_gather(struct bench *b, struct err *e)
 {
     bool recorded = !b->o->show.stress;
@@ -162,7 +175,7 @@ bool bench_gather(struct bench *b, struct err *e)
     if (!lost && ok && b->out.closed && !b->o->ranks.keep_parts && recorded)
         unlink(b->out.part);
     if (b->team.rank == 0 && !ok && recorded)
-        bench_say_merge(b);
+        say_merge(b);
     if (b->team.rank == 0 && lost)
         bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
                          b->o->run_id);

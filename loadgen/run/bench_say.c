@@ -1,7 +1,5 @@
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/parts.h"
 #include "loadgen/run/bench_setup.h"
 #include "loadgen/util/clock.h"
 
@@ -52,63 +50,6 @@ void bench_show_command(FILE *out, const char *what, char *const *words)
     if (line != NULL)
         visible_line(out, "%s: %s", what, line);
     free(line);
-}
-
-void bench_say_plan(const struct bench *b)
-{
-    const struct options *o = b->o;
-    double n = (double)work_n_prepare(&b->work), size = (double)o->data.size_bytes;
-    const char *most = o->data.random_sizes ? "up to " : "";
-
-    if (o->syncstart != NULL && !o->show.quiet)
-        fprintf(stderr, "The run starts in %s, at %.19sZ (--syncstart)\n",
-                units_duration(o->load.syncstart_ns - clock_real_ns()).s,
-                rfc3339_format(o->load.syncstart_ns).s);
-    if (b->kind->prepares && !o->data.list_existing && !o->show.quiet)
-        fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
-                n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
-}
-
-void bench_say_proxy(const struct bench *b)
-{
-    char proxy[CONN_PROXY_MAX];
-    const char *name = conn_proxy(b->o->net.tls, b->o->net.no_proxy, proxy);
-    const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
-
-    if (name == NULL)
-        return;
-    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
-                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
-                     except != NULL ? except : "");
-}
-
-void bench_say_merge(const struct bench *b)
-{
-    char *head[] = {"s3analyze", "merge", "-o", (char *)b->out.path, NULL};
-    char **words = parts_command(head, b->out.path, NULL, b->team.size);
-
-    if (words != NULL)
-        bench_show_command(stderr, "To put the captures together, once they are in one place",
-                           words);
-    free(words);
-}
-
-void bench_say_parts(const struct bench *b)
-{
-    const struct options *o = b->o;
-    const char *tls = o->net.tls ? "--tls" : NULL;
-    const char *const words[] = {"s3load",   "clean",   "--run",    b->o->run_id,
-                                 "--host",   o->hosts,  "--bucket", o->bucket,
-                                 "--prefix", o->prefix, tls,        NULL};
-    char last[sizeof b->out.part];
-
-    if (o->show.quiet)
-        return;
-    parts_name(b->out.path, b->team.size - 1, last, sizeof last);
-    if (!o->show.stress)
-        bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->o->run_id,
-                         b->team.size, b->out.part, last);
-    bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 
 void bench_warn(const struct bench *b)
@@ -174,10 +115,4 @@ void bench_warn_of_clocks(const struct bench *b)
                   "least %s %s this machine's",
                   n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
                   units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
-}
-
-void bench_complain(const struct bench *b, const struct err *e)
-{
-    if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')
-        bench_say(b, "%s", e->msg);
 }

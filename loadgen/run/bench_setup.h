@@ -127,26 +127,11 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* "WHAT: COMMAND", with the command as a shell reads it; after its last word comes NULL. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
 
-/* Tells what may take long, in a pipe too: what is uploaded first, the wait for --syncstart. */
-void bench_say_plan(const struct bench *b);
-
-/* Tells of a proxy that a desktop's environment names: it would be what is measured. */
-void bench_say_proxy(const struct bench *b);
-
-/* Says what is left where if the run is killed: launchers may kill all at once, without a word. */
-void bench_say_parts(const struct bench *b);
-
-/* Says how to put the parts together, which was not done. */
-void bench_say_merge(const struct bench *b);
-
 /* Tells what may have distorted what was measured, by the summary. */
 void bench_warn(const struct bench *b);
 
 /* Tells of clocks that are off, for which servers refuse requests. */
 void bench_warn_of_clocks(const struct bench *b);
-
-/* Tells the error that this rank ends with, unless it is what others know and tell. */
-void bench_complain(const struct bench *b, const struct err *e);
 
 /* bench_setup.c */
 

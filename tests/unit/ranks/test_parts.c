@@ -19,7 +19,7 @@ static void expect(char **words, const char *const *expected)
 static void test_parts_where_they_were_made(void **state)
 {
     (void)state;
-    char **words = parts_command(HEAD, "a/run.csv.zst", NULL, 2);
+    char **words = parts_command(HEAD, "a/run.csv.zst", "a/run.csv.zst", 2);
 
     expect(words, (const char *const[]){"s3analyze", "merge", "a/run.rank-0.csv.zst",
                                         "a/run.rank-1.csv.zst", NULL});
@@ -29,12 +29,12 @@ static void test_parts_where_they_were_made(void **state)
 static void test_gathered_parts(void **state)
 {
     (void)state;
-    char **words = parts_command(HEAD, "/long/er/run.csv.zst", "f", 3);
+    char **words = parts_command(HEAD, "/long/er/run.csv.zst", "f/run.csv.zst", 3);
 
     expect(words, (const char *const[]){"s3analyze", "merge", "/long/er/run.rank-0.csv.zst",
                                         "f/run.rank-1.csv.zst", "f/run.rank-2.csv.zst", NULL});
     free(words);
-    words = parts_command(HEAD, "r.csv.zst", "r.csv.zst.parts-abcdef", 2);
+    words = parts_command(HEAD, "r.csv.zst", "r.csv.zst.parts-abcdef/r.csv.zst", 2);
     expect(words, (const char *const[]){"s3analyze", "merge", "r.rank-0.csv.zst",
                                         "r.csv.zst.parts-abcdef/r.rank-1.csv.zst", NULL});
     free(words);
