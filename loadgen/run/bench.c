@@ -278,6 +278,7 @@ static const struct stage {
     {make_bucket, false},
     {take_existing, false},
     {bench_record, false},
+    {bench_make_crew, false},
     {clear_bucket, false},
     {bench_prepare, false},
     {bench_agree_on_start, true},

@@ -107,7 +107,7 @@ bool bench_record(struct bench *b, struct err *e)
     summary_put_start(&comment, &b->summary, &b->control, b->args.command);
     bool ok = comment.failed ? mem_none(e) : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
-    return ok && bench_make_crew(b, e);
+    return ok;
 }
 
 bool bench_close_capture(struct bench *b, struct err *e)

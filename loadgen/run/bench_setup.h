@@ -147,7 +147,7 @@ bool bench_make_crew(struct bench *b, struct err *e);
 /* Names the files. False: they cannot be written, and *e says why. */
 bool bench_name_outputs(struct bench *b, struct err *e);
 
-/* Opens the capture with its first comment, and makes the loops. */
+/* Opens the capture with its first comment. */
 bool bench_record(struct bench *b, struct err *e);
 
 /* Ends the capture with its last comment. */
