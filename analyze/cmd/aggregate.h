@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_CMD_AGGREGATE_H
 #define S3_ANALYZE_CMD_AGGREGATE_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 

@@ -1,4 +1,4 @@
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"

@@ -1,6 +1,6 @@
 #include "analyze/compare/run_seconds.h"
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/sums/sums.h"
 #include "analyze/data/filter.h"
 #include "libcommon/mem.h"

@@ -3,7 +3,7 @@
 #ifndef S3_ANALYZE_PAGE_HTML_INTERNAL_H
 #define S3_ANALYZE_PAGE_HTML_INTERNAL_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/plot/timeline.h"
 #include "analyze/write/sheet.h"

@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_PLOT_AGGREGATE_H
 #define S3_ANALYZE_PLOT_AGGREGATE_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/timeline.h"
 

@@ -1,6 +1,6 @@
 /* Reads aggregated captures (NAME.json.zst): what the recorder of other people's captures writes
  * since 2025 in place of a row per request, namely sums, throughput by second, and figures of
- * 10-second groups. Here is what the file says; analysis/aggregate.h says what that means. */
+ * 10-second groups. Here is what the file says; aggregated/aggregate.h says what that means. */
 #ifndef S3_ANALYZE_READ_AGGFILE_H
 #define S3_ANALYZE_READ_AGGFILE_H
 

@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_REPORT_AGGREGATE_H
 #define S3_ANALYZE_REPORT_AGGREGATE_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/findings/finding.h"
 #include "analyze/report/run.h"
 #include "analyze/write/json.h"

@@ -3,7 +3,7 @@
 #ifndef S3_ANALYZE_REPORT_AGGREGATE_SHEET_H
 #define S3_ANALYZE_REPORT_AGGREGATE_SHEET_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/report/run_sheet.h"
 #include "analyze/write/sheet.h"
 

@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_REPORT_HEADLINE_H
 #define S3_ANALYZE_REPORT_HEADLINE_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/findings/finding.h"
 #include "analyze/write/sheet.h"

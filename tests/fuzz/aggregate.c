@@ -4,7 +4,7 @@
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/report/aggregate.h"
 #include "analyze/report/series.h"
 

@@ -1,7 +1,7 @@
 /* Damage to aggregated captures: every prefix of a small one, and bytes that are others, must be
  * refused with one line or read as something that can be reported. tests/cli/test_aggregate.py has
  * the figures. */
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/report/aggregate.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
-#include "analyze/analysis/aggregate_internal.h"
+#include "analyze/aggregated/aggregate_internal.h"
 
-#include "analyze/analysis/analysis.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 

@@ -1,4 +1,4 @@
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/conclude/conclude.h"
 #include "analyze/data/errnorm.h"
 #include "analyze/findings/course_seconds.h"

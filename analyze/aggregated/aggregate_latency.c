@@ -1,4 +1,4 @@
-#include "analyze/analysis/aggregate_internal.h"
+#include "analyze/aggregated/aggregate_internal.h"
 
 #include "libcommon/mem.h"
 

@@ -1,7 +1,7 @@
-#ifndef S3_ANALYZE_ANALYSIS_AGGREGATE_INTERNAL_H
-#define S3_ANALYZE_ANALYSIS_AGGREGATE_INTERNAL_H
+#ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_INTERNAL_H
+#define S3_ANALYZE_AGGREGATED_AGGREGATE_INTERNAL_H
 
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 
 /* Fills part->latency. False: out of memory. */
 bool aggregate_latency(struct aggregate_part *part, struct err *e);

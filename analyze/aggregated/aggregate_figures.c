@@ -1,5 +1,5 @@
 /* Figures of an aggregate that follow from it by a formula. */
-#include "analyze/analysis/aggregate.h"
+#include "analyze/aggregated/aggregate.h"
 
 #include "analyze/data/errnorm.h"
 

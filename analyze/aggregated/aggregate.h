@@ -2,8 +2,8 @@
  * analysis, which is made of requests, a model of its own. It holds exact figures, a series by
  * second with its times corrected, figures of 10-second groups, and marks what is not known. There
  * are no percentiles of the run in it. */
-#ifndef S3_ANALYZE_ANALYSIS_AGGREGATE_H
-#define S3_ANALYZE_ANALYSIS_AGGREGATE_H
+#ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
+#define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 
 #include "analyze/findings/finding.h"
 #include "analyze/read/aggfile.h"
