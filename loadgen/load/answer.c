@@ -33,7 +33,7 @@ static void keep_text(char *dst, size_t size, const char *value, size_t n)
     dst[n] = '\0';
 }
 
-/* Reads "bytes FIRST-LAST/SIZE", of which the size may be unknown. */
+/* Whether a Content-Range, "bytes FIRST-LAST/SIZE", is the range asked for. Any SIZE will do. */
 static bool is_range_of(const struct s3op *op, const char *value, size_t n)
 {
     char text[80];
@@ -138,7 +138,8 @@ static void note_refusal(struct services *s, const char *code)
 /* Servers refuse what was signed with a time that is 15 minutes off; a Date may be older. */
 #define SKEW_NS (14 * 60 * CLOCK_NS_PER_S)
 
-/* Takes over the time of a server that refuses ours. An answer to HEAD has no code to tell that. */
+/* Takes over the time of a server that refuses ours. The answer to a HEAD has no error code: there
+ * the Date tells. */
 static void note_skew(struct worker *w, const char *code)
 {
     const struct services *s = w->services;
@@ -152,8 +153,8 @@ static void note_skew(struct worker *w, const char *code)
         atomic_store(&host->time_offset_ns, d->date_ns - s->now_ns);
 }
 
-/* "HTTP 503 SlowDown: Reduce your request rate." Of a body that is not whole, what was read counts.
- * `why`: "", or what happened then. */
+/* Sets the error of a status, as "HTTP 503 SlowDown: Reduce your request rate.". A body that was
+ * cut off counts as far as it came. `why` is added behind it: "", or what happened then. */
 static void set_http_error(struct worker *w, const char *why)
 {
     const struct xml *x = &w->xml;
@@ -238,8 +239,8 @@ static void check_document(struct worker *w)
     }
 }
 
-/* Whether a listing goes on with its next page, in the same row. Where all that a page would show
- * was deleted, a server may give an empty one, which is not the one that was asked for. */
+/* Whether a listing goes on with its next page, in the same row. A server may send an empty page if
+ * all that it would show was deleted: it is not the one page that was asked for. */
 static bool is_to_go_on(const struct worker *w)
 {
     const struct s3op *op = &w->op;
@@ -362,7 +363,7 @@ void answer_break(struct worker *w, const char *why)
     } else
         answer_set_error(w, "%s", why);
     w->result.cut = true;
-    /* Of an interim answer alone (100 Continue) nothing came. */
+    /* After an interim answer alone (100 Continue) there was no answer. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_GET)
         w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;

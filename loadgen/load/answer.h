@@ -6,14 +6,14 @@
 #include "loadgen/load/worker.h"
 
 enum answer {
-    ANSWER_MORE,      /* of it is to come */
+    ANSWER_MORE,      /* more of it is to come */
     ANSWER_DONE,      /* the worker's result and `keep` are set */
-    ANSWER_NEXT_PAGE, /* likewise, and a listing goes on */
-    ANSWER_BROKEN     /* the connection ended, or what it brought is no HTTP: http.err */
+    ANSWER_NEXT_PAGE, /* the same, and the listing goes on with another page */
+    ANSWER_BROKEN     /* the connection ended too early, or brought no HTTP: http.err says what */
 };
 
-/* Makes ready for the answer to a request, or to the next page of a listing. False: an error is
- * set. */
+/* Gets ready for the answer to a request, or for the next page of a listing. False: the result has
+ * an error. */
 bool answer_expect(struct worker *w);
 
 /* Takes n bytes of it; 0: the connection has ended. */

@@ -13,13 +13,13 @@ struct crew {
     atomic_uint n_busy;
 };
 
-/* Loops for so many workers: n_threads, or with 0 one for each CPU that we may use, by affinity and
- * by the quota of our control groups; never more than workers. */
+/* How many loops to run for so many workers: n_threads, or with 0 one for each CPU that we may use
+ * by our affinity and the quotas of our control groups; never more than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
-/* CPUs that the quotas of our control groups, which the file `groups` lists as /proc/self/cgroup
- * does, and of those above them allow, rounded up; `root` is where they are mounted (version 2, and
- * cpu/ of version 1). UINT_MAX: none is set. */
+/* How many CPUs the quotas of our control groups, and of the groups above them, allow: rounded up;
+ * UINT_MAX: there is no quota. The file `groups` lists our groups as /proc/self/cgroup does; `root`
+ * is where groups are mounted (version 2, and cpu/ of version 1). */
 unsigned crew_quota_cpus(const char *groups, const char *root);
 
 /* `recorder` may be NULL; workers are numbered from first_thread on. */

@@ -9,14 +9,14 @@
 /* The clock of a host is ahead of ours by more than lower_ns and less than upper_ns. That holds for
  * servers that make each Date when they send it. */
 struct date_bracket {
-    char text[32];                     /* the latest header */
-    int64_t date_ns;                   /* its time */
-    bool ticks;                        /* a second was followed by the next */
-    int64_t last_send_ns;              /* of the last request answered with it, wall clock */
-    int64_t lower_ns, upper_ns, at_ns; /* as they were then, wall clock */
+    char text[32];        /* the latest header */
+    int64_t date_ns;      /* its time */
+    bool ticks;           /* a second was followed by the next */
+    int64_t last_send_ns; /* when the last request was sent that it answered, wall clock */
+    int64_t lower_ns, upper_ns, at_ns; /* the bounds as they were at at_ns, wall clock */
 };
 
-/* An array of n brackets that nothing is known of, to be freed; NULL: out of memory. */
+/* Makes n brackets of which nothing is known, for the caller to free. NULL: out of memory. */
 struct date_bracket *dates_new(size_t n);
 
 /* Takes a header that was read at now_ns in the answer to a request sent at send_ns, both by the

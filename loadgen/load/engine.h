@@ -77,7 +77,7 @@ static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
                           memory_order_relaxed);
 }
 
-/* The number of a stream of random numbers that each rank has one of. */
+/* The number of this rank's own copy of a stream of random numbers. */
 static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
 {
     return stream + ((uint64_t)g->rank << 32);

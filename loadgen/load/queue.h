@@ -20,13 +20,13 @@ struct queue {
 
 void queue_init(struct queue *q);
 
-/* Has the worker run in the next turn. */
+/* Puts the worker among those that run in the next turn. */
 void queue_again(struct queue *q, struct worker *w);
 
-/* Has it wait until its due_ns, which is not before that of any other that waits. */
+/* Lets it wait until its due_ns, which must not be before that of any other that waits. */
 void queue_wait(struct queue *q, struct worker *w);
 
-/* Has it wait until there may be an object or a host. */
+/* Lets it wait until there may be an object or a host. */
 void queue_park(struct queue *q, struct worker *w);
 
 /* Keeps the time at which its request is to fail. */
@@ -36,7 +36,7 @@ void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
 struct worker *queue_next(struct queue *q);
 struct worker *queue_due(struct queue *q, int64_t now_ns);
 
-/* Takes out all that are parked: a list by `next`. */
+/* Takes out all that are parked, and returns them as a list by `next`. */
 struct worker *queue_unpark(struct queue *q);
 
 /* When the first of them is due; 0: now. */

@@ -8,7 +8,7 @@
 #include "loadgen/load/queue.h"
 #include "loadgen/load/recorder.h"
 
-/* The most bytes that one read takes, and that are read for one worker in its turn. */
+/* One read takes at most so many bytes, and no more are read for one worker in its turn. */
 #define SERVICES_READ_BYTES (512 * 1024)
 
 struct worker_result;

@@ -1,5 +1,5 @@
 /* The keys of a run. Those that a credential_process hands out are renewed before they expire,
- * those of a profile when its file changes, both when the server says that they hold no longer. */
+ * those of a profile when its file changes, and both when the server refuses them. */
 #ifndef S3_LOADGEN_S3_CREDENTIALS_H
 #define S3_LOADGEN_S3_CREDENTIALS_H
 
@@ -41,11 +41,11 @@ void credentials_fini(struct credentials *c);
  * False: it failed, *e says why, and it will be tried again. */
 bool credentials_renew(struct credentials *c, struct err *e);
 
-/* The server's error says of keys of that version that they hold no longer. Any thread. */
+/* Tells that the server refuses the keys of that version. Any thread. */
 void credentials_refuse(struct credentials *c, unsigned version);
 
-/* Makes `signer` again if it was made with other keys than the present ones, which *version tells
- * (0: never made). Any thread. */
+/* Makes `signer` anew unless it was made with the present keys. *version is the version of the keys
+ * in it; 0: it was never made. Any thread. */
 bool credentials_update_signer(struct credentials *c, const char *region, struct sigv4 *signer,
                                unsigned *version, struct err *e);
 

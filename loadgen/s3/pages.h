@@ -21,11 +21,12 @@ void pages_clear(struct pages *p);
 /* A page begins, for the first time or again. */
 void pages_begin(struct pages *p);
 
-/* Takes an entry; an error if it is not below the prefix, or behind what was listed before. */
+/* Takes an entry. False: *e says that its key is outside of the prefix, or not behind the keys that
+ * were listed before. */
 bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
 
-/* The page is complete and not the last one. An error if it does not say where the next one begins,
- * or if this could go on for ever: as tokens come again, or many pages are empty. */
+/* The page is complete and not the last one. False: it does not say where the next one begins, or
+ * the listing would never end, as its tokens come again or many of its pages are empty. */
 bool pages_next(struct pages *p, const struct xml *x, struct err *e);
 
 /* Where the next page begins, as S3 wants it back; NULL: at the start. */
