@@ -26,7 +26,7 @@ struct sweeper {
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
-    const struct sweep *s = w->services->phase->ctx;
+    const struct sweep *s = w->loop->phase->ctx;
     struct sweeper *own = &s->sweeper[w->thread];
     size_t n = own->page.n;
 

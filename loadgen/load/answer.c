@@ -50,10 +50,10 @@ static bool is_range_of(const struct s3op *op, const char *value, size_t n)
 
 static void see_date(struct worker *w, const char *value, size_t n)
 {
-    const struct services *s = w->services;
-    int64_t offset_ns = s->engine->offset_ns;
+    const struct loop *l = w->loop;
+    int64_t offset_ns = l->engine->offset_ns;
 
-    dates_saw(&s->dates[w->host], w->result.start_ns + offset_ns, s->now_ns + offset_ns, value, n);
+    dates_saw(&l->dates[w->host], w->result.start_ns + offset_ns, l->now_ns + offset_ns, value, n);
 }
 
 static void on_header(void *user, const char *name, size_t n_name, const char *value,
@@ -125,14 +125,14 @@ static size_t plain_text(const struct worker *w)
 }
 
 /* Tells that the server refuses the keys, which may be renewed during a run. */
-static void note_refusal(struct services *s, const char *code)
+static void note_refusal(struct loop *l, const char *code)
 {
     static const char *const refusals[] = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired",
                                            "InvalidAccessKeyId"};
 
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-        if (s->engine->credentials != NULL && strcmp(code, refusals[i]) == 0)
-            credentials_refuse(s->engine->credentials, s->signer_version);
+        if (l->engine->credentials != NULL && strcmp(code, refusals[i]) == 0)
+            credentials_refuse(l->engine->credentials, l->signer_version);
 }
 
 /* Servers refuse what was signed with a time that is 15 minutes off; a Date may be older. */
@@ -142,15 +142,15 @@ static void note_refusal(struct services *s, const char *code)
  * the Date tells. */
 static void note_skew(struct worker *w, const char *code)
 {
-    const struct services *s = w->services;
-    const struct date_bracket *d = &s->dates[w->host];
-    struct engine_host *host = &s->engine->host[w->host];
+    const struct loop *l = w->loop;
+    const struct date_bracket *d = &l->dates[w->host];
+    struct engine_host *host = &l->engine->host[w->host];
 
     w->result.skewed = w->http.status == 403 && d->text[0] != '\0' &&
                        (strcmp(code, "RequestTimeTooSkewed") == 0 ||
                         llabs(d->date_ns - engine_sign_ns(host)) > SKEW_NS);
     if (w->result.skewed)
-        atomic_store(&host->time_offset_ns, d->date_ns - s->now_ns);
+        atomic_store(&host->time_offset_ns, d->date_ns - l->now_ns);
 }
 
 /* Sets the error of a status, as "HTTP 503 SlowDown: Reduce your request rate.". A body that was
@@ -160,12 +160,12 @@ static void set_http_error(struct worker *w, const char *why)
     const struct xml *x = &w->xml;
     bool is_document = w->answer.uses_xml || w->answer.n_error_text > 0;
     const char *code = is_document && x->root == XML_ERROR ? xml_text(x, XML_CODE) : "";
-    const char *region = w->services->engine->op_style.region;
+    const char *region = w->loop->engine->op_style.region;
     struct err text = {""};
 
     note_skew(w, code);
     if (*code != '\0') {
-        note_refusal(w->services, code);
+        note_refusal(w->loop, code);
         const char *message = xml_text(x, XML_MESSAGE);
         err_set(&text, "%s%s%s", code, *message != '\0' ? ": " : "", message);
     } else if (plain_text(w) > 0) {
@@ -296,7 +296,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
     if (s3op_does(w->op.kind, S3OP_LISTS)) {
         w->result.n_objects += x->n_objects - n_objects;
         if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
-            w->result.first_byte_ns = w->services->now_ns;
+            w->result.first_byte_ns = w->loop->now_ns;
     }
 }
 
@@ -323,9 +323,9 @@ static void on_body(void *user, const char *data, size_t n)
     }
     if (w->op.kind == S3OP_GET) {
         if (w->result.first_byte_ns == CLOCK_NEVER)
-            w->result.first_byte_ns = w->services->now_ns;
+            w->result.first_byte_ns = w->loop->now_ns;
         if (w->op.verify && !w->answer.failed &&
-            !payload_matches(&w->services->engine->payload, w->op.payload_seed,
+            !payload_matches(&w->loop->engine->payload, w->op.payload_seed,
                              w->op.offset + w->answer.n_read, data, n)) {
             answer_set_error(w, "the body is not what was uploaded, within %zu bytes from %llu on",
                              n, (unsigned long long)(w->op.offset + w->answer.n_read));

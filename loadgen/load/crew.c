@@ -119,7 +119,7 @@ void crew_fini(struct crew *c)
 void crew_end_recording(struct crew *c)
 {
     for (unsigned i = 0; i < c->n_loops; i++)
-        c->loops[i].services.recording = false;
+        c->loops[i].recording = false;
 }
 
 void crew_stop(struct crew *c, enum engine_stop stop)
@@ -138,15 +138,13 @@ struct thread {
     struct crew *crew;
     struct loop *loop;
     struct phase *phase;
-    struct err error;
-    bool ok;
 };
 
 static void *run_loop(void *user)
 {
     struct thread *t = user;
 
-    t->ok = loop_run(t->loop, t->phase, &t->error);
+    loop_run(t->loop, t->phase);
     atomic_fetch_sub(&t->crew->n_busy, 1);
     eventfd_write(t->crew->engine->event, 1);
     return NULL;
@@ -180,8 +178,8 @@ bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void 
     }
     for (unsigned i = 0; i < n; i++) {
         pthread_join(threads[i].id, NULL);
-        if (ok && !threads[i].ok)
-            ok = err_set(e, "%s", threads[i].error.msg);
+        const char *why = c->loops[i].error.msg;
+        ok = ok && (*why == '\0' || err_set(e, "%s", why));
     }
     free(threads);
     return ok;
@@ -193,13 +191,12 @@ struct crew_counts crew_counts(const struct crew *c)
 
     for (unsigned i = 0; i < c->n_loops; i++) {
         const struct loop *l = &c->loops[i];
-        const struct services *s = &l->services;
 
-        n.n_connected -= atomic_load_explicit(&s->pool.n_connecting, memory_order_relaxed);
-        n.n_running += atomic_load_explicit(&s->n_running, memory_order_relaxed);
-        n.n_connects += atomic_load_explicit(&s->pool.n_connects, memory_order_relaxed);
-        n.n_resent += atomic_load_explicit(&s->n_resent, memory_order_relaxed);
-        n.digest_ns += atomic_load_explicit(&s->digest_ns, memory_order_relaxed);
+        n.n_connected -= atomic_load_explicit(&l->pool.n_connecting, memory_order_relaxed);
+        n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
+        n.n_connects += atomic_load_explicit(&l->pool.n_connects, memory_order_relaxed);
+        n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
+        n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
         int64_t cpu_ns = atomic_load_explicit(&l->cpu_ns, memory_order_relaxed);
         n.most_cpu_ns = cpu_ns > n.most_cpu_ns ? cpu_ns : n.most_cpu_ns;
     }

@@ -1,6 +1,7 @@
 #include "loadgen/load/loop.h"
 
 #include "libcommon/mem.h"
+#include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
@@ -32,16 +33,16 @@ static void after_connecting(struct loop *l, struct conn *c)
     if (c->state == CONN_CONNECTING || w == NULL)
         return;
     if (c->state == CONN_READY)
-        pool_stands(&l->services.pool, c);
+        pool_stands(&l->pool, c);
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
-        queue_again(&l->services.queue, w);
+        queue_again(&l->queue, w);
 }
 
 /* Goes on connecting; `event` is as conn_dialer_act wants it. */
 static void dial(struct loop *l, const struct epoll_event *event)
 {
-    struct conn_dialer *d = &l->services.pool.dialer;
+    struct conn_dialer *d = &l->pool.dialer;
 
     conn_dialer_act(d, event);
     for (struct conn *c; (c = conn_dialer_next(d)) != NULL;)
@@ -65,13 +66,13 @@ static void on_event(struct loop *l, const struct epoll_event *event)
             return;
         }
         if (w == NULL) {
-            pool_look(&l->services.pool, c);
+            pool_look(&l->pool, c);
             return;
         }
         worker_on_event(w, (event->events & ~(uint32_t)EPOLLOUT) != 0,
                         (event->events & EPOLLOUT) != 0);
         if (w->state == WORKER_IDLE)
-            queue_again(&l->services.queue, w);
+            queue_again(&l->queue, w);
     }
 }
 
@@ -110,9 +111,9 @@ static void run_parked(struct queue *q)
 
 static void run_connecting(struct loop *l, int64_t now_ns)
 {
-    if (l->services.pool.dialer.due_ns <= now_ns)
+    if (l->pool.dialer.due_ns <= now_ns)
         dial(l, NULL);
-    for (struct conn *c = l->services.pool.connecting, *next; c != NULL; c = next) {
+    for (struct conn *c = l->pool.connecting, *next; c != NULL; c = next) {
         next = c->next;
         conn_on_timer(c, now_ns);
         after_connecting(l, c);
@@ -121,8 +122,8 @@ static void run_connecting(struct loop *l, int64_t now_ns)
 
 static void fail_late(struct loop *l, int64_t now_ns)
 {
-    struct engine *g = l->services.engine;
-    struct queue *q = &l->services.queue;
+    struct engine *g = l->engine;
+    struct queue *q = &l->queue;
     char why[80];
 
     snprintf(why, sizeof why, "timeout: no complete answer within %g s",
@@ -147,8 +148,8 @@ static void fail_late(struct loop *l, int64_t now_ns)
 static void act_on_stop(struct loop *l, int stop)
 {
     l->stop_seen = stop;
-    run_due(&l->services.queue, CLOCK_NEVER);
-    run_parked(&l->services.queue);
+    run_due(&l->queue, CLOCK_NEVER);
+    run_parked(&l->queue);
     for (unsigned i = 0; stop == ENGINE_ABORT && i < l->n_workers; i++) {
         if (worker_in_flight(&l->workers[i])) {
             worker_fail(&l->workers[i], "interrupted");
@@ -157,18 +158,18 @@ static void act_on_stop(struct loop *l, int stop)
     }
 }
 
-static int64_t next_due_ns(const struct services *s)
+static int64_t next_due_ns(const struct loop *l)
 {
-    int64_t due_ns = clock_earlier(queue_due_ns(&s->queue), s->pool.dialer.due_ns);
+    int64_t due_ns = clock_earlier(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
 
-    for (const struct conn *c = s->pool.connecting; c != NULL; c = c->next)
+    for (const struct conn *c = l->pool.connecting; c != NULL; c = c->next)
         due_ns = clock_earlier(due_ns, c->due_ns);
-    return s->recording ? clock_earlier(due_ns, recorder_due_ns(&s->port)) : due_ns;
+    return l->recording ? clock_earlier(due_ns, recorder_due_ns(&l->port)) : due_ns;
 }
 
 static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t now_ns)
 {
-    int64_t due_ns = clock_earlier(next_due_ns(&l->services), now_ns + WAIT_MAX_NS);
+    int64_t due_ns = clock_earlier(next_due_ns(l), now_ns + WAIT_MAX_NS);
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     struct timespec t = {wait_ns / CLOCK_NS_PER_S, wait_ns % CLOCK_NS_PER_S};
 
@@ -183,31 +184,30 @@ static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t n
 
 static void turn(struct loop *l)
 {
-    struct services *s = &l->services;
     struct epoll_event events[EVENTS_MAX];
     int n = wait_for_events(l, events, clock_now_ns());
 
-    s->n_digested = 0;
+    l->n_digested = 0;
     for (int i = 0; i < n; i++)
         on_event(l, &events[i]);
-    pool_free_dead(&s->pool);
+    pool_free_dead(&l->pool);
 
     int64_t now_ns = clock_now_ns();
-    if (s->recording && now_ns - l->turned_ns > 2 * WAIT_MAX_NS && l->n_stops < LOOP_MAX_STOPS)
+    if (l->recording && now_ns - l->turned_ns > 2 * WAIT_MAX_NS && l->n_stops < LOOP_MAX_STOPS)
         l->stops[l->n_stops++] = (struct loop_stop){l->turned_ns, now_ns - l->turned_ns};
     l->turned_ns = now_ns;
-    int stop = atomic_load_explicit(&s->engine->stop, memory_order_relaxed);
-    run_again(&s->queue);
-    run_due(&s->queue, now_ns);
-    if (s->queue.parked != NULL && s->queue.parked_due_ns <= now_ns)
-        run_parked(&s->queue);
+    int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
+    run_again(&l->queue);
+    run_due(&l->queue, now_ns);
+    if (l->queue.parked != NULL && l->queue.parked_due_ns <= now_ns)
+        run_parked(&l->queue);
     run_connecting(l, now_ns);
-    if (s->queue.timeout_ns <= now_ns)
+    if (l->queue.timeout_ns <= now_ns)
         fail_late(l, now_ns);
     if (stop != l->stop_seen)
         act_on_stop(l, stop);
-    if (s->recording && recorder_due_ns(&s->port) <= now_ns)
-        recorder_flush(&s->port, now_ns);
+    if (l->recording && recorder_due_ns(&l->port) <= now_ns)
+        recorder_flush(&l->port, now_ns);
 }
 
 /* Asks the scheduler to run this thread soon after it wakes up, for little at a time: else a thread
@@ -229,14 +229,12 @@ static void ask_for_short_slices(void)
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-bool loop_run(struct loop *l, struct phase *phase, struct err *e)
+void loop_run(struct loop *l, struct phase *phase)
 {
-    struct services *s = &l->services;
-
     ask_for_short_slices();
-    s->phase = phase;
-    s->queue.n_active = l->n_workers;
-    s->queue.timeout_ns = CLOCK_NEVER;
+    l->phase = phase;
+    l->queue.n_active = l->n_workers;
+    l->queue.timeout_ns = CLOCK_NEVER;
     l->stop_seen = ENGINE_RUN;
     l->turned_ns = clock_now_ns();
     for (unsigned i = 0; i < l->n_workers; i++) {
@@ -244,19 +242,18 @@ bool loop_run(struct loop *l, struct phase *phase, struct err *e)
         l->workers[i].card = -1;
         l->workers[i].has_op = false;
         l->workers[i].has_ticket = false;
-        queue_again(&s->queue, &l->workers[i]);
+        queue_again(&l->queue, &l->workers[i]);
     }
-    while (s->queue.n_active > 0) {
+    while (l->queue.n_active > 0) {
         turn(l);
         atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
     }
-    if (s->recording)
-        recorder_flush(&s->port, clock_now_ns());
+    if (l->recording)
+        recorder_flush(&l->port, clock_now_ns());
     /* A server that takes no more connections serves other loops by those that we need no more. */
-    while (phase->closes && pool_drop_idle(&s->pool))
+    while (phase->closes && pool_drop_idle(&l->pool))
         ;
-    pool_free_dead(&s->pool);
-    return s->error.msg[0] == '\0' || err_set(e, "%s", s->error.msg);
+    pool_free_dead(&l->pool);
 }
 
 void loop_wake(struct loop *l)
@@ -266,37 +263,31 @@ void loop_wake(struct loop *l)
 
 /* ---- Start and end ---- */
 
-static bool init_services(struct services *s, struct engine *g, int epoll, unsigned n_workers,
-                          struct err *e)
-{
-    s->dates = dates_new(g->hosts.n);
-    s->buf = malloc(SERVICES_READ_BYTES);
-    s->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
-    if (s->dates == NULL || s->buf == NULL || s->md5 == NULL)
-        return mem_none(e);
-    return pool_init(&s->pool, g, epoll, n_workers, e) &&
-           (g->credentials == NULL || credentials_update_signer(g->credentials, g->op_style.region,
-                                                                &s->signer, &s->signer_version, e));
-}
-
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
 
-    *l = (struct loop){.services.engine = g, .services.recording = recorder != NULL};
-    queue_init(&l->services.queue);
+    *l = (struct loop){.engine = g, .recording = recorder != NULL};
+    queue_init(&l->queue);
     if (recorder != NULL)
-        recorder_port_init(&l->services.port, recorder, index);
+        recorder_port_init(&l->port, recorder, index);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    l->dates = dates_new(g->hosts.n);
+    l->buf = malloc(LOOP_READ_BYTES);
+    l->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
     bool ok = (l->epoll >= 0 && l->wake >= 0 &&
                epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0) ||
               err_errno(e, errno, "cannot set up epoll");
-    ok = ok && init_services(&l->services, g, l->epoll, n_workers, e);
+    ok = ok && ((l->dates != NULL && l->buf != NULL && l->md5 != NULL) || mem_none(e));
+    ok = ok && pool_init(&l->pool, g, l->epoll, n_workers, e);
+    if (ok && g->credentials != NULL)
+        ok = credentials_update_signer(g->credentials, g->op_style.region, &l->signer,
+                                       &l->signer_version, e);
     ok = ok && mem_cleared(&l->workers, n_workers, e);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
-        ok = worker_init(&l->workers[l->n_workers], &l->services, first_thread + l->n_workers, e);
+        ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)
         loop_fini(l);
     return ok;
@@ -304,16 +295,14 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
 
 void loop_fini(struct loop *l)
 {
-    struct services *s = &l->services;
-
     for (unsigned i = 0; i < l->n_workers; i++)
         worker_fini(&l->workers[i]);
-    pool_fini(&s->pool);
-    sigv4_fini(&s->signer);
-    EVP_MD_free(s->md5);
+    pool_fini(&l->pool);
+    sigv4_fini(&l->signer);
+    EVP_MD_free(l->md5);
     free(l->workers);
-    free(s->dates);
-    free(s->buf);
+    free(l->dates);
+    free(l->buf);
     if (l->wake >= 0)
         close(l->wake);
     if (l->epoll >= 0)

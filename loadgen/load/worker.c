@@ -20,12 +20,12 @@
 
 /* ---- Start and end ---- */
 
-bool worker_init(struct worker *w, struct services *services, uint32_t thread, struct err *e)
+bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *e)
 {
-    w->services = services;
+    w->loop = l;
     w->thread = thread;
     w->card = -1;
-    rng_init(&w->rng, services->engine->seed, engine_stream(services->engine, thread));
+    rng_init(&w->rng, l->engine->seed, engine_stream(l->engine, thread));
     w->body.out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
     w->body.sha256_ctx = EVP_MD_CTX_new();
     w->body.md5_ctx = EVP_MD_CTX_new();
@@ -36,14 +36,14 @@ bool worker_init(struct worker *w, struct services *services, uint32_t thread, s
 /* Where a call says why it failed: one for the loop, since to clear one takes time each time. */
 static struct err *failure(struct worker *w)
 {
-    err_clear(&w->services->failure);
-    return &w->services->failure;
+    err_clear(&w->loop->failure);
+    return &w->loop->failure;
 }
 
 /* Gives the connection back. */
 static void give_conn(struct worker *w, bool keep)
 {
-    pool_give(&w->services->pool, w->conn, keep, w->services->now_ns);
+    pool_give(&w->loop->pool, w->conn, keep, w->loop->now_ns);
     w->conn = NULL;
 }
 
@@ -67,12 +67,12 @@ static struct slice slice_of(const char *s)
 
 static int64_t recorded_ns(const struct worker *w, int64_t ns)
 {
-    return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->services->engine->offset_ns;
+    return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->loop->engine->offset_ns;
 }
 
 static void record(struct worker *w)
 {
-    const struct engine *g = w->services->engine;
+    const struct engine *g = w->loop->engine;
     const struct worker_result *r = &w->result;
     const struct s3op *op = &w->op;
     const struct record row = {
@@ -92,30 +92,30 @@ static void record(struct worker *w)
     };
 
     w->n_rows++;
-    recorder_add(&w->services->port, &row, op->bench);
+    recorder_add(&w->loop->port, &row, op->bench);
 }
 
 /* Makes the row of a request that ended at end_ns; `keep`: its connection is of further use. */
 static void finish(struct worker *w, int64_t end_ns, bool keep)
 {
-    struct services *s = w->services;
+    struct loop *l = w->loop;
     bool failed = w->result.error[0] != '\0';
 
     w->result.end_ns = end_ns;
     if (w->conn != NULL) {
         if (w->conn->state == CONN_READY)
-            hosts_was_in_use(&s->engine->hosts, w->host, end_ns);
+            hosts_was_in_use(&l->engine->hosts, w->host, end_ns);
         give_conn(w, keep);
     }
-    hosts_release(&s->engine->hosts, w->host, end_ns);
-    engine_count(&s->n_running, -1);
-    if (s->recording && (w->op.recorded || failed))
+    hosts_release(&l->engine->hosts, w->host, end_ns);
+    engine_count(&l->n_running, -1);
+    if (l->recording && (w->op.recorded || failed))
         record(w);
     w->state = WORKER_IDLE;
     w->has_ticket = false;
     w->result.xml = w->answer.uses_xml ? &w->xml : NULL;
-    if (s->phase->done != NULL)
-        s->phase->done(s->phase->ctx, w, &w->op, &w->result);
+    if (l->phase->done != NULL)
+        l->phase->done(l->phase->ctx, w, &w->op, &w->result);
 }
 
 static void read_answer(struct worker *w);
@@ -148,7 +148,7 @@ static void make_chunk(struct worker *w)
     if (op->body != NULL)
         memcpy(to, op->body + w->body.n_made, n);
     else
-        payload_fill(&w->services->engine->payload, op->payload_seed,
+        payload_fill(&w->loop->engine->payload, op->payload_seed,
                      op->payload_offset + w->body.n_made, to, n);
     w->body.n_made += n;
     w->body.send = to;
@@ -157,7 +157,7 @@ static void make_chunk(struct worker *w)
 
 static bool needs_hash(const struct worker *w)
 {
-    const struct engine *g = w->services->engine;
+    const struct engine *g = w->loop->engine;
 
     return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
@@ -165,27 +165,27 @@ static bool needs_hash(const struct worker *w)
 /* Whether its body is digested for a checksum; a CRC, or for SHA-256 with what signs it. */
 static enum checksum_kind checksum_of(const struct worker *w)
 {
-    const struct s3op_style *style = &w->services->engine->op_style;
+    const struct s3op_style *style = &w->loop->engine->op_style;
 
     return s3op_takes_checksum(style, &w->op) ? style->checksum : CHECKSUM_NONE;
 }
 
 static bool digest_chunk(struct worker *w, bool hash, bool md5)
 {
-    struct services *s = w->services;
+    struct loop *l = w->loop;
     size_t n = (size_t)(w->body.send_end - w->body.send);
     bool ok = true;
 
     if (w->body.n_digested == 0) {
-        const EVP_MD *sha256 = s->signer.sha256 != NULL ? s->signer.sha256 : EVP_sha256();
+        const EVP_MD *sha256 = l->signer.sha256 != NULL ? l->signer.sha256 : EVP_sha256();
         w->body.crc = 0;
         ok = (!hash || EVP_DigestInit_ex2(w->body.sha256_ctx, sha256, NULL)) &&
-             (!md5 || EVP_DigestInit_ex2(w->body.md5_ctx, s->md5, NULL));
+             (!md5 || EVP_DigestInit_ex2(w->body.md5_ctx, l->md5, NULL));
     }
     w->body.n_digested += n;
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        w->body.crc = checksum_crc(&s->engine->checksum, w->body.crc, w->body.send, n);
+        w->body.crc = checksum_crc(&l->engine->checksum, w->body.crc, w->body.send, n);
     return ok && (!hash || EVP_DigestUpdate(w->body.sha256_ctx, w->body.send, n)) &&
            (!md5 || EVP_DigestUpdate(w->body.md5_ctx, w->body.send, n));
 }
@@ -202,7 +202,7 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
     }
     enum checksum_kind kind = checksum_of(w);
     if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
-        checksum_text(&w->services->engine->checksum, w->body.crc, w->body.checksum);
+        checksum_text(&w->loop->engine->checksum, w->body.crc, w->body.checksum);
     if (md5) {
         if (!EVP_DigestFinal_ex(w->body.md5_ctx, raw, NULL))
             return false;
@@ -219,9 +219,9 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
  * requests that make no row have no seq. */
 static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
 {
-    char *p = stpcpy(stpcpy(text, "s3load/1 "), w->services->engine->client);
+    char *p = stpcpy(stpcpy(text, "s3load/1 "), w->loop->engine->client);
 
-    if (w->services->recording) {
+    if (w->loop->recording) {
         *p++ = '/';
         p = rowformat_put_number(p, w->thread);
     }
@@ -235,8 +235,8 @@ static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
 /* Builds the request, with the first piece of its body behind it. */
 static bool build(struct worker *w)
 {
-    struct services *s = w->services;
-    struct engine *g = s->engine;
+    struct loop *l = w->loop;
+    struct engine *g = l->engine;
     struct err *e = failure(w);
     char agent[AGENT_BYTES];
     bool has_body = s3op_n_body(&w->op) > 0;
@@ -263,9 +263,9 @@ static bool build(struct worker *w)
         .token_id = pages_token_id(answer_pages(w)),
         .time_s = engine_sign_ns(&g->host[w->host]) / CLOCK_NS_PER_S,
     };
-    struct sigv4 *signer = g->credentials != NULL ? &s->signer : NULL;
+    struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
-                                                           signer, &s->signer_version, e)
+                                                           signer, &l->signer_version, e)
                    ? s3op_build(&g->op_style, signer, &w->op, &head, w->body.out, S3OP_HEAD_MAX, e)
                    : 0;
     if (n == 0)
@@ -317,7 +317,7 @@ static void start_sending(struct worker *w)
 {
     struct err *e = failure(w);
 
-    w->conn = pool_take(&w->services->pool, w, w->host, w->resent, e);
+    w->conn = pool_take(&w->loop->pool, w, w->host, w->resent, e);
     if (w->conn == NULL) {
         worker_fail(w, e->msg);
     } else if (w->conn->state == CONN_READY) {
@@ -341,19 +341,19 @@ static void send_anew(struct worker *w, bool resent)
 
 void worker_on_connected(struct worker *w)
 {
-    struct services *s = w->services;
-    struct hosts *hosts = &s->engine->hosts;
+    struct loop *l = w->loop;
+    struct hosts *hosts = &l->engine->hosts;
 
     if (w->conn->state == CONN_READY) {
         hosts_connected(hosts, w->host);
         w->state = WORKER_SENDING;
         send_more(w);
-    } else if (conn_lacked_descriptor(w->conn) && pool_drop_idle(&s->pool)) {
+    } else if (conn_lacked_descriptor(w->conn) && pool_drop_idle(&l->pool)) {
         give_conn(w, false);
         start_sending(w);
     } else {
         if (conn_failed_here(w->conn))
-            s->pool.connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
+            l->pool.connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
         else
             hosts_cannot_connect(hosts, w->host, clock_now_ns());
         worker_fail(w, w->conn->message);
@@ -363,15 +363,15 @@ void worker_on_connected(struct worker *w)
 /* Asks for the next page of a listing, in the same row and up to the same deadline. */
 static void next_page(struct worker *w)
 {
-    struct services *s = w->services;
+    struct loop *l = w->loop;
     struct err *e = failure(w);
 
     if (!pages_next(&w->pages, &w->xml, e))
         answer_set_error(w, "%s", e->msg);
-    else if (w->op.recorded && atomic_load(&s->engine->interrupted))
+    else if (w->op.recorded && atomic_load(&l->engine->interrupted))
         answer_set_error(w, "interrupted after a page of the listing");
     if (w->result.error[0] != '\0') {
-        finish(w, s->now_ns, w->answer.keep);
+        finish(w, l->now_ns, w->answer.keep);
         return;
     }
     give_conn(w, w->answer.keep);
@@ -382,17 +382,17 @@ static void next_page(struct worker *w)
  * idle connection while the request was on its way. False: it did not. */
 static bool resend(struct worker *w)
 {
-    struct services *s = w->services;
+    struct loop *l = w->loop;
 
     /* A request that is late, or to be ended, is not begun again. */
-    if (w->answer.has_begun || !conn_ended_reused(w->conn) || s->now_ns >= w->deadline_ns ||
-        atomic_load_explicit(&s->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
+    if (w->answer.has_begun || !conn_ended_reused(w->conn) || l->now_ns >= w->deadline_ns ||
+        atomic_load_explicit(&l->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
         return false;
     give_conn(w, false);
     w->result.last_byte_ns = CLOCK_NEVER;
-    s->pool.looks = true;
-    if (s->recording)
-        engine_count(&s->n_resent, 1);
+    l->pool.looks = true;
+    if (l->recording)
+        engine_count(&l->n_resent, 1);
     send_anew(w, true);
     return true;
 }
@@ -403,35 +403,35 @@ static void act_on(struct worker *w, enum answer verdict, const char *why)
     if (verdict == ANSWER_NEXT_PAGE) {
         next_page(w);
     } else if (verdict == ANSWER_DONE) {
-        finish(w, w->services->now_ns, w->answer.keep);
+        finish(w, w->loop->now_ns, w->answer.keep);
     } else if (!resend(w)) {
         answer_break(w, why);
-        finish(w, w->services->now_ns, false);
+        finish(w, w->loop->now_ns, false);
     }
 }
 
 /* Reads what has come. */
 static void read_answer(struct worker *w)
 {
-    struct services *s = w->services;
+    struct loop *l = w->loop;
     struct conn *c = w->conn;
     struct err *e = failure(w);
     size_t n_read = 0;
 
     do {
-        ssize_t n = conn_recv(c, s->buf, SERVICES_READ_BYTES, e);
-        s->now_ns = clock_now_ns();
+        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, e);
+        l->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
-        enum answer verdict = n >= 0 ? answer_feed(w, s->buf, (size_t)n) : ANSWER_BROKEN;
+        enum answer verdict = n >= 0 ? answer_feed(w, l->buf, (size_t)n) : ANSWER_BROKEN;
         if (verdict != ANSWER_MORE) {
             act_on(w, verdict, n == CONN_ERROR ? e->msg : w->http.err.msg);
             return;
         }
         n_read += (size_t)n;
-    } while (conn_must_drain(c) && n_read < SERVICES_READ_BYTES);
+    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
     if (conn_must_drain(c))
-        queue_again(&s->queue, w);
+        queue_again(&l->queue, w);
 }
 
 /* ---- The next request ---- */
@@ -441,25 +441,25 @@ static void end_worker(struct worker *w)
     w->state = WORKER_ENDED;
     w->has_op = false;
     w->has_ticket = false;
-    w->services->queue.n_active--;
+    w->loop->queue.n_active--;
 }
 
 static bool is_stopped(const struct worker *w)
 {
-    return atomic_load_explicit(&w->services->engine->stop, memory_order_relaxed) != ENGINE_RUN;
+    return atomic_load_explicit(&w->loop->engine->stop, memory_order_relaxed) != ENGINE_RUN;
 }
 
 /* Chooses a host and begins the request, whose payload is digested. */
 static void launch(struct worker *w)
 {
-    struct services *s = w->services;
-    struct engine *g = s->engine;
+    struct loop *l = w->loop;
+    struct engine *g = l->engine;
     int64_t picked_ns = clock_now_ns();
-    size_t host = hosts_pick(&g->hosts, s->pool.idle, s->pool.connect_ns <= picked_ns, picked_ns);
+    size_t host = hosts_pick(&g->hosts, l->pool.idle, l->pool.connect_ns <= picked_ns, picked_ns);
 
     if (host == HOSTS_NONE) {
         w->has_op = true;
-        queue_park(&s->queue, w);
+        queue_park(&l->queue, w);
         return;
     }
     w->has_op = false;
@@ -471,24 +471,24 @@ static void launch(struct worker *w)
         .n_objects = w->op.n_objects,
     };
     pages_clear(&w->pages);
-    engine_count(&s->n_running, 1);
+    engine_count(&l->n_running, 1);
     bool ok = answer_expect(w) && build(w);
     int64_t now_ns = clock_now_ns();
     w->result.start_ns = now_ns;
-    if (w->op.bench && s->port.first_start_ns == CLOCK_NEVER)
-        s->port.first_start_ns = now_ns + g->offset_ns;
+    if (w->op.bench && l->port.first_start_ns == CLOCK_NEVER)
+        l->port.first_start_ns = now_ns + g->offset_ns;
     if (!ok) {
         finish(w, now_ns, false);
         return;
     }
-    queue_set_deadline(&s->queue, w, now_ns + g->request_timeout_ns);
+    queue_set_deadline(&l->queue, w, now_ns + g->request_timeout_ns);
     start_sending(w);
 }
 
 static void prepare_later(struct worker *w)
 {
     w->state = WORKER_PREPARING;
-    queue_again(&w->services->queue, w);
+    queue_again(&w->loop->queue, w);
 }
 
 /* Digests a piece of the payload; once all is done the request begins, unless the run was stopped
@@ -497,7 +497,7 @@ void worker_prepare(struct worker *w)
 {
     enum checksum_kind kind = checksum_of(w);
     bool hash = needs_hash(w) || kind == CHECKSUM_SHA256;
-    bool md5 = s3op_needs_md5(&w->services->engine->op_style, &w->op);
+    bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
     uint64_t n_body = s3op_n_body(&w->op);
 
     if (w->state == WORKER_PREPARING && is_stopped(w)) {
@@ -509,24 +509,24 @@ void worker_prepare(struct worker *w)
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
 
         /* A piece of which several digests are wanted may be more than a turn allows. */
-        if (w->services->n_digested > 0 && w->services->n_digested + n > DIGEST_BYTES) {
+        if (w->loop->n_digested > 0 && w->loop->n_digested + n > DIGEST_BYTES) {
             prepare_later(w);
             return;
         }
-        w->services->n_digested += n;
+        w->loop->n_digested += n;
         int64_t from_ns = clock_now_ns();
         if (n_body > 0)
             make_chunk(w);
         bool ok = digest_chunk(w, hash, md5);
-        engine_count(&w->services->digest_ns, clock_now_ns() - from_ns);
+        engine_count(&w->loop->digest_ns, clock_now_ns() - from_ns);
         if (ok && w->body.n_digested < n_body) {
             prepare_later(w);
             return;
         }
         /* EVP works on memory alone: it fails only for want of that. */
         if (!ok || !end_digests(w, hash, md5)) {
-            err_set(&w->services->error, "cannot digest a payload");
-            atomic_store(&w->services->engine->stop, ENGINE_STOP);
+            err_set(&w->loop->error, "cannot digest a payload");
+            atomic_store(&w->loop->engine->stop, ENGINE_STOP);
         }
     }
     launch(w);
@@ -553,7 +553,7 @@ int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
 /* Gives the worker a due time, if it has none; false: it waits for it, or has ended. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
-    struct phase *phase = w->services->phase;
+    struct phase *phase = w->loop->phase;
 
     if (phase->rate <= 0)
         return true;
@@ -567,13 +567,13 @@ static bool is_due(struct worker *w, int64_t now_ns)
     }
     if (w->due_ns <= now_ns)
         return true;
-    queue_wait(&w->services->queue, w);
+    queue_wait(&w->loop->queue, w);
     return false;
 }
 
 static void take(struct worker *w)
 {
-    struct phase *phase = w->services->phase;
+    struct phase *phase = w->loop->phase;
     int64_t now_ns = clock_now_ns();
 
     if (is_stopped(w) || now_ns >= phase->end_ns) {
@@ -593,7 +593,7 @@ static void take(struct worker *w)
         begin(w);
         break;
     case PHASE_WAIT:
-        queue_park(&w->services->queue, w);
+        queue_park(&w->loop->queue, w);
         break;
     default:
         end_worker(w);
@@ -606,7 +606,7 @@ void worker_run(struct worker *w)
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)
-        queue_again(&w->services->queue, w);
+        queue_again(&w->loop->queue, w);
 }
 
 void worker_on_event(struct worker *w, bool readable, bool writable)

@@ -4,7 +4,7 @@
 #ifndef S3_LOADGEN_LOAD_WORKER_H
 #define S3_LOADGEN_LOAD_WORKER_H
 
-#include "loadgen/load/services.h"
+#include "loadgen/load/loop.h"
 #include "loadgen/net/http1.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/rng.h"
@@ -76,9 +76,9 @@ struct worker_body {
 };
 
 struct worker {
-    struct services *services; /* of its loop */
-    uint32_t thread;           /* number in the capture */
-    uint64_t n_rows;           /* so far: the seq of the present request */
+    struct loop *loop;
+    uint32_t thread; /* number in the capture */
+    uint64_t n_rows; /* so far: the seq of the present request */
 
     /* For the queue. */
     enum worker_state state;
@@ -110,9 +110,8 @@ struct worker {
     struct err cause;   /* why the connection broke, or keys were not deleted */
 };
 
-/* `services` are borrowed; `thread` is the worker's number in the capture. worker_fini in any case.
- */
-bool worker_init(struct worker *w, struct services *services, uint32_t thread, struct err *e);
+/* `l` is borrowed; `thread` is the worker's number in the capture. worker_fini in any case. */
+bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *e);
 void worker_fini(struct worker *w);
 
 /* Takes requests until one has to wait for something. */

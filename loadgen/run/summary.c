@@ -16,9 +16,9 @@
 static bool combine(const struct control *control, const struct crew *crew, size_t host,
                     struct date_bracket *all)
 {
-    *all = control->crew.loops[0].services.dates[host];
+    *all = control->crew.loops[0].dates[host];
     for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++)
-        dates_join(all, &crew->loops[i].services.dates[host]);
+        dates_join(all, &crew->loops[i].dates[host]);
     return dates_tell(all);
 }
 

@@ -3,7 +3,7 @@
 #ifndef S3_LOADGEN_WORK_WORKLOAD_H
 #define S3_LOADGEN_WORK_WORKLOAD_H
 
-#include "loadgen/load/loop.h"
+#include "loadgen/load/worker.h"
 #include "loadgen/work/deck.h"
 #include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"

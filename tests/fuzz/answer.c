@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "loadgen/load/answer.h"
-#include "loadgen/load/loop.h"
+#include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 
 #include <assert.h>
@@ -50,11 +50,11 @@ static void set_up(void)
 {
     struct err e = {""};
 
-    if (loop.services.engine != NULL)
+    if (loop.engine != NULL)
         return;
     assert(engine_init(&engine, "host:1", HOSTS_WEIGHED, &e));
     assert(loop_init(&loop, &engine, 0, NULL, 0, 1, &e));
-    loop.services.phase = &phase;
+    loop.phase = &phase;
 }
 
 /* A connection that stands, of which `fd` is our end. */
@@ -67,7 +67,7 @@ static struct conn *connect_to(int fd, struct worker *w)
                        .wire = &conn_plain,
                        .user = w,
                        .fd = fd,
-                       .dialer = &loop.services.pool.dialer,
+                       .dialer = &loop.pool.dialer,
                        .low_water = 1};
     return c;
 }
@@ -102,25 +102,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     w->state = flags & 4 ? WORKER_SENDING : WORKER_RECEIVING;
     w->conn = connect_to(ends[0], w);
     w->host = (uint32_t)hosts_pick(&engine.hosts, NULL, true, clock_now_ns());
-    atomic_fetch_add(&loop.services.n_running, 1);
+    atomic_fetch_add(&loop.n_running, 1);
     assert(answer_expect(w));
     n_done = 0;
     for (int i = 0; w->state != WORKER_IDLE; i++) {
         assert(i < 100);
         worker_on_event(w, true, false);
     }
-    assert(n_done == 1 && w->conn == NULL && loop.services.n_running == 0);
+    assert(n_done == 1 && w->conn == NULL && loop.n_running == 0);
     /* Connections that were given back: kept ones are told apart from closed ones by their state.
      */
-    struct conn *kept = loop.services.pool.idle[0];
-    loop.services.pool.idle[0] = NULL;
+    struct conn *kept = loop.pool.idle[0];
+    loop.pool.idle[0] = NULL;
     if (kept != NULL) {
         conn_close(kept);
         conn_free(kept);
     }
-    while (loop.services.pool.dead != NULL) {
-        struct conn *dead = loop.services.pool.dead;
-        loop.services.pool.dead = dead->next;
+    while (loop.pool.dead != NULL) {
+        struct conn *dead = loop.pool.dead;
+        loop.pool.dead = dead->next;
         assert(dead->state == CONN_CLOSED);
         conn_free(dead);
     }
