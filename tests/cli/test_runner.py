@@ -47,6 +47,21 @@ class Runner(CliTest):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"(?m)^FAIL test_other\.T\.test_a\nOSError: no milk\nTraceback ")
 
+    def test_the_end_names_what_failed(self):
+        """A log may be cut to its end."""
+        broken = CASES["test_other.py"].replace("pass", "self.fail()")
+        for cases, expected in (
+                ({"test_other.py": broken}, ["FAILED test_other.T.test_a", "1 passed, 1 failed, 1 skipped"]),
+                ({"test_other.py": "import os\nos._exit(3)\n"}, ["FAILED test_other.py", "1 passed, 1 failed, 1 skipped"])):
+            done = self.run_tests(cases=dict(CASES, **cases))
+            self.assertEqual(done.stdout.splitlines()[-2:], expected)
+            self.assertEqual(len(re.findall("(?m)^FAILED ", done.stdout)), 1, done.stdout)
+        done = self.run_tests("test_other", cases=dict(CASES, **{"test_other.py": broken}))
+        self.assertEqual(done.stdout.splitlines()[-2:], ["FAILED test_other.T.test_a", "0 passed, 1 failed, 0 skipped"])
+        done = self.run_tests("--skip-is-failure", "test_some")
+        self.assertEqual(done.stdout.splitlines()[-2:],
+                         ["FAILED test_some.T.test_b: no reason", "1 passed, 1 failed, 0 skipped"])
+
     def test_says_how_far_it_is(self):
         out = self.run_tests().stdout
         self.assertIn("2 files of tests, ", out)
