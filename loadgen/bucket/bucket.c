@@ -2,7 +2,7 @@
 
 #include "libcommon/mem.h"
 
-/* Foreign objects are counted up to here. */
+/* Objects of others are counted up to this number. */
 #define COUNT_MAX 10000
 
 enum versioning { UNKNOWN, UNVERSIONED, ENABLED, SUSPENDED };
@@ -19,8 +19,8 @@ static enum versioning versioning(struct control *c, struct worker_result *r, st
                                               : UNVERSIONED;
 }
 
-/* Whether the server does not know this kind of request: it says so, or answers another one, with a
- * list of objects or no document. */
+/* Whether the server does not know this kind of request. It says so, or ignores what was asked for
+ * and sends a list of objects, or nothing. */
 static bool is_unsupported(const struct worker_result *r)
 {
     return r->status == 501 || r->status == 405 ||
@@ -73,8 +73,8 @@ static bool is_empty(struct control *c)
     return control_run(c, &op, &r, NULL) && r.xml->n_entries == 0 && !r.xml->is_truncated;
 }
 
-/* A setting is changed only where no one else can rely on it: in a bucket that this run has made,
- * or that is empty and never had versions; or where the user says so. */
+/* Switches versioning on only where no one else can rely on it being off: in a bucket that this run
+ * has made, or that is empty and never had versions; or where the user says so. */
 static bool need_versions(struct control *c, const struct work *k, bool made, struct err *e)
 {
     struct worker_result r;
@@ -94,7 +94,8 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
                                       : "holds objects and keeps no versions");
 }
 
-/* Says what to do where the host's name has the bucket and the server may not look there. */
+/* With --lookup host, the server may not look for the bucket in the host's name: says what to do.
+ */
 static const char *lookup_hint(const struct s3op_style *style)
 {
     return style->lookup != S3OP_LOOKUP_HOST
@@ -115,7 +116,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
                       .header_value = style->object_lock ? "true" : NULL};
     struct err cause = {""};
 
-    /* us-east-1 is where buckets are made if nothing is said; it must not be named. */
+    /* us-east-1 is the default, and S3 refuses a request that names it. */
     if (strcmp(style->region, "us-east-1") != 0) {
         strbuf_puts(&body, "<CreateBucketConfiguration "
                            "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
@@ -129,7 +130,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
         return err_set(e, "the region's name is too long");
     bool ok = control_run(c, &op, &r, &cause);
     *made = ok;
-    /* Another process may have been faster, or an answer that was cut off have said so. */
+    /* Another process may have made it first, or our own request that was sent again. */
     op = (struct s3op){.kind = S3OP_BUCKET_STAT};
     if (!ok && r.status == 409)
         ok = control_run(c, &op, &r, NULL);
@@ -153,7 +154,7 @@ bool bucket_is_locked(struct control *c, bool made, struct err *e)
                    c->crew.engine->op_style.bucket, cause.msg);
 }
 
-/* A HEAD has no error but its status: a listing tells why the bucket cannot be used. */
+/* The answer to a HEAD has no text. A listing tells why the bucket cannot be used. */
 static void ask_why(struct control *c, int status, struct err *cause)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
@@ -242,7 +243,7 @@ bool bucket_is_name(const char *name)
     return name[0] == '\0' || (n_hex(name) == 16 && name[16] == '\0');
 }
 
-/* Finds where in a key our names begin, behind any --prefix; NULL: it is not ours. */
+/* Finds where our part of a key begins, behind any --prefix; NULL: the key is not ours. */
 static const char *find_run(const char *key)
 {
     for (const char *p = strstr(key, "s3load-"); p != NULL; p = strstr(p + 1, "s3load-"))
@@ -279,7 +280,8 @@ static bool count_entry(void *user, const struct xml_entry *entry, struct err *e
     return true;
 }
 
-/* Counts the objects themselves, up to COUNT_MAX; of our runs looks at a page each. */
+/* Counts objects of others up to COUNT_MAX. Of each run of ours it reads one page and skips the
+ * rest. */
 static bool count_foreign(struct control *c, struct bucket_content *content, struct err *e)
 {
     struct counting n = {.content = content};
@@ -292,7 +294,7 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         size_t n_after =
             run != NULL ? (size_t)(run - n.last) + OPTIONS_ROOT_LENGTH : strlen(n.last);
 
-        /* Behind all names of a run, which are of hexadecimal digits. */
+        /* "g" sorts behind all names of a run, which are hexadecimal. */
         snprintf(after, sizeof after, "%.*s%s", (int)n_after, n.last, run != NULL ? "g" : "");
         const struct s3op op = {
             .kind = S3OP_LIST,
@@ -303,7 +305,7 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         };
         if (!control_run(c, &op, &r, e))
             return false;
-        /* A server that does not know start-after gives the first page for ever. */
+        /* A server that does not know start-after sends the first page again and again. */
         more = r.xml->is_truncated && strcmp(n.last, after) > 0;
     }
     content->more_foreign = more;
@@ -318,10 +320,11 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
     struct worker_result r;
     struct err cause = {""};
 
-    /* What lies on top is little where runs are the only content. */
+    /* If the bucket holds only runs, a listing of its top level is short, and enough. */
     *content = (struct bucket_content){0};
     bool ok = control_run(c, &op, &r, &cause);
-    /* A folder may hold runs under a --prefix, and what follows a page full of runs be foreign. */
+    /* Else look closer: a folder may hold runs under a --prefix, and others' objects may follow a
+     * page full of runs. */
     if (ok && (content->n_foreign > 0 || r.xml->is_truncated)) {
         *content = (struct bucket_content){0};
         ok = count_foreign(c, content, &cause);
@@ -347,7 +350,7 @@ static bool take_entry(void *user, const struct xml_entry *entry, struct err *e)
     if (entry->kind != XML_OBJECT || (t->max > 0 && t->n_seen >= t->max))
         return true;
     t->enough = ++t->n_seen == t->max;
-    /* The objects are dealt round to the ranks, each of which lists them. */
+    /* Each rank lists all objects, and takes every n_ranks-th. */
     if ((t->n_seen - 1) % t->k->engine->n_ranks != t->k->engine->rank)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)

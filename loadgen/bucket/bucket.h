@@ -5,23 +5,23 @@
 #include "loadgen/bucket/control.h"
 #include "loadgen/work/workload.h"
 
-/* Makes sure that there is a bucket, unless only existing objects are to be used: *made says
- * whether it was not there before. */
+/* Makes the bucket if there is none (with --list-existing that is an error). *made: this call has
+ * made it. */
 bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e);
 
-/* Makes sure that it keeps versions or has object lock if the workload needs that. Of a bucket that
- * is not ours no setting is changed. */
+/* Makes sure that it keeps versions or has object lock, if the workload needs that. Settings of a
+ * bucket that may be someone else's are not changed. */
 bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e);
 
-/* How objects below the prefix are listed so that none is left: where versions were ever kept,
- * deleting makes markers. Where the bucket does not say, versions are listed. False: these cannot
- * be listed either, *e says why, and *kind shows the objects at least. */
+/* Finds the kind of listing that shows all that must be deleted below the prefix: versions, where
+ * the bucket keeps or kept them or does not say, else objects. False: the bucket does not say and
+ * versions cannot be listed; *e says why, and *kind shows the objects at least. */
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e);
 
-/* Whether its objects can be locked; else *e says what that means for a run that needs it. */
+/* Whether its objects can be locked; if not, *e tells a run that needs it what to do. */
 bool bucket_is_locked(struct control *c, bool made, struct err *e);
 
-/* What a bucket holds beside this run. */
+/* What the bucket holds that is not of this run. */
 struct bucket_content {
     uint64_t n_foreign;            /* keys that no run of s3load has made */
     bool more_foreign;             /* and there are more */
@@ -32,18 +32,18 @@ struct bucket_content {
 /* Looks at the whole bucket. */
 bool bucket_look(struct control *c, struct bucket_content *content, struct err *e);
 
-/* Whether a key begins as those of a run: "s3load-RUNID/"; whether what follows is a name that a
- * run gives, or a folder of such, which stores on file systems list. */
+/* Whether a key begins like those of a run, "s3load-RUNID/"; and whether what follows is a name
+ * that runs give, or a folder of such names (stores on file systems list folders). */
 bool bucket_is_run(const char *key);
 bool bucket_is_name(const char *name);
 
-/* Hands out all that listings of this kind show below the prefix, page by page, each a request of
- * its own; until *enough, if that is not NULL. */
+/* Calls on_entry for all that a listing of this kind shows below the prefix, page by page, until
+ * *enough (may be NULL) is set. Each page is a request that is tried again on its own. */
 bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
                      xml_entry_fn *on_entry, void *user, const bool *enough, struct err *e);
 
-/* Fills the pool of k with this rank's part of up to `max` (0: all) objects that the bucket holds
- * under the prefix. */
+/* Fills the pool with this rank's share of the objects below the prefix: of the first `max`, or
+ * with 0 of all. */
 bool bucket_list(struct control *c, struct work *k, uint64_t max, struct err *e);
 
 #endif

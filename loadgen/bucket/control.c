@@ -5,16 +5,17 @@
 
 #include <string.h>
 
-/* Random choices of the worker that serves us differ from those of all others. */
+/* The number of our worker. It makes its random choices differ from those of all others. */
 #define CONTROL_THREAD UINT32_MAX
 
-/* A server is tried again so much later. */
+/* A server is tried again after this time. */
 #define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
-/* So long where no answer has ever come: the port may be one that speaks TLS, or no HTTP at all. */
+/* If no answer has ever come, we give up after this time: the port may speak TLS, or no HTTP at
+ * all. */
 #define UNHEARD_NS (2 * CLOCK_NS_PER_S)
 
-/* Hosts that are tried before it is said that none answers. */
+/* If so many hosts do not answer, none does. */
 #define TRIES_MAX 16
 
 static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
@@ -82,13 +83,13 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
         int64_t patience_ns = c->heard ? c->give_up_ns : clock_earlier(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);
-        /* Where a server answered, another would answer the same. */
+        /* If one server answered, the others would answer the same. */
         if (!worker_may_pass(r) ||
             (answered ? r->end_ns - c->failing_since_ns >= patience_ns : i >= n_tries))
             break;
         c->retry_ns = answered ? r->end_ns + PAUSE_NS : 0;
     }
-    /* What servers say of it, the string to sign, tells users nothing. */
+    /* Servers send the string to sign, which tells users nothing. */
     if (strstr(r->error, "SignatureDoesNotMatch") != NULL)
         return err_set(
             e,

@@ -1,4 +1,5 @@
-/* Requests that make a run ready and are not measured: one at a time, by a crew of one worker. */
+/* Requests that are not measured, such as those that make the bucket: one at a time, by a crew of
+ * one worker. */
 #ifndef S3_LOADGEN_BUCKET_CONTROL_H
 #define S3_LOADGEN_BUCKET_CONTROL_H
 
@@ -23,9 +24,9 @@ bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), v
                   struct err *e);
 void control_fini(struct control *c);
 
-/* Does `op`, again where that may help: a server that is overloaded or closes the connection is
- * tried for give_up_ns. False: it failed, and *e says why, first and last; with a status of 0 in *r
- * no server answered, though all that could be were tried. r->xml lives until the next call. */
+/* Does `op`. It tries again if a server is overloaded or closes the connection, for up to
+ * give_up_ns. False: *e has the first error and the last; if r->status is 0, none of the servers
+ * answered. r->xml lives until the next call. */
 bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e);
 
 #endif

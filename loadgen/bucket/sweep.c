@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server that is away or overloaded is asked again so much later. */
+/* A server that is away or overloaded is asked again after this time. */
 #define PAUSE_NS (200 * CLOCK_NS_PER_MS)
 
 /* What one pass could not delete, a later one may. */
@@ -21,7 +21,7 @@ struct sweeper {
     int64_t retry_ns;       /* the server was away: not before */
 };
 
-/* Keeps an entry of a page, and whether it is the first one of the page before: what was deleted is
+/* Keeps an entry of a page. An error if the page begins like the one before: what was deleted is
  * still there. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
@@ -57,7 +57,7 @@ static bool take_entry(const struct strbuf *page, size_t *at, const char **key, 
     return true;
 }
 
-/* Makes a request to delete all of the page that fits into one; false: nothing does. */
+/* Makes a request that deletes all keys of the page that XML can hold. False: there are none. */
 static bool next_batch(struct work *k, const struct sweeper *own, struct strbuf *body,
                        struct s3op *op)
 {
@@ -72,7 +72,7 @@ static bool next_batch(struct work *k, const struct sweeper *own, struct strbuf 
     return work_end_batch(k, body, op) == PHASE_OP && op->n_objects > 0;
 }
 
-/* Makes a request to delete the next one that was in no batch; false: there is none. */
+/* Makes a request that deletes the next key that was in no batch. False: there is none. */
 static bool next_single(const struct sweep *s, struct sweeper *own, struct s3op *op)
 {
     const char *key = NULL;
@@ -135,8 +135,8 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-/* A server that is restarted, or asks for patience, must not cost what is to be deleted: the worker
- * lists again, for as long as a run waits for its servers. */
+/* Nothing may stay behind because a server is restarted or overloaded: the worker lists again, for
+ * as long as --give-up-after says. False: it does not help to wait. */
 static bool waits(struct sweep *s, struct sweeper *own, const struct worker_result *r)
 {
     int_fast64_t since_ns = 0;
@@ -158,12 +158,12 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     bool own_upload = op->kind == S3OP_ABORT && upload_id->n > 0;
     bool lists = s3op_does(op->kind, S3OP_LISTS);
 
-    /* An upload that ended meanwhile needs no end. */
+    /* An upload that has ended meanwhile need not be aborted. */
     bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404);
-    /* The server takes no batches, or not this one: then keys are deleted one by one. */
+    /* The server takes no batches, or not this one: keys are deleted one by one. */
     bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
 
-    /* A server that lists, and deletes nothing, has not come back. */
+    /* A listing alone does not show that the server is back: it must delete as well. */
     if (ok && !(lists && own->page.n > 0))
         atomic_store(&s->failing_since_ns, 0);
     if (!ok && !refused && waits(s, own, r))
@@ -174,7 +174,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         atomic_store(&s->no_batches, true);
         own->batched = false;
     } else if (!ok) {
-        /* One that cannot be deleted alone keeps no other; it ends the pass when it is listed
+        /* A key that cannot be deleted does not stop the others. It ends the pass when it is listed
          * again. */
         work_fail(s->work, r->error);
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;

@@ -16,7 +16,7 @@
 struct run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
-    uint64_t n_others;            /* below its prefix, but of no name that a run gives */
+    uint64_t n_others;            /* below its prefix, with a name that no run gives */
     char other[S3OP_KEY_MAX + 1]; /* the first of these */
     int64_t newest_ns;            /* wall clock; INT64_MAX: not known */
 };
@@ -36,7 +36,7 @@ static struct run *find(struct runs *runs, const char *key, struct err *e)
 {
     size_t n_root = strlen(runs->prefix) + OPTIONS_ROOT_LENGTH;
 
-    /* Listings are in order, so it is mostly the last one. */
+    /* Listings are sorted, so it is mostly the last one. */
     for (size_t i = runs->n; i-- > 0;)
         if (strncmp(runs->run[i].root, key, n_root) == 0)
             return &runs->run[i];
@@ -75,7 +75,7 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     return true;
 }
 
-/* Finds what all runs have left, or the one of --run. */
+/* Finds what all runs have left, or only that of --run. */
 static bool look(struct bench *b, struct runs *runs, struct err *e)
 {
     const struct options *o = b->o;
@@ -164,7 +164,7 @@ static int run_clean(struct bench *b)
     struct err e = {""};
     bool ok = bench_set_up(b, &e);
 
-    /* Where objects can be locked, retention may hold ours. */
+    /* If objects can be locked, ours may be under retention. */
     b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, false, NULL);
     ok = ok && bench_make_crew(b, &e);
     ok = ok && look(b, &runs, &e) && clean_all(b, &runs, &e);

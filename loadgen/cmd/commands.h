@@ -1,13 +1,13 @@
-/* The commands of s3load, each in a file of its name: options, defaults, and what its workers do.
- */
+/* The commands of s3load. Each has a file of its name with its options, defaults, and what its
+ * workers do. */
 #ifndef S3_LOADGEN_CMD_COMMANDS_H
 #define S3_LOADGEN_CMD_COMMANDS_H
 
 #include "libcommon/programs.h"
 #include "loadgen/run/bench.h"
 
-/* What the descriptions of the commands that put load on a store have in common: groups of options
- * before and behind their own, the common defaults before theirs, and what runs their workload. */
+/* What the commands that put load on a store share: groups of options before and behind their own,
+ * common defaults, and the function that runs their workload. */
 /* clang-format off */
 #define COMMAND_GROUPS(...)                                                 \
     .groups = (const struct cli_group[]) {                                  \
@@ -30,7 +30,7 @@
 
 PROGRAMS_S3LOAD(PROGRAMS_DECLARE)
 
-/* What `mixed` and `versioned` have in common: they deal out a deck of requests for a pool. */
+/* What `mixed` and `versioned` share: both deal requests from a deck, for objects of a pool. */
 bool cmd_mixed_init(struct work *k, struct err *e);
 enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op);
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,

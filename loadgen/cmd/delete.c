@@ -23,7 +23,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return work_end_batch(k, body, op);
 }
 
-/* The names are ours but for the prefix. */
+/* All of a key but --prefix is ours, and XML can hold it. */
 static bool init(struct work *k, struct err *e)
 {
     return k->o->request.batch == 1 || strbuf_fits_xml(k->o->prefix, strlen(k->o->prefix)) ||

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* The stream of random numbers for the deck, beside those of the workers. */
+/* The deck's stream of random numbers. The workers have streams of their own. */
 #define DECK_STREAM (UINT64_C(1) << 61)
 
-/* So many uploads in a row that fail while no object is left are the end. */
+/* The run ends if so many uploads in a row fail while no object is left. */
 #define MAX_VAIN_UPLOADS 20u
 
 enum card { GET, STAT, PUT, DELETE, N_CARDS };
@@ -33,9 +33,8 @@ static void deal(struct work *k, struct worker *w)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* Takes a random object out of the pool; false: it is empty, and the worker waits. A worker keeps
- * its card while it waits; the last one that would wait plays an upload instead, where the mix has
- * any. */
+/* Takes a random object out of the pool. False: it is empty, and the worker waits with its card. If
+ * all others wait already, it uploads an object instead, if the mix has uploads. */
 static bool take(struct work *k, struct worker *w, struct work_object *o)
 {
     struct work_own *own = work_own(k, w);
@@ -61,7 +60,7 @@ static bool take(struct work *k, struct worker *w, struct work_object *o)
     return found;
 }
 
-/* A further version of an object of the pool, or a new object if that is empty. */
+/* Returns a further version of an object of the pool, or a new object if the pool is empty. */
 static struct work_object new_version(struct work *k, struct worker *w)
 {
     struct work_object o = work_new_object(k, w);
@@ -76,7 +75,7 @@ static struct work_object new_version(struct work *k, struct worker *w)
     return o;
 }
 
-/* The pool holds objects, or versions of them; one is out of it while a request uses it. */
+/* The pool holds objects or versions. While a request uses one, it is not in the pool. */
 enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op)
 {
     struct work_object *o = &work_own(k, w)->object;
@@ -109,8 +108,8 @@ static void upload_failed(struct work *k)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* What failed to be deleted may be gone, unless the server only put it off; what failed to be
- * stored may be there: both stay out of the pool. */
+/* An object that failed to be deleted may be gone, unless the server only put it off; one that
+ * failed to be stored may be there. Both stay out of the pool. */
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
                     const struct worker_result *r)
 {

@@ -126,7 +126,7 @@ const struct cli_option options_existing[] = {
 };
 
 const struct cli_option options_versions[] = {
-    /* So many versions of the most --objects are still counted in 64 bits. */
+    /* The largest product of --versions and --objects fits into 64 bits. */
     {"versions", CLI_INT, AT(data.n_versions), "N", .is = CLI_SETTING,
      .help = "versions of each object to upload", .min = 1, .max = 1e6},
     {0},
@@ -188,7 +188,7 @@ const struct cli_option options_run[] = {
 
 /* ---- The environment ---- */
 
-/* Gives the first of the variables that is set and not empty. */
+/* Returns the value of the first variable that is set and not empty. */
 static const char *from_environment(const char *const *names)
 {
     for (; *names != NULL; names++) {
@@ -199,7 +199,7 @@ static const char *from_environment(const char *const *names)
     return NULL;
 }
 
-/* Takes text of secret.h that lives as long as the options; NULL: there was no memory for it. */
+/* Keeps text of secret.h until options_free. NULL: there was no memory for it. */
 static bool keep(struct options *o, const char **field, char *text, struct err *e)
 {
     *field = text;
@@ -246,8 +246,8 @@ static bool take_endpoint(struct options *o, const char *name, const char *url, 
     return keep(o, &o->hosts, secret_copy(host, n), e);
 }
 
-/* Which server, and in which region: the command line, then the profile that it names, then the
- * environment, then the profile that is used anyhow. */
+/* Finds the server and its region. The first of these counts: the command line, the profile that it
+ * names, the environment, the default profile. */
 static bool take_place(struct options *o, const struct cli_args *args, const struct profile *p,
                        bool by_name, struct err *e)
 {
@@ -275,7 +275,7 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
 }
 
-/* Copies the three parts of one source, of these names. */
+/* Copies key, secret and token of one source; `name` holds what it calls them. */
 static bool take_source(struct options *o, const char *const name[static 2],
                         const char *const part[static 3], struct err *e)
 {
@@ -345,7 +345,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
 
 /* ---- Checks ---- */
 
-/* Reads "hh:mm[:ss]" of local time: today, or tomorrow if that is long past. */
+/* Reads "hh:mm[:ss]", a local time: today, or tomorrow if that is more than 12 hours ago. */
 static bool parse_clock_time(const char *text, int64_t *ns)
 {
     int hour = 0;
@@ -387,7 +387,7 @@ static bool check_syncstart(struct options *o, struct err *e)
     return true;
 }
 
-/* A line break would end a header of a request: a token that was read from a file may have one. */
+/* A line break would end a header of the request. Tokens that were read from files may hold one. */
 static bool check_plain(const char *name, const char *value, struct err *e)
 {
     for (; value != NULL && *value != '\0'; value++)
@@ -396,7 +396,7 @@ static bool check_plain(const char *name, const char *value, struct err *e)
     return true;
 }
 
-/* --host file:NAME: a host in each line. */
+/* Reads the file of --host file:NAME, one host on each line. */
 static bool read_hosts(struct options *o, const char *path, struct err *e)
 {
     struct err why = {""};
@@ -410,7 +410,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
     return keep(o, &o->hosts, text, e);
 }
 
-/* Refuses hosts of which it can be said before they are used that they are wrong. */
+/* Refuses lists of hosts that cannot be right, before any of them is used. */
 static bool check_hosts(struct options *o, struct err *e)
 {
     struct hosts hosts;
@@ -469,15 +469,16 @@ static long number_in(const char *name)
     return value != NULL ? strtol(value, NULL, 10) : 0;
 }
 
-/* How many copies of this program mpirun, srun or the like say that they have started; 1: one, or
- * none of them has. Where one tells only the number of this copy, at least so many. */
+/* Returns how many copies of this program a launcher such as mpirun or srun says that it has
+ * started; 1: there is no launcher. PMIx tells only the number of this copy, so there may be more.
+ */
 static long n_copies(void)
 {
     const long numbers[] = {
         number_in("OMPI_COMM_WORLD_SIZE"),
         number_in("PMI_SIZE"),
         number_in("PMIX_RANK") + 1,
-        /* A batch script has the number of tasks too, but only what srun starts is one of them. */
+        /* Slurm tells the number of tasks to batch scripts too, but only srun starts tasks. */
         getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
     };
     long n = 1;
@@ -487,7 +488,7 @@ static long n_copies(void)
     return n;
 }
 
-/* Copies that know nothing of each other would each make, check and clear the bucket. */
+/* Copies that do not know each other would each make, check and clear the bucket. */
 static bool check_launcher(const struct options *o, struct err *e)
 {
     long n = ranks_size() > 1 ? 1 : n_copies();
@@ -507,7 +508,7 @@ static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
     return !o->failed || err_errno(e, errno, "cannot get random bytes");
 }
 
-/* Draws n digits and letters, but none that are taken for others. */
+/* Draws n digits and letters, without those that look like others. */
 static bool draw_name(struct options *o, char *name, size_t n, struct err *e)
 {
     if (!draw(o, name, n, e))

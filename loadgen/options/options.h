@@ -1,5 +1,6 @@
-/* Options of all commands: the command line, then the profile that it names, then S3LOAD_*, WARP_*
- * and AWS_* of the environment, then the profile of AWS_PROFILE, or "default". */
+/* The options of all commands. The first of these that has a value gives it: the command line, the
+ * profile that it names, the environment (S3LOAD_*, WARP_*, AWS_*), the profile of AWS_PROFILE or
+ * "default". */
 #ifndef S3_LOADGEN_OPTIONS_OPTIONS_H
 #define S3_LOADGEN_OPTIONS_OPTIONS_H
 
@@ -12,7 +13,7 @@
 #include <stdint.h>
 
 struct options {
-    /* All that points to text: ranks get a copy from rank 0. */
+    /* All pointers to text. They stand together because other ranks get copies of the texts. */
     union {
         struct {
             const char *hosts, *region, *bucket, *cacert;
@@ -89,7 +90,7 @@ struct options {
     size_t n_memory;
 };
 
-/* Common values; each command adds its own. */
+/* Defaults that all commands share. Each command adds its own. */
 #define OPTIONS_DEFAULTS                                                                           \
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
     .bucket = "s3load-benchmark-bucket", .net.request_timeout_ns = INT64_C(60000000000),           \
@@ -98,7 +99,7 @@ struct options {
     .load.autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .load.autoterm_pct = AUTOTERM_DEFAULT_PCT,    \
     .prefix = "", .ranks.timeout_ns = INT64_C(30000000000)
 
-/* Tables for the commands' groups, all with base 0. */
+/* Tables of options for the groups of commands, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
     options_run[], options_existing[], options_versions[], options_launch[];
@@ -111,21 +112,21 @@ extern const struct cli_option options_where[], options_connection[], options_lo
 /* The most bytes of the capture's path, with a NUL. */
 #define OPTIONS_PATH_BYTES 4096
 
-/* Fills in what the command line did not give, draws the id of the run and names its capture;
- * checks what does not go together. options_free, in any case. */
+/* Fills in what the command line leaves open, draws the id of the run, names its capture, and
+ * checks everything. On failure o->failed says whose fault it is. Call options_free in any case. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
 
-/* All of it in *n bytes, for another process of the same program; they hold keys, and the caller
- * frees them with secret_free. NULL: out of memory. */
+/* Packs the options and their texts into *n bytes for another process of the same program. The
+ * caller frees them with secret_free, as they hold keys. NULL: out of memory. */
 char *options_pack(const struct options *o, size_t *n);
 
-/* Takes it out again. options_free, unless it fails. */
+/* Unpacks them. Call options_free unless it fails. */
 bool options_unpack(struct options *o, const char *data, size_t n, struct err *e);
 
-/* What a command line may show, by the options of the commands (NULL at the end): a copy of argv
- * with the values of secret options replaced by "REDACTED", and secrets in URLs too; words with
- * spaces are quoted. To be freed; NULL: out of memory. */
+/* Returns a command line that may be shown: argv with "REDACTED" in place of the values of secret
+ * options and of passwords in URLs. Words are quoted where a shell needs it. `commands` (NULL at
+ * the end) say which options are secret. The caller frees it; NULL: out of memory. */
 char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
 
 /* Copies argv and overwrites the values of secret options in the original, so that they are no

@@ -5,7 +5,7 @@
 
 #define N_TEXTS (sizeof((struct options *)0)->text / sizeof(char *))
 
-/* A byte says whether there is text. */
+/* Each text follows a byte that says whether there is one. */
 char *options_pack(const struct options *o, size_t *n)
 {
     const char *const *text = o->text;

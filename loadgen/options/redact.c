@@ -9,8 +9,8 @@
 
 static const char REDACTED[] = "REDACTED";
 
-/* Whether n bytes name the option. A misspelt one is refused, but must not show its value: what
- * begins with the name, or has other signs in it, counts too. */
+/* Whether n bytes name the option. A misspelt option is refused, but its value must not show
+ * either. So a longer word, or one with other separators, counts too. */
 static bool names(const char *option, const char *name, size_t n)
 {
     for (size_t at = 0; at < n && *option != '\0'; at++) {
@@ -23,7 +23,7 @@ static bool names(const char *option, const char *name, size_t n)
     return *option == '\0';
 }
 
-/* What was forgotten to be declared is secret. */
+/* An option that does not declare what it is counts as secret. */
 static bool is_secret(const struct cli_command *const *commands, const char *name, size_t n)
 {
     for (; *commands != NULL; commands++)
@@ -34,8 +34,8 @@ static bool is_secret(const struct cli_command *const *commands, const char *nam
     return false;
 }
 
-/* The value within "--secret-key=VALUE"; or, where the option stands alone, *next is set. NULL: no
- * secret in this word. */
+/* Finds the value in "--secret-key=VALUE". If the option stands alone, *next is set. NULL: there is
+ * no secret in this word. */
 static char *secret_in(const struct cli_command *const *commands, char *word, bool *next)
 {
     char *name = word + strspn(word, "-");
@@ -64,7 +64,8 @@ static char *userinfo_in(char *word, size_t *n)
     return start;
 }
 
-/* Finds the secret of n bytes in a word; NULL: there is none. *next goes from word to word. */
+/* Finds the secret of *n bytes in a word; NULL: there is none. *next says whether the whole word is
+ * one; pass it on from word to word. */
 static char *find_secret(const struct cli_command *const *commands, char *word, bool *next,
                          size_t *n)
 {

@@ -38,13 +38,13 @@ static bool receive_parts(struct team *t, char *const *parts, struct err *e)
 {
     bool ok = true;
 
-    /* One that cannot be kept is received all the same. */
+    /* A part that cannot be kept is received all the same: its sender waits. */
     for (int i = 1; i < t->size && !t->lost; i++)
         ok = team_copy_file(t, i, parts != NULL ? parts[i] : "/dev/full", e) && ok;
     return ok;
 }
 
-/* Merges in the folder, and then names the result. */
+/* Merges in the folder, and gives the result its name when it is whole. */
 static bool merge(struct team *t, char *const *words, const char *merged, const char *path,
                   struct err *e)
 {
@@ -86,7 +86,7 @@ static bool lead(struct team *t, const char *path, struct err *e)
     return ok;
 }
 
-/* All meet twice: when all is there, and when it is one. */
+/* All ranks meet twice: when all parts are there, and when they are merged. */
 bool parts_gather(struct team *t, const char *path, struct err *e)
 {
     char part[4200];

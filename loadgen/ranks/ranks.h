@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Figures that all ranks put together: sums (which may wrap around), the largest of each, of which
- * the last are votes on autoterm, and what was done in its segments, which adds up. */
+/* Figures that are combined over all ranks: sums, which may wrap around; maxima, the last of which
+ * are votes on autoterm; and amounts in autoterm's segments, which add up. */
 #define RANKS_N_SUMS  32
 #define RANKS_N_MAXES 16
 #define RANKS_N_VOTES 4
@@ -25,25 +25,25 @@ struct ranks_figures {
     struct autoterm_amount amount[AUTOTERM_N_ENDS];
 };
 
-/* What the options of several ranks say. */
+/* The options for several ranks. */
 struct ranks_settings {
     bool hosts_per_rank, keep_parts, progress;
     int64_t read_shift;
     int64_t timeout_ns; /* a rank that is silent for so long is lost */
 };
 
-/* Something begun; zeros: nothing, which is done. */
+/* A call that was begun. Zeros: there is none, and it is done. */
 struct ranks_call {
     _Alignas(8) unsigned char request[8];
     bool begun;
 };
 
-/* The name of the program, and its options beside those of all: they fill ranks_settings. */
+/* The name of the program, and its own options, which fill a struct ranks_settings. */
 extern const char ranks_program[];
 extern const struct cli_option ranks_options[];
 
-/* To be called first, before there is a second thread: ranks of one run find each other. SIGINT,
- * SIGTERM and SIGHUP are blocked from then on where there may be several. */
+/* The ranks of a run find each other. Call it first, before there is a second thread. Where there
+ * may be several ranks, SIGINT, SIGTERM and SIGHUP are blocked from then on. */
 bool ranks_open(struct err *e);
 
 /* Ends the ranks together: waits for all. */
@@ -55,13 +55,14 @@ _Noreturn void ranks_abort(int status);
 int ranks_rank(void);
 int ranks_size(void);
 
-/* Begin, and say whether that was possible: *all becomes what the figures of all ranks make
- * together; a message of n bytes (received: of at most n) passes between this rank and another. The
- * messages of one pair of ranks come in order. */
+/* Begin a call; false: that is not possible. ranks_join combines the figures of all ranks into
+ * *all. ranks_pass sends n bytes to another rank, or receives at most n from it; messages between
+ * two ranks come in order. */
 bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);
 bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t n);
 
-/* Whether it is over; *n (may be NULL): bytes received. *failed is set if it cannot be any more. */
+/* Whether a call is over. *n (may be NULL) are the bytes received. *failed is set if the call can
+ * never succeed. */
 bool ranks_done(struct ranks_call *c, size_t *n, bool *failed);
 
 #endif

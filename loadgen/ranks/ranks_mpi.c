@@ -1,5 +1,5 @@
-/* MPI-3 functions alone, so that Open MPI and MPICH both do. Test and sleep instead of waiting, as
- * both wait with a busy CPU. */
+/* Uses only functions of MPI-3, which Open MPI and MPICH both have. It tests and sleeps instead of
+ * waiting, as both wait with a busy CPU. */
 #include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
@@ -38,7 +38,7 @@ bool ranks_open(struct err *e)
     sigset_t set;
     int level = 0;
 
-    /* A thread of MPI's that took one would end the process. */
+    /* If a thread of MPI took one of these signals, it would end the process. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
@@ -63,7 +63,7 @@ _Noreturn void ranks_abort(int status)
 {
     sigset_t set;
 
-    /* A launcher that does not answer, since it waits for something itself, holds up nobody. */
+    /* A launcher that waits for something itself may not answer. Do not wait for it. */
     sigemptyset(&set);
     sigaddset(&set, SIGALRM);
     signal(SIGALRM, SIG_DFL);
@@ -111,7 +111,7 @@ static void add(struct ranks_figures *to, const struct ranks_figures *from)
     }
 }
 
-/* MPI's form of joining: each of *n elements is a struct ranks_figures, aligned to nothing. */
+/* The operation as MPI calls it: *n elements of struct ranks_figures, which need not be aligned. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     struct ranks_figures from;
@@ -132,7 +132,7 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     MPI_Op op;
     MPI_Request request = MPI_REQUEST_NULL;
 
-    /* Both live on until the call is over. */
+    /* MPI keeps both until the call is over. */
     if (MPI_Type_contiguous((int)sizeof *mine, MPI_BYTE, &type) != MPI_SUCCESS ||
         MPI_Type_commit(&type) != MPI_SUCCESS || MPI_Op_create(join, 1, &op) != MPI_SUCCESS)
         return false;

@@ -8,34 +8,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A round of telling begins so much after the one before, or at once if somebody waits for it. */
+/* A round of telling begins this long after the last one began, or at once if a rank waits for it.
+ */
 #define EVERY_NS (50 * CLOCK_NS_PER_MS)
 
-/* What is not over yet is looked at again after the first, and after many looks after the second.
- */
+/* Time between looks at a call that is not over: the first at the beginning, the second after many
+ * looks. */
 #define SLEEP_NS       INT64_C(100000)
 #define LONG_SLEEP_NS  (2 * CLOCK_NS_PER_MS)
 #define N_SHORT_SLEEPS 100
 
-/* Exchanges to measure a clock, of which the shortest counts, and the time for them, of which at
- * least some are made. */
+/* A clock is measured by up to N_PINGS exchanges within PINGS_NS, but at least N_LEAST. The
+ * shortest one counts. */
 #define N_PINGS  200
 #define N_LEAST  10
 #define PINGS_NS (50 * CLOCK_NS_PER_MS)
 
-/* What is due at once is waited for with a busy CPU for so long: an answer; a block, which MPI may
- * move in small pieces, one at each look. */
+/* How long we wait with a busy CPU for an answer, and for a block (MPI may move it in small pieces,
+ * one at each look). */
 #define PING_BUSY_NS  CLOCK_NS_PER_MS
 #define BLOCK_BUSY_NS (10 * CLOCK_NS_PER_MS)
 
 #define BLOCK_BYTES (1 << 20)
 
-/* How often the others are looked at while something else is waited for. */
+/* Time between looks at the other ranks while we wait for something else. */
 #define POLL_MS 5
 
 const char team_other_failed[] = "another rank has failed";
 
-/* The longer it takes, the less often it is looked at. */
+/* Sleeps between two looks: longer after many. */
 static void nap(unsigned *n)
 {
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
@@ -116,7 +117,7 @@ bool team_meet(struct team *t, bool ok, struct err *e)
     return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
 }
 
-/* Waits until a call is over: with a busy CPU at first, then it sleeps. False: it will not be. */
+/* Waits until a call is over, with a busy CPU at first. False: it will never be. */
 static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;

@@ -8,7 +8,7 @@
 #include "loadgen/ranks/vote.h"
 #include "loadgen/util/strbuf.h"
 
-/* The sums that the ranks tell. */
+/* The figures that are added up over the ranks. */
 enum team_sum {
     TEAM_FAILED,      /* at the meeting that is to come */
     TEAM_ENDING,      /* want the run to end */
@@ -18,10 +18,10 @@ enum team_sum {
     TEAM_TICK_BYTES,
     TEAM_RUNNING,
     TEAM_DONE, /* uploads in preparation; deletions in cleaning */
-    TEAM_FREE, /* from here on, for whoever asks */
+    TEAM_FREE, /* from here on free for others */
 };
 
-/* The figures of which they tell the largest. */
+/* The figures of which the largest counts. */
 enum team_max {
     TEAM_STEP,    /* meetings so far, negative: that of the last rank */
     TEAM_SIGNAL,  /* that came first; 0: none */
@@ -66,15 +66,15 @@ struct team {
 /* Goes on with telling; true: t->all is new. To be called often. */
 bool team_poll(struct team *t);
 
-/* The same while a request or a child process of ours lasts; `team` is a struct team. Returns after
- * how many ms to call it again. */
+/* team_poll as a callback while a request or a child process lasts; `team` is a struct team.
+ * Returns after how many ms to call it again. */
 int team_tick(void *team);
 
 /* Waits until all ranks are here. All of them come to the same meetings in the same order, and find
  * the same in t->all. False: this rank comes with a failure (!ok; *e stays), or another does. */
 bool team_meet(struct team *t, bool ok, struct err *e);
 
-/* Always false: *e says that a rank is lost. */
+/* Says in *e that a rank is lost, and returns false. */
 bool team_lost(const struct team *t, struct err *e);
 
 /* What team_meet says when only others failed. */
@@ -84,20 +84,19 @@ extern const char team_other_failed[];
  * into t->clocks[i]. All ranks call it, between two meetings. */
 void team_measure_clock(struct team *t, int64_t offset_ns, size_t i);
 
-/* Brings `data` of rank 0 to all, before the first meeting or after the last. */
+/* Sends `data` of rank 0 to all ranks, before the first meeting or after the last. */
 bool team_hand_out(void *data, size_t n);
 
-/* Sends `out` to the rank `by` before this one while what the rank `by` behind it sends comes into
- * `in`, round the ranks; neither may be freed if a rank is lost. All ranks call it, between two
- * meetings. */
+/* Sends `out` to rank - by and receives `in` from rank + by (both modulo size). Neither may be
+ * freed if a rank is lost. All ranks call it, between two meetings. */
 bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e);
 
 /* Sends the file `path` of the rank `from` to rank 0, which writes it to its own `path`; both call
  * it. On failure the other side goes on to the end. */
 bool team_copy_file(struct team *t, int from, const char *path, struct err *e);
 
-/* The end of a run in which a rank is lost: waits until the others have ended too, at most for the
- * timeout, and ends them all with that status. */
+/* Ends a run in which a rank is lost: waits until the others have ended, at most for the timeout,
+ * and ends all with that status. */
 _Noreturn void team_abort(struct team *t, int status);
 
 #endif

@@ -25,7 +25,7 @@ void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
     max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
     if (v->step == VOTE_RANGE)
         recorder_range_at(v->recorder, v->instant_ns + ahead_ns, &range, v->error);
-    /* A rank without requests so far has no say. */
+    /* A rank that has made no request yet has no vote. */
     bool has_range = v->step == VOTE_RANGE && range.start_ns != INT64_MAX;
     max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
     max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;

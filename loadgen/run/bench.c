@@ -35,7 +35,8 @@ static bool confirm(struct bench *b, struct err *e)
     fputs("Delete all that bucket '", stderr);
     visible_put(stderr, b->o->bucket);
     fputs("' holds? Type yes: ", stderr);
-    /* Signals go to a thread of their own and end no read. */
+    /* A signal goes to a thread of its own, and does not interrupt fgets. So wait for input first.
+     */
     while (poll(&input, 1, TICK_MS) == 0) {
         team_poll(&b->team);
         if (bench_is_interrupted(b))
@@ -46,7 +47,7 @@ static bool confirm(struct bench *b, struct err *e)
     return true;
 }
 
-/* Data of others is not touched, and not mixed with ours unless that is meant. */
+/* Objects of others are never touched. Ours are put beside them only if the user says so. */
 static bool check_content(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -77,7 +78,8 @@ static bool check_content(struct bench *b, struct err *e)
     return true;
 }
 
-/* Tells what may take long, in a pipe too: what is uploaded first, the wait for --syncstart. */
+/* Tells what may take long: the uploads before the benchmark, the wait for --syncstart. A pipe gets
+ * it too. */
 static void say_plan(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -93,7 +95,7 @@ static void say_plan(const struct bench *b)
                 n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
 }
 
-/* Tells of a proxy that a desktop's environment names: it would be what is measured. */
+/* Tells of a proxy that the environment names: the run would measure the proxy. */
 static void say_proxy(const struct bench *b)
 {
     char proxy[CONN_PROXY_MAX];
@@ -107,7 +109,7 @@ static void say_proxy(const struct bench *b)
                      except != NULL ? except : "");
 }
 
-/* Makes and looks at the bucket, which is rank 0's. */
+/* Makes the bucket and looks at what it holds. Rank 0 does this alone. */
 static bool make_bucket(struct bench *b, struct err *e)
 {
     bool made = false;
@@ -123,7 +125,7 @@ static bool make_bucket(struct bench *b, struct err *e)
     return ok;
 }
 
-/* With --list-existing the pool is what the bucket holds, of which each rank takes its part. */
+/* With --list-existing each rank fills its pool with its share of what the bucket holds. */
 static bool take_existing(struct bench *b, struct err *e)
 {
     uint64_t max = b->o->data.objects_given ? (uint64_t)b->o->data.n_objects : 0;
@@ -131,7 +133,8 @@ static bool take_existing(struct bench *b, struct err *e)
     return !b->o->data.list_existing || bucket_list(&b->control, &b->work, max, e);
 }
 
-/* Says what is left where if the run is killed: launchers may kill all at once, without a word. */
+/* Says where things are left if the run is killed: launchers may kill all ranks at once, without a
+ * word. */
 static void say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -150,7 +153,7 @@ static void say_parts(const struct bench *b)
     bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 
-/* All ranks record by now. The bucket is rank 0's to clear. */
+/* Empties the bucket with --clear-bucket, now that all ranks record. Rank 0 does this alone. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
@@ -171,7 +174,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
-/* Writes what came of the run. False: there was no memory for that. */
+/* Prints the result of the run, and lets s3analyze print more. False: out of memory. */
 static bool report(struct bench *b, struct err *e)
 {
     const struct summary *s = &b->summary;
@@ -203,19 +206,19 @@ static bool tell(struct bench *b, struct err *e)
         bench_warn_of_clocks(b);
     if (b->crew.n_loops == 0)
         return true;
-    /* Rank 0 has the sums of all, unless one is lost. */
+    /* Rank 0 has the figures of all ranks, unless one is lost. */
     if (b->team.rank == 0 || b->team.lost)
         bench_warn(b);
     bool ok = bench_sum_up(b, e);
     ok = (b->team.rank > 0 || report(b, e)) && ok;
     ok = bench_finish_sums(b, e) && ok;
-    /* Cleaning may take long, and what was measured does not wait for it. */
+    /* Cleaning may take long, and the result must not wait for it. */
     fflush(stdout);
     return ok;
 }
 
-/* The most that a run can have made, with room for what is deleted twice, as a server that lists
- * what is gone lets it be. What other ranks made is theirs to know. */
+/* Returns how many deletions can be right: what the run can have made, twice over, as servers may
+ * list an object after it was deleted. With several ranks no one knows. */
 static uint64_t most_of(const struct bench *b)
 {
     const struct summary *s = &b->summary;
@@ -243,7 +246,7 @@ static bool clean(struct bench *b, struct err *e)
     atomic_store(&s->n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
     bool deletes = ok && !b->o->data.no_clear;
-    /* Where an upload was answered with a version, deleting would hide it. */
+    /* If uploads were answered with versions, deleting without them would only hide the objects. */
     if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown))
         deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
     if (deletes && !b->o->data.no_prefix)
@@ -251,8 +254,9 @@ static bool clean(struct bench *b, struct err *e)
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
         return true;
-    /* An upload may have begun though its answer was lost. MinIO, which takes the prefix of a list
-     * of uploads for the whole key of an object, shows it in a list of the bucket alone. */
+    /* If an answer was lost, an upload may have begun that we do not know. MinIO takes the prefix
+     * of a list of uploads for the whole key of an object, and shows it only in a list of the whole
+     * bucket. */
     bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
     enum sweep_scope uploads = !b->kind->uploads ? SWEEP_NOTHING
                                : lost            ? SWEEP_BUCKET
@@ -268,7 +272,7 @@ static bool clean(struct bench *b, struct err *e)
 
 /* ---- The plan ---- */
 
-/* All ranks meet after each stage. Where one fails or is interrupted, all go on to the end. */
+/* The stages of a run. All ranks meet after each. If one fails, all go on with the endings. */
 static const struct stage {
     bool (*run)(struct bench *b, struct err *e);
     bool unless_interrupted;
@@ -286,7 +290,7 @@ static const struct stage {
     {bench_has_succeeded, true},
 };
 
-/* What follows in any case, whatever failed. */
+/* These follow in any case, whatever failed. */
 static bool (*const endings[])(struct bench *b, struct err *e) = {
     bench_close_capture,
     bench_gather,
@@ -298,13 +302,13 @@ static bool (*const endings[])(struct bench *b, struct err *e) = {
 #define N_STAGES  (sizeof plan / sizeof *plan)
 #define N_ENDINGS (sizeof endings / sizeof *endings)
 
-/* Whether a signal came, as all ranks know it since they last met. */
+/* Whether a signal came before the ranks last met: all of them answer the same. */
 static bool is_over(const struct bench *b)
 {
     return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
 }
 
-/* Tells the error that this rank ends with, unless it is what others know and tell. */
+/* Tells the error that this rank ends with, unless it only says that another rank failed. */
 static void complain(const struct bench *b, const struct err *e)
 {
     if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')
@@ -339,7 +343,7 @@ static int run(struct bench *b)
 
 /* ---- Ranks ---- */
 
-/* Does `work` instead of the plan, if that is not NULL. */
+/* Does `work`, or with NULL the plan. Returns the exit code. */
 static int start(const char *program, const struct cli_command *command, const struct options *o,
                  int (*work)(struct bench *b))
 {
@@ -363,7 +367,7 @@ static int start(const char *program, const struct cli_command *command, const s
     return status;
 }
 
-/* Tells the others what to do. */
+/* Tells the other ranks what to do. */
 static bool hand_out(const struct cli_command *command, const struct options *o, struct err *e)
 {
     size_t n = 0;
@@ -409,7 +413,7 @@ int bench_follow(const struct cli_program *program)
         const struct cli_command *const *c = program->commands;
         while (strcmp((*c)->name, head.command) != 0)
             c++;
-        if (!options_unpack(&o, data, head.n_orders, &e))
+        if (!options_unpack(&o, data, head.n_options, &e))
             lead_fail(e.msg);
         secret_free(data);
         start(program->name, *c, &o, NULL);

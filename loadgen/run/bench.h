@@ -1,4 +1,4 @@
-/* A run from begin to end: bucket, preparation, benchmark, capture, cleaning, analysis. */
+/* A run from start to end: bucket, preparation, benchmark, capture, cleaning, analysis. */
 #ifndef S3_LOADGEN_RUN_BENCH_H
 #define S3_LOADGEN_RUN_BENCH_H
 
@@ -8,14 +8,15 @@
 
 struct bench;
 
-/* The `run` of the commands: gets their struct options, and finds their struct workload in `ctx`.
- * Returns the exit code. Of several ranks it is for rank 0, and makes the others run too. */
+/* The `run` of the commands: takes their struct options, finds their struct workload in `ctx`, and
+ * returns the exit code. Rank 0 calls it, and makes the other ranks run too. */
 int bench_main(const struct cli_args *args, void *options);
 
-/* The same for work that is no benchmark: rank 0 does it, and the others hear nothing of it. */
+/* Does `work` instead of a benchmark, in rank 0 alone. */
 int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b));
 
-/* The whole of what the other ranks do. Returns the exit code that rank 0 dismisses them with. */
+/* All that the other ranks do: runs, until rank 0 dismisses them. Returns the exit code that it
+ * says. */
 int bench_follow(const struct cli_program *program);
 
 #endif

@@ -36,8 +36,7 @@ bool bench_name_outputs(struct bench *b, struct err *e)
     return access(b->out.sums, F_OK) != 0 || is_there(b->out.sums, e);
 }
 
-/* The name of a file is to outlive a power cut too. Where folders cannot be synced, nothing is
- * lost.
+/* Syncs the folder of a file, so that its name outlives a power cut. Some folders cannot be synced.
  */
 static void sync_folder(const char *path)
 {
@@ -53,7 +52,7 @@ static void sync_folder(const char *path)
     }
 }
 
-/* Makes a new file: none is ever overwritten, neither by a part nor by what is made of all. */
+/* Opens a new file. No file is ever overwritten, neither by a part nor by the whole capture. */
 static bool open_capture(struct bench *b, struct err *e)
 {
     if (b->o->show.stress)
@@ -123,14 +122,14 @@ bool bench_close_capture(struct bench *b, struct err *e)
     b->out.closed = b->recorder == NULL;
     if (b->recorder == NULL)
         return true;
-    /* Cleaning has no rows, and no writer would take them. */
+    /* Cleaning is not recorded: there is no writer any more. */
     crew_end_recording(&b->crew);
     b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
     summary_put_end(&comment, &b->summary, &b->control, &b->crew);
     bool ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
     strbuf_fini(&comment);
-    /* Without its first frame it says nothing. */
+    /* A capture without its first frame says nothing. */
     struct stat st;
     if (!ok && b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 &&
         st.st_size == 0) {
@@ -146,7 +145,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
 
 /* ---- When it is closed ---- */
 
-/* Says how to put the parts together, which was not done. */
+/* Says how to merge the parts, which was not done. */
 static void say_merge(const struct bench *b)
 {
     char *head[] = {"s3analyze", "merge", "-o", (char *)b->out.path, NULL};
@@ -164,8 +163,8 @@ bool bench_gather(struct bench *b, struct err *e)
 
     if (!b->has_parts)
         return true;
-    /* What all tell from here on is what is in the closed parts. One that could not be written to
-     * its end has what was written, which counts too. */
+    /* From here on the ranks tell what their closed parts hold. A part that could not be written to
+     * its end counts as far as it goes. */
     bool ok = team_meet(&b->team, true, NULL);
     if (ok && recorded)
         ok = parts_gather(&b->team, b->out.path, e);
@@ -200,7 +199,7 @@ bool bench_sum_up(struct bench *b, struct err *e)
     return true;
 }
 
-/* The capture may go once its sums are on the disk. */
+/* Deletes the capture once its sums are on the disk. */
 static bool drop_capture(const struct bench *b, struct err *e)
 {
     int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);

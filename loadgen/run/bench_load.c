@@ -6,10 +6,10 @@
 
 #include <sys/resource.h>
 
-/* How long a look at the clock is put off while the start is waited for. */
+/* While we wait for the start, the clock is read this often. */
 #define START_NAP_NS (10 * CLOCK_NS_PER_MS)
 
-/* Ranks start so much later than they agree on it: all must know of it by then. */
+/* The time from agreeing on the start to the start: all ranks must have heard of it by then. */
 #define START_NS (200 * CLOCK_NS_PER_MS)
 
 /* ---- Preparation and start ---- */
@@ -58,7 +58,7 @@ bool bench_prepare(struct bench *b, struct err *e)
     return true;
 }
 
-/* Brings what was uploaded to the ranks that are to use it, by --read-shift. */
+/* With --read-shift, brings the names of objects to the ranks that are to read them. */
 static bool shift_pools(struct bench *b, struct err *e)
 {
     int by = (int)(b->o->ranks.read_shift % b->team.size);
@@ -70,7 +70,7 @@ static bool shift_pools(struct bench *b, struct err *e)
         return true;
     work_pack_pool(&b->work, &mine);
     bool packed = !mine.failed;
-    /* Without memory it is an empty pool that goes out, so that none waits in vain. */
+    /* Without memory an empty pool is sent, so that no rank waits for it in vain. */
     if (!packed)
         strbuf_clear(&mine);
     bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
@@ -82,7 +82,7 @@ static bool shift_pools(struct bench *b, struct err *e)
     return ok;
 }
 
-/* The start is not before --syncstart, by the clock of what rank 0 records. */
+/* The start is not before --syncstart. It is told by the clock of rank 0's capture. */
 bool bench_agree_on_start(struct bench *b, struct err *e)
 {
     bool ok = shift_pools(b, e);
@@ -99,8 +99,8 @@ bool bench_agree_on_start(struct bench *b, struct err *e)
     return ok;
 }
 
-/* To the start: of one rank that of --syncstart, by the wall clock, which may be set meanwhile; of
- * several what they have agreed on. */
+/* Returns the time to the start. One rank goes by the wall clock and --syncstart, as the clock may
+ * be set meanwhile; several go by what they have agreed on. */
 static int64_t rest_ns(const struct bench *b)
 {
     if (b->team.size > 1)
@@ -128,7 +128,7 @@ static int64_t ns_of(struct timeval t)
     return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
 }
 
-/* Requests of an open loop, of this rank, that were due before the end and were never begun. */
+/* Counts this rank's requests of an open loop that were due before the end and never begun. */
 static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begun)
 {
     int64_t until_ns = clock_earlier(end_ns, p->end_ns);
@@ -136,13 +136,13 @@ static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begu
     double n_least = (seconds * p->rate - (double)p->first_ticket) / (double)p->ticket_step - 2;
     uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
 
-    /* A quotient in floating point may be off by one: their due times say which is the last. */
+    /* The quotient may be off by one in floating point. Due times decide. */
     while (p->rate > 0 && worker_due_ns(p, n_due) < until_ns)
         n_due++;
     return n_due - n_begun;
 }
 
-/* Whether the time is over; in an open loop, for the next request that would be due. */
+/* Whether the time is over: now, or in an open loop when the next request would be due. */
 static bool is_through(const struct phase *p, int64_t now_ns)
 {
     uint64_t n = p->rate > 0 ? atomic_load(&p->n_tickets) : 0;
@@ -150,7 +150,7 @@ static bool is_through(const struct phase *p, int64_t now_ns)
     return now_ns >= p->end_ns || (n > 0 && worker_due_ns(p, n - 1) >= p->end_ns);
 }
 
-/* What was done and used up to a moment. */
+/* What was done, and what resources were used, up to a moment. */
 struct reading {
     struct recorder_state recorded;
     struct crew_counts crew;
@@ -168,7 +168,7 @@ static struct reading take_reading(struct bench *b)
     return r;
 }
 
-/* The figures of the benchmark, between two readings. */
+/* Puts the figures of the benchmark, the difference of two readings, into the summary. */
 static void sum_up_bench(struct bench *b, const struct reading *from, const struct reading *to)
 {
     struct summary *s = &b->summary;
@@ -236,14 +236,14 @@ bool bench_load(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Who has errors says the first. */
+/* A rank that had errors tells its first one. */
 bool bench_has_succeeded(struct bench *b, struct err *e)
 {
     const char *of_all = b->team.size > 1 ? " of all ranks" : "";
     const char *first = b->work.first_error.msg;
     struct recorder_counts all;
 
-    /* The first sums beyond the team's own are these counts. */
+    /* These counts are the first four of SUMMARY_NUMBERS. */
     memcpy(&all, &b->team.all.sum[TEAM_FREE], sizeof all);
     bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
     bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Open beside connections: standard streams, the capture, those of epoll and events. */
+/* File descriptors other than connections: standard streams, the capture, epoll, events. */
 #define OTHER_DESCRIPTORS 16
 
-/* Prefixes of workers have four hexadecimal digits. */
+/* The names of workers' folders have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
 static bool init_engine(struct bench *b, struct err *e)
@@ -67,12 +67,12 @@ static bool init_engine(struct bench *b, struct err *e)
     return engine_init(g, o->hosts, (enum hosts_select)o->net.host_select, e);
 }
 
-/* A worker that connects has its socket, libcurl's means to wake itself up, and a copy of the
- * socket. */
+/* While a worker connects it has its socket, libcurl's pair of descriptors to wake itself up, and a
+ * copy of the socket. */
 #define CONNECTING_DESCRIPTORS 4
 
-/* Raises the limit of descriptors as far as we may. False: it cannot be enough. *idle_max: what it
- * leaves for idle connections, all in all. */
+/* Raises the limit of file descriptors as far as we may. *idle_max: how many are left for idle
+ * connections. False: the limit is too low. */
 static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
 {
     rlim_t needed = (rlim_t)o->load.n_workers + OTHER_DESCRIPTORS;
@@ -95,7 +95,7 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
-/* Refuses what several ranks cannot do. */
+/* Refuses options that several ranks cannot follow. */
 static bool check_ranks(const struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -130,7 +130,8 @@ bool bench_set_up(struct bench *b, struct err *e)
         return err_errno(e, errno, "cannot make an eventfd");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
-    /* Open MPI makes a terminal of standard output alone, wherever that goes. */
+    /* Open MPI connects standard output to a terminal of its own, wherever it goes. Standard error
+     * tells. */
     if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
     b->screen.enabled =

@@ -1,5 +1,5 @@
-/* One run, and what the files that lead through it share: bench.c (its plan), bench_setup.c (what
- * it consists of), bench_load.c, bench_watch.c and bench_say.c. */
+/* The state of a run, for the files that lead through it: bench.c (the plan), bench_setup.c,
+ * bench_capture.c, bench_load.c, bench_watch.c and bench_say.c. */
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
 
@@ -13,9 +13,7 @@
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"
 
-/* What a run shows while it lasts: on standard error, and unless it is asked for only on a
- * terminal.
- */
+/* The progress that a run shows on standard error: on a terminal, or if it is asked for. */
 struct screen {
     bool enabled, bar_shown;
     int64_t start_ns; /* of the phase */
@@ -23,7 +21,7 @@ struct screen {
     unsigned n_lines;
 };
 
-/* What was done in the last second, of this rank. */
+/* What this rank did in the last second. */
 struct second {
     struct recorder_tick tick;
     int64_t n_running;
@@ -34,14 +32,12 @@ struct second {
 
 /* Where the run is recorded. */
 struct outputs {
-    char *path; /* of the capture; borrowed of the options */
-    char part[OPTIONS_PATH_BYTES +
-              100]; /* of what this rank records of it; with one rank the same */
-    char sums[OPTIONS_PATH_BYTES +
-              100]; /* of its sums, where this rank writes them; "": it does not */
-    bool to_stdout; /* the capture; all else goes to standard error */
-    bool closed;    /* what this rank recorded is whole */
-    int fd;         /* -1: none is open */
+    char *path;                          /* of the capture; borrowed of the options */
+    char part[OPTIONS_PATH_BYTES + 100]; /* of this rank's part of it; with one rank the same */
+    char sums[OPTIONS_PATH_BYTES + 100]; /* of its sums; "": this rank writes none */
+    bool to_stdout;                      /* the capture; all else goes to standard error */
+    bool closed;                         /* this rank's part is complete */
+    int fd;                              /* -1: none is open */
 };
 
 /* What workers do in a phase. */
@@ -52,13 +48,13 @@ struct bench {
     const struct options *o;
     const struct workload *kind;
     struct outputs out;
-    struct err failed; /* why the plan was not carried out to its end */
+    struct err failed; /* why a stage of the plan failed */
     int status;
 
     /* Of several ranks. */
     struct team team;
     char host[256];
-    bool has_parts;    /* all have begun to record, each a part */
+    bool has_parts;    /* all ranks record, each a part */
     int64_t agreed_ns; /* when the benchmark starts: by the wall clock of rank 0 */
 
     /* What requests are made with. */
@@ -74,14 +70,14 @@ struct bench {
     struct sweep sweep;
     struct screen screen;
     struct summary summary;
-    bool uploaded;  /* there may be something to clean */
-    char left[160]; /* how, for who ends the process at once */
+    bool uploaded;  /* there may be objects to clean */
+    char left[160]; /* what to say of them if the process ends at once */
 
     /* While a phase runs. */
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
     enum bench_doing doing;
-    bool finishing, said_finishing; /* the run's own objects are deleted; a signal then is said */
+    bool finishing, said_finishing; /* cleaning after the run; a signal was answered */
     struct err error;               /* what ended it */
     struct second second;
 };
@@ -91,18 +87,19 @@ struct bench {
 /* Uploads the objects that the benchmark uses. */
 bool bench_prepare(struct bench *b, struct err *e);
 
-/* Finds when to start, and what each rank reads. */
+/* Agrees with the other ranks on the start, and on what each reads. */
 bool bench_agree_on_start(struct bench *b, struct err *e);
 
-/* Waits for the start; runs the benchmark, and puts its figures into the summary. */
+/* Waits for the start, runs the benchmark, and puts its figures into the summary. */
 bool bench_load(struct bench *b, struct err *e);
 
-/* Whether anything succeeded, on any rank. */
+/* Fails if no request succeeded on any rank. */
 bool bench_has_succeeded(struct bench *b, struct err *e);
 
 /* bench_watch.c: what goes on while workers work. */
 
-/* Runs a phase to its end, with all that goes on meanwhile. False: *e says why it broke off. */
+/* Runs a phase to its end, shows progress and ends it early where it must. False: *e says why it
+ * broke off. */
 bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase *p, struct err *e);
 
 /* Whether a signal came, to this rank or to another. */
@@ -114,28 +111,28 @@ void bench_renew_credentials(struct bench *b);
 /* What this rank tells the others; `ctx` is the bench. */
 void bench_figures(void *ctx, struct ranks_figures *f);
 
-/* Puts the figures of all ranks into the summary. */
+/* Puts the figures of all ranks together into the summary. */
 void bench_take_totals(struct bench *b);
 
 /* bench_say.c: what a run says on standard error besides its progress. */
 
-/* A line about this rank, which it names if there are several; and one about the whole run. */
+/* Print a line about this rank (named if there are several), and one about the whole run. */
 void bench_say(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_say_of_all(const struct bench *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "WHAT: COMMAND", with the command as a shell reads it; after its last word comes NULL. */
+/* Prints "WHAT: COMMAND", with the command as a shell reads it. NULL ends the words. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
 
-/* Tells what may have distorted what was measured, by the summary. */
+/* Tells what may have distorted the measurement, by the figures of the summary. */
 void bench_warn(const struct bench *b);
 
-/* Tells of clocks that are off, for which servers refuse requests. */
+/* Tells of clocks that are wrong: servers refuse requests for that. */
 void bench_warn_of_clocks(const struct bench *b);
 
 /* bench_setup.c */
 
-/* Makes all that a run needs before it has spoken to a server. bench_tear_down, in any case. */
+/* Makes all that a run needs before the first request. Call bench_tear_down in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
 

@@ -6,10 +6,10 @@
 
 #define TICK_MS 100
 
-/* How often what ranks tell is looked at: it takes several looks to go round. */
+/* Time between looks at what the ranks tell: it takes several looks to go round. */
 #define JOINING_MS 10
 
-/* What a rank knows of its last second has come to rank 0 after some ticks. */
+/* After this time rank 0 knows the last second of all ranks. */
 #define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
 
 #define CPU_SCALE     100
@@ -60,7 +60,7 @@ void bench_take_totals(struct bench *b)
     b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
 }
 
-/* Takes what this rank did in the last second. */
+/* Takes the figures of this rank's last second. */
 static void take_second(struct bench *b, int64_t now_ns)
 {
     const struct crew_counts crew = crew_counts(&b->crew);
@@ -73,7 +73,8 @@ static void take_second(struct bench *b, int64_t now_ns)
     s->at_ns = now_ns;
 }
 
-/* Whether the second that ends at *next_ns is over; sets the end of the next one then. */
+/* Whether the second that ends at *next_ns is over. If so, *next_ns becomes the end of the next
+ * one. */
 static bool is_second(int64_t *next_ns, int64_t now_ns)
 {
     if (now_ns < *next_ns)
@@ -108,7 +109,7 @@ static void end_bar(struct screen *s)
     s->bar_shown = false;
 }
 
-/* The line of a second, with quantiles of the slowest rank. */
+/* Shows the line of a second. Its quantiles are those of the slowest rank. */
 static void show_line(struct bench *b, int64_t now_ns)
 {
     const int64_t *sum = b->team.all.sum;
@@ -147,7 +148,7 @@ static void end_phase(struct bench *b, const char *end)
     crew_stop(&b->crew, ENGINE_STOP);
 }
 
-/* Keys that cannot be renewed are used until the server refuses them, which is in the rows. */
+/* If keys cannot be renewed, they are used until the server refuses them, which the rows record. */
 void bench_renew_credentials(struct bench *b)
 {
     struct err e = {""};
@@ -156,7 +157,7 @@ void bench_renew_credentials(struct bench *b)
         bench_say(b, "cannot renew the credentials: %s", e.msg);
 }
 
-/* Whether servers that cannot be connected to end the run. */
+/* Whether the run ends because no server could be connected to for too long. */
 static bool gives_up(struct bench *b, int64_t now_ns)
 {
     int64_t down_ns = hosts_all_down_since(&b->engine.hosts);
@@ -165,7 +166,7 @@ static bool gives_up(struct bench *b, int64_t now_ns)
            crew_counts(&b->crew).n_connected <= 0;
 }
 
-/* Ends what is recorded where it must. */
+/* Ends a phase that is recorded, if there is a reason. */
 static void judge(struct bench *b, bool told)
 {
     const struct options *o = b->o;
@@ -212,7 +213,7 @@ static int look(void *ctx)
                 units_duration(b->o->net.give_up_ns).s);
         end_phase(b, "error");
     }
-    /* What is cleaned is not recorded, and `clean` has no recorder at all. */
+    /* Cleaning is not recorded, and the command `clean` has no recorder at all. */
     if (atomic_load(&b->engine.stop) == ENGINE_RUN && b->doing != BENCH_CLEANING)
         judge(b, told);
     return b->team.joining ? JOINING_MS : TICK_MS;

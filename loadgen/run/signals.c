@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends the thread; it is sent to it alone. */
+/* Ends our thread. It is sent to this thread alone. */
 #define SIGNAL_QUIT SIGUSR1
 
 /* Signals this close together are meant as one. */
@@ -25,7 +25,7 @@ static void quit(const struct signals *s)
 {
     const char *left = atomic_load(&s->left);
 
-    /* A lock, of a stream too, may be held by who hangs. */
+    /* A thread that hangs may hold any lock, that of a stream too. */
     if (left != NULL && write(STDERR_FILENO, left, strlen(left)) < 0)
         _exit(128 + SIGQUIT);
     signal(SIGQUIT, SIG_DFL);
@@ -48,7 +48,7 @@ static void *run(void *user)
             continue;
         s->last_ns = now_ns;
         atomic_compare_exchange_strong(&s->first, &none, caught);
-        /* Whatever the run waits for, a lock too, this ends it. */
+        /* This ends the process whatever the run waits for, even a lock. */
         if (atomic_load(&s->n) == 2)
             _exit(128 + caught);
         atomic_store(&s->control->engine->interrupted, true);

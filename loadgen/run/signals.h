@@ -1,5 +1,5 @@
-/* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second at once, the third the
- * process. Those within a second of another are one with it: timeout(1) sends two, and so does a
+/* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second ends it at once, the
+ * third ends the process. Signals within a second count as one: timeout(1) sends two, and so does a
  * terminal that is closed. */
 #ifndef S3_LOADGEN_RUN_SIGNALS_H
 #define S3_LOADGEN_RUN_SIGNALS_H
@@ -24,14 +24,12 @@ struct signals {
     _Atomic(const char *) left;  /* lines for who ends the process at once; NULL: nothing is left */
 };
 
-/* From here on the signals come to a thread of their own; to be called before other threads start.
- */
+/* Starts a thread that takes the signals. Call it before other threads start. */
 bool signals_init(struct signals *s, struct crew *control, struct err *e);
 void signals_fini(struct signals *s);
 
-/* Lets work begin that belongs to an orderly end, after the first signal or none: clears the
- * engine's stop, and the first signal no longer sets it. False: a second one has come, nothing more
- * is to be done. */
+/* Begins the work of an orderly end: clears the engine's stop, which the first signal sets no more.
+ * False: a second signal has come, and nothing more is to be done. */
 bool signals_let_finish(struct signals *s);
 
 #endif

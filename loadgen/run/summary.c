@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Puts together what all loops know of a host's clock. False: nothing can be told of it. */
+/* Combines what all loops know of a host's clock. False: they know nothing of it. */
 static bool combine(const struct control *control, const struct crew *crew, size_t host,
                     struct date_bracket *all)
 {
@@ -67,7 +67,7 @@ static void write_doc(struct strbuf *b, struct doc *d)
     json_decref(d->json);
 }
 
-/* Puts for each server whose clock was seen by how much it is ahead of ours, least and most. */
+/* Writes for each server by how much its clock is ahead of ours, at least and at most. */
 static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
     const struct engine *g = control->crew.engine;
@@ -85,7 +85,7 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
     put(d, "clock", clocks);
 }
 
-/* Puts when the first loop, and with it all, did not run. */
+/* Writes when the first loop did not run, and with it all loops. */
 static void put_stops(struct doc *d, const struct crew *crew)
 {
     json_t *stops = json_array();
@@ -101,7 +101,7 @@ static void put_stops(struct doc *d, const struct crew *crew)
     put(d, "stops", stops);
 }
 
-/* Of several ranks: which one this is, and what was measured of its clock against that of rank 0.
+/* With several ranks, writes which one this is, and n measurements of its clock against rank 0's.
  */
 static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
 {
@@ -213,7 +213,7 @@ static void put_result(struct doc *d, const struct summary *s)
          n++) {
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
-        /* In a closed loop no request is due. */
+        /* In a closed loop requests are not due at any time. */
         if (s->o->load.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }

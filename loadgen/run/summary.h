@@ -1,4 +1,4 @@
-/* What is said of a run as JSON: in the capture's first and last comment, and for --json. */
+/* A run as JSON: in the first and the last comment of its capture, and for --json. */
 #ifndef S3_LOADGEN_RUN_SUMMARY_H
 #define S3_LOADGEN_RUN_SUMMARY_H
 
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* A loop that uses more of a CPU than this may hold requests up; than that, it does. */
+/* A loop that uses more of a CPU than the first may delay requests; beyond the second it does. */
 #define SUMMARY_WARN_PCT  70
 #define SUMMARY_BOUND_PCT 90
 
@@ -23,7 +23,7 @@ struct summary {
     bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
     const struct team *team;
-    bool alone;        /* a rank is lost: all counts are of this one */
+    bool alone;        /* a rank is lost, and all counts are those of this one */
     int64_t start_ns;  /* wall clock */
     const char *end;   /* why the run ended */
     const char *error; /* NULL: none */
@@ -33,7 +33,7 @@ struct summary {
     int64_t prepare_ns, bench_ns;
     struct recorder_counts counts;
     uint64_t n_connects;
-    uint64_t n_resent;          /* on a fresh connection; of all rows, the preparation's too */
+    uint64_t n_resent;          /* on a fresh connection; the preparation's count too */
     int64_t user_ns, system_ns; /* CPU */
     double max_thread_pct;      /* of one CPU, the busiest of our threads */
     int64_t digest_ns;          /* spent on digests of payloads, before their requests begin */
@@ -54,7 +54,8 @@ extern const struct summary_number {
     bool adds_up; /* over ranks */
 } SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
 
-/* How far the clock of a host is ahead of ours at least; negative: behind; 0: it may be right. */
+/* Returns by how much a host's clock is ahead of ours at least; negative: behind; 0: it may be
+ * right. */
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
 
 /* "s3load/1 {...}" without a newline. The start has all settings of the command that may change

@@ -30,8 +30,8 @@ bool deck_init(struct deck *d, const double *shares, size_t n_kinds, struct rng 
 /* The kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
 size_t deck_deal(struct deck *d);
 
-/* A card of kind `have` was dealt and another of kind `want` is to be played instead: the next
- * decks make up for it, so that the shares stay exact over time. False: the mix has no cards of
+/* Notes that a card of kind `want` is played in place of the one of kind `have` that was dealt. The
+ * next decks make up for it, so the shares stay exact over time. False: the mix has no cards of
  * kind `want`. */
 bool deck_exchange(struct deck *d, size_t have, size_t want);
 

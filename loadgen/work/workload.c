@@ -9,7 +9,8 @@
 /* The stream of random numbers for the size of each object. */
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
-/* If so many uploads have failed, and twice those in flight, and none has succeeded, none will. */
+/* The preparation gives up if so many uploads, and at least twice those in flight, have failed and
+ * none has succeeded. */
 #define FIRST_UPLOADS 100u
 
 static uint64_t n_versions(const struct work *k)
@@ -135,7 +136,7 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
         p = put_hex(p, o->dir, 4);
         *p++ = '/';
     }
-    /* Names in no order, as a server's clients have them: an odd multiple of the number. */
+    /* Multiplying by an odd number scatters the names, as those of real clients are. */
     p = put_hex(p, o->id * RNG_STEP, 16);
     *p = '\0';
     op->n_key = (size_t)(p - op->key);
@@ -227,7 +228,7 @@ bool work_add(struct work *k, const struct work_object *o, const char *version)
 
 void work_return(struct work *k, const struct work_object *o)
 {
-    /* There is room: it had its place there. */
+    /* This needs no memory: the object had a place in the pool. */
     push(k, o);
 }
 
@@ -280,7 +281,8 @@ bool work_is_drained(struct work *k)
 
 /* ---- Phases ---- */
 
-/* The object of our upload i: versions of an object have its name, and a content of their own. */
+/* Returns the object of our upload i. Versions of an object share its name, and differ in content.
+ */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
 {
     uint64_t n = n_own_objects(k);

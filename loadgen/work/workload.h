@@ -1,5 +1,5 @@
-/* What the workers of a command do: objects are uploaded, then used, then deleted. The commands
- * (loadgen/cmd) differ in struct workload; struct work is one run of it. */
+/* What the workers of a command do: they upload objects, use them, and delete them. Each command
+ * (loadgen/cmd) has its own struct workload; struct work is the state of one run. */
 #ifndef S3_LOADGEN_WORK_WORKLOAD_H
 #define S3_LOADGEN_WORK_WORKLOAD_H
 
@@ -13,7 +13,7 @@
 
 struct work;
 
-/* A command's part, which it names as its ctx. */
+/* What a command's workers do: the ctx of its struct cli_command. */
 struct workload {
     bool prepares;    /* uploads objects first */
     bool versions;    /* the bucket is to be versioned */
@@ -104,31 +104,31 @@ static inline struct work_own *work_own(struct work *k, const struct worker *w)
     return &k->own[w->thread];
 }
 
-/* An object that is not yet there: the next number, in the worker's prefix. */
+/* Returns a new object: the next number, in the worker's folder. */
 struct work_object work_new_object(struct work *k, const struct worker *w);
 
-/* Makes the folder `dir` of workers below `root` the key of op: each has one of its own. */
+/* Makes the folder `dir` below `root` the key of op. Each worker has a folder of its own. */
 void work_set_dir(struct s3op *op, const char *root, uint32_t dir);
 
 /* Puts the object's key into op. */
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op);
 
-/* Makes op a request for the object, or its version; an upload; a download (a part, with --range).
- */
+/* Make op a request of a kind for an object or its version, an upload, a download (of a part with
+ * --range). */
 void work_ask(const struct work *k, enum s3op_kind kind, const struct work_object *o,
               struct s3op *op);
 void work_put(const struct work *k, const struct work_object *o, struct s3op *op);
 void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
 
-/* Makes `body` that of the request; PHASE_END: there was no memory for it. */
+/* Gives the request this body. PHASE_END: there was no memory for it. */
 enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct s3op *op);
 
-/* Fills the body, empty at first, of a request to delete objects with keys and versions ("": none)
- * that XML can hold; and ends it. */
+/* Add an object (version "": none) to the body of a request that deletes several, and end the body.
+ * It starts empty. XML must be able to hold the key (strbuf_fits_xml). */
 void work_add_to_batch(struct strbuf *body, const char *key, const char *version, struct s3op *op);
 enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op *op);
 
-/* Writes what the pool holds, and takes what that rank wrote for it instead. */
+/* Write what the pool holds, and fill it with what another rank wrote. */
 void work_pack_pool(struct work *k, struct strbuf *b);
 bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e);
 
@@ -136,10 +136,10 @@ bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank,
  */
 bool work_add(struct work *k, const struct work_object *o, const char *version);
 
-/* Puts one back that was taken. */
+/* Puts an object back that was taken out of the pool. */
 void work_return(struct work *k, const struct work_object *o);
 
-/* Whether the run ended, or is to end, because no object is left. */
+/* Whether no object is left, and none will come: the run ends. */
 bool work_is_drained(struct work *k);
 
 /* Keeps the first error. */
