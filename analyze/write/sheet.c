@@ -6,47 +6,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLOCK_BYTES (64 << 10)
+
+struct sheet_block {
+    struct sheet_block *next;
+    char text[];
+};
+
 void sheet_free(struct sheet *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        free(s->v[i].text);
-        free(s->v[i].html);
+    for (struct sheet_block *b = s->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
     }
     free(s->v);
     *s = (struct sheet){0};
 }
 
-static void push(struct sheet *s, const struct sheet_entry *x)
+/* Makes room for a text of n bytes. */
+static bool make_room(struct sheet *s, size_t n)
 {
-    bool kept = !s->brief || x->when != SHEET_DETAIL;
+    size_t n_text = n < BLOCK_BYTES ? BLOCK_BYTES : n;
+    struct sheet_block *b = n <= s->n_room ? NULL : malloc(sizeof *b + n_text);
 
-    s->failed = s->failed || (kept && !mem_fit(&s->v, &s->cap, s->n + 1, NULL));
-    if (s->failed || !kept)
-        free(x->text);
-    else
-        s->v[s->n++] = *x;
+    if (n <= s->n_room)
+        return true;
+    if (b == NULL)
+        return false;
+    b->next = s->blocks;
+    s->blocks = b;
+    s->room = b->text;
+    s->n_room = n_text;
+    return true;
 }
 
-static void __attribute__((format(printf, 4, 0)))
-add(struct sheet *s, enum sheet_kind kind, enum text_style style, const char *fmt, va_list args)
+/* A text in the sheet's memory. NULL: the sheet has failed. */
+static const char *__attribute__((format(printf, 2, 0)))
+keep(struct sheet *s, const char *fmt, va_list args)
 {
-    struct sheet_entry x = {.kind = kind, .when = s->when, .style = style};
+    va_list again;
 
-    s->failed = s->failed || !mem_vformat(&x.text, NULL, fmt, args);
-    push(s, &x);
+    va_copy(again, args);
+    int n = vsnprintf(s->room, s->n_room, fmt, args);
+    s->failed |= n < 0 || !make_room(s, (size_t)n + 1);
+    if (!s->failed)
+        vsnprintf(s->room, s->n_room, fmt, again);
+    va_end(again);
+    if (s->failed)
+        return NULL;
+    const char *text = s->room;
+    s->room += n + 1;
+    s->n_room -= (size_t)n + 1;
+    return text;
 }
 
-/* An entry without a text. */
-static void add_bare(struct sheet *s, enum sheet_kind kind, enum text_style style)
+/* Adds an entry without a text. False: there is none. */
+static bool add_bare(struct sheet *s, enum sheet_kind kind, enum text_style style)
 {
-    push(s, &(struct sheet_entry){.kind = kind, .when = s->when, .style = style});
+    if (s->brief && s->when == SHEET_DETAIL)
+        return false;
+    s->failed = s->failed || !mem_fit(&s->v, &s->cap, s->n + 1, NULL);
+    if (!s->failed)
+        s->v[s->n++] = (struct sheet_entry){.kind = kind, .when = s->when, .style = style};
+    return !s->failed;
 }
 
 #define ADD(kind, style)                                                                           \
     do {                                                                                           \
         va_list args;                                                                              \
         va_start(args, fmt);                                                                       \
-        add(s, kind, style, fmt, args);                                                            \
+        if (add_bare(s, kind, style))                                                              \
+            s->v[s->n - 1].text = keep(s, fmt, args);                                              \
         va_end(args);                                                                              \
     } while (0)
 
@@ -80,17 +110,6 @@ void sheet_fold(struct sheet *s, const char *fmt, ...)
     ADD(SHEET_FOLD, TEXT_PLAIN);
 }
 
-void sheet_table(struct sheet *s, const char *align, const char *title)
-{
-    size_t n = s->n;
-
-    sheet_line(s, TEXT_HEADING, "%s", title);
-    if (s->n == n)
-        return;
-    s->v[n].kind = SHEET_TABLE;
-    s->v[n].align = align;
-}
-
 void sheet_headings(struct sheet *s)
 {
     add_bare(s, SHEET_HEADINGS, TEXT_FAINT);
@@ -107,17 +126,38 @@ void sheet_cells(struct sheet *s, const char *const *texts)
         sheet_cell(s, "%s", *texts);
 }
 
+/* Gives the last entry both texts. */
+static void __attribute__((format(printf, 2, 3))) keep_both(struct sheet *s, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    s->v[s->n - 1].text = keep(s, fmt, args);
+    s->v[s->n - 1].has_more = true;
+    va_end(args);
+}
+
+void sheet_table(struct sheet *s, const char *align, const char *title)
+{
+    if (add_bare(s, SHEET_TABLE, TEXT_HEADING))
+        keep_both(s, "%s%c%s", title, '\0', align);
+}
+
 void sheet_markup(struct sheet *s, sheet_put *put, const void *ctx, size_t k)
 {
+    char *markup = NULL;
     size_t n;
-    FILE *f = s->failed ? NULL : open_memstream(&s->v[s->n - 1].html, &n);
+    FILE *f = s->failed ? NULL : open_memstream(&markup, &n);
 
     s->failed = f == NULL;
     if (s->failed)
         return;
     put(f, ctx, k);
     s->failed = ferror(f) != 0;
-    s->failed |= fclose(f) != 0;
+    s->failed |= fclose(f) != 0 || markup == NULL;
+    if (!s->failed)
+        keep_both(s, "%s%c%s", s->v[s->n - 1].text, '\0', markup);
+    free(markup);
 }
 
 void sheet_gap(struct sheet *s)
@@ -147,7 +187,7 @@ size_t sheet_table_end(const struct sheet *s, size_t i)
 
 void sheet_used_columns(const struct sheet *s, size_t i, bool verbose, bool used[SHEET_MAX_COLUMNS])
 {
-    const char *align = s->v[i].align;
+    const char *align = sheet_more(&s->v[i]);
     size_t n = strlen(align), end = sheet_table_end(s, i), column = n;
 
     memset(used, 0, SHEET_MAX_COLUMNS * sizeof *used);
@@ -156,7 +196,7 @@ void sheet_used_columns(const struct sheet *s, size_t i, bool verbose, bool used
         if (x->kind != SHEET_CELL)
             column = x->kind == SHEET_ROW && sheet_is_shown(x, verbose) ? 0 : n;
         else if (column < n && column < SHEET_MAX_COLUMNS) {
-            used[column] |= (*x->text != '\0' || x->html != NULL) &&
+            used[column] |= (*x->text != '\0' || x->has_more) &&
                             (verbose || !isupper((unsigned char)align[column]));
             column++;
         }

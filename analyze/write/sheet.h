@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum sheet_kind {
     SHEET_TITLE, /* of a section */
@@ -34,18 +35,21 @@ enum sheet_when {
     SHEET_BRIEF,  /* in text without -v: says what was left out */
 };
 
+/* 16 bytes: a page of many hosts has dozens of entries for each of them. */
 struct sheet_entry {
-    enum sheet_kind kind;
-    enum sheet_when when;
-    enum text_style style;
-    char *text;
-    char *html;        /* SHEET_CELL: what HTML has in place of the text; NULL: the text */
-    const char *align; /* SHEET_TABLE */
+    const char *text; /* in a block of the sheet */
+    enum sheet_kind kind : 8;
+    enum sheet_when when : 8;
+    enum text_style style : 8;
+    bool has_more; /* sheet_more */
 };
 
 struct sheet {
     struct sheet_entry *v;
     size_t n, cap;
+    struct sheet_block *blocks; /* of texts, the newest first */
+    char *room;                 /* what is left of that one */
+    size_t n_room;
     enum sheet_when when; /* of the entries to come */
     bool brief;           /* for text without -v: no detail is kept */
     bool failed;
@@ -63,8 +67,8 @@ void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
 void sheet_gap(struct sheet *s);
 
 /* Begins a table; rows follow, up to the next entry that is none. `align` has a letter a column: l
- * or r, w for text that may be broken, and capitals for columns that are details. It must live as
- * long as the sheet. `title` "": none. A column whose rows are all empty is not written. */
+ * or r, w for text that may be broken, and capitals for columns that are details. `title` "": none.
+ * A column whose rows are all empty is not written. */
 void sheet_table(struct sheet *s, const char *align, const char *title);
 void sheet_headings(struct sheet *s);
 void sheet_row(struct sheet *s, enum text_style style);
@@ -101,6 +105,13 @@ size_t sheet_table_end(const struct sheet *s, size_t i);
 #define SHEET_MAX_COLUMNS 32
 void sheet_used_columns(const struct sheet *s, size_t i, bool verbose,
                         bool used[SHEET_MAX_COLUMNS]);
+
+/* The second text of an entry. A table: its `align`. A cell: the markup that HTML has in place of
+ * its text; NULL: none. */
+static inline const char *sheet_more(const struct sheet_entry *x)
+{
+    return x->has_more ? x->text + strlen(x->text) + 1 : NULL;
+}
 
 /* Whether an entry is to be written. */
 static inline bool sheet_is_shown(const struct sheet_entry *x, bool verbose)

@@ -33,7 +33,7 @@ static void put_id(FILE *f, const char *section, const char *caption)
 static void put_headings(const struct sheet *s, size_t i, size_t end, FILE *f, const char *section,
                          const bool *used)
 {
-    const char *caption = s->v[i].text, *align = s->v[i].align;
+    const char *caption = s->v[i].text, *align = sheet_more(&s->v[i]);
     size_t head = i + 1;
 
     while (head < end && s->v[head].kind != SHEET_HEADINGS)
@@ -67,8 +67,8 @@ static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char a
                       : align == 'w' ? "<td class=\"l wrap\">"
                                      : "<td class=\"l\">";
 
-    if (x->html != NULL)
-        fprintf(f, "%s%s%s", tag, x->html, heads ? "</th>" : "</td>");
+    if (x->has_more)
+        fprintf(f, "%s%s%s", tag, sheet_more(x), heads ? "</th>" : "</td>");
     else
         html_within(f, tag, x->text, heads ? "</th>" : "</td>");
 }
@@ -85,7 +85,7 @@ static void end_row(FILE *f, const bool *used, size_t column, size_t n)
 static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *section)
 {
     bool used[SHEET_MAX_COLUMNS], in_row = false;
-    const char *align = s->v[i].align;
+    const char *align = sheet_more(&s->v[i]);
     size_t n = strlen(align), column = 0, end = sheet_table_end(s, i), n_used = 0;
 
     sheet_used_columns(s, i, true, used);

@@ -36,7 +36,7 @@ static void put_rule(FILE *f, const char *align, const bool *used)
 static size_t put_table(const struct sheet *s, size_t i, FILE *f)
 {
     bool used[SHEET_MAX_COLUMNS], in_row = false;
-    const char *align = s->v[i].align;
+    const char *align = sheet_more(&s->v[i]);
     size_t column = 0, end = sheet_table_end(s, i);
     enum sheet_kind row = SHEET_TABLE;
 

@@ -25,12 +25,13 @@ static bool is_prose(char letter)
 static size_t put_table(const struct sheet *s, size_t i, struct text *out, bool verbose)
 {
     bool used[SHEET_MAX_COLUMNS], shown = false, in_head = false;
+    const char *letters = sheet_more(&s->v[i]);
     char align[SHEET_MAX_COLUMNS + 1];
     struct text_table t;
-    size_t column = 0, from = i;
+    size_t column = 0;
 
     sheet_used_columns(s, i, verbose, used);
-    fill_align(align, s->v[i].align, used);
+    fill_align(align, letters, used);
     size_t end = sheet_table_end(s, i);
     if (*align == '\0')
         return end;
@@ -43,8 +44,7 @@ static size_t put_table(const struct sheet *s, size_t i, struct text *out, bool 
         const struct sheet_entry *x = &s->v[i];
         if (x->kind == SHEET_CELL) {
             if (shown && column < SHEET_MAX_COLUMNS && used[column])
-                text_table_cell(&t, "%s",
-                                in_head && is_prose(s->v[from].align[column]) ? "" : x->text);
+                text_table_cell(&t, "%s", in_head && is_prose(letters[column]) ? "" : x->text);
             column++;
             continue;
         }
