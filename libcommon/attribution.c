@@ -98,24 +98,38 @@ bool attribution_slices(const struct segment_grid *g, const struct attribution_r
     return true;
 }
 
-/* Adds what a successful request moves in slices first .. last; `amounts` is that of the first of
- * them, those of the others follow `stride` bytes apart. */
-static void add_parts(const struct segment_grid *g, size_t first, size_t last, void *amounts,
-                      size_t stride, const struct attribution_request *r)
+void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
+                        const struct attribution_request *r, int64_t amount, int64_t *cell,
+                        size_t stride)
 {
+    const struct attribution_request spread = {
+        .start_ns = r->start_ns, .end_ns = r->end_ns, .bytes = amount};
     int64_t t_ns = g->start_ns + (int64_t)first * g->length_ns;
-    int64_t bytes_from = attribution_bytes_before(r, t_ns);
-    struct attribution_objects objects_from = attribution_objects_before(r, t_ns);
+    int64_t from = attribution_bytes_before(&spread, t_ns);
 
     for (size_t k = first; k <= last; k++) {
-        struct slice_amounts *s = (void *)((char *)amounts + (k - first) * stride);
         t_ns += g->length_ns;
-        int64_t bytes_to = attribution_bytes_before(r, t_ns);
-        struct attribution_objects objects_to = attribution_objects_before(r, t_ns);
-        s->bytes += bytes_to - bytes_from;
-        add_objects(s, objects_from, objects_to);
-        bytes_from = bytes_to;
-        objects_from = objects_to;
+        int64_t to = attribution_bytes_before(&spread, t_ns);
+        *(int64_t *)((char *)cell + (k - first) * stride) += to - from;
+        from = to;
+    }
+}
+
+/* Adds what a successful request moves in slices first .. last; `amounts` is that of the first of
+ * them, those of the others follow `stride` bytes apart. */
+static void add_parts(const struct segment_grid *g, size_t first, size_t last,
+                      struct slice_amounts *amounts, size_t stride,
+                      const struct attribution_request *r)
+{
+    int64_t t_ns = g->start_ns + (int64_t)first * g->length_ns;
+    struct attribution_objects from = attribution_objects_before(r, t_ns);
+
+    attribution_spread(g, first, last, r, r->bytes, &amounts->bytes, stride);
+    for (size_t k = first; k <= last; k++) {
+        t_ns += g->length_ns;
+        struct attribution_objects to = attribution_objects_before(r, t_ns);
+        add_objects((void *)((char *)amounts + (k - first) * stride), from, to);
+        from = to;
     }
 }
 

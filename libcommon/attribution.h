@@ -83,6 +83,13 @@ struct attribution_objects attribution_objects_before(const struct attribution_r
 bool attribution_slices(const struct segment_grid *g, const struct attribution_request *r,
                         size_t *first, size_t *last);
 
+/* Spreads an amount of a request as its bytes are spread: over the slices first .. last, which it
+ * touches. `cell` is what the first of them has got so far; the cells of the others follow `stride`
+ * bytes apart. The request's own bytes and objects are not looked at. */
+void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
+                        const struct attribution_request *r, int64_t amount, int64_t *cell,
+                        size_t stride);
+
 /* As attribution_add, for a request that does not lie within one slice. */
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
                              const struct attribution_request *r);

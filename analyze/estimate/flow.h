@@ -1,7 +1,9 @@
 /* What requests move in each statistical segment, of all and by host
  * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
  * duration. Sums are in fixed point, 2^-40 of a byte or object, so that none depends on the order
- * of rows. */
+ * of rows. This is not attribution_spread, which divides once for each segment that a
+ * request touches. Segments may be short beside a request here: it adds to its first and its last
+ * one, and marks where those between begin and end. */
 #ifndef S3_ANALYZE_ESTIMATE_FLOW_H
 #define S3_ANALYZE_ESTIMATE_FLOW_H
 

@@ -1,10 +1,10 @@
 #include "analyze/plot/data.h"
 
-#include "analyze/estimate/confidence.h"
 #include "analyze/base/tasks.h"
-#include "libcommon/mem.h"
+#include "analyze/sets/scan.h"
 #include "analyze/stats/picker.h"
-#include "libcommon/quantile.h"
+#include "libcommon/attribution.h"
+#include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@ const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 #define MAX_LINE_BINS 400 /* of hosts as lines */
 #define MAX_ROW_BINS  100 /* of many hosts as a heat map */
 #define MANY_HOSTS    100
+#define MICRO         1000000 /* objects are spread in millionths */
 #define MIN_FINE_BINS 50
 #define MAX_FINE_BINS 400
 
@@ -48,12 +49,6 @@ static void bins_over(struct segment_grid *bins, int64_t start_ns, int64_t end_n
     segment_grid_init(bins, start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
 }
 
-/* Of what lies outside, the first or the last. */
-static inline size_t bin_of(const struct segment_grid *g, int64_t ns)
-{
-    return ns <= g->start_ns ? 0 : ns >= g->end_ns ? g->n - 1 : segment_grid_index(g, ns);
-}
-
 /* ---- Which requests ---- */
 
 static const struct table *table_of(const struct plot_data *p, size_t i)
@@ -72,6 +67,10 @@ static void find_span(struct plot_data *p)
     p->n_requests = t.n_requests;
     p->n_errors = t.n_errors;
     p->has_bytes = t.has_bytes;
+    double n_objects = 0;
+    for (size_t k = 0; k < p->a->n_operations; k++)
+        n_objects += (double)p->a->operations[k].n_objects;
+    p->host_unit = p->has_bytes || n_objects * MICRO > 0x1p62 ? 1 : 1.0 / MICRO;
 }
 
 /* ---- The series ---- */
@@ -133,40 +132,6 @@ void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, si
 
 /* ---- The pass over the requests ---- */
 
-/* A request over bins. */
-struct stretch {
-    const struct segment_grid *bins;
-    int64_t start_ns, end_ns;
-    size_t from, to; /* the first and the last bin it touches */
-};
-
-static inline struct stretch stretch_over(const struct segment_grid *b, int64_t start_ns,
-                                          int64_t end_ns)
-{
-    return (struct stretch){b, start_ns, end_ns, bin_of(b, start_ns), bin_of(b, end_ns)};
-}
-
-/* The ns spent in each bin, times an amount. */
-static inline void spread(double *v, const struct stretch *s, double amount_per_ns)
-{
-    const struct segment_grid *b = s->bins;
-    for (size_t k = s->from; k <= s->to; k++) {
-        int64_t lo = b->start_ns + (int64_t)k * b->length_ns, hi = lo + b->length_ns;
-        lo = k == s->from || lo < s->start_ns ? s->start_ns : lo;
-        hi = k == s->to || hi > s->end_ns ? s->end_ns : hi;
-        v[k] += (double)(hi - lo) * amount_per_ns;
-    }
-}
-
-/* An amount in proportion to the time spent in each bin. */
-static inline void spread_amount(double *v, const struct stretch *s, double amount)
-{
-    if (s->start_ns == s->end_ns || s->from == s->to)
-        v[s->to] += amount;
-    else
-        spread(v, s, amount / (double)(s->end_ns - s->start_ns));
-}
-
 static int compare_parties(const void *a, const void *b)
 {
     return strcmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
@@ -220,7 +185,7 @@ static bool add_parties(struct plot_party **v, size_t *n, size_t *of_id, const s
             continue;
         of_id[i] = (*n)++;
         (*v)[of_id[i]].name = names->v[i];
-        if (!mem_cleared(&(*v)[of_id[i]].value, n_bins, e))
+        if (!mem_cleared(&(*v)[of_id[i]].sum, n_bins, e))
             return false;
     }
     return true;
@@ -239,21 +204,31 @@ static size_t class_of(const struct plot_data *p, int64_t bytes)
     return c;
 }
 
+/* Spreads an amount of a request over the bins that it touches. Returns the last of them. */
+static inline size_t spread(int64_t *v, const struct segment_grid *g,
+                            const struct attribution_request *r, int64_t amount)
+{
+    size_t first = segment_grid_index(g, r->start_ns), last = segment_grid_index(g, r->end_ns);
+
+    if (first == last)
+        v[last] += amount;
+    else
+        attribution_spread(g, first, last, r, amount, &v[first], sizeof *v);
+    return last;
+}
+
 static void add_row(struct plot_data *p, const struct pass *x, const struct table *t, size_t i)
 {
     const struct place *place = dataset_place(p->a->dataset, t, table_place(t, i));
-    int64_t start_ns = t->start[i], dur_ns = packed_get(&t->dur, i), end_ns = start_ns + dur_ns;
-    const struct stretch stretch = stretch_over(&p->bins, start_ns, end_ns);
-    const struct stretch host_stretch = stretch_over(&p->host_bins, start_ns, end_ns);
+    const struct attribution_request r = analysis_request(t, i);
+    int64_t dur_ns = r.end_ns - r.start_ns, bytes = r.bytes;
+    size_t end = spread(p->clients[x->client_of[place->client]].sum, &p->bins, &r, dur_ns);
 
-    spread(p->clients[x->client_of[place->client]].value, &stretch,
-           1.0 / (double)p->bins.length_ns);
-    if (table_failed(t, i))
+    if (!r.ok)
         return;
-    int64_t bytes = packed_get(&t->bytes, i);
-    double amount = p->has_bytes ? (double)bytes : (double)packed_get(&t->objects, i);
-    spread_amount(p->hosts[x->host_of[place->host]].value, &host_stretch, amount);
-    p->heat[stretch.to * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+    spread(p->hosts[x->host_of[place->host]].sum, &p->host_bins, &r,
+           p->has_bytes ? bytes : r.n_objects * (p->host_unit < 1 ? MICRO : 1));
+    p->heat[end * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     if (bytes > 0)
         p->sizes[log_bucket(bytes)]++;
     else
@@ -268,19 +243,16 @@ static void add_row(struct plot_data *p, const struct pass *x, const struct tabl
 static void cut_parties(struct plot_party *v, size_t *n, size_t most)
 {
     for (size_t i = most; i < *n; i++)
-        free(v[i].value);
+        free(v[i].sum);
     *n = *n < most ? *n : most;
 }
 
 static void finish_parties(struct plot_data *p)
 {
-    double seconds = (double)p->host_bins.length_ns / 1e9;
     for (size_t h = 0; h < p->n_hosts; h++) {
         struct plot_party *x = &p->hosts[h];
-        for (size_t k = 0; k < p->host_bins.n; k++) {
-            x->value[k] /= seconds;
-            x->mean += x->value[k] / (double)p->host_bins.n;
-        }
+        for (size_t k = 0; k < p->host_bins.n; k++)
+            x->mean += plot_data_rate(p, x, k) / (double)p->host_bins.n;
     }
     p->n_hosts_in_all = p->n_hosts;
     p->n_clients_in_all = p->n_clients;
@@ -484,7 +456,7 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
 static void free_parties(struct plot_party *v, size_t n)
 {
     for (size_t i = 0; v != NULL && i < n; i++)
-        free(v[i].value);
+        free(v[i].sum);
     free(v);
 }
 

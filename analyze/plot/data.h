@@ -36,11 +36,11 @@ struct plot_sample {
     uint64_t *count; /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
 };
 
-/* One row of a host's or client's part in the run. */
+/* A host's or client's part in the run. */
 struct plot_party {
     const char *name; /* owned by the dataset */
-    double *value;    /* by bin */
-    double mean;      /* over the bins */
+    int64_t *sum;     /* by bin: what a host moved; ns that a client's requests took */
+    double mean;      /* of a host, over the bins: plot_data_rate */
 };
 
 struct plot_size_class {
@@ -72,9 +72,10 @@ struct plot_data {
     uint64_t n_empty;                /* those of 0 bytes, not in sizes */
 
     struct segment_grid host_bins;
-    struct plot_party *hosts; /* bytes/s, or objects/s, by name */
+    double host_unit;         /* a host's sums are whole numbers of it: 1 byte, or 1e-6 objects */
+    struct plot_party *hosts; /* by name, as the clients */
     size_t n_hosts, n_hosts_in_all;
-    struct plot_party *clients; /* requests in flight */
+    struct plot_party *clients;
     size_t n_clients, n_clients_in_all;
 
     /* Successful requests inside the active range; response: from when they were due, if known. */
@@ -92,6 +93,13 @@ struct plot_data {
 bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, const int *index,
                     struct err *e);
 void plot_data_fini(struct plot_data *p);
+
+/* What a host moved per second in a bin: bytes or, of requests without any, objects. */
+static inline double plot_data_rate(const struct plot_data *p, const struct plot_party *host,
+                                    size_t bin)
+{
+    return (double)host->sum[bin] * p->host_unit / ((double)p->host_bins.length_ns / 1e9);
+}
 
 /* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches
  * those with the least and the greatest value of each column. keep[i] says of rows[i]; `columns`

@@ -301,7 +301,7 @@ static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "rates", "t_s host rate");
     for (size_t h = 0; h < p->n_hosts; h++) {
         for (size_t k = 0; k < p->host_bins.n; k++) {
-            double rate = p->hosts[h].value[k] / unit;
+            double rate = plot_data_rate(p, &p->hosts[h], k) / unit;
             if (lines && !is_whole_bin(p, k))
                 continue;
             most = rate > most ? rate : most;
@@ -331,7 +331,7 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "activity", "t_s client in_flight");
     for (size_t c = 0; c < p->n_clients; c++) {
         for (size_t k = 0; k < p->bins.n; k++) {
-            double x = p->clients[c].value[k];
+            double x = (double)p->clients[c].sum[k] / (double)p->bins.length_ns;
             most = x > most ? x : most;
             plot_out_row(f, "rir", bin_middle_s(p, &p->bins, k), (int64_t)c, x);
         }

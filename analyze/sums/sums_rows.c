@@ -79,35 +79,33 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
 /* Spreads a request over the seconds from its start to its end. */
 static inline void spread(struct portion *x, const struct attribution_request *r)
 {
-    struct sums_second *s = &x->seconds[r->start_ns / SUMS_SECOND_NS - x->first_s];
-    struct sums_second *last = &x->seconds[r->end_ns / SUMS_SECOND_NS - x->first_s];
-    int64_t n_bytes = 0, n_micro = 0, from_ns = r->start_ns, all_micro = r->n_objects * SUMS_MICRO;
+    static const struct segment_grid seconds = {.length_ns = SUMS_SECOND_NS};
+    int64_t zero_ns = x->first_s * SUMS_SECOND_NS; /* all times below count from there */
+    const struct attribution_request t = {.start_ns = r->start_ns - zero_ns,
+                                          .end_ns = r->end_ns - zero_ns};
+    size_t first = (size_t)(t.start_ns / SUMS_SECOND_NS);
+    size_t last = (size_t)(t.end_ns / SUMS_SECOND_NS);
+    struct sums_second *s = &x->seconds[first], *end = &x->seconds[last];
+    int64_t duration_ns = t.end_ns - t.start_ns, micro = r->n_objects * SUMS_MICRO;
 
     s->n_started++;
-    for (; s < last; s++) {
-        int64_t to_ns = (from_ns / SUMS_SECOND_NS + 1) * SUMS_SECOND_NS;
-        s->busy_ns += to_ns - from_ns;
-        from_ns = to_ns;
-        if (!r->ok)
-            continue;
-        struct attribution_request objects = *r;
-        objects.bytes = all_micro;
-        int64_t bytes = attribution_bytes_before(r, to_ns);
-        int64_t micro = attribution_bytes_before(&objects, to_ns);
-        s->n_bytes += bytes - n_bytes;
-        s->n_micro_objects += micro - n_micro;
-        n_bytes = bytes;
-        n_micro = micro;
-    }
-    s->busy_ns += r->end_ns - from_ns;
     if (r->ok) {
-        s->n_bytes += r->bytes - n_bytes;
-        s->n_micro_objects += all_micro - n_micro;
-        s->ended_ns += r->end_ns - r->start_ns;
-        s->n_ended++;
+        end->ended_ns += duration_ns;
+        end->n_ended++;
     } else {
-        s->n_failed++;
+        end->n_failed++;
     }
+    if (s == end) {
+        s->busy_ns += duration_ns;
+        s->n_bytes += r->ok ? r->bytes : 0;
+        s->n_micro_objects += r->ok ? micro : 0;
+        return;
+    }
+    attribution_spread(&seconds, first, last, &t, duration_ns, &s->busy_ns, sizeof *s);
+    if (!r->ok)
+        return;
+    attribution_spread(&seconds, first, last, &t, r->bytes, &s->n_bytes, sizeof *s);
+    attribution_spread(&seconds, first, last, &t, micro, &s->n_micro_objects, sizeof *s);
 }
 
 static bool take_seconds(struct sums_part *p, struct portion *x, struct err *e)

@@ -146,6 +146,30 @@ static void parts_add_up_to_the_size(void **state)
     free(s);
 }
 
+/* As bytes are, and in proportion to the time spent in each bin: a duration gives just that time.
+ */
+static void any_amount_is_spread_as_bytes_are(void **state)
+{
+    (void)state;
+    static const int64_t ns[] = {3, 10, 10, 1}, bytes[] = {125, 416, 417, 42};
+    struct segment_grid g;
+    struct {
+        int64_t ns, bytes;
+    } bins[4] = {{0}};
+    struct slice_amounts cells[4] = {{0}};
+    const struct attribution_request r = request(107, 131, 1000, true);
+
+    segment_grid_init(&g, 100, 10, 4);
+    attribution_add_amounts(&g, cells, &r);
+    attribution_spread(&g, 0, 3, &r, r.end_ns - r.start_ns, &bins[0].ns, sizeof *bins);
+    attribution_spread(&g, 0, 3, &r, r.bytes, &bins[0].bytes, sizeof *bins);
+    for (size_t k = 0; k < 4; k++) {
+        assert_int_equal(bins[k].ns, ns[k]);
+        assert_int_equal(bins[k].bytes, bytes[k]);
+        assert_int_equal(bins[k].bytes, cells[k].bytes);
+    }
+}
+
 static void order_changes_nothing(void **state)
 {
     (void)state;
@@ -220,6 +244,7 @@ int main(void)
         cmocka_unit_test(one_request_in_every_position),
         cmocka_unit_test(failed_requests_add_no_bytes),
         cmocka_unit_test(parts_add_up_to_the_size),
+        cmocka_unit_test(any_amount_is_spread_as_bytes_are),
         cmocka_unit_test(order_changes_nothing),
         cmocka_unit_test(objects_compare_closely),
         cmocka_unit_test(equal_sums_compare_equal),
