@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* What a run has left. */
-struct run {
+struct old_run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
     uint64_t n_others;            /* below its prefix, with a name that no run gives */
@@ -21,10 +21,10 @@ struct run {
     int64_t newest_ns;            /* wall clock; INT64_MAX: not known */
 };
 
-struct runs {
+struct old_runs {
     const char *prefix;
     char wanted[S3OP_KEY_MAX + 1]; /* what the keys of all runs that are looked for begin with */
-    struct run *run;
+    struct old_run *run;
     size_t n;
     enum s3op_kind kind; /* of the list that shows objects */
     uint64_t n_uploads;
@@ -32,7 +32,7 @@ struct runs {
     struct err unlisted;           /* why they could not be listed */
 };
 
-static struct run *find(struct runs *runs, const char *key, struct err *e)
+static struct old_run *find(struct old_runs *runs, const char *key, struct err *e)
 {
     size_t n_root = strlen(runs->prefix) + OPTIONS_ROOT_LENGTH;
 
@@ -42,22 +42,22 @@ static struct run *find(struct runs *runs, const char *key, struct err *e)
             return &runs->run[i];
     if (!mem_more(&runs->run, runs->n, e))
         return NULL;
-    struct run *run = &runs->run[runs->n++];
-    *run = (struct run){0};
+    struct old_run *run = &runs->run[runs->n++];
+    *run = (struct old_run){0};
     memcpy(run->root, key, n_root);
     return run;
 }
 
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
-    struct runs *runs = user;
+    struct old_runs *runs = user;
     size_t n_prefix = strlen(runs->prefix);
 
     if (entry->n_key > S3OP_KEY_MAX ||
         strncmp(entry->key, runs->wanted, strlen(runs->wanted)) != 0 ||
         !bucket_is_run(entry->key + n_prefix))
         return true;
-    struct run *run = find(runs, entry->key, e);
+    struct old_run *run = find(runs, entry->key, e);
     if (run == NULL)
         return false;
     if (!bucket_is_name(entry->key + n_prefix + OPTIONS_ROOT_LENGTH)) {
@@ -76,7 +76,7 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 }
 
 /* Finds what all runs have left, or only that of --run. */
-static bool look(struct bench *b, struct runs *runs, struct err *e)
+static bool look(struct bench *b, struct old_runs *runs, struct err *e)
 {
     const struct options *o = b->o;
 
@@ -94,7 +94,7 @@ static bool look(struct bench *b, struct runs *runs, struct err *e)
     return true;
 }
 
-static bool delete_run(struct bench *b, const struct runs *runs, const struct run *run,
+static bool delete_run(struct bench *b, const struct old_runs *runs, const struct old_run *run,
                        struct err *e)
 {
     struct err cause = {""};
@@ -105,7 +105,7 @@ static bool delete_run(struct bench *b, const struct runs *runs, const struct ru
            err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
 
-static void show(const struct run *run, const char *what)
+static void show(const struct old_run *run, const char *what)
 {
     const char *id = run->root + strlen(run->root) - 1 - OPTIONS_ID_LENGTH;
     char newest[] = "unknown             ";
@@ -118,7 +118,7 @@ static void show(const struct run *run, const char *what)
 }
 
 /* Deletes or keeps each run, and shows a line of it. */
-static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
+static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *e)
 {
     const struct options *o = b->o;
     int64_t from_ns = clock_real_ns() - o->request.older_than_ns;
@@ -134,7 +134,7 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
     else
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
     for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
-        const struct run *run = &runs->run[i];
+        const struct old_run *run = &runs->run[i];
         bool young = o->wanted_id == NULL && run->newest_ns > from_ns;
 
         bool kept = young || run->n_others > 0;
@@ -157,10 +157,10 @@ static bool clean_all(struct bench *b, const struct runs *runs, struct err *e)
     return ok;
 }
 
-static int run_clean(struct bench *b)
+static int clean_bucket(struct bench *b)
 {
     const struct options *o = b->o;
-    struct runs runs = {.prefix = o->prefix};
+    struct old_runs runs = {.prefix = o->prefix};
     struct err e = {""};
     bool ok = bench_set_up(b, &e);
 
@@ -195,7 +195,7 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
-static int run(const struct cli_args *args, void *options)
+static int clean(const struct cli_args *args, void *options)
 {
     const struct options *o = options;
     char key[OPTIONS_ROOT_LENGTH + 1];
@@ -206,7 +206,7 @@ static int run(const struct cli_args *args, void *options)
         (snprintf(key, sizeof key, "s3load-%s/", o->wanted_id) != OPTIONS_ROOT_LENGTH ||
          !bucket_is_run(key)))
         return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->wanted_id);
-    return bench_main_alone(args, options, run_clean);
+    return bench_main_alone(args, options, clean_bucket);
 }
 
 const struct cli_command cmd_clean = {
@@ -228,5 +228,5 @@ const struct cli_command cmd_clean = {
                      {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
     COMMAND_DEFAULTS(.request.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
     .ctx = &(const struct workload){.prepares = false},
-    .run = run,
+    .run = clean,
 };

@@ -80,6 +80,8 @@ static void check_command(const struct cli_command *command, bool loads, int arg
     if (command->defaults != NULL)
         memcpy(options, command->defaults, command->options_size);
     bool ok = cli_parse(command, argc, argv, &args, options, &e);
+    args.argc = argc; /* as cli_main does */
+    args.argv = argv;
     assert(ok == (e.msg[0] == '\0') && strlen(e.msg) < sizeof e.msg);
     if (ok && args.help_topic == NULL) {
         assert(args.n_operands >= command->min_operands);
