@@ -257,8 +257,6 @@ static enum answer on_complete(struct worker *w, bool left_over)
 
     w->answer.keep = w->http.keep_alive && !left_over && !early;
     w->result.status = w->http.status;
-    if (w->op.kind == S3OP_GET)
-        w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;
     if (has_no_uploads(w))
         w->xml.root = XML_UPLOADS;
     else if (!is_success(w))
@@ -331,6 +329,7 @@ static void on_body(void *user, const char *data, size_t n)
                              n, (unsigned long long)(w->op.offset + w->answer.n_read));
             w->answer.failed = true;
         }
+        w->result.n_bytes += n;
     } else if (!w->answer.uses_xml) {
         read_error(w, data, n);
     } else if (!w->answer.failed) {
@@ -365,8 +364,6 @@ void answer_break(struct worker *w, const char *why)
     w->result.cut = true;
     /* After an interim answer alone (100 Continue) there was no answer. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
-    if (w->op.kind == S3OP_GET)
-        w->result.n_bytes = is_success(w) ? w->answer.n_read : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)
         w->result.n_objects = 0;
 }

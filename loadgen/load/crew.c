@@ -137,14 +137,13 @@ struct thread {
     pthread_t id;
     struct crew *crew;
     struct loop *loop;
-    struct phase *phase;
 };
 
 static void *run_loop(void *user)
 {
     struct thread *t = user;
 
-    loop_run(t->loop, t->phase);
+    loop_run(t->loop);
     atomic_fetch_sub(&t->crew->n_busy, 1);
     eventfd_write(t->crew->engine->event, 1);
     return NULL;
@@ -158,7 +157,8 @@ bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void 
 
     atomic_store(&c->n_busy, 0);
     for (; ok && n < c->n_loops; n++) {
-        threads[n] = (struct thread){.crew = c, .loop = &c->loops[n], .phase = phase};
+        threads[n] = (struct thread){.crew = c, .loop = &c->loops[n]};
+        c->loops[n].phase = phase;
         atomic_store(&c->loops[n].cpu_ns, 0);
         atomic_fetch_add(&c->n_busy, 1);
         int failed = pthread_create(&threads[n].id, NULL, run_loop, &threads[n]);

@@ -229,10 +229,9 @@ static void ask_for_short_slices(void)
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-void loop_run(struct loop *l, struct phase *phase)
+void loop_run(struct loop *l)
 {
     ask_for_short_slices();
-    l->phase = phase;
     l->queue.n_active = l->n_workers;
     l->queue.timeout_ns = CLOCK_NEVER;
     l->stop_seen = ENGINE_RUN;
@@ -251,7 +250,7 @@ void loop_run(struct loop *l, struct phase *phase)
     if (l->recording)
         recorder_flush(&l->port, clock_now_ns());
     /* A server that takes no more connections serves other loops by those that we need no more. */
-    while (phase->closes && pool_drop_idle(&l->pool))
+    while (l->phase->closes && pool_drop_idle(&l->pool))
         ;
     pool_free_dead(&l->pool);
 }

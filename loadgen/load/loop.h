@@ -53,7 +53,7 @@ struct loop {
 
     /* For its workers. */
     struct engine *engine;
-    struct phase *phase;
+    struct phase *phase; /* set by the crew; borrowed */
     struct pool pool;
     struct queue queue;
     struct date_bracket *dates; /* by host */
@@ -81,8 +81,8 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
                uint32_t first_thread, unsigned n_workers, struct err *e);
 void loop_fini(struct loop *l);
 
-/* Runs a phase until all workers have ended; l->error says why it broke off. */
-void loop_run(struct loop *l, struct phase *phase);
+/* Runs l->phase until all workers have ended; l->error says why it broke off. */
+void loop_run(struct loop *l);
 
 /* Makes a loop that sleeps look at engine.stop. Any thread may call it. */
 void loop_wake(struct loop *l);

@@ -128,8 +128,6 @@ void worker_fail(struct worker *w, const char *why)
         read_answer(w);
         if (w->state != WORKER_RECEIVING)
             return;
-        if (w->http.status >= 200 && w->http.status < 300)
-            w->result.n_bytes = w->answer.n_read;
     }
     answer_set_error(w, "%s", why);
     finish(w, clock_now_ns(), false);
