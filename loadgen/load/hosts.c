@@ -121,7 +121,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
-/* Has hosts that were never used come first, in random order. */
+/* Makes hosts that were never used come first, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
     for (size_t i = 0; i < h->n; i++) {

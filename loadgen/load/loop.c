@@ -21,8 +21,8 @@
 /* The longest wait. A turn that takes twice as long shows that we were stopped. */
 #define WAIT_MAX_NS (100 * CLOCK_NS_PER_MS)
 
-/* New requests begun before arrivals are looked at again: what has arrived is stamped first, so
- * that beginning requests does not bend the times of others. */
+/* So many requests are begun at most before arrivals are looked at again. What has arrived is to be
+ * stamped first: to begin requests must not bend the times of others. */
 #define BEGUN_MAX 8
 
 /* Goes on where a connection has come further, or to an end. */

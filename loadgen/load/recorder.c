@@ -19,8 +19,8 @@
 /* A loop that has filled so many batches waits for the writer. */
 #define BATCHES_PER_LOOP 128
 
-/* A frame is closed so long after its first row at the latest. Together with the time in a batch
- * and a sync that stays below 500 ms. */
+/* A frame is closed so long after its first row at the latest. With the time in a batch and the
+ * sync a row is on the disk within 500 ms. */
 #define FRAME_NS INT64_C(300000000)
 
 #define WRITER_NICE 5

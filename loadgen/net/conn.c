@@ -90,7 +90,8 @@ static struct conn *conn_of(CURL *easy)
     return c;
 }
 
-/* An event's data is the descriptor and a tag: it is no pointer, which would be even. */
+/* The data of libcurl's events is twice the descriptor plus one; that of ours is a pointer, which
+ * is even. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     struct conn_dialer *d = user;
@@ -110,7 +111,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
     return 0;
 }
 
-/* libcurl does not tell why it got no socket. */
+/* Opens sockets for libcurl, which does not tell why it got none. */
 static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct conn *c = user;
@@ -337,7 +338,7 @@ static void take_over(struct conn *c)
     conn_shake_hands(c);
 }
 
-/* What fails within libcurl is told as a message of its connection. */
+/* If a call fails within libcurl, a message of its connection says so. */
 void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
     uint32_t events = event != NULL ? event->events : 0;

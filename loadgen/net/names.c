@@ -133,7 +133,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     return names;
 }
 
-/* Does not wait for the thread, which may be in a long lookup. It frees what it used. */
+/* Does not wait for the thread, which may be in a long lookup. It frees all at its end. */
 void names_close(struct names *names)
 {
     if (names == NULL)

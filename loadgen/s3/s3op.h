@@ -20,8 +20,8 @@
 
 /* What a kind of request does. */
 enum {
-    S3OP_LISTS = 1,    /* it is read page by page, and names a prefix */
-    S3OP_UPLOADS = 2,  /* sends content of objects */
+    S3OP_LISTS = 1,    /* names a prefix, and is answered page by page */
+    S3OP_UPLOADS = 2,  /* sends the content of an object or a part */
     S3OP_CREATES = 4,  /* begins an object, and says how that is stored */
     S3OP_ENCRYPTS = 8, /* says the key of --encrypt */
     S3OP_DELETES = 16, /* passes retention */

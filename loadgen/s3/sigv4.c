@@ -17,7 +17,7 @@
 /* The last second with a year of four digits. */
 #define MAX_TIME_S 253402300799
 
-/* What the keys can be told from. */
+/* All that the keys could be worked out from. */
 struct sigv4_work {
     SHA256_CTX inner;  /* signing key xor ipad, digested */
     SHA256_CTX outer;  /* signing key xor opad, digested */
