@@ -553,6 +553,7 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
 {
     if (!course_init(c, n_tables, e))
         return false;
+    c->has_requests = true;
     c->d = d;
     c->tables = tables;
     c->n_places = d->n_places;

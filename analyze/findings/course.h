@@ -86,9 +86,11 @@ struct course_parties {
 };
 
 struct course {
-    const struct dataset *d; /* of rows; NULL: there are none */
-    const struct table **tables;
-    struct course_op *ops; /* of the benchmark: operations that ran together, or the last */
+    bool has_requests; /* false: the source has sums of seconds. What begins or ends within one is
+                          known by how much it did there, and single requests are not known */
+    const struct dataset *d;     /* where it has requests; only who fills the course */
+    const struct table **tables; /* ... and looks for single ones knows them */
+    struct course_op *ops;       /* of the benchmark: operations that ran together, or the last */
     size_t n_ops;
     struct course_parties hosts, clients, operations;
     int64_t start_ns, end_ns; /* first start, last end of their requests */
@@ -196,12 +198,11 @@ static inline int64_t course_bin_start_ns(const struct course *c, size_t bin)
     return course_at_ns(c, bin, c->bin_ns);
 }
 
-/* How much of a bin the run has: seconds of the clock are cut by its beginning and its end. */
+/* How much of a bin the run has: its beginning and its end cut seconds of the clock. */
 static inline double course_bin_part(const struct course *c, size_t bin)
 {
-    return c->d != NULL ? 1
-                        : (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)) /
-                              (double)c->bin_ns;
+    return (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)) /
+           (double)c->bin_ns;
 }
 
 static inline int64_t course_block_start_ns(const struct course *c, size_t block)

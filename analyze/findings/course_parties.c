@@ -115,7 +115,7 @@ size_t course_count_hung(const struct course *c, const struct course_parties *p,
 
     if (of_party != NULL)
         memset(of_party, 0, p->n * sizeof *of_party);
-    if (c->d != NULL)
+    if (c->has_requests)
         return count_hung_requests(c, p, at_ns, of_party);
     for (size_t k = 0; k < c->n_ops; k++)
         least_ns = int64_max(c->hung_ns[k], least_ns);
@@ -163,9 +163,9 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
 {
     if (n == 0)
         return true;
-    for (size_t q = 0; c->d == NULL && q < n; q++)
+    for (size_t q = 0; !c->has_requests && q < n; q++)
         find_gap(c, p, &gaps[q]);
-    if (c->d == NULL)
+    if (!c->has_requests)
         return true;
     size_t *first = NULL, *next = NULL;
     bool ok = mem_new(&first, p->n, e) && mem_new(&next, n, e);

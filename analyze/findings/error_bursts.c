@@ -106,7 +106,7 @@ static void extend_to_edges(const struct course *c, const struct course_message 
     bool before = b->first > 0 && m->by_bin[b->first - 1] > 0;
     bool after = b->last + 1 < c->n_bins && m->by_bin[b->last + 1] > 0;
 
-    if (c->d != NULL || !b->found)
+    if (c->has_requests || !b->found)
         return;
     b->first -= before;
     b->last += after;

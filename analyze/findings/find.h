@@ -26,6 +26,12 @@ double search_free_frac(const struct search *s, size_t first, size_t last, uint8
 /* Share of the run. */
 double search_frac(const struct search *s, int64_t length_ns);
 
+/* The largest of some durations, one an operation, of the operations that have at least the share
+ * of all requests. */
+double search_longest_ns(const struct search *s, const double *of_op, double share);
+
+#define OP_MATTERS .1 /* the share from which on an operation matters to the whole */
+
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
 struct top_stretch {

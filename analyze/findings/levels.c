@@ -54,10 +54,8 @@ static double mean_of(const double *x, size_t from, size_t to)
 static void fill_points(struct levels *l)
 {
     const struct course *c = l->s->c;
-    double median_ns = 0;
+    double median_ns = search_longest_ns(l->s, c->median_ns, 0);
 
-    for (size_t k = 0; k < c->n_ops; k++)
-        median_ns = fmax(median_ns, c->median_ns[k]);
     /* The type that takes longest may begin later, and from the start on last past all times. */
     if (median_ns >= (double)(INT64_MAX - c->start_ns))
         return;

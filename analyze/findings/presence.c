@@ -158,17 +158,15 @@ bool find_backlog(struct search *s, struct err *e)
 
     if (!c->open_loop || c->late_n == NULL || n < 8)
         return true;
-    double *late, median_ns = 0;
+    double *late;
     if (!mem_new(&late, n, e))
         return false;
-    for (size_t k = 0; k < c->n_ops; k++)
-        median_ns = fmax(median_ns, c->median_ns[k]);
     for (size_t b = 0; b < n; b++)
         late[b] = c->late_n[b] > 0 ? c->late_ns[b] / (double)c->late_n[b] : b > 0 ? late[b - 1] : 0;
     while (last > 1 && c->late_n[last - 1] == 0)
         last--;
     double final = late[last - 1], most = 0,
-           limit = fmax(BACKLOG_TIMES * median_ns, BACKLOG_LEAST_NS);
+           limit = fmax(BACKLOG_TIMES * search_longest_ns(s, c->median_ns, 0), BACKLOG_LEAST_NS);
     size_t from = last - 1;
     for (size_t b = 0; b < last; b++)
         most = fmax(most, late[b]);

@@ -2,6 +2,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,15 @@ double search_free_frac(const struct search *s, size_t first, size_t last, uint8
 double search_frac(const struct search *s, int64_t length_ns)
 {
     return (double)length_ns / ((double)(s->c->end_ns - s->c->start_ns) + 1);
+}
+
+double search_longest_ns(const struct search *s, const double *of_op, double share)
+{
+    double longest = 0;
+    for (size_t k = 0; k < s->c->n_ops; k++)
+        if ((double)s->c->ops[k].n >= share * (double)s->c->n)
+            longest = fmax(longest, of_op[k]);
+    return longest;
 }
 
 struct clock_text find_clock(int64_t ns)

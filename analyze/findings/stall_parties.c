@@ -151,11 +151,10 @@ static bool narrow(struct stall *st, const struct course_gap *gaps)
 static double log_chance_of_others(const struct stalls *x, const struct stall *st, int64_t to_ns)
 {
     const struct course *c = x->s->c;
-    double n = 0, share = (double)stalls_n_requests(st) / (double)c->n;
+    double share = (double)stalls_n_requests(st) / (double)c->n;
 
-    for (size_t j = course_bin(c, st->start_ns) + 1, end = course_bin(c, to_ns); j < end; j++)
-        n += stalls_done_in(x, j);
-    return n * log1p(-fmin(share, 1 - 1e-9));
+    return stalls_done(x, course_bin(c, st->start_ns) + 1, course_bin(c, to_ns)) *
+           log1p(-fmin(share, 1 - 1e-9));
 }
 
 /* Gives stalls of the system to the parties whose requests alone hang in them. */

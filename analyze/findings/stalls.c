@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define TYPICAL_TIMES    3   /* shorter gaps are those between requests that run in step */
-#define N_LOCAL_BLOCKS   12  /* of STALLS_MAX_BLOCKS; a run of few seconds has fewer of both */
 #define MAX_NAME         120 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
 #define PERIOD_TOLERANCE .15
@@ -25,79 +24,14 @@ struct parties_text {
     char s[(MAX_NAMED + 1) * (MAX_NAME + 8) + 32];
 };
 
-/* The longest of the typical durations of operations that matter. */
-static double typical_ns(const struct course *c)
-{
-    double longest = 0;
-    for (size_t k = 0; k < c->n_ops; k++)
-        if ((double)c->ops[k].n >= .1 * (double)c->n)
-            longest = fmax(longest, c->median_ns[k]);
-    return longest;
-}
-
-double stalls_done_in(const struct stalls *x, size_t bin)
-{
-    const struct course *c = x->s->c;
-    return (double)c->ok[bin] + (double)c->failed[bin] - (double)x->timed_out[bin];
-}
-
-static void count_timed_out(struct stalls *x)
-{
-    const struct course *c = x->s->c;
-    for (size_t i = 0; i < c->n_hung; i++)
-        if (c->hung[i].failed)
-            x->timed_out[course_bin(c, c->hung[i].end_ns)]++;
-}
-
-/* What is usual near each block: the median over the blocks around, so that neither a stall nor a
- * change of level bends it, and at least half of that of the run. That is the median over all
- * blocks too, or half of the mean, where the run stood for most of its time. */
-static bool fill_usual(struct stalls *x)
-{
-    const struct course *c = x->s->c;
-    double *rate = x->rate, sorted[STALLS_MAX_BLOCKS];
-
-    x->bins_per_block = (c->n_bins + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
-    x->n_blocks = c->n_bins / x->bins_per_block;
-    x->n_local = c->d != NULL
-                     ? N_LOCAL_BLOCKS
-                     : (N_LOCAL_BLOCKS * x->n_blocks + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
-    if (x->n_blocks < 4)
-        return false;
-    for (size_t b = 0; b < x->n_blocks; b++) {
-        double n = 0;
-        for (size_t j = b * x->bins_per_block; j < (b + 1) * x->bins_per_block; j++)
-            n += stalls_done_in(x, j);
-        rate[b] = n / (double)x->bins_per_block;
-    }
-    memcpy(sorted, rate, x->n_blocks * sizeof *rate);
-    double all = stats_sort_median(sorted, x->n_blocks), mean = 0;
-    for (size_t b = 0; b < x->n_blocks; b++)
-        mean += rate[b] / (double)x->n_blocks;
-    all = fmax(all, mean / 2);
-    for (size_t b = 0; b < x->n_blocks; b++) {
-        size_t from = b > x->n_local ? b - x->n_local : 0;
-        size_t to = b + x->n_local < x->n_blocks ? b + x->n_local + 1 : x->n_blocks;
-
-        memcpy(sorted, rate + from, (to - from) * sizeof *rate);
-        x->usual[b] = fmax(stats_sort_median(sorted, to - from), all / 2);
-    }
-    return all > 0;
-}
-
-double stalls_usual_at(const struct stalls *x, size_t bin)
-{
-    size_t b = bin / x->bins_per_block;
-    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * course_bin_part(x->s->c, bin);
-}
-
-/* For how long a bin that has less than usual stood: a stall begins or ends within a second. */
+/* For how long the system stood in a bin of a second in which fewer requests than usual ended: a
+ * stall begins or ends within it. */
 static int64_t stood_ns(const struct stalls *x, size_t bin)
 {
     const struct course *c = x->s->c;
-    if (c->d != NULL || bin >= c->n_bins)
+    if (c->has_requests || bin >= c->n_bins)
         return 0;
-    double missing = 1 - stalls_done_in(x, bin) / fmax(stalls_usual_at(x, bin), 1e-9);
+    double missing = 1 - stalls_done(x, bin, bin + 1) / fmax(stalls_usual(x, bin, bin + 1), 1e-9);
     return (int64_t)(fmax(missing, 0) *
                      (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)));
 }
@@ -111,27 +45,23 @@ static bool most_threads_hang(const struct course *c, const struct stall *st)
     return c->n_threads > 0 && 10 * (int64_t)n >= 9 * c->n_threads;
 }
 
-static double score_of(const struct stalls *x, size_t bin)
+/* The score of the bins [first, end). */
+static double score_of(const struct stalls *x, size_t first, size_t end)
 {
-    return (1 - STALLS_RATE_FRAC) * stalls_usual_at(x, bin) +
-           log(STALLS_RATE_FRAC) * stalls_done_in(x, bin);
+    return (1 - STALLS_RATE_FRAC) * stalls_usual(x, first, end) +
+           log(STALLS_RATE_FRAC) * stalls_done(x, first, end);
 }
 
 /* Adds the stretch of bins [first, last] if it is long and empty enough. */
 static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
-    double n = 0, usual = 0, score_before = 0;
-    size_t last_start = course_bin(c, c->last_start_ns);
-
-    for (size_t j = first; j <= last; j++) {
-        n += stalls_done_in(x, j);
-        usual += stalls_usual_at(x, j);
-        score_before += j < last_start ? score_of(x, j) : 0;
-    }
+    size_t end = last + 1, last_start = course_bin(c, c->last_start_ns);
+    double score_before = score_of(x, first, last_start < end ? last_start : end);
     struct stall st = {.start_ns = course_bin_start_ns(c, first) - stood_ns(x, first - 1),
-                       .end_ns = course_bin_start_ns(c, last + 1) + stood_ns(x, last + 1),
-                       .rate_frac = n / usual};
+                       .end_ns = course_bin_start_ns(c, end) + stood_ns(x, end),
+                       .rate_frac = stalls_done(x, first, end) / stalls_usual(x, first, end)};
+
     /* The last requests of a run come in by themselves, but few of them late. */
     bool tail =
         st.end_ns > c->last_start_ns && score_before < STALLS_SCORE && !most_threads_hang(c, &st);
@@ -147,7 +77,7 @@ static void find_stretches(struct stalls *x)
     size_t first = 0, last = 0;
 
     for (size_t j = 0; j <= c->n_bins; j++) {
-        double score = j < c->n_bins ? score_of(x, j) : 0;
+        double score = j < c->n_bins ? score_of(x, j, j + 1) : 0;
         bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - STALLS_SCORE;
 
         if (over) {
@@ -163,37 +93,6 @@ static void find_stretches(struct stalls *x)
             last = j;
         }
     }
-}
-
-double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
-{
-    const struct course *c = x->s->c;
-    double n = 0, usual = 0;
-
-    for (size_t j = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns); j < end; j++) {
-        n += stalls_done_in(x, j);
-        usual += stalls_usual_at(x, j);
-    }
-    return usual > 0 ? n / usual : 0;
-}
-
-/* The same to be told: of the median of the blocks around, as what is usual in the midst of a
- * party's long stall is the rate in that stall. */
-static double rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t end_ns)
-{
-    const struct course *c = x->s->c;
-    size_t first = course_bin(c, start_ns) + 1, end = course_bin(c, end_ns), n_around = 0;
-    size_t first_block = first / x->bins_per_block, last_block = end / x->bins_per_block;
-    size_t from = first_block > x->n_local ? first_block - x->n_local : 0;
-    double n = 0, around[2 * N_LOCAL_BLOCKS + 2];
-
-    for (size_t j = first; j < end; j++)
-        n += stalls_done_in(x, j);
-    for (size_t b = from; b <= last_block + x->n_local && b < x->n_blocks; b++)
-        if (b < first_block || b > last_block)
-            around[n_around++] = x->rate[b];
-    double usual = n_around > 0 ? stats_sort_median(around, n_around) : 0;
-    return usual > 0 && end > first ? n / (double)(end - first) / usual : 0;
 }
 
 /* ---- Pauses that come again ---- */
@@ -352,7 +251,8 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac = st->of == NULL ? st->rate_frac : rate_frac_around(x, st->start_ns, st->end_ns);
+    double frac =
+        st->of == NULL ? st->rate_frac : stalls_rate_frac_around(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f =
         finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));
@@ -431,12 +331,11 @@ bool find_stalls(struct search *s, struct err *e)
         return false;
     x->s = s;
     /* A typical duration may be as long as a time can be, and a multiple of it longer. */
-    double least_ns = fmax(TYPICAL_TIMES * typical_ns(c), (double)c->shortest_ns);
+    double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
+                           (double)c->shortest_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
-    bool ok = mem_cleared(&x->timed_out, c->n_bins, e);
-    if (ok)
-        count_timed_out(x);
-    if (ok && c->n >= 100 && fill_usual(x)) {
+    bool ok = stalls_count(x, e);
+    if (ok && c->n >= 100 && stalls_find_usual(x)) {
         find_stretches(x);
         ok = stalls_find_parties(x, e);
         sort_stalls(x);
@@ -444,7 +343,7 @@ bool find_stalls(struct search *s, struct err *e)
             search_mask(s, x->v[i].start_ns, x->v[i].end_ns, "stall");
         ok = ok && say(x, e);
     }
-    free(x->timed_out);
+    free(x->done);
     free(x);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* Stalls, and whose they are: what stalls.c and stall_parties.c share. */
+/* What the files about stalls share: stalls.c finds them, stall_parties.c tells whose they are, and
+ * stall_rates.c has the rates by which both judge. */
 #ifndef S3_ANALYZE_FINDINGS_STALLS_INTERNAL_H
 #define S3_ANALYZE_FINDINGS_STALLS_INTERNAL_H
 
@@ -21,23 +22,33 @@ struct stalls {
     struct search *s;
     double rate[STALLS_MAX_BLOCKS], usual[STALLS_MAX_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
-    size_t n_local;      /* blocks to either side that say what is usual */
-    uint32_t *timed_out; /* by bin: requests that hung and then failed, which are no deliveries */
+    size_t n_local; /* blocks to either side that say what is usual */
+    int64_t *done;  /* by bin: stalls_count */
     int64_t least_ns;
     struct stall v[STALLS_MAX];
     size_t n;
 };
 
-/* Requests that ended in a bin, but for those that hung until they failed: a stall is not over when
- * they time out. And how many are usual there. */
-double stalls_done_in(const struct stalls *x, size_t bin);
-double stalls_usual_at(const struct stalls *x, size_t bin);
+/* Fills x->done: requests that ended, without those that hung until they failed, as a stall is not
+ * over when they time out. The caller frees it. False: out of memory. */
+bool stalls_count(struct stalls *x, struct err *e);
 
-/* The rate of all in a time, of what is usual then, to judge by: it makes little of short stalls.
+/* Fills the rates of the blocks, and what is usual in each. False: the run is too short, or has no
+ * usual rate. */
+bool stalls_find_usual(struct stalls *x);
+
+/* Requests that ended in the bins [first, end), and how many usually do. */
+double stalls_done(const struct stalls *x, size_t first, size_t end);
+double stalls_usual(const struct stalls *x, size_t first, size_t end);
+
+/* The rate of all requests in a time as a share of the usual rate. The first judges stalls: it
+ * makes little of short ones. The second is for sentences: it is a share of the median of the
+ * blocks around, as the usual rate in the midst of a party's long stall is the rate in that stall.
  */
 double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns);
+double stalls_rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t end_ns);
 
-/* The parties whose stall it is. */
+/* Whether two stalls are of the same parties, and how many requests these have in the run. */
 bool stalls_same_parties(const struct stall *a, const struct stall *b);
 int64_t stalls_n_requests(const struct stall *st);
 

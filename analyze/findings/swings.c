@@ -55,22 +55,12 @@ struct beat {
     double phase[N_PHASES];
 };
 
-/* The longest durations of operations that matter. */
-static double longest_ns(const struct course *c, const double *of_table)
-{
-    double longest = 0;
-    for (size_t k = 0; k < c->n_ops; k++)
-        if ((double)c->ops[k].n >= .1 * (double)c->n)
-            longest = fmax(longest, of_table[k]);
-    return longest;
-}
-
 /* The grid: as fine as it may be; false: the run is too short. */
 static bool choose_points(struct swings *w, size_t *first_bin, size_t *width)
 {
     const struct course *c = w->s->c;
-    double least_ns =
-        fmax(TYPICAL_TIMES * longest_ns(c, c->median_ns), P90_TIMES * longest_ns(c, c->p90_ns));
+    double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(w->s, c->median_ns, OP_MATTERS),
+                           P90_TIMES * search_longest_ns(w->s, c->p90_ns, OP_MATTERS));
     double run_ns = (double)(c->last_start_ns - c->start_ns);
 
     least_ns = fmax(least_ns, LEAST_PERIOD_NS / N_PHASES);
