@@ -53,8 +53,7 @@ static bool add_left_out(struct analysis *a, struct err *e)
 
     if (share < LEFT_OUT_SAID)
         return true;
-    struct finding f =
-        finding_of("left-out", share >= LEFT_OUT_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE, share);
+    struct finding f = finding_of("left-out", share >= LEFT_OUT_PROBLEM, share);
     finding_figure(&f, "n", (double)a->left_out.by_range);
     finding_figure(&f, "share", share);
     return findings_add(
@@ -72,7 +71,7 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
 
         for (size_t k = i + 1; k < all->n; k++) {
             struct finding *x = &all->v[k];
-            if (f->op == NULL || x->op == NULL || strcmp(x->kind, f->kind) != 0) {
+            if (f->op == NULL || x->op == NULL || x->kind != f->kind) {
                 all->v[kept++] = *x;
                 continue;
             }

@@ -66,9 +66,7 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
 static bool place_stop(struct finding *f, const struct dataset_input *in,
                        const struct recorded_stop *stop)
 {
-    f->has_start = f->has_end = true;
-    f->start_ns = stop->start_ns;
-    f->end_ns = stop->start_ns + stop->length_ns;
+    finding_set_times(f, stop->start_ns, stop->start_ns + stop->length_ns);
     f->lost_frac =
         (double)stop->length_ns / ((double)in->last_end_ns - (double)in->first_start_ns + 1);
     if (stop->length_ns >= FINDING_PROBLEM_NS || f->lost_frac >= FINDING_PROBLEM_FRAC)
@@ -85,7 +83,7 @@ static bool about_recorder(struct analysis *a, const struct dataset_input *in, s
 
     for (size_t i = 0; ok && i < n; i++) {
         const struct recorded_note *x = &notes[i];
-        struct finding f = finding_of(x->code, x->is_problem ? FINDING_PROBLEM : FINDING_NOTICE, 0);
+        struct finding f = finding_of(x->code, x->is_problem, 0);
 
         for (size_t k = 0; k < RECORDED_MAX_FIGURES && x->figures[k].name != NULL; k++)
             finding_figure(&f, x->figures[k].name, x->figures[k].value);
@@ -291,11 +289,10 @@ static double n_at_work(const struct scan_thread *threads, size_t n, int64_t fro
 static bool explain_level(struct finding *f, const struct scan_thread *threads, size_t n,
                           int64_t start_ns, int64_t end_ns, struct err *e)
 {
-    bool warm_up = finding_kind(f->kind)->is_beginning;
+    bool warm_up = f->kind->is_beginning;
     int64_t at_ns = finding_moment_ns(f);
 
-    if (!finding_kind(f->kind)->is_step || f->has_end != warm_up || at_ns <= start_ns ||
-        at_ns >= end_ns)
+    if (!f->kind->is_step || f->has_end != warm_up || at_ns <= start_ns || at_ns >= end_ns)
         return true;
     double before = n_at_work(threads, n, start_ns, at_ns);
     double after = n_at_work(threads, n, at_ns, end_ns);
@@ -400,7 +397,7 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
     double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
     bool is_said = false;
     for (size_t i = 0; i < a->findings.n; i++)
-        is_said = is_said || finding_kind(a->findings.v[i].kind)->is_standstill;
+        is_said = is_said || a->findings.v[i].kind->is_standstill;
     if (is_said || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
         return true;
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -410,9 +407,7 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
             continue;
         struct finding f = finding_of("idle-gap", FINDING_NOTICE, 0);
         f.op = op->op;
-        f.has_start = f.has_end = true;
-        f.start_ns = gap_start_ns;
-        f.end_ns = gap_start_ns + gap_ns;
+        finding_set_times(&f, gap_start_ns, gap_start_ns + gap_ns);
         finding_figure(&f, "gap_ns", (double)gap_ns);
         finding_figure(&f, "gap_start_s", (double)(gap_start_ns - s->start_ns) / 1e9);
         finding_figure(&f, "frac", frac);
@@ -428,8 +423,7 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
 
 static bool about_samples(struct analysis *a, const struct operation *op, struct err *e)
 {
-    struct finding f =
-        finding_of("few-samples", op->n_requests == 0 ? FINDING_PROBLEM : FINDING_NOTICE, 0);
+    struct finding f = finding_of("few-samples", op->n_requests == 0, 0);
     f.op = op->op;
     if (op->skipped == NULL)
         return true;

@@ -252,8 +252,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         client = confined_to(c, &c->clients, m, m->by_client);
     bool problem =
         share >= LEAST_PROBLEM || takes_time || (b->found && within >= .1 && m->n >= 10) || dead;
-    struct finding f = finding_of("errors", problem ? FINDING_PROBLEM : FINDING_NOTICE,
-                                  takes_time ? time_share : share);
+    struct finding f = finding_of("errors", problem, takes_time ? time_share : share);
     f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
     f.party = host != SIZE_MAX     ? c->hosts.name[host]
               : client != SIZE_MAX ? c->clients.name[client]
@@ -301,8 +300,8 @@ static struct finding *said_already(const struct search *s, const struct finding
 {
     for (size_t i = 0; i < s->out->n; i++) {
         struct finding *x = &s->out->v[i];
-        if (x == f || strcmp(x->kind, f->kind) != 0 || x->scope != f->scope ||
-            x->party != f->party || x->has_start != f->has_start)
+        if (x == f || x->kind != f->kind || x->scope != f->scope || x->party != f->party ||
+            x->has_start != f->has_start)
             continue;
         if (!f->has_start ||
             (llabs(x->start_ns - f->start_ns) < 1000000000 && x->has_end == f->has_end &&

@@ -65,6 +65,16 @@ bool find_levels(struct search *s, struct err *e);
 bool find_slow(struct search *s, struct err *e);
 bool find_slow_tails(struct search *s, struct err *e);
 
+/* A finding that party k is slow. */
+struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
+                               double lost_frac);
+
+/* "2 hosts", "client": the parties without one of them, as a sentence names them. */
+struct others_text {
+    char s[80];
+};
+struct others_text search_others(const struct course_parties *p);
+
 /* The time of day at `ns`, UTC, as sentences name it. */
 struct clock_text {
     char s[24];

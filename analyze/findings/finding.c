@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct finding finding_of(const char *kind, enum finding_severity severity, double lost_frac)
+struct finding finding_of(const char *kind, bool is_problem, double lost_frac)
 {
     return (struct finding){
-        .kind = kind, .severity = severity, .lost_frac = lost_frac, .ratio = NAN};
+        .kind = finding_kind(kind), .severity = is_problem, .lost_frac = lost_frac, .ratio = NAN};
+}
+
+void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns)
+{
+    f->has_start = f->has_end = true;
+    f->start_ns = start_ns;
+    f->end_ns = end_ns;
 }
 
 void finding_figure(struct finding *f, const char *name, double value)
@@ -52,14 +59,6 @@ bool findings_have_problem(const struct findings *all)
     return false;
 }
 
-bool findings_have(const struct findings *all, const char *kind)
-{
-    for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->v[i].kind, kind) == 0)
-            return true;
-    return false;
-}
-
 /* ---- Causes ---- */
 
 static bool is_problem_behind(const struct findings *all, const struct finding *f)
@@ -85,20 +84,13 @@ static void tie(struct findings *all, int64_t near_ns)
                 f->because[f->n_because++] = k;
         }
         /* What is left out stays a problem where its cause is by design, and so none. */
-        bool by_design =
-            f->n_because > 0 && finding_kind(f->kind)->stays && !is_problem_behind(all, f);
+        bool by_design = f->n_because > 0 && f->kind->stays && !is_problem_behind(all, f);
         if (f->n_because > 0 && !by_design)
             f->severity = FINDING_NOTICE;
     }
 }
 
 /* ---- Rank ---- */
-
-/* A store that died comes first, whatever else it cost. */
-static bool is_end(const struct finding *f)
-{
-    return finding_kind(f->kind)->is_end;
-}
 
 static int compare_rank(const void *a, const void *b, void *findings)
 {
@@ -109,8 +101,8 @@ static int compare_rank(const void *a, const void *b, void *findings)
         return x->severity > y->severity ? -1 : 1;
     if ((x->n_because > 0) != (y->n_because > 0))
         return x->n_because > 0 ? 1 : -1;
-    if (is_end(x) != is_end(y))
-        return is_end(x) ? -1 : 1;
+    if (x->kind->is_end != y->kind->is_end)
+        return x->kind->is_end ? -1 : 1;
     if (x->lost_frac != y->lost_frac)
         return x->lost_frac > y->lost_frac ? -1 : 1;
     return strcmp(x->sentence, y->sentence);

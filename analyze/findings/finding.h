@@ -28,13 +28,15 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 #define FINDING_MAX_CAUSES  4
 #define FINDING_MAX_PARTIES 16
 
+struct finding_kind;
+
 struct finding_figure {
     const char *name; /* static */
     double value;
 };
 
 struct finding {
-    const char *kind; /* static: "stall", "slow-host", ... */
+    const struct finding_kind *kind;
     enum finding_severity severity;
     const char *op; /* borrowed; NULL: all operations together */
     enum finding_scope scope;
@@ -75,7 +77,8 @@ struct finding_kind {
     bool is_standstill;       /* who says it need not say that nothing ran */
     bool is_slowness;         /* its host is marked among all */
     bool is_end;              /* ranks first */
-    bool stays;               /* a problem, though a notice explains it */
+    bool is_overload; /* an open loop's rate is what the system can do, not what was asked */
+    bool stays;       /* a problem, though a notice explains it */
     struct {
         const char *causes; /* kinds, with blanks between; NULL: no more */
         finding_explains_fn *how;
@@ -85,7 +88,7 @@ struct finding_kind {
 #define FINDING_MASK_STALL  1
 #define FINDING_MASK_ERRORS 2
 
-/* Of a kind that has no row, one without a name. */
+/* The row of the name; that of a kind without one has the name "unknown". */
 const struct finding_kind *finding_kind(const char *name);
 
 finding_explains_fn finding_explains;
@@ -99,7 +102,10 @@ struct findings {
 };
 
 /* A finding of the whole system and the whole run, without figures. */
-struct finding finding_of(const char *kind, enum finding_severity severity, double lost_frac);
+struct finding finding_of(const char *kind, bool is_problem, double lost_frac);
+
+/* Says that it lasted from start_ns to end_ns. */
+void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns);
 
 /* Adds a figure behind the finding; further ones than FINDING_MAX_FIGURES are left out. */
 void finding_figure(struct finding *f, const char *name, double value);
@@ -112,9 +118,6 @@ void findings_free(struct findings *all);
 
 /* Whether there is a problem. */
 bool findings_have_problem(const struct findings *all);
-
-/* Whether there is one of the kind. */
-bool findings_have(const struct findings *all, const char *kind);
 
 /* Ties consequences to their causes (`because`; a consequence is a notice), then sorts: problems
  * first, by what they cost. Events of a run of run_ns that are a thirtieth of it apart (at least

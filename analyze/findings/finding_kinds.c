@@ -154,6 +154,7 @@ static const struct finding_kind kinds[] = {
     {.name = "absent-client", .warning = "client-missing", .is_standstill = true},
     {.name = "backlog",
      .warning = "open-loop",
+     .is_overload = true,
      .because = {{"slow-host slow-op stopped", begins_with}}},
     /* Of figures. */
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
@@ -189,7 +190,7 @@ static const struct finding_kind kinds[] = {
 
 const struct finding_kind *finding_kind(const char *name)
 {
-    static const struct finding_kind other = {.name = ""};
+    static const struct finding_kind other = {.name = "unknown"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
@@ -198,7 +199,7 @@ const struct finding_kind *finding_kind(const char *name)
 
 int64_t finding_moment_ns(const struct finding *f)
 {
-    return finding_kind(f->kind)->is_beginning ? f->end_ns : f->start_ns;
+    return f->kind->is_beginning ? f->end_ns : f->start_ns;
 }
 
 /* Whether a list of names, with blanks between, has the name. */
@@ -213,10 +214,10 @@ static bool has_name(const char *list, const char *name)
 
 bool finding_explains(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
-    const struct finding_kind *kind = finding_kind(f->kind);
+    const struct finding_kind *kind = f->kind;
 
     for (size_t i = 0; i < FINDING_MAX_REASONS && kind->because[i].causes != NULL; i++)
-        if (has_name(kind->because[i].causes, cause->kind) &&
+        if (has_name(kind->because[i].causes, cause->kind->name) &&
             kind->because[i].how(cause, f, int64_max(f->within_ns, near_ns)))
             return true;
     return false;

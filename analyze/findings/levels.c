@@ -247,12 +247,9 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
     const struct course *c = l->s->c;
     double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
     double lost = share * fabs(1 - ratio);
-    struct finding f =
-        finding_of("warm-up", lost >= WARM_UP_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f = finding_of("warm-up", lost >= WARM_UP_PROBLEM, lost);
 
-    f.has_start = f.has_end = true;
-    f.start_ns = c->start_ns;
-    f.end_ns = end_ns;
+    finding_set_times(&f, c->start_ns, end_ns);
     f.within_ns = within_ns(l, after - before);
     f.ratio = ratio;
     finding_figure(&f, "before_per_s", exp(before));
@@ -275,8 +272,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
     bool problem = fabs(after - before) >= -log(1 - PROBLEM_CHANGE) &&
                    lost >= (stays ? STAYING_LOST_FRAC : PROBLEM_LOST_FRAC);
-    struct finding f =
-        finding_of(ratio < 1 ? "drop" : "rise", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem, lost);
 
     f.has_start = true;
     f.start_ns = at_ns;
@@ -371,8 +367,7 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
 
     for (size_t i = 0; ok && i < n; i++) {
         const struct finding *f = &l->s->out->v[i];
-        if (finding_kind(f->kind)->is_cut && f->has_start && !f->has_end &&
-            f->severity == FINDING_PROBLEM)
+        if (f->kind->is_cut && f->has_start && !f->has_end && f->severity == FINDING_PROBLEM)
             ok = say_effect_of_errors(l, f->start_ns, e);
     }
     return ok;
@@ -426,6 +421,16 @@ static bool say_course(struct levels *l, struct err *e)
     return say_effects_of_errors(l, e) && swings_find(l->s, expected_rate, &told, &swings, e);
 }
 
+/* Whether the rate is what the system can do: that of an open loop is the one that was asked for,
+ * unless it falls behind. */
+static bool shows_capacity(const struct search *s)
+{
+    bool overload = false;
+    for (size_t i = 0; i < s->out->n; i++)
+        overload = overload || s->out->v[i].kind->is_overload;
+    return overload || !s->c->open_loop;
+}
+
 bool find_levels(struct search *s, struct err *e)
 {
     struct levels *l;
@@ -434,9 +439,7 @@ bool find_levels(struct search *s, struct err *e)
     l->s = s;
     fill_points(l);
     bool ok = true, swings = false;
-    /* An open loop's rate is the one that was asked for, unless it falls behind. */
-    if (l->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS &&
-        (!s->c->open_loop || findings_have(s->out, "backlog")))
+    if (l->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS && shows_capacity(s))
         ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(l, e));
     free(l);
     return ok;

@@ -30,9 +30,7 @@ static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
 
     f.scope = SCOPE_CLIENT;
     f.party = c->clients.name[k];
-    f.has_start = f.has_end = true;
-    f.start_ns = late ? c->start_ns : last_ns;
-    f.end_ns = late ? first_ns : c->end_ns;
+    finding_set_times(&f, late ? c->start_ns : last_ns, late ? first_ns : c->end_ns);
     finding_figure(&f, "absent_frac", share);
     finding_figure(&f, "n_requests", (double)s->c->clients.n_requests[k]);
     if (late)
@@ -115,14 +113,11 @@ bool find_stuck(struct search *s, struct err *e)
             continue;
         double share = search_frac(s, h->end_ns - h->start_ns);
         struct finding f =
-            finding_of("stuck-thread", share >= STUCK_PROBLEM ? FINDING_PROBLEM : FINDING_NOTICE,
-                       share / (double)c->n_threads);
+            finding_of("stuck-thread", share >= STUCK_PROBLEM, share / (double)c->n_threads);
         f.scope = SCOPE_THREAD;
         f.thread = h->thread;
         f.op = c->ops[h->table].name;
-        f.has_start = f.has_end = true;
-        f.start_ns = h->start_ns;
-        f.end_ns = h->end_ns;
+        finding_set_times(&f, h->start_ns, h->end_ns);
         finding_figure(&f, "length_ns", (double)(h->end_ns - h->start_ns));
         finding_figure(&f, "median_ns", c->median_ns[h->table]);
         ok = findings_add(

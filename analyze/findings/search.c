@@ -1,6 +1,7 @@
 #include "analyze/findings/find.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +47,23 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
         if ((double)s->c->ops[k].n >= share * (double)s->c->n)
             longest = fmax(longest, of_op[k]);
     return longest;
+}
+
+struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
+                               double lost_frac)
+{
+    struct finding f = finding_of(p->clients ? "slow-client" : "slow-host", is_problem, lost_frac);
+    f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
+    f.party = p->name[k];
+    return f;
+}
+
+struct others_text search_others(const struct course_parties *p)
+{
+    struct others_text t;
+    snprintf(t.s, sizeof t.s, "%s%s%s%s", p->n > 2 ? units_count((int64_t)p->n - 1).s : "",
+             p->n > 2 ? " " : "", p->clients ? "client" : "host", p->n > 2 ? "s" : "");
+    return t;
 }
 
 struct clock_text find_clock(int64_t ns)

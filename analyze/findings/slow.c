@@ -311,11 +311,8 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
 
     if (2 * (g->last - g->first + 1) < x->n_periods && lost < LEAST_LOST_FRAC)
         return true;
-    struct finding f = finding_of(p->clients ? "slow-client" : "slow-host",
-                                  ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->blocks_per_period * c->block_ns;
-    f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
-    f.party = p->name[g->party];
     f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
     f.ratio = ratio;
     f.start_ns = course_at_ns(c, g->first, period_ns);
@@ -324,12 +321,10 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
-    const char *what = p->clients ? "client" : "host";
     return findings_add(
-        s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s%s%s%s",
+        s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s",
         p->clients ? "Client " : "", intern_shown(f.party), f.op != NULL ? f.op : "",
-        f.op != NULL ? " requests " : "", ratio, p->n > 2 ? units_count((int64_t)p->n - 1).s : "",
-        p->n > 2 ? " " : "", what, p->n > 2 ? "s" : "", f.has_start ? " from " : "",
+        f.op != NULL ? " requests " : "", ratio, search_others(p).s, f.has_start ? " from " : "",
         f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
         f.has_end ? find_clock(f.end_ns).s : "");
 }
@@ -474,8 +469,7 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
             own += m == k && b >= step->at ? t * fabs(ratio - 1) : 0;
         }
     struct finding f =
-        finding_of("slow-op", ratio >= PROBLEM_RATIO ? FINDING_PROBLEM : FINDING_NOTICE,
-                   busy > 0 ? own / (busy + own) : 0);
+        finding_of("slow-op", ratio >= PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
     f.op = c->ops[k].name;
     f.has_start = true;
     f.start_ns = course_block_start_ns(c, step->at);

@@ -167,15 +167,15 @@ static double sureness(const struct tails *x, const struct tail *t, double share
 
 /* Whether the tail is news: the party is not said to be slow, or only because its tail raises its
  * mean. Then that finding is taken back. */
-static bool is_news(struct findings *all, const struct tail *t, double more, const char *kind,
-                    const char *party)
+static bool is_news(struct findings *all, const struct tail *t, double more,
+                    const struct finding *news)
 {
     double others_ns = (t->busy_ns - t->slow_ns) / fmax(t->n - t->n_slow, 1);
     double excess = more / t->n * log(t->slow_ns / t->n_slow / others_ns);
 
     for (size_t i = 0; i < all->n; i++) {
         struct finding *f = &all->v[i];
-        if (strcmp(f->kind, kind) != 0 || f->party != party)
+        if (f->kind != news->kind || f->party != news->party)
             continue;
         if (f->has_start || f->has_end || f->op != NULL || excess < OWN_PART * log(f->ratio))
             return false;
@@ -189,33 +189,25 @@ static bool is_news(struct findings *all, const struct tail *t, double more, con
 static bool say(struct tails *x, size_t k, double share, double z, struct err *e)
 {
     const struct tail *t = &x->of_party[k];
-    bool clients = x->p->clients;
     double more = t->n_slow - share * t->expected;
     double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
-    const char *kind = clients ? "slow-client" : "slow-host", *party = x->p->name[k];
+    struct finding f = search_slowness(x->p, k, lost >= PROBLEM_LOST, lost);
 
-    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, kind, party))
+    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, &f))
         return true;
-    struct finding f =
-        finding_of(kind, lost >= PROBLEM_LOST ? FINDING_PROBLEM : FINDING_NOTICE, lost);
-    f.scope = clients ? SCOPE_CLIENT : SCOPE_HOST;
-    f.party = party;
     double usual = share * t->expected / t->n;
     finding_figure(&f, "n_samples", t->n);
     finding_figure(&f, "z", fmin(z, 1e6));
     finding_figure(&f, "slow_share", t->n_slow / t->n);
     finding_figure(&f, "others_slow_share", usual);
     finding_figure(&f, "slow_mean_ns", t->slow_ns / t->n_slow);
-    char others[64] = "";
-    if (x->p->n > 2)
-        snprintf(others, sizeof others, "%s ", units_count((int64_t)x->p->n - 1).s);
-    return findings_add(
-        x->s->out, &f, e,
-        "%s%s answers %s of its requests late, in %s on average (%s at the other "
-        "%s%s%s); its other requests are no slower",
-        clients ? "Client " : "", intern_shown(party), units_pct(100 * t->n_slow / t->n).s,
-        units_duration((int64_t)(t->slow_ns / t->n_slow)).s, units_pct(100 * usual).s, others,
-        clients ? "client" : "host", x->p->n > 2 ? "s" : "");
+    return findings_add(x->s->out, &f, e,
+                        "%s%s answers %s of its requests late, in %s on average (%s at the other "
+                        "%s); its other requests are no slower",
+                        x->p->clients ? "Client " : "", intern_shown(f.party),
+                        units_pct(100 * t->n_slow / t->n).s,
+                        units_duration((int64_t)(t->slow_ns / t->n_slow)).s,
+                        units_pct(100 * usual).s, search_others(x->p).s);
 }
 
 static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)

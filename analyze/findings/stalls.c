@@ -220,8 +220,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
             lost += lost_in(x, &x->v[i]);
             n++;
         }
-    struct finding f =
-        finding_of("pauses", lost >= FINDING_PROBLEM_FRAC ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f = finding_of("pauses", lost >= FINDING_PROBLEM_FRAC, lost);
     f.period_ns = period_ns;
     struct parties_text who = name_parties(one, &f);
     finding_figure(&f, "n", (double)n);
@@ -254,13 +253,10 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
     double frac =
         st->of == NULL ? st->rate_frac : stalls_rate_frac_around(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
-    struct finding f =
-        finding_of("stall", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost_in(x, st));
+    struct finding f = finding_of("stall", problem, lost_in(x, st));
 
     struct parties_text who = name_parties(st, &f);
-    f.has_start = f.has_end = true;
-    f.start_ns = st->start_ns;
-    f.end_ns = st->end_ns;
+    finding_set_times(&f, st->start_ns, st->end_ns);
     finding_figure(&f, "length_ns", (double)length_ns);
     finding_figure(&f, "rate_frac", frac);
     char others[128] = "";

@@ -273,7 +273,7 @@ static bool say(const struct swings *w, double low, double high, const struct be
 {
     double swing = 1 - (1 + low) / (1 + high), lost = high / (1 + high);
     bool problem = b != NULL && swing >= PROBLEM_BEAT;
-    struct finding f = finding_of("swings", problem ? FINDING_PROBLEM : FINDING_NOTICE, lost);
+    struct finding f = finding_of("swings", problem, lost);
 
     f.ratio = 1 - swing;
     finding_figure(&f, "low_per_s", (1 + low) * w->usual_per_s);

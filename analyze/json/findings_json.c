@@ -33,7 +33,7 @@ static void put_figures(struct json_out *w, const char *name, const struct findi
 
 static void put_finding(struct json_out *w, const struct finding *f)
 {
-    JSON_PUT(w, "kind", f->kind);
+    JSON_PUT(w, "kind", f->kind->name);
     JSON_PUT(w, "severity", f->severity == FINDING_PROBLEM ? "problem" : "notice");
     JSON_PUT(w, "op", f->op);
     put_scope(w, f);
@@ -63,8 +63,7 @@ void findings_json_put_warnings(struct json_out *w, const struct findings *all, 
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         json_out_object(w, NULL);
-        const char *code = finding_kind(f->kind)->warning;
-        JSON_PUT(w, "code", code != NULL ? code : f->kind);
+        JSON_PUT(w, "code", f->kind->warning != NULL ? f->kind->warning : f->kind->name);
         if (path != NULL) {
             /* Not json_sprintf, which refuses what is no UTF-8. */
             char *message = NULL;

@@ -41,7 +41,7 @@ static void put_place(FILE *f, const struct finding *x, const struct html_course
 {
     size_t k = operation_of(c, x->op);
     const struct html_tables *has = k < c->n_ops ? &c->tables[k] : NULL;
-    enum finding_table table = finding_kind(x->kind)->table;
+    enum finding_table table = x->kind->table;
 
     if (has == NULL || !has->any)
         return;

@@ -23,7 +23,7 @@ bool plot_events_have_warm_up(const struct plot_data *p)
 {
     int64_t start_ns, end_ns;
     for (size_t i = 0; i < p->a->findings.n; i++)
-        if (finding_kind(p->a->findings.v[i].kind)->is_beginning &&
+        if (p->a->findings.v[i].kind->is_beginning &&
             span_of(p, &p->a->findings.v[i], &start_ns, &end_ns))
             return true;
     return false;
@@ -33,7 +33,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
                         int64_t start_ns, int64_t end_ns)
 {
     char text[64];
-    const struct finding_kind *of = finding_kind(x->kind);
+    const struct finding_kind *of = x->kind;
     enum event_kind kind = of->is_beginning ? EVENT_WARM_UP
                            : x->has_start && x->has_end && x->period_ns == 0 &&
                                    end_ns - start_ns < (p->end_ns - p->start_ns) / 2
@@ -42,9 +42,9 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     bool is_step = of->is_step && !of->is_beginning;
 
     if (is_step && isfinite(x->ratio))
-        snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, x->kind, 100 * (x->ratio - 1));
+        snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, of->name, 100 * (x->ratio - 1));
     else
-        snprintf(text, sizeof text, "%zu: %s", number, x->kind);
+        snprintf(text, sizeof text, "%zu: %s", number, of->name);
     for (char *c = text; *c != '\0'; c++)
         if (*c == '-' && c[1] >= 'a')
             *c = ' ';
@@ -82,7 +82,7 @@ void plot_events_put(FILE *f, const struct plot_data *p)
             continue;
         put_finding(f, p, x, i + 1, start_ns, end_ns);
         n++;
-        if (finding_kind(x->kind)->table == FINDING_IN_ERRORS && first_ns > start_ns - near_ns &&
+        if (x->kind->table == FINDING_IN_ERRORS && first_ns > start_ns - near_ns &&
             first_ns < start_ns + near_ns)
             first_ns = INT64_MAX;
     }

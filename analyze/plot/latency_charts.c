@@ -231,8 +231,7 @@ static bool has_slow_finding(const struct plot_data *p, const char *host)
 {
     for (size_t i = 0; i < p->a->findings.n; i++) {
         const struct finding *x = &p->a->findings.v[i];
-        if (x->scope == SCOPE_HOST && finding_kind(x->kind)->is_slowness &&
-            strcmp(x->party, host) == 0)
+        if (x->scope == SCOPE_HOST && x->kind->is_slowness && strcmp(x->party, host) == 0)
             return true;
     }
     return false;

@@ -64,8 +64,9 @@ static void fixture_init(struct fixture *f)
     f->operation.requests = (struct requests){.present = true, .single_size = true, .n = 1};
     f->operation.requests.all.dur = (struct times){
         .present = true, .n = 1, .mean_ns = 1870000, .stddev_ns = NAN, .p50_ns = 1870000};
+    static const struct finding_kind watch = {.name = "watch"};
     f->finding = (struct finding){
-        .kind = "watch", .op = f->operation.op, .ratio = NAN, .sentence = "watch out " HOSTILE};
+        .kind = &watch, .op = f->operation.op, .ratio = NAN, .sentence = "watch out " HOSTILE};
     finding_figure(&f->finding, "n_errors", 2);
     f->analysis = (struct analysis){.dataset = &f->dataset,
                                     .n_rows = 7,
