@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS   INT64_C(1000000000)
-#define N_SEGMENTS  25 /* the range is cut into */
-#define N_COMPARED  7  /* segments at its end */
-#define BLOCK       64
+#define SECOND_NS  INT64_C(1000000000)
+#define N_SEGMENTS 25 /* the range is cut into */
+#define N_COMPARED 7  /* segments at its end */
+#define BLOCK      64
+#ifndef SUPER_BLOCK
 #define SUPER_BLOCK 64 /* blocks */
+#endif
 
 /* BLOCK requests, in order of end. */
 struct block {

@@ -9,17 +9,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUFFER_BYTES (1u << 18)
+#ifndef SHA256_BUFFER_BYTES
+#define SHA256_BUFFER_BYTES (1u << 18)
+#endif
 
 static bool digest_file(FILE *f, const char *path, unsigned char *digest, unsigned *n,
                         struct err *e)
 {
     unsigned char *buffer;
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = mem_new(&buffer, BUFFER_BYTES, e) &&
+    bool ok = mem_new(&buffer, SHA256_BUFFER_BYTES, e) &&
               ((ctx != NULL && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1) || mem_none(e));
     size_t got;
-    while (ok && (got = fread(buffer, 1, BUFFER_BYTES, f)) > 0)
+    while (ok && (got = fread(buffer, 1, SHA256_BUFFER_BYTES, f)) > 0)
         ok = EVP_DigestUpdate(ctx, buffer, got) == 1 || err_set(e, "SHA-256 failed");
     if (ok && ferror(f))
         ok = err_errno(e, errno, "%s", path);

@@ -459,13 +459,14 @@ static void choose_grid(struct course *c)
 static bool alloc_counts(struct course *c, struct err *e)
 {
     size_t n_cells = c->n_strata * c->n_places;
+    size_t max_hung = c->n < MAX_HUNG ? (size_t)c->n : MAX_HUNG;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
            mem_cleared(&c->ok_half, c->n_bins, e) &&
            (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
            mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
-           mem_cleared(&c->tail, c->n_ops, e) && mem_new(&c->hung, MAX_HUNG, e);
+           mem_cleared(&c->tail, c->n_ops, e) && mem_new(&c->hung, max_hung, e);
 }
 
 static int compare_names(const void *a, const void *b, void *names)

@@ -19,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COURSE_MAX_BINS     32768
+#ifndef COURSE_MAX_BINS
+#define COURSE_MAX_BINS 32768
+#endif
 #define COURSE_LOG_ONE      1024 /* a doubling of a duration */
 #define COURSE_MAX_MESSAGES 8    /* told apart; the rarest are one entry, the last */
 #define COURSE_MAX_BLOCKS   128

@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef ANALYSIS_MAX_SEGMENTS
+#define ANALYSIS_MAX_SEGMENTS 1000000
+#endif
 #define ANALYSIS_TIMES_CROSSED    "--to is not after --from: no request starts between them"
-#define ANALYSIS_MAX_SEGMENTS     1000000
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
 #define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
 #define ANALYSIS_UNKNOWN          -1 /* a count that the sums of a run do not tell */

@@ -14,11 +14,13 @@
 /* Compressed bytes of a unit where frames are small. */
 #define UNIT_MIN_BYTES (512u << 10)
 /* Files shorter than this are read in pieces of so many bytes, with less memory around them. */
-#define SMALL_BYTES    (64u << 10)
-#define MAX_THREADS    64
+#ifndef RECFILE_SMALL_BYTES
+#define RECFILE_SMALL_BYTES (64u << 10)
+#endif
+#define MAX_THREADS   64
 /* The default number of reader threads. More do not help: commits are serial, and each thread holds
  * about 8 MiB. */
-#define USUAL_THREADS  8
+#define USUAL_THREADS 8
 
 const char *const recfile_drop_names[N_DROPS] = {
     [DROP_BAD_ROW] = "bad rows",
@@ -167,9 +169,9 @@ static bool worker_init(struct recworker *w, struct reader *r)
     if (w->checksum == NULL)
         return mem_none(&r->error);
     size_t chunk_bytes = r->options->chunk_bytes;
-    if (r->source.seekable && r->source.size < SMALL_BYTES &&
-        (chunk_bytes == 0 || chunk_bytes > SMALL_BYTES))
-        chunk_bytes = SMALL_BYTES;
+    if (r->source.seekable && r->source.size < RECFILE_SMALL_BYTES &&
+        (chunk_bytes == 0 || chunk_bytes > RECFILE_SMALL_BYTES))
+        chunk_bytes = RECFILE_SMALL_BYTES;
     return rowparse_init(&w->parse, r->options, &w->events, &r->error) &&
            chunks_init(&w->chunks, chunk_bytes, &r->error);
 }

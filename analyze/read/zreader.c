@@ -17,9 +17,11 @@
 #include <zstd_errors.h>
 
 /* Holds the largest compressed block with its header, and the next one's. */
-#define INPUT_BYTES (256u << 10)
-/* What decompressing one block may write to. */
-#define BLOCK_BYTES (ZSTD_BLOCKSIZE_MAX + ROWINDEX_PADDING)
+#ifndef ZREADER_INPUT_BYTES
+#define ZREADER_INPUT_BYTES (256u << 10)
+#endif
+/* What is copied of plain text at a time. */
+#define PLAIN_BYTES (ZREADER_INPUT_BYTES / 2)
 
 /* Room in front, the ring, and padding. */
 struct ring {
@@ -50,6 +52,7 @@ struct zreader {
     uint64_t n_frames, n_skippable;
 
     size_t piece_bytes, front_bytes, keep_bytes;
+    size_t block_bytes; /* what one step may write to */
     struct ring *ring;
     bool given;       /* some text of this range was handed out */
     size_t begin, at; /* in the ring: text that is not handed out yet lies in [begin, at) */
@@ -66,8 +69,7 @@ struct zreader *zreader_new(size_t piece_bytes, size_t front_bytes, struct err *
         return NULL;
     r->piece_bytes = piece_bytes;
     r->front_bytes = front_bytes;
-    r->zstd = ZSTD_createDCtx();
-    if (mem_new(&r->input, INPUT_BYTES, e) && (r->zstd != NULL || mem_none(e)))
+    if (mem_new(&r->input, ZREADER_INPUT_BYTES, e))
         return r;
     zreader_free(r);
     return NULL;
@@ -114,8 +116,8 @@ static char *ring_text(const struct zreader *r)
  * though a turn can leave up to a block unused. False: out of memory. */
 static bool ring_for(struct zreader *r, uint64_t window)
 {
-    size_t stay = r->keep_bytes + r->piece_bytes + ROWINDEX_PADDING + BLOCK_BYTES;
-    size_t n_bytes = (window > stay ? (size_t)window : stay) + 2 * BLOCK_BYTES;
+    size_t stay = r->keep_bytes + r->piece_bytes + ROWINDEX_PADDING + r->block_bytes;
+    size_t n_bytes = (window > stay ? (size_t)window : stay) + 2 * r->block_bytes;
 
     if (!r->given && r->ring && (r->ring->older || r->ring->n_bytes < n_bytes)) {
         free_rings(r->ring);
@@ -142,7 +144,7 @@ static bool ring_for(struct zreader *r, uint64_t window)
 /* Whether a block can go to `at`. */
 static bool has_room(const struct zreader *r)
 {
-    return r->at + BLOCK_BYTES <= r->ring->n_bytes;
+    return r->at + r->block_bytes <= r->ring->n_bytes;
 }
 
 bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, uint64_t end,
@@ -162,6 +164,7 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->is_shorter = false;
     r->n_frames = r->n_skippable = 0;
     r->keep_bytes = keep_bytes;
+    r->block_bytes = (s->compressed ? ZSTD_BLOCKSIZE_MAX : PLAIN_BYTES) + ROWINDEX_PADDING;
     r->begin = r->at = 0;
     r->given = false;
     r->last = (struct zresult){0};
@@ -170,7 +173,9 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
         r->in_size = s->n_first;
         r->next = s->n_first;
     }
-    return ring_for(r, 0);
+    if (s->compressed && r->zstd == NULL)
+        r->zstd = ZSTD_createDCtx();
+    return (!s->compressed || r->zstd != NULL) && ring_for(r, 0);
 }
 
 /* Ends the text that was decompressed so far with an event. */
@@ -203,7 +208,7 @@ static void need(struct zreader *r, size_t n)
     r->in_size -= r->in_pos;
     r->in_pos = 0;
     while (available(r) < n && r->next <= r->limit && !r->at_eof) {
-        size_t room = INPUT_BYTES - r->in_size;
+        size_t room = ZREADER_INPUT_BYTES - r->in_size;
         ssize_t got;
 
         if (room > r->end - r->next)
@@ -518,7 +523,7 @@ static void step_plain(struct zreader *r)
         return;
     }
     need(r, 1);
-    size_t n = available(r) < ZSTD_BLOCKSIZE_MAX ? available(r) : ZSTD_BLOCKSIZE_MAX;
+    size_t n = available(r) < PLAIN_BYTES ? available(r) : PLAIN_BYTES;
     memcpy(ring_text(r) + r->at, r->input + r->in_pos, n);
     r->in_pos += n;
     r->at += n;

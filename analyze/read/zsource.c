@@ -21,7 +21,9 @@
 #define NEAR_FIRST_BYTES 256
 /* Of a walk along block headers that led to nothing, the first place in so many bytes is kept. */
 #define DEAD_END_STEP    (64u << 10)
-#define DEAD_END_BITS    14
+#ifndef DEAD_END_BITS
+#define DEAD_END_BITS 14
+#endif
 
 /* Places from which block headers lead to no frame's end. Walks that meet go on as one, so they
  * visit the same first place in each step of the file behind the one where they met; a second walk

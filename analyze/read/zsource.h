@@ -23,7 +23,9 @@ struct zsource {
     struct zsource_dead_ends *dead_ends; /* NULL: none was met */
 };
 
+#ifndef ZSOURCE_NEAR_BYTES
 #define ZSOURCE_NEAR_BYTES (64u << 10)
+#endif
 
 /* The part of a source where someone looks for frames, one after the other: what was read for one
  * serves those behind it. All zero at first; for one thread at a time. */

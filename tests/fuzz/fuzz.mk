@@ -6,8 +6,6 @@ FUZZ_SRC := $(filter-out $(FUZZ_HELP_SRC),$(wildcard tests/fuzz/*.c))
 FUZZ_TARGETS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_MAIN = $(if $(LIBFUZZER),,$(B)/tests/fuzz/replay.o)
 FUZZ_CC = $(if $(findstring clang,$(CC)),$(CC),clang)
-# A target makes all buffers anew for each input: large ones would cost more than the rest.
-FUZZ_BUFFERS := -DRECORD_MAX_ROW_BYTES=16384u -DRECWRITE_FRAME_BYTES=65536u -DDIRECT_THREADS=256
 TIME ?= 60
 
 $(FUZZ_TARGETS): LIBS = $(if $(LIBFUZZER),-fsanitize=fuzzer) $(TEST_LIBS)
@@ -19,7 +17,7 @@ fuzz-targets: $(FUZZ_TARGETS)
 
 fuzz:
 	$(Q)$(MAKE) CC=$(FUZZ_CC) B=build-fuzz SAN=address,undefined LIBFUZZER=1 \
-		CFLAGS='-O2 -g -fsanitize=fuzzer-no-link $(FUZZ_BUFFERS)' all fuzz-targets
+		CFLAGS='-O2 -g -fsanitize=fuzzer-no-link -include tests/fuzz/small.h' all fuzz-targets
 	@tests/fuzz/run --time $(TIME) $(FUZZ_FLAGS)
 
 .PHONY: fuzz fuzz-targets

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,13 @@
 
 /* Where reports of sanitizers go, which would else be lost with standard error. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+/* In place of libc's: huge pages, and pages made ready, cost more than such short captures need. */
+int madvise(void *at, size_t n, int advice)
+{
+    (void)at, (void)n, (void)advice;
+    return 0;
+}
 
 static char folder[] = "/dev/shm/s3fuzz-XXXXXX"; /* in memory */
 static int real_stderr, said; /* what the commands print goes to the file `said` */
@@ -27,14 +35,27 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
+/* A sanitizer clears what it knows of a stack whenever a thread begins and ends. */
+static void make_stacks_small(void)
+{
+    pthread_attr_t attributes;
+
+    assert(pthread_attr_init(&attributes) == 0);
+    assert(pthread_attr_setstacksize(&attributes, 512 << 10) == 0);
+    assert(pthread_setattr_default_np(&attributes) == 0);
+    pthread_attr_destroy(&attributes);
+}
+
 bool runner_init(void)
 {
     if (said > 0)
         return false;
+    make_stacks_small();
     assert(mkdtemp(folder) != NULL);
     atexit(remove_folder);
     /* Without gnuplot: charts are no part of this. */
     setenv("PATH", folder, 1);
+    setenv("TMPDIR", folder, 1);
     real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     said = memfd_create("said", MFD_CLOEXEC);
     assert(real_stderr >= 0 && said >= 0);

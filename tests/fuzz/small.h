@@ -1,0 +1,20 @@
+/* Limits of the programs in the fuzz build (-include). A target makes all buffers anew for each
+ * input, and captures of a few rows that span years have as many segments and bins as they may:
+ * large limits would cost more than the rest. An allocation above 128 KiB costs a sanitizer ten
+ * system calls. */
+#ifndef S3_FUZZ_SMALL_H
+#define S3_FUZZ_SMALL_H
+
+#define ANALYSIS_MAX_SEGMENTS 2000
+#define COURSE_MAX_BINS       1024
+#define DEAD_END_BITS         6
+#define DIRECT_THREADS        256
+#define RECFILE_SMALL_BYTES   8192u
+#define RECORD_MAX_ROW_BYTES  8192u /* twice the longest input */
+#define RECWRITE_FRAME_BYTES  16384u
+#define SHA256_BUFFER_BYTES   8192u
+#define SUPER_BLOCK           2
+#define ZREADER_INPUT_BYTES   16384u
+#define ZSOURCE_NEAR_BYTES    1024u
+
+#endif
