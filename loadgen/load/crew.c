@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 /* Reads up to two numbers from a file of a control group, and returns how many it read. */
 static int read_values(const char *group, const char *file, long long *a, long long *b)

@@ -6,7 +6,6 @@
 #include "loadgen/load/answer.h"
 #include "loadgen/util/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Bodies are made, digested and sent in pieces of this size. */
@@ -351,7 +350,7 @@ void worker_on_connected(struct worker *w)
         give_conn(w, false);
         start_sending(w);
     } else {
-        if (conn_failed_here(w->conn))
+        if (w->conn->local_errno != 0)
             l->pool.connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
         else
             hosts_cannot_connect(hosts, w->host, clock_now_ns());

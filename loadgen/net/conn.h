@@ -85,6 +85,7 @@ struct conn {
     int64_t due_ns;        /* the handshake has taken too long; CLOCK_NEVER: there is none */
     int fd;                /* ready: to wait for; -1: none */
     char message[CURL_ERROR_SIZE]; /* why it failed */
+    int local_errno; /* what this machine lacked for it, while the host may be well; 0: nothing */
 
     /* Private. */
     struct conn_dialer *dialer;
@@ -98,7 +99,6 @@ struct conn {
     uint32_t watched; /* epoll's events */
     int low_water;    /* SO_RCVLOWAT */
     int end_errno;    /* why it ended; EPIPE: the peer closed it; 0: it did not end */
-    int local_errno;  /* why this machine could not open it; 0: it could */
 };
 
 /* Begins to connect to `name` (host[:port]), which is borrowed. `route` is its addresses, from
@@ -126,12 +126,6 @@ struct conn *conn_dialer_next(struct conn_dialer *d);
 /* An event of a connection that shakes hands; from due_ns on it fails. */
 void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
-
-/* Whether this machine lacked descriptors, ports or memory for it: the host may be well. */
-static inline bool conn_failed_here(const struct conn *c)
-{
-    return c->local_errno != 0;
-}
 
 static inline bool conn_lacked_descriptor(const struct conn *c)
 {
