@@ -5,9 +5,7 @@
 #include "analyze/report/aggregate_sheet.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
-#include "analyze/page/html_data.h"
 #include "analyze/page/html_internal.h"
-#include "analyze/page/html_timeline.h"
 #include "analyze/page/page.h"
 #include "analyze/write/html.h"
 

@@ -5,7 +5,6 @@
 #include "analyze/json/documents.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
-#include "analyze/page/html_data.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
 #include "analyze/write/html.h"

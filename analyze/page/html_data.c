@@ -1,4 +1,4 @@
-#include "analyze/page/html_data.h"
+#include "analyze/page/html_internal.h"
 
 #include "analyze/write/html.h"
 #include "analyze/write/json.h"
@@ -18,38 +18,28 @@ static void put_number(FILE *f, size_t i, double value)
         fprintf(f, "%s%.5g", i > 0 ? "," : "", value);
 }
 
-static double column(const struct plot_timeline *t, size_t i, int which)
-{
-    const struct series_row *r = &t->rows[i];
-
-    switch (which) {
-    case 0:
-        return plot_timeline_rate(t, i);
-    case 1:
-        return r->p50_ns / 1e6;
-    case 2:
-        return r->p99_ns / 1e6;
-    case 3:
-        return (double)r->errors;
-    default:
-        return r->in_flight;
-    }
-}
-
 /* Times are ms since 1970, which a script's numbers hold to the microsecond. */
 static bool put_series(FILE *f, const struct plot_timeline *t)
 {
-    static const char *const names[] = {"throughput", "p50_ms", "p99_ms", "failed", "in_flight"};
+    static const struct {
+        const char *name;
+        enum plot_course what;
+        double unit;
+    } columns[] = {{"throughput", PLOT_THROUGHPUT, 1},
+                   {"p50_ms", PLOT_P50, MS_NS},
+                   {"p99_ms", PLOT_P99, MS_NS},
+                   {"failed", PLOT_FAILED, 1},
+                   {"in_flight", PLOT_IN_FLIGHT, 1}};
 
     fputs("{\"op\":", f);
     bool ok = json_out_quoted(f, t->op);
     fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
             t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
             (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
-    for (int k = 0; k < 5; k++) {
-        fprintf(f, ",\"%s\":[", names[k]);
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        fprintf(f, ",\"%s\":[", columns[k].name);
         for (size_t i = 0; i < t->n; i++)
-            put_number(f, i, column(t, i, k));
+            put_number(f, i, plot_timeline_value(t, columns[k].what, i) / columns[k].unit);
         fputc(']', f);
     }
     fputc('}', f);

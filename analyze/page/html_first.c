@@ -1,7 +1,7 @@
 #include "analyze/page/html_internal.h"
 
+#include "analyze/page/chart.h"
 #include "analyze/report/headline.h"
-#include "analyze/page/html_timeline.h"
 #include "analyze/page/page.h"
 #include "analyze/write/html.h"
 
@@ -112,7 +112,7 @@ void html_course_name(FILE *f, const void *ctx, size_t k)
 
 void html_course_spark(FILE *f, const void *ctx, size_t k)
 {
-    html_timeline_spark(f, &((const struct html_course *)ctx)->ops[k]);
+    chart_spark(f, &((const struct html_course *)ctx)->ops[k]);
 }
 
 bool html_first(FILE *f, const struct html_first *x, struct err *e)
@@ -127,7 +127,7 @@ bool html_first(FILE *f, const struct html_first *x, struct err *e)
     put_trust(f, x);
     put_findings(f, x);
     if (c->n_ops > 0)
-        html_timeline(f, &(struct html_timeline){&c->all, c->ops, c->n_ops, x->findings, x->note});
+        html_timeline(f, x);
     bool ok = html_page_sheet(x->summary, f, "first", e);
     fputs("</section>\n", f);
     return ok;

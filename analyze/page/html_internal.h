@@ -54,4 +54,21 @@ struct html_first {
 /* False: out of memory. */
 bool html_first(FILE *f, const struct html_first *x, struct err *e);
 
+/* Its timeline, drawn for wide and for narrow screens without gnuplot: throughput, latency, errors
+ * by message and requests in flight on one axis of time, with warm-up, the time outside of the
+ * active range and findings marked. A panel that would say nothing is a sentence instead. Nothing
+ * where there are no bins. */
+void html_timeline(FILE *f, const struct html_first *x);
+/* Whether the i-th finding has a mark on the timeline: an element "mark1", counted from 1. */
+bool html_timeline_marks(const struct plot_timeline *t, const struct findings *found, size_t i);
+
+/* ---- The data of the page ---- */
+
+/* Writes an element "data" with the JSON that `write` writes of *ctx, and before it a link that
+ * saves it as NAME.json, which the script makes work. With a course it is an object of that, as
+ * "analysis", and of the course: the series of the first screen, then of each operation, in which
+ * figures that are not known are null. Takes the memory of the report. False: *e says why. */
+bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f, struct err *e),
+               const void *ctx, const struct html_course *course, struct err *e);
+
 #endif

@@ -1,92 +1,133 @@
-#include "analyze/page/html_timeline.h"
-
-#include "analyze/report/figures.h"
+#include "analyze/page/chart.h"
 #include "analyze/page/html_internal.h"
-#include "analyze/page/html_panels.h"
 #include "analyze/write/html.h"
-#include "libcommon/rfc3339.h"
-#include "libcommon/units.h"
 
 #include <math.h>
 
-#define SECOND_NS   INT64_C(1000000000)
-#define MARK_ROW_PX 20 /* of numbers above the panels */
-#define AXIS_PX     36
+#define MAX_MARKS     9  /* findings that are marked; further ones stand in the list alone */
+#define MARK_ROW_PX   20 /* of numbers above the panels */
+#define THROUGHPUT_PX 64
+#define LATENCY_PX    60
+#define SMALL_PX      32
+#define MAX_PANELS    5
+#define MAX_OPS       CHART_MAX_SERIES /* whose latency is drawn each for itself */
 
-/* ---- Time ---- */
+/* One drawing of a timeline. */
+struct drawing {
+    struct chart chart;
+    const struct html_first *of;
+    const char *css, *prefix; /* of the whole; of ids: each drawing has its own */
+};
 
-/* Steps of a clock. */
-static int64_t clock_step_ns(int64_t least_ns)
+/* ---- What is drawn ---- */
+
+/* The operations with the most requests, in their order; how many. */
+static size_t choose_ops(const struct html_course *c, const struct plot_timeline *chosen[MAX_OPS])
 {
-    static const int64_t s[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
-                                600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    int64_t step_ns = 1000;
+    size_t n = 0;
 
-    for (size_t i = 0; least_ns > SECOND_NS / 2 && i < sizeof s / sizeof *s; i++)
-        if (s[i] * SECOND_NS >= least_ns)
-            return s[i] * SECOND_NS;
-    if (least_ns > 86400 * SECOND_NS)
-        return (least_ns / (86400 * SECOND_NS) + 1) * 86400 * SECOND_NS;
-    return (int64_t)html_panels_round_step((double)(least_ns > step_ns ? least_ns : step_ns));
-}
-
-static void put_clock(const struct html_drawing *d, double bottom)
-{
-    const struct plot_timeline *t = d->of->all;
-    int64_t span_ns = t->end_ns - t->start_ns;
-    int64_t step_ns = clock_step_ns((int64_t)((double)span_ns / (d->right - d->left) * 88));
-    int n_letters = step_ns < SECOND_NS ? 12 : step_ns < 60 * SECOND_NS ? 8 : 5;
-    int from = span_ns > 86400 * SECOND_NS ? 5 : 11;
-
-    n_letters += from == 5 ? 6 : 0;
-    if (step_ns < SECOND_NS / 1000)
-        return; /* no clock is read that finely; the axis below says when it begins */
-    for (int64_t ns = (t->start_ns / step_ns + 1) * step_ns; ns < t->end_ns; ns += step_ns) {
-        double x = html_panels_x(d, ns), half = n_letters * 3.4;
-        fprintf(d->f, "<path class=\"grid\" d=\"M%.1f %.1fv4\"/>", x, bottom);
-        if (x - half < 2 || x + half > d->width - 2)
-            continue;
-        fprintf(d->f, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">%.*s</text>", x, bottom + 16,
-                n_letters, rfc3339_format(ns).s + from);
+    for (size_t i = 0; i < c->n_ops; i++) {
+        size_t n_larger = 0;
+        for (size_t k = 0; k < c->n_ops; k++)
+            n_larger += c->ops[k].n_requests > c->ops[i].n_requests ||
+                        (c->ops[k].n_requests == c->ops[i].n_requests && k < i);
+        if (n_larger < MAX_OPS && chart_most(&c->ops[i], PLOT_P99) > 0)
+            chosen[n++] = &c->ops[i];
     }
+    return n;
 }
 
-static void put_axis(struct html_drawing *d)
+/* A course of each of the chosen operations. */
+static struct chart_panel latency_of_ops(const struct html_course *c, const char *title,
+                                         enum plot_course what)
 {
-    double bottom = d->y;
+    static const char *const css[MAX_OPS] = {"s1", "s2 dashed", "s3", "s1 dashed"};
+    struct chart_panel p = {.title = title, .values = CHART_TIMES, .height = LATENCY_PX};
+    const struct plot_timeline *t[MAX_OPS];
 
-    fprintf(d->f, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>", d->left, bottom, d->right);
-    put_clock(d, bottom);
-    fprintf(d->f,
-            "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">time of day, UTC%s%.12s; bins of %s</text>",
-            (d->left + d->right) / 2, bottom + 31, d->narrow ? "" : "; the axis begins at ",
-            d->narrow ? "" : figures_clock(d->of->all->start_ns).s,
-            units_duration(d->of->all->rows[0].duration_ns).s);
-    d->y += AXIS_PX;
+    p.n = choose_ops(c, t);
+    for (size_t i = 0; i < p.n; i++)
+        p.v[i] = (struct chart_series){
+            .t = t[i], .what = what, .css = css[i], .name = what == PLOT_P50 ? t[i]->op : NULL};
+    return p;
+}
+
+/* Failed requests, the most frequent message at the bottom. */
+static struct chart_panel failed_requests(const struct plot_timeline *t)
+{
+    static const char *const css[PLOT_TIMELINE_MESSAGES] = {"b1", "b2", "b3"};
+    struct chart_panel p = {.title = "Failed requests",
+                            .unit = "",
+                            .values = CHART_COUNTS,
+                            .height = SMALL_PX,
+                            .n = t->n_messages};
+
+    for (size_t k = 0; k < p.n; k++) {
+        const struct plot_timeline_message *m = &t->messages[k];
+        p.v[k] = (struct chart_series){.t = t,
+                                       .message = m,
+                                       .css = css[k],
+                                       .name = m->text != NULL ? m->text
+                                               : p.n > 1       ? "other messages"
+                                                               : "failed requests"};
+    }
+    return p;
+}
+
+/* The panels that have something to say; how many. Durations of different operations are no one
+ * distribution: each has lines of its own. */
+static size_t choose_panels(const struct html_course *c, struct chart_panel v[MAX_PANELS])
+{
+    const struct plot_timeline *t = &c->all;
+    size_t n = 0;
+
+    v[n] = (struct chart_panel){.title = "Throughput",
+                                .unit = "objects/s",
+                                .values = t->has_bytes ? CHART_BYTES_PER_S : CHART_NUMBERS,
+                                .height = THROUGHPUT_PX,
+                                .v = {{.t = t, .what = PLOT_THROUGHPUT, .css = "s1"}},
+                                .n = 1};
+    n += chart_fit(&v[n]);
+    if (chart_most(t, PLOT_P99) > 0) {
+        v[n] = (struct chart_panel){
+            .title = "Latency",
+            .values = CHART_TIMES,
+            .height = LATENCY_PX,
+            .v = {{.t = t, .what = PLOT_P99, .css = "s2 dashed", .name = "p99"},
+                  {.t = t, .what = PLOT_P50, .css = "s1", .name = "median"}},
+            .n = 2};
+        n += chart_fit(&v[n]);
+    } else {
+        v[n] = latency_of_ops(c, "Median latency", PLOT_P50);
+        n += chart_fit(&v[n]);
+        v[n] = latency_of_ops(c, "p99 latency", PLOT_P99);
+        n += chart_fit(&v[n]);
+    }
+    v[n] = failed_requests(t);
+    n += chart_fit(&v[n]);
+    v[n] = (struct chart_panel){.title = "Requests in flight",
+                                .unit = "",
+                                .height = SMALL_PX,
+                                .v = {{.t = t, .what = PLOT_IN_FLIGHT, .css = "s3"}},
+                                .n = 1};
+    n += chart_fit(&v[n]) && !plot_timeline_is_steady(t);
+    return n;
 }
 
 /* ---- Marks ---- */
 
-static void shade(const struct html_drawing *d, int64_t from_ns, int64_t to_ns, double top,
-                  double bottom, const char *css)
+static void put_range(const struct drawing *d, double top, double bottom)
 {
-    double left = html_panels_x(d, from_ns), right = html_panels_x(d, to_ns);
-
-    if (right > left)
-        fprintf(d->f, "<path class=\"%s\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fz\"/>", css, left, top,
-                right, bottom, left);
-}
-
-static void put_range(const struct html_drawing *d, double top, double bottom)
-{
-    const struct span *range = &d->of->all->range;
+    const struct span *range = &d->of->course->all.range;
 
     if (range->present) {
-        shade(d, d->of->all->start_ns, range->start_ns, top, bottom, "outside");
-        shade(d, range->end_ns, d->of->all->end_ns, top, bottom, "outside");
+        chart_shade(&d->chart, d->of->course->all.start_ns, range->start_ns, top, bottom,
+                    "outside");
+        chart_shade(&d->chart, range->end_ns, d->of->course->all.end_ns, top, bottom, "outside");
     }
-    if (d->of->all->warm_end_ns > d->of->all->warm_ns)
-        shade(d, d->of->all->warm_ns, d->of->all->warm_end_ns, top, bottom, "warm");
+    if (d->of->course->all.warm_end_ns > d->of->course->all.warm_ns)
+        chart_shade(&d->chart, d->of->course->all.warm_ns, d->of->course->all.warm_end_ns, top,
+                    bottom, "warm");
 }
 
 static bool is_within(const struct plot_timeline *t, const struct finding *x)
@@ -101,20 +142,20 @@ bool html_timeline_marks(const struct plot_timeline *t, const struct findings *f
 
     for (size_t k = 0; k < i; k++)
         n_before += is_within(t, &found->v[k]);
-    return is_within(t, &found->v[i]) && n_before < HTML_TIMELINE_MARKS;
+    return is_within(t, &found->v[i]) && n_before < MAX_MARKS;
 }
 
 /* The row of each number above the panels, so that none lies over another; how many rows. */
-static int place_marks(const struct html_drawing *d, int row[HTML_TIMELINE_MARKS])
+static int place_marks(const struct drawing *d, int row[MAX_MARKS])
 {
     const struct findings *found = d->of->findings;
-    double at[HTML_TIMELINE_MARKS];
+    double at[MAX_MARKS];
     int n = 0, n_rows = 0;
 
-    for (size_t i = 0; i < found->n && n < HTML_TIMELINE_MARKS; i++) {
-        if (!html_timeline_marks(d->of->all, found, i))
+    for (size_t i = 0; i < found->n && n < MAX_MARKS; i++) {
+        if (!html_timeline_marks(&d->of->course->all, found, i))
             continue;
-        at[n] = html_panels_x(d, found->v[i].start_ns);
+        at[n] = chart_x(&d->chart, found->v[i].start_ns);
         row[n] = 0;
         for (int k = 0; k < n; k++) {
             if (row[k] == row[n] && fabs(at[k] - at[n]) < MARK_ROW_PX) {
@@ -129,24 +170,24 @@ static int place_marks(const struct html_drawing *d, int row[HTML_TIMELINE_MARKS
 }
 
 /* A line down from the number of a finding, and the span that it has. */
-static void put_line(const struct html_drawing *d, const struct finding *x, double y, double top,
+static void put_line(const struct drawing *d, const struct finding *x, double y, double top,
                      double bottom)
 {
     bool is_problem = x->severity == FINDING_PROBLEM;
 
     if (x->has_end)
-        shade(d, x->start_ns, x->end_ns, top, bottom, is_problem ? "event" : "noticed");
-    fprintf(d->f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
-            is_problem ? "mark problem" : "mark", html_panels_x(d, x->start_ns), y, bottom);
+        chart_shade(&d->chart, x->start_ns, x->end_ns, top, bottom,
+                    is_problem ? "event" : "noticed");
+    fprintf(d->chart.f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+            is_problem ? "mark problem" : "mark", chart_x(&d->chart, x->start_ns), y, bottom);
 }
 
-static void put_number(const struct html_drawing *d, const struct finding *x, size_t number,
-                       double y)
+static void put_number(const struct drawing *d, const struct finding *x, size_t number, double y)
 {
     bool is_problem = x->severity == FINDING_PROBLEM;
-    double at = html_panels_x(d, x->start_ns);
+    double at = chart_x(&d->chart, x->start_ns);
 
-    fprintf(d->f,
+    fprintf(d->chart.f,
             "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
             "class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
             "y=\"%.1f\">%zu</text></a>",
@@ -156,16 +197,14 @@ static void put_number(const struct html_drawing *d, const struct finding *x, si
 
 /* Numbers above the panels, one for each finding that has a time, and lines down from them, which
  * pass below the numbers of others. */
-static void put_marks(const struct html_drawing *d, double top, double bottom)
+static void put_marks(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
 {
     const struct findings *found = d->of->findings;
-    int row[HTML_TIMELINE_MARKS];
 
-    place_marks(d, row);
     for (int numbers = 0; numbers <= 1; numbers++) {
         int n = 0;
         for (size_t i = 0; i < found->n; i++) {
-            if (!html_timeline_marks(d->of->all, found, i))
+            if (!html_timeline_marks(&d->of->course->all, found, i))
                 continue;
             double y = top - 10 - row[n++] * MARK_ROW_PX;
             if (numbers)
@@ -178,43 +217,50 @@ static void put_marks(const struct html_drawing *d, double top, double bottom)
 
 /* ---- The figure ---- */
 
-static double marks_height(const struct html_drawing *d)
+static void draw(struct drawing *d)
 {
-    int row[HTML_TIMELINE_MARKS];
+    struct chart *c = &d->chart;
+    int row[MAX_MARKS];
+    struct chart_panel panels[MAX_PANELS];
+    size_t n = choose_panels(d->of->course, panels);
+    double top = place_marks(d, row) * MARK_ROW_PX;
+    double height = top + chart_height(c, panels, n) + CHART_AXIS_PX;
+    double bottom = height - CHART_AXIS_PX - CHART_GAP_PX;
 
-    return place_marks(d, row) * MARK_ROW_PX;
-}
-
-static void draw(struct html_drawing drawing, const char *css)
-{
-    struct html_drawing *d = &drawing;
-    double height = marks_height(d) + html_panels_height(d) + AXIS_PX,
-           bottom = height - AXIS_PX - HTML_PANELS_GAP_PX;
-    double top = marks_height(d);
-
-    fprintf(d->f,
+    fprintf(c->f,
             "<svg class=\"timeline %s\" role=\"group\" aria-label=\"Timeline\" viewBox=\"0 0 %.0f "
             "%.0f\" data-left=\"%.1f\" data-right=\"%.1f\" data-top=\"%.1f\" "
             "data-bottom=\"%.1f\">",
-            css, d->width, height, d->left, d->right, top, bottom);
-    put_range(d, top + HTML_PANELS_TITLE_PX, bottom);
-    d->y = top;
-    put_marks(d, top, bottom);
-    html_panels_put(d);
-    d->y -= HTML_PANELS_GAP_PX;
-    put_axis(d);
-    fputs("</svg>", d->f);
+            d->css, c->width, height, c->left, c->right, top, bottom);
+    put_range(d, top + CHART_TITLE_PX, bottom);
+    put_marks(d, row, top, bottom);
+    c->y = top;
+    for (size_t i = 0; i < n; i++)
+        chart_put(c, &panels[i]);
+    c->y = bottom;
+    chart_put_axis(c, d->of->course->all.rows[0].duration_ns);
+    fputs("</svg>", c->f);
 }
 
 /* What the drawing leaves out, and what its marks are. */
-static void put_caption(FILE *f, const struct html_timeline *of)
+static void put_caption(FILE *f, const struct html_first *of)
 {
-    const struct plot_timeline *t = of->all;
+    const struct plot_timeline *t = &of->course->all;
+    double most = chart_most(t, PLOT_IN_FLIGHT);
+    const struct plot_timeline *chosen[MAX_OPS];
 
     fputs("<figcaption>", f);
     html_textf(f, "What happened when: %s", t->op);
     fputs("<small>", f);
-    html_panels_left_out(f, of);
+    if (plot_timeline_is_steady(t) && most > 0)
+        html_textf(f, "Requests in flight: about %.0f throughout. ", most);
+    if (chart_most(t, PLOT_THROUGHPUT) <= 0)
+        html_textf(f, "Nothing was transferred. ");
+    if (t->n_errors == 0)
+        html_textf(f, "No request failed. ");
+    if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > MAX_OPS &&
+        choose_ops(of->course, chosen) == MAX_OPS)
+        html_textf(f, "Latency: of the %d operations with the most requests. ", MAX_OPS);
     html_textf(f, "%s", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
@@ -229,18 +275,22 @@ static void put_caption(FILE *f, const struct html_timeline *of)
     fputs("</small></figcaption>", f);
 }
 
-void html_timeline(FILE *f, const struct html_timeline *of)
+void html_timeline(FILE *f, const struct html_first *of)
 {
-    const struct html_drawing wide = {
-        .f = f, .of = of, .prefix = "", .width = 860, .left = 56, .right = 846};
-    const struct html_drawing narrow = {
-        .f = f, .of = of, .prefix = "n", .narrow = true, .width = 360, .left = 52, .right = 350};
+    const struct plot_timeline *t = &of->course->all;
+    struct drawing wide = {
+        {f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846}, of, "wide", ""};
+    struct drawing narrow = {
+        {f, t->start_ns, t->end_ns, .narrow = true, .width = 360, .left = 52, .right = 350},
+        of,
+        "narrow",
+        "n"};
 
-    if (of->all->n == 0)
+    if (t->n == 0)
         return;
     fputs("<figure id=\"timeline\" data-series=\"0\">", f);
     put_caption(f, of);
-    draw(wide, "wide");
-    draw(narrow, "narrow");
+    draw(&wide);
+    draw(&narrow);
     fputs("</figure>\n", f);
 }

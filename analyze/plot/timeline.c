@@ -204,12 +204,24 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     return ok;
 }
 
-double plot_timeline_rate(const struct plot_timeline *t, size_t i)
+double plot_timeline_value(const struct plot_timeline *t, enum plot_course what, size_t i)
 {
     const struct series_row *r = &t->rows[i];
 
-    return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
-           ((double)r->duration_ns / 1e9);
+    switch (what) {
+    case PLOT_THROUGHPUT:
+        return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
+               ((double)r->duration_ns / 1e9);
+    case PLOT_P50:
+        return r->p50_ns;
+    case PLOT_P99:
+        return r->p99_ns;
+    case PLOT_FAILED:
+        return (double)r->errors;
+    case PLOT_IN_FLIGHT:
+        return r->in_flight;
+    }
+    return NAN;
 }
 
 bool plot_timeline_is_steady(const struct plot_timeline *t)

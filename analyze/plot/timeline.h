@@ -52,8 +52,12 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);
 
-/* What a bin moved a second: bytes or, where there are none, objects; NAN: not known. */
-double plot_timeline_rate(const struct plot_timeline *t, size_t i);
+/* What a timeline tells of a bin: bytes a second or, where there are none, objects; durations in
+ * ns; failed requests; requests in flight, on average. */
+enum plot_course { PLOT_THROUGHPUT, PLOT_P50, PLOT_P99, PLOT_FAILED, PLOT_IN_FLIGHT };
+
+/* Of bin i; NAN: not known. */
+double plot_timeline_value(const struct plot_timeline *t, enum plot_course what, size_t i);
 
 /* Whether about as many requests were in flight at any time of the active range, as in a closed
  * loop. */
