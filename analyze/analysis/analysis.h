@@ -43,7 +43,7 @@ bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct 
 bool analysis_grid_around(struct segment_grid *grid, int64_t anchor_ns, int64_t length_ns,
                           int64_t first_ns, int64_t last_ns, struct err *e);
 
-/* The same as analysis_series on a grid of the caller's. */
+/* The same as analysis_series on a grid of the caller's; of sums, one of whole seconds. */
 bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e);
 

@@ -216,6 +216,8 @@ static struct analysis_source *source_of(const struct analysis *a, int op)
 bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e)
 {
+    if (a->sums != NULL)
+        return sums_series_on(a, op, host, grid, rows, n, e);
     struct analysis_source *s = source_of(a, op);
     *rows = NULL;
     *n = 0;

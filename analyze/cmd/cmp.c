@@ -151,26 +151,17 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
     return ok;
 }
 
-/* Whether a path is of a file without requests, or a pattern names one. */
-static bool names_aggregate(const char *pattern)
+/* sides_basis of the files that a pattern names, or of the file that is called so. */
+static enum run_basis pattern_basis(enum run_basis others, const char *pattern)
 {
     glob_t found;
-    if (sides_without_requests(&pattern, 1))
-        return true;
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return false;
-    bool any = sides_without_requests((const char *const *)found.gl_pathv, found.gl_pathc);
-    globfree(&found);
-    return any;
-}
+    enum run_basis basis = sides_basis(others, &pattern, 1);
 
-static bool any_aggregate(const struct options *o)
-{
-    for (size_t i = 0; i < o->history.n; i++)
-        if (names_aggregate(o->history.v[i]))
-            return true;
-    return sides_without_requests(o->sides.before.v, o->sides.before.n) ||
-           sides_without_requests(o->sides.after.v, o->sides.after.n);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return basis;
+    basis = sides_basis(basis, (const char *const *)found.gl_pathv, found.gl_pathc);
+    globfree(&found);
+    return basis;
 }
 
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
@@ -179,7 +170,11 @@ static bool load_all(struct sides *sides, struct sides_runs *history, struct plo
     if (!aggpipe_spool(o->sides.before.v, o->sides.before.n, e) ||
         !aggpipe_spool(o->sides.after.v, o->sides.after.n, e))
         return false;
-    const struct run_options how = {.by_second = any_aggregate(o),
+    enum run_basis basis = sides_basis(RUN_OF_REQUESTS, o->sides.before.v, o->sides.before.n);
+    basis = sides_basis(basis, o->sides.after.v, o->sides.after.n);
+    for (size_t i = 0; i < o->history.n; i++)
+        basis = pattern_basis(basis, o->history.v[i]);
+    const struct run_options how = {.basis = basis,
                                     .filter = &o->filter,
                                     .input = &o->input,
                                     .analysis = &o->analysis,

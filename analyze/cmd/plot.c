@@ -226,11 +226,11 @@ static bool add_comparison(struct plot_set *set, const struct options *o,
     const struct cli_list *before = &o->sides.before, *after = &o->sides.after;
     if (!aggpipe_spool(before->v, before->n, e) || !aggpipe_spool(after->v, after->n, e))
         return false;
+    enum run_basis basis = sides_basis(RUN_OF_REQUESTS, before->v, before->n);
     const struct run_options reading = {.filter = &o->filter,
                                         .input = &o->input,
                                         .analysis = &o->analysis,
-                                        .by_second = sides_without_requests(before->v, before->n) ||
-                                                     sides_without_requests(after->v, after->n)};
+                                        .basis = sides_basis(basis, after->v, after->n)};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
     struct sides sides = {0};

@@ -35,9 +35,12 @@ bool sides_check(const struct sides_options *o, const struct cli_args *args, con
     return true;
 }
 
-bool sides_without_requests(const char *const *paths, size_t n)
+enum run_basis sides_basis(enum run_basis others, const char *const *paths, size_t n)
 {
-    return aggregate_among(paths, n) != NULL || sums_among(paths, n) != NULL;
+    enum run_basis own = aggregate_among(paths, n) != NULL ? RUN_OF_AGGREGATES
+                         : sums_among(paths, n) != NULL    ? RUN_OF_SUMS
+                                                           : RUN_OF_REQUESTS;
+    return own > others ? own : others;
 }
 
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
@@ -48,7 +51,7 @@ bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
     for (size_t i = 0; i < n; i++) {
         struct run *run = &r->v[r->n++];
         if (!run_load(run, paths[i], how, e) ||
-            (run->by_second && traces != NULL && !plot_traces_add_seconds(traces, run, e)))
+            (run->is_aggregate && traces != NULL && !plot_traces_add_seconds(traces, run, e)))
             return false;
     }
     return true;

@@ -26,9 +26,8 @@ bool sides_given(const struct sides_options *o);
 bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
                  struct err *e);
 
-/* Whether one of n captures is an aggregated one or a file of sums, so that all are to be reduced
- * to seconds. */
-bool sides_without_requests(const char *const *paths, size_t n);
+/* What n captures have in common with others. */
+enum run_basis sides_basis(enum run_basis others, const char *const *paths, size_t n);
 
 /* Starts zeroed. */
 struct sides_runs {

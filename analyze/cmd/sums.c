@@ -70,7 +70,6 @@ static bool are_same(const struct running *a, const struct running *b)
 
 static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *path, struct err *e)
 {
-    size_t n = 0;
     for (size_t i = 0; i < ops->n; i++) {
         bool found = false;
         for (size_t k = 0; k < s->n_ops; k++)
@@ -78,14 +77,7 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
         if (!found)
             return err_set(e, "%s: no operation %s", path, ops->v[i]);
     }
-    for (size_t k = 0; k < s->n_ops; k++) {
-        struct sums_op op = s->ops[n];
-        if (filter_op_matches(ops->v, ops->n, s->ops[k].op)) {
-            s->ops[n++] = s->ops[k];
-            s->ops[k] = op;
-        }
-    }
-    sums_keep(s, n);
+    sums_keep(s, ops->v, ops->n);
     return true;
 }
 

@@ -495,7 +495,7 @@ static bool warn_by_second(struct compare *c, struct err *e)
         aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
         sums = sums == NULL && r->is_sums ? r : sums;
         for (size_t k = 0; ok && k < r->n_ops; k++)
-            if (r->by_second && r->ops[k].why_no_rates != NULL)
+            if (r->ops[k].why_no_rates != NULL && !r->ops[k].is_preparation)
                 ok = warn(c, e, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
                           r->ops[k].op, r->ops[k].why_no_rates);
     }
@@ -507,9 +507,8 @@ static bool warn_by_second(struct compare *c, struct err *e)
                   aggregate->path);
     else if (ok && sums != NULL)
         ok = warn(c, e, "from-sums",
-                  "%s holds sums by second, not requests: throughput is that of whole seconds "
-                  "without the first and last 2 s, and of latency there are figures but no "
-                  "intervals, so it is not judged",
+                  "%s holds sums by second, not requests: all runs are compared by whole seconds, "
+                  "and of latency there are figures but no intervals, so it is not judged",
                   sums->path);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "analyze/requests/sample.h"
 #include "analyze/compare/run_seconds.h"
 #include "analyze/read/aggfile.h"
+#include "analyze/sums/sums.h"
 
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/flow.h"
@@ -233,6 +234,8 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
         return false;
     analysis_take_operation(&op->report, from);
     op->report.op = op->op;
+    if (a->sums != NULL)
+        return run_seconds_sums(op, a, (size_t)(from - a->operations), e);
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
@@ -282,12 +285,12 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
     return ok;
 }
 
-static bool fill_run(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
+/* d: what the run was read as. */
+static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
+                     const struct run_options *o, struct err *e)
 {
-    const struct dataset *d = a->dataset;
     r->n_rows = a->n_rows;
     r->mixed = a->mixed;
-    r->range = a->range;
     run_take_recorded(r, d);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
@@ -295,7 +298,8 @@ static bool fill_run(struct run *r, struct analysis *a, const struct run_options
         r->start_ns = int64_min(r->start_ns, d->inputs[i].first_start_ns);
         r->end_ns = int64_max(r->end_ns, d->inputs[i].last_end_ns);
     }
-    return run_take_findings(r, &a->findings, e) && fill_ops(r, a, o, e);
+    return run_take_findings(r, &a->findings, e) && fill_ops(r, a, o, e) &&
+           (o->seen == NULL || o->seen(o->seen_ctx, a, e));
 }
 
 struct loading {
@@ -303,33 +307,84 @@ struct loading {
     const struct run_options *options;
 };
 
-static bool load_rows(void *loading, struct err *e)
+/* Whether no filter but --op is given, which is all that sums and aggregated captures know. */
+static bool only_ops(const struct run *r, const struct load_filter *filter, struct err *e)
 {
-    const struct loading *l = loading;
-    const struct run_options *o = l->options;
-    const char *path = l->run->path;
+    if (filter->host == NULL && filter->client == NULL && !filter->from.given && !filter->to.given)
+        return true;
+    return err_set(e, "%s: %s has no requests to choose from: of the filters only --op can be used",
+                   r->path, r->is_sums ? "a file of sums" : "an aggregated capture");
+}
+
+/* d: the dataset that the sums are of; NULL: they are of a file. */
+static bool fill_by_second(struct run *r, const struct sums *s, const struct dataset *d,
+                           const struct run_options *o, struct err *e)
+{
+    struct analysis_options how = load_analysis_options(o->filter, o->analysis, o->input);
+    struct dataset of_file = {0};
+    struct analysis a = {0};
+
+    if (o->basis == RUN_OF_AGGREGATES) {
+        how.range = RANGE_INNER;
+        how.segment_ns = SUMS_SECOND_NS;
+    }
+    bool ok = sums_analyze(&a, &of_file, s, r->path, &how, e) &&
+              fill_run(r, &a, d != NULL ? d : &of_file, o, e);
+    for (size_t i = 0; i < s->said.n; i++)
+        r->autoterm |= run_asks_for_autoterm(s->said.line[i]);
+    analysis_free(&a);
+    dataset_free(&of_file);
+    return ok;
+}
+
+static bool load_sums(struct run *r, const struct run_options *o, struct err *e)
+{
+    struct sums s = {0};
+    bool ok = sums_read(&s, r->path, e);
+
+    if (ok)
+        sums_keep(&s, o->filter->ops.v, o->filter->ops.n);
+    ok = ok && (s.n_ops > 0 || err_set(e, "%s: no requests", r->path)) &&
+         fill_by_second(r, &s, NULL, o, e);
+    sums_free(&s);
+    return ok;
+}
+
+static bool load_capture(struct run *r, const struct run_options *o, struct err *e)
+{
+    const char *path = r->path;
     struct load_analysis how = *o->analysis;
     struct dataset d = {0};
     struct analysis a = {0};
+    struct sums s = {0};
 
-    if (aggfile_is(path) || aggfile_is_sums(path)) {
-        bool read = aggfile_is(path) ? run_seconds_aggregate(l->run, o->filter, e)
-                                     : run_seconds_sums(l->run, o->filter, e);
-        return read && (l->run->n_ops > 0 || err_set(e, "%s: no requests", path));
-    }
-    if (o->by_second) {
-        bool reduced = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
-                       run_seconds_capture(l->run, &d, (unsigned)o->input->threads, e);
-        dataset_free(&d);
-        return reduced;
-    }
     how.depth = ANALYSIS_NO_ACCESS;
-    bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e) &&
-              load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&
-              fill_run(l->run, &a, o, e) && (o->seen == NULL || o->seen(o->seen_ctx, &a, e));
+    bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e);
+    if (ok && o->basis != RUN_OF_REQUESTS)
+        ok = sums_of_dataset(&s, &d, (unsigned)o->input->threads, e) &&
+             fill_by_second(r, &s, &d, o, e);
+    else
+        ok = ok && load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&
+             fill_run(r, &a, &d, o, e);
     analysis_free(&a);
+    sums_free(&s);
     dataset_free(&d);
     return ok;
+}
+
+static bool load_figures(void *loading, struct err *e)
+{
+    const struct loading *l = loading;
+    const struct run_options *o = l->options;
+    struct run *r = l->run;
+
+    r->is_aggregate = aggfile_is(r->path);
+    r->is_sums = aggfile_is_sums(r->path);
+    if (!r->is_aggregate && !r->is_sums)
+        return load_capture(r, o, e);
+    if (!only_ops(r, o->filter, e))
+        return false;
+    return r->is_sums ? load_sums(r, o, e) : run_seconds_aggregate(r, o->filter, e);
 }
 
 static bool load_sum(void *loading, struct err *e)
@@ -341,9 +396,9 @@ static bool load_sum(void *loading, struct err *e)
 bool run_load(struct run *r, const char *path, const struct run_options *o, struct err *e)
 {
     struct loading l = {r, o};
-    struct task tasks[] = {{load_rows, &l, 2}, {load_sum, &l, 1}};
+    struct task tasks[] = {{load_figures, &l, 2}, {load_sum, &l, 1}};
 
-    *r = (struct run){.path = NULL};
+    *r = (struct run){.basis = o->basis};
     return mem_text(&r->path, path, e) &&
            tasks_run(tasks, o->with_sum ? 2 : 1, o->input->threads, e);
 }

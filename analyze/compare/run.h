@@ -40,8 +40,7 @@ struct run_figures {
 
 struct run_op {
     char *op;
-    /* What the report says of it, without lists; op is the name above. By second, throughput and
-     * segments are those of run_seconds.h. */
+    /* What the report says of it, without lists; op is the name above. */
     struct operation report;
     double share; /* of all requests */
     /* It ran before what the run was made for, and nobody asked for it: operations one after
@@ -53,8 +52,16 @@ struct run_op {
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
-    double *rate; /* by second: bytes or, without any, objects of n_rates successive ones */
+    /* Of an aggregated capture: bytes or, without any, objects of n_rates successive seconds. */
+    double *rate;
     size_t n_rates;
+};
+
+/* What the runs of a comparison have in common, and so what all of them are reduced to. */
+enum run_basis {
+    RUN_OF_REQUESTS,
+    RUN_OF_SUMS,       /* some are files of sums */
+    RUN_OF_AGGREGATES, /* some are aggregated captures: their seconds alone */
 };
 
 struct run {
@@ -65,9 +72,8 @@ struct run {
     int64_t start_ns, end_ns; /* earliest start, latest end */
     bool is_aggregate;        /* an aggregated capture */
     bool is_sums;             /* a file of sums */
-    bool by_second;           /* its figures are those of run_seconds.h */
+    enum run_basis basis;     /* what it was reduced to */
     bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
-    enum range_kind range;
     struct recorded recorded;
     struct findings findings; /* worst first */
     struct intern names;      /* of their operations, hosts and clients */
@@ -81,8 +87,9 @@ struct run_options {
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
-    bool by_second;  /* as run_seconds.h reduces a capture; aggregates and sums always are */
-    /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
+    enum run_basis basis;
+    /* Gets the whole analysis, which run_load then frees; NULL: nobody. An aggregated capture has
+     * none. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;
 };

@@ -1,9 +1,10 @@
 #include "analyze/compare/run_seconds.h"
 
 #include "analyze/aggregated/aggregate.h"
-#include "analyze/sums/sums.h"
 #include "analyze/data/filter.h"
+#include "analyze/sums/sums.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,32 +42,6 @@ static void seconds_fini(struct seconds *s)
 
 /* ---- From seconds to values ---- */
 
-static double mean_of(const double *v, size_t n)
-{
-    long double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    return (double)(sum / (long double)n);
-}
-
-/* An amount per second: its mean with an interval, and the fastest, median and slowest seconds in
- * figure[RUN_AVERAGE], ... */
-static bool fill_rate(struct statistics_rate *r, double figure[RUN_N_RATES], const double *v,
-                      size_t n, int64_t n_requests, struct err *e)
-{
-    double *sorted;
-    if (!mem_new(&sorted, n + 1, e))
-        return false;
-    memcpy(sorted, v, n * sizeof *v);
-    figure[RUN_AVERAGE] = mean_of(v, n);
-    figure[RUN_FASTEST] = stats_select(sorted, n, n - 1);
-    figure[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
-    figure[RUN_SLOWEST] = stats_select(sorted, n, 0);
-    free(sorted);
-    r->present = true;
-    return stats_mean(figure[RUN_AVERAGE], v, n, n_requests, &r->mean, e);
-}
-
 static bool fill_errors(const struct operation *r, const struct seconds *s, struct err *e)
 {
     struct stats_ci *ci = &r->statistics->error_rate;
@@ -87,67 +62,35 @@ static bool fill_errors(const struct operation *r, const struct seconds *s, stru
     return true;
 }
 
-static bool fill_rates(struct run_op *op, const struct seconds *s, bool has_bytes, struct err *e)
+/* An amount per second, with the interval that its seconds give it. */
+static bool fill_rate(struct statistics_rate *to, double mean, const double *v,
+                      const struct seconds *s, const struct operation *r, struct err *e)
 {
-    struct operation *r = &op->report;
-    double bytes[RUN_N_RATES] = {0}, objects[RUN_N_RATES];
-
-    if (!fill_rate(&r->statistics->objects, objects, s->objects, s->n, r->n_requests, e) ||
-        (has_bytes && !fill_rate(&r->statistics->bytes, bytes, s->bytes, s->n, r->n_requests, e)))
-        return false;
-    r->throughput = (struct throughput){.present = true,
-                                        .n_bytes = r->n_bytes,
-                                        .bytes_per_s = bytes[RUN_AVERAGE],
-                                        .objects_per_s = objects[RUN_AVERAGE]};
-    r->segments = (struct segments){
-        .present = true,
-        .n = (int64_t)s->n,
-        .fastest = {0, bytes[RUN_FASTEST], objects[RUN_FASTEST]},
-        .median = {0, bytes[RUN_MEDIAN], objects[RUN_MEDIAN]},
-        .slowest = {0, bytes[RUN_SLOWEST], objects[RUN_SLOWEST]},
-    };
-    if (!r->statistics->objects.mean.ok)
-        op->parts[0].too_thin = r->statistics->objects.mean.why;
-    op->n_rates = s->n_successive;
-    return mem_new(&op->rate, s->n, e) &&
-           memcpy(op->rate, has_bytes ? s->bytes : s->objects, s->n * sizeof *op->rate) != NULL;
+    to->present = true;
+    return stats_mean(mean, v, s->n, r->n_requests, &to->mean, e);
 }
 
-/* are_of_ok: bytes and objects are those of successful requests alone. */
-static bool fill_values(struct run_op *op, const struct seconds *s, bool are_of_ok, struct err *e)
+/* The values to compare, of what the report says already, and of its seconds. */
+static bool fill_values(struct run_op *op, const struct seconds *s, struct err *e)
 {
     struct operation *r = &op->report;
+    struct statistics *to = r->statistics;
 
-    r->range = (struct span){s->n > 0, 0, (int64_t)s->n * NS_PER_S};
-    r->statistics->n_requests = r->n_requests - r->n_errors;
-    r->statistics->n_failed = r->n_errors;
+    to->n_requests = r->n_requests - r->n_errors;
+    to->n_failed = r->n_errors;
     if (!fill_errors(r, s, e))
         return false;
-    if (s->n == 0)
+    if (s->n == 0) {
         op->parts[0].too_thin = op->why_no_rates = no_series;
-    else if (r->n_errors > 0 && !are_of_ok)
-        op->why_no_rates = has_failed;
-    else if (!fill_rates(op, s, r->n_bytes > 0, e))
-        return false;
-    metric_values(op->parts[0].value, r->statistics);
+    } else if (op->why_no_rates == NULL) {
+        if (!fill_rate(&to->objects, r->throughput.objects_per_s, s->objects, s, r, e) ||
+            (r->n_bytes > 0 &&
+             !fill_rate(&to->bytes, r->throughput.bytes_per_s, s->bytes, s, r, e)))
+            return false;
+        op->parts[0].too_thin = to->objects.mean.ok ? NULL : to->objects.mean.why;
+    }
+    metric_values(op->parts[0].value, to);
     return true;
-}
-
-/* Begins an operation by what is known of it at once. n_sized requests have all of its bytes. */
-static bool begin(struct run_op *op, const struct operation *known, int64_t n_sized,
-                  bool single_size, struct err *e)
-{
-    struct requests *q = &op->report.requests;
-
-    if (!run_op_init(op, known->op, e))
-        return false;
-    op->report = *known;
-    op->report.op = op->op;
-    q->present = known->n_bytes > 0 && n_sized > 0;
-    q->single_size = single_size;
-    q->mean_bytes = q->present ? (double)known->n_bytes / (double)n_sized : 0;
-    q->object_size_bytes = llround(q->mean_bytes);
-    return mem_cleared(&op->report.statistics, 1, e);
 }
 
 /* ---- Aggregates ---- */
@@ -220,12 +163,66 @@ static void take_durations(struct statistics_latency *to, const struct aggregate
         to->q[i].ci.value = NAN;
 }
 
+static double mean_of(const double *v, size_t n)
+{
+    long double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return (double)(sum / (long double)n);
+}
+
+/* The mean, and the fastest, median and slowest seconds, in figure[RUN_AVERAGE], ... */
+static bool find_picks(double figure[RUN_N_RATES], const double *v, size_t n, struct err *e)
+{
+    double *sorted;
+    if (!mem_new(&sorted, n + 1, e))
+        return false;
+    memcpy(sorted, v, n * sizeof *v);
+    figure[RUN_AVERAGE] = mean_of(v, n);
+    figure[RUN_FASTEST] = stats_select(sorted, n, n - 1);
+    figure[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
+    figure[RUN_SLOWEST] = stats_select(sorted, n, 0);
+    free(sorted);
+    return true;
+}
+
+static bool take_rates(struct run_op *op, const struct seconds *s, struct err *e)
+{
+    struct operation *r = &op->report;
+    double bytes[RUN_N_RATES] = {0}, objects[RUN_N_RATES];
+
+    if (!find_picks(objects, s->objects, s->n, e) ||
+        (r->n_bytes > 0 && !find_picks(bytes, s->bytes, s->n, e)))
+        return false;
+    r->throughput = (struct throughput){.present = true,
+                                        .n_bytes = r->n_bytes,
+                                        .bytes_per_s = bytes[RUN_AVERAGE],
+                                        .objects_per_s = objects[RUN_AVERAGE]};
+    r->segments = (struct segments){
+        .present = true,
+        .n = (int64_t)s->n,
+        .fastest = {0, bytes[RUN_FASTEST], objects[RUN_FASTEST]},
+        .median = {0, bytes[RUN_MEDIAN], objects[RUN_MEDIAN]},
+        .slowest = {0, bytes[RUN_SLOWEST], objects[RUN_SLOWEST]},
+    };
+    op->n_rates = s->n_successive;
+    return mem_new(&op->rate, s->n, e) && memcpy(op->rate, r->n_bytes > 0 ? s->bytes : s->objects,
+                                                 s->n * sizeof *op->rate) != NULL;
+}
+
 static bool take_op(struct run_op *op, const struct aggregate *a, const struct aggregate_part *part,
                     struct err *e)
 {
     const struct aggfile_entry *x = part->x;
-    const struct operation known = {
-        .op = x->name,
+    struct operation *r = &op->report;
+    struct seconds s = {0};
+
+    if (!run_op_init(op, x->name, e))
+        return false;
+    double mean_bytes =
+        x->n_bytes > 0 && x->n_requests > 0 ? (double)x->n_bytes / (double)x->n_requests : 0;
+    *r = (struct operation){
+        .op = op->op,
         .n_requests = x->n_requests,
         .n_errors = x->n_errors,
         .n_bytes = x->n_bytes,
@@ -233,27 +230,24 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
         .n_hosts = (int64_t)x->n_hosts,
         .n_clients = (int64_t)x->n_clients,
         .objects_per_op = x->n_requests > 0 ? x->n_objects / x->n_requests : 0,
+        .requests = {.present = mean_bytes > 0,
+                     .single_size = part->latency.kind == AGGREGATE_SINGLE,
+                     .mean_bytes = mean_bytes,
+                     .object_size_bytes = llround(mean_bytes)},
     };
-    struct seconds s = {0};
-
-    if (!begin(op, &known, x->n_requests, part->latency.kind == AGGREGATE_SINGLE, e))
+    if (!mem_cleared(&r->statistics, 1, e))
         return false;
     if (x->n_errors == 0) /* the groups have failed requests among them */
-        take_durations(&op->report.statistics->duration, &part->latency);
+        take_durations(&r->statistics->duration, &part->latency);
+    else
+        op->why_no_rates = has_failed;
     bool is_sum = a->is_merged && !a->overlaps && a->n_sum > 0;
-    bool ok = (is_sum ? take_common(&s, a, x, e) : take_seconds(&s, x, e)) &&
-              fill_values(op, &s, false, e);
+    bool ok = is_sum ? take_common(&s, a, x, e) : take_seconds(&s, x, e);
+    r->range = (struct span){s.n > 0, 0, (int64_t)s.n * NS_PER_S};
+    ok = ok && (s.n == 0 || op->why_no_rates != NULL || take_rates(op, &s, e)) &&
+         fill_values(op, &s, e);
     seconds_fini(&s);
     return ok;
-}
-
-static bool only_ops(const struct run *r, const struct load_filter *filter, const char *what,
-                     struct err *e)
-{
-    if (filter->host == NULL && filter->client == NULL && !filter->from.given && !filter->to.given)
-        return true;
-    return err_set(e, "%s: %s has no requests to choose from: of the filters only --op can be used",
-                   r->path, what);
 }
 
 bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, struct err *e)
@@ -261,9 +255,6 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     struct aggregate a = {0};
     struct stat st;
 
-    if (!only_ops(r, filter, "an aggregated capture", e))
-        return false;
-    r->by_second = r->is_aggregate = true;
     bool ok = aggregate_load(&a, r->path, e);
     ok = ok && mem_cleared(&r->ops, a.ops.n, e);
     if (ok) {
@@ -286,25 +277,10 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
     ok = ok && aggregate_find(&found, &a, e) && run_take_findings(r, &found, e);
     findings_free(&found);
     aggregate_free(&a);
-    return ok;
+    return ok && (r->n_ops > 0 || err_set(e, "%s: no requests", r->path));
 }
 
 /* ---- Sums ---- */
-
-static bool take_sums(struct seconds *s, const struct sums_part *p, struct err *e)
-{
-    int64_t first_s = p->start_ns / NS_PER_S + 2, n = p->end_ns / NS_PER_S - 1 - first_s;
-    if (!seconds_init(s, n > 0 ? (size_t)n : 0, e))
-        return false;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct sums_second *second = &p->seconds[first_s - p->first_s + (int64_t)i];
-        s->bytes[i] = (double)second->n_bytes;
-        s->objects[i] = (double)second->n_micro_objects / SUMS_MICRO;
-        s->errors[i] = second->n_failed;
-        s->requests[i] = second->n_ended + second->n_failed;
-    }
-    return true;
-}
 
 /* Durations or TTFBs, whose quantiles have no limits. */
 static bool take_values(struct statistics_latency *to, const struct sums_values *v, struct err *e)
@@ -327,99 +303,31 @@ static bool take_values(struct statistics_latency *to, const struct sums_values 
     return true;
 }
 
-static bool take_sums_op(struct run_op *op, const struct sums_op *x, struct err *e)
+bool run_seconds_sums(struct run_op *op, const struct analysis *a, size_t k, struct err *e)
 {
-    const struct sums_part *all = &x->all;
-    const struct operation known = {
-        .op = x->op,
-        .n_requests = all->n_requests,
-        .n_errors = all->n_errors,
-        .n_bytes = all->n_bytes,
-        .concurrency = x->n_threads,
-        .n_hosts = (int64_t)x->hosts.n,
-        .n_clients = (int64_t)x->clients.n,
-        .objects_per_op = x->first_objects,
-    };
+    const struct sums_part *all = &sums_op_of(a, k)->all;
+    const struct span *range = &op->report.range;
+    struct segment_grid grid;
+    struct series_row *rows = NULL;
     struct seconds s = {0};
+    size_t n = 0;
 
-    bool ok = begin(op, &known, all->n_requests - all->n_errors, x->min_bytes == x->max_bytes, e) &&
-              take_values(&op->report.statistics->duration, &all->duration, e) &&
-              take_values(&op->report.statistics->ttfb, &all->ttfb, e) && take_sums(&s, all, e) &&
-              fill_values(op, &s, true, e);
-    seconds_fini(&s);
-    return ok;
-}
-
-/* Whether operation k was over before all others began. */
-static bool is_preparation(const struct sums *s, size_t k)
-{
-    for (size_t i = 0; i < s->n_ops; i++)
-        if (i != k && s->ops[i].all.start_ns < s->ops[k].all.end_ns)
-            return false;
-    return s->n_ops > 1;
-}
-
-static bool take_all_sums(struct run *r, const struct sums *s, const struct load_filter *filter,
-                          struct err *e)
-{
-    struct op_span *spans = NULL;
-    r->by_second = true;
-    r->start_ns = INT64_MAX;
-    r->end_ns = INT64_MIN;
-    bool ok = mem_cleared(&spans, s->n_ops, e) && mem_cleared(&r->ops, s->n_ops, e);
-    for (size_t k = 0; ok && k < s->n_ops; k++) {
-        const struct sums_part *p = &s->ops[k].all;
-        spans[k] = (struct op_span){p->start_ns, p->end_ns, 0};
-        r->n_rows += p->n_requests;
-        r->start_ns = int64_min(r->start_ns, p->start_ns);
-        r->end_ns = int64_max(r->end_ns, p->end_ns);
-        bool is_asked =
-            filter->ops.n > 0 && filter_op_matches(filter->ops.v, filter->ops.n, s->ops[k].op);
-        if (is_asked || (filter->ops.n == 0 && !is_preparation(s, k)))
-            ok = take_sums_op(&r->ops[r->n_ops++], &s->ops[k], e);
-    }
-    r->mixed = ok && dataset_any_overlap(spans, s->n_ops);
-    run_fill_shares(r);
-    free(spans);
-    return ok;
-}
-
-static bool take_findings(struct run *r, const struct sums *s, struct err *e)
-{
-    const struct analysis_options how = {0};
-    struct analysis a = {0};
-    struct dataset d = {0};
-    bool ok = sums_analyze(&a, &d, s, r->path, &how, e) && run_take_findings(r, &a.findings, e);
-
-    analysis_free(&a);
-    dataset_free(&d);
-    return ok;
-}
-
-bool run_seconds_sums(struct run *r, const struct load_filter *filter, struct err *e)
-{
-    struct sums s = {0};
-    struct stat st;
-
-    r->is_sums = true;
-    if (!only_ops(r, filter, "a file of sums", e))
+    if (!mem_cleared(&op->report.statistics, 1, e))
         return false;
-    bool ok = sums_read(&s, r->path, e) && take_all_sums(r, &s, filter, e) &&
-              recorded_take(&r->recorded, &s.said, e) && take_findings(r, &s, e);
-    for (size_t i = 0; i < s.said.n; i++)
-        r->autoterm |= run_asks_for_autoterm(s.said.line[i]);
-    r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
-    sums_free(&s);
-    return ok;
-}
-
-bool run_seconds_capture(struct run *r, const struct dataset *d, unsigned threads, struct err *e)
-{
-    const struct load_filter all = {0};
-    struct sums s = {0};
-    bool ok = sums_of_dataset(&s, d, threads, e) && take_all_sums(r, &s, &all, e);
-
-    run_take_recorded(r, d);
-    sums_free(&s);
+    struct statistics *to = op->report.statistics;
+    segment_grid_init(&grid, range->start_ns, NS_PER_S,
+                      (size_t)((range->end_ns - range->start_ns) / NS_PER_S));
+    bool ok = take_values(&to->duration, &all->duration, e) &&
+              take_values(&to->ttfb, &all->ttfb, e) &&
+              analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e) && seconds_init(&s, n, e);
+    for (size_t i = 0; ok && i < n; i++) {
+        s.bytes[i] = (double)rows[i].bytes;
+        s.objects[i] = rows[i].objects;
+        s.errors[i] = rows[i].errors;
+        s.requests[i] = rows[i].ops_ended + rows[i].errors;
+    }
+    ok = ok && fill_values(op, &s, e);
+    seconds_fini(&s);
+    free(rows);
     return ok;
 }

@@ -31,9 +31,10 @@ enum range_kind {
     RANGE_ALL,    /* from the last thread's first end to the first thread's last start */
     RANGE_SINGLE, /* second start to last but one end */
     RANGE_FULL,   /* first start to last end */
+    RANGE_INNER,  /* of sums: the seconds that aggregated captures have, without two at each end */
 };
 
-/* By kind, as --range and JSON name them; NULL at the end. */
+/* By kind, as --range and JSON name them; NULL instead of RANGE_INNER. */
 extern const char *const analysis_range_names[];
 
 /* How much is found out; a command says so, not its user. */

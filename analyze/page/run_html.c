@@ -147,6 +147,7 @@ static const char *range_text(enum range_kind kind)
     case RANGE_FULL:
         return "from the first start to the last end";
     case RANGE_ALL:
+    case RANGE_INNER: /* of comparisons alone */
     case RANGE_AUTO:
         break;
     }

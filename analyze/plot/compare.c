@@ -39,10 +39,16 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
     size_t n = 0;
 
     t->has_bytes = op->n_bytes > 0;
-    t->length_ns = step_ns(op->end_ns - op->start_ns);
+    t->length_ns = a->sums != NULL ? STEP_OF_SECONDS_NS : step_ns(op->end_ns - op->start_ns);
+    t->from_ns = a->sums != NULL ? 2 * STEP_OF_SECONDS_NS : 0;
     /* Whole steps: the last one, cut short, would look slow. */
-    int64_t n_steps = (op->end_ns - op->start_ns) / t->length_ns;
-    segment_grid_init(&grid, op->start_ns, t->length_ns, (size_t)n_steps);
+    int64_t start_ns = op->start_ns + t->from_ns, end_ns = op->end_ns;
+    if (a->sums != NULL) {
+        start_ns -= start_ns % STEP_OF_SECONDS_NS;
+        end_ns -= end_ns % STEP_OF_SECONDS_NS + STEP_OF_SECONDS_NS;
+    }
+    int64_t n_steps = end_ns > start_ns ? (end_ns - start_ns) / t->length_ns : 0;
+    segment_grid_init(&grid, start_ns, t->length_ns, (size_t)n_steps);
     if (!mem_text(&t->op, op->op, e) || !mem_new(&t->rate, (size_t)n_steps, e) ||
         !analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
         return false;
@@ -314,7 +320,8 @@ static size_t side_quantiles(const struct compare_side *side, const char *op, un
         if (run_durations(o) == NULL)
             continue;
         *one = quantile_ci(o, permille);
-        one->ok &= !side->runs[i].by_second; /* these do not say how requests lie in time */
+        /* Sums do not say how requests lie in time. */
+        one->ok &= side->runs[i].basis == RUN_OF_REQUESTS;
         v[n++] = one->value;
     }
     return n;

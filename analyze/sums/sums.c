@@ -1,6 +1,7 @@
 #include "analyze/sums/sums.h"
 
 #include "analyze/sums/sums_internal.h"
+#include "analyze/data/filter.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
@@ -64,10 +65,16 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-void sums_keep(struct sums *s, size_t n)
+void sums_keep(struct sums *s, const char *const *ops, size_t n)
 {
-    while (s->n_ops > n)
-        op_free(&s->ops[--s->n_ops]);
+    size_t n_kept = 0;
+    for (size_t k = 0; k < s->n_ops; k++) {
+        if (filter_op_matches(ops, n, s->ops[k].op))
+            s->ops[n_kept++] = s->ops[k];
+        else
+            op_free(&s->ops[k]);
+    }
+    s->n_ops = n_kept;
 }
 
 /* ---- Values ---- */

@@ -109,8 +109,8 @@ bool sums_read(struct sums *s, const char *path, struct err *e);
 /* Writes it to f, compressed. Errors of writing stay in the FILE. False: *e says why. */
 bool sums_write(const struct sums *s, FILE *f, struct err *e);
 
-/* Drops all operations but the first n. */
-void sums_keep(struct sums *s, size_t n);
+/* Drops all operations but the n that are named, in any case of letters; n = 0: keeps all. */
+void sums_keep(struct sums *s, const char *const *ops, size_t n);
 
 /* The sums of all requests of the dataset, on up to `threads` threads (0: one per core). False: a
  * sum past 63 bits, too many seconds, or out of memory. The caller calls sums_free in any case. */
@@ -122,14 +122,21 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e);
 
 /* Analyses them as analysis_run does a dataset, by whole seconds: *a and *d, which stands for the
  * file at `path`, are filled, but what the sums do not tell is absent there (counts of it are
- * ANALYSIS_UNKNOWN). Of the options, segment_ns (whole seconds) and range (auto, all, full) count.
+ * ANALYSIS_UNKNOWN). Of the options, segment_ns (whole seconds) and range (not single) count.
  * s must outlive both; the caller calls analysis_free and dataset_free in any case. */
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e);
 
-/* analysis_series (analyze/analysis/analysis.h) of an analysis of sums. */
+/* The sums of operation k of such an analysis. */
+const struct sums_op *sums_op_of(const struct analysis *a, size_t k);
+
+/* analysis_series and analysis_series_on (analyze/analysis/analysis.h) of such an analysis, on a
+ * grid of whole seconds. */
 bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
                  struct err *e);
+
+bool sums_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+                    struct series_row **rows, size_t *n, struct err *e);
 
 /* Frees what such an analysis keeps; NULL: nothing. */
 void sums_source_free(struct sums_source *s);

@@ -193,6 +193,19 @@ static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
     return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
 }
 
+/* The active range of requests that ran from start_ns to end_ns, all threads of them in `threads`.
+ */
+static struct segment_range active_range(const struct analysis *a, int64_t start_ns, int64_t end_ns,
+                                         const struct sums_range *threads)
+{
+    if (a->range == RANGE_ALL)
+        return whole_seconds(threads->start_ns, threads->end_ns);
+    if (a->range == RANGE_INNER)
+        return whole_seconds((start_ns / SUMS_SECOND_NS + 2) * SUMS_SECOND_NS,
+                             (end_ns / SUMS_SECOND_NS - 1) * SUMS_SECOND_NS);
+    return whole_seconds(start_ns, end_ns);
+}
+
 static bool make_grid(struct segment_grid *g, const struct analysis *a,
                       const struct segment_range *r, int64_t run_ns, struct err *e)
 {
@@ -315,10 +328,8 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
     struct segment_grid *grid = &source->grids[k];
     const struct sums_part *all = &op->all;
     const struct group g = {op->op, &all, 1};
-    const struct sums_range *threads = a->mixed ? &source->sums->range : &op->range;
-    struct segment_range range = a->range == RANGE_FULL
-                                     ? whole_seconds(all->start_ns, all->end_ns)
-                                     : whole_seconds(threads->start_ns, threads->end_ns);
+    const struct segment_range range =
+        active_range(a, all->start_ns, all->end_ns, a->mixed ? &source->sums->range : &op->range);
 
     *to = (struct operation){
         .op = op->op,
@@ -356,9 +367,8 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
     const struct sums *s = source->sums;
     const struct groups *hosts = &source->hosts;
     const struct dataset_input *in = &a->dataset->inputs[0];
-    struct segment_range range = a->range == RANGE_FULL
-                                     ? whole_seconds(in->first_start_ns, in->last_end_ns)
-                                     : whole_seconds(s->range.start_ns, s->range.end_ns);
+    const struct segment_range range =
+        active_range(a, in->first_start_ns, in->last_end_ns, &s->range);
     struct segment_grid *grid = &source->grids[s->n_ops];
 
     total->throughput = throughput_of(source->all.v, &range);
@@ -509,25 +519,51 @@ static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t
     };
 }
 
+const struct sums_op *sums_op_of(const struct analysis *a, size_t k)
+{
+    return a->sums->ops[k];
+}
+
+/* The parts that a series is of: of an operation or of all, and of one host or of all. */
+static struct group group_of(const struct sums_source *source, int op, int host,
+                             const struct sums_part **part)
+{
+    if (op < 0 && source->sums->n_ops == 0)
+        return (struct group){0};
+    if (op < 0)
+        return host < 0 ? source->all.v[0] : source->hosts.v[host];
+    *part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
+    return (struct group){.part = part, .n = 1};
+}
+
+bool sums_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+                    struct series_row **rows, size_t *n, struct err *e)
+{
+    const struct sums_source *source = a->sums;
+    const struct segment_grid *active = &source->grids[op < 0 ? a->n_operations : (size_t)op];
+    const struct sums_part *part;
+
+    *n = 0;
+    if (!mem_new(rows, grid->n, e))
+        return false;
+    const struct group g = group_of(source, op, host, &part);
+    for (; *n < grid->n; ++*n)
+        (*rows)[*n] =
+            row_of(&g, grid->start_ns + (int64_t)*n * grid->length_ns, grid->length_ns, active);
+    return true;
+}
+
 bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
                  struct err *e)
 {
     const struct sums_source *source = a->sums;
-    const struct segment_grid *grid = &source->grids[op < 0 ? a->n_operations : (size_t)op];
-    const struct sums_part *part = NULL;
-    struct group g = {.part = &part};
+    const struct sums_part *part;
+    const struct group g = group_of(source, op, host, &part);
+    struct segment_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
 
-    if (op >= 0) {
-        part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
-        g.n = 1;
-    } else if (source->sums->n_ops > 0) {
-        g = host < 0 ? source->all.v[0] : source->hosts.v[host];
-    }
-    int64_t start_ns = grid->start_ns, length_ns = grid->length_ns;
-    size_t n_rows = grid->n;
-    if (a->options.full_series && length_ns > 0) {
+    if (a->options.full_series && grid.length_ns > 0) {
         /* On the segments' grid, if there is one, in both directions. */
-        int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+        int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, length_ns = grid.length_ns;
         for (size_t i = 0; i < g.n; i++) {
             int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
             int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
@@ -535,16 +571,10 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
             first_ns = int64_min(part_ns, first_ns);
             last_ns = int64_max(part_end_ns, last_ns);
         }
-        if (n_rows == 0)
-            start_ns = first_ns;
+        int64_t start_ns = grid.n == 0 ? first_ns : grid.start_ns;
         start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
-        n_rows = (size_t)((last_ns - start_ns + length_ns - 1) / length_ns);
+        segment_grid_init(&grid, start_ns, length_ns,
+                          (size_t)((last_ns - start_ns + length_ns - 1) / length_ns));
     }
-    *n = 0;
-    if (!mem_new(rows, n_rows, e))
-        return false;
-    for (size_t k = 0; k < n_rows; k++)
-        (*rows)[k] = row_of(&g, start_ns + (int64_t)k * length_ns, length_ns, grid);
-    *n = n_rows;
-    return true;
+    return sums_series_on(a, op, host, &grid, rows, n, e);
 }

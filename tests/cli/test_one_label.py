@@ -185,6 +185,28 @@ class OneLabel(CliTest):
             self.assertNotIn('in the active range:', out)
         self.assertGreater(n, 30)
 
+    def test_comparisons_of_sums_have_the_rates_of_their_reports(self):
+        n = 0
+        for path in map(capture, CAPTURES):
+            sums = self.sums(path)
+            for option in ((), ('--range', 'full', '--dur', '2s')):
+                reports = self.analyze(sums, *option)
+                ops = self.cmp(sums, '--json', *option).json()['operations']
+                self.assertEqual({op['op'] for op in ops}, set(reports))
+                for op in ops:
+                    total, found = reports[op['op']]['throughput'], op['before']
+                    if total is None:
+                        continue
+                    n += 1
+                    self.assertEqual(found['objects_per_s']['average'], total['objects_per_s'])
+                    values = {m['metric']: m['before']['value'] for m in op['metrics']}
+                    self.assertEqual(values.get('objects', 0), total['objects_per_s'])
+                    for pick in 'fastest', 'median', 'slowest':
+                        segments = reports[op['op']]['segments']
+                        self.assertEqual(found['objects_per_s'][pick],
+                                         segments and segments[pick]['objects_per_s'])
+        self.assertGreater(n, 10)
+
     def test_comparisons_of_sums_have_the_values_of_their_reports(self):
         for path in map(capture, CAPTURES):
             sums = self.sums(path)
