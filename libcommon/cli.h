@@ -55,8 +55,9 @@ struct cli_option {
     char letter;       /* 'o': -o */
     enum cli_use is;
     double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
-    /* CLI_CHOICE: names, NULL at the end. CLI_LIST: those that the shell offers, or NULL. */
-    const char *const *choices;
+    const char *const *choices; /* CLI_CHOICE: names, NULL at the end */
+    /* CLI_LIST: the i-th value that the shell offers, NULL at the end. NULL: it offers none. */
+    const char *(*offered)(size_t i);
     /* CLI_CUSTOM: parses `text` into the field; or fills *e with what was expected. */
     bool (*parse)(const char *text, void *field, struct err *e);
 };

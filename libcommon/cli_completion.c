@@ -1,5 +1,7 @@
 #include "libcommon/cli_completion.h"
 
+#include "libcommon/cli_help.h"
+
 #include <string.h>
 
 typedef void option_writer(FILE *out, const struct cli_command *c, const struct cli_option *o);
@@ -30,8 +32,8 @@ static void put_quoted(FILE *out, const char *s, const char *special)
 
 static void put_choices(FILE *out, const struct cli_option *o)
 {
-    for (int i = 0; o->choices[i]; i++)
-        fprintf(out, "%s%s", i > 0 ? " " : "", o->choices[i]);
+    for (size_t i = 0; cli_help_choice(o, i); i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", cli_help_choice(o, i));
 }
 
 /* ---- Bash: a case per option that takes a value, by "COMMAND OPTION" ---- */
@@ -55,7 +57,7 @@ static void bash_value(FILE *out, const struct cli_command *c, const struct cli_
         fprintf(out, "|'%s --%s'", c->name, o->alias);
     if (o->letter)
         fprintf(out, "|'%s -%c'", c->name, o->letter);
-    if (o->choices) {
+    if (cli_help_choice(o, 0)) {
         fputs(") words='", out);
         put_choices(out, o);
         fputs("';;\n", out);
@@ -119,12 +121,12 @@ static void zsh_one(FILE *out, const char *dashes, const char *name, const struc
     if (o->type != CLI_FLAG) {
         fputc(':', out);
         put_quoted(out, o->arg, "[]:\\");
-        fputs(!o->choices           ? takes_path(o) ? ":_files" : ": "
-              : o->type == CLI_LIST ? ":_sequence compadd - "
-                                    : ":(",
+        fputs(!cli_help_choice(o, 0) ? takes_path(o) ? ":_files" : ": "
+              : o->type == CLI_LIST  ? ":_sequence compadd - "
+                                     : ":(",
               out);
     }
-    if (o->choices) {
+    if (cli_help_choice(o, 0)) {
         put_choices(out, o);
         fputs(o->type == CLI_LIST ? "" : ")", out);
     }
@@ -178,7 +180,7 @@ static void write_fish_option(FILE *out, const struct cli_program *program,
         fprintf(out, " -l %s", o->alias);
     if (o->letter)
         fprintf(out, " -s %c", o->letter);
-    if (o->choices) {
+    if (cli_help_choice(o, 0)) {
         fprintf(out, " -x -a '%s", o->type == CLI_LIST ? "(__fish_append , " : "");
         put_choices(out, o);
         fputs(o->type == CLI_LIST ? ")'" : "'", out);

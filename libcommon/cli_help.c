@@ -7,6 +7,11 @@
 #define WIDTH       80
 #define HELP_COLUMN 30
 
+const char *cli_help_choice(const struct cli_option *o, size_t i)
+{
+    return o->choices ? o->choices[i] : o->offered ? o->offered(i) : NULL;
+}
+
 struct cli_option_text cli_help_default(const struct cli_command *command,
                                         const struct cli_group *group,
                                         const struct cli_option *option)

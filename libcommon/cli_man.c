@@ -89,8 +89,8 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
         put_long_name(out, o->alias, o->arg);
     }
     put(out, "\n", o->help, "");
-    for (int i = 0; o->type == CLI_CHOICE && o->choices[i]; i++)
-        put(out, i > 0 ? ", " : ": ", o->choices[i], "");
+    for (size_t i = 0; cli_help_choice(o, i); i++)
+        put(out, i > 0 ? ", " : ": ", cli_help_choice(o, i), "");
     if (value.s[0])
         put(out, " [", value.s, "]");
     fputc('\n', out);

@@ -4,7 +4,6 @@
 #include "analyze/cmd/sides.h"
 #include "analyze/compare/compare.h"
 #include "analyze/compare/words.h"
-#include "analyze/read/aggpipe.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/compare.h"
@@ -167,19 +166,15 @@ static enum run_basis pattern_basis(enum run_basis others, const char *pattern)
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
                      const struct options *o, struct err *e)
 {
-    if (!aggpipe_spool(o->sides.before.v, o->sides.before.n, e) ||
-        !aggpipe_spool(o->sides.after.v, o->sides.after.n, e))
+    struct run_options how = {.filter = &o->filter,
+                              .input = &o->input,
+                              .analysis = &o->analysis,
+                              .with_parts = o->verbose,
+                              .with_sum = o->output.json || o->html != NULL};
+    if (!sides_spool(&o->sides, &how.basis, e))
         return false;
-    enum run_basis basis = sides_basis(RUN_OF_REQUESTS, o->sides.before.v, o->sides.before.n);
-    basis = sides_basis(basis, o->sides.after.v, o->sides.after.n);
     for (size_t i = 0; i < o->history.n; i++)
-        basis = pattern_basis(basis, o->history.v[i]);
-    const struct run_options how = {.basis = basis,
-                                    .filter = &o->filter,
-                                    .input = &o->input,
-                                    .analysis = &o->analysis,
-                                    .with_parts = o->verbose,
-                                    .with_sum = o->output.json || o->html != NULL};
+        how.basis = pattern_basis(how.basis, o->history.v[i]);
     if (!sides_load(sides, &o->sides, &how, o->html != NULL ? traces : NULL, e))
         return false;
     for (size_t i = 0; i < o->history.n; i++)

@@ -54,12 +54,26 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
-/* Those of runs, and those of comparisons, whose names begin with that. */
-static const char *const chart_names[] = {
-    "throughput",         "hosts",       "latency",       "latency-heat", "spectrum",
-    "host-latency",       "errors",      "cdf",           "latency-size", "sizes",
-    "in-flight",          "clients",     "autoterm",      "groups",       "compare-change",
-    "compare-throughput", "compare-cdf", "compare-shift", "compare-runs", NULL};
+/* The name of the i-th chart of a run; "groups" is of an aggregated capture alone. NULL: there are
+ * no more. */
+static const char *run_chart_name(size_t i)
+{
+    size_t n = 0;
+
+    while (plot_kinds[n].name != NULL)
+        n++;
+    return i < n ? plot_kinds[i].name : i == n ? "groups" : NULL;
+}
+
+/* The same of runs, then of comparisons. */
+static const char *chart_name(size_t i)
+{
+    size_t n = 0;
+
+    while (n < i && run_chart_name(n) != NULL)
+        n++;
+    return run_chart_name(n) != NULL ? run_chart_name(n) : plot_compare_name(i - n);
+}
 
 static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
@@ -67,7 +81,7 @@ static const struct cli_option output_table[] = {
     {"force", CLI_FLAG, offsetof(struct options, force),
      .help = "overwrite any file, not only our charts", .letter = 'f'},
     {"chart", CLI_LIST, offsetof(struct options, charts), "NAME,...",
-     .help = "which charts; default: all that show something", .choices = chart_names},
+     .help = "which charts; default: all that show something", .offered = chart_name},
     {"size", CLI_CUSTOM, offsetof(struct options, size), "WxH",
      .help = "size of a picture in pixels", .parse = parse_size},
     {"dark", CLI_FLAG, offsetof(struct options, dark), .help = "light lines on dark"},
@@ -171,30 +185,26 @@ static void target_fini(struct target *t)
 
 /* ---- Charts of a run ---- */
 
-/* The replay sees every request, so it comes before the analysis, which may drop some; from and to
- * are what it takes into account. */
-static bool replay(struct stopping *s, struct dataset *d, struct options *o, struct err *e)
-{
-    const struct load_analysis as_usual = {0};
-    const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
-
-    o->filter.from.given = o->filter.to.given = false; /* that is done then */
-    return stopping_replay(s, d, &how, o->autoterm.dur_ns, o->autoterm.pct, false, e);
-}
-
-static bool add_run(struct plot_set *set, const struct cli_args *args, struct options *o,
+static bool add_run(struct plot_set *set, const struct cli_args *args, const struct options *o,
                     struct plot_options *how, struct err *e)
 {
+    const struct load_analysis as_usual = {0};
+    struct load_filter filter = o->filter;
     struct dataset d = {0};
     struct analysis a = {0};
     struct stopping replays = {0};
     bool with_replay = o->charts.n > 0 && plot_wants(how, "autoterm");
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e) &&
-              load_ran_together(&d, &o->input, e) && (!with_replay || replay(&replays, &d, o, e)) &&
-              load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
+    bool ok = load_dataset(&d, args->operands, args->n_operands, &filter, &o->input, e) &&
+              load_ran_together(&d, &o->input, e);
 
-    how->replays = with_replay ? &replays : NULL;
-    ok = ok && plot_add_analysis(set, &a, how, e);
+    if (ok && with_replay) { /* it sees every request, and the analysis may drop some */
+        const struct analysis_options all = load_analysis_options(&filter, &as_usual, &o->input);
+        ok = stopping_replay(&replays, &d, &all, o->autoterm.dur_ns, o->autoterm.pct, false, e);
+        how->replays = &replays;
+        filter.from = filter.to = (struct load_time){0}; /* it dropped what these leave out */
+    }
+    ok = ok && load_run_analysis(&a, &d, &filter, &o->analysis, &o->input, false, e) &&
+         plot_add_analysis(set, &a, how, e);
     how->replays = NULL;
     stopping_free(&replays);
     analysis_free(&a);
@@ -223,21 +233,17 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
 static bool add_comparison(struct plot_set *set, const struct options *o,
                            const struct plot_options *how, struct err *e)
 {
-    const struct cli_list *before = &o->sides.before, *after = &o->sides.after;
-    if (!aggpipe_spool(before->v, before->n, e) || !aggpipe_spool(after->v, after->n, e))
-        return false;
-    enum run_basis basis = sides_basis(RUN_OF_REQUESTS, before->v, before->n);
-    const struct run_options reading = {.filter = &o->filter,
-                                        .input = &o->input,
-                                        .analysis = &o->analysis,
-                                        .basis = sides_basis(basis, after->v, after->n)};
+    struct run_options reading = {
+        .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
     struct sides sides = {0};
     struct compare c = {0};
-    bool ok = sides_load(&sides, &o->sides, &reading, &traces, e) &&
+    bool ok = sides_spool(&o->sides, &reading.basis, e) &&
+              sides_load(&sides, &o->sides, &reading, &traces, e) &&
               sides_compare(&c, &sides, &o->sides, &plain, e) &&
               plot_add_compare(set, &c, &traces, how, e);
+
     compare_free(&c);
     plot_traces_free(&traces);
     sides_free(&sides);
@@ -246,24 +252,20 @@ static bool add_comparison(struct plot_set *set, const struct options *o,
 
 /* ---- The command ---- */
 
-static bool is_chart(const char *name, bool comparison)
-{
-    return (strncmp(name, "compare-", strlen("compare-")) == 0) == comparison;
-}
-
 static bool check_charts(const struct options *o, bool comparison, struct err *e)
 {
-    char known[512] = "";
-    size_t n = 0;
+    const char *(*name)(size_t i) = comparison ? plot_compare_name : run_chart_name;
 
-    for (const char *const *name = chart_names; *name != NULL; name++)
-        if (is_chart(*name, comparison))
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", *name);
     for (size_t i = 0; i < o->charts.n; i++) {
-        const char *const *name = chart_names;
-        while (*name != NULL && strcmp(*name, o->charts.v[i]) != 0)
-            name++;
-        if (*name == NULL || !is_chart(*name, comparison))
+        char known[512] = "";
+        size_t n = 0;
+        bool found = false;
+
+        for (size_t k = 0; name(k) != NULL; k++) {
+            found |= strcmp(name(k), o->charts.v[i]) == 0;
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", name(k));
+        }
+        if (!found)
             return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);
     }
     return true;
@@ -286,39 +288,23 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
-/* Lists all n paths to read; the caller frees *v. */
-static bool list_captures(const struct cli_args *args, const struct options *o, const char ***v,
-                          size_t *n, struct err *e)
-{
-    const struct cli_list lists[] = {
-        {args->operands, args->n_operands}, o->sides.before, o->sides.after};
-
-    if (!mem_new(v, lists[0].n + lists[1].n + lists[2].n, e))
-        return false;
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        for (size_t i = 0; i < lists[k].n; i++)
-            (*v)[(*n)++] = lists[k].v[i];
-    return true;
-}
-
-static bool draw(const struct cli_args *args, struct options *o, struct err *e)
+static bool draw(const struct cli_args *args, const struct options *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
     bool comparison = sides_given(&o->sides);
-    struct plot_options how = {.charts = o->charts.v,
-                               .n_charts = o->charts.n,
-                               .label = o->label,
-                               .theme = o->dark ? "dark" : "light",
-                               .width = o->size.width,
-                               .height = o->size.height,
-                               .force = o->force};
+    struct plot_options how = {
+        .captures = {{args->operands, args->n_operands}, o->sides.before, o->sides.after},
+        .charts = o->charts.v,
+        .n_charts = o->charts.n,
+        .label = o->label,
+        .theme = o->dark ? "dark" : "light",
+        .width = o->size.width,
+        .height = o->size.height,
+        .force = o->force};
     struct plot_set set = {0};
     struct target t;
-    const char **captures = NULL;
 
-    bool ok = target_init(&t, o->out, o->force, e) &&
-              list_captures(args, o, &captures, &how.n_captures, e);
-    how.captures = captures;
+    bool ok = target_init(&t, o->out, o->force, e);
     how.folder = t.folder;
     how.stem = t.stem;
     how.format = t.format;
@@ -338,13 +324,12 @@ static bool draw(const struct cli_args *args, struct options *o, struct err *e)
     ok = ok && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);
-    free(captures);
     return ok;
 }
 
 static int run(const struct cli_args *args, void *options)
 {
-    struct options *o = options;
+    const struct options *o = options;
     struct err e = {""};
 
     if (!check_usage(o, args, &e))
@@ -363,11 +348,10 @@ const struct cli_command cmd_plot = {
         "installation, or in the folder that the environment variable S3ANALYZE_PLOTS names. The "
         "data file of each picture lies beside it: gnuplot -c SCRIPT DATA OUT draws it again, "
         "and SCRIPT may be changed.\n\n"
-        "Charts of a run: throughput, hosts, latency, latency-heat, spectrum, host-latency, "
-        "errors, latency-size, sizes, in-flight, clients and, if asked for by name, cdf and "
-        "autoterm. Of an aggregated capture: throughput, hosts, clients and groups, the "
-        "durations of each 10 seconds. Of a comparison (--before, --after): compare-change, "
-        "compare-throughput, compare-cdf, compare-shift and, of several runs, compare-runs.\n\n"
+        "Charts whose names begin with compare- are of a comparison (--before, --after), "
+        "compare-runs of several runs. cdf and autoterm are only drawn if asked for by name. Of "
+        "an aggregated capture there are throughput, hosts, clients and groups, the durations of "
+        "each 10 seconds.\n\n"
         "A mixed run also has charts of all operations together. A single picture shows these; "
         "if there is no such chart (cdf, latency, spectrum) it shows the operation with the most "
         "requests. In other runs a single picture shows the operation that began last.",

@@ -2,6 +2,7 @@
 
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/sums.h"
+#include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -32,6 +33,17 @@ bool sides_check(const struct sides_options *o, const struct cli_args *args, con
         return err_set(e, "give either %s, or --before and --after", operands);
     if (o->before.n == 0 || o->after.n == 0)
         return err_set(e, "--%s is missing", o->before.n == 0 ? "before" : "after");
+    return true;
+}
+
+bool sides_spool(const struct sides_options *o, enum run_basis *basis, struct err *e)
+{
+    const struct cli_list *before = &o->before, *after = &o->after;
+
+    if (!aggpipe_spool(before->v, before->n, e) || !aggpipe_spool(after->v, after->n, e))
+        return false;
+    *basis = sides_basis(RUN_OF_REQUESTS, before->v, before->n);
+    *basis = sides_basis(*basis, after->v, after->n);
     return true;
 }
 

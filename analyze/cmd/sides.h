@@ -26,6 +26,10 @@ bool sides_given(const struct sides_options *o);
 bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
                  struct err *e);
 
+/* Makes files of pipes that hold no rows. *basis: what the captures of both sides have in common.
+ */
+bool sides_spool(const struct sides_options *o, enum run_basis *basis, struct err *e);
+
 /* What n captures have in common with others. */
 enum run_basis sides_basis(enum run_basis others, const char *const *paths, size_t n);
 

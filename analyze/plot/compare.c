@@ -195,12 +195,15 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
-static bool has_traces(const struct op_chart *x, bool is_after)
+/* Of both sides. */
+static bool has_traces(const struct op_chart *x)
 {
+    bool has[2] = {false, false};
+
     for (size_t i = 0; i < x->traces->n; i++)
-        if (is_of(&x->traces->v[i], x, is_after) && x->traces->v[i].n > 1)
-            return true;
-    return false;
+        for (int side = 0; side < 2; side++)
+            has[side] |= is_of(&x->traces->v[i], x, side == 1) && x->traces->v[i].n > 1;
+    return has[0] && has[1];
 }
 
 /* ---- Distributions ---- */
@@ -251,12 +254,16 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
-static bool has_durations(const struct compare_side *side, const char *op)
+/* Of both sides. */
+static bool has_durations(const struct op_chart *x)
 {
-    for (size_t i = 0; i < side->n; i++)
-        if (run_durations(run_op_named(&side->runs[i], op)) != NULL)
-            return true;
-    return false;
+    const struct compare_side *sides[] = {&x->c->before, &x->c->after};
+    bool has[2] = {false, false};
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->n; i++)
+            has[side] |= run_durations(run_op_named(&sides[side]->runs[i], x->op->op)) != NULL;
+    return has[0] && has[1];
 }
 
 /* ---- The shift function ---- */
@@ -523,52 +530,70 @@ static int height_of(const struct plot_options *o, size_t n)
     return height > least ? height : least;
 }
 
+/* A kind of chart: of each operation, or (with n_rows) one of all of them. */
+struct compare_kind {
+    struct plot_chart chart;
+    bool (*has_data)(const struct op_chart *x);
+    size_t (*n_rows)(const struct compare *c); /* 0: there is nothing to see */
+};
+
+static const struct compare_kind kinds[] = {
+    {{"compare-change", "changes",
+      "Dot and line: the change with its 95% confidence interval. The band is what counts as the "
+      "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
+      "enough; * is exploratory.",
+      .write = write_change},
+     .n_rows = n_drawn},
+    {{"compare-throughput", "throughput over time",
+      "Both sides from their start on: each run thin, the median of the runs thick.",
+      .write = write_throughput},
+     .has_data = has_traces},
+    {{"compare-cdf", "latency distribution",
+      "The share of the requests that took at most so long: each run thin, all runs of a side "
+      "together thick.",
+      .write = write_cdf},
+     .has_data = has_durations},
+    {{"compare-shift", "change of latency by percentile",
+      "How much longer or shorter the duration is at each percentile, with its 95% CI: where the "
+      "line lies above 0, requests take longer after.",
+      .write = write_shift},
+     .has_data = has_shift},
+    {{"compare-runs", "runs",
+      "A dot for each run, against the median run before; bars are medians. Circles are before, "
+      "triangles after.",
+      .write = write_runs},
+     .n_rows = n_run_rows},
+};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+const char *plot_compare_name(size_t i)
+{
+    return i < N_KINDS ? kinds[i].chart.name : NULL;
+}
+
 static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,
                    struct err *e)
 {
-    static const struct plot_chart throughput = {
-        "compare-throughput", "throughput over time",
-        "Both sides from their start on: each run thin, the median of the runs thick.",
-        .write = write_throughput};
-    static const struct plot_chart cdf = {
-        "compare-cdf", "latency distribution",
-        "The share of the requests that took at most so long: each run thin, all runs of a side "
-        "together thick.",
-        .write = write_cdf};
-    static const struct plot_chart shift = {
-        "compare-shift", "change of latency by percentile",
-        "How much longer or shorter the duration is at each percentile, with its 95% CI: where the "
-        "line lies above 0, requests take longer after.",
-        .write = write_shift};
-    const char *op = x->op->op;
-
-    if (plot_wants(o, throughput.name) && has_traces(x, false) && has_traces(x, true) &&
-        !plot_add(s, &throughput, op, x, o, e))
-        return false;
-    if (plot_wants(o, cdf.name) && has_durations(&x->c->before, op) &&
-        has_durations(&x->c->after, op) && !plot_add(s, &cdf, op, x, o, e))
-        return false;
-    return !plot_wants(o, shift.name) || !has_shift(x) || plot_add(s, &shift, op, x, o, e);
+    bool ok = true;
+    for (size_t i = 0; ok && i < N_KINDS; i++)
+        if (kinds[i].has_data != NULL && plot_wants(o, kinds[i].chart.name) && kinds[i].has_data(x))
+            ok = plot_add(s, &kinds[i].chart, x->op->op, x, o, e);
+    return ok;
 }
 
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
                       const struct plot_options *o, struct err *e)
 {
-    size_t n = n_drawn(c), n_runs = n_run_rows(c), first = 0, end = c->n_ops;
-    const struct plot_chart change = {
-        "compare-change", "changes",
-        "Dot and line: the change with its 95% confidence interval. The band is what counts as the "
-        "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
-        "enough; * is exploratory.",
-        .write = write_change, .height = height_of(o, n)};
-    const struct plot_chart runs = {
-        "compare-runs", "runs",
-        "A dot for each run, against the median run before; bars are medians. Circles are before, "
-        "triangles after.",
-        .write = write_runs, .height = height_of(o, n_runs)};
-    bool ok = (!plot_wants(o, change.name) || n == 0 || plot_add(s, &change, NULL, c, o, e)) &&
-              (!plot_wants(o, runs.name) || n_runs == 0 || plot_add(s, &runs, NULL, c, o, e));
+    size_t first = 0, end = c->n_ops;
+    bool ok = true;
 
+    for (size_t i = 0; ok && i < N_KINDS; i++) {
+        struct plot_chart chart = kinds[i].chart;
+        size_t n = kinds[i].n_rows != NULL && plot_wants(o, chart.name) ? kinds[i].n_rows(c) : 0;
+
+        chart.height = height_of(o, n);
+        ok = n == 0 || plot_add(s, &chart, NULL, c, o, e);
+    }
     if (o->stem != NULL) { /* one picture: of the operation with the most requests */
         for (size_t k = 1; k < c->n_ops; k++)
             if (n_requests(c, &c->ops[k]) > n_requests(c, &c->ops[first]))

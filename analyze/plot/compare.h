@@ -34,6 +34,9 @@ bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
 bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct err *e);
 void plot_traces_free(struct plot_traces *t);
 
+/* The name of the i-th chart of a comparison; NULL: there are no more. */
+const char *plot_compare_name(size_t i);
+
 /* Adds the charts of a comparison whose runs gave these traces. */
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
                       const struct plot_options *o, struct err *e);

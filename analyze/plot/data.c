@@ -56,29 +56,12 @@ static const struct table *table_of(const struct plot_data *p, size_t i)
     return plot_timeline_table(p->a, p->index, i);
 }
 
-static void find_span(struct plot_data *p)
-{
-    struct plot_timeline t;
-
-    plot_timeline_begin(&t, p->a, p->index);
-    p->zero_ns = p->a->run_start_ns;
-    p->start_ns = t.start_ns;
-    p->end_ns = t.end_ns;
-    p->n_requests = t.n_requests;
-    p->n_errors = t.n_errors;
-    p->has_bytes = t.has_bytes;
-    double n_objects = 0;
-    for (size_t k = 0; k < p->a->n_operations; k++)
-        n_objects += (double)p->a->operations[k].n_objects;
-    p->host_unit = p->has_bytes || n_objects * MICRO > 0x1p62 ? 1 : 1.0 / MICRO;
-}
-
 /* ---- The series ---- */
 
 /* That of the segments; where there are none, about a fiftieth of the time. */
 static int64_t series_length_ns(const struct plot_data *p)
 {
-    int64_t wanted_ns = (p->end_ns - p->start_ns) / 50, power_ns = 1;
+    int64_t wanted_ns = (p->course.end_ns - p->course.start_ns) / 50, power_ns = 1;
     if (p->segments->present)
         return p->segments->duration_ns;
     if (p->a->options.segment_ns > 0)
@@ -94,10 +77,11 @@ static int64_t series_length_ns(const struct plot_data *p)
 static bool fill_series(struct plot_data *p, struct err *e)
 {
     int64_t length_ns = series_length_ns(p);
-    int64_t anchor_ns = p->range.present ? p->range.start_ns : p->start_ns;
+    int64_t anchor_ns = p->course.range.present ? p->course.range.start_ns : p->course.start_ns;
     struct segment_grid grid;
 
-    return analysis_grid_around(&grid, anchor_ns, length_ns, p->start_ns, p->end_ns, e) &&
+    return analysis_grid_around(&grid, anchor_ns, length_ns, p->course.start_ns, p->course.end_ns,
+                                e) &&
            analysis_series_on(p->a, p->index, -1, &grid, &p->rows, &p->n_rows, e);
 }
 
@@ -143,63 +127,28 @@ static int compare_means(const void *a, const void *b)
     return x->mean != y->mean ? (x->mean > y->mean) - (x->mean < y->mean) : compare_parties(a, b);
 }
 
-/* Which names the set has: used[id]. */
-static bool find_parties(const struct plot_data *p, bool *host_used, bool *client_used,
-                         struct err *e)
+/* Gives it a row, which is its id's from now on. */
+static bool add_party(struct plot_parties *x, size_t *row, const char *name, struct err *e)
 {
-    const struct dataset *d = p->a->dataset;
-    for (size_t i = 0; i < d->n_tables; i++) {
-        const struct table *t = table_of(p, i);
-        bool *used;
-
-        if (t == NULL)
-            continue;
-        if (!mem_cleared(&used, dataset_n_places(d, t), e))
-            return false;
-        for (size_t k = 0; k < t->n; k++)
-            used[table_place(t, k)] = true;
-        for (size_t k = 0; k < dataset_n_places(d, t); k++) {
-            host_used[dataset_place(d, t, k)->host] |= used[k];
-            client_used[dataset_place(d, t, k)->client] |= used[k];
-        }
-        free(used);
-    }
-    return true;
-}
-
-static size_t n_used(const bool *used, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += used[i];
-    return count;
-}
-
-static bool add_parties(struct plot_party **v, size_t *n, size_t *of_id, const struct names *names,
-                        const bool *used, size_t n_bins, struct err *e)
-{
-    if (!mem_cleared(v, n_used(used, names->n), e))
+    if (!mem_more(&x->v, x->n, e) || !mem_cleared(&x->v[x->n].sum, x->bins.n, e))
         return false;
-    for (size_t i = 0; i < names->n; i++) {
-        if (!used[i])
-            continue;
-        of_id[i] = (*n)++;
-        (*v)[of_id[i]].name = names->v[i];
-        if (!mem_cleared(&(*v)[of_id[i]].sum, n_bins, e))
-            return false;
-    }
+    x->v[x->n].name = name;
+    x->v[x->n].mean = 0;
+    *row = ++x->n;
     return true;
 }
 
-struct pass {
-    size_t *host_of, *client_of; /* by id */
-    struct segment_range inside; /* of the sample */
+/* The work on one of the plot_data. */
+struct work {
+    struct plot_data *p;
+    size_t *host_of, *client_of; /* by id: 1 + its row; 0: none yet */
+    struct segment_range inside; /* of the samples */
 };
 
 static size_t class_of(const struct plot_data *p, int64_t bytes)
 {
     size_t c = 0;
-    while (c + 1 < p->n_classes && bytes >= p->classes[c + 1].min_bytes)
+    while (c + 1 < p->sizes.n_classes && bytes >= p->sizes.classes[c + 1].min_bytes)
         c++;
     return c;
 }
@@ -217,52 +166,58 @@ static inline size_t spread(int64_t *v, const struct segment_grid *g,
     return last;
 }
 
-static void add_row(struct plot_data *p, const struct pass *x, const struct table *t, size_t i)
+static bool add_row(const struct work *x, const struct table *t, size_t i, struct err *e)
 {
-    const struct place *place = dataset_place(p->a->dataset, t, table_place(t, i));
+    struct plot_data *p = x->p;
+    const struct dataset *d = p->a->dataset;
+    const struct place *place = dataset_place(d, t, table_place(t, i));
+    size_t *host = &x->host_of[place->host], *client = &x->client_of[place->client];
     const struct attribution_request r = analysis_request(t, i);
     int64_t dur_ns = r.end_ns - r.start_ns, bytes = r.bytes;
-    size_t end = spread(p->clients[x->client_of[place->client]].sum, &p->bins, &r, dur_ns);
 
+    if ((*host == 0 && !add_party(&p->hosts, host, d->hosts.v[place->host], e)) ||
+        (*client == 0 && !add_party(&p->clients, client, d->clients.v[place->client], e)))
+        return false;
+    size_t end = spread(p->clients.v[*client - 1].sum, &p->heat.bins, &r, dur_ns);
     if (!r.ok)
-        return;
-    spread(p->hosts[x->host_of[place->host]].sum, &p->host_bins, &r,
-           p->has_bytes ? bytes : r.n_objects * (p->host_unit < 1 ? MICRO : 1));
-    p->heat[end * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+        return true;
+    spread(p->hosts.v[*host - 1].sum, &p->hosts.bins, &r,
+           p->course.has_bytes ? bytes : r.n_objects * (p->host_unit < 1 ? MICRO : 1));
+    p->heat.count[end * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     if (bytes > 0)
-        p->sizes[log_bucket(bytes)]++;
+        p->sizes.count[log_bucket(bytes)]++;
     else
-        p->n_empty++;
-    if (p->n_classes > 0 && table_done_within(t, i, x->inside.start_ns, x->inside.end_ns)) {
-        hist_add(&p->classes[class_of(p, bytes)].durations, dur_ns);
-        p->density[log_bucket(bytes) * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+        p->sizes.n_empty++;
+    if (p->sizes.n_classes > 0 && table_done_within(t, i, x->inside.start_ns, x->inside.end_ns)) {
+        hist_add(&p->sizes.classes[class_of(p, bytes)].durations, dur_ns);
+        p->sizes.density[log_bucket(bytes) * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
     }
+    return true;
 }
 
-/* Keeps the first `most` of the parties. */
-static void cut_parties(struct plot_party *v, size_t *n, size_t most)
+/* Keeps the first `most` of them, by the order of `compare`. */
+static void cut_parties(struct plot_parties *x, size_t most,
+                        int (*compare)(const void *a, const void *b))
 {
-    for (size_t i = most; i < *n; i++)
-        free(v[i].sum);
-    *n = *n < most ? *n : most;
+    x->n_in_all = x->n;
+    if (x->n <= most)
+        return;
+    qsort(x->v, x->n, sizeof *x->v, compare);
+    while (x->n > most)
+        free(x->v[--x->n].sum);
 }
 
 static void finish_parties(struct plot_data *p)
 {
-    for (size_t h = 0; h < p->n_hosts; h++) {
-        struct plot_party *x = &p->hosts[h];
-        for (size_t k = 0; k < p->host_bins.n; k++)
-            x->mean += plot_data_rate(p, x, k) / (double)p->host_bins.n;
+    for (size_t h = 0; h < p->hosts.n; h++) {
+        struct plot_party *x = &p->hosts.v[h];
+        for (size_t k = 0; k < p->hosts.bins.n; k++)
+            x->mean += plot_data_rate(p, x, k) / (double)p->hosts.bins.n;
     }
-    p->n_hosts_in_all = p->n_hosts;
-    p->n_clients_in_all = p->n_clients;
-    if (p->n_hosts > PLOT_DATA_MAX_HOSTS) {
-        qsort(p->hosts, p->n_hosts, sizeof *p->hosts, compare_means);
-        cut_parties(p->hosts, &p->n_hosts, PLOT_DATA_MAX_HOSTS);
-    }
-    qsort(p->hosts, p->n_hosts, sizeof *p->hosts, compare_parties);
-    qsort(p->clients, p->n_clients, sizeof *p->clients, compare_parties);
-    cut_parties(p->clients, &p->n_clients, PLOT_DATA_MAX_CLIENTS);
+    cut_parties(&p->hosts, PLOT_DATA_MAX_HOSTS, compare_means);
+    cut_parties(&p->clients, PLOT_DATA_MAX_CLIENTS, compare_parties);
+    qsort(p->hosts.v, p->hosts.n, sizeof *p->hosts.v, compare_parties);
+    qsort(p->clients.v, p->clients.n, sizeof *p->clients.v, compare_parties);
 }
 
 /* Where the hosts' rates are cut: for lines at the segments, or several of them together. */
@@ -270,41 +225,32 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
 {
     if (n_hosts > PLOT_DATA_MAX_LINES || p->n_rows == 0) {
         size_t most = n_hosts <= MANY_HOSTS ? PLOT_DATA_MAX_HEAT_BINS : MAX_ROW_BINS;
-        bins_over(&p->host_bins, p->start_ns, p->end_ns, most);
+        bins_over(&p->hosts.bins, p->course.start_ns, p->course.end_ns, most);
         return;
     }
     size_t joined = (p->n_rows + MAX_LINE_BINS - 1) / MAX_LINE_BINS;
-    segment_grid_init(&p->host_bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
+    segment_grid_init(&p->hosts.bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
                       (p->n_rows + joined - 1) / joined);
 }
 
-static bool fill_pass(struct plot_data *p, struct pass *x, struct err *e)
+static bool fill_pass(struct work *x, struct err *e)
 {
+    struct plot_data *p = x->p;
     const struct dataset *d = p->a->dataset;
-    bool *host_used = NULL, *client_used = NULL;
 
-    bins_over(&p->bins, p->start_ns, p->end_ns, PLOT_DATA_MAX_HEAT_BINS);
-    bool ok =
-        mem_cleared(&host_used, d->hosts.n, e) && mem_cleared(&client_used, d->clients.n, e) &&
-        mem_cleared(&x->host_of, d->hosts.n, e) && mem_cleared(&x->client_of, d->clients.n, e) &&
-        mem_cleared(&p->heat, p->bins.n * PLOT_DATA_N_LOG, e) &&
-        find_parties(p, host_used, client_used, e);
-    if (ok) {
-        choose_host_bins(p, n_used(host_used, d->hosts.n));
-        ok = add_parties(&p->hosts, &p->n_hosts, x->host_of, &d->hosts, host_used, p->host_bins.n,
-                         e) &&
-             add_parties(&p->clients, &p->n_clients, x->client_of, &d->clients, client_used,
-                         p->bins.n, e);
-    }
+    bins_over(&p->heat.bins, p->course.start_ns, p->course.end_ns, PLOT_DATA_MAX_HEAT_BINS);
+    p->clients.bins = p->heat.bins;
+    choose_host_bins(p, p->operation != NULL ? (size_t)p->operation->n_hosts : p->a->total.n_hosts);
+    bool ok = mem_cleared(&x->host_of, d->hosts.n, e) &&
+              mem_cleared(&x->client_of, d->clients.n, e) &&
+              mem_cleared(&p->heat.count, p->heat.bins.n * PLOT_DATA_N_LOG, e);
     for (size_t i = 0; ok && i < d->n_tables; i++) {
         const struct table *t = table_of(p, i);
-        for (size_t k = 0; t != NULL && k < t->n; k++)
-            add_row(p, x, t, k);
+        for (size_t k = 0; ok && t != NULL && k < t->n; k++)
+            ok = add_row(x, t, k, e);
     }
     if (ok)
         finish_parties(p);
-    free(host_used);
-    free(client_used);
     free(x->host_of);
     free(x->client_of);
     return ok;
@@ -370,14 +316,14 @@ static bool init_classes(struct plot_data *p, struct err *e)
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     if (q == NULL || !q->present || q->single_size || q->n_sizes == 0)
         return true;
-    if (!mem_cleared(&p->classes, q->n_sizes, e) ||
-        !mem_cleared(&p->density, (size_t)PLOT_DATA_N_LOG * PLOT_DATA_N_LOG, e))
+    if (!mem_cleared(&p->sizes.classes, q->n_sizes, e) ||
+        !mem_cleared(&p->sizes.density, (size_t)PLOT_DATA_N_LOG * PLOT_DATA_N_LOG, e))
         return false;
     for (size_t i = 0; i < q->n_sizes; i++) {
-        p->classes[i].min_bytes = q->sizes[i].min_bytes;
-        p->classes[i].max_bytes = q->sizes[i].max_bytes;
-        p->n_classes = i + 1;
-        if (!hist_init(&p->classes[i].durations, e))
+        p->sizes.classes[i].min_bytes = q->sizes[i].min_bytes;
+        p->sizes.classes[i].max_bytes = q->sizes[i].max_bytes;
+        p->sizes.n_classes = i + 1;
+        if (!hist_init(&p->sizes.classes[i].durations, e))
             return false;
     }
     return true;
@@ -386,28 +332,23 @@ static bool init_classes(struct plot_data *p, struct err *e)
 /* Of fewer than 100 requests the p99 is the slowest one. */
 static bool fill_fine(struct plot_data *p, struct err *e)
 {
-    size_t most = (size_t)(p->n_requests / 100);
+    size_t most = (size_t)(p->course.n_requests / 100);
     most = most < MIN_FINE_BINS ? MIN_FINE_BINS : most < MAX_FINE_BINS ? most : MAX_FINE_BINS;
-    return plot_timeline_init(&p->fine, p->a, p->index, most, e);
+    return plot_timeline_init(&p->course, p->a, p->index, most, e);
 }
 
-/* The pieces of the work, which may run at the same time. */
-struct work {
-    struct plot_data *p;
-    struct pass x;
-};
+/* ---- All of it: two pieces, which may run at the same time ---- */
 
 static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
-    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
-           fill_pass(w->p, &w->x, e);
+    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) && fill_pass(w, e);
 }
 
 static bool fill_distributions(void *work, struct err *e)
 {
     struct work *w = work;
-    return fill_samples(w->p, &w->x.inside, e);
+    return fill_samples(w->p, &w->inside, e);
 }
 
 static void begin(struct plot_data *p, const struct analysis *a, int index)
@@ -418,12 +359,16 @@ static void begin(struct plot_data *p, const struct analysis *a, int index)
         .index = index,
         .operation = op,
         .op = op != NULL ? op->op : "",
-        .range = op != NULL ? op->range : a->total.range,
+        .zero_ns = a->run_start_ns,
         .throughput = op != NULL ? &op->throughput : &a->total.throughput,
         .segments = op != NULL ? &op->segments : &a->total.segments,
         .statistics = op != NULL ? op->statistics : NULL,
     };
-    find_span(p);
+    plot_timeline_begin(&p->course, a, index);
+    double n_objects = 0;
+    for (size_t k = 0; k < a->n_operations; k++)
+        n_objects += (double)a->operations[k].n_objects;
+    p->host_unit = p->course.has_bytes || n_objects * MICRO > 0x1p62 ? 1 : 1.0 / MICRO;
 }
 
 bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, const int *index,
@@ -437,15 +382,17 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
     for (size_t i = 0; i < n; i++) {
         struct plot_data *p = &v[i];
         begin(p, a, index[i]);
-        if (!ok || p->n_requests == 0)
+        if (!ok || p->course.n_requests == 0)
             continue;
         const struct throughput *t = p->throughput;
         work[i].p = p;
-        work[i].x.inside =
-            t->present ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}
-                       : (struct segment_range){0, -1};
-        tasks[n_tasks++] = (struct task){fill_over_time, &work[i], 2 * (uint64_t)p->n_requests};
-        tasks[n_tasks++] = (struct task){fill_distributions, &work[i], (uint64_t)p->n_requests};
+        work[i].inside = t->present
+                             ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}
+                             : (struct segment_range){0, -1};
+        tasks[n_tasks++] =
+            (struct task){fill_over_time, &work[i], 2 * (uint64_t)p->course.n_requests};
+        tasks[n_tasks++] =
+            (struct task){fill_distributions, &work[i], (uint64_t)p->course.n_requests};
     }
     ok = ok && tasks_run(tasks, n_tasks, a->options.threads, e);
     free(work);
@@ -453,26 +400,26 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
     return ok;
 }
 
-static void free_parties(struct plot_party *v, size_t n)
+static void free_parties(struct plot_parties *x)
 {
-    for (size_t i = 0; v != NULL && i < n; i++)
-        free(v[i].sum);
-    free(v);
+    for (size_t i = 0; i < x->n; i++)
+        free(x->v[i].sum);
+    free(x->v);
 }
 
 void plot_data_fini(struct plot_data *p)
 {
     free(p->rows);
-    plot_timeline_fini(&p->fine);
-    free(p->heat);
-    free_parties(p->hosts, p->n_hosts);
-    free_parties(p->clients, p->n_clients);
+    plot_timeline_fini(&p->course);
+    free(p->heat.count);
+    free_parties(&p->hosts);
+    free_parties(&p->clients);
     free(p->durations.count);
     free(p->ttfb.count);
     free(p->response.count);
-    free(p->density);
-    for (size_t i = 0; i < p->n_classes; i++)
-        hist_fini(&p->classes[i].durations);
-    free(p->classes);
+    free(p->sizes.density);
+    for (size_t i = 0; i < p->sizes.n_classes; i++)
+        hist_fini(&p->sizes.classes[i].durations);
+    free(p->sizes.classes);
     *p = (struct plot_data){0};
 }

@@ -43,46 +43,55 @@ struct plot_party {
     double mean;      /* of a host, over the bins: plot_data_rate */
 };
 
+struct plot_parties {
+    struct segment_grid bins;
+    struct plot_party *v;
+    size_t n, n_in_all;
+};
+
+/* When successful requests ended, and how long they took. */
+struct plot_heat {
+    struct segment_grid bins;
+    uint32_t *count; /* [bin * PLOT_DATA_N_LOG + bucket] */
+};
+
 struct plot_size_class {
     int64_t min_bytes, max_bytes; /* max -1: no upper edge */
     struct hist durations;        /* ns */
 };
 
+/* How large successful requests were; and, of those inside the active range, how long each size
+ * took. */
+struct plot_sizes {
+    uint64_t count[PLOT_DATA_N_LOG]; /* by bucket of bytes */
+    uint64_t n_empty;                /* those of 0 bytes, not in `count` */
+    struct plot_size_class *classes; /* n_classes 0: one size */
+    size_t n_classes;
+    uint32_t *density; /* [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
+};
+
 struct plot_data {
-    const struct analysis *a; /* borrowed */
-    int index;                /* of the operation; -1: all together */
-    const char *op;           /* "" : all together */
-    int64_t zero_ns;          /* first start of the run: second 0 of the charts */
-    int64_t start_ns, end_ns; /* first start, latest end of these requests */
-    bool has_bytes;
-    int64_t n_requests, n_errors;
-    struct span range;                   /* active range of all its requests */
+    const struct analysis *a;            /* borrowed */
+    int index;                           /* of the operation; -1: all together */
+    const char *op;                      /* "" : all together */
+    int64_t zero_ns;                     /* first start of the run: second 0 of the charts */
     const struct throughput *throughput; /* not NULL; may be absent */
     const struct segments *segments;     /* likewise */
     const struct statistics *statistics; /* NULL: none */
     const struct operation *operation;   /* NULL: all together */
 
-    struct series_row *rows; /* from first start to latest end */
+    struct plot_timeline course; /* as fine as the requests allow */
+    struct series_row *rows;     /* the segments, from first start to latest end */
     size_t n_rows;
 
-    struct plot_timeline fine; /* as fine as the requests allow */
-    struct segment_grid bins;  /* of the heat maps and clients */
-    uint32_t *heat;            /* [bin * PLOT_DATA_N_LOG + bucket]: successful requests that end */
-    uint64_t sizes[PLOT_DATA_N_LOG]; /* successful requests, by bucket of bytes */
-    uint64_t n_empty;                /* those of 0 bytes, not in sizes */
-
-    struct segment_grid host_bins;
-    double host_unit;         /* a host's sums are whole numbers of it: 1 byte, or 1e-6 objects */
-    struct plot_party *hosts; /* by name, as the clients */
-    size_t n_hosts, n_hosts_in_all;
-    struct plot_party *clients;
-    size_t n_clients, n_clients_in_all;
+    struct plot_heat heat;
+    struct plot_sizes sizes;
+    double host_unit;          /* hosts' sums are whole numbers of it: 1 byte, or 1e-6 objects */
+    struct plot_parties hosts; /* by name, as the clients */
+    struct plot_parties clients;
 
     /* Successful requests inside the active range; response: from when they were due, if known. */
     struct plot_sample durations, ttfb, response;
-    struct plot_size_class *classes; /* the same, by size; n_classes 0: one size */
-    size_t n_classes;
-    uint32_t *density; /* the same: [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
 
     /* Set by the caller of plot_data_init: the replay to show, borrowed; NULL: none. */
     const struct stopping_op *replay;
@@ -98,7 +107,7 @@ void plot_data_fini(struct plot_data *p);
 static inline double plot_data_rate(const struct plot_data *p, const struct plot_party *host,
                                     size_t bin)
 {
-    return (double)host->sum[bin] * p->host_unit / ((double)p->host_bins.length_ns / 1e9);
+    return (double)host->sum[bin] * p->host_unit / ((double)p->hosts.bins.length_ns / 1e9);
 }
 
 /* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches

@@ -14,8 +14,8 @@ static bool span_of(const struct plot_data *p, const struct finding *f, int64_t 
                     int64_t *end_ns)
 {
     bool is_of_op = f->op == NULL || p->index < 0 || strcmp(f->op, p->op) == 0;
-    *start_ns = f->has_start && f->start_ns > p->start_ns ? f->start_ns : p->start_ns;
-    *end_ns = f->has_end && f->end_ns < p->end_ns ? f->end_ns : p->end_ns;
+    *start_ns = f->has_start && f->start_ns > p->course.start_ns ? f->start_ns : p->course.start_ns;
+    *end_ns = f->has_end && f->end_ns < p->course.end_ns ? f->end_ns : p->course.end_ns;
     return is_of_op && (f->has_start || f->has_end) && *start_ns < *end_ns;
 }
 
@@ -36,7 +36,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     const struct finding_kind *of = x->kind;
     enum event_kind kind = of->is_beginning ? EVENT_WARM_UP
                            : x->has_start && x->has_end && x->period_ns == 0 &&
-                                   end_ns - start_ns < (p->end_ns - p->start_ns) / 2
+                                   end_ns - start_ns < (p->course.end_ns - p->course.start_ns) / 2
                                ? EVENT_SPAN
                                : EVENT_MOMENT;
     bool is_step = of->is_step && !of->is_beginning;
@@ -71,7 +71,7 @@ void plot_events_begin(FILE *f)
 
 void plot_events_put(FILE *f, const struct plot_data *p)
 {
-    int64_t first_ns = first_error_ns(p), near_ns = (p->end_ns - p->start_ns) / 100;
+    int64_t first_ns = first_error_ns(p), near_ns = (p->course.end_ns - p->course.start_ns) / 100;
     int64_t start_ns, end_ns;
     size_t n = 0;
 

@@ -291,8 +291,8 @@ bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *tit
 bool plot_latency_size_has_data(const struct plot_data *p)
 {
     size_t n = 0;
-    for (size_t i = 0; i < p->n_classes; i++)
-        n += p->classes[i].durations.n > 0;
+    for (size_t i = 0; i < p->sizes.n_classes; i++)
+        n += p->sizes.classes[i].durations.n > 0;
     return n > 0;
 }
 
@@ -305,8 +305,8 @@ static void put_classes(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
     plot_out_block(f, "classes", "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms");
-    for (size_t i = 0; i < p->n_classes; i++) {
-        const struct plot_size_class *c = &p->classes[i];
+    for (size_t i = 0; i < p->sizes.n_classes; i++) {
+        const struct plot_size_class *c = &p->sizes.classes[i];
         const struct hist *h = &c->durations;
 
         if (h->n > 0)
@@ -323,11 +323,11 @@ bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *tit
 
     for (size_t i = 0; i < PLOT_DATA_N_LOG * PLOT_DATA_N_LOG; i++) {
         const size_t at[2] = {i / PLOT_DATA_N_LOG, i % PLOT_DATA_N_LOG};
-        for (size_t k = 0; k < 2 && p->density[i] > 0; k++) {
+        for (size_t k = 0; k < 2 && p->sizes.density[i] > 0; k++) {
             least[k] = at[k] < least[k] ? at[k] : least[k];
             greatest[k] = at[k] > greatest[k] ? at[k] : greatest[k];
         }
-        most = p->density[i] > most ? p->density[i] : most;
+        most = p->sizes.density[i] > most ? p->sizes.density[i] : most;
     }
     /* A margin, and so at least two rows and columns: of one gnuplot makes no picture. */
     for (size_t k = 0; k < 2; k++) {
@@ -338,7 +338,7 @@ bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *tit
     for (size_t b = least[1]; b <= greatest[1]; b++)
         for (size_t s = least[0]; s <= greatest[0]; s++)
             plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
-                         (int64_t)p->density[s * PLOT_DATA_N_LOG + b]);
+                         (int64_t)p->sizes.density[s * PLOT_DATA_N_LOG + b]);
     put_classes(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " first_size last_size first last most");
     plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],

@@ -112,6 +112,14 @@ static bool write_data(const struct plot_picture *x, const struct plot_chart *c,
     return outfile_finish(&out, ok, e);
 }
 
+static bool spares_captures(const char *path, const struct plot_options *o, struct err *e)
+{
+    for (size_t i = 0; i < sizeof o->captures / sizeof *o->captures; i++)
+        if (!outfile_spares(path, o->captures[i].v, o->captures[i].n, e))
+            return false;
+    return true;
+}
+
 bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, const void *ctx,
               const struct plot_options *o, struct err *e)
 {
@@ -133,9 +141,8 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
         (own_stem != NULL ? mem_text(&stem, own_stem, e) : stem_of(&stem, c->name, op, e)) &&
         choose_paths(s, &x, stem, o, e);
     free(stem);
-    if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) ||
-        !outfile_spares(x.data, o->captures, o->n_captures, e) ||
-        !outfile_spares(x.picture, o->captures, o->n_captures, e) ||
+    if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) || !spares_captures(x.data, o, e) ||
+        !spares_captures(x.picture, o, e) ||
         !outfile_check(x.picture, plot_replaces(x.picture, o->force), e) ||
         !write_data(&x, c, ctx, o, e)) {
         picture_free(&x);
@@ -163,16 +170,11 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
-    if (o->n_charts == 0 && strcmp(kind->name, "in-flight") == 0 &&
-        plot_timeline_is_steady(&all->fine))
+    if (!plot_wants(o, kind->name) || (o->brief && kind->is_detail && p->index >= 0) ||
+        (kind->has_data != NULL && !kind->has_data(p)))
         return false;
-    static const char *const details[] = {"hosts", "clients", "in-flight", "latency-heat"};
-    for (size_t i = 0; o->brief && p->index >= 0 && i < sizeof details / sizeof *details; i++)
-        if (strcmp(kind->name, details[i]) == 0)
-            return false;
-    if (!plot_wants(o, kind->name) || (kind->has_data != NULL && !kind->has_data(p)))
-        return false;
-    return o->n_charts > 0 || kind->is_worth == NULL || kind->is_worth(p);
+    return o->n_charts > 0 ||
+           (!kind->is_by_name && (kind->is_worth == NULL || kind->is_worth(p, all)));
 }
 
 static bool add_readings(struct plot_picture *x, const struct run_chart *c, struct err *e)
@@ -192,7 +194,7 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
 {
     bool ok = true;
     p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
-    for (size_t i = 0; ok && p->n_requests > 0 && plot_kinds[i].name != NULL; i++) {
+    for (size_t i = 0; ok && p->course.n_requests > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
         const struct run_chart data = {kind, p};
 

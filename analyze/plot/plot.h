@@ -5,6 +5,7 @@
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/stopping.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/cli.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -27,9 +28,8 @@ struct plot_options {
     bool with_narrow;               /* each drawn a second time, for narrow screens */
     bool with_readings;             /* values for a page's script */
     const struct stopping *replays; /* of the autoterm rule; NULL: none */
-    const char *const *captures;    /* n_captures files that must not be overwritten */
-    size_t n_captures;
-    bool force; /* replace any file */
+    struct cli_list captures[3];    /* files that must not be overwritten */
+    bool force;                     /* replace any file */
 };
 
 /* One chart: its data file and its picture. */

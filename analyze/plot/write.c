@@ -30,20 +30,20 @@ static double zero_unix(const struct plot_data *p)
 
 static double t_min(const struct plot_data *p)
 {
-    return plot_data_t_s(p, p->start_ns);
+    return plot_data_t_s(p, p->course.start_ns);
 }
 
 static double t_max(const struct plot_data *p)
 {
-    int64_t least_ns = p->start_ns + PLOT_DATA_MIN_SPAN_NS;
-    return plot_data_t_s(p, p->end_ns > least_ns ? p->end_ns : least_ns);
+    int64_t least_ns = p->course.start_ns + PLOT_DATA_MIN_SPAN_NS;
+    return plot_data_t_s(p, p->course.end_ns > least_ns ? p->course.end_ns : least_ns);
 }
 
 /* A segment that hangs over the first start or the latest end says too little to be drawn. */
 static bool is_drawn(const struct plot_data *p, const struct series_row *r)
 {
     return p->n_rows <= 2 || r->in_range ||
-           (r->start_ns >= p->start_ns && r->start_ns + r->duration_ns <= p->end_ns);
+           (r->start_ns >= p->course.start_ns && r->start_ns + r->duration_ns <= p->course.end_ns);
 }
 
 /* The block "series", thinned out so that the least and the greatest of each column stay. */
@@ -87,9 +87,9 @@ static int64_t put_errors(FILE *f, const struct plot_data *p)
     int64_t n = 0;
 
     plot_out_block(f, "errors", "t_s errors");
-    for (size_t k = 0; k < p->fine.n; k++)
-        if (p->fine.rows[k].errors > 0 && ++n)
-            plot_out_row(f, "ri", row_middle_s(p, &p->fine.rows[k]), p->fine.rows[k].errors);
+    for (size_t k = 0; k < p->course.n; k++)
+        if (p->course.rows[k].errors > 0 && ++n)
+            plot_out_row(f, "ri", row_middle_s(p, &p->course.rows[k]), p->course.rows[k].errors);
     return n;
 }
 
@@ -102,9 +102,9 @@ static int64_t put_shades(FILE *f, const struct plot_data *p)
     plot_events_put(f, p);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
     double from = t_min(p), to = t_max(p);
-    if (p->range.present) {
-        double start = plot_data_t_s(p, p->range.start_ns);
-        double end = plot_data_t_s(p, p->range.end_ns);
+    if (p->course.range.present) {
+        double start = plot_data_t_s(p, p->course.range.start_ns);
+        double end = plot_data_t_s(p, p->course.range.end_ns);
 
         if (start > from && ++n)
             plot_out_row(f, "rri", from, start, INT64_C(0));
@@ -144,11 +144,11 @@ static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
     plot_out_block(f, "means", "panel from_s to_s mean lo hi");
     if (!p->throughput->present)
         return 0;
-    if (p->has_bytes)
+    if (p->course.has_bytes)
         *n_bands +=
             put_mean(f, p, 0, s != NULL ? &s->bytes : NULL, p->throughput->bytes_per_s, MIB);
     *n_bands += put_mean(f, p, 1, s != NULL ? &s->objects : NULL, p->throughput->objects_per_s, 1);
-    return 1 + p->has_bytes;
+    return 1 + p->course.has_bytes;
 }
 
 /* The levels between change points. */
@@ -188,7 +188,7 @@ static int64_t put_marks(FILE *f, const struct plot_data *p)
 /* Between segments, where they are long. */
 static int64_t put_fine(FILE *f, const struct plot_data *p)
 {
-    const struct plot_timeline *t = &p->fine;
+    const struct plot_timeline *t = &p->course;
 
     plot_out_block(f, "fine", "t_s mb_per_sec objs_per_sec");
     if (t->n < 3 || t->rows[0].duration_ns * 2 > p->rows[0].duration_ns)
@@ -205,7 +205,7 @@ static int64_t put_fine(FILE *f, const struct plot_data *p)
 
 static bool write_throughput(FILE *f, const struct plot_data *p, const char *title)
 {
-    if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
+    if (!put_series(f, p, p->course.has_bytes ? 2 : 1, rate_column))
         return false;
     int64_t n_errors = put_errors(f, p), n_bands, n_shades = put_shades(f, p),
             n_means = put_means(f, p, &n_bands);
@@ -215,8 +215,8 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
         CHART_COLUMNS
         " has_bytes n_errors n_shades n_means n_bands n_levels n_marks n_fine fine_s segment_s");
     plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(p), t_min(p), t_max(p),
-                 (int64_t)p->has_bytes, n_errors, n_shades, n_means, n_bands, n_levels, n_marks,
-                 n_fine, p->fine.n > 0 ? (double)p->fine.rows[0].duration_ns / 1e9 : 0,
+                 (int64_t)p->course.has_bytes, n_errors, n_shades, n_means, n_bands, n_levels,
+                 n_marks, n_fine, p->course.n > 0 ? (double)p->course.rows[0].duration_ns / 1e9 : 0,
                  (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
@@ -225,13 +225,13 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
 
 static bool has_errors(const struct plot_data *p)
 {
-    return p->fine.n_messages > 0;
+    return p->course.n_messages > 0;
 }
 
 /* Steps of a column for each message, one on top of the other. */
 static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 {
-    const struct plot_timeline *t = &p->fine;
+    const struct plot_timeline *t = &p->course;
     int64_t most = 0;
 
     plot_out_block(f, "bars", "message from_s to_s lo hi");
@@ -261,26 +261,27 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Hosts, clients ---- */
 
-static bool has_hosts(const struct plot_data *p)
+static bool has_hosts(const struct plot_data *p, const struct plot_data *all)
 {
-    return p->n_hosts > 1;
+    (void)all;
+    return p->hosts.n > 1;
 }
 
 static const char *party_name(const void *parties, size_t i)
 {
-    return ((const struct plot_party *)parties)[i].name;
+    return ((const struct plot_parties *)parties)->v[i].name;
 }
 
 /* What all names share goes to the caller. */
-static struct plot_names put_party_names(FILE *f, const struct plot_party *v, size_t n)
+static struct plot_names put_party_names(FILE *f, const struct plot_parties *x)
 {
-    struct plot_names names = plot_names_of(party_name, v, n);
+    struct plot_names names = plot_names_of(party_name, x, x->n);
     char rest[128];
 
     plot_out_block(f, "names", "index mean name");
-    for (size_t h = 0; h < n; h++) {
-        plot_names_rest(&names, v[h].name, rest, sizeof rest);
-        plot_out_row(f, "irs", (int64_t)h, v[h].mean, intern_shown(rest));
+    for (size_t h = 0; h < x->n; h++) {
+        plot_names_rest(&names, x->v[h].name, rest, sizeof rest);
+        plot_out_row(f, "irs", (int64_t)h, x->v[h].mean, intern_shown(rest));
     }
     return names;
 }
@@ -288,61 +289,62 @@ static struct plot_names put_party_names(FILE *f, const struct plot_party *v, si
 /* Whether a bin lies within the run, or all of them do not. */
 static bool is_whole_bin(const struct plot_data *p, size_t k)
 {
-    int64_t start_ns = p->host_bins.start_ns + (int64_t)k * p->host_bins.length_ns;
-    return p->host_bins.n < 3 ||
-           (start_ns >= p->start_ns && start_ns + p->host_bins.length_ns <= p->end_ns);
+    int64_t start_ns = p->hosts.bins.start_ns + (int64_t)k * p->hosts.bins.length_ns;
+    return p->hosts.bins.n < 3 || (start_ns >= p->course.start_ns &&
+                                   start_ns + p->hosts.bins.length_ns <= p->course.end_ns);
 }
 
 static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
 {
-    double unit = p->has_bytes ? MIB : 1, most = 0;
-    bool lines = p->n_hosts <= PLOT_DATA_MAX_LINES;
+    double unit = p->course.has_bytes ? MIB : 1, most = 0;
+    bool lines = p->hosts.n <= PLOT_DATA_MAX_LINES;
 
     plot_out_block(f, "rates", "t_s host rate");
-    for (size_t h = 0; h < p->n_hosts; h++) {
-        for (size_t k = 0; k < p->host_bins.n; k++) {
-            double rate = plot_data_rate(p, &p->hosts[h], k) / unit;
+    for (size_t h = 0; h < p->hosts.n; h++) {
+        for (size_t k = 0; k < p->hosts.bins.n; k++) {
+            double rate = plot_data_rate(p, &p->hosts.v[h], k) / unit;
             if (lines && !is_whole_bin(p, k))
                 continue;
             most = rate > most ? rate : most;
-            plot_out_row(f, "rir", bin_middle_s(p, &p->host_bins, k), (int64_t)h, rate);
+            plot_out_row(f, "rir", bin_middle_s(p, &p->hosts.bins, k), (int64_t)h, rate);
         }
     }
-    struct plot_names names = put_party_names(f, p->hosts, p->n_hosts);
+    struct plot_names names = put_party_names(f, &p->hosts);
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart",
                    CHART_COLUMNS
                    " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriiiirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
-                 (int64_t)p->n_hosts, (int64_t)p->n_hosts_in_all, (int64_t)lines, most,
-                 (double)p->host_bins.length_ns / 1e9, (int64_t)p->host_bins.n, n_shades,
-                 names.shared);
+    plot_out_row(f, "srrriiiirriis", title, zero_unix(p), t_min(p), t_max(p),
+                 (int64_t)p->course.has_bytes, (int64_t)p->hosts.n, (int64_t)p->hosts.n_in_all,
+                 (int64_t)lines, most, (double)p->hosts.bins.length_ns / 1e9,
+                 (int64_t)p->hosts.bins.n, n_shades, names.shared);
     return true;
 }
 
-static bool has_clients(const struct plot_data *p)
+static bool has_clients(const struct plot_data *p, const struct plot_data *all)
 {
-    return p->n_clients > 1;
+    (void)all;
+    return p->clients.n > 1;
 }
 
 static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
 {
     double most = 0;
     plot_out_block(f, "activity", "t_s client in_flight");
-    for (size_t c = 0; c < p->n_clients; c++) {
-        for (size_t k = 0; k < p->bins.n; k++) {
-            double x = (double)p->clients[c].sum[k] / (double)p->bins.length_ns;
+    for (size_t c = 0; c < p->clients.n; c++) {
+        for (size_t k = 0; k < p->clients.bins.n; k++) {
+            double x = (double)p->clients.v[c].sum[k] / (double)p->clients.bins.length_ns;
             most = x > most ? x : most;
-            plot_out_row(f, "rir", bin_middle_s(p, &p->bins, k), (int64_t)c, x);
+            plot_out_row(f, "rir", bin_middle_s(p, &p->clients.bins, k), (int64_t)c, x);
         }
     }
-    struct plot_names names = put_party_names(f, p->clients, p->n_clients);
+    struct plot_names names = put_party_names(f, &p->clients);
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart",
                    CHART_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->n_clients,
-                 (int64_t)p->n_clients_in_all, most, (double)p->bins.length_ns / 1e9,
-                 (int64_t)p->bins.n, n_shades, names.shared);
+    plot_out_row(f, "srrriirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->clients.n,
+                 (int64_t)p->clients.n_in_all, most, (double)p->clients.bins.length_ns / 1e9,
+                 (int64_t)p->clients.bins.n, n_shades, names.shared);
     return true;
 }
 
@@ -351,13 +353,13 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
 /* Durations of different operations are no one distribution. */
 static bool has_durations(const struct plot_data *p)
 {
-    return p->operation != NULL && p->n_requests > p->n_errors;
+    return p->operation != NULL && p->course.n_requests > p->course.n_errors;
 }
 
 static bool has_latency(const struct plot_data *p)
 {
-    for (size_t i = 0; i < p->fine.n; i++)
-        if (!isnan(p->fine.rows[i].p50_ns))
+    for (size_t i = 0; i < p->course.n; i++)
+        if (!isnan(p->course.rows[i].p50_ns))
             return has_durations(p);
     return false;
 }
@@ -366,8 +368,8 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 {
     double lo = INFINITY, hi = 0;
     plot_out_block(f, "series", "t_s duration_s p50_ms p90_ms p99_ms max_ms");
-    for (size_t i = 0; i < p->fine.n; i++) {
-        const struct series_row *r = &p->fine.rows[i];
+    for (size_t i = 0; i < p->course.n; i++) {
+        const struct series_row *r = &p->course.rows[i];
         lo = r->p50_ns < lo ? r->p50_ns : lo;
         hi = r->max_ns > hi ? r->max_ns : hi;
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
@@ -376,7 +378,7 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " n_shades lo_ms hi_ms segment_s");
     plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo / 1e6,
-                 hi / 1e6, (double)p->fine.rows[0].duration_ns / 1e9);
+                 hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -386,9 +388,9 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     size_t first = PLOT_DATA_N_LOG, last = 0;
     uint32_t most = 0;
 
-    for (size_t k = 0; k < p->bins.n; k++) {
+    for (size_t k = 0; k < p->heat.bins.n; k++) {
         for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
-            uint32_t n = p->heat[k * PLOT_DATA_N_LOG + b];
+            uint32_t n = p->heat.count[k * PLOT_DATA_N_LOG + b];
             most = n > most ? n : most;
             if (n > 0) {
                 first = b < first ? b : first;
@@ -400,18 +402,19 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     first -= first > 0;
     last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
-    for (size_t k = 0; k < p->bins.n; k++)
-        t_s[k] = csv_out_number(bin_middle_s(p, &p->bins, k));
+    for (size_t k = 0; k < p->heat.bins.n; k++)
+        t_s[k] = csv_out_number(bin_middle_s(p, &p->heat.bins, k));
     for (size_t b = first; b <= last; b++) {
         struct csv_out_number from_ms = csv_out_number(plot_data_log_lower(b) / 1e6);
-        for (size_t k = 0; k < p->bins.n; k++)
+        for (size_t k = 0; k < p->heat.bins.n; k++)
             plot_out_row(f, "nini", t_s[k].s, (int64_t)b, from_ms.s,
-                         (int64_t)p->heat[k * PLOT_DATA_N_LOG + b]);
+                         (int64_t)p->heat.count[k * PLOT_DATA_N_LOG + b]);
     }
     plot_events_put(f, p);
     plot_out_block(f, "chart", CHART_COLUMNS " first last most bin_s n_bins");
     plot_out_row(f, "srrriirri", title, zero_unix(p), t_min(p), t_max(p), (int64_t)first,
-                 (int64_t)last, (double)most, (double)p->bins.length_ns / 1e9, (int64_t)p->bins.n);
+                 (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
+                 (int64_t)p->heat.bins.n);
     return true;
 }
 
@@ -435,13 +438,6 @@ static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
     }
 }
 
-/* The spectrum shows the same, and more of its end. */
-static bool is_by_name_alone(const struct plot_data *p)
-{
-    (void)p;
-    return false;
-}
-
 static bool has_sample(const struct plot_data *p)
 {
     return has_durations(p) && p->durations.n > 0;
@@ -462,11 +458,12 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Sizes ---- */
 
-static bool has_several_sizes(const struct plot_data *p)
+static bool has_several_sizes(const struct plot_data *p, const struct plot_data *all)
 {
-    size_t n = p->n_empty > 0;
+    (void)all;
+    size_t n = p->sizes.n_empty > 0;
     for (size_t b = 0; b < PLOT_DATA_N_LOG; b++)
-        n += p->sizes[b] > 0;
+        n += p->sizes.count[b] > 0;
     return n > 1;
 }
 
@@ -477,7 +474,7 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
     char label[64];
 
     for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
-        if (p->sizes[b] > 0) {
+        if (p->sizes.count[b] > 0) {
             first = b < first ? b : first;
             last = b > last ? b : last;
         }
@@ -485,12 +482,12 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
     while (first <= last && last / joined - first / joined + 1 > MAX_SIZE_BARS)
         joined *= 2;
     plot_out_block(f, "sizes", "index from_bytes to_bytes requests label");
-    if (p->n_empty > 0)
-        plot_out_row(f, "irris", n++, 0.0, 0.0, (int64_t)p->n_empty, "0");
+    if (p->sizes.n_empty > 0)
+        plot_out_row(f, "irris", n++, 0.0, 0.0, (int64_t)p->sizes.n_empty, "0");
     for (size_t b = first / joined * joined; first <= last && b <= last; b += joined) {
         uint64_t count = 0;
         for (size_t k = b; k < b + joined && k < PLOT_DATA_N_LOG; k++)
-            count += p->sizes[k];
+            count += p->sizes.count[k];
         double from = plot_data_log_lower(b), to = plot_data_log_lower(b + joined);
         snprintf(label, sizeof label, "%.40s", units_size(from).s);
         plot_out_row(f, "irris", n++, from, to, (int64_t)count, label);
@@ -501,6 +498,12 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
 }
 
 /* ---- Requests in flight ---- */
+
+static bool varies_in_flight(const struct plot_data *p, const struct plot_data *all)
+{
+    (void)p;
+    return !plot_timeline_is_steady(&all->course);
+}
 
 static double in_flight_column(const struct series_row *row, size_t i)
 {
@@ -533,10 +536,10 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
 {
     const struct autoterm_stop *stop = &p->replay->chosen.stop;
     const struct autoterm_window *w = &stop->window;
-    double speed = p->has_bytes ? w->bytes_per_s / MIB : w->objects_per_s;
+    double speed = p->course.has_bytes ? w->bytes_per_s / MIB : w->objects_per_s;
     double half = speed * p->replay->chosen.pct / 100;
 
-    if (!put_series(f, p, p->has_bytes ? 2 : 1, rate_column))
+    if (!put_series(f, p, p->course.has_bytes ? 2 : 1, rate_column))
         return false;
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "window", "from_s to_s speed lo hi at_s");
@@ -544,8 +547,9 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, w->start_ns), plot_data_t_s(p, w->end_ns), speed,
                      speed - half, speed + half, t_min(p) + (double)stop->at_s);
     plot_out_block(f, "chart", CHART_COLUMNS " has_bytes n_shades n_windows segment_s");
-    plot_out_row(f, "srrriiir", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->has_bytes,
-                 n_shades, (int64_t)stop->stopped, (double)p->rows[0].duration_ns / 1e9);
+    plot_out_row(f, "srrriiir", title, zero_unix(p), t_min(p), t_max(p),
+                 (int64_t)p->course.has_bytes, n_shades, (int64_t)stop->stopped,
+                 (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -559,7 +563,7 @@ const struct plot_kind plot_kinds[] = {
      .write = write_throughput},
     {"hosts", "throughput by host",
      "The rate of each host over time. A host that lags behind, or stops, stands out.",
-     .is_worth = has_hosts, .write = write_hosts},
+     .is_detail = true, .is_worth = has_hosts, .write = write_hosts},
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",
@@ -567,7 +571,7 @@ const struct plot_kind plot_kinds[] = {
     {"latency-heat", "latency heat map",
      "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
      "different kinds of requests; a stripe upwards is a stall.",
-     .has_data = has_durations, .write = write_latency_heat},
+     .is_detail = true, .has_data = has_durations, .write = write_latency_heat},
     {"spectrum", "latency percentiles",
      "The duration that a share of the requests did not pass, each step to the right being one "
      "nine more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, "
@@ -584,7 +588,7 @@ const struct plot_kind plot_kinds[] = {
     {"cdf", "latency distribution",
      "The share of the requests that took at most so long; dots mark percentiles. Time to first "
      "byte beside the whole duration, where it was recorded.",
-     .has_data = has_sample, .is_worth = is_by_name_alone, .write = write_cdf},
+     .is_by_name = true, .has_data = has_sample, .write = write_cdf},
     {"latency-size", "latency by object size",
      "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
      "and p99 of each class of sizes.",
@@ -593,13 +597,13 @@ const struct plot_kind plot_kinds[] = {
      .has_data = has_durations, .is_worth = has_several_sizes, .write = write_sizes},
     {"in-flight", "requests in flight",
      "The mean number of requests running at a time; dashes: the number of threads that took part.",
-     .write = write_in_flight},
+     .is_detail = true, .is_worth = varies_in_flight, .write = write_in_flight},
     {"clients", "activity of clients",
      "How many requests each client had running, over time: whether they all ran at once.",
-     .is_worth = has_clients, .write = write_clients},
+     .is_detail = true, .is_worth = has_clients, .write = write_clients},
     {"autoterm", "where autoterm would have stopped",
      "The red frame is the window that decided: its seven segments are within the given percentage "
      "of the last one's speed. The dashed line is when that was noticed.",
-     .has_data = has_replay, .write = write_autoterm},
+     .is_by_name = true, .has_data = has_replay, .write = write_autoterm},
     {0},
 };

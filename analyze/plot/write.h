@@ -9,15 +9,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* One kind of chart: its name is that of its script in plots/. */
+/* A kind of chart of a run: its name is that of its script in plots/. */
 struct plot_kind {
     const char *name;
     const char *title;   /* "latency over time" */
     const char *caption; /* how to read it, for reports */
-    /* Whether there is anything to see; NULL: always. */
+    bool is_by_name;     /* drawn only if it is asked for by name */
+    bool is_detail;      /* of one of several operations not in a brief report */
+    /* What it needs: whether there is anything to see; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
-    /* Whether it shows more than other charts do; NULL: always. */
-    bool (*is_worth)(const struct plot_data *p);
+    /* Whether it shows more than other charts do; NULL: always. `all`: of all operations together
+     * where they are mixed, else *p. */
+    bool (*is_worth)(const struct plot_data *p, const struct plot_data *all);
     /* False: out of memory. */
     bool (*write)(FILE *f, const struct plot_data *p, const char *title);
     /* JSON of the values that a page's script shows; NULL: it has them from elsewhere. False: out
